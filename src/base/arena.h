@@ -1,0 +1,67 @@
+/* Memory that lives exactly as long as one exchange (or one background step).
+ *
+ * Allocation is a pointer bump; nothing is freed alone; everything goes at once.
+ * Advantage: no ownership questions inside an exchange. Disadvantage: what is thrown away early
+ * stays until the end, so bulk bytes never go here, and limits are checked at the door.
+ * An arena belongs to one thread at a time. Exceeding its cap, or no memory, ends the process:
+ * both are bugs or a dying machine, never an answer to a client. */
+#ifndef LAGRA_BASE_ARENA_H
+#define LAGRA_BASE_ARENA_H
+
+#include <stdarg.h>
+
+#include "base/bytes.h"
+
+struct arena;
+
+/* cap_bytes: the most this arena may ever hold. Small: the first chunk is a few KiB. */
+struct arena *arena_new(size_t cap_bytes);
+void arena_free(struct arena *arena);
+
+/* A place to go back to: all that was allocated after arena_mark() is gone after arena_rewind(). */
+struct arena_mark {
+    void *chunk;
+    size_t used;
+};
+struct arena_mark arena_mark(const struct arena *arena);
+void arena_rewind(struct arena *arena, struct arena_mark mark);
+
+/* Zeroed, aligned for any type. size 0 gives a valid pointer. */
+void *arena_alloc(struct arena *arena, size_t size);
+/* Not zeroed, byte aligned. */
+char *arena_bytes(struct arena *arena, size_t size);
+/* count * size is checked. */
+void *arena_array(struct arena *arena, size_t count, size_t size);
+struct bytes arena_copy(struct arena *arena, struct bytes from);
+/* NUL-terminated copy. */
+char *arena_string(struct arena *arena, struct bytes from);
+struct bytes arena_printf(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+struct bytes arena_vprintf(struct arena *arena, const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
+
+/* Text that grows in an arena (XML answers, strings to sign). In place while it is the newest. */
+struct text {
+    struct arena *arena;
+    char *ptr;
+    size_t len;
+    size_t capacity;
+};
+void text_init(struct text *text, struct arena *arena, size_t capacity_hint);
+void text_add(struct text *text, struct bytes more);
+void text_add_string(struct text *text, const char *more);
+void text_add_char(struct text *text, char c);
+void text_add_u64(struct text *text, uint64_t value);
+void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static inline struct bytes text_bytes(const struct text *text)
+{
+    return (struct bytes){ text->ptr, text->len };
+}
+
+/* malloc family for what outlives an exchange; no memory ends the process. */
+void *xmalloc(size_t size);
+void *xcalloc(size_t count, size_t size);
+void *xrealloc(void *old, size_t size);
+char *xstrdup(const char *string);
+
+#endif

@@ -1,0 +1,72 @@
+/* A run of bytes that somebody else owns: the string type of Lagra.
+ *
+ * Not NUL-terminated; ptr may be NULL only when len is 0. A NULL ptr means "absent" where a
+ * function says so (a header that was not sent), an empty run with a ptr means "present, empty".
+ * Any thread. */
+#ifndef LAGRA_BASE_BYTES_H
+#define LAGRA_BASE_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct bytes {
+    const char *ptr;
+    size_t len;
+};
+
+/* A string literal as bytes, usable in static initialisers. */
+#define BYTES(literal)                                                                             \
+    {                                                                                              \
+        (literal), sizeof(literal) - 1                                                             \
+    }
+/* printf: "%.*s" with BYTES_ARG(b). */
+#define BYTES_ARG(b) (int)(b).len, (b).ptr
+
+static inline struct bytes bytes_of(const void *ptr, size_t len)
+{
+    return (struct bytes){ (const char *)ptr, len };
+}
+
+static inline struct bytes bytes_from_string(const char *string)
+{
+    return (struct bytes){ string, string ? strlen(string) : 0 };
+}
+
+static inline bool bytes_equal(struct bytes a, struct bytes b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
+}
+
+static inline bool bytes_is(struct bytes a, const char *string)
+{
+    return bytes_equal(a, bytes_from_string(string));
+}
+
+/* ASCII case only. */
+bool bytes_equal_nocase(struct bytes a, struct bytes b);
+bool bytes_is_nocase(struct bytes a, const char *string);
+/* Bytewise order, as memcmp; a prefix sorts before what it begins. */
+int bytes_compare(struct bytes a, struct bytes b);
+bool bytes_has_prefix(struct bytes a, struct bytes prefix);
+bool bytes_has_suffix(struct bytes a, struct bytes suffix);
+/* Without leading and trailing space and tab. */
+struct bytes bytes_trim(struct bytes a);
+/* The bytes from `from` to the end; empty when `from` is past it. */
+struct bytes bytes_from(struct bytes a, size_t from);
+/* Splits at the first `at`: *ret_head before it, *ret_tail after it (ptr NULL when `at` is absent).
+ */
+void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *ret_tail);
+
+/* Decimal digits only, no sign, no space, at least one digit, value at most `max`.
+ * Returns false otherwise; *ret_value is then untouched. */
+bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value);
+
+/* Constant time in the content (not in the length): for signatures and keys. */
+bool bytes_equal_secret(struct bytes a, struct bytes b);
+
+/* Strict UTF-8 (RFC 3629: no surrogates, no overlong forms). */
+bool bytes_is_utf8(struct bytes a);
+
+#endif

@@ -1,0 +1,45 @@
+/* The one clock of Lagra: wall clock made monotonic and unique, in 100 ns ticks.
+ *
+ * Invariants: (1) clock_now() rises strictly, over all threads; (2) after clock_not_before(t) every
+ * answer is greater than t: the store calls it at open with the newest instant of any commit,
+ * so a restart never goes back even if the wall clock did. (3) A clock that ran ahead of the wall
+ * stays ahead tick by tick until the wall catches up. Any thread. */
+#ifndef LAGRA_BASE_CLOCK_H
+#define LAGRA_BASE_CLOCK_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* 100 ns ticks since 0001-01-01T00:00:00Z (proleptic Gregorian, no leap seconds). 0: never. */
+typedef uint64_t instant;
+
+#define TICKS_PER_SECOND   10000000ull
+/* 1970-01-01 as an instant. */
+#define INSTANT_UNIX_EPOCH 621355968000000000ull
+
+instant clock_now(void);
+void clock_not_before(instant floor);
+/* Tests only: adds ticks to every later answer. */
+void clock_advance(uint64_t ticks);
+
+/* floor(t) in whole seconds since 0001-01-01: the resolution of Last-Modified and of dates in
+ * conditions. */
+static inline uint64_t instant_seconds(instant t)
+{
+    return t / TICKS_PER_SECOND;
+}
+
+/* "Sun, 06 Nov 1994 08:49:37 GMT"; rfc: 9110 5.6.7. Buffer of INSTANT_HTTP_SIZE, NUL included. */
+#define INSTANT_HTTP_SIZE 30
+void instant_format_http(instant t, char buffer[INSTANT_HTTP_SIZE]);
+/* "2019-05-09T01:19:17.1234567Z": snapshots, XML dates. */
+#define INSTANT_ISO_SIZE 29
+void instant_format_iso(instant t, char buffer[INSTANT_ISO_SIZE]);
+/* The three date forms of rfc: 9110 5.6.7. */
+bool instant_parse_http(struct bytes text, instant *ret_instant);
+/* yyyy-mm-ddThh:mm:ss[.f{1,7}]Z and the shorter forms SAS and policies allow
+ * (yyyy-mm-dd, yyyy-mm-ddThh:mmZ). */
+bool instant_parse_iso(struct bytes text, instant *ret_instant);
+
+#endif

@@ -1,0 +1,35 @@
+/* The codec of record values. A value is: version byte, then fields in the order its owner wrote
+ * them. Integers are varints (LEB128), bytes are length + bytes, fixed arrays are raw. A newer
+ * program reads older data: the owner looks at the version first. Reading never trusts: a short or
+ * overlong value makes the reader `bad`, all later reads give zeros, and the owner
+ * checks decoder_ok() once at the end. */
+#ifndef LAGRA_BASE_CODEC_H
+#define LAGRA_BASE_CODEC_H
+
+#include "base/arena.h"
+
+/* Writing: into a struct text. */
+void encode_u8(struct text *out, uint8_t value);
+void encode_u64(struct text *out, uint64_t value); /* varint */
+void encode_fixed(struct text *out, const void *from, size_t size);
+void encode_bytes(struct text *out,
+                  struct bytes value); /* absent (NULL ptr) is kept apart from empty */
+
+struct decoder {
+    const uint8_t *at;
+    const uint8_t *end;
+    bool bad;
+};
+void decoder_init(struct decoder *d, struct bytes value);
+uint8_t decode_u8(struct decoder *d);
+uint64_t decode_u64(struct decoder *d);
+void decode_fixed(struct decoder *d, void *to, size_t size);
+struct bytes decode_bytes(struct decoder *d); /* points into the value */
+/* All read, nothing left over, nothing short. */
+bool decoder_ok(const struct decoder *d);
+
+/* Big-endian integers, for keys whose bytewise order is their numeric order. */
+void key_put_u64(uint8_t to[8], uint64_t value);
+uint64_t key_get_u64(const uint8_t from[8]);
+
+#endif

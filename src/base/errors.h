@@ -1,0 +1,21 @@
+/* The protocol's answers: every wire error code as plain data (errors.def), one row a code.
+ * OK is 0. rest: Common-REST-API-Error-Codes, Blob-Service-Error-Codes, and the pages of the other
+ * services; messages as recorded from the real service where a recording exists. */
+#ifndef LAGRA_BASE_ERRORS_H
+#define LAGRA_BASE_ERRORS_H
+
+enum error {
+    OK = 0,
+#define ERROR(name, code, status, message) E_##name,
+#include "base/errors.def"
+#undef ERROR
+    ERROR_COUNT
+};
+
+/* "LeaseIdMissing"; "" for OK. */
+const char *error_code(enum error e);
+/* HTTP status. ConditionNotMet is 412 here; a read's 304 is E_ConditionNotMetOnRead. */
+int error_status(enum error e);
+const char *error_message(enum error e);
+
+#endif

@@ -1,0 +1,41 @@
+/* Gates: named places where a test build can stop an exchange, hold the syncer, or kill the
+ * process. Compiled to nothing unless LAGRA_GATES is defined (meson -Dgates=true); never in a
+ * release.
+ *
+ * A request asks with the header `x-lagra-gate: NAME=ACTION`, NAME one of the enumeration below,
+ * ACTION hold  the exchange stops there without holding a thread, until the control request `POST
+ * /$lagra/gate/NAME` (to any blob port, unauthenticated, gates build only) lets every exchange
+ * stopped at NAME go. `applied=hold` also keeps the syncer from making it durable. kill  the
+ * process kills itself there with SIGKILL Control requests of a gates build: `POST
+ * /$lagra/gate/NAME`, `POST /$lagra/clock/SECONDS` (clock_advance), `GET /$lagra/gate/NAME`
+ * (answers 200 with the number of exchanges stopped there, as text), `POST /$lagra/collect`
+ * (store_collect_now(), answers the usage as "name=value" lines). */
+#ifndef LAGRA_BASE_GATE_H
+#define LAGRA_BASE_GATE_H
+
+#include "base/bytes.h"
+#include "base/waiter.h"
+
+enum gate { GATE_STAGED, GATE_DECIDED, GATE_APPLIED, GATE_SYNCED, GATES };
+enum gate_action { GATE_PASS, GATE_HOLD, GATE_KILL };
+
+struct gate_request {
+    enum gate gate;
+    enum gate_action action;
+};
+
+#ifdef LAGRA_GATES
+/* "decided=hold" */
+bool gate_parse(struct bytes text, struct gate_request *ret_request);
+bool gate_by_name(struct bytes name, enum gate *ret_gate);
+/* At a gate: GATE_KILL kills, GATE_HOLD keeps the waiter until gate_go() and returns true (the
+ * caller waits), anything else returns false. Any thread. */
+bool gate_stop(enum gate here, const struct gate_request *asked, struct waiter *waiter);
+void gate_go(enum gate gate);
+unsigned gate_count(enum gate gate);
+/* Store: while this is true the syncer makes nothing durable. */
+bool gate_syncer_held(void);
+void gate_hold_syncer(bool held);
+#endif
+
+#endif

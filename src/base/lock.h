@@ -1,0 +1,35 @@
+/* Mutexes with ranks: a thread takes locks only in rising rank. Debug builds (and all sanitizer
+ * builds) assert it. No lock is held while waiting for disk or network, nor over a callback,
+ * unless the rank's line says so. */
+#ifndef LAGRA_BASE_LOCK_H
+#define LAGRA_BASE_LOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+enum lock_rank {
+    RANK_PARTITION = 1, /* store: a stripe of partitions; held over the engine's write call */
+    RANK_MEMORY_TREE,   /* memory store: the root */
+    RANK_EXTENTS,       /* embedded store: allocation in extents, tables of extents */
+    RANK_RECLAIM,       /* embedded store: freed ranges, open snapshots */
+    RANK_SYNCER,        /* waiting lists of the syncers */
+    RANK_IO_POOL,       /* queue of the pool that waits for disks */
+    RANK_CONNECTIONS,   /* http: list of connections */
+    RANK_GATES,         /* test builds: gates */
+};
+
+struct lock {
+    pthread_mutex_t mutex;
+    enum lock_rank rank;
+};
+
+void lock_init(struct lock *lock, enum lock_rank rank);
+void lock_release(struct lock *lock);
+void lock_take(struct lock *lock);
+void lock_give(struct lock *lock);
+/* Waits on a condition variable that uses CLOCK_MONOTONIC (lock_condition_init). timeout_ms < 0:
+ * for ever. Returns false on timeout. */
+void lock_condition_init(pthread_cond_t *condition);
+bool lock_wait(struct lock *lock, pthread_cond_t *condition, int timeout_ms);
+
+#endif

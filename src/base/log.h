@@ -1,0 +1,17 @@
+/* The log: lines on stderr (or a file), one event each: time, level, text. Never secrets: no
+ * Authorization header, no key, no SAS signature. Any thread; a line is one write. */
+#ifndef LAGRA_BASE_LOG_H
+#define LAGRA_BASE_LOG_H
+
+#include <stdbool.h>
+
+enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
+
+/* Start-up only. path NULL: stderr. Returns false when the file cannot be opened (errno set). */
+bool log_open(enum log_level least, const char *path);
+bool log_enabled(enum log_level level);
+void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* As log_line(LOG_ERROR), with ": " and the text of the current errno. */
+void log_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,79 @@
+/* Conditional headers: what was given, and whether a state meets it. Pure functions.
+ * rest: Specifying-Conditional-Headers-for-Blob-Service-Operations; semantics 4 */
+#ifndef LAGRA_CONCURRENCY_CONDITIONS_H
+#define LAGRA_CONCURRENCY_CONDITIONS_H
+
+#include "base/errors.h"
+#include "concurrency/etag.h"
+
+/* Bits: which conditional headers. An operation's row holds the accepted ones. */
+enum {
+    IF_MATCH = 1,
+    IF_NONE_MATCH = 2,
+    IF_MODIFIED_SINCE = 4,
+    IF_UNMODIFIED_SINCE = 8,
+    IF_TAGS = 16, /* x-ms-if-tags: given but not built yet is refused, never ignored */
+    IF_HTTP4 = IF_MATCH | IF_NONE_MATCH | IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE,
+};
+
+#define CONDITION_TAGS_MAX 64
+
+/* A list of entity tags or "*". */
+struct etag_list {
+    bool any; /* "*" */
+    size_t count;
+    struct etag tags[CONDITION_TAGS_MAX];
+};
+
+struct conditions {
+    unsigned given; /* bits of the headers that were sent */
+    const struct etag_list *match;
+    const struct etag_list *none_match;
+    instant modified_since; /* whole seconds */
+    instant unmodified_since;
+};
+
+/* How a failed condition is answered, and which combinations are allowed. */
+enum condition_class {
+    CONDITIONS_OF_READ, /* Get Blob, Get Blob Properties: any combination, lists; 304 or 412 */
+    CONDITIONS_OF_OTHER_READ, /* Get Blob Metadata, Get Block List...: combinations as a write; 304
+                                 or 412 */
+    CONDITIONS_OF_WRITE,      /* 412; If-None-Match: * on an existing resource fails 412 */
+    CONDITIONS_OF_CREATE,     /* Put Blob, Put Block List, Copy: If-None-Match: * -> 409
+                                 BlobAlreadyExists */
+};
+
+/* Raw header values; ptr NULL for one that was not sent. */
+struct condition_headers {
+    struct bytes if_match;
+    struct bytes if_none_match;
+    struct bytes if_modified_since;
+    struct bytes if_unmodified_since;
+};
+
+/* Parses the headers. Any combination and list is read; whether the operation may have it is
+ * checked by conditions_allowed(). returns  OK E_InvalidHeaderValue  a date that is none, a tag
+ * list that is none or too long */
+enum error conditions_parse(struct arena *arena, const struct condition_headers *headers,
+                            struct conditions *ret_conditions);
+
+/* May an operation of this class, accepting these headers, be sent this combination?
+ * returns  OK, E_ConditionHeadersNotSupported, E_MultipleConditionHeadersNotSupported,
+ *          E_UnsatisfiableCondition (If-None-Match: * on a read), E_InvalidHeaderValue (several
+ * tags where one is allowed) */
+enum error conditions_allowed(enum condition_class class, unsigned accepted,
+                              const struct conditions *given);
+
+/* What the request is about, as it is now. */
+struct subject {
+    bool exists;
+    struct etag etag;
+    instant modified; /* compared in whole seconds */
+};
+
+/* Are the conditions met? For a subject that does not exist only If-Match (any value) fails.
+ * returns  OK, E_ConditionNotMet (412), E_ConditionNotMetOnRead (304), E_BlobAlreadyExists (409) */
+enum error conditions_check(enum condition_class class, const struct conditions *given,
+                            const struct subject *subject);
+
+#endif

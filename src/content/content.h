@@ -1,0 +1,111 @@
+/* Bytes of a blob, on the records and pieces of its partition.
+ *
+ * A content is immutable once committed and has an id unique in its partition (the ticks of the
+ * change that made it). Its map is a run of INNER records `c <id be64> <end offset be64>`: each a
+ * segment of entries in order; an entry is {block id, length, inline bytes or pieces}. Keyed by END
+ * offset, so the segment that holds offset x is the first record after x. Base blob and snapshots
+ * share a content by id; `r <id>` holds the number of holders when it is more than one. A content
+ * of at most CONTENT_INLINE_MAX bytes that came in one piece lies inline in its only segment.
+ *
+ * Uncommitted blocks are INNER records `u <block id>`, with their total in `U`.
+ * Everything here runs inside decide: it reads a snapshot, adds to changes, never waits for a
+ * write. */
+#ifndef LAGRA_CONTENT_CONTENT_H
+#define LAGRA_CONTENT_CONTENT_H
+
+#include "base/errors.h"
+#include "store/store.h"
+
+#define CONTENT_INLINE_MAX (16u << 10)
+#define BLOCK_INLINE_MAX   (4u << 10)
+
+/* As a blob's record holds it. length 0 with id 0: empty, no records. */
+struct content {
+    uint64_t id;
+    uint64_t length;
+    uint32_t block_count; /* committed blocks; 0 for Put Blob */
+};
+
+/* Bytes that arrived with a request: in memory, or staged as pieces. */
+struct body {
+    uint64_t length;
+    struct bytes inline_bytes;  /* when length is at most the inline limit */
+    const struct piece *pieces; /* else; in order */
+    size_t piece_count;
+    struct stage *stage; /* where they were staged; closed by the exchange */
+    uint8_t md5[16];
+    uint64_t crc64;
+};
+
+/* A new content of one run of bytes (Put Blob). id: the ticks of the change. */
+struct content content_from_body(struct changes *changes, uint64_t id, const struct body *body);
+
+/* A new content made of blocks (Put Block List), in order. */
+struct content_block {
+    struct bytes block_id; /* base64 text as the client gave it */
+    uint64_t length;
+    struct bytes inline_bytes;
+    const struct piece *pieces;
+    size_t piece_count;
+};
+struct content content_from_blocks(struct changes *changes, uint64_t id,
+                                   const struct content_block *blocks, size_t count);
+
+/* One more holder (Snapshot Blob). */
+enum store_result content_hold(struct snapshot *before, struct changes *changes,
+                               struct arena *arena, const struct content *content);
+/* One holder less; the last one deletes the map and releases the pieces. */
+enum store_result content_give_up(struct snapshot *before, struct changes *changes,
+                                  struct arena *arena, const struct content *content);
+
+/* All committed blocks in order (Get Block List, Put Block List); array in the arena. */
+enum store_result content_blocks(struct snapshot *before, struct arena *arena,
+                                 const struct content *content, struct content_block **ret_blocks,
+                                 size_t *ret_count);
+
+/* ---- uncommitted blocks ---- */
+
+#define UNCOMMITTED_BLOCKS_MAX 100000
+
+struct uncommitted {
+    uint32_t count;
+    uint32_t id_length; /* of the decoded ids; all are equal */
+    instant last_put;
+};
+/* count 0 when there are none. */
+enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
+                                   struct uncommitted *ret_total);
+/* Adds or replaces one block. *total is brought up to date and written. */
+enum store_result uncommitted_put(struct snapshot *before, struct changes *changes,
+                                  struct arena *arena, struct uncommitted *total, instant now,
+                                  struct bytes block_id, const struct body *body);
+enum store_result uncommitted_find(struct snapshot *before, struct arena *arena,
+                                   struct bytes block_id, struct content_block *ret_block);
+/* All, in alphabetical order of their ids. */
+enum store_result uncommitted_list(struct snapshot *before, struct arena *arena,
+                                   struct content_block **ret_blocks, size_t *ret_count);
+/* Deletes all of them and releases their pieces (Put Blob, Put Block List, Delete Blob). References
+ * that the same changes give to those pieces cancel out. */
+enum store_result uncommitted_clear(struct snapshot *before, struct changes *changes,
+                                    struct arena *arena);
+
+/* ---- reading while sending ---- */
+
+/* A range of a content, to be sent: holds its own snapshot of the partition open. */
+struct content_reader;
+/* Takes over `snapshot` (closed by content_reader_close). */
+struct content_reader *content_reader_open(struct store *store, struct snapshot *snapshot,
+                                           const struct content *content, uint64_t offset,
+                                           uint64_t length);
+/* Checks the first bytes before a head is sent, so that damage is an error and not a cut
+ * connection. When the whole range lies in one file range, *ret_file is set and *ret_in_file true:
+ * send from there. returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO, STORE_NOT_FOUND (map is
+ * broken) */
+enum store_result content_reader_begin(struct content_reader *reader, struct waiter *waiter,
+                                       struct piece_file *ret_file, bool *ret_in_file);
+/* Next 1..max bytes, in order. STORE_WAIT with nothing read: waiter will be woken. */
+enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
+                                      struct waiter *waiter, size_t *ret_count);
+void content_reader_close(struct content_reader *reader);
+
+#endif

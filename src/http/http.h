@@ -1,0 +1,166 @@
+/* HTTP/1.1 over libmicrohttpd: exchanges of a request and a response.
+ *
+ * The application gives a set of functions (struct http_application); the server calls them on its
+ * worker threads. An exchange is: head() once the head is parsed; body() for each run of body bytes
+ * if head() wanted the body; end() once the body is complete (at once if there is none); done()
+ * when it is over, answered or cut. Whoever has to wait calls exchange_suspend() FIRST, then arms a
+ * waiter that ends in exchange_resume(), then returns HTTP_WAIT: the same function is then called
+ * again after the resume. No worker ever blocks.
+ *
+ * What the server does itself: raw (undecoded) target kept; headers limited; HEAD without body;
+ * `Expect: 100-continue` answered 100 only when head() wants the body, else the final answer at
+ * once; a refused body that was not announced with Expect is read and thrown away so that the
+ * client sees the answer; idle, slow and too many connections are cut; pipelining and keep-alive;
+ * TLS. */
+#ifndef LAGRA_HTTP_HTTP_H
+#define LAGRA_HTTP_HTTP_H
+
+#include "base/arena.h"
+
+enum http_method {
+    METHOD_OTHER = 0,
+    METHOD_GET = 1,
+    METHOD_HEAD = 2,
+    METHOD_PUT = 4,
+    METHOD_POST = 8,
+    METHOD_DELETE = 16,
+    METHOD_OPTIONS = 32,
+    METHOD_PATCH = 64,
+    METHOD_MERGE = 128,
+};
+
+struct http_header {
+    struct bytes name;  /* lower case */
+    struct bytes value; /* as sent, trimmed */
+};
+
+#define HTTP_LENGTH_UNKNOWN UINT64_MAX
+
+/* All memory is the exchange's arena or the connection's; valid until done(). */
+struct request {
+    enum http_method method;
+    struct bytes method_text;
+    struct bytes path;  /* raw, from the first '/', without '?' */
+    struct bytes query; /* raw, without '?'; ptr NULL when there was no '?' */
+    const struct http_header *headers;
+    size_t header_count;
+    uint64_t content_length; /* 0 without body; HTTP_LENGTH_UNKNOWN when chunked */
+    struct bytes peer;       /* "127.0.0.1:5000" */
+    bool peer_is_loopback;
+    bool secure;        /* over TLS */
+    void *listener_tag; /* of the listener it came in by */
+};
+
+/* Value of the header (name in lower case); ptr NULL when absent. Of several, the first. */
+struct bytes request_header(const struct request *request, const char *name);
+
+/* ---- response ---- */
+
+/* A body that is made while it is sent. */
+struct body_source {
+    /* Gives 1..max bytes from position `at` of the body (asked in order).
+     * returns the number; BODY_WAIT after exchange_suspend() and arming; BODY_FAILED: the
+     * connection is cut (never a wrong or short body that looks complete). */
+    long (*read)(struct body_source *source, uint64_t at, char *to, size_t max);
+};
+#define BODY_WAIT   0L
+#define BODY_FAILED (-1L)
+
+enum body_kind { BODY_NONE, BODY_BYTES, BODY_FILE, BODY_SOURCE };
+
+#define RESPONSE_HEADERS_MAX 96
+
+struct response {
+    int status;
+    size_t header_count;
+    struct http_header headers[RESPONSE_HEADERS_MAX]; /* names as they go out */
+    enum body_kind body_kind;
+    struct bytes body; /* BODY_BYTES: arena or static, until done() */
+    int fd;            /* BODY_FILE: not owned, stays open until done() */
+    uint64_t fd_offset;
+    struct body_source *source; /* BODY_SOURCE: released by the application in done() */
+    uint64_t body_length;       /* BODY_FILE, BODY_SOURCE; for HEAD: what GET would have */
+};
+
+void response_clear(struct response *response);
+/* name: static or in the arena; value: in the arena. Control characters in a value are a bug: what
+ * comes from outside is checked before it is stored. Metadata may exceed RESPONSE_HEADERS_MAX: then
+ * see response_header_room(). */
+void response_header(struct response *response, struct bytes name, struct bytes value);
+void response_header_string(struct response *response, const char *name, const char *value);
+
+/* ---- exchange ---- */
+
+struct exchange {
+    unsigned magic;
+    struct arena *arena;
+    struct request request;
+    struct response response;
+    void *application; /* the application's own state of this exchange */
+};
+
+/* Worker only, inside head(), body(), end() or a source's read(): from here on a resume is
+ * remembered. */
+void exchange_suspend(struct exchange *exchange);
+/* Any thread, once for each suspend. */
+void exchange_resume(struct exchange *exchange);
+
+enum http_step {
+    HTTP_RESPOND,   /* exchange->response is complete */
+    HTTP_WANT_BODY, /* head() and body() only: go on reading */
+    HTTP_WAIT,      /* suspended: call the same function again after the resume */
+    HTTP_CUT,       /* close the connection without an answer */
+};
+
+struct http_application {
+    enum http_step (*head)(struct exchange *exchange);
+    /* Takes 0..data.len bytes. HTTP_WANT_BODY: go on; HTTP_RESPOND: the rest is thrown away, then
+     * the response goes. */
+    enum http_step (*body)(struct exchange *exchange, struct bytes data, size_t *ret_taken);
+    enum http_step (*end)(struct exchange *exchange);
+    void (*done)(struct exchange *exchange);
+};
+
+/* ---- server ---- */
+
+struct http_limits {
+    unsigned workers; /* 0: one a core */
+    unsigned connections_max;
+    size_t connection_memory_bytes; /* head of a request and of its answer */
+    unsigned idle_s;                /* a connection without a complete head for so long is closed */
+    unsigned body_stall_s;          /* no body byte for so long: closed */
+    unsigned body_rate_min;         /* bytes a second on average, after the first 30 s of a body */
+};
+extern const struct http_limits http_limits_default;
+
+struct http_listen {
+    const char *host;     /* numeric or a name; "0.0.0.0", "::1", "localhost" */
+    uint16_t port;        /* 0: any free one */
+    const char *cert_pem; /* contents, not path; NULL: plain HTTP */
+    const char *key_pem;
+    void *tag; /* request.listener_tag */
+};
+
+struct http_server;
+/* Starts one listener (its own workers). Returns NULL and *ret_problem (static or leaked text).
+ * Main thread. */
+struct http_server *http_start(const struct http_listen *listen, const struct http_limits *limits,
+                               const struct http_application *application,
+                               const char **ret_problem);
+uint16_t http_port(const struct http_server *server);
+/* Accepts no more; lets exchanges under way end for at most grace_s; closes. Main thread. */
+void http_stop(struct http_server *server, unsigned grace_s);
+
+/* ---- ranges ---- */
+
+enum range_result {
+    RANGE_ALL, /* no header, or one that is to be ignored (not of the form bytes=a-[b]) */
+    RANGE_PART,
+    RANGE_UNSATISFIABLE, /* begins past the end: 416 */
+};
+/* "bytes=a-b", "bytes=a-"; Azure has no suffix ranges and no lists. rfc: 9110 14.2; rest:
+ * Specifying-the-Range-Header */
+enum range_result range_parse(struct bytes header, uint64_t size, uint64_t *ret_offset,
+                              uint64_t *ret_length);
+
+#endif

@@ -1,0 +1,27 @@
+/* The way of a request: the http_application that every service is served by.
+ * head: route -> names -> authenticate -> check -> early operation_check; body: memory or stage;
+ * end: decide -> commit (again on conflict) -> durable -> respond. service/exchange.c is the whole
+ * path, top down. */
+#ifndef LAGRA_SERVICE_SERVER_H
+#define LAGRA_SERVICE_SERVER_H
+
+#include "service/operation.h"
+
+struct server_options {
+    bool product_style_url;  /* account.blob.localhost hosts (default true) */
+    bool skip_version_check; /* accept anything as x-ms-version */
+    bool loose;              /* ignore unknown headers and parameters that are refused otherwise */
+};
+
+/* What an http_listen.tag points to. */
+struct endpoint {
+    const struct service *service;
+    struct store *store;
+    const struct accounts *accounts;
+    const struct server_options *options;
+    struct bytes url_base; /* "http://127.0.0.1:10000" */
+};
+
+extern const struct http_application service_application;
+
+#endif
