@@ -30,8 +30,9 @@ enum http_method {
 };
 
 struct http_header {
-    struct bytes name;  /* lower case */
-    struct bytes value; /* as sent, trimmed */
+    struct bytes name;         /* of a request: lower case; of a response: as it goes out */
+    struct bytes value;        /* as sent, trimmed */
+    struct bytes name_as_sent; /* request only: metadata keeps its case */
 };
 
 #define HTTP_LENGTH_UNKNOWN UINT64_MAX
@@ -68,12 +69,12 @@ struct body_source {
 
 enum body_kind { BODY_NONE, BODY_BYTES, BODY_FILE, BODY_SOURCE };
 
-#define RESPONSE_HEADERS_MAX 96
-
 struct response {
+    struct arena *arena; /* the exchange's; the header list grows in it */
     int status;
     size_t header_count;
-    struct http_header headers[RESPONSE_HEADERS_MAX]; /* names as they go out */
+    size_t header_capacity;
+    struct http_header *headers; /* names as they go out */
     enum body_kind body_kind;
     struct bytes body; /* BODY_BYTES: arena or static, until done() */
     int fd;            /* BODY_FILE: not owned, stays open until done() */
@@ -82,10 +83,10 @@ struct response {
     uint64_t body_length;       /* BODY_FILE, BODY_SOURCE; for HEAD: what GET would have */
 };
 
-void response_clear(struct response *response);
+/* Empty, with this arena. */
+void response_init(struct response *response, struct arena *arena);
 /* name: static or in the arena; value: in the arena. Control characters in a value are a bug: what
- * comes from outside is checked before it is stored. Metadata may exceed RESPONSE_HEADERS_MAX: then
- * see response_header_room(). */
+ * comes from outside is checked before it is stored. */
 void response_header(struct response *response, struct bytes name, struct bytes value);
 void response_header_string(struct response *response, const char *name, const char *value);
 
