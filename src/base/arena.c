@@ -1,0 +1,347 @@
+/* Arenas: chunks that double, a bump pointer in the newest, and the text that grows in them.
+ *
+ * The arena itself lies in its first chunk, so that a small request costs one malloc() and one
+ * free(). An allocation that would waste more than the rest of a chunk gets a
+ * chunk of its own size. Chunks form a list from the newest back to the first; a mark names a chunk
+ * and how much of it was used, so rewinding frees what is newer. */
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdalign.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+#define FIRST_CHUNK_BYTES 8192
+#define CHUNK_BYTES_MAX   (1u << 20)
+#define ALIGNMENT         alignof(max_align_t)
+#define TEXT_CAPACITY_MIN 64
+
+struct chunk {
+    struct chunk *older;
+    size_t size; /* of data */
+    size_t used;
+    alignas(max_align_t) char data[];
+};
+
+struct arena {
+    struct chunk *newest;
+    size_t next_chunk_bytes;
+    size_t held_bytes; /* in all chunks */
+    size_t cap_bytes;
+    struct chunk *first; /* the arena lies in it: freed last */
+};
+
+static __attribute__((noreturn)) void out_of_memory(size_t size)
+{
+    log_line(LOG_ERROR, "no memory for %zu bytes; ending", size);
+    abort();
+}
+
+void *xmalloc(size_t size)
+{
+    void *p = malloc(size > 0 ? size : 1);
+
+    if (!p)
+        out_of_memory(size);
+    return p;
+}
+
+void *xcalloc(size_t count, size_t size)
+{
+    void *p = calloc(count > 0 ? count : 1, size > 0 ? size : 1);
+
+    if (!p)
+        out_of_memory(size);
+    return p;
+}
+
+void *xrealloc(void *old, size_t size)
+{
+    void *p = realloc(old, size > 0 ? size : 1);
+
+    if (!p)
+        out_of_memory(size);
+    return p;
+}
+
+char *xstrdup(const char *string)
+{
+    size_t size = strlen(string) + 1;
+
+    return memcpy(xmalloc(size), string, size);
+}
+
+struct arena *arena_new(size_t cap_bytes)
+{
+    struct chunk *first = xmalloc(sizeof *first + FIRST_CHUNK_BYTES);
+    struct arena *arena = (struct arena *)(void *)first->data;
+
+    *first = (struct chunk){ .size = FIRST_CHUNK_BYTES, .used = sizeof *arena };
+    *arena = (struct arena){
+        .newest = first,
+        .next_chunk_bytes = 2 * (size_t)FIRST_CHUNK_BYTES,
+        .held_bytes = FIRST_CHUNK_BYTES,
+        .cap_bytes = cap_bytes > FIRST_CHUNK_BYTES ? cap_bytes : FIRST_CHUNK_BYTES,
+        .first = first,
+    };
+    return arena;
+}
+
+static void chunk_drop_newest(struct arena *arena)
+{
+    struct chunk *newest = arena->newest;
+
+    assert(newest != arena->first);
+    arena->newest = newest->older;
+    arena->held_bytes -= newest->size;
+    free(newest);
+}
+
+void arena_free(struct arena *arena)
+{
+    if (!arena)
+        return;
+    while (arena->newest != arena->first)
+        chunk_drop_newest(arena);
+    free(arena->first);
+}
+
+struct arena_mark arena_mark(const struct arena *arena)
+{
+    return (struct arena_mark){ arena->newest, arena->newest->used };
+}
+
+void arena_rewind(struct arena *arena, struct arena_mark mark)
+{
+    while (arena->newest != mark.chunk)
+        chunk_drop_newest(arena);
+    assert(mark.used <= arena->newest->used);
+    arena->newest->used = mark.used;
+    if (arena->newest == arena->first)
+        arena->next_chunk_bytes = 2 * (size_t)FIRST_CHUNK_BYTES;
+}
+
+/* A new newest chunk with room for `size` bytes. */
+static struct chunk *chunk_add(struct arena *arena, size_t size)
+{
+    size_t chunk_size = size > arena->next_chunk_bytes ? size : arena->next_chunk_bytes;
+    struct chunk *chunk;
+
+    if (chunk_size > arena->cap_bytes - arena->held_bytes)
+        chunk_size = size; /* near the cap: no more than asked for */
+    assert(chunk_size <= arena->cap_bytes - arena->held_bytes);
+    chunk = xmalloc(sizeof *chunk + chunk_size);
+    *chunk = (struct chunk){ .older = arena->newest, .size = chunk_size };
+    arena->newest = chunk;
+    arena->held_bytes += chunk_size;
+    if (arena->next_chunk_bytes < CHUNK_BYTES_MAX)
+        arena->next_chunk_bytes *= 2;
+    return chunk;
+}
+
+static inline char *take(struct arena *arena, size_t size, size_t alignment)
+{
+    struct chunk *chunk = arena->newest;
+    size_t start = (chunk->used + alignment - 1) & ~(alignment - 1);
+
+    if (__builtin_expect(start > chunk->size || chunk->size - start < size, 0)) {
+        chunk = chunk_add(arena, size);
+        start = 0;
+    }
+    chunk->used = start + size;
+    return chunk->data + start;
+}
+
+void *arena_alloc(struct arena *arena, size_t size)
+{
+    return memset(take(arena, size, ALIGNMENT), 0, size);
+}
+
+char *arena_bytes(struct arena *arena, size_t size)
+{
+    return take(arena, size, 1);
+}
+
+void *arena_array(struct arena *arena, size_t count, size_t size)
+{
+    size_t total = 0;
+    bool overflow = __builtin_mul_overflow(count, size, &total);
+
+    assert(!overflow);
+    return arena_alloc(arena, total);
+}
+
+struct bytes arena_copy(struct arena *arena, struct bytes from)
+{
+    char *to;
+
+    if (!from.ptr)
+        return from;
+    to = take(arena, from.len, 1);
+    memcpy(to, from.ptr, from.len);
+    return bytes_of(to, from.len);
+}
+
+char *arena_string(struct arena *arena, struct bytes from)
+{
+    char *to = take(arena, from.len + 1, 1);
+
+    if (from.len > 0)
+        memcpy(to, from.ptr, from.len);
+    to[from.len] = '\0';
+    return to;
+}
+
+struct bytes arena_vprintf(struct arena *arena, const char *format, va_list args)
+{
+    struct text text;
+    va_list again;
+    int length;
+
+    va_copy(again, args);
+    length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    assert(length >= 0);
+    text_init(&text, arena, (size_t)length + 1);
+    (void)vsnprintf(text.ptr, (size_t)length + 1, format, args);
+    return bytes_of(text.ptr, (size_t)length);
+}
+
+struct bytes arena_printf(struct arena *arena, const char *format, ...)
+{
+    struct bytes printed;
+    va_list args;
+
+    va_start(args, format);
+    printed = arena_vprintf(arena, format, args);
+    va_end(args);
+    return printed;
+}
+
+/* ---- text ---- */
+
+void text_init(struct text *text, struct arena *arena, size_t capacity_hint)
+{
+    size_t capacity = capacity_hint < TEXT_CAPACITY_MIN ? TEXT_CAPACITY_MIN : capacity_hint;
+
+    *text = (struct text){
+        .arena = arena,
+        .ptr = take(arena, capacity, 1),
+        .capacity = capacity,
+    };
+}
+
+/* True when the text ends where its chunk's used bytes end: nothing was allocated after it. */
+static bool text_is_newest(const struct text *text)
+{
+    const struct chunk *chunk = text->arena->newest;
+
+    return text->ptr >= chunk->data && text->ptr + text->capacity == chunk->data + chunk->used;
+}
+
+/* Makes the text's chunk larger. Only when the text is all that lies in it, since the chunk may
+ * move, and never the first chunk, which holds the arena. */
+static bool text_grow_chunk(struct text *text, size_t capacity)
+{
+    struct arena *arena = text->arena;
+    struct chunk *chunk = arena->newest;
+    size_t held = arena->held_bytes - chunk->size;
+
+    if (chunk == arena->first || text->ptr != chunk->data)
+        return false;
+    if (__builtin_add_overflow(held, capacity, &held) || held > arena->cap_bytes)
+        return false;
+    chunk = xrealloc(chunk, sizeof *chunk + capacity);
+    chunk->size = capacity;
+    chunk->used = capacity;
+    arena->newest = chunk;
+    arena->held_bytes = held;
+    text->ptr = chunk->data;
+    text->capacity = capacity;
+    return true;
+}
+
+static void text_grow(struct text *text, size_t more)
+{
+    size_t needed = 0;
+    bool overflow = __builtin_add_overflow(text->len, more, &needed);
+    size_t capacity;
+    char *moved;
+
+    assert(!overflow && needed <= SIZE_MAX / 2);
+    capacity = text->capacity * 2 > needed ? text->capacity * 2 : needed;
+    if (text_is_newest(text)) {
+        struct chunk *chunk = text->arena->newest;
+        size_t room = text->capacity + (chunk->size - chunk->used);
+
+        if (room >= needed) {
+            if (capacity > room)
+                capacity = room;
+            chunk->used += capacity - text->capacity;
+            text->capacity = capacity;
+            return;
+        }
+        if (text_grow_chunk(text, capacity))
+            return;
+    }
+    moved = take(text->arena, capacity, 1);
+    memcpy(moved, text->ptr, text->len);
+    text->ptr = moved;
+    text->capacity = capacity;
+}
+
+static inline void text_reserve(struct text *text, size_t more)
+{
+    if (text->capacity - text->len < more)
+        text_grow(text, more);
+}
+
+void text_add(struct text *text, struct bytes more)
+{
+    if (more.len == 0)
+        return;
+    text_reserve(text, more.len);
+    memcpy(text->ptr + text->len, more.ptr, more.len);
+    text->len += more.len;
+}
+
+void text_add_string(struct text *text, const char *more)
+{
+    text_add(text, bytes_from_string(more));
+}
+
+void text_add_char(struct text *text, char c)
+{
+    text_reserve(text, 1);
+    text->ptr[text->len++] = c;
+}
+
+void text_add_u64(struct text *text, uint64_t value)
+{
+    char digits[20];
+    size_t at = sizeof digits;
+
+    do {
+        digits[--at] = (char)('0' + value % 10);
+        value /= 10;
+    } while (value > 0);
+    text_add(text, bytes_of(digits + at, sizeof digits - at));
+}
+
+void text_printf(struct text *text, const char *format, ...)
+{
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    assert(length >= 0);
+    text_reserve(text, (size_t)length + 1);
+    va_start(args, format);
+    (void)vsnprintf(text->ptr + text->len, (size_t)length + 1, format, args);
+    va_end(args);
+    text->len += (size_t)length;
+}

@@ -1,0 +1,130 @@
+/* The codec of record values: varints, lengths, and a reader that never leaves its value. */
+#include "base/codec.h"
+
+#include <assert.h>
+#include <endian.h>
+
+#define VARINT_BYTES_MAX 10
+
+void encode_u8(struct text *out, uint8_t value)
+{
+    text_add_char(out, (char)value);
+}
+
+void encode_u64(struct text *out, uint64_t value)
+{
+    char varint[VARINT_BYTES_MAX];
+    size_t len = 0;
+
+    for (; value >= 0x80; value >>= 7)
+        varint[len++] = (char)(value | 0x80);
+    varint[len++] = (char)value;
+    text_add(out, bytes_of(varint, len));
+}
+
+void encode_fixed(struct text *out, const void *from, size_t size)
+{
+    text_add(out, bytes_of(from, size));
+}
+
+/* 0 for absent, else length + 1. */
+void encode_bytes(struct text *out, struct bytes value)
+{
+    if (!value.ptr) {
+        encode_u64(out, 0);
+        return;
+    }
+    encode_u64(out, (uint64_t)value.len + 1);
+    text_add(out, value);
+}
+
+void decoder_init(struct decoder *d, struct bytes value)
+{
+    static const uint8_t nothing[1];
+
+    d->at = value.ptr ? (const uint8_t *)value.ptr : nothing;
+    d->end = d->at + value.len;
+    d->bad = false;
+}
+
+/* The next `size` bytes, or NULL and bad from now on. */
+static const uint8_t *take(struct decoder *d, uint64_t size)
+{
+    const uint8_t *taken = d->at;
+
+    if (d->bad || size > (uint64_t)(d->end - d->at)) {
+        d->bad = true;
+        return NULL;
+    }
+    d->at += size;
+    return taken;
+}
+
+uint8_t decode_u8(struct decoder *d)
+{
+    const uint8_t *byte = take(d, 1);
+
+    return byte ? *byte : 0;
+}
+
+uint64_t decode_u64(struct decoder *d)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = decode_u8(d);
+
+        if (shift == 63 && byte > 1)
+            break; /* does not fit 64 bits */
+        value |= (uint64_t)(byte & 0x7F) << shift;
+        if (byte < 0x80) {
+            if (byte == 0 && shift > 0)
+                break; /* longer than needed: nothing of ours wrote it */
+            return value;
+        }
+    }
+    d->bad = true;
+    return 0;
+}
+
+void decode_fixed(struct decoder *d, void *to, size_t size)
+{
+    const uint8_t *from = take(d, size);
+
+    if (size == 0)
+        return;
+    if (from)
+        memcpy(to, from, size);
+    else
+        memset(to, 0, size);
+}
+
+struct bytes decode_bytes(struct decoder *d)
+{
+    uint64_t stored = decode_u64(d);
+    const uint8_t *from;
+
+    if (d->bad || stored == 0)
+        return bytes_of(NULL, 0);
+    from = take(d, stored - 1);
+    return from ? bytes_of(from, (size_t)(stored - 1)) : bytes_of(NULL, 0);
+}
+
+bool decoder_ok(const struct decoder *d)
+{
+    return !d->bad && d->at == d->end;
+}
+
+void key_put_u64(uint8_t to[8], uint64_t value)
+{
+    value = htobe64(value);
+    memcpy(to, &value, sizeof value);
+}
+
+uint64_t key_get_u64(const uint8_t from[8])
+{
+    uint64_t value;
+
+    memcpy(&value, from, sizeof value);
+    return be64toh(value);
+}

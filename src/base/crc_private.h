@@ -1,0 +1,22 @@
+/* The ways to compute a CRC, each by itself: for crc*.c and their tests only. */
+#ifndef LAGRA_BASE_CRC_PRIVATE_H
+#define LAGRA_BASE_CRC_PRIVATE_H
+
+#include <endian.h>
+#include <stdbool.h>
+
+#include "base/crc.h"
+
+uint32_t crc32c_portable(uint32_t crc, const void *data, size_t len);
+uint64_t crc64_portable(uint64_t crc, const void *data, size_t len);
+
+#if defined(__x86_64__)
+/* Only where crc32c_has_sse42(). */
+uint32_t crc32c_sse42(uint32_t crc, const void *data, size_t len);
+bool crc32c_has_sse42(void);
+/* Only where crc64_has_pclmul(). */
+uint64_t crc64_pclmul(uint64_t crc, const void *data, size_t len);
+bool crc64_has_pclmul(void);
+#endif
+
+#endif

@@ -1,0 +1,149 @@
+/* Base64 and percent encoding. */
+#include "base/encode.h"
+
+#include <assert.h>
+
+#define NOT_A_DIGIT 0xFF
+
+static const char base64_digits[] =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+struct bytes base64_encode(struct arena *arena, struct bytes from)
+{
+    const unsigned char *in = (const unsigned char *)from.ptr;
+    size_t groups = from.len / 3 + (from.len % 3 > 0 ? 1 : 0);
+    char *text, *to;
+    size_t left = from.len;
+
+    assert(groups <= SIZE_MAX / 4);
+    text = to = arena_bytes(arena, groups * 4);
+    for (; left >= 3; left -= 3, in += 3) {
+        uint32_t group = (uint32_t)in[0] << 16 | (uint32_t)in[1] << 8 | in[2];
+
+        *to++ = base64_digits[group >> 18];
+        *to++ = base64_digits[group >> 12 & 63];
+        *to++ = base64_digits[group >> 6 & 63];
+        *to++ = base64_digits[group & 63];
+    }
+    if (left > 0) {
+        uint32_t group = (uint32_t)in[0] << 16 | (left == 2 ? (uint32_t)in[1] << 8 : 0);
+
+        *to++ = base64_digits[group >> 18];
+        *to++ = base64_digits[group >> 12 & 63];
+        *to++ = left == 2 ? base64_digits[group >> 6 & 63] : '=';
+        *to++ = '=';
+    }
+    return bytes_of(text, groups * 4);
+}
+
+static uint32_t base64_value(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (uint32_t)(c - 'A');
+    if (c >= 'a' && c <= 'z')
+        return (uint32_t)(c - 'a') + 26;
+    if (c >= '0' && c <= '9')
+        return (uint32_t)(c - '0') + 52;
+    if (c == '+')
+        return 62;
+    return c == '/' ? 63 : NOT_A_DIGIT;
+}
+
+/* Strict: whole groups of four, padding only at the end, and unused bits zero, so that every run of
+ * bytes has exactly one text. rfc: 4648 3.5 */
+struct bytes base64_decode(struct arena *arena, struct bytes from)
+{
+    size_t padding = 0, len;
+    char *data, *to;
+
+    if (from.len % 4 != 0)
+        return bytes_of(NULL, 0);
+    if (from.len > 0 && from.ptr[from.len - 1] == '=')
+        padding = from.ptr[from.len - 2] == '=' ? 2 : 1;
+    len = from.len / 4 * 3 - padding;
+    data = to = arena_bytes(arena, len + padding);
+    for (size_t i = 0; i < from.len; i += 4) {
+        bool is_last = i + 4 == from.len;
+        size_t digits = is_last ? 4 - padding : 4;
+        uint32_t group = 0;
+
+        for (size_t k = 0; k < 4; k++) {
+            uint32_t value = k < digits ? base64_value(from.ptr[i + k]) : 0;
+
+            if (value == NOT_A_DIGIT)
+                return bytes_of(NULL, 0);
+            group = group << 6 | value;
+        }
+        if ((digits == 2 && (group & 0xFFFF) != 0) || (digits == 3 && (group & 0xFF) != 0))
+            return bytes_of(NULL, 0);
+        *to++ = (char)(group >> 16);
+        *to++ = (char)(group >> 8);
+        *to++ = (char)group;
+    }
+    return bytes_of(data, len);
+}
+
+static int hex_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
+struct bytes percent_decode(struct arena *arena, struct bytes from)
+{
+    char *text, *to;
+
+    if (from.len == 0 || !memchr(from.ptr, '%', from.len))
+        return from;
+    text = to = arena_bytes(arena, from.len);
+    for (size_t i = 0; i < from.len; i++) {
+        int high, low;
+
+        if (from.ptr[i] != '%') {
+            *to++ = from.ptr[i];
+            continue;
+        }
+        if (from.len - i < 3)
+            return bytes_of(NULL, 0);
+        high = hex_value(from.ptr[i + 1]);
+        low = hex_value(from.ptr[i + 2]);
+        if (high < 0 || low < 0)
+            return bytes_of(NULL, 0);
+        *to++ = (char)(high << 4 | low);
+        i += 2;
+    }
+    return bytes_of(text, (size_t)(to - text));
+}
+
+/* rfc: 3986 2.3 */
+static bool is_unreserved(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+struct bytes percent_encode(struct arena *arena, struct bytes from, const char *keep)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    struct text text;
+
+    text_init(&text, arena, from.len);
+    for (size_t i = 0; i < from.len; i++) {
+        char c = from.ptr[i];
+        unsigned char byte = (unsigned char)c;
+
+        if (is_unreserved(c) || (c != '\0' && strchr(keep, c))) {
+            text_add_char(&text, c);
+            continue;
+        }
+        text_add_char(&text, '%');
+        text_add_char(&text, hex[byte >> 4]);
+        text_add_char(&text, hex[byte & 15]);
+    }
+    return text_bytes(&text);
+}

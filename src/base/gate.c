@@ -1,0 +1,143 @@
+/* Gates of test builds: who waits where. Compiled only with -Dgates=true. */
+#include "base/gate.h"
+
+#ifdef LAGRA_GATES
+
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+#include "base/log.h"
+
+static const char *const gate_names[GATES] = {
+    [GATE_STAGED] = "staged",
+    [GATE_DECIDED] = "decided",
+    [GATE_APPLIED] = "applied",
+    [GATE_SYNCED] = "synced",
+};
+
+/* Under gates_lock. */
+struct held {
+    struct waiter *first, *last; /* in order of arrival */
+    unsigned count;
+};
+static struct held held[GATES];
+static bool syncer_held;
+
+static struct lock gates_lock;
+
+__attribute__((constructor)) static void gates_init(void)
+{
+    lock_init(&gates_lock, RANK_GATES);
+}
+
+bool gate_by_name(struct bytes name, enum gate *ret_gate)
+{
+    for (unsigned i = 0; i < GATES; i++)
+        if (bytes_is(name, gate_names[i])) {
+            *ret_gate = (enum gate)i;
+            return true;
+        }
+    return false;
+}
+
+bool gate_parse(struct bytes text, struct gate_request *ret_request)
+{
+    struct gate_request request;
+    struct bytes name, action;
+
+    bytes_cut(text, '=', &name, &action);
+    if (!gate_by_name(name, &request.gate))
+        return false;
+    if (bytes_is(action, "hold"))
+        request.action = GATE_HOLD;
+    else if (bytes_is(action, "kill"))
+        request.action = GATE_KILL;
+    else
+        return false;
+    *ret_request = request;
+    return true;
+}
+
+static void gate_hold(enum gate here, struct waiter *waiter)
+{
+    struct held *at = &held[here];
+
+    lock_take(&gates_lock);
+    waiter->next = NULL;
+    if (at->last)
+        at->last->next = waiter;
+    else
+        at->first = waiter;
+    at->last = waiter;
+    at->count++;
+    if (here == GATE_APPLIED)
+        syncer_held = true;
+    lock_give(&gates_lock);
+}
+
+bool gate_stop(enum gate here, const struct gate_request *asked, struct waiter *waiter)
+{
+    if (asked->action == GATE_PASS || asked->gate != here)
+        return false;
+    if (asked->action == GATE_KILL) {
+        log_line(LOG_WARN, "killed at gate %s, as asked", gate_names[here]);
+        kill(getpid(), SIGKILL);
+        abort(); /* not reached */
+    }
+    gate_hold(here, waiter);
+    return true;
+}
+
+void gate_go(enum gate gate)
+{
+    struct waiter *waiter;
+
+    assert(gate < GATES);
+    lock_take(&gates_lock);
+    waiter = held[gate].first;
+    held[gate] = (struct held){ .count = 0 };
+    if (gate == GATE_APPLIED)
+        syncer_held = false;
+    lock_give(&gates_lock);
+
+    while (waiter) {
+        struct waiter *next = waiter->next; /* wake() may give the node to somebody else */
+
+        waiter->wake(waiter);
+        waiter = next;
+    }
+}
+
+unsigned gate_count(enum gate gate)
+{
+    unsigned count;
+
+    assert(gate < GATES);
+    lock_take(&gates_lock);
+    count = held[gate].count;
+    lock_give(&gates_lock);
+    return count;
+}
+
+bool gate_syncer_held(void)
+{
+    bool is_held;
+
+    lock_take(&gates_lock);
+    is_held = syncer_held;
+    lock_give(&gates_lock);
+    return is_held;
+}
+
+void gate_hold_syncer(bool is_held)
+{
+    lock_take(&gates_lock);
+    syncer_held = is_held;
+    lock_give(&gates_lock);
+}
+
+#endif

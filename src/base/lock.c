@@ -1,0 +1,117 @@
+/* Ranked mutexes. With LAGRA_DEBUG_LOCKS each thread remembers the ranks it holds, lowest first,
+ * and taking one that is not above all of them is a bug. */
+#include "base/lock.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <time.h>
+
+#ifdef LAGRA_DEBUG_LOCKS
+
+#define HELD_MAX 16
+
+static _Thread_local enum lock_rank held[HELD_MAX];
+static _Thread_local int held_count;
+
+static void remember(enum lock_rank rank)
+{
+    assert(held_count < HELD_MAX);
+    assert(held_count == 0 || held[held_count - 1] < rank); /* locks only in rising rank */
+    held[held_count++] = rank;
+}
+
+/* Locks may be given back in any order. */
+static void forget(enum lock_rank rank)
+{
+    int at = held_count - 1;
+
+    while (at >= 0 && held[at] != rank)
+        at--;
+    assert(at >= 0); /* given by who did not take it */
+    for (; at + 1 < held_count; at++)
+        held[at] = held[at + 1];
+    held_count--;
+}
+
+#else
+
+static void remember(enum lock_rank rank)
+{
+    (void)rank;
+}
+
+static void forget(enum lock_rank rank)
+{
+    (void)rank;
+}
+
+#endif
+
+static void must(int result)
+{
+    assert(result == 0);
+}
+
+void lock_init(struct lock *lock, enum lock_rank rank)
+{
+    must(pthread_mutex_init(&lock->mutex, NULL));
+    lock->rank = rank;
+}
+
+void lock_release(struct lock *lock)
+{
+    must(pthread_mutex_destroy(&lock->mutex));
+}
+
+void lock_take(struct lock *lock)
+{
+    remember(lock->rank);
+    must(pthread_mutex_lock(&lock->mutex));
+}
+
+void lock_give(struct lock *lock)
+{
+    forget(lock->rank);
+    must(pthread_mutex_unlock(&lock->mutex));
+}
+
+void lock_condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+
+    must(pthread_condattr_init(&attributes));
+    must(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC));
+    must(pthread_cond_init(condition, &attributes));
+    must(pthread_condattr_destroy(&attributes));
+}
+
+static struct timespec monotonic_after_ms(int ms)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += ms / 1000;
+    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    return until;
+}
+
+bool lock_wait(struct lock *lock, pthread_cond_t *condition, int timeout_ms)
+{
+    int result;
+
+    forget(lock->rank);
+    if (timeout_ms < 0) {
+        result = pthread_cond_wait(condition, &lock->mutex);
+    } else {
+        struct timespec until = monotonic_after_ms(timeout_ms);
+
+        result = pthread_cond_timedwait(condition, &lock->mutex, &until);
+    }
+    assert(result == 0 || result == ETIMEDOUT);
+    remember(lock->rank);
+    return result == 0;
+}

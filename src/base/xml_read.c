@@ -1,0 +1,142 @@
+/* XML in: expat builds a small tree in an arena. A document type declaration stops the parser at
+ * once, so there are no entities to expand and nothing outside the document to fetch. */
+#include "base/xml.h"
+
+#include <assert.h>
+#include <expat.h>
+#include <limits.h>
+
+#define DEPTH_LIMIT 64
+
+struct building {
+    struct arena *arena;
+    struct xml_limits limits;
+    XML_Parser parser;
+    struct xml_node *root;
+    struct frame {
+        struct xml_node *node;
+        struct xml_node *last_child;
+        struct text text;
+    } open[DEPTH_LIMIT];
+    size_t depth;
+    size_t node_count;
+    const char *refused; /* static text: why we stopped it, or NULL */
+};
+
+static void refuse(struct building *b, const char *reason)
+{
+    if (!b->refused)
+        b->refused = reason;
+    XML_StopParser(b->parser, XML_FALSE);
+}
+
+static void XMLCALL on_doctype(void *data, const XML_Char *name, const XML_Char *system_id,
+                               const XML_Char *public_id, int has_internal_subset)
+{
+    (void)name;
+    (void)system_id;
+    (void)public_id;
+    (void)has_internal_subset;
+    refuse(data, "document type declarations are not allowed");
+}
+
+static void XMLCALL on_start(void *data, const XML_Char *name, const XML_Char **attributes)
+{
+    struct building *b = data;
+    struct xml_node *node;
+    struct frame *parent;
+
+    (void)attributes;
+    if (b->refused)
+        return;
+    if (b->depth == b->limits.depth_max) {
+        refuse(b, "too deeply nested");
+        return;
+    }
+    if (b->node_count == b->limits.nodes_max) {
+        refuse(b, "too many elements");
+        return;
+    }
+    b->node_count++;
+    node = arena_alloc(b->arena, sizeof *node);
+    node->name = arena_copy(b->arena, bytes_from_string(name));
+    node->text = bytes_of("", 0);
+    if (b->depth == 0) {
+        b->root = node;
+    } else {
+        parent = &b->open[b->depth - 1];
+        if (parent->last_child)
+            parent->last_child->next = node;
+        else
+            parent->node->first_child = node;
+        parent->last_child = node;
+    }
+    b->open[b->depth++] = (struct frame){ .node = node };
+}
+
+static void XMLCALL on_text(void *data, const XML_Char *characters, int len)
+{
+    struct building *b = data;
+    struct frame *frame;
+
+    if (b->refused || b->depth == 0)
+        return;
+    frame = &b->open[b->depth - 1];
+    if (!frame->text.ptr)
+        text_init(&frame->text, b->arena, (size_t)len);
+    text_add(&frame->text, bytes_of(characters, (size_t)len));
+}
+
+static void XMLCALL on_end(void *data, const XML_Char *name)
+{
+    struct building *b = data;
+    struct frame *frame;
+
+    (void)name;
+    if (b->refused)
+        return;
+    assert(b->depth > 0);
+    frame = &b->open[--b->depth];
+    if (frame->text.ptr)
+        frame->node->text = text_bytes(&frame->text);
+}
+
+static void tell_error(const struct building *b, struct xml_error *ret_error)
+{
+    ret_error->line = XML_GetCurrentLineNumber(b->parser);
+    ret_error->position = XML_GetCurrentColumnNumber(b->parser) + 1;
+    ret_error->reason = b->refused ? b->refused : XML_ErrorString(XML_GetErrorCode(b->parser));
+}
+
+struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xml_limits limits,
+                           struct xml_error *ret_error)
+{
+    struct building *b = arena_alloc(arena, sizeof *b);
+    enum XML_Status status;
+
+    assert(limits.depth_max <= DEPTH_LIMIT && document.len <= INT_MAX);
+    b->arena = arena;
+    b->limits = limits;
+    b->parser = XML_ParserCreate(NULL);
+    if (!b->parser)
+        xmalloc(SIZE_MAX); /* ends the process as any lack of memory does */
+    XML_SetUserData(b->parser, b);
+    XML_SetStartDoctypeDeclHandler(b->parser, on_doctype);
+    XML_SetElementHandler(b->parser, on_start, on_end);
+    XML_SetCharacterDataHandler(b->parser, on_text);
+    status = XML_Parse(b->parser, document.ptr ? document.ptr : "", (int)document.len, XML_TRUE);
+    if (status != XML_STATUS_OK) {
+        tell_error(b, ret_error);
+        b->root = NULL;
+    }
+    XML_ParserFree(b->parser);
+    return b->root;
+}
+
+struct xml_node *xml_child(const struct xml_node *node, const char *name)
+{
+    for (struct xml_node *child = node->first_child; child; child = child->next)
+        if (bytes_is(child->name, name))
+            return child;
+    return NULL;
+}
