@@ -40,7 +40,8 @@ struct call {
         body;       /* complete when decide runs (BODY_MEMORY: inline_bytes whatever the length) */
     bool wants_md5; /* set by check(): body.md5 is needed */
     bool wants_crc64;
-    void *parameters; /* the operation's own, set by check() */
+    uint32_t inline_max; /* bodies up to this stay in memory; check() may lower it */
+    void *parameters;    /* the operation's own, set by check() */
     struct gate_request gate;
 };
 

@@ -1,0 +1,2 @@
+/* Options: to come with main. */
+typedef int options_empty;

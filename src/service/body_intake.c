@@ -1,0 +1,162 @@
+/* The body of a request on its way in: thrown away, collected in memory, or staged as pieces; hashed
+ * as it passes. A staged one starts in memory and moves to a stage when it outgrows call->inline_max. */
+#include "service/service_private.h"
+
+#include <assert.h>
+
+#include "base/crc.h"
+#include "base/encode.h"
+
+void intake_init(struct work *work)
+{
+    struct body_intake *intake = &work->intake;
+    uint64_t announced = work->call.request->content_length;
+    size_t hint = announced <= work->call.inline_max ? (size_t)announced : 0;
+
+    text_init(&intake->memory, work->call.arena, hint);
+    md5_init(&intake->md5);
+}
+
+static void hash(struct work *work, struct bytes data)
+{
+    struct body_intake *intake = &work->intake;
+
+    if (work->call.wants_md5)
+        md5_update(&intake->md5, data.len, (const uint8_t *)data.ptr);
+    if (work->call.wants_crc64)
+        intake->crc64 = crc64(intake->crc64, data.ptr, data.len);
+}
+
+static enum body_taken from_stage(enum store_result result)
+{
+    switch (result) {
+    case STORE_OK:
+        return BODY_TAKEN;
+    case STORE_WAIT:
+        return BODY_PAUSED;
+    case STORE_NOT_FOUND:
+    case STORE_CONFLICT:
+    case STORE_CORRUPT:
+    case STORE_IO:
+    case STORE_FULL:
+    case STORE_BUSY:
+        break;
+    }
+    return BODY_STORE_FAILED;
+}
+
+/* What was collected before the stage was opened goes first. */
+static enum store_result stage_memory(struct work *work)
+{
+    struct body_intake *intake = &work->intake;
+
+    while (intake->staged_bytes < intake->memory.len) {
+        struct bytes rest = bytes_from(text_bytes(&intake->memory), intake->staged_bytes);
+        size_t taken = 0;
+        enum store_result result =
+            stage_write(intake->stage, rest, pause_arm(&work->pause), &taken);
+
+        intake->staged_bytes += taken;
+        if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
+static enum body_taken take_to_stage(struct work *work, struct bytes data, size_t *ret_taken)
+{
+    struct body_intake *intake = &work->intake;
+    enum store_result result;
+
+    if (!intake->stage)
+        intake->stage = stage_open(work->endpoint->store, work->call.request->content_length);
+    result = stage_memory(work);
+    if (!result) {
+        result = stage_write(intake->stage, data, pause_arm(&work->pause), ret_taken);
+        hash(work, bytes_of(data.ptr, *ret_taken));
+        intake->received += *ret_taken;
+    }
+    if (result == STORE_IO || result == STORE_FULL)
+        intake->failure = fail_store(&work->decision, result);
+    return from_stage(result);
+}
+
+enum body_taken intake_take(struct work *work, struct bytes data, size_t *ret_taken)
+{
+    struct body_intake *intake = &work->intake;
+    const struct operation *operation = work->call.operation;
+    bool keeps = operation->body != BODY_REFUSED;
+
+    *ret_taken = 0;
+    if (keeps && data.len > operation->body_max - intake->received)
+        return BODY_TOO_LARGE;
+    if (operation->body == BODY_STAGED &&
+        (intake->stage || intake->received + data.len > work->call.inline_max))
+        return take_to_stage(work, data, ret_taken);
+    if (keeps) {
+        text_add(&intake->memory, data);
+        hash(work, data);
+        intake->received += data.len;
+    }
+    *ret_taken = data.len;
+    return BODY_TAKEN;
+}
+
+enum store_result intake_finish(struct work *work)
+{
+    struct body_intake *intake = &work->intake;
+    struct body *body = &work->call.body;
+
+    if (intake->stage) {
+        enum store_result result = stage_memory(work);
+
+        if (!result)
+            result = stage_finish(intake->stage, pause_arm(&work->pause));
+        if (result)
+            return result;
+        body->stage = intake->stage;
+        body->pieces = stage_pieces(intake->stage, &body->piece_count);
+    } else {
+        body->inline_bytes = text_bytes(&intake->memory);
+    }
+    body->length = intake->received;
+    body->crc64 = intake->crc64;
+    if (work->call.wants_md5)
+        md5_digest(&intake->md5, sizeof body->md5, body->md5);
+    return STORE_OK;
+}
+
+/* A checksum header: base64 of exactly `size` bytes. */
+static bool decode_sum(struct arena *arena, struct bytes text, size_t size, struct bytes *ret_sum)
+{
+    struct bytes sum = base64_decode(arena, text);
+
+    if (!sum.ptr || sum.len != size)
+        return false;
+    *ret_sum = sum;
+    return true;
+}
+
+/* rest: Put-Blob, Put-Block "Content-MD5", "x-ms-content-crc64" */
+enum error intake_check_sums(struct work *work)
+{
+    const struct body *body = &work->call.body;
+    struct bytes md5 = call_header(&work->call, "content-md5");
+    struct bytes crc = call_header(&work->call, "x-ms-content-crc64");
+    struct bytes sum;
+
+    if (md5.ptr) {
+        if (!decode_sum(work->call.arena, md5, sizeof body->md5, &sum))
+            return E_InvalidMd5;
+        if (memcmp(sum.ptr, body->md5, sizeof body->md5) != 0)
+            return E_Md5Mismatch;
+    }
+    if (crc.ptr) {
+        if (!decode_sum(work->call.arena, crc, sizeof body->crc64, &sum))
+            return fail_header(&work->decision, E_InvalidHeaderValue, "x-ms-content-crc64", crc);
+        /* Eight bytes, little-endian, as the CPUs this runs on. */
+        if (memcmp(sum.ptr, &body->crc64, sizeof body->crc64) != 0)
+            return E_Crc64Mismatch;
+    }
+    return OK;
+}

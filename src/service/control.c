@@ -1,0 +1,126 @@
+/* Control requests and the reply log of test builds: see control.h. */
+#include "service/control.h"
+
+#ifdef LAGRA_GATES
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/gate.h"
+
+/* ---- control requests ---- */
+
+static void say(struct exchange *exchange, int status, struct bytes body)
+{
+    response_init(&exchange->response, exchange->arena);
+    exchange->response.status = status;
+    exchange->response.body_kind = BODY_BYTES;
+    exchange->response.body = body;
+}
+
+static void control_gate(struct exchange *exchange, struct bytes name)
+{
+    enum gate gate;
+
+    if (!gate_by_name(name, &gate)) {
+        say(exchange, 404, bytes_from_string("no such gate\n"));
+        return;
+    }
+    if (exchange->request.method == METHOD_POST)
+        gate_go(gate);
+    say(exchange, 200, arena_printf(exchange->arena, "%u\n", gate_count(gate)));
+}
+
+static void control_clock(struct exchange *exchange, struct bytes seconds)
+{
+    uint64_t value = 0;
+
+    if (!bytes_parse_u64(seconds, UINT32_MAX, &value)) {
+        say(exchange, 400, bytes_from_string("not a number of seconds\n"));
+        return;
+    }
+    clock_advance(value * TICKS_PER_SECOND);
+    say(exchange, 200, bytes_from_string("ok\n"));
+}
+
+static void control_collect(struct exchange *exchange)
+{
+    const struct endpoint *endpoint = exchange->request.listener_tag;
+    struct store_usage usage;
+
+    store_collect_now(endpoint->store, &usage);
+    say(exchange, 200,
+        arena_printf(exchange->arena,
+                     "extent_count=%" PRIu64 "\npiece_bytes=%" PRIu64 "\nallocated_bytes=%" PRIu64
+                     "\npending_bytes=%" PRIu64 "\n",
+                     usage.extent_count, usage.piece_bytes, usage.allocated_bytes,
+                     usage.pending_bytes));
+}
+
+bool control_request(struct exchange *exchange)
+{
+    struct bytes prefix = BYTES("/$lagra/");
+    struct bytes what, argument;
+
+    if (!bytes_has_prefix(exchange->request.path, prefix))
+        return false;
+    bytes_cut(bytes_from(exchange->request.path, prefix.len), '/', &what, &argument);
+    if (bytes_is(what, "gate"))
+        control_gate(exchange, argument);
+    else if (bytes_is(what, "clock"))
+        control_clock(exchange, argument);
+    else if (bytes_is(what, "collect"))
+        control_collect(exchange);
+    else
+        say(exchange, 404, bytes_from_string("no such control\n"));
+    return true;
+}
+
+/* ---- the reply log ---- */
+
+static pthread_once_t reply_log_once = PTHREAD_ONCE_INIT;
+static int reply_log = -1;
+
+static void reply_log_open(void)
+{
+    const char *path = getenv("LAGRA_REPLY_LOG");
+
+    if (path && *path)
+        reply_log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+}
+
+static struct bytes answered_code(const struct response *response)
+{
+    for (size_t i = 0; i < response->header_count; i++) {
+        if (bytes_is(response->headers[i].name, "x-ms-error-code"))
+            return response->headers[i].value;
+    }
+    return bytes_from_string("");
+}
+
+void control_reply(const struct work *work)
+{
+    const struct response *response = &work->exchange->response;
+    const struct operation *operation = work->call.operation;
+    struct text line;
+
+    pthread_once(&reply_log_once, reply_log_open);
+    if (reply_log < 0)
+        return;
+    text_init(&line, work->call.arena, 512);
+    text_printf(&line, "{\"operation\":\"%s\",\"service\":\"%s\",\"method\":\"%.*s\",",
+                operation ? operation->name : "", work->call.service->name,
+                BYTES_ARG(work->call.request->method_text));
+    text_printf(&line, "\"status\":%d,\"code\":\"%.*s\",\"headers\":[", response->status,
+                BYTES_ARG(answered_code(response)));
+    for (size_t i = 0; i < response->header_count; i++)
+        text_printf(&line, "%s\"%.*s\"", i > 0 ? "," : "", BYTES_ARG(response->headers[i].name));
+    text_add_string(&line, "]}\n");
+    if (write(reply_log, line.ptr, line.len) < 0)
+        reply_log = -1;
+}
+
+#endif

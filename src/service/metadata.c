@@ -1,0 +1,116 @@
+/* Metadata: see metadata.h. */
+#include "service/metadata.h"
+
+#include "base/xml.h"
+
+#define PREFIX "x-ms-meta-"
+
+/* A C# identifier, ASCII part: letters, digits, underscore, no digit first.
+ * rest: Naming-and-Referencing-Containers--Blobs--and-Metadata */
+static bool is_identifier(struct bytes name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+        bool digit = c >= '0' && c <= '9';
+
+        if (!letter && !(digit && i > 0))
+            return false;
+    }
+    return name.len > 0;
+}
+
+/* Azure stores what a header can carry: visible ASCII, blanks, and bytes above 0x7F as sent. */
+static bool is_value(struct bytes value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        unsigned char c = (unsigned char)value.ptr[i];
+
+        if ((c < 0x20 && c != '\t') || c == 0x7f)
+            return false;
+    }
+    return true;
+}
+
+static bool next_pair(struct decoder *in, struct bytes *ret_name, struct bytes *ret_value)
+{
+    if (in->bad || in->at == in->end)
+        return false;
+    *ret_name = decode_bytes(in);
+    *ret_value = decode_bytes(in);
+    return !in->bad;
+}
+
+static bool is_duplicate(struct bytes metadata, struct bytes name)
+{
+    struct decoder in;
+    struct bytes other, value;
+
+    decoder_init(&in, metadata);
+    while (next_pair(&in, &other, &value)) {
+        if (bytes_equal_nocase(other, name))
+            return true;
+    }
+    return false;
+}
+
+enum error metadata_from_headers(struct decision *d, struct bytes *ret_metadata)
+{
+    const struct request *request = d->call->request;
+    struct bytes prefix = BYTES(PREFIX);
+    struct text out;
+    size_t total = 0;
+
+    text_init(&out, d->arena, 0);
+    for (size_t i = 0; i < request->header_count; i++) {
+        const struct http_header *header = &request->headers[i];
+        struct bytes name;
+
+        if (!bytes_has_prefix(header->name, prefix))
+            continue;
+        name = bytes_from(header->name_as_sent, prefix.len);
+        if (name.len == 0)
+            return E_EmptyMetadataKey;
+        if (!is_identifier(name) || !is_value(header->value))
+            return fail_header(d, E_InvalidMetadata, PREFIX, name);
+        total += name.len + header->value.len;
+        if (total > METADATA_MAX_BYTES)
+            return fail(d, E_MetadataTooLarge, "At most %d bytes.", METADATA_MAX_BYTES);
+        if (is_duplicate(text_bytes(&out), name))
+            return fail_header(d, E_InvalidMetadata, PREFIX, name);
+        encode_bytes(&out, name);
+        encode_bytes(&out, header->value);
+    }
+    *ret_metadata = text_bytes(&out);
+    return OK;
+}
+
+void metadata_answer(struct decision *d, struct bytes metadata)
+{
+    struct decoder in;
+    struct bytes name, value;
+
+    decoder_init(&in, metadata);
+    while (next_pair(&in, &name, &value))
+        response_header(d->response, arena_printf(d->arena, PREFIX "%.*s", BYTES_ARG(name)),
+                        arena_copy(d->arena, value));
+}
+
+void metadata_xml(struct text *out, struct bytes metadata)
+{
+    struct decoder in;
+    struct bytes name, value;
+
+    if (metadata.len == 0) {
+        text_add_string(out, "<Metadata />");
+        return;
+    }
+    xml_open(out, "Metadata");
+    decoder_init(&in, metadata);
+    while (next_pair(&in, &name, &value)) {
+        text_printf(out, "<%.*s>", BYTES_ARG(name));
+        xml_escape(out, value);
+        text_printf(out, "</%.*s>", BYTES_ARG(name));
+    }
+    xml_close(out, "Metadata");
+}

@@ -1,0 +1,189 @@
+/* The one reader of operation tables: finding a row, and running what it says. */
+#include "service/operation.h"
+
+#include <assert.h>
+
+/* ---- running ---- */
+
+static enum error check_lease_rule(struct decision *d)
+{
+    const struct guid *given = d->call->lease_id;
+
+    switch (d->operation->lease) {
+    case LEASE_RULE_IGNORED:
+    case LEASE_RULE_ACTION:
+        return OK;
+    case LEASE_RULE_OPTIONAL:
+        return lease_check_read(d->lease_resource, &d->lease, given, d->now);
+    case LEASE_RULE_WHEN_LEASED:
+        return lease_check_write(d->lease_resource, &d->lease, given, d->now);
+    }
+    assert(!"a lease rule that is none");
+    return E_InternalError;
+}
+
+/* The order is subject, lease, conditions. decision: 2 */
+enum error operation_check(struct decision *d)
+{
+    const struct operation *operation = d->operation;
+    const struct conditions *given = &d->call->conditions;
+    enum error e;
+
+    if (given->given & operation->conditions & IF_TAGS)
+        return fail(d, E_NotImplemented, "x-ms-if-tags");
+    e = conditions_allowed(operation->condition_class, operation->conditions, given);
+    if (e)
+        return e;
+    if (!operation->subject)
+        return OK;
+    e = operation->subject(d);
+    if (e)
+        return e;
+    e = check_lease_rule(d);
+    if (e)
+        return e;
+    return conditions_check(operation->condition_class, given, &d->subject);
+}
+
+static bool status_is_promised(const struct operation *operation, int status)
+{
+    return status == operation->ok[0] || (operation->ok[1] != 0 && status == operation->ok[1]);
+}
+
+static bool answers_header(const struct response *response, const char *name)
+{
+    for (size_t i = 0; i < response->header_count; i++) {
+        if (bytes_is_nocase(response->headers[i].name, name))
+            return true;
+    }
+    return false;
+}
+
+/* What the row promises, checked on every run. */
+static void assert_promises(const struct decision *d, enum error e)
+{
+    const struct operation *operation = d->operation;
+
+    if (e) {
+        assert(changes_empty(d->changes));
+        return;
+    }
+    assert(status_is_promised(operation, d->response->status));
+    assert((operation->methods & (METHOD_GET | METHOD_HEAD)) == 0 || changes_empty(d->changes));
+    assert(operation->etag != ETAG_CHANGED || !changes_empty(d->changes));
+    assert(operation->etag != ETAG_CHANGED || answers_header(d->response, "ETag"));
+}
+
+enum error operation_decide(struct decision *d)
+{
+    enum error e;
+
+    assert(changes_empty(d->changes));
+    assert(d->operation->decide);
+    e = operation_check(d);
+    if (!e)
+        e = d->operation->decide(d);
+    assert_promises(d, e);
+    return e;
+}
+
+/* ---- finding ---- */
+
+/* "comp=...&restype=..." of what the request names, lower case. */
+static struct bytes selector_of(const struct call *call)
+{
+    struct bytes comp = call_query(call, "comp");
+    struct bytes restype = call_query(call, "restype");
+    struct text out;
+
+    text_init(&out, call->arena, 64);
+    if (comp.ptr) {
+        text_add_string(&out, "comp=");
+        text_add(&out, comp);
+    }
+    if (restype.ptr) {
+        if (out.len > 0)
+            text_add_char(&out, '&');
+        text_add_string(&out, "restype=");
+        text_add(&out, restype);
+    }
+    return text_bytes(&out);
+}
+
+static bool level_fits(const struct operation *row, const struct call *call)
+{
+    switch (row->level) {
+    case LEVEL_SERVICE:
+        return !call->container.ptr;
+    case LEVEL_CONTAINER:
+        return call->container.ptr && !call->blob.ptr;
+    case LEVEL_BLOB:
+        return call->blob.ptr != NULL;
+    case LEVEL_ANY:
+        return true;
+    }
+    return false;
+}
+
+/* The header that a row's variant ("header" or "header=value") is about, as sent. */
+static struct bytes variant_given(const struct operation *row, const struct call *call,
+                                  struct bytes *ret_wanted)
+{
+    struct bytes name;
+
+    bytes_cut(bytes_from_string(row->variant), '=', &name, ret_wanted);
+    return call_header(call, arena_string(call->arena, name));
+}
+
+static bool variant_fits(const struct operation *row, const struct call *call)
+{
+    struct bytes given, wanted;
+
+    if (!row->variant)
+        return true;
+    given = variant_given(row, call, &wanted);
+    return given.ptr && (!wanted.ptr || bytes_equal_nocase(given, wanted));
+}
+
+/* No row fits: which part of the request is to blame?
+ * rest: Status-and-Error-Codes2 */
+static enum error why_none(const struct service *service, const struct call *call,
+                           struct bytes selector)
+{
+    bool selector_known = false, verb_known = false, header_missing = false;
+    struct bytes wanted;
+
+    for (size_t i = 0; i < service->operation_count; i++) {
+        const struct operation *row = &service->operations[i];
+
+        if (!level_fits(row, call) ||
+            !bytes_equal_nocase(selector, bytes_from_string(row->selector)))
+            continue;
+        selector_known = true;
+        if ((row->methods & call->request->method) == 0)
+            continue;
+        /* Only the variant was missing; the last row's header is the one every request needs. */
+        header_missing = !variant_given(row, call, &wanted).ptr;
+        verb_known = true;
+    }
+    if (verb_known)
+        return header_missing ? E_MissingRequiredHeader : E_InvalidHeaderValue;
+    return selector_known ? E_UnsupportedHttpVerb : E_InvalidQueryParameterValue;
+}
+
+const struct operation *operation_find(const struct service *service, const struct call *call,
+                                       enum error *ret_error)
+{
+    struct bytes selector = selector_of(call);
+
+    for (size_t i = 0; i < service->operation_count; i++) {
+        const struct operation *row = &service->operations[i];
+
+        if ((row->methods & call->request->method) && level_fits(row, call) &&
+            bytes_equal_nocase(selector, bytes_from_string(row->selector)) &&
+            variant_fits(row, call))
+            return row;
+    }
+    *ret_error = why_none(service, call, selector);
+    return NULL;
+}

@@ -1,0 +1,273 @@
+/* From a raw request to a call: account, names, query, and the headers that every operation knows. */
+#include "service/service_private.h"
+
+#include "base/encode.h"
+
+/* What a request without x-ms-version gets: the newest that the clients of today send. decision: 9 */
+#define VERSION_DEFAULT "2026-10-06"
+
+static const struct bytes secondary_suffix = BYTES("-secondary");
+
+/* ---- version and query ---- */
+
+/* yyyy-mm-dd, any date: a list of known ones would refuse each new client. decision: 1 */
+static bool is_version(struct bytes text)
+{
+    if (text.len != 10 || text.ptr[4] != '-' || text.ptr[7] != '-')
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (i != 4 && i != 7 && (text.ptr[i] < '0' || text.ptr[i] > '9'))
+            return false;
+    }
+    return bytes_compare(bytes_of(text.ptr + 5, 2), bytes_from_string("12")) <= 0 &&
+           bytes_compare(bytes_of(text.ptr + 8, 2), bytes_from_string("31")) <= 0;
+}
+
+static enum error read_version(struct work *work)
+{
+    struct call *call = &work->call;
+    struct bytes version = call_header(call, "x-ms-version");
+
+    call->version = bytes_from_string(VERSION_DEFAULT);
+    if (!version.ptr)
+        return OK;
+    if (!is_version(version) && !work->endpoint->options->skip_version_check)
+        return fail_header(&work->decision, E_InvalidHeaderValue, "x-ms-version", version);
+    call->version = version;
+    return OK;
+}
+
+static struct bytes lower_case(struct arena *arena, struct bytes text)
+{
+    char *to = arena_bytes(arena, text.len);
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+
+        to[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return bytes_of(to, text.len);
+}
+
+static size_t count_parameters(struct bytes query)
+{
+    size_t count = query.len > 0 ? 1 : 0;
+
+    for (size_t i = 0; i < query.len; i++)
+        count += query.ptr[i] == '&';
+    return count;
+}
+
+static enum error read_query(struct work *work)
+{
+    struct call *call = &work->call;
+    struct bytes rest = call->request->query;
+    struct query_parameter *parameters =
+        arena_array(call->arena, count_parameters(rest), sizeof *parameters);
+    size_t count = 0;
+
+    while (rest.len > 0) {
+        struct bytes pair, name, value;
+
+        bytes_cut(rest, '&', &pair, &rest);
+        if (pair.len == 0)
+            continue;
+        bytes_cut(pair, '=', &name, &value);
+        name = percent_decode(call->arena, name);
+        value = value.ptr ? percent_decode(call->arena, value) : bytes_from_string("");
+        if (!name.ptr || !value.ptr || !bytes_is_utf8(value))
+            return E_InvalidUri;
+        parameters[count].name = lower_case(call->arena, name);
+        parameters[count].value = value;
+        count++;
+    }
+    call->query = parameters;
+    call->query_count = count;
+    return OK;
+}
+
+/* ---- account and names ---- */
+
+/* "account.blob.localhost:10000" names the account in its first label when the second is the service.
+ * ptr NULL: not of that style. */
+static struct bytes account_of_host(const struct work *work)
+{
+    struct bytes host = call_header(&work->call, "host");
+    struct bytes account, service, rest;
+
+    if (!host.ptr || !work->endpoint->options->product_style_url)
+        return (struct bytes){ NULL, 0 };
+    bytes_cut(host, '.', &account, &rest);
+    if (!rest.ptr)
+        return rest;
+    bytes_cut(rest, '.', &service, &rest);
+    if (!rest.ptr || !bytes_is_nocase(service, work->endpoint->service->name))
+        return (struct bytes){ NULL, 0 };
+    return account;
+}
+
+static struct bytes scheme_and_host(const struct work *work)
+{
+    struct bytes host = call_header(&work->call, "host");
+
+    if (!host.ptr || host.len == 0)
+        return work->endpoint->url_base;
+    return arena_printf(work->call.arena, "%s://%.*s",
+                        work->call.request->secure ? "https" : "http", BYTES_ARG(host));
+}
+
+static enum error find_account(struct work *work, struct bytes name)
+{
+    struct call *call = &work->call;
+
+    call->account = accounts_find(work->endpoint->accounts, name);
+    if (!call->account && bytes_has_suffix(name, secondary_suffix)) {
+        name.len -= secondary_suffix.len;
+        call->account = accounts_find(work->endpoint->accounts, name);
+        call->secondary = true;
+    }
+    if (!call->account)
+        return fail(&work->decision, E_AuthenticationFailed, "This server has no such account.");
+    return OK;
+}
+
+/* Is the only segment of the path a container, or a blob of $root?
+ * rest: Working-with-the-Root-Container */
+static bool names_container(const struct call *call)
+{
+    return call_query(call, "restype").ptr || bytes_is(call_query(call, "comp"), "list");
+}
+
+static enum error read_names(struct work *work, struct bytes path)
+{
+    struct call *call = &work->call;
+    struct bytes first, rest;
+
+    bytes_cut(path, '/', &first, &rest);
+    if (first.len == 0 && rest.len == 0)
+        return OK;
+    first = percent_decode(call->arena, first);
+    if (rest.ptr)
+        rest = percent_decode(call->arena, rest);
+    if (!first.ptr || !bytes_is_utf8(first) || !bytes_is_utf8(rest) ||
+        (rest.len > 0 && memchr(rest.ptr, '\0', rest.len)))
+        return E_InvalidUri;
+    if (rest.len > 0 || names_container(call)) {
+        call->container = first;
+        call->blob = rest.len > 0 ? rest : (struct bytes){ NULL, 0 };
+    } else {
+        call->container = bytes_from_string("$root");
+        call->blob = first;
+    }
+    return OK;
+}
+
+static enum error read_target(struct work *work)
+{
+    struct call *call = &work->call;
+    struct bytes path = bytes_from(call->request->path, 1);
+    struct bytes account = account_of_host(work);
+    enum error e;
+
+    call->url_prefix = scheme_and_host(work);
+    if (!account.ptr) {
+        bytes_cut(path, '/', &account, &path);
+        call->url_prefix =
+            arena_printf(call->arena, "%.*s/%.*s", BYTES_ARG(call->url_prefix), BYTES_ARG(account));
+    }
+    e = find_account(work, account);
+    return e ? e : read_names(work, path);
+}
+
+/* ---- headers that every operation knows ---- */
+
+static enum error read_lease_id(struct work *work)
+{
+    struct bytes text = call_header(&work->call, "x-ms-lease-id");
+    struct guid id;
+
+    if (!text.ptr || text.len == 0)
+        return OK;
+    if (!guid_parse(text, &id))
+        return fail_header(&work->decision, E_InvalidHeaderValue, "x-ms-lease-id", text);
+    struct guid *kept = arena_alloc(work->call.arena, sizeof *kept);
+
+    *kept = id;
+    work->call.lease_id = kept;
+    return OK;
+}
+
+static enum error read_conditions(struct work *work)
+{
+    struct call *call = &work->call;
+    struct condition_headers headers = {
+        .if_match = call_header(call, "if-match"),
+        .if_none_match = call_header(call, "if-none-match"),
+        .if_modified_since = call_header(call, "if-modified-since"),
+        .if_unmodified_since = call_header(call, "if-unmodified-since"),
+    };
+    enum error e = conditions_parse(call->arena, &headers, &call->conditions);
+
+    if (!e && call_header(call, "x-ms-if-tags").ptr)
+        call->conditions.given |= IF_TAGS;
+    return e;
+}
+
+static enum error read_snapshot(struct work *work)
+{
+    struct bytes text = call_query(&work->call, "snapshot");
+
+    if (!text.ptr || text.len == 0)
+        return OK;
+    if (!instant_parse_iso(text, &work->call.snapshot))
+        return fail_query(&work->decision, E_InvalidQueryParameterValue, "snapshot", text,
+                          "Not a snapshot's date and time.");
+    return OK;
+}
+
+static enum error read_gate(struct work *work)
+{
+#ifdef LAGRA_GATES
+    struct bytes text = call_header(&work->call, "x-lagra-gate");
+
+    if (text.ptr && !gate_parse(text, &work->call.gate))
+        return fail_header(&work->decision, E_InvalidHeaderValue, "x-lagra-gate", text);
+#else
+    (void)work;
+#endif
+    return OK;
+}
+
+typedef enum error reader_fn(struct work *work);
+
+enum error route(struct work *work)
+{
+    static reader_fn *const readers[] = { read_version,  read_query,      read_target,
+                                          read_lease_id, read_conditions, read_snapshot,
+                                          read_gate };
+
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        enum error e = readers[i](work);
+
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+enum error route_authorize(struct work *work)
+{
+    struct call *call = &work->call;
+    struct auth_target target = {
+        .account = call->account,
+        .path = call->request->path,
+        .secondary = call->secondary,
+        .table_service = bytes_is(bytes_from_string(work->endpoint->service->name), "table"),
+    };
+    struct bytes detail = { NULL, 0 };
+    enum error e = authenticate(call->request, &target, work->decision.now, call->arena, &detail);
+
+    if (e && detail.ptr)
+        work->decision.error_detail = arena_string(call->arena, detail);
+    return e;
+}

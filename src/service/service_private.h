@@ -1,0 +1,102 @@
+/* Inside service/ only: the state of an exchange on its way, and the files' shares of that way. */
+#ifndef LAGRA_SERVICE_SERVICE_PRIVATE_H
+#define LAGRA_SERVICE_SERVICE_PRIVATE_H
+
+#include <nettle/md5.h>
+#include <stdatomic.h>
+
+#include "service/server.h"
+
+/* ---- waiting: wait.c ---- */
+
+/* One exchange's waiter. Arming may wake before the exchange is suspended; the state word makes
+ * sure that each suspend is answered by exactly one resume. */
+struct pause {
+    struct waiter waiter;
+    struct exchange *exchange;
+    atomic_int state;
+};
+void pause_init(struct pause *pause, struct exchange *exchange);
+/* The waiter to give to whoever may answer STORE_WAIT. */
+struct waiter *pause_arm(struct pause *pause);
+/* After it was kept: suspends the exchange until it is woken. Worker. */
+void pause_wait(struct pause *pause);
+
+/* ---- the body of a request: body_intake.c ---- */
+
+struct body_intake {
+    struct text memory;  /* small bodies, or what came before a stage was opened */
+    size_t staged_bytes; /* of memory: already given to the stage */
+    struct stage *stage;
+    uint64_t received;
+    struct md5_ctx md5;
+    uint64_t crc64;
+    enum error failure; /* after BODY_STORE_FAILED */
+};
+
+/* ---- an exchange on its way: exchange.c ---- */
+
+struct work;
+
+/* What is to be done next. */
+enum state {
+    ADMIT,       /* the head: until it is admitted or refused */
+    FINISH_BODY, /* take the body; when all has come, make it durable */
+    DECIDE,
+    COMMIT,
+    DURABLE, /* wait until what was seen and done is on disk */
+    BODY,    /* get ready to send a blob's bytes */
+    RESPOND,
+    WAITING, /* only as a step's result: suspended; the same state is entered again */
+};
+
+#define WORK_MAGIC 0x4c575251u
+
+/* A body that is read from a content while it is sent. */
+struct content_body {
+    struct body_source source;
+    struct work *work;
+};
+
+struct work {
+    unsigned magic;
+    struct exchange *exchange;
+    const struct endpoint *endpoint;
+    struct call call;
+    struct decision decision;
+    struct pause pause;
+    enum state state;
+    struct arena_mark attempt; /* where decide begins: rewound when it is made again */
+    unsigned attempts;
+    struct body_intake intake;
+    struct content_reader *reader;
+    struct content_body body;
+    size_t body_read; /* of a small body that is read into the arena */
+    char *body_bytes;
+};
+
+/* returns OK, STORE_WAIT as HTTP_WAIT: see body_intake.c */
+enum body_taken { BODY_TAKEN, BODY_PAUSED, BODY_TOO_LARGE, BODY_STORE_FAILED };
+void intake_init(struct work *work);
+enum body_taken intake_take(struct work *work, struct bytes data, size_t *ret_taken);
+/* All has come: STORE_OK when it is durable (or in memory) and call->body is complete. */
+enum store_result intake_finish(struct work *work);
+/* Content-MD5 and x-ms-content-crc64 of the request against what came. */
+enum error intake_check_sums(struct work *work);
+
+/* ---- routing: route.c ---- */
+
+/* Fills the call from the request: account, names, query, conditions, lease id, snapshot, version.
+ * returns OK or what is wrong with the request (decision's detail set). */
+enum error route(struct work *work);
+/* Who asks: authenticate() with what the route found. */
+enum error route_authorize(struct work *work);
+
+/* ---- answers: error_answer.c ---- */
+
+/* Replaces the response by the error's: status, x-ms-error-code, XML body. */
+void answer_error(struct decision *d, enum error e);
+/* x-ms-request-id, x-ms-version, x-ms-client-request-id, Server. */
+void answer_common(struct work *work);
+
+#endif
