@@ -1,4 +1,272 @@
-int main(void)
+/* Lagra: options -> rooms, signals, orderly stop. */
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "blob/blob.h"
+#include "options.h"
+#include "print_tables.h"
+#include "queue/queue.h"
+#include "service/server.h"
+#include "table/table.h"
+
+/* How long exchanges under way may take after SIGTERM. */
+#define STOP_GRACE_S  30
+#define PEM_MAX_BYTES (1u << 20)
+
+static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
+#define SERVICES (sizeof services / sizeof services[0])
+
+struct running {
+    struct options options;
+    struct server_options server_options;
+    struct accounts *accounts;
+    struct store *store;
+    char *cert;
+    char *key;
+    struct endpoint endpoints[SERVICES];
+    struct http_server *servers[SERVICES];
+};
+
+static const struct listen_options *listen_of(const struct options *options, size_t service)
 {
-    return 0;
+    const struct listen_options *all[SERVICES] = { &options->blob, &options->queue,
+                                                   &options->table };
+
+    return all[service];
+}
+
+/* ---- accounts ---- */
+
+static bool is_loopback(const char *host)
+{
+    return strncmp(host, "127.", 4) == 0 || strcmp(host, "localhost") == 0 ||
+           strcmp(host, "::1") == 0;
+}
+
+static bool all_loopback(const struct options *options)
+{
+    for (size_t i = 0; i < SERVICES; i++) {
+        if (!is_loopback(listen_of(options, i)->host))
+            return false;
+    }
+    return true;
+}
+
+/* Everybody knows the development key: it opens nothing beyond this machine unless told to. */
+static bool open_accounts(struct running *run)
+{
+    const char *list = getenv("AZURITE_ACCOUNTS");
+    const char *problem = NULL;
+
+    run->accounts = accounts_new();
+    if (list && *list) {
+        if (accounts_add_list(run->accounts, list, &problem))
+            return true;
+        fprintf(stderr, "lagra: AZURITE_ACCOUNTS: %s\n", problem);
+        return false;
+    }
+    if (!all_loopback(&run->options) && !run->options.allow_development_account) {
+        fprintf(stderr,
+                "lagra: on an address other than loopback, name your accounts in AZURITE_ACCOUNTS "
+                "(\"name:key\"),\n"
+                "       or serve " DEVELOPMENT_ACCOUNT
+                " with its published key by --allowDevelopmentAccount\n");
+        return false;
+    }
+    accounts_add_development(run->accounts);
+    return true;
+}
+
+/* ---- store ---- */
+
+static bool open_store(struct running *run)
+{
+    struct store_options store_options = { .location = run->options.location, .sync = true };
+    const char *problem = "";
+    enum store_result result;
+
+    if (run->options.in_memory) {
+        run->store = store_open_memory();
+        return true;
+    }
+#ifdef LAGRA_GATES
+    store_options.sync = !getenv("LAGRA_UNSAFE_NO_SYNC");
+#endif
+    result = store_open_embedded(&store_options, &run->store, &problem);
+    if (result) {
+        fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", run->options.location,
+                problem);
+        return false;
+    }
+    return true;
+}
+
+/* ---- listeners ---- */
+
+/* A whole small file, NUL-terminated; NULL after saying why not. */
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text;
+    size_t length;
+
+    if (!file) {
+        fprintf(stderr, "lagra: cannot read %s: %s\n", path, strerror(errno));
+        return NULL;
+    }
+    text = xcalloc(1, PEM_MAX_BYTES);
+    length = fread(text, 1, PEM_MAX_BYTES - 1, file);
+    text[length] = '\0';
+    fclose(file);
+    return text;
+}
+
+static bool read_certificate(struct running *run)
+{
+    if (!run->options.cert_path)
+        return true;
+    run->cert = read_file(run->options.cert_path);
+    run->key = read_file(run->options.key_path);
+    return run->cert && run->key;
+}
+
+static bool start_listener(struct running *run, size_t i)
+{
+    const struct listen_options *listen = listen_of(&run->options, i);
+    struct http_listen where = {
+        .host = listen->host,
+        .port = listen->port,
+        .cert_pem = run->cert,
+        .key_pem = run->key,
+        .tag = &run->endpoints[i],
+    };
+    const char *scheme = run->cert ? "https" : "http";
+    const char *problem = "";
+    char url[320];
+
+    run->endpoints[i] = (struct endpoint){
+        .service = services[i],
+        .store = run->store,
+        .accounts = run->accounts,
+        .options = &run->server_options,
+    };
+    run->servers[i] = http_start(&where, &http_limits_default, &service_application, &problem);
+    if (!run->servers[i]) {
+        fprintf(stderr, "lagra: the %s service cannot listen on %s port %u: %s\n",
+                services[i]->name, listen->host, listen->port, problem);
+        return false;
+    }
+    snprintf(url, sizeof url, "%s://%s:%u", scheme, listen->host, http_port(run->servers[i]));
+    run->endpoints[i].url_base = bytes_from_string(xstrdup(url));
+    if (!run->options.silent)
+        printf("Lagra %s service listens on %s\n", services[i]->name, url);
+    return true;
+}
+
+static bool start_listeners(struct running *run)
+{
+    for (size_t i = 0; i < SERVICES; i++) {
+        if (!start_listener(run, i))
+            return false;
+    }
+    fflush(stdout);
+    return true;
+}
+
+/* ---- run and stop ---- */
+
+/* Signals are taken by sigwait() in main alone; worker threads inherit the mask. */
+static void block_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static void allow_many_files(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* Also after a start that got half way. What is in flight ends, all is synced, exit. */
+static void stop(struct running *run)
+{
+    for (size_t i = 0; i < SERVICES; i++) {
+        if (run->servers[i])
+            http_stop(run->servers[i], STOP_GRACE_S);
+        free((char *)(uintptr_t)run->endpoints[i].url_base.ptr);
+    }
+    if (run->store)
+        store_close(run->store);
+    if (run->accounts)
+        accounts_free(run->accounts);
+    free(run->cert);
+    free(run->key);
+}
+
+static int serve(const struct options *options)
+{
+    static struct running run;
+    sigset_t signals;
+    int signal_number;
+    bool started;
+
+    run.options = *options;
+    run.server_options = (struct server_options){
+        .product_style_url = options->product_style_url,
+        .skip_version_check = options->skip_version_check,
+        .loose = options->loose,
+    };
+    block_signals(&signals);
+    allow_many_files();
+    /* Few malloc arenas: threads are few, and memory given back early is what idles least. */
+    mallopt(M_ARENA_MAX, 4);
+    started =
+        open_accounts(&run) && read_certificate(&run) && open_store(&run) && start_listeners(&run);
+    if (started)
+        sigwait(&signals, &signal_number);
+    stop(&run);
+    return started ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    enum log_level least;
+
+    switch (options_parse(argc, argv, &options)) {
+    case OPTIONS_RUN:
+        break;
+    case OPTIONS_DONE:
+        return EXIT_SUCCESS;
+    case OPTIONS_WRONG:
+        return 2;
+    }
+    if (options.command == COMMAND_OPERATIONS) {
+        print_operations(services, SERVICES, options.form);
+        return EXIT_SUCCESS;
+    }
+    if (options.command == COMMAND_ERRORS) {
+        print_errors();
+        return EXIT_SUCCESS;
+    }
+    least = options.debug_path ? LOG_DEBUG : options.silent ? LOG_WARN : LOG_INFO;
+    if (!log_open(least, options.debug_path)) {
+        fprintf(stderr, "lagra: cannot write %s: %s\n", options.debug_path, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    return serve(&options);
 }

@@ -1,2 +1,178 @@
-/* Options: to come with main. */
-typedef int options_empty;
+/* The command line: see options.h. One table says what there is; help is printed from it. */
+#include "options.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "version.h"
+
+struct option_row {
+    const char *name;
+    char letter;       /* 0: none */
+    const char *value; /* what it takes, for the help; NULL: nothing */
+    const char *help;
+    size_t offset; /* of the member it sets */
+    enum { SET_TEXT, SET_PORT, SET_TRUE, SET_FALSE, IGNORE, HELP, VERSION } action;
+};
+
+#define MEMBER(name) offsetof(struct options, name)
+
+/* clang-format off */
+static const struct option_row rows[] = {
+    { "location",             'l', "DIR",  "data folder (default: the current one)",            MEMBER(location), SET_TEXT },
+    { "blobHost",              0,  "HOST", "address of the Blob service (127.0.0.1)",           MEMBER(blob.host), SET_TEXT },
+    { "blobPort",              0,  "PORT", "its port (10000; 0: any free one)",                 MEMBER(blob.port), SET_PORT },
+    { "queueHost",             0,  "HOST", "address of the Queue service (127.0.0.1)",          MEMBER(queue.host), SET_TEXT },
+    { "queuePort",             0,  "PORT", "its port (10001)",                                  MEMBER(queue.port), SET_PORT },
+    { "tableHost",             0,  "HOST", "address of the Table service (127.0.0.1)",          MEMBER(table.host), SET_TEXT },
+    { "tablePort",             0,  "PORT", "its port (10002)",                                  MEMBER(table.port), SET_PORT },
+    { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
+    { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
+    { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
+    { "debug",                'd', "FILE", "log every request to FILE",                         MEMBER(debug_path), SET_TEXT },
+    { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
+    { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
+    { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
+    { "disableProductStyleUrl", 0, NULL,   "account always in the path, never in the host name", MEMBER(product_style_url), SET_FALSE },
+    { "allowDevelopmentAccount", 0, NULL,  "serve devstoreaccount1 and its published key on other addresses than loopback", MEMBER(allow_development_account), SET_TRUE },
+    { "disableTelemetry",      0,  NULL,   "accepted for Azurite's sake: there is no telemetry", 0, IGNORE },
+    { "help",                 'h', NULL,   "this text",                                         0, HELP },
+    { "version",              'v', NULL,   "the version",                                       0, VERSION },
+};
+/* clang-format on */
+#define ROWS         (sizeof rows / sizeof rows[0])
+
+static void print_help(void)
+{
+    printf("Lagra " LAGRA_VERSION ": a storage server that speaks Azure Storage's REST API.\n\n"
+           "  lagra [options]                         serve\n"
+           "  lagra operations [--markdown|--json]    print the operation tables\n"
+           "  lagra errors --json                     print the error codes\n\n");
+    for (size_t i = 0; i < ROWS; i++) {
+        char left[48];
+        char letter[8] = "";
+
+        if (rows[i].letter)
+            snprintf(letter, sizeof letter, "-%c, ", rows[i].letter);
+        snprintf(left, sizeof left, "%s--%s %s", letter, rows[i].name,
+                 rows[i].value ? rows[i].value : "");
+        printf("  %-32s %s\n", left, rows[i].help);
+    }
+    printf("\nAccounts: AZURITE_ACCOUNTS=\"name:key1[:key2];...\" in the environment; without it "
+           "devstoreaccount1.\n");
+}
+
+static enum options_result apply(const struct option_row *row, const char *value,
+                                 struct options *options)
+{
+    char *member = (char *)options + row->offset;
+    uint64_t port;
+
+    switch (row->action) {
+    case SET_TEXT:
+        memcpy(member, &value, sizeof value);
+        return OPTIONS_RUN;
+    case SET_PORT:
+        if (!bytes_parse_u64(bytes_from_string(value), UINT16_MAX, &port)) {
+            fprintf(stderr, "lagra: --%s takes a port number, not \"%s\"\n", row->name, value);
+            return OPTIONS_WRONG;
+        }
+        *(uint16_t *)(void *)member = (uint16_t)port;
+        return OPTIONS_RUN;
+    case SET_TRUE:
+    case SET_FALSE:
+        *(bool *)(void *)member = row->action == SET_TRUE;
+        return OPTIONS_RUN;
+    case IGNORE:
+        return OPTIONS_RUN;
+    case HELP:
+        print_help();
+        return OPTIONS_DONE;
+    case VERSION:
+        printf(LAGRA_VERSION "\n");
+        return OPTIONS_DONE;
+    }
+    return OPTIONS_WRONG;
+}
+
+static void fill_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2])
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < ROWS; i++) {
+        longs[i] = (struct option){ .name = rows[i].name,
+                                    .has_arg = rows[i].value ? required_argument : no_argument };
+        if (!rows[i].letter)
+            continue;
+        shorts[n++] = rows[i].letter;
+        if (rows[i].value)
+            shorts[n++] = ':';
+    }
+    longs[ROWS] = (struct option){ .name = NULL };
+    shorts[n] = '\0';
+}
+
+static const struct option_row *row_of_letter(int letter)
+{
+    for (size_t i = 0; i < ROWS; i++) {
+        if (rows[i].letter && rows[i].letter == letter)
+            return &rows[i];
+    }
+    return NULL;
+}
+
+/* "operations" and "errors" come first and take --json or --markdown alone. */
+static enum options_result parse_command(int argc, char **argv, struct options *options)
+{
+    options->command = strcmp(argv[1], "errors") == 0 ? COMMAND_ERRORS : COMMAND_OPERATIONS;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            options->form = PRINT_JSON;
+        } else if (strcmp(argv[i], "--markdown") != 0) {
+            fprintf(stderr, "lagra: %s takes --json or --markdown\n", argv[1]);
+            return OPTIONS_WRONG;
+        }
+    }
+    return OPTIONS_RUN;
+}
+
+static enum options_result parse_serve(int argc, char **argv, struct options *options)
+{
+    struct option longs[ROWS + 1];
+    char shorts[2 * ROWS + 2];
+    int index = 0, got;
+
+    fill_getopt(longs, shorts);
+    while ((got = getopt_long(argc, argv, shorts, longs, &index)) != -1) {
+        const struct option_row *row = got == 0 ? &rows[index] : row_of_letter(got);
+        enum options_result result = row ? apply(row, optarg, options) : OPTIONS_WRONG;
+
+        if (result)
+            return result;
+    }
+    if (optind < argc) {
+        fprintf(stderr, "lagra: \"%s\" is not an option; see lagra --help\n", argv[optind]);
+        return OPTIONS_WRONG;
+    }
+    if (!options->cert_path != !options->key_path) {
+        fprintf(stderr, "lagra: --cert and --key go together\n");
+        return OPTIONS_WRONG;
+    }
+    return OPTIONS_RUN;
+}
+
+enum options_result options_parse(int argc, char **argv, struct options *ret_options)
+{
+    *ret_options = (struct options){
+        .location = ".",
+        .blob = { "127.0.0.1", 10000 },
+        .queue = { "127.0.0.1", 10001 },
+        .table = { "127.0.0.1", 10002 },
+        .product_style_url = true,
+    };
+    if (argc > 1 && (strcmp(argv[1], "operations") == 0 || strcmp(argv[1], "errors") == 0))
+        return parse_command(argc, argv, ret_options);
+    return parse_serve(argc, argv, ret_options);
+}

@@ -358,6 +358,7 @@ static struct work *work_new(struct exchange *exchange)
     d->store = work->endpoint->store;
     d->response = &exchange->response;
     d->now = clock_now();
+    response_init(d->response, exchange->arena);
     exchange->application = work;
     return work;
 }
@@ -368,6 +369,8 @@ static enum error find_operation(struct work *work)
     struct call *call = &work->call;
     enum error e = OK;
 
+    if (call->service->operation_count == 0)
+        return fail(d, E_NotImplemented, "The %s service is not built yet.", call->service->name);
     call->operation = operation_find(call->service, call, &e);
     if (!call->operation)
         return e;

@@ -1,0 +1,41 @@
+/* The command line: Azurite's options where they apply, and a few of our own. */
+#ifndef LAGRA_OPTIONS_H
+#define LAGRA_OPTIONS_H
+
+#include "base/bytes.h"
+
+struct listen_options {
+    const char *host;
+    uint16_t port;
+};
+
+enum command { COMMAND_SERVE, COMMAND_OPERATIONS, COMMAND_ERRORS };
+enum print_form { PRINT_MARKDOWN, PRINT_JSON };
+
+struct options {
+    enum command command;
+    enum print_form form;
+    const char *location;
+    struct listen_options blob;
+    struct listen_options queue;
+    struct listen_options table;
+    const char *cert_path; /* PEM; with key_path: HTTPS */
+    const char *key_path;
+    const char *debug_path; /* log of every request */
+    bool silent;
+    bool loose;
+    bool skip_version_check;
+    bool in_memory;
+    bool product_style_url;
+    bool allow_development_account;
+};
+
+enum options_result {
+    OPTIONS_RUN,
+    OPTIONS_DONE,  /* --help, --version: printed, exit 0 */
+    OPTIONS_WRONG, /* said why on stderr, exit 2 */
+};
+
+enum options_result options_parse(int argc, char **argv, struct options *ret_options);
+
+#endif

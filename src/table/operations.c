@@ -1,0 +1,4 @@
+/* The operation table of the Table service: see table.h. */
+#include "table/table.h"
+
+const struct service table_service = { .name = "table" };
