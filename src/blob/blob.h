@@ -79,6 +79,8 @@ extern const struct bytes blob_snapshot_prefix;
 /* Uncommitted blocks are dropped a week after the last Put Block of the blob: nobody sees them any
  * more, and the next change of the blob deletes them. rest: Put-Block, "Remarks" */
 bool blocks_are_over(instant last_put, instant now);
+/* What a content function or a record gave, as a wire error: a part that is missing is damage. */
+enum error blob_fail_content(struct decision *d, enum store_result result);
 /* "Hot"... as wire text; NULL for TIER_NONE. */
 const char *access_tier_text(enum access_tier tier);
 
@@ -128,7 +130,7 @@ decide_fn get_blob_service_properties, set_blob_service_properties, get_account_
 decide_fn create_container, get_container_properties, get_container_metadata,
     set_container_metadata, get_container_acl, set_container_acl, delete_container, lease_container,
     list_blobs;
-/* blobs: put_blob.c, block.c, block_list.c, get_blob.c, blob_properties.c, blob_metadata.c,
+/* blobs: create_blob.c, put_blob.c, block.c, block_list.c, get_blob.c, blob_properties.c, blob_metadata.c,
  * snapshot_blob.c, delete_blob.c, lease.c */
 decide_fn put_blob, put_block, put_block_list, get_block_list, get_blob, get_blob_properties,
     set_blob_properties, get_blob_metadata, set_blob_metadata, snapshot_blob, delete_blob,
