@@ -1,0 +1,165 @@
+/* The record of a blob: how it lies in its partition (the key, the encoding) and back.
+ *
+ * Value, version 1:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5) | created | etag |
+ *   modified | snapshot | lease | content id, length, block count | content type, encoding, language,
+ *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged) | metadata (bytes) | tier u8 |
+ *   tier changed
+ * A change of the form gets a new version number; the old reader stays. */
+#include "blob/blob.h"
+
+#define RECORD_VERSION 1
+
+enum { FLAG_UNCOMMITTED = 1, FLAG_MD5 = 2 };
+
+#define KEY_OF_SNAPSHOT 0x01
+#define KEY_OF_BASE     0xFF
+
+const struct bytes blob_snapshot_prefix = BYTES("\x01");
+
+/* A week. */
+#define UNCOMMITTED_TICKS (7 * 24 * 3600 * TICKS_PER_SECOND)
+
+static struct bytes record_key(struct arena *arena, instant snapshot)
+{
+    char *key;
+
+    if (snapshot == 0) {
+        key = arena_bytes(arena, 1);
+        key[0] = (char)KEY_OF_BASE;
+        return bytes_of(key, 1);
+    }
+    key = arena_bytes(arena, 1 + 8);
+    key[0] = KEY_OF_SNAPSHOT;
+    key_put_u64((uint8_t *)key + 1, snapshot);
+    return bytes_of(key, 1 + 8);
+}
+
+enum store_result blob_read(struct snapshot *before, struct arena *arena, instant snapshot,
+                            struct blob *ret_blob)
+{
+    struct record record;
+    enum store_result result;
+
+    result = snapshot_get(before, RECORD_LISTED, record_key(arena, snapshot), arena, &record);
+    if (result)
+        return result;
+    return blob_decode(record.value, ret_blob) ? STORE_OK : STORE_CORRUPT;
+}
+
+/* ---- encoding ---- */
+
+static void encode_http(struct text *out, const struct http_properties *http)
+{
+    encode_bytes(out, http->content_type);
+    encode_bytes(out, http->content_encoding);
+    encode_bytes(out, http->content_language);
+    encode_bytes(out, http->content_disposition);
+    encode_bytes(out, http->cache_control);
+    if (http->has_md5)
+        encode_fixed(out, http->md5, sizeof http->md5);
+}
+
+static void decode_http(struct decoder *in, bool has_md5, struct http_properties *http)
+{
+    http->content_type = decode_bytes(in);
+    http->content_encoding = decode_bytes(in);
+    http->content_language = decode_bytes(in);
+    http->content_disposition = decode_bytes(in);
+    http->cache_control = decode_bytes(in);
+    http->has_md5 = has_md5;
+    if (has_md5)
+        decode_fixed(in, http->md5, sizeof http->md5);
+}
+
+void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob)
+{
+    unsigned flags = (blob->uncommitted ? FLAG_UNCOMMITTED : 0u) |
+                     (blob->http.has_md5 ? FLAG_MD5 : 0u);
+    struct text out;
+
+    text_init(&out, arena, 256);
+    encode_u8(&out, RECORD_VERSION);
+    encode_u8(&out, (uint8_t)blob->type);
+    encode_u8(&out, (uint8_t)flags);
+    encode_u64(&out, blob->created);
+    encode_u64(&out, blob->etag.v);
+    encode_u64(&out, blob->modified);
+    encode_u64(&out, blob->snapshot);
+    lease_encode(&out, &blob->lease);
+    encode_u64(&out, blob->content.id);
+    encode_u64(&out, blob->content.length);
+    encode_u64(&out, blob->content.block_count);
+    encode_http(&out, &blob->http);
+    encode_bytes(&out, blob->metadata);
+    encode_u8(&out, (uint8_t)blob->tier);
+    encode_u64(&out, blob->tier_changed);
+    changes_put(changes, RECORD_LISTED, record_key(arena, blob->snapshot), text_bytes(&out), NULL,
+                0);
+}
+
+bool blob_decode(struct bytes value, struct blob *ret_blob)
+{
+    struct blob blob = { .type = BLOB_BLOCK };
+    struct decoder in;
+    uint8_t version, type, flags, tier;
+
+    decoder_init(&in, value);
+    version = decode_u8(&in);
+    type = decode_u8(&in);
+    flags = decode_u8(&in);
+    if (version != RECORD_VERSION || type > BLOB_APPEND)
+        return false;
+    blob.type = (enum blob_type)type;
+    blob.uncommitted = (flags & FLAG_UNCOMMITTED) != 0;
+    blob.created = decode_u64(&in);
+    blob.etag.v = decode_u64(&in);
+    blob.modified = decode_u64(&in);
+    blob.snapshot = decode_u64(&in);
+    lease_decode(&in, &blob.lease);
+    blob.content.id = decode_u64(&in);
+    blob.content.length = decode_u64(&in);
+    blob.content.block_count = (uint32_t)decode_u64(&in);
+    decode_http(&in, (flags & FLAG_MD5) != 0, &blob.http);
+    blob.metadata = decode_bytes(&in);
+    tier = decode_u8(&in);
+    blob.tier_changed = decode_u64(&in);
+    if (!decoder_ok(&in) || tier > TIER_ARCHIVE)
+        return false;
+    blob.tier = (enum access_tier)tier;
+    *ret_blob = blob;
+    return true;
+}
+
+void blob_delete_record(struct changes *changes, struct arena *arena, instant snapshot)
+{
+    changes_delete(changes, RECORD_LISTED, record_key(arena, snapshot));
+}
+
+/* ---- small facts ---- */
+
+bool blocks_are_over(instant last_put, instant now)
+{
+    return now > last_put && now - last_put > UNCOMMITTED_TICKS;
+}
+
+enum error blob_fail_content(struct decision *d, enum store_result result)
+{
+    return fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+}
+
+const char *access_tier_text(enum access_tier tier)
+{
+    switch (tier) {
+    case TIER_HOT:
+        return "Hot";
+    case TIER_COOL:
+        return "Cool";
+    case TIER_COLD:
+        return "Cold";
+    case TIER_ARCHIVE:
+        return "Archive";
+    case TIER_NONE:
+        break;
+    }
+    return NULL;
+}

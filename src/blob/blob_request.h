@@ -1,0 +1,46 @@
+/* Inside blob/ only: the headers that several blob operations read in their check functions. */
+#ifndef LAGRA_BLOB_BLOB_REQUEST_H
+#define LAGRA_BLOB_BLOB_REQUEST_H
+
+#include "blob/blob.h"
+
+/* What a request may be asked for that is not built yet. It would be a silent wrong answer to ignore
+ * it, so it is refused: 400 UnsupportedHeader or UnsupportedQueryParameter naming it. */
+enum blob_request_kind {
+    REQUEST_READ = 1,     /* Get Blob, Get Blob Properties, Get Blob Metadata, Get Block List */
+    REQUEST_CREATE = 2,   /* Put Blob, Put Block List: the whole state of a blob is given */
+    REQUEST_BLOCK = 4,    /* Put Block */
+    REQUEST_CHANGE = 8,   /* Set Blob Metadata, Set Blob Properties, Snapshot Blob */
+    REQUEST_DELETE = 16,
+    REQUEST_LEASE = 32,
+};
+/* Also refuses ?snapshot= where the operation is none of a snapshot (all but reads and deletes):
+ * E_InvalidOperation. */
+enum error blob_refuse_unbuilt(struct decision *d, enum blob_request_kind kind);
+
+/* x-ms-blob-content-type and so on; with `standard`, the plain header where the x-ms-blob- one is
+ * absent (Put Blob).
+ * returns OK; E_InvalidHeaderValue: x-ms-blob-content-md5 is none, or a text that cannot be sent back */
+enum standard_headers { STANDARD_IGNORED, STANDARD_USED };
+enum error blob_parse_http_properties(struct decision *d, enum standard_headers standard,
+                                      struct http_properties *ret_http);
+
+/* x-ms-access-tier; TIER_NONE when absent. E_InvalidHeaderValue */
+enum error blob_parse_tier(struct decision *d, enum access_tier *ret_tier);
+
+/* Which sums of the body the answer will hold, and that not both were sent to be checked.
+ * What was sent is compared by service/body_intake.c, when the body is complete.
+ * E_BothCrc64AndMd5HeaderPresent */
+struct body_sums {
+    bool md5, crc64; /* in the answer */
+};
+enum body_sums_rule {
+    SUMS_OF_BLOB, /* Put Blob: always both */
+    SUMS_OF_PART, /* Put Block, Put Block List: MD5 if it was sent, else CRC-64 */
+};
+enum error blob_parse_sums(struct decision *d, enum body_sums_rule rule, struct body_sums *ret_sums);
+/* Content-MD5, x-ms-content-crc64, and x-ms-request-server-encrypted of a write. */
+void blob_answer_sums(struct decision *d, const struct body_sums *sums);
+void blob_answer_encrypted(struct decision *d);
+
+#endif

@@ -1,0 +1,145 @@
+/* What List Containers and List Blobs share: see listing.h. */
+#include "blob/listing.h"
+
+#include "base/encode.h"
+
+struct bytes listing_query(const struct call *call, const char *name)
+{
+    struct bytes value = call_query(call, name);
+
+    return value.len > 0 ? value : (struct bytes){ NULL, 0 };
+}
+
+/* 1 and more; more than a page holds gives a full page. rest: List-Blobs, List-Containers2 */
+static enum error read_max(struct decision *d, struct listing *listing)
+{
+    const char *name = "maxresults";
+    struct bytes value = call_query(d->call, name);
+    struct bytes digits = value;
+    uint64_t max;
+
+    listing->max = LISTING_MAX;
+    listing->max_given = value.ptr != NULL;
+    if (!value.ptr)
+        return OK;
+    if (digits.len > 0 && digits.ptr[0] == '-')
+        digits = bytes_from(digits, 1);
+    if (!bytes_parse_u64(digits, UINT32_MAX, &max))
+        return fail_query(d, E_InvalidQueryParameterValue, name, value, "Not a number.");
+    if (max == 0 || digits.len < value.len)
+        return fail_query(d, E_OutOfRangeQueryParameterValue, name, value, "Less than 1.");
+    if (max < LISTING_MAX)
+        listing->max = (uint32_t)max;
+    return OK;
+}
+
+static enum error read_include(struct decision *d, const char *const *names,
+                               struct listing *listing)
+{
+    struct bytes rest = call_query(d->call, "include");
+    struct bytes word;
+
+    while (rest.ptr) {
+        unsigned i = 0;
+
+        bytes_cut(rest, ',', &word, &rest);
+        if (word.len == 0)
+            continue;
+        while (names[i] && !bytes_is_nocase(word, names[i]))
+            i++;
+        if (!names[i])
+            return fail_query(d, E_InvalidQueryParameterValue, "include", word,
+                              "Not something that can be included.");
+        listing->include |= 1u << i;
+    }
+    return OK;
+}
+
+enum error listing_read(struct decision *d, const char *const *include_names,
+                        struct listing *ret_listing)
+{
+    struct listing listing = { 0 };
+    enum error e;
+
+    listing.prefix = listing_query(d->call, "prefix");
+    listing.marker = listing_query(d->call, "marker");
+    if (listing.prefix.ptr && !bytes_is_utf8(listing.prefix))
+        return fail_query(d, E_InvalidQueryParameterValue, "prefix", (struct bytes){ NULL, 0 },
+                          "Not UTF-8.");
+    e = read_max(d, &listing);
+    if (e)
+        return e;
+    e = read_include(d, include_names, &listing);
+    if (e)
+        return e;
+    *ret_listing = listing;
+    return OK;
+}
+
+void listing_begin(struct text *out, const struct call *call, struct bytes container,
+                   const struct listing *listing)
+{
+    xml_begin(out);
+    text_add_string(out, "<EnumerationResults ServiceEndpoint=\"");
+    xml_escape(out, call->url_prefix);
+    text_add_string(out, "/\"");
+    if (container.ptr) {
+        text_add_string(out, " ContainerName=\"");
+        xml_escape(out, container);
+        text_add_string(out, "\"");
+    }
+    text_add_string(out, ">");
+    if (listing->prefix.ptr)
+        listing_name(out, "Prefix", listing->prefix);
+    if (listing->marker.ptr)
+        xml_element(out, "Marker", listing->marker);
+    if (listing->max_given)
+        xml_element_u64(out, "MaxResults", listing->max);
+}
+
+void listing_end(struct text *out, struct bytes next_marker)
+{
+    xml_element(out, "NextMarker", next_marker);
+    xml_close(out, "EnumerationResults");
+}
+
+/* XML 1.0, production Char: what valid UTF-8 may hold and a document may not. */
+static bool fits_xml(struct bytes name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i];
+
+        if (c < 0x20 && c != '\t' && c != '\n' && c != '\r')
+            return false;
+        /* U+FFFE and U+FFFF: EF BF BE, EF BF BF */
+        if (c == 0xEF && i + 2 < name.len && (unsigned char)name.ptr[i + 1] == 0xBF &&
+            (unsigned char)name.ptr[i + 2] >= 0xBE)
+            return false;
+    }
+    return true;
+}
+
+void listing_name(struct text *out, const char *element, struct bytes name)
+{
+    if (fits_xml(name)) {
+        xml_element(out, element, name);
+        return;
+    }
+    text_printf(out, "<%s Encoded=\"true\">", element);
+    text_add(out, percent_encode(out->arena, name, "/"));
+    xml_close(out, element);
+}
+
+bool listing_successor(struct text *out, struct bytes prefix)
+{
+    size_t len = prefix.len;
+
+    while (len > 0 && (unsigned char)prefix.ptr[len - 1] == 0xFF)
+        len--;
+    out->len = 0;
+    if (len == 0)
+        return false;
+    text_add(out, bytes_of(prefix.ptr, len - 1));
+    text_add_char(out, (char)((unsigned char)prefix.ptr[len - 1] + 1));
+    return true;
+}

@@ -1,0 +1,211 @@
+/* What a call of the Blob service is about: names, partitions, and the state of the container or blob
+ * that the generic steps look at. Worker. */
+#include "blob/blob.h"
+
+#include <nettle/sha2.h>
+
+/* ---- names ----
+ * rest: Naming-and-Referencing-Containers--Blobs--and-Metadata; semantics 10.1 */
+
+#define CONTAINER_NAME_MIN 3
+#define CONTAINER_NAME_MAX 63
+#define BLOB_NAME_MAX      1024
+#define BLOB_SEGMENTS_MAX  254
+
+static bool is_system_container(struct bytes name)
+{
+    static const char *const names[] = { "$root", "$web", "$logs", "$blobchangefeed" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (bytes_is(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+static enum error check_container_name(struct bytes name)
+{
+    bool after_dash = true;
+
+    if (is_system_container(name))
+        return OK;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+        bool dash = c == '-';
+
+        if (!dash && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
+            return E_InvalidResourceName;
+        if (dash && (after_dash || i + 1 == name.len))
+            return E_InvalidResourceName;
+        after_dash = dash;
+    }
+    if (name.len < CONTAINER_NAME_MIN || name.len > CONTAINER_NAME_MAX)
+        return E_OutOfRangeInput;
+    return OK;
+}
+
+/* Length as the service counts: in UTF-16 units. */
+static size_t utf16_length(struct bytes text)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+
+        if ((c & 0xC0) != 0x80)
+            length += c >= 0xF0 ? 2 : 1;
+    }
+    return length;
+}
+
+static enum error check_blob_name(struct bytes name)
+{
+    size_t segments = 1;
+
+    if (!bytes_is_utf8(name))
+        return E_InvalidUri;
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i];
+
+        if (c < 0x20)
+            return E_InvalidUri; /* no XML could list it */
+        segments += c == '/' && i + 1 < name.len;
+    }
+    if (name.len == 0 || utf16_length(name) > BLOB_NAME_MAX)
+        return E_OutOfRangeInput;
+    return segments > BLOB_SEGMENTS_MAX ? E_InvalidUri : OK;
+}
+
+enum error blob_check_names(struct decision *d)
+{
+    enum error e = OK;
+
+    if (d->call->container.ptr)
+        e = check_container_name(d->call->container);
+    if (!e && d->call->blob.ptr)
+        e = check_blob_name(d->call->blob);
+    return e;
+}
+
+/* ---- partitions ---- */
+
+struct guid blob_account_space(struct bytes account)
+{
+    static const char service[] = "blob/";
+    struct sha256_ctx sha;
+    struct guid space;
+
+    sha256_init(&sha);
+    sha256_update(&sha, sizeof service - 1, (const uint8_t *)service);
+    sha256_update(&sha, account.len, (const uint8_t *)account.ptr);
+    sha256_digest(&sha, sizeof space.b, space.b);
+    return space;
+}
+
+static enum error fail_no_container(struct decision *d, enum store_result result)
+{
+    return result == STORE_NOT_FOUND ? E_ContainerNotFound : fail_store(d, result);
+}
+
+/* Reads the container of a call about a blob: it lies in another partition than the blob. */
+static enum error read_container(struct decision *d, struct partition at,
+                                 struct container *ret_container)
+{
+    struct snapshot *snapshot = snapshot_open(d->store, at);
+    enum store_result result = container_read(snapshot, d->arena, ret_container);
+
+    decision_saw(d, snapshot_sequence(snapshot));
+    snapshot_close(snapshot);
+    return result ? fail_no_container(d, result) : OK;
+}
+
+enum error blob_locate(struct decision *d, struct partition *ret_partition)
+{
+    struct partition at = { .space = blob_account_space(account_name(d->call->account)),
+                            .key = BYTES("") };
+    struct blob_state *state = arena_alloc(d->arena, sizeof *state);
+    enum level level = d->operation->level;
+    enum error e;
+
+    d->state = state;
+    if (level == LEVEL_CONTAINER || level == LEVEL_BLOB)
+        at.key = d->call->container;
+    if (level == LEVEL_BLOB) {
+        e = read_container(d, at, &state->container);
+        if (e)
+            return e;
+        at.space = state->container.space;
+        at.key = d->call->blob;
+    }
+    *ret_partition = at;
+    return OK;
+}
+
+/* ---- subjects ---- */
+
+enum error container_subject(struct decision *d)
+{
+    struct container *container = &blob_state(d)->container;
+    enum store_result result = container_read(d->before, d->arena, container);
+
+    if (result)
+        return fail_no_container(d, result);
+    d->lease_resource = LEASE_OF_CONTAINER;
+    d->lease = container->lease;
+    d->subject = (struct subject){ .exists = true,
+                                   .etag = container->etag,
+                                   .modified = container->modified };
+    return OK;
+}
+
+/* Loads the base blob or, where `snapshot` is not 0, one of its snapshots. */
+static enum error load_blob(struct decision *d, instant snapshot)
+{
+    struct blob_state *state = blob_state(d);
+    enum store_result result = blob_read(d->before, d->arena, snapshot, &state->blob);
+
+    d->lease_resource = LEASE_OF_BLOB;
+    d->lease = (struct lease){ .kind = 0 };
+    d->subject = (struct subject){ .exists = false };
+    state->found = false;
+    if (result == STORE_NOT_FOUND)
+        return OK;
+    if (result)
+        return fail_store(d, result);
+    state->found = true;
+    if (state->blob.uncommitted)
+        return OK;
+    d->lease = state->blob.lease;
+    d->subject = (struct subject){ .exists = true,
+                                   .etag = state->blob.etag,
+                                   .modified = state->blob.modified };
+    return OK;
+}
+
+enum error blob_subject(struct decision *d)
+{
+    enum error e = load_blob(d, d->call->snapshot);
+
+    if (e)
+        return e;
+    return d->subject.exists ? OK : E_BlobNotFound;
+}
+
+enum error blob_subject_optional(struct decision *d)
+{
+    return load_blob(d, 0);
+}
+
+enum error blob_subject_uncommitted(struct decision *d)
+{
+    const struct blob_state *state = blob_state(d);
+    enum error e = load_blob(d, d->call->snapshot);
+
+    if (e)
+        return e;
+    if (!state->found ||
+        (state->blob.uncommitted && blocks_are_over(state->blob.modified, d->now)))
+        return E_BlobNotFound;
+    d->subject.exists = true;
+    return OK;
+}

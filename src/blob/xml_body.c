@@ -1,0 +1,106 @@
+/* Request bodies that are XML: see xml_body.h. */
+#include "blob/xml_body.h"
+
+#include <assert.h>
+#include <inttypes.h>
+
+#define VALUE_SHOWN_MAX 256 /* bytes of a wrong value that an error answer repeats */
+
+static const struct xml_limits limits = { .depth_max = 8, .nodes_max = 1000 };
+
+static void add_field(struct decision *d, const char *name, struct bytes value)
+{
+    assert(d->error_field_count < sizeof d->error_fields / sizeof d->error_fields[0]);
+    d->error_fields[d->error_field_count].name = name;
+    d->error_fields[d->error_field_count].value = value;
+    d->error_field_count++;
+}
+
+enum error fail_xml(struct decision *d, const char *reason)
+{
+    d->error_field_count = 0;
+    add_field(d, "Reason", bytes_from_string(reason));
+    return E_InvalidXmlDocument;
+}
+
+enum error fail_xml_value(struct decision *d, const char *name, struct bytes value,
+                          const char *reason)
+{
+    if (value.len > VALUE_SHOWN_MAX || !bytes_is_utf8(value))
+        value = bytes_of("", 0);
+    d->error_field_count = 0;
+    add_field(d, "XmlNodeName", bytes_from_string(name));
+    add_field(d, "XmlNodeValue", value);
+    add_field(d, "Reason", bytes_from_string(reason));
+    return E_InvalidXmlNodeValue;
+}
+
+enum error fail_xml_missing(struct decision *d, const char *name)
+{
+    d->error_field_count = 0;
+    add_field(d, "XmlNodeName", bytes_from_string(name));
+    return E_MissingRequiredXmlNode;
+}
+
+enum error xml_body(struct decision *d, const char *root, const struct xml_node **ret_root)
+{
+    struct xml_error problem;
+    const struct xml_node *node;
+
+    node = xml_parse(d->arena, d->call->body.inline_bytes, limits, &problem);
+    if (!node) {
+        d->error_field_count = 0;
+        add_field(d, "LineNumber", arena_printf(d->arena, "%lu", problem.line));
+        add_field(d, "LinePosition", arena_printf(d->arena, "%lu", problem.position));
+        add_field(d, "Reason", bytes_from_string(problem.reason));
+        return E_InvalidXmlDocument;
+    }
+    if (!bytes_is(node->name, root))
+        return fail_xml(d, "The root element is not the one that the operation takes.");
+    *ret_root = node;
+    return OK;
+}
+
+enum error xml_expect_children(struct decision *d, const struct xml_node *node,
+                               const char *const *names)
+{
+    for (const struct xml_node *child = node->first_child; child; child = child->next) {
+        bool known = false;
+
+        for (size_t i = 0; names[i] && !known; i++)
+            known = bytes_is(child->name, names[i]);
+        if (!known)
+            return fail_xml(d, "An element is not expected where it stands.");
+        for (const struct xml_node *other = child->next; other; other = other->next) {
+            if (bytes_equal(child->name, other->name))
+                return fail_xml(d, "An element is given more than once.");
+        }
+    }
+    return OK;
+}
+
+enum error xml_bool(struct decision *d, const struct xml_node *parent, const char *name,
+                    bool *ret_value)
+{
+    struct bytes value = xml_text(parent, name);
+
+    if (!value.ptr)
+        return fail_xml_missing(d, name);
+    if (bytes_is_nocase(value, "true"))
+        *ret_value = true;
+    else if (bytes_is_nocase(value, "false"))
+        *ret_value = false;
+    else
+        return fail_xml_value(d, name, value, "Neither true nor false.");
+    return OK;
+}
+
+struct bytes xml_text(const struct xml_node *parent, const char *name)
+{
+    const struct xml_node *child = xml_child(parent, name);
+    struct bytes text = { NULL, 0 };
+
+    if (child && child->text.len > 0)
+        text = bytes_trim(child->text);
+    return text.len > 0 ? text : (struct bytes){ NULL, 0 };
+}

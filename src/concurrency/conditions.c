@@ -1,0 +1,205 @@
+/* Conditional headers: reading them, what an operation may be sent, and whether they are met.
+ * rest: Specifying-Conditional-Headers-for-Blob-Service-Operations; rfc: 9110 13; semantics 4 */
+#include "concurrency/conditions.h"
+
+#include <assert.h>
+
+#define CLASSES (CONDITIONS_OF_CREATE + 1)
+
+/* ---- reading the headers ---- */
+
+static size_t skip(struct bytes text, size_t at)
+{
+    while (at < text.len && (text.ptr[at] == ' ' || text.ptr[at] == '\t' || text.ptr[at] == ','))
+        at++;
+    return at;
+}
+
+/* Where the tag that begins at `at` ends: a quoted one may hold commas. */
+static size_t tag_end(struct bytes text, size_t at)
+{
+    bool is_quoted = false;
+
+    for (; at < text.len && (is_quoted || text.ptr[at] != ','); at++) {
+        if (text.ptr[at] == '"')
+            is_quoted = !is_quoted;
+    }
+    return at;
+}
+
+/* "*", or tags with commas between; empty elements are passed over. rfc: 9110 13.1.1, 5.6.1 */
+static enum error parse_list(struct arena *arena, struct bytes text,
+                             const struct etag_list **ret_list)
+{
+    struct etag_list *list = arena_alloc(arena, sizeof *list);
+    size_t at;
+    size_t end;
+
+    list->any = bytes_is(bytes_trim(text), "*");
+    for (at = skip(text, 0); !list->any && at < text.len; at = skip(text, end)) {
+        end = tag_end(text, at);
+        if (list->count == CONDITION_TAGS_MAX ||
+            !etag_parse(bytes_trim(bytes_of(text.ptr + at, end - at)), &list->tags[list->count]))
+            return E_InvalidHeaderValue;
+        list->count++;
+    }
+    if (!list->any && list->count == 0)
+        return E_InvalidHeaderValue;
+    *ret_list = list;
+    return OK;
+}
+
+enum error conditions_parse(struct arena *arena, const struct condition_headers *headers,
+                            struct conditions *ret_conditions)
+{
+    struct conditions given = { 0 };
+    enum error e;
+
+    if (headers->if_match.ptr) {
+        e = parse_list(arena, headers->if_match, &given.match);
+        if (e)
+            return e;
+        given.given |= IF_MATCH;
+    }
+    if (headers->if_none_match.ptr) {
+        e = parse_list(arena, headers->if_none_match, &given.none_match);
+        if (e)
+            return e;
+        given.given |= IF_NONE_MATCH;
+    }
+    if (headers->if_modified_since.ptr) {
+        if (!instant_parse_http(headers->if_modified_since, &given.modified_since))
+            return E_InvalidHeaderValue;
+        given.given |= IF_MODIFIED_SINCE;
+    }
+    if (headers->if_unmodified_since.ptr) {
+        if (!instant_parse_http(headers->if_unmodified_since, &given.unmodified_since))
+            return E_InvalidHeaderValue;
+        given.given |= IF_UNMODIFIED_SINCE;
+    }
+    *ret_conditions = given;
+    return OK;
+}
+
+/* ---- what an operation may be sent ---- */
+
+/* One header, or one of two pairs; semantics 4.1. Reads of the blob itself take all of them. */
+static const bool combination_allowed[IF_HTTP4 + 1] = {
+    [0] = true,
+    [IF_MATCH] = true,
+    [IF_NONE_MATCH] = true,
+    [IF_MODIFIED_SINCE] = true,
+    [IF_UNMODIFIED_SINCE] = true,
+    [IF_MATCH | IF_UNMODIFIED_SINCE] = true,
+    [IF_NONE_MATCH | IF_MODIFIED_SINCE] = true,
+};
+
+static bool is_read(enum condition_class class)
+{
+    return class == CONDITIONS_OF_READ || class == CONDITIONS_OF_OTHER_READ;
+}
+
+static bool has_several_tags(const struct conditions *given)
+{
+    return (given->given & IF_MATCH && given->match->count > 1) ||
+           (given->given & IF_NONE_MATCH && given->none_match->count > 1);
+}
+
+enum error conditions_allowed(enum condition_class class, unsigned accepted,
+                              const struct conditions *given)
+{
+    /* x-ms-if-tags cannot be evaluated yet, so no row can make it acceptable. */
+    if (given->given & ~(accepted & IF_HTTP4))
+        return E_ConditionHeadersNotSupported;
+    if (class != CONDITIONS_OF_READ && !combination_allowed[given->given])
+        return E_MultipleConditionHeadersNotSupported;
+    if (is_read(class) && given->given & IF_NONE_MATCH && given->none_match->any)
+        return E_UnsatisfiableCondition; /* semantics 11.4 */
+    if (class != CONDITIONS_OF_READ && has_several_tags(given))
+        return E_InvalidHeaderValue;
+    return OK;
+}
+
+/* ---- are they met ---- */
+
+/* Which of them is not met, in the order of precedence. */
+enum fault {
+    NO_FAULT,
+    FAULT_PRECONDITION, /* If-Match or If-Unmodified-Since */
+    FAULT_UNCHANGED,    /* If-None-Match with tags, or If-Modified-Since */
+    FAULT_EXISTS,       /* If-None-Match: * */
+};
+#define FAULTS (FAULT_EXISTS + 1)
+
+/* clang-format off */
+static const enum error answer[CLASSES][FAULTS] = {
+    /*                                  PRECONDITION       UNCHANGED                EXISTS */
+    [CONDITIONS_OF_READ]       = { OK, E_ConditionNotMet, E_ConditionNotMetOnRead, E_ConditionNotMetOnRead },
+    [CONDITIONS_OF_OTHER_READ] = { OK, E_ConditionNotMet, E_ConditionNotMetOnRead, E_ConditionNotMetOnRead },
+    [CONDITIONS_OF_WRITE]      = { OK, E_ConditionNotMet, E_ConditionNotMet,       E_ConditionNotMet       },
+    [CONDITIONS_OF_CREATE]     = { OK, E_ConditionNotMet, E_ConditionNotMet,       E_BlobAlreadyExists     },
+};
+/* clang-format on */
+
+static bool holds_tag(const struct etag_list *list, struct etag etag)
+{
+    if (list->any)
+        return true;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->tags[i].v != 0 && list->tags[i].v == etag.v)
+            return true;
+    }
+    return false;
+}
+
+static bool is_modified_since(const struct subject *subject, instant date)
+{
+    return instant_seconds(subject->modified) > instant_seconds(date);
+}
+
+/* If-Match and If-Unmodified-Since: both must hold on a read; on all else the first decides. */
+static bool precondition_met(enum condition_class class, const struct conditions *given,
+                             const struct subject *subject)
+{
+    bool has_match = given->given & IF_MATCH;
+
+    if (has_match && !holds_tag(given->match, subject->etag))
+        return false;
+    if (!(given->given & IF_UNMODIFIED_SINCE) || (has_match && class != CONDITIONS_OF_READ))
+        return true;
+    return !is_modified_since(subject, given->unmodified_since);
+}
+
+/* If-None-Match and If-Modified-Since: one that holds is enough on a read; on all else the first
+ * decides. */
+static bool changed_condition_met(enum condition_class class, const struct conditions *given,
+                                  const struct subject *subject)
+{
+    bool has_none_match = given->given & IF_NONE_MATCH;
+    bool has_date = given->given & IF_MODIFIED_SINCE;
+
+    if (has_none_match && !holds_tag(given->none_match, subject->etag))
+        return true;
+    if (!has_date || (has_none_match && class != CONDITIONS_OF_READ))
+        return !has_none_match;
+    return is_modified_since(subject, given->modified_since);
+}
+
+static enum fault find_fault(enum condition_class class, const struct conditions *given,
+                             const struct subject *subject)
+{
+    if (!subject->exists)
+        return given->given & IF_MATCH ? FAULT_PRECONDITION : NO_FAULT;
+    if (!precondition_met(class, given, subject))
+        return FAULT_PRECONDITION;
+    if (changed_condition_met(class, given, subject))
+        return NO_FAULT;
+    return given->given & IF_NONE_MATCH && given->none_match->any ? FAULT_EXISTS : FAULT_UNCHANGED;
+}
+
+enum error conditions_check(enum condition_class class, const struct conditions *given,
+                            const struct subject *subject)
+{
+    assert(!(given->given & ~(unsigned)IF_HTTP4)); /* conditions_allowed() came first */
+    return answer[class][find_fault(class, given, subject)];
+}

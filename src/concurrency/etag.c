@@ -1,0 +1,79 @@
+/* ETags as text: Azure's form of the modification time, and entity tags as headers give them.
+ * rfc: 9110 8.8.3; semantics 0.3 */
+#include "concurrency/etag.h"
+
+#define HEX_DIGITS_MAX 16
+
+struct etag etag_after(struct etag before, instant now)
+{
+    return (struct etag){ now > before.v ? now : before.v + 1 };
+}
+
+void etag_format(struct etag etag, char buffer[ETAG_TEXT_SIZE])
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *to = buffer;
+    int shift = 60;
+
+    while (shift > 0 && etag.v >> shift == 0)
+        shift -= 4;
+
+    memcpy(to, "\"0x", 3);
+    to += 3;
+    for (; shift >= 0; shift -= 4)
+        *to++ = digits[etag.v >> shift & 15];
+    *to++ = '"';
+    *to = '\0';
+}
+
+/* rfc: 9110 8.8.3 etagc; a bare tag has no comma either, which would begin the next one. */
+static bool is_opaque_tag(struct bytes tag, bool is_bare)
+{
+    for (size_t i = 0; i < tag.len; i++) {
+        unsigned char c = (unsigned char)tag.ptr[i];
+
+        if (c <= 0x20 || c == '"' || c == 0x7f || (is_bare && (c == ',' || c == '*')))
+            return false;
+    }
+    return !is_bare || tag.len > 0;
+}
+
+/* Tags are compared as text, so only the one spelling that etag_format() gives is ours. */
+static instant value_of(struct bytes tag)
+{
+    instant v = 0;
+
+    if (tag.len < 3 || tag.len > 2 + HEX_DIGITS_MAX || tag.ptr[0] != '0' || tag.ptr[1] != 'x' ||
+        tag.ptr[2] == '0')
+        return 0;
+    for (size_t i = 2; i < tag.len; i++) {
+        char c = tag.ptr[i];
+
+        if (c >= '0' && c <= '9')
+            v = v << 4 | (instant)(c - '0');
+        else if (c >= 'A' && c <= 'F')
+            v = v << 4 | (instant)(c - 'A' + 10);
+        else
+            return 0;
+    }
+    return v;
+}
+
+bool etag_parse(struct bytes text, struct etag *ret_etag)
+{
+    struct bytes tag = text;
+    bool is_weak = tag.len >= 2 && tag.ptr[0] == 'W' && tag.ptr[1] == '/';
+    bool is_quoted;
+
+    if (is_weak)
+        tag = bytes_of(tag.ptr + 2, tag.len - 2);
+    is_quoted = tag.len >= 2 && tag.ptr[0] == '"' && tag.ptr[tag.len - 1] == '"';
+    if (is_quoted)
+        tag = bytes_of(tag.ptr + 1, tag.len - 2);
+    if (!is_opaque_tag(tag, !is_quoted))
+        return false;
+
+    /* A weak tag never matches: all of ours are strong. rfc: 9110 8.8.3.2 */
+    ret_etag->v = is_weak ? 0 : value_of(tag);
+    return true;
+}

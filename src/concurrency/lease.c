@@ -1,0 +1,270 @@
+/* The lease state machine as matrices, one reader for each. The numbered rules are in README.md.
+ * rest: Lease-Blob, Lease-Container; semantics 3 */
+#include "concurrency/lease.h"
+
+#include <assert.h>
+
+enum { KIND_NONE, KIND_LEASED, KIND_BROKEN };
+
+/* ---- what a lease is now ---- */
+
+enum lease_state lease_state(const struct lease *lease, instant now)
+{
+    if (lease->kind == KIND_NONE)
+        return LEASE_AVAILABLE;
+    if (lease->kind == KIND_BROKEN)
+        return now < lease->ends ? LEASE_BREAKING : LEASE_BROKEN;
+    return lease->ends == 0 || now < lease->ends ? LEASE_LEASED : LEASE_EXPIRED;
+}
+
+static const char *const status_text[LEASE_STATES] = {
+    [LEASE_AVAILABLE] = "unlocked", [LEASE_LEASED] = "locked",    [LEASE_BREAKING] = "locked",
+    [LEASE_BROKEN] = "unlocked",    [LEASE_EXPIRED] = "unlocked",
+};
+
+static const char *const state_text[LEASE_STATES] = {
+    [LEASE_AVAILABLE] = "available", [LEASE_LEASED] = "leased",   [LEASE_BREAKING] = "breaking",
+    [LEASE_BROKEN] = "broken",       [LEASE_EXPIRED] = "expired",
+};
+
+const char *lease_status_text(const struct lease *lease, instant now)
+{
+    return status_text[lease_state(lease, now)];
+}
+
+const char *lease_state_text(const struct lease *lease, instant now)
+{
+    return state_text[lease_state(lease, now)];
+}
+
+const char *lease_duration_text(const struct lease *lease, instant now)
+{
+    if (lease_state(lease, now) != LEASE_LEASED)
+        return NULL;
+    return lease->ends == 0 ? "infinite" : "fixed";
+}
+
+/* ---- may the action be carried out ---- */
+
+/* How the ids of a request stand to the id in force (or last in force). */
+enum ids {
+    NO_ID,      /* none given, or the action needs none */
+    SAME_ID,    /* the one that counts for the action is the lease's */
+    OTHER_ID,   /* it is not */
+    PROPOSED_ID /* change only: x-ms-lease-id is another one, the proposed id is the lease's */
+};
+#define IDS (PROPOSED_ID + 1)
+
+/* Shorthands of this file. */
+#define PRESENT     E_LeaseAlreadyPresent
+#define NO_LEASE    E_LeaseNotPresentWithLeaseOperation
+#define MISMATCH    E_LeaseIdMismatchWithLeaseOperation
+#define BREAKING_A  E_LeaseIsBreakingAndCannotBeAcquired
+#define BREAKING_C  E_LeaseIsBreakingAndCannotBeChanged
+#define BROKEN_R    E_LeaseIsBrokenAndCannotBeRenewed
+
+/* semantics 3.2. Rows that are missing cannot occur (action_ids()). In AVAILABLE no id is in force,
+ * so that its SAME_ID cells are never read; they hold what any id gets. */
+/* clang-format off */
+static const enum error action_outcome[LEASE_ACTIONS][IDS][LEASE_STATES] = {
+    /*                                AVAILABLE  LEASED    BREAKING    BROKEN    EXPIRED */
+    [LEASE_ACQUIRE] = { [NO_ID]    = { OK,       PRESENT,  PRESENT,    OK,       OK       },
+                        [SAME_ID]  = { OK,       OK,       BREAKING_A, OK,       OK       },
+                        [OTHER_ID] = { OK,       PRESENT,  PRESENT,    OK,       OK       } },
+    [LEASE_RENEW]   = { [SAME_ID]  = { MISMATCH, OK,       BROKEN_R,   BROKEN_R, OK       },
+                        [OTHER_ID] = { MISMATCH, MISMATCH, MISMATCH,   MISMATCH, MISMATCH } },
+    [LEASE_CHANGE]  = { [SAME_ID]  = { NO_LEASE, OK,       BREAKING_C, NO_LEASE, NO_LEASE },
+                     [PROPOSED_ID] = { NO_LEASE, OK,       MISMATCH,   NO_LEASE, NO_LEASE },
+                        [OTHER_ID] = { NO_LEASE, MISMATCH, MISMATCH,   NO_LEASE, NO_LEASE } },
+    [LEASE_RELEASE] = { [SAME_ID]  = { MISMATCH, OK,       OK,         OK,       OK       },
+                        [OTHER_ID] = { MISMATCH, MISMATCH, MISMATCH,   MISMATCH, MISMATCH } },
+    [LEASE_BREAK]   = { [NO_ID]    = { NO_LEASE, OK,       OK,         OK,       OK       } },
+};
+/* clang-format on */
+
+static bool is_lease_id(const struct lease *lease, const struct guid *id)
+{
+    return lease->kind != KIND_NONE && guid_equal(&lease->id, id);
+}
+
+static enum ids ids_of(const struct lease *lease, const struct guid *id)
+{
+    if (!id)
+        return NO_ID;
+    return is_lease_id(lease, id) ? SAME_ID : OTHER_ID;
+}
+
+static enum ids action_ids(const struct lease *lease, const struct lease_request *request)
+{
+    switch (request->action) {
+    case LEASE_ACQUIRE:
+        return ids_of(lease, request->proposed);
+    case LEASE_RENEW:
+    case LEASE_RELEASE:
+        assert(request->id);
+        return ids_of(lease, request->id);
+    case LEASE_CHANGE:
+        assert(request->id && request->proposed);
+        if (!is_lease_id(lease, request->id) && is_lease_id(lease, request->proposed))
+            return PROPOSED_ID;
+        return ids_of(lease, request->id);
+    case LEASE_BREAK:
+    case LEASE_ACTIONS:
+        break;
+    }
+    return NO_ID;
+}
+
+/* ---- carrying it out ---- */
+
+static instant after_seconds(instant now, int32_t seconds)
+{
+    assert(seconds >= 0);
+    return now + (instant)seconds * TICKS_PER_SECOND;
+}
+
+/* The clock starts anew, with the duration the lease was acquired with. */
+static void start(struct lease *lease, instant now)
+{
+    lease->kind = KIND_LEASED;
+    lease->ends =
+        lease->duration_s == LEASE_INFINITE ? 0 : after_seconds(now, lease->duration_s);
+}
+
+static void acquire(struct lease *lease, const struct lease_request *request, instant now)
+{
+    lease->id = request->proposed ? *request->proposed : request->generated;
+    lease->duration_s = request->duration_s;
+    start(lease, now);
+}
+
+/* When a break takes effect. Without a period: at the end of a finite lease, at once for an
+ * infinite one. A period only shortens. rest: Lease-Blob "x-ms-lease-break-period" */
+static instant break_end(const struct lease *lease, int32_t period_s, instant now)
+{
+    bool is_endless = lease->kind == KIND_LEASED && lease->ends == 0;
+    instant end = is_endless ? now : lease->ends;
+    instant asked;
+
+    if (period_s < 0)
+        return end;
+    asked = after_seconds(now, period_s);
+    return is_endless || asked < end ? asked : end;
+}
+
+static void end_early(struct lease *lease, const struct lease_request *request, instant now)
+{
+    lease->ends = break_end(lease, request->break_period_s, now);
+    lease->kind = KIND_BROKEN;
+}
+
+/* Rounded up: whoever waits for so long finds the lease broken. */
+static uint32_t remaining_s(const struct lease *lease, instant now)
+{
+    if (lease->ends <= now)
+        return 0;
+    return (uint32_t)((lease->ends - now + TICKS_PER_SECOND - 1) / TICKS_PER_SECOND);
+}
+
+static void apply(struct lease *lease, const struct lease_request *request, instant now)
+{
+    switch (request->action) {
+    case LEASE_ACQUIRE:
+        acquire(lease, request, now);
+        return;
+    case LEASE_RENEW:
+        start(lease, now);
+        return;
+    case LEASE_CHANGE:
+        lease->id = *request->proposed;
+        return;
+    case LEASE_RELEASE:
+        *lease = (struct lease){ 0 };
+        return;
+    case LEASE_BREAK:
+        end_early(lease, request, now);
+        return;
+    case LEASE_ACTIONS:
+        return;
+    }
+}
+
+static const struct lease_result success[LEASE_ACTIONS] = {
+    [LEASE_ACQUIRE] = { .status = 201, .has_id = true }, [LEASE_RENEW] = { .status = 200, .has_id = true },
+    [LEASE_CHANGE] = { .status = 200, .has_id = true },  [LEASE_RELEASE] = { .status = 200 },
+    [LEASE_BREAK] = { .status = 202, .has_time = true },
+};
+
+enum error lease_perform(struct lease *lease, const struct lease_request *request, instant now,
+                         struct lease_result *ret_result)
+{
+    enum error e;
+
+    assert(request->action < LEASE_ACTIONS);
+    e = action_outcome[request->action][action_ids(lease, request)][lease_state(lease, now)];
+    if (e)
+        return e;
+
+    apply(lease, request, now);
+    *ret_result = success[request->action];
+    if (ret_result->has_time)
+        ret_result->time_s = remaining_s(lease, now);
+    return OK;
+}
+
+/* ---- using what is leased ---- */
+
+enum use { USE_OK, USE_NO_ID, USE_NO_LEASE, USE_MISMATCH, USE_LOST };
+#define USES (USE_LOST + 1)
+
+/* semantics 3.3, 3.4; the id of another lease on what is broken or expired: semantics 11.1. */
+/* clang-format off */
+static const enum use write_outcome[IDS][LEASE_STATES] = {
+    /*             AVAILABLE     LEASED        BREAKING      BROKEN        EXPIRED */
+    [NO_ID]    = { USE_OK,       USE_NO_ID,    USE_NO_ID,    USE_OK,       USE_OK       },
+    [SAME_ID]  = { USE_NO_LEASE, USE_OK,       USE_OK,       USE_LOST,     USE_LOST     },
+    [OTHER_ID] = { USE_NO_LEASE, USE_MISMATCH, USE_MISMATCH, USE_MISMATCH, USE_MISMATCH },
+};
+
+static const enum use read_outcome[IDS][LEASE_STATES] = {
+    /*             AVAILABLE     LEASED        BREAKING      BROKEN        EXPIRED */
+    [NO_ID]    = { USE_OK,       USE_OK,       USE_OK,       USE_OK,       USE_OK       },
+    [SAME_ID]  = { USE_NO_LEASE, USE_OK,       USE_OK,       USE_LOST,     USE_LOST     },
+    [OTHER_ID] = { USE_NO_LEASE, USE_MISMATCH, USE_MISMATCH, USE_MISMATCH, USE_MISMATCH },
+};
+
+static const enum error use_error[][USES] = {
+    [LEASE_OF_BLOB] = {
+        [USE_NO_ID]    = E_LeaseIdMissing,
+        [USE_NO_LEASE] = E_LeaseNotPresentWithBlobOperation,
+        [USE_MISMATCH] = E_LeaseIdMismatchWithBlobOperation,
+        [USE_LOST]     = E_LeaseLost,
+    },
+    [LEASE_OF_CONTAINER] = {
+        [USE_NO_ID]    = E_LeaseIdMissingOnContainer,
+        [USE_NO_LEASE] = E_LeaseNotPresentWithContainerOperation,
+        [USE_MISMATCH] = E_LeaseIdMismatchWithContainerOperation,
+        [USE_LOST]     = E_LeaseLostOnContainer,
+    },
+};
+/* clang-format on */
+
+enum error lease_check_write(enum lease_resource of, const struct lease *lease,
+                             const struct guid *given, instant now)
+{
+    return use_error[of][write_outcome[ids_of(lease, given)][lease_state(lease, now)]];
+}
+
+enum error lease_check_read(enum lease_resource of, const struct lease *lease,
+                            const struct guid *given, instant now)
+{
+    return use_error[of][read_outcome[ids_of(lease, given)][lease_state(lease, now)]];
+}
+
+void lease_forget_if_over(struct lease *lease, instant now)
+{
+    enum lease_state state = lease_state(lease, now);
+
+    if (state == LEASE_BROKEN || state == LEASE_EXPIRED)
+        *lease = (struct lease){ 0 };
+}

@@ -1,0 +1,213 @@
+/* The way of an exchange: MHD's calls turned into the application's.
+ *
+ *   exchange_begin   request line seen (MHD's URI callback)           -> STAGE_BEGUN
+ *   exchange_step    head complete                                    -> head()
+ *                    a run of body bytes, as often as there are any   -> body()
+ *                    request complete                                 -> end(), then the answer
+ *   exchange_over    answered, or the connection is gone              -> done()
+ *
+ * MHD closes a connection whose answer is queued before the request was read to its end. So an
+ * answer is queued in the call that comes after the last byte, also for requests without a body;
+ * the exceptions are refusals of a malformed head and of an Expect: 100-continue, where closing is
+ * right because what the client sends next cannot be known.
+ *
+ * Pausing. exchange_suspend() marks the exchange PAUSED and suspends its connection in MHD. MHD
+ * may call once more for data it already holds (chunked bodies): such a call is turned away
+ * (private invariant 3). exchange_resume() makes it RESUMING, wakes MHD, then RUNNING; a worker
+ * that arrives in between waits the few instructions until RUNNING: if it went on at once, it
+ * could suspend again before MHD_resume_connection() ran, which would then undo the second
+ * suspension; and it could free the exchange under the resumer's feet. */
+#include "http/http_private.h"
+
+#include <assert.h>
+#include <sched.h>
+
+#define EXCHANGE_MAGIC  0x6C786368u
+/* More than any exchange needs: block lists of 50,000 entries and their XML are the largest. */
+#define ARENA_CAP_BYTES ((size_t)256 * 1024 * 1024)
+
+struct live *live_of(struct exchange *exchange)
+{
+    assert(exchange->magic == EXCHANGE_MAGIC);
+    return (struct live *)(void *)exchange;
+}
+
+/* ---- pause ---- */
+
+void exchange_suspend(struct exchange *exchange)
+{
+    struct live *live = live_of(exchange);
+
+    assert(atomic_load_explicit(&live->pause, memory_order_relaxed) == RUNNING);
+    atomic_store_explicit(&live->pause, PAUSED, memory_order_relaxed);
+    connection_pauses(live->connection);
+    MHD_suspend_connection(live->mhd);
+}
+
+void exchange_resume(struct exchange *exchange)
+{
+    struct live *live = live_of(exchange);
+
+    assert(atomic_load_explicit(&live->pause, memory_order_relaxed) == PAUSED);
+    atomic_store_explicit(&live->pause, RESUMING, memory_order_release);
+    MHD_resume_connection(live->mhd);
+    atomic_store_explicit(&live->pause, RUNNING, memory_order_release);
+}
+
+bool exchange_may_run(struct live *live)
+{
+    int pause;
+
+    while ((pause = atomic_load_explicit(&live->pause, memory_order_acquire)) == RESUMING)
+        sched_yield();
+    return pause == RUNNING;
+}
+
+/* ---- begin and end ---- */
+
+void *exchange_begin(void *server, const char *target, struct MHD_Connection *mhd)
+{
+    struct arena *arena = arena_new(ARENA_CAP_BYTES);
+    struct live *live = arena_alloc(arena, sizeof *live);
+
+    (void)server;
+    live->exchange.magic = EXCHANGE_MAGIC;
+    live->exchange.arena = arena;
+    live->mhd = mhd;
+    live->connection =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    live->target = arena_copy(arena, bytes_from_string(target));
+    response_init(&live->exchange.response, arena);
+    return live;
+}
+
+void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
+                   enum MHD_RequestTerminationCode how)
+{
+    struct live *live = *state;
+
+    (void)mhd;
+    (void)how;
+    if (!live)
+        return;
+    *state = NULL;
+    live_of(&live->exchange);
+    if (!exchange_may_run(live))
+        assert(!"an exchange ended while it was suspended");
+    if (live->known)
+        ((struct http_server *)server)->application->done(&live->exchange);
+    connection_awaits_head(live->connection);
+    live->exchange.magic = 0;
+    arena_free(live->exchange.arena);
+}
+
+/* ---- steps ---- */
+
+/* The application's answer to head(), body() or end(), turned into what comes next. */
+static enum MHD_Result after(struct live *live, enum http_step step, enum stage when_wanting)
+{
+    switch (step) {
+    case HTTP_RESPOND:
+        live->stage = STAGE_DISCARD;
+        return MHD_YES;
+    case HTTP_WANT_BODY:
+        assert(when_wanting == STAGE_BODY);
+        live->stage = STAGE_BODY;
+        return MHD_YES;
+    case HTTP_WAIT:
+        return MHD_YES;
+    case HTTP_CUT:
+        return MHD_NO;
+    }
+    assert(!"no such step");
+    return MHD_NO;
+}
+
+static enum MHD_Result step_head(struct live *live, const struct http_application *application)
+{
+    enum http_step step;
+    enum MHD_Result result;
+
+    live->known = true;
+    step = application->head(&live->exchange);
+    result = after(live, step, STAGE_BODY);
+    if (step == HTTP_RESPOND && live->expects) {
+        live->closes = true;
+        return response_send(live);
+    }
+    if (step != HTTP_WAIT && live->exchange.request.content_length != 0)
+        connection_awaits_body(live->connection);
+    return result;
+}
+
+/* Gives the application all of data, unless it waits or has seen enough. */
+static enum MHD_Result step_body(struct live *live, const struct http_application *application,
+                                 const char *data, size_t *data_size)
+{
+    size_t given = 0;
+    enum MHD_Result result = MHD_YES;
+
+    while (given < *data_size && live->stage == STAGE_BODY) {
+        size_t taken = 0;
+        size_t left = *data_size - given;
+        enum http_step step =
+            application->body(&live->exchange, bytes_of(data + given, left), &taken);
+
+        assert(taken <= left);
+        assert(taken > 0 || step != HTTP_WANT_BODY); /* it would never end */
+        given += taken;
+        result = after(live, step, STAGE_BODY);
+        if (step == HTTP_WAIT || result != MHD_YES)
+            break;
+    }
+    if (live->stage == STAGE_DISCARD)
+        given = *data_size;
+    connection_got_body(live->connection, given);
+    *data_size -= given;
+    return result;
+}
+
+static enum MHD_Result step_end(struct live *live, const struct http_application *application)
+{
+    enum MHD_Result result;
+
+    connection_is_ours(live->connection);
+    if (live->stage == STAGE_BODY)
+        live->stage = STAGE_END;
+    if (live->stage == STAGE_END) {
+        result = after(live, application->end(&live->exchange), STAGE_END);
+        if (result != MHD_YES || live->stage == STAGE_END)
+            return result;
+    }
+    assert(live->stage == STAGE_DISCARD);
+    return response_send(live);
+}
+
+enum MHD_Result exchange_step(void *server, struct MHD_Connection *mhd, const char *url,
+                              const char *method, const char *version, const char *data,
+                              size_t *data_size, void **state)
+{
+    const struct http_application *application = ((struct http_server *)server)->application;
+    struct live *live = *state;
+    int refusal;
+
+    (void)mhd;
+    (void)url;
+    live_of(&live->exchange);
+    if (!exchange_may_run(live))
+        return MHD_YES;
+    if (live->stage == STAGE_BEGUN) {
+        connection_is_ours(live->connection);
+        refusal = request_read(live, method, version);
+        if (refusal != 0)
+            return response_refuse(live, refusal);
+        live->stage = STAGE_HEAD;
+    }
+    if (live->stage == STAGE_HEAD)
+        return step_head(live, application);
+    if (*data_size == 0)
+        return step_end(live, application);
+
+    connection_resumes_body(live->connection);
+    return step_body(live, application, data, data_size);
+}

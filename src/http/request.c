@@ -1,0 +1,206 @@
+/* From MHD's parsed head to a struct request. MHD has split lines and joined folded ones; here is
+ * decided what is refused before any application sees it: everything about which two parsers might
+ * disagree (rfc: 9112 6.3, 11.2), and counts that only an attack would reach. */
+#include "http/http_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define HEADER_COUNT_MAX 256
+
+static const struct {
+    const char *name;
+    enum http_method method;
+} methods[] = {
+    { "GET", METHOD_GET },         { "PUT", METHOD_PUT },     { "HEAD", METHOD_HEAD },
+    { "DELETE", METHOD_DELETE },   { "POST", METHOD_POST },   { "MERGE", METHOD_MERGE },
+    { "OPTIONS", METHOD_OPTIONS }, { "PATCH", METHOD_PATCH },
+};
+
+static enum http_method method_by_name(struct bytes name)
+{
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        if (bytes_is(name, methods[i].name))
+            return methods[i].method;
+    }
+    return METHOD_OTHER;
+}
+
+struct bytes request_header(const struct request *request, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i < request->header_count; i++) {
+        const struct http_header *h = &request->headers[i];
+
+        if (h->name.len == len && memcmp(h->name.ptr, name, len) == 0)
+            return h->value;
+    }
+    return (struct bytes){ NULL, 0 };
+}
+
+/* rfc: 9110 5.6.2 */
+static bool is_token_char(unsigned char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
+}
+
+static bool has_control(struct bytes text, bool tab_allowed)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+
+        if ((c < 0x20 && !(tab_allowed && c == '\t')) || c == 0x7F)
+            return true;
+    }
+    return false;
+}
+
+/* ---- target ---- */
+
+/* origin-form or absolute-form (rfc: 9112 3.2.2: a server accepts it; the authority is dropped).
+ * Returns false for anything else. */
+static bool read_target(struct bytes target, struct request *request)
+{
+    struct bytes path = target;
+
+    if (has_control(target, false) || memchr(target.ptr, ' ', target.len))
+        return false;
+    if (target.len == 0 || target.ptr[0] != '/') {
+        const char *colon = memchr(target.ptr, ':', target.len);
+        struct bytes scheme = { target.ptr, colon ? (size_t)(colon - target.ptr) : 0 };
+        const char *slash;
+
+        if (!bytes_is_nocase(scheme, "http") && !bytes_is_nocase(scheme, "https"))
+            return false;
+        path = bytes_from(target, scheme.len + 1);
+        if (!bytes_has_prefix(path, (struct bytes)BYTES("//")))
+            return false;
+        path = bytes_from(path, 2);
+        slash = memchr(path.ptr, '/', path.len);
+        if (!slash)
+            return false;
+        path = bytes_from(path, (size_t)(slash - path.ptr));
+    }
+    bytes_cut(path, '?', &request->path, &request->query);
+    return true;
+}
+
+/* ---- headers ---- */
+
+struct header_reader {
+    struct arena *arena;
+    struct http_header *headers;
+    size_t count;
+    size_t capacity;
+    bool bad;
+};
+
+static enum MHD_Result read_header(void *state, enum MHD_ValueKind kind, const char *name,
+                                   size_t name_len, const char *value, size_t value_len)
+{
+    struct header_reader *reader = state;
+    struct http_header *header = &reader->headers[reader->count];
+    char *lower;
+
+    (void)kind;
+    assert(reader->count < reader->capacity);
+    header->name_as_sent = bytes_of(name, name_len);
+    header->value = value ? bytes_trim(bytes_of(value, value_len)) : bytes_of("", 0);
+    lower = arena_bytes(reader->arena, name_len);
+    for (size_t i = 0; i < name_len; i++) {
+        unsigned char c = (unsigned char)name[i];
+
+        reader->bad |= !is_token_char(c);
+        lower[i] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+    }
+    header->name = bytes_of(lower, name_len);
+    reader->bad |= name_len == 0 || has_control(header->value, true);
+    reader->count++;
+    return MHD_YES;
+}
+
+/* Returns 0, 400 or 431. */
+static int read_headers(struct live *live)
+{
+    struct request *request = &live->exchange.request;
+    struct header_reader reader = { .arena = live->exchange.arena };
+    int count = MHD_get_connection_values_n(live->mhd, MHD_HEADER_KIND, NULL, NULL);
+
+    assert(count >= 0);
+    if (count > HEADER_COUNT_MAX)
+        return MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
+    reader.capacity = (size_t)count;
+    reader.headers = arena_array(reader.arena, reader.capacity, sizeof *reader.headers);
+    MHD_get_connection_values_n(live->mhd, MHD_HEADER_KIND, read_header, &reader);
+    request->headers = reader.headers;
+    request->header_count = reader.count;
+    return reader.bad ? MHD_HTTP_BAD_REQUEST : 0;
+}
+
+static size_t header_occurrences(const struct request *request, const char *name)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < request->header_count; i++)
+        count += bytes_is(request->headers[i].name, name);
+    return count;
+}
+
+/* How long the body is. rfc: 9112 6.3. Returns 0, 400 or 501. */
+static int read_framing(struct request *request)
+{
+    struct bytes coding = request_header(request, "transfer-encoding");
+    struct bytes length = request_header(request, "content-length");
+    size_t codings = header_occurrences(request, "transfer-encoding");
+    size_t lengths = header_occurrences(request, "content-length");
+
+    request->content_length = 0;
+    if (codings + lengths > 1)
+        return MHD_HTTP_BAD_REQUEST;
+    if (coding.ptr) {
+        if (!bytes_is_nocase(coding, "chunked"))
+            return MHD_HTTP_NOT_IMPLEMENTED;
+        request->content_length = HTTP_LENGTH_UNKNOWN;
+    } else if (length.ptr) {
+        if (!bytes_parse_u64(length, INT64_MAX, &request->content_length))
+            return MHD_HTTP_BAD_REQUEST;
+    }
+    return 0;
+}
+
+int request_read(struct live *live, const char *method, const char *version)
+{
+    struct request *request = &live->exchange.request;
+    const struct connection *connection = live->connection;
+    struct bytes expect;
+    int refusal;
+
+    request->method_text = bytes_from_string(method);
+    request->method = method_by_name(request->method_text);
+    request->peer = bytes_from_string(connection->peer);
+    request->peer_is_loopback = connection->peer_is_loopback;
+    request->secure = connection->server->secure;
+    request->listener_tag = connection->server->tag;
+
+    if (strcmp(version, MHD_HTTP_VERSION_1_1) != 0 && strcmp(version, MHD_HTTP_VERSION_1_0) != 0)
+        return MHD_HTTP_HTTP_VERSION_NOT_SUPPORTED;
+    if (!read_target(live->target, request))
+        return MHD_HTTP_BAD_REQUEST;
+    refusal = read_headers(live);
+    if (refusal != 0)
+        return refusal;
+    if (header_occurrences(request, "host") > 1)
+        return MHD_HTTP_BAD_REQUEST;
+    refusal = read_framing(request);
+    if (refusal != 0)
+        return refusal;
+
+    expect = request_header(request, "expect");
+    if (expect.ptr && !bytes_is_nocase(expect, "100-continue"))
+        return MHD_HTTP_EXPECTATION_FAILED;
+    live->expects =
+        expect.ptr && request->content_length != 0 && strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
+    return 0;
+}

@@ -1,0 +1,217 @@
+/* Starting and stopping a listener: one MHD daemon with a pool of workers, one sweeper. */
+#include "http/http_private.h"
+
+#include <assert.h>
+#include <gnutls/gnutls.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define OPTIONS_MAX  20
+/* How often http_stop() says what it waits for. */
+#define STOP_WAIT_MS 5000
+
+const struct http_limits http_limits_default = {
+    .workers = 0,
+    .connections_max = 10000,
+    .connection_memory_bytes = (size_t)24 * 1024,
+    .idle_s = 120,
+    .body_stall_s = 60,
+    .body_rate_min = 1024,
+};
+
+/* ---- MHD's callbacks that are not an exchange's ---- */
+
+static enum MHD_Result admit(void *state, const struct sockaddr *address, socklen_t size)
+{
+    struct http_server *server = state;
+
+    (void)address;
+    (void)size;
+    return atomic_load(&server->connection_count) < server->limits.connections_max ? MHD_YES
+                                                                                   : MHD_NO;
+}
+
+static void connection_notify(void *state, struct MHD_Connection *mhd, void **connection,
+                              enum MHD_ConnectionNotificationCode what)
+{
+    if (what == MHD_CONNECTION_NOTIFY_STARTED)
+        *connection = connection_add(state, mhd);
+    else
+        connection_remove(*connection);
+}
+
+/* The target stays as it was sent: signatures are made over its raw form. */
+static size_t unescape_nothing(void *state, struct MHD_Connection *mhd, char *text)
+{
+    (void)state;
+    (void)mhd;
+    return strlen(text);
+}
+
+/* What MHD has to say is about clients and their mistakes. */
+static void __attribute__((format(printf, 2, 0)))
+log_mhd(void *state, const char *format, va_list args)
+{
+    char text[512];
+
+    (void)state;
+    if (!log_enabled(LOG_DEBUG))
+        return;
+    vsnprintf(text, sizeof text, format, args);
+    text[strcspn(text, "\n")] = '\0';
+    log_line(LOG_DEBUG, "libmicrohttpd: %s", text);
+}
+
+/* ---- start ---- */
+
+static unsigned worker_count(const struct http_limits *limits)
+{
+    long cores;
+
+    if (limits->workers > 0)
+        return limits->workers;
+    cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? (unsigned)cores : 1;
+}
+
+/* Looks at certificate and key before MHD does, which would only say "no".
+ * Returns NULL when they are usable. */
+static const char *tls_problem(const char *cert_pem, const char *key_pem)
+{
+    gnutls_datum_t cert = { (unsigned char *)(uintptr_t)cert_pem, (unsigned)strlen(cert_pem) };
+    gnutls_datum_t key = { (unsigned char *)(uintptr_t)key_pem, (unsigned)strlen(key_pem) };
+    gnutls_certificate_credentials_t credentials;
+    int result = gnutls_certificate_allocate_credentials(&credentials);
+
+    if (result < 0)
+        return gnutls_strerror(result);
+    result = gnutls_certificate_set_x509_key_mem(credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
+    gnutls_certificate_free_credentials(credentials);
+    return result < 0 ? gnutls_strerror(result) : NULL;
+}
+
+static struct MHD_Daemon *start_daemon(struct http_server *server, const struct http_listen *listen,
+                                       int fd, bool ipv6)
+{
+    const struct http_limits *limits = &server->limits;
+    unsigned workers = worker_count(limits);
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
+    struct MHD_OptionItem options[OPTIONS_MAX];
+    size_t count = 0;
+
+    flags |= ipv6 ? MHD_USE_IPv6 : 0u;
+    flags |= log_enabled(LOG_DEBUG) ? MHD_USE_ERROR_LOG : 0u;
+    options[count++] = (struct MHD_OptionItem){ MHD_OPTION_LISTEN_SOCKET, fd, NULL };
+    options[count++] = (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+                                                (intptr_t)limits->connection_memory_bytes, NULL };
+    /* MHD shares its limit out among the workers; ours, in admit(), counts them together. */
+    options[count++] =
+        (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_LIMIT,
+                                 (intptr_t)((limits->connections_max + 1) * workers), NULL };
+    /* Against clients that do not read their answer, and that stop in a TLS handshake. */
+    options[count++] = (struct MHD_OptionItem){
+        MHD_OPTION_CONNECTION_TIMEOUT,
+        limits->idle_s > limits->body_stall_s ? limits->idle_s : limits->body_stall_s, NULL
+    };
+    options[count++] = (struct MHD_OptionItem){ MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL };
+    if (workers > 1)
+        options[count++] =
+            (struct MHD_OptionItem){ MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)workers, NULL };
+    if (server->secure) {
+        flags |= MHD_USE_TLS;
+        options[count++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0,
+                                                    (void *)(uintptr_t)listen->cert_pem };
+        options[count++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_KEY, 0,
+                                                    (void *)(uintptr_t)listen->key_pem };
+        options[count++] = (struct MHD_OptionItem){
+            MHD_OPTION_HTTPS_PRIORITIES, 0,
+            (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2"
+        };
+    }
+    assert(count < OPTIONS_MAX);
+    options[count] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
+    return MHD_start_daemon(flags, 0, admit, server, exchange_step, server,
+                            MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL, MHD_OPTION_URI_LOG_CALLBACK,
+                            exchange_begin, server, MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing,
+                            NULL, MHD_OPTION_NOTIFY_COMPLETED, exchange_over, server,
+                            MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server,
+                            MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+struct http_server *http_start(const struct http_listen *listen, const struct http_limits *limits,
+                               const struct http_application *application, const char **ret_problem)
+{
+    struct http_server *server;
+    const char *why;
+    bool ipv6;
+    int fd;
+
+    if (listen->cert_pem) {
+        why = listen->key_pem ? tls_problem(listen->cert_pem, listen->key_pem) : "no key given";
+        if (why) {
+            *ret_problem = why;
+            return NULL;
+        }
+    }
+    server = xcalloc(1, sizeof *server);
+    fd = listener_open(listen->host, listen->port, &server->port, &ipv6, ret_problem);
+    if (fd < 0) {
+        free(server);
+        return NULL;
+    }
+    server->application = application;
+    server->limits = *limits;
+    server->tag = listen->tag;
+    server->secure = listen->cert_pem;
+    lock_init(&server->lock, RANK_CONNECTIONS);
+    lock_condition_init(&server->changed);
+    if (!sweeper_start(server)) {
+        *ret_problem = "cannot start a thread";
+        goto out;
+    }
+    server->daemon = start_daemon(server, listen, fd, ipv6);
+    if (server->daemon)
+        return server;
+    *ret_problem = "libmicrohttpd does not start (descriptors, threads or memory)";
+    sweeper_stop(server);
+out:
+    close(fd);
+    lock_release(&server->lock);
+    pthread_cond_destroy(&server->changed);
+    free(server);
+    return NULL;
+}
+
+uint16_t http_port(const struct http_server *server)
+{
+    return server->port;
+}
+
+/* ---- stop ---- */
+
+/* MHD may not be stopped while a connection is suspended, so this waits for every exchange: what
+ * they wait for (the store) must still be running. */
+void http_stop(struct http_server *server, unsigned grace_s)
+{
+    int fd;
+
+    atomic_store(&server->stopping, true);
+    fd = MHD_quiesce_daemon(server->daemon);
+    connections_cut(server, CUT_IDLE);
+    if (!connections_wait_none(server, (int)grace_s * 1000)) {
+        connections_cut(server, CUT_ALL);
+        while (!connections_wait_none(server, STOP_WAIT_MS))
+            log_line(LOG_WARN, "port %u: %u connections still wait for the store", server->port,
+                     atomic_load(&server->connection_count));
+    }
+    sweeper_stop(server);
+    MHD_stop_daemon(server->daemon);
+    if (fd >= 0)
+        close(fd);
+    lock_release(&server->lock);
+    pthread_cond_destroy(&server->changed);
+    free(server);
+}

@@ -1,0 +1,159 @@
+/* Full keys made and taken apart; the form is drawn in record_key.h. */
+#include "store/record_key.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void key_init(struct key *key)
+{
+    key->ptr = key->fixed;
+    key->len = 0;
+    key->capacity = sizeof key->fixed;
+}
+
+void key_release(struct key *key)
+{
+    if (key->ptr != key->fixed)
+        free(key->ptr);
+}
+
+static char *extend(struct key *key, size_t more)
+{
+    size_t len = key->len;
+
+    if (len + more > key->capacity) {
+        key->capacity = 2 * (len + more);
+        if (key->ptr == key->fixed) {
+            key->ptr = xmalloc(key->capacity);
+            memcpy(key->ptr, key->fixed, len);
+        } else {
+            key->ptr = xrealloc(key->ptr, key->capacity);
+        }
+    }
+    key->len += more;
+    return key->ptr + len;
+}
+
+static void append(struct key *key, struct bytes more)
+{
+    if (more.len > 0)
+        memcpy(extend(key, more.len), more.ptr, more.len);
+}
+
+static char family_kind(enum record_family family)
+{
+    return family == RECORD_LISTED ? KEY_KIND_LISTED : KEY_KIND_INNER;
+}
+
+void key_set_space(struct key *key, char kind, const struct guid *space)
+{
+    key->len = 0;
+    *extend(key, 1) = kind;
+    memcpy(extend(key, sizeof space->b), space->b, sizeof space->b);
+}
+
+void key_set_partition(struct key *key, enum record_family family, struct partition partition)
+{
+    struct bytes rest = partition.key;
+
+    key_set_space(key, family_kind(family), &partition.space);
+    while (rest.len > 0) {
+        const char *zero = memchr(rest.ptr, 0, rest.len);
+        size_t plain = zero ? (size_t)(zero - rest.ptr) : rest.len;
+
+        append(key, bytes_of(rest.ptr, plain));
+        if (!zero)
+            break;
+        append(key, bytes_of("\0\xff", 2));
+        rest = bytes_of(zero + 1, rest.len - plain - 1);
+    }
+    append(key, bytes_of("\0\x01", 2));
+}
+
+void key_set_record(struct key *key, enum record_family family, struct bytes partition_prefix,
+                    struct bytes record_key)
+{
+    assert(partition_prefix.len > KEY_SPACE_SIZE);
+
+    key->len = 0;
+    append(key, partition_prefix);
+    key->ptr[0] = family_kind(family);
+    append(key, record_key);
+}
+
+void key_set_place(struct key *key, enum record_family family, struct partition partition,
+                   struct bytes record_key)
+{
+    key_set_partition(key, family, partition);
+    append(key, record_key);
+}
+
+void key_set_end(struct key *key)
+{
+    while ((unsigned char)key->ptr[key->len - 1] == 0xff) {
+        key->len--;
+        assert(key->len > 0); /* the first byte is a kind */
+    }
+    key->ptr[key->len - 1]++;
+}
+
+void key_write_piece(char to[KEY_PIECE_SIZE], uint32_t extent, uint64_t offset)
+{
+    to[0] = KEY_KIND_PIECE;
+    for (int i = 0; i < 4; i++)
+        to[1 + i] = (char)(extent >> (24 - 8 * i));
+    for (int i = 0; i < 8; i++)
+        to[5 + i] = (char)(offset >> (56 - 8 * i));
+}
+
+bool key_read_piece(struct bytes key, uint32_t *ret_extent, uint64_t *ret_offset)
+{
+    uint32_t extent = 0;
+    uint64_t offset = 0;
+
+    if (key.len != KEY_PIECE_SIZE || key.ptr[0] != KEY_KIND_PIECE)
+        return false;
+    for (int i = 0; i < 4; i++)
+        extent = extent << 8 | (unsigned char)key.ptr[1 + i];
+    for (int i = 0; i < 8; i++)
+        offset = offset << 8 | (unsigned char)key.ptr[5 + i];
+    *ret_extent = extent;
+    *ret_offset = offset;
+    return true;
+}
+
+bool key_split(struct bytes key, struct bytes *ret_escaped, struct bytes *ret_record_key)
+{
+    size_t at = KEY_SPACE_SIZE;
+
+    while (at + 2 <= key.len) {
+        const char *zero = memchr(key.ptr + at, 0, key.len - 1 - at);
+
+        if (!zero)
+            return false;
+        at = (size_t)(zero - key.ptr);
+        if (zero[1] == 1) {
+            *ret_escaped = bytes_of(key.ptr + KEY_SPACE_SIZE, at - KEY_SPACE_SIZE);
+            *ret_record_key = bytes_of(zero + 2, key.len - at - 2);
+            return true;
+        }
+        at += 2;
+    }
+    return false;
+}
+
+bool key_unescape(struct bytes escaped, char *to, size_t *ret_length)
+{
+    size_t length = 0;
+
+    for (size_t i = 0; i < escaped.len; i++) {
+        to[length++] = escaped.ptr[i];
+        if (escaped.ptr[i] != 0)
+            continue;
+        i++;
+        if (i == escaped.len || (unsigned char)escaped.ptr[i] != 0xff)
+            return false;
+    }
+    *ret_length = length;
+    return true;
+}

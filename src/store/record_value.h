@@ -1,0 +1,43 @@
+/* Values of records and of rows of the piece index, as they lie on disk.
+ *
+ *   record value   1     version (1)
+ *                  v     number of pieces, varint
+ *                        for each: v extent, v length, v offset, 4 le CRC-32C for each sector
+ *                  rest  the payload, as the caller gave it
+ *   piece row      1     version (1)
+ *                  v     length in bytes
+ *                  v     references, 1 or more
+ *
+ * A newer program reads older versions; when the form changes: version up, old reader kept, image
+ * added in tests/unit/store/images. Any thread. */
+#ifndef LAGRA_STORE_RECORD_VALUE_H
+#define LAGRA_STORE_RECORD_VALUE_H
+
+#include "store/store.h"
+
+#define RECORD_VALUE_VERSION 1
+#define PIECE_ROW_VERSION    1
+
+struct bytes record_value_encode(struct arena *arena, struct bytes payload,
+                                 const struct piece *pieces, size_t piece_count);
+
+/* Reads a value; pieces go into the arena, the payload points into the value.
+ * returns STORE_OK, STORE_CORRUPT (the caller logs) */
+enum store_result record_value_decode(struct bytes value, struct arena *arena,
+                                      struct bytes *ret_payload, const struct piece **ret_pieces,
+                                      size_t *ret_count);
+/* As above, with the payload copied into the arena, into a record. */
+enum store_result record_value_read(struct bytes value, struct arena *arena,
+                                    struct record *ret_record);
+
+#define PIECE_ROW_SIZE_MAX 16
+
+struct piece_row {
+    uint32_t length;
+    uint64_t references;
+};
+/* Tells the size. */
+size_t piece_row_write(char to[PIECE_ROW_SIZE_MAX], struct piece_row row);
+bool piece_row_read(struct bytes value, struct piece_row *ret_row);
+
+#endif

@@ -1,0 +1,137 @@
+/* The public functions of store.h that are one call into the engine, and the texts of results. */
+#include "store/store_private.h"
+
+#include <assert.h>
+
+#include "store/record_key.h"
+
+const char *store_result_text(enum store_result result)
+{
+    static const char *const texts[] = {
+        [STORE_OK] = "ok",
+        [STORE_NOT_FOUND] = "not found",
+        [STORE_CONFLICT] = "the partition has changed",
+        [STORE_CORRUPT] = "stored data is damaged",
+        [STORE_IO] = "the disk failed",
+        [STORE_FULL] = "no space left",
+        [STORE_BUSY] = "another process uses this data folder",
+        [STORE_WAIT] = "not yet",
+    };
+
+    assert((size_t)result < sizeof texts / sizeof texts[0]);
+    return texts[result];
+}
+
+void store_close(struct store *store)
+{
+    store->operations->close(store);
+}
+
+bool store_healthy(struct store *store)
+{
+    return store->operations->healthy(store);
+}
+
+struct snapshot *snapshot_open(struct store *store, struct partition partition)
+{
+    return store->operations->snapshot_open(store, partition);
+}
+
+void snapshot_close(struct snapshot *snapshot)
+{
+    snapshot->store->operations->snapshot_close(snapshot);
+}
+
+uint64_t snapshot_sequence(const struct snapshot *snapshot)
+{
+    return snapshot->sequence;
+}
+
+enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
+                               struct bytes key, struct arena *arena, struct record *ret_record)
+{
+    enum store_result result;
+    struct record record;
+    struct key full;
+
+    if (snapshot->gone)
+        return STORE_NOT_FOUND;
+    key_init(&full);
+    key_set_record(&full, family, snapshot->prefix, key);
+    result = snapshot->store->operations->get(snapshot, key_bytes(&full), arena, &record);
+    key_release(&full);
+    if (result)
+        return result;
+    record.key = arena_copy(arena, key);
+    *ret_record = record;
+    return STORE_OK;
+}
+
+enum store_result store_commit(struct store *store, struct snapshot *snapshot,
+                               const struct changes *changes, instant now, uint64_t *ret_sequence)
+{
+    assert(snapshot->store == store);
+
+    if (snapshot->gone)
+        return STORE_NOT_FOUND;
+    return store->operations->commit(snapshot, changes, now, ret_sequence);
+}
+
+void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
+{
+    store->operations->wait_durable(store, sequence, waiter);
+}
+
+bool store_is_durable(struct store *store, uint64_t sequence)
+{
+    return store->operations->is_durable(store, sequence);
+}
+
+struct stage *stage_open(struct store *store, uint64_t length_hint)
+{
+    return store->operations->stage_open(store, length_hint);
+}
+
+enum store_result stage_write(struct stage *stage, struct bytes data, struct waiter *waiter,
+                              size_t *ret_taken)
+{
+    return stage->store->operations->stage_write(stage, data, waiter, ret_taken);
+}
+
+enum store_result stage_finish(struct stage *stage, struct waiter *waiter)
+{
+    return stage->store->operations->stage_finish(stage, waiter);
+}
+
+const struct piece *stage_pieces(const struct stage *stage, size_t *ret_count)
+{
+    return stage->store->operations->stage_pieces(stage, ret_count);
+}
+
+void stage_close(struct stage *stage)
+{
+    stage->store->operations->stage_close(stage);
+}
+
+enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
+                             uint32_t length, void *to, struct waiter *waiter)
+{
+    assert(offset <= piece->length && length <= piece->length - offset);
+
+    if (length == 0)
+        return STORE_OK;
+    return store->operations->piece_read(store, piece, offset, length, to, waiter);
+}
+
+enum store_result piece_check(struct store *store, const struct piece *piece, uint32_t offset,
+                              uint32_t length, struct piece_file *ret_file, struct waiter *waiter)
+{
+    assert(offset <= piece->length && length <= piece->length - offset);
+
+    return store->operations->piece_check(store, piece, offset, length, ret_file, waiter);
+}
+
+void store_collect_now(struct store *store, struct store_usage *ret_usage)
+{
+    store->operations->collect_now(store, ret_usage);
+}

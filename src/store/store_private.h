@@ -1,0 +1,108 @@
+/* Inside the store room only: what an engine (memory/, embedded/) gives to store.h, and what the
+ * engines share.
+ *
+ * An engine is an ordered map from full keys (record_key.h) to values (record_value.h), with
+ * snapshots of one partition, cursors over a run of keys, an atomic commit, and a place for pieces.
+ * Everything about records, prefixes and partitions' names is done above it, in store.c and
+ * reading.c. Each object begins with the part defined here, so that the public functions find the
+ * engine; the engine's own part follows. */
+#ifndef LAGRA_STORE_STORE_PRIVATE_H
+#define LAGRA_STORE_STORE_PRIVATE_H
+
+#include "store/store.h"
+
+/* The first member of an engine's store. */
+struct store {
+    const struct store_operations *operations;
+};
+
+/* The first member of an engine's snapshot; immutable once open. */
+struct snapshot {
+    struct store *store;
+    uint64_t sequence; /* newest change to the partition, or the dropping of its space */
+    struct guid space;
+    bool gone;           /* the space had been dropped: there is nothing to read */
+    struct bytes prefix; /* of every key of the partition, family byte first; owned by the engine */
+};
+
+/* The first member of an engine's cursor. key and value are those of the record the cursor stands
+ * on, valid until it moves or closes. Belongs to one thread at a time. */
+struct cursor {
+    struct store *store;
+    struct bytes key;
+    struct bytes value;
+};
+
+/* The first member of an engine's stage. */
+struct stage {
+    struct store *store;
+};
+
+/* One row an engine. Results and threads as in store.h, unless said here. */
+struct store_operations {
+    void (*close)(struct store *store);
+    bool (*healthy)(struct store *store);
+
+    struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
+    void (*snapshot_close)(struct snapshot *snapshot);
+    /* The record under a full key, decoded into the arena; ret_record->key is left alone. */
+    enum store_result (*get)(struct snapshot *snapshot, struct bytes key, struct arena *arena,
+                             struct record *ret_record);
+    enum store_result (*commit)(struct snapshot *snapshot, const struct changes *changes,
+                                instant now, uint64_t *ret_sequence);
+
+    void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
+    bool (*is_durable)(struct store *store, uint64_t sequence);
+
+    /* Cursors see keys below `end` only (copied). The one of a scan sees the snapshot's state and
+     * is closed before it; the one of a walk sees the newest state and tells its sequence, and is
+     * NULL when the space is dropped. Both stand nowhere until cursor_seek(). */
+    struct cursor *(*scan_cursor)(struct snapshot *snapshot, struct bytes end);
+    struct cursor *(*walk_cursor)(struct store *store, const struct guid *space, struct bytes end,
+                                  uint64_t *ret_sequence);
+    /* Both: STORE_OK, STORE_NOT_FOUND at the end, STORE_CORRUPT, STORE_IO. */
+    enum store_result (*cursor_seek)(struct cursor *cursor, struct bytes key);
+    enum store_result (*cursor_next)(struct cursor *cursor);
+    void (*cursor_close)(struct cursor *cursor);
+
+    struct stage *(*stage_open)(struct store *store, uint64_t length_hint);
+    enum store_result (*stage_write)(struct stage *stage, struct bytes data, struct waiter *waiter,
+                                     size_t *ret_taken);
+    enum store_result (*stage_finish)(struct stage *stage, struct waiter *waiter);
+    const struct piece *(*stage_pieces)(const struct stage *stage, size_t *ret_count);
+    void (*stage_close)(struct stage *stage);
+
+    enum store_result (*piece_read)(struct store *store, const struct piece *piece, uint32_t offset,
+                                    uint32_t length, void *to, struct waiter *waiter);
+    enum store_result (*piece_check)(struct store *store, const struct piece *piece,
+                                     uint32_t offset, uint32_t length, struct piece_file *ret_file,
+                                     struct waiter *waiter);
+
+    void (*collect_now)(struct store *store, struct store_usage *ret_usage);
+};
+
+/* ---- what a list of changes holds, for the engines ---- */
+
+struct change {
+    struct change *next;
+    enum record_family family;
+    bool is_delete;
+    struct bytes key;   /* of the record */
+    struct bytes value; /* encoded (record_value.h) */
+};
+
+/* How many references a commit gives to a piece (or takes, when negative); never 0. */
+struct piece_change {
+    uint32_t extent;
+    uint32_t length;
+    uint64_t offset;
+    int64_t references;
+};
+
+/* In the order they were made: a later one to the same key wins. */
+const struct change *changes_first(const struct changes *changes);
+/* Sorted by (extent, offset), each piece once; in the arena of the changes. */
+const struct piece_change *changes_pieces(const struct changes *changes, size_t *ret_count);
+const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count);
+
+#endif

@@ -1,0 +1,248 @@
+// The language of the isolation specs: text -> { setup, sessions, always, permutations }.
+// README.md describes it. Everything wrong in a spec is an error that names its line.
+
+const METHODS = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']);
+const KEYWORDS = new Set(['setup', 'session', 'step', 'always', 'permutation']);
+export const GATES = new Set(['staged', 'decided', 'applied', 'synced']);
+
+export class SpecError extends Error {
+    constructor(line, message) {
+        super(`line ${line}: ${message}`);
+    }
+}
+
+/** Splits a spec into tokens { kind: word | string | list | { | } | -> | end, text, line }. */
+function tokenize(text) {
+    const pattern = /(?<skip>\s+|#[^\n]*)|(?<string>"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|\[(?<list>[^\]\n]*)\]|(?<brace>[{}])|(?<arrow>->)|(?<word>[^\s{}]+)/gy;
+    const tokens = [];
+    let line = 1;
+
+    for (const match of text.matchAll(pattern)) {
+        const { skip, string, list, brace, arrow, word } = match.groups;
+        if (string !== undefined)
+            tokens.push({ kind: 'string', text: string[0] === '"' ? JSON.parse(string) : string.slice(1, -1), line });
+        else if (list !== undefined)
+            tokens.push({ kind: 'list', text: list, line });
+        else if (!skip)
+            tokens.push({ kind: word ? 'word' : brace ?? arrow, text: word ?? brace ?? arrow, line });
+        line += match[0].split('\n').length - 1;
+    }
+    tokens.push({ kind: 'end', text: 'the end', line });
+    return tokens;
+}
+
+class Reader {
+    constructor(tokens) {
+        this.tokens = tokens;
+        this.at = 0;
+    }
+
+    get next() {
+        return this.tokens[this.at];
+    }
+
+    get line() {
+        return this.next.line;
+    }
+
+    take(kind, what) {
+        if (this.next.kind !== kind)
+            throw new SpecError(this.line, `expected ${what}, found ${this.next.text}`);
+        return this.tokens[this.at++].text;
+    }
+
+    /** Takes the next token if it is a word that matches. */
+    word(pattern) {
+        return this.next.kind === 'word' && pattern.test(this.next.text) ? this.tokens[this.at++].text : null;
+    }
+}
+
+/** "64KiB" or "512" in bytes. */
+export function parseSize(text) {
+    const match = /^(\d+)(KiB|MiB)?$/.exec(text);
+
+    return match ? Number(match[1]) * { undefined: 1, KiB: 1024, MiB: 1048576 }[match[2]] : NaN;
+}
+
+function parseBody(reader) {
+    if (reader.next.kind === 'string')
+        return { text: reader.take('string') };
+    if (reader.next.kind === 'list')
+        return { blocks: reader.take('list').split(/\s+/).filter(Boolean).map((item) => {
+            const [kind, id] = item.includes(':') ? item.split(':') : ['Latest', item];
+            return { kind, id };
+        }) };
+    const pattern = reader.word(/^@/);
+    if (pattern === null)
+        return null;
+    const [size, seed = ''] = pattern.slice(1).split(':');
+    if (!(parseSize(size) >= 0))
+        throw new SpecError(reader.line, `${pattern}: expected @SIZE or @SIZE:SEED`);
+    return { pattern, size: parseSize(size), seed };
+}
+
+/** `-> etag` or `-> name:Header`. */
+function parseCaptures(reader, captures) {
+    const [name, header] = reader.take('word', 'a name to keep').split(/:(.*)/s);
+
+    captures.push({ name, header });
+}
+
+function parseRequest(reader) {
+    const request = {
+        method: reader.take('word', 'a method'), path: reader.take('word', 'a path'), query: '',
+        headers: [], body: null, captures: [], read: null, send: null, line: reader.line,
+    };
+
+    if (!/^\/(c\d*(\/|$)|$)/.test(request.path))
+        throw new SpecError(reader.line, `${request.path}: a path is /, /c, /c2.. or lies below a container`);
+    for (;;) {
+        let word;
+        if (reader.next.kind === '->') {
+            reader.at++;
+            parseCaptures(reader, request.captures);
+        } else if ((word = reader.word(/^\?/)) !== null)
+            request.query = word.slice(1);
+        else if ((word = reader.word(/^(read|send)=\d+(KiB|MiB)?$/)) !== null)
+            request[word.slice(0, 4)] = parseSize(word.slice(5));
+        else if ((word = reader.word(/^block=/)) !== null)
+            request.query += `&blockid=${encodeURIComponent(Buffer.from(word.slice(6)).toString('base64'))}`;
+        else if ((word = reader.word(/^[A-Za-z][\w-]*:$/)) !== null)
+            request.headers.push([word.slice(0, -1), reader.take(reader.next.kind === 'string' ? 'string' : 'word', 'a value')]);
+        else if (request.body === null && (request.body = parseBody(reader)) !== null)
+            continue;
+        else
+            return request;
+    }
+}
+
+/** The requests and control commands between { and }. */
+function parseActions(reader) {
+    const actions = [];
+
+    reader.take('{', '{');
+    while (reader.next.kind !== '}') {
+        const { text, kind, line } = reader.next;
+        if (kind === 'word' && METHODS.has(text))
+            actions.push(parseRequest(reader));
+        else if (reader.word(/^finish$/))
+            actions.push({ finish: true, line });
+        else if (reader.word(/^clock$/)) {
+            const seconds = Number(reader.take('word', 'seconds'));
+            if (!(seconds > 0))
+                throw new SpecError(line, 'clock takes a number of seconds');
+            actions.push({ clock: seconds, line });
+        } else
+            throw new SpecError(line, `expected a request, finish, clock or }, found ${text}`);
+    }
+    reader.take('}', '}');
+    return actions;
+}
+
+function parsePermutation(reader) {
+    const line = reader.line;
+    const words = [];
+
+    while (reader.next.kind === 'word' && !KEYWORDS.has(reader.next.text))
+        words.push(reader.take('word'));
+    return { line, words };
+}
+
+/** Every order of the sessions' steps that keeps each session's own order. */
+export function interleavings(lists) {
+    const open = lists.filter((list) => list.length > 0);
+
+    if (open.length === 0)
+        return [[]];
+    return open.flatMap((list) => interleavings(open.map((other) => (other === list ? other.slice(1) : other)))
+        .map((rest) => [list[0], ...rest]));
+}
+
+/** "a@decided" or "a|b" as a turn: { text, starts: [step], gate } or { text, go: step }. */
+function parseTurn(spec, word, line) {
+    const [names, mark] = word.split('@');
+    const steps = names.split('|').map((name) => {
+        const step = spec.steps.get(name);
+        if (!step)
+            throw new SpecError(line, `there is no step ${name}`);
+        return step;
+    });
+
+    if (mark === undefined)
+        return { text: word, starts: steps };
+    if (steps.length > 1 || (mark !== 'go' && !GATES.has(mark)))
+        throw new SpecError(line, `${word}: expected STEP, STEP@GATE, STEP@go or STEP|STEP`);
+    return mark === 'go' ? { text: word, go: steps[0] } : { text: word, starts: steps, gate: mark };
+}
+
+/** A held step must be let go, a gate may hold one step, a held session can do nothing else. */
+function checkTurns(turns, line) {
+    const held = new Map();
+    const seen = new Set();
+
+    for (const turn of turns) {
+        if (turn.go && !held.delete(turn.go))
+            throw new SpecError(line, `${turn.text}: the step is not at a gate`);
+        for (const step of turn.starts ?? []) {
+            const busy = [...held.keys()].find((other) => other.session === step.session);
+            if (busy || seen.has(step))
+                throw new SpecError(line, `${turn.text}: ${busy ? `session ${step.session} is at a gate` : 'a step runs once'}`);
+            seen.add(step);
+        }
+        if (turn.gate && [...held.values()].includes(turn.gate))
+            throw new SpecError(line, `${turn.text}: another step is at this gate, and go would let both on`);
+        if (turn.gate)
+            held.set(turn.starts[0], turn.gate);
+    }
+    if (held.size > 0)
+        throw new SpecError(line, `nothing lets ${[...held.keys()][0].name} go`);
+}
+
+function permutations(spec, declared) {
+    const all = () => interleavings([...spec.sessions.values()]).map((steps) => ({
+        name: steps.map((step) => step.name).join(' '), turns: steps.map((step) => ({ text: step.name, starts: [step] })),
+    }));
+    const out = declared.length === 0 ? all() : declared.flatMap(({ line, words }) => {
+        if (words.length === 1 && words[0] === 'all')
+            return all();
+        const turns = words.map((word) => parseTurn(spec, word, line));
+        checkTurns(turns, line);
+        return [{ name: words.join(' '), turns }];
+    });
+    const usesClock = [...spec.steps.values()].some((step) => step.action.clock) || spec.setup.some((a) => a.clock);
+
+    return out.map((p) => ({ ...p, needsGates: usesClock || p.turns.some((turn) => turn.go || turn.gate) }));
+}
+
+/** Parses a spec's text. */
+export function parseSpec(text) {
+    const reader = new Reader(tokenize(text));
+    const spec = { setup: [], sessions: new Map(), steps: new Map(), always: [] };
+    const declared = [];
+    let session = null;
+
+    while (reader.next.kind !== 'end') {
+        const { line } = reader;
+        const keyword = reader.take('word', 'setup, session, step, always or permutation');
+        if (keyword === 'setup')
+            spec.setup = parseActions(reader);
+        else if (keyword === 'always')
+            spec.always = parseActions(reader);
+        else if (keyword === 'permutation')
+            declared.push(parsePermutation(reader));
+        else if (keyword === 'session')
+            spec.sessions.set(session = reader.take('word', 'a name'), []);
+        else if (keyword === 'step' && session !== null) {
+            const name = reader.take('word', 'a name');
+            const actions = parseActions(reader);
+            if (actions.length !== 1 || spec.steps.has(name))
+                throw new SpecError(line, `step ${name}: a step has a name of its own and one request`);
+            const step = { name, session, action: actions[0] };
+            spec.steps.set(name, step);
+            spec.sessions.get(session).push(step);
+        } else
+            throw new SpecError(line, `expected setup, session, step, always or permutation, found ${keyword}`);
+    }
+    spec.permutations = permutations(spec, declared);
+    return spec;
+}

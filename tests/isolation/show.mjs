@@ -1,0 +1,178 @@
+// How an answer is printed: one line that a reader can check against the documentation.
+// What differs from run to run gets a name in order of appearance: ETags E1, E2.., leases L1..,
+// snapshots S1... Times of a lease are rounded up to five seconds.
+
+import { createHash } from 'node:crypto';
+
+const LONGEST_SHOWN = 64;
+
+/** The names of one permutation. */
+export class Names {
+    #fixed;
+    #names;
+    #counts;
+    #bodies = new Map();
+
+    /** fixed: [value, name] pairs known from the start. */
+    constructor(fixed) {
+        this.#fixed = fixed;
+        this.startOver();
+    }
+
+    /** Forgets all names but the fixed ones, and no body. */
+    startOver() {
+        this.#names = new Map(this.#fixed);
+        this.#counts = {};
+    }
+
+    /** The name of a value; a new one, letter + number, if it has none. */
+    of(letter, value) {
+        if (!this.#names.has(value)) {
+            this.#counts[letter] = (this.#counts[letter] ?? 0) + 1;
+            this.#names.set(value, letter + this.#counts[letter]);
+        }
+        return this.#names.get(value);
+    }
+
+    etag(text) {
+        return this.of('E', text.replaceAll('"', ''));
+    }
+
+    /** Remembers a body that a request sends, so that it is known when it comes back. */
+    sent(bytes, pattern) {
+        this.#bodies.set(digest(bytes), pattern);
+    }
+
+    /** Bytes as text: short ones quoted, sent ones by their pattern, others by length and hash. */
+    bytes(bytes) {
+        const text = bytes.toString('latin1');
+
+        if (bytes.length <= LONGEST_SHOWN && /^[\x20-\x7e]*$/.test(text))
+            return JSON.stringify(text);
+        return this.#bodies.get(digest(bytes)) ?? `${bytes.length} bytes, sha256 ${digest(bytes).slice(0, 12)}`;
+    }
+}
+
+function digest(bytes) {
+    return createHash('sha256').update(bytes).digest('hex');
+}
+
+function unescape(text) {
+    const entities = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" };
+    return text.replace(/&(\w+);/g, (whole, name) => entities[name] ?? whole);
+}
+
+/** Text of the first element `name`, or undefined. */
+export function element(xml, name) {
+    const match = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml);
+
+    return match ? unescape(match[1]) : undefined;
+}
+
+function elements(xml, name) {
+    return [...xml.matchAll(new RegExp(`<${name}>(.*?)</${name}>`, 'gs'))].map((match) => match[1]);
+}
+
+function showListedBlob(xml, names) {
+    const parts = [element(xml, 'Name')];
+    const state = element(xml, 'LeaseState');
+
+    if (element(xml, 'Snapshot'))
+        parts.push(names.of('S', element(xml, 'Snapshot')));
+    parts.push(element(xml, 'Etag') ? names.etag(element(xml, 'Etag')) : 'no-etag', element(xml, 'Content-Length'));
+    if (state && state !== 'available')
+        parts.push(state);
+    return parts.join(' ');
+}
+
+function showListing(xml, names) {
+    const blobs = elements(xml, 'Blob').map((blob) => showListedBlob(blob, names));
+    const more = element(xml, 'NextMarker') ? ' and more' : '';
+
+    return `[${blobs.join(', ')}]${more}`;
+}
+
+function blockName(base64) {
+    const text = Buffer.from(base64, 'base64').toString('latin1');
+
+    return /^[\x21-\x7e]+$/.test(text) ? text : base64;
+}
+
+function showBlocks(xml) {
+    const list = (kind) => elements(elements(xml, kind)[0] ?? '', 'Block')
+        .map((block) => `${blockName(element(block, 'Name'))}:${element(block, 'Size')}`).join(' ');
+
+    return `committed [${list('CommittedBlocks')}] uncommitted [${list('UncommittedBlocks')}]`;
+}
+
+function showBody(answer, names) {
+    const text = answer.body.toString('utf8').replace(/^\ufeff/, '');
+
+    if (/<EnumerationResults[^>]*>.*<Blobs/s.test(text))
+        return showListing(text, names);
+    if (/<BlockList\s*\/?>/.test(text))
+        return showBlocks(text);
+    if (/<SignedIdentifiers/.test(text))
+        return `policies [${elements(text, 'Id').join(' ')}]`;
+    return names.bytes(answer.body);
+}
+
+/** Status and code of an answer, the code also compared with the body's. */
+function showStatus(answer) {
+    const code = answer.headers.get('x-ms-error-code');
+    const inBody = element(answer.body.toString('utf8'), 'Code');
+
+    if (answer.status < 300)
+        return `${answer.status}`;
+    if (code !== undefined && inBody !== undefined && code !== inBody)
+        return `${answer.status} ${code} (the body says ${inBody})`;
+    return `${answer.status} ${code ?? inBody ?? 'without a code'}`;
+}
+
+function showLease(answer) {
+    const state = answer.headers.get('x-ms-lease-state');
+    const status = answer.headers.get('x-ms-lease-status');
+    const locked = state === 'leased' || state === 'breaking' ? 'locked' : 'unlocked';
+
+    if (state === undefined || (state === 'available' && status === locked))
+        return [];
+    return [state + (status === locked ? '' : ` (but ${status})`)];
+}
+
+function showMetadata(answer) {
+    const pairs = answer.headers.list.filter(([name]) => /^x-ms-meta-/i.test(name))
+        .map(([name, value]) => `${name.slice(10)}=${value}`).sort();
+
+    return pairs.length > 0 ? [`{${pairs.join(' ')}}`] : [];
+}
+
+/** Headers of a success as words. */
+function showHeaders(answer, names) {
+    const get = (name) => answer.headers.get(name);
+    const parts = [];
+
+    if (get('etag'))
+        parts.push(names.etag(get('etag')));
+    if (get('x-ms-snapshot'))
+        parts.push(names.of('S', get('x-ms-snapshot')));
+    if (get('x-ms-lease-id'))
+        parts.push(`lease ${names.of('L', get('x-ms-lease-id').toLowerCase())}`);
+    if (get('x-ms-lease-time') !== undefined)
+        parts.push(`time ${Math.ceil(Number(get('x-ms-lease-time')) / 5) * 5}`);
+    if (get('x-ms-blob-public-access'))
+        parts.push(`public ${get('x-ms-blob-public-access')}`);
+    return [...parts, ...showLease(answer), ...showMetadata(answer)];
+}
+
+/** A whole answer as text. answer: { status, headers, body }; request: { method } */
+export function showAnswer(request, answer, names) {
+    const parts = [showStatus(answer)];
+
+    if (Number(answer.headers.get('x-lagra-attempts') ?? 1) > 1)
+        parts.unshift('<decided again>');
+    if (answer.status < 300)
+        parts.push(...showHeaders(answer, names));
+    if (answer.status < 300 && request.method === 'GET' && (answer.body.length > 0 || answer.status === 200))
+        parts.push(showBody(answer, names));
+    return parts.join(' ');
+}

@@ -1,0 +1,220 @@
+// A lagra process for tests: started on free ports with a data folder of its own.
+// The binary is named by the environment variable LAGRA_BINARY.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import net from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection } from './http.mjs';
+import { DEVELOPMENT } from './sign.mjs';
+
+const START_LIMIT_MS = 20000;
+const STOP_LIMIT_MS = 20000;
+const STDERR_KEPT = 16384;
+
+/** Ports nobody listens on, all different. */
+export async function freePorts(count) {
+    const servers = await Promise.all(Array.from({ length: count }, async () => {
+        const server = net.createServer().listen(0, '127.0.0.1');
+        await once(server, 'listening');
+        return server;
+    }));
+    const ports = servers.map((server) => server.address().port);
+
+    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+    return ports;
+}
+
+const running = new Set();
+process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
+export class Server {
+    host = '127.0.0.1';
+    port = 0;
+    account = DEVELOPMENT.account;
+    location = null;
+    stderr = '';
+    #child = null;
+    #options;
+    #ownsLocation = false;
+
+    /** Starts a server and waits until it answers.
+     *  binary    default LAGRA_BINARY
+     *  location  data folder; default: a fresh one that stop() removes
+     *  args      more arguments, such as ['--inMemoryPersistence']
+     *  env       more environment variables */
+    static async start(options = {}) {
+        const server = new Server(options);
+
+        server.#ownsLocation = options.location === undefined;
+        server.location = options.location ?? (await mkdtemp(path.join(tmpdir(), 'lagra-test-')));
+        await server.restart();
+        return server;
+    }
+
+    constructor(options) {
+        this.#options = { args: [], env: {}, ...options };
+    }
+
+    get pid() {
+        return this.#child?.pid;
+    }
+
+    /** "http://127.0.0.1:PORT/devstoreaccount1" */
+    get url() {
+        return `http://${this.host}:${this.port}/${this.account}`;
+    }
+
+    get connectionString() {
+        return `DefaultEndpointsProtocol=http;AccountName=${DEVELOPMENT.account};` +
+            `AccountKey=${DEVELOPMENT.key};BlobEndpoint=${this.url};`;
+    }
+
+    /** Starts a process on the same data folder, after stop({ keep: true }) or kill(). */
+    async restart() {
+        const binary = this.#options.binary ?? process.env.LAGRA_BINARY;
+        const [blob, queue, table] = await freePorts(3);
+
+        if (!binary)
+            throw new Error('LAGRA_BINARY does not name a server');
+        if (this.#child)
+            throw new Error('the server still runs');
+        this.port = blob;
+        this.stderr = '';
+        const child = spawn(binary, [
+            '--location', this.location, '--blobHost', this.host, '--blobPort', `${blob}`,
+            '--queuePort', `${queue}`, '--tablePort', `${table}`, '--silent', ...this.#options.args,
+        ], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...this.#options.env } });
+        child.stderr.setEncoding('utf8');
+        child.stderr.on('data', (text) => {
+            this.stderr = (this.stderr + text).slice(-STDERR_KEPT);
+        });
+        child.ended = new Promise((resolve) => {
+            child.once('error', (error) => resolve({ error }));
+            child.once('close', (code, signal) => resolve({ code, signal }));
+        });
+        child.ended.then(() => running.delete(child));
+        running.add(child);
+        this.#child = child;
+        await this.#answers(child);
+    }
+
+    async #answers(child) {
+        const limit = Date.now() + START_LIMIT_MS;
+        let ended = null;
+
+        child.ended.then((how) => {
+            ended = how;
+        });
+        while (Date.now() < limit && !ended) {
+            const connection = await Connection.open(this.host, this.port).catch(() => null);
+            if (connection) {
+                const request = { method: 'GET', target: '/', headers: [['Host', `${this.host}:${this.port}`]] };
+                const answer = await connection.exchange(request).catch(() => null);
+                connection.close();
+                if (answer)
+                    return;
+            }
+            await delay(5);
+        }
+        child.kill('SIGKILL');
+        this.#child = null;
+        throw this.#failure(ended ? `ended while starting (${describe(ended)})` : `gave no answer in ${START_LIMIT_MS} ms`);
+    }
+
+    #failure(what) {
+        return new Error(`server ${what}; its standard error:\n${this.stderr || '(empty)'}`);
+    }
+
+    /** SIGTERM; waits for the end and throws unless it was orderly. keep: keep the data folder. */
+    async stop({ keep = false } = {}) {
+        const child = this.#child;
+
+        if (child) {
+            this.#child = null;
+            child.kill('SIGTERM');
+            const timer = setTimeout(() => child.kill('SIGKILL'), STOP_LIMIT_MS);
+            const how = await child.ended;
+            clearTimeout(timer);
+            if (how.code !== 0)
+                throw this.#failure(`did not stop well (${describe(how)})`);
+        }
+        if (!keep)
+            await this.remove();
+    }
+
+    /** SIGKILL; the data folder stays. */
+    async kill() {
+        const child = this.#child;
+
+        this.#child = null;
+        child?.kill('SIGKILL');
+        await child?.ended;
+    }
+
+    /** Resolves when the process ends by itself: { code, signal }. */
+    async ended() {
+        const how = await this.#child.ended;
+
+        this.#child = null;
+        return how;
+    }
+
+    /** Removes a data folder that start() made. */
+    async remove() {
+        if (this.#ownsLocation)
+            await rm(this.location, { recursive: true, force: true });
+    }
+}
+
+function describe({ code, signal, error }) {
+    return error ? error.message : signal ? `signal ${signal}` : `exit code ${code}`;
+}
+
+/** The control requests of a gates build (src/base/gate.h), on a connection of their own. */
+export class Control {
+    #server;
+    #connection = null;
+
+    constructor(server) {
+        this.#server = server;
+    }
+
+    async #ask(method, target) {
+        this.#connection ??= await Connection.open(this.#server.host, this.#server.port);
+        const answer = await this.#connection.exchange({
+            method, target, headers: [['Host', `${this.#server.host}:${this.#server.port}`], ['Content-Length', '0']],
+        });
+        if (answer.status !== 200 && answer.status !== 202 && answer.status !== 204)
+            throw new Error(`${method} ${target}: ${answer.status}; is this a gates build?`);
+        return answer.body.toString('latin1').trim();
+    }
+
+    /** How many exchanges are stopped at the gate. */
+    async count(gate) {
+        return Number(await this.#ask('GET', `/$lagra/gate/${gate}`));
+    }
+
+    /** Lets every exchange stopped at the gate go on. */
+    async go(gate) {
+        await this.#ask('POST', `/$lagra/gate/${gate}`);
+    }
+
+    /** Moves the server's clock forward. */
+    async clock(seconds) {
+        await this.#ask('POST', `/$lagra/clock/${seconds}`);
+    }
+
+    /** Collects what can be collected; answers the usage as "name=value" lines. */
+    async collect() {
+        return this.#ask('POST', '/$lagra/collect');
+    }
+
+    close() {
+        this.#connection?.close();
+        this.#connection = null;
+    }
+}
