@@ -148,7 +148,6 @@ static bool start_listener(struct running *run, size_t i)
     };
     const char *scheme = run->cert ? "https" : "http";
     const char *problem = "";
-    char url[320];
 
     run->endpoints[i] = (struct endpoint){
         .service = services[i],
@@ -162,10 +161,9 @@ static bool start_listener(struct running *run, size_t i)
                 services[i]->name, listen->host, listen->port, problem);
         return false;
     }
-    snprintf(url, sizeof url, "%s://%s:%u", scheme, listen->host, http_port(run->servers[i]));
-    run->endpoints[i].url_base = bytes_from_string(xstrdup(url));
     if (!run->options.silent)
-        printf("Lagra %s service listens on %s\n", services[i]->name, url);
+        printf("Lagra %s service listens on %s://%s:%u\n", services[i]->name, scheme, listen->host,
+               http_port(run->servers[i]));
     return true;
 }
 
@@ -207,7 +205,6 @@ static void stop(struct running *run)
     for (size_t i = 0; i < SERVICES; i++) {
         if (run->servers[i])
             http_stop(run->servers[i], STOP_GRACE_S);
-        free((char *)(uintptr_t)run->endpoints[i].url_base.ptr);
     }
     if (run->store)
         store_close(run->store);

@@ -137,11 +137,31 @@ static enum state decide(struct work *work)
     return at_gate(work, GATE_DECIDED, COMMIT);
 }
 
+/* Held at APPLIED means applied and not yet durable: the syncer stops before the commit, not after. */
+static enum store_result apply(struct work *work, uint64_t *ret_sequence)
+{
+    struct decision *d = &work->decision;
+    enum store_result result;
+
+#ifdef LAGRA_GATES
+    bool holds = work->call.gate.action == GATE_HOLD && work->call.gate.gate == GATE_APPLIED;
+
+    if (holds)
+        gate_hold_syncer(true);
+#endif
+    result = store_commit(d->store, d->before, d->changes, d->now, ret_sequence);
+#ifdef LAGRA_GATES
+    if (holds && result && gate_count(GATE_APPLIED) == 0)
+        gate_hold_syncer(false);
+#endif
+    return result;
+}
+
 static enum state commit(struct work *work)
 {
     struct decision *d = &work->decision;
     uint64_t sequence = 0;
-    enum store_result result = store_commit(d->store, d->before, d->changes, d->now, &sequence);
+    enum store_result result = apply(work, &sequence);
 
     switch (result) {
     case STORE_OK:

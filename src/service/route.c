@@ -110,8 +110,8 @@ static struct bytes scheme_and_host(const struct work *work)
 {
     struct bytes host = call_header(&work->call, "host");
 
-    if (!host.ptr || host.len == 0)
-        return work->endpoint->url_base;
+    if (!host.ptr || host.len == 0) /* HTTP/1.0 */
+        host = bytes_from_string("localhost");
     return arena_printf(work->call.arena, "%s://%.*s",
                         work->call.request->secure ? "https" : "http", BYTES_ARG(host));
 }

@@ -19,7 +19,6 @@ struct endpoint {
     struct store *store;
     const struct accounts *accounts;
     const struct server_options *options;
-    struct bytes url_base; /* "http://127.0.0.1:10000" */
 };
 
 extern const struct http_application service_application;
