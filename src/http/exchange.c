@@ -85,6 +85,7 @@ void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
                    enum MHD_RequestTerminationCode how)
 {
     struct live *live = *state;
+    bool running;
 
     (void)mhd;
     (void)how;
@@ -92,8 +93,8 @@ void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
         return;
     *state = NULL;
     live_of(&live->exchange);
-    if (!exchange_may_run(live))
-        assert(!"an exchange ended while it was suspended");
+    running = exchange_may_run(live);
+    assert(running); /* MHD never ends a suspended connection */
     if (live->known)
         ((struct http_server *)server)->application->done(&live->exchange);
     connection_awaits_head(live->connection);
@@ -119,7 +120,7 @@ static enum MHD_Result after(struct live *live, enum http_step step, enum stage 
     case HTTP_CUT:
         return MHD_NO;
     }
-    assert(!"no such step");
+    assert(false); /* no such step */
     return MHD_NO;
 }
 
