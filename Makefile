@@ -1,0 +1,68 @@
+# The commands of a developer's day. Meson and Ninja do the work; `make help` lists what there is.
+.DEFAULT_GOAL := build
+BUILD  ?= build
+JOBS   ?= $(shell nproc)
+# `make run ARGS="--blobPort 11000"`: any option of `lagra --help`.
+ARGS   ?=
+PREFIX ?= /usr/local
+
+.PHONY: help build run test check asan ubsan tsan fuzz soak bench docs install clean
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 16
+
+build: ## build build/lagra, after installing what is missing
+	@tools/prepare build
+	@tools/compile $(BUILD) -Dtests=false
+
+run: build ## build, and serve ./data with the development account on 127.0.0.1:10000
+	@exec $(BUILD)/lagra --location data $(ARGS)
+
+test: ## build with gates and pass all tests; ends with "N passed, N failed"
+	@tools/prepare test
+	@tools/compile build-test -Dgates=true
+	@tools/node tests/run.mjs --build build-test
+
+check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute
+	@tools/prepare check
+	@tools/compile build-test -Dgates=true
+	@tools/check build-test
+
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/prepare test
+	@tools/compile build-asan -Dgates=true -Db_sanitize=address,undefined -Db_lundef=false
+	@tools/node tests/run.mjs --build build-asan
+
+ubsan: ## the tests under UndefinedBehaviorSanitizer alone
+	@tools/prepare test
+	@tools/compile build-ubsan -Dgates=true -Db_sanitize=undefined -Db_lundef=false
+	@tools/node tests/run.mjs --build build-ubsan
+
+tsan: ## the tests under ThreadSanitizer
+	@tools/prepare test
+	@tools/compile build-tsan -Dgates=true -Db_sanitize=thread -Db_lundef=false
+	@tools/node tests/run.mjs --build build-tsan
+
+fuzz: ## every fuzzer for FUZZ_SECONDS (default 60) each
+	@tools/prepare fuzz
+	@CC=clang tools/compile build-fuzz -Dfuzz=true -Dtests=true
+	@tests/fuzz/run build-fuzz $${FUZZ_SECONDS:-60}
+
+soak: ## the long crash campaigns: 10,000 kill -9 points, many power cuts
+	@tools/prepare test
+	@tools/compile build-test -Dgates=true
+	@tools/node tests/run.mjs --build build-test --soak
+
+bench: build ## Lagra beside Azurite and nginx on this machine: a table of ratios
+	@tools/prepare bench
+	@tools/compile build-bench -Dtests=true
+	@tools/node bench/run.mjs --build build-bench
+
+docs: build ## print docs/operations.md from the operation tables
+	@$(BUILD)/lagra operations --markdown > docs/operations.md
+
+install: build ## install into PREFIX (default /usr/local)
+	@meson configure $(BUILD) --prefix $(PREFIX) && meson install -C $(BUILD)
+
+clean: ## remove every build folder
+	rm -rf build build-*

@@ -1,0 +1,129 @@
+#!/usr/bin/env node
+// Runs every suite against one build and adds up: run.mjs --build FOLDER [--soak] [SUITE..]
+//
+// A suite is a program whose last line of output is "NAME: N passed, N failed[, N skipped]". Suites
+// that need a server of their own start LAGRA_BINARY; the others share the one at LAGRA_TEST_URL.
+// All servers write what they answered to LAGRA_REPLY_LOG, which the last suite holds against the
+// operation table. The last line here is "N passed, N failed".
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { Server } from './lib/server.mjs';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const { values: options, positionals: wanted } = parseArgs({
+    allowPositionals: true,
+    options: { build: { type: 'string' }, soak: { type: 'boolean', default: false } },
+});
+const build = path.resolve(options.build);
+const work = mkdtempSync(path.join(tmpdir(), 'lagra-run-'));
+
+// In this order, two at a time: the longest first.
+const SUITES = [
+    { name: 'crash', command: ['crash/run.mjs', ...(options.soak ? ['--soak'] : [])] },
+    { name: 'power', command: ['crash/power.mjs', ...(options.soak ? ['--soak'] : [])] },
+    { name: 'unit', command: ['unit/run.mjs', '--build', build] },
+    { name: 'isolation', command: ['isolation/tester.mjs'] },
+    { name: 'clients', command: ['clients/run.mjs'], shared: true },
+    { name: 'replay', command: ['replay/replay.mjs'], shared: true },
+    { name: 'wire', command: ['wire/run.mjs'], shared: true },
+    { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
+];
+const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
+const SOAK = ['crash', 'power'];
+const JOBS = 2;
+
+const total = { passed: 0, failed: 0, skipped: 0 };
+
+/** The counts of the last line; a suite that did not get so far has failed as a whole. */
+function countsOf(name, output, code) {
+    const last = output.trimEnd().split('\n').at(-1) ?? '';
+    const found = last.match(/(\d+) passed, (\d+) failed(?:, (\d+) skipped)?/);
+
+    if (!found)
+        return { passed: 0, failed: 1, skipped: 0 };
+    const [passed, failed, skipped] = found.slice(1).map((text) => Number(text ?? 0));
+    return { passed, failed: failed || (code === 0 ? 0 : 1), skipped };
+}
+
+async function runSuite({ name, command }, env) {
+    const began = Date.now();
+    const child = spawn(process.execPath, [path.join(HERE, command[0]), ...command.slice(1)],
+        { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+
+    for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8');
+        stream.on('data', (text) => {
+            output += text;
+        });
+    }
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    const counts = countsOf(name, output, code);
+    const seconds = ((Date.now() - began) / 1000).toFixed(1);
+
+    if (counts.failed > 0)
+        console.log(`---- ${name} ----\n${output.trimEnd()}\n----`);
+    else
+        for (const line of output.split('\n').filter((text) => /^skipped\b/i.test(text)))
+            console.log(`${name}: ${line}`);
+    console.log(`${name}: ${counts.passed} passed, ${counts.failed} failed` +
+        `${counts.skipped ? `, ${counts.skipped} skipped` : ''} (${seconds} s)`);
+    for (const key of Object.keys(total))
+        total[key] += counts[key];
+}
+
+async function inParallel(suites, env) {
+    const queue = [...suites];
+
+    await Promise.all(Array.from({ length: JOBS }, async () => {
+        while (queue.length > 0)
+            await runSuite(queue.shift(), env);
+    }));
+}
+
+const isWanted = ({ name }) => (wanted.length > 0 ? wanted.includes(name) : !options.soak || SOAK.includes(name));
+const isThere = ({ name, command }) => {
+    if (existsSync(path.join(HERE, command[0])))
+        return true;
+    console.log(`${name}: the suite is missing`);
+    total.failed++;
+    return false;
+};
+
+const env = {
+    LAGRA_BINARY: path.join(build, 'lagra'),
+    LAGRA_REPLY_LOG: path.join(work, 'replies.jsonl'),
+    LAGRA_SHARED: process.env.LAGRA_SHARED ?? path.resolve(HERE, '../../shared'),
+    ASAN_OPTIONS: process.env.ASAN_OPTIONS ?? 'abort_on_error=1:detect_leaks=1',
+    UBSAN_OPTIONS: process.env.UBSAN_OPTIONS ?? 'print_stacktrace=1:halt_on_error=1',
+    TSAN_OPTIONS: process.env.TSAN_OPTIONS ??
+        `halt_on_error=1:second_deadlock_stack=1:suppressions=${path.join(HERE, 'tsan.supp')}`,
+};
+Object.assign(process.env, env);
+
+try {
+    const suites = SUITES.filter(isWanted).filter(isThere);
+    let server = null;
+
+    if (suites.some(({ shared }) => shared)) {
+        server = await Server.start();
+        env.LAGRA_TEST_URL = server.url;
+    }
+    await inParallel(suites, env);
+    if (server)
+        await server.stop().catch((error) => {
+            console.log(`the shared server: ${error.message}`);
+            total.failed++;
+        });
+    if (wanted.length === 0 && !options.soak)
+        await inParallel(AFTER.filter(isThere), env);
+} finally {
+    rmSync(work, { recursive: true, force: true });
+}
+console.log(`${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed === 0 ? 0 : 1;

@@ -1,0 +1,54 @@
+#!/usr/bin/env node
+// Runs every cmocka program of a build and adds up its tests: run.mjs --build FOLDER
+
+import { spawn, spawnSync } from 'node:child_process';
+import { parseArgs } from 'node:util';
+
+const { values: { build } } = parseArgs({ options: { build: { type: 'string' } } });
+const JOBS = 2;
+const LIMIT_MS = 600000;
+const total = { passed: 0, failed: 0, skipped: 0 };
+
+function programs() {
+    const listed = spawnSync('meson', ['introspect', '--tests', build], { encoding: 'utf8' });
+
+    if (listed.status !== 0)
+        throw new Error(`meson introspect ${build}: ${listed.stderr}`);
+    return JSON.parse(listed.stdout);
+}
+
+/** Counts the lines of the Test Anything Protocol; a program that ends badly fails once more. */
+async function runProgram({ name, cmd, env, workdir }) {
+    const child = spawn(cmd[0], cmd.slice(1), {
+        cwd: workdir ?? undefined, timeout: LIMIT_MS, stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, ...env, CMOCKA_MESSAGE_OUTPUT: 'TAP' },
+    });
+    let output = '';
+
+    for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8');
+        stream.on('data', (text) => {
+            output += text;
+        });
+    }
+    const code = await new Promise((resolve) => child.once('close', (status, signal) => resolve(status ?? signal)));
+    const lines = output.split('\n');
+    const skipped = lines.filter((line) => /^ok\b.*# SKIP/i.test(line)).length;
+    const passed = lines.filter((line) => /^ok\b/.test(line)).length - skipped;
+    const failed = lines.filter((line) => /^not ok\b/.test(line)).length;
+    const lost = failed === 0 && (code !== 0 || passed + skipped === 0) ? 1 : 0;
+
+    if (failed + lost > 0)
+        console.log(`== ${name} (${code})\n${output.trimEnd()}`);
+    total.passed += passed;
+    total.skipped += skipped;
+    total.failed += failed + lost;
+}
+
+const queue = programs();
+await Promise.all(Array.from({ length: JOBS }, async () => {
+    while (queue.length > 0)
+        await runProgram(queue.shift());
+}));
+console.log(`unit: ${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);
+process.exitCode = total.failed === 0 ? 0 : 1;
