@@ -70,7 +70,7 @@ enum error fail_store(struct decision *d, enum store_result result)
     case STORE_WAIT:
         break;
     }
-    assert(!"a store result that its caller handles itself");
+    assert(false); /* a store result that its caller handles itself */
     return E_InternalError;
 }
 

@@ -337,7 +337,7 @@ static enum state enter(struct work *work)
     case WAITING:
         break;
     }
-    assert(!"a state that is not entered");
+    assert(false); /* a state that is not entered */
     return RESPOND;
 }
 
