@@ -27,6 +27,11 @@ struct changes *changes_new(struct arena *arena)
     return changes;
 }
 
+struct arena *changes_arena(const struct changes *changes)
+{
+    return changes->arena;
+}
+
 bool changes_empty(const struct changes *changes)
 {
     return !changes->first && changes->piece_count == 0 && changes->space_count == 0;

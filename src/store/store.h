@@ -124,6 +124,8 @@ void scan_close(struct scan *scan);
 /* A list of changes to one partition, in an arena; copies keys and values it is given. */
 struct changes;
 struct changes *changes_new(struct arena *arena);
+/* Where the list lies: for values that are being made for it. */
+struct arena *changes_arena(const struct changes *changes);
 bool changes_empty(const struct changes *changes);
 /* Writes a record. The pieces are what the record refers to from now on; each counts one reference.
  */
