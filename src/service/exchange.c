@@ -12,15 +12,11 @@
 
 #include <assert.h>
 
-#include "base/crc.h"
-#include "base/encode.h"
 #include "base/log.h"
 #include "service/control.h"
 
 /* A decision that keeps losing against others is given up: far above what racing workers can cause. */
-#define ATTEMPTS_MAX   1000
-/* Bodies of answers up to this size are read before the head goes out. */
-#define SMALL_BODY_MAX (64u << 10)
+#define ATTEMPTS_MAX 1000
 
 static struct work *work_of(struct exchange *exchange)
 {
@@ -198,125 +194,6 @@ static enum state become_durable(struct work *work)
     return WAITING;
 }
 
-/* ---- BODY: bytes of a blob as the answer's body ---- */
-
-static enum state wait_for_bytes(struct work *work)
-{
-    pause_wait(&work->pause);
-    return WAITING;
-}
-
-static void sum_header(struct decision *d, const char *name, const void *sum, size_t size)
-{
-    answer_header(d, name, base64_encode(d->arena, bytes_of(sum, size)));
-}
-
-/* Content-MD5 / x-ms-content-crc64 of the range. rest: Get-Blob "x-ms-range-get-content-md5" */
-static void sum_range(struct decision *d, struct bytes range)
-{
-    if (d->send.md5) {
-        struct md5_ctx context;
-        uint8_t md5[MD5_DIGEST_SIZE];
-
-        md5_init(&context);
-        md5_update(&context, range.len, (const uint8_t *)range.ptr);
-        md5_digest(&context, sizeof md5, md5);
-        sum_header(d, "Content-MD5", md5, sizeof md5);
-    }
-    if (d->send.crc64) {
-        uint64_t crc = crc64(0, range.ptr, range.len);
-
-        sum_header(d, "x-ms-content-crc64", &crc, sizeof crc);
-    }
-}
-
-/* A small body, or one whose sum goes into the head, is read whole first. */
-static enum state read_whole(struct work *work)
-{
-    struct decision *d = &work->decision;
-    size_t length = (size_t)d->send.length;
-
-    if (!work->body_bytes)
-        work->body_bytes = arena_bytes(d->arena, length);
-    while (work->body_read < length) {
-        size_t count = 0;
-        enum store_result result =
-            content_reader_read(work->reader, work->body_bytes + work->body_read,
-                                length - work->body_read, pause_arm(&work->pause), &count);
-
-        if (result == STORE_WAIT)
-            return wait_for_bytes(work);
-        if (result) {
-            answer_error(d, fail_store(d, result));
-            return RESPOND;
-        }
-        work->body_read += count;
-    }
-    d->response->body_kind = BODY_BYTES;
-    d->response->body = bytes_of(work->body_bytes, length);
-    sum_range(d, d->response->body);
-    return RESPOND;
-}
-
-static long read_while_sending(struct body_source *source, uint64_t at, char *to, size_t max)
-{
-    struct work *work = ((struct content_body *)source)->work;
-    size_t count = 0;
-    enum store_result result;
-
-    (void)at; /* asked in order, as the reader reads */
-    result = content_reader_read(work->reader, to, max, pause_arm(&work->pause), &count);
-    if (result == STORE_WAIT) {
-        pause_wait(&work->pause);
-        return BODY_WAIT;
-    }
-    return result ? BODY_FAILED : (long)count;
-}
-
-/* A large body: from a file when it lies in one, else read piece by piece while it is sent. */
-static enum state read_large(struct work *work)
-{
-    struct decision *d = &work->decision;
-    struct piece_file file;
-    bool in_file = false;
-    enum store_result result =
-        content_reader_begin(work->reader, pause_arm(&work->pause), &file, &in_file);
-
-    if (result == STORE_WAIT)
-        return wait_for_bytes(work);
-    if (result) {
-        answer_error(d, fail_store(d, result));
-        return RESPOND;
-    }
-    d->response->body_length = d->send.length;
-    if (in_file) {
-        d->response->body_kind = BODY_FILE;
-        d->response->fd = file.fd;
-        d->response->fd_offset = file.offset;
-    } else {
-        work->body = (struct content_body){ .source.read = read_while_sending, .work = work };
-        d->response->body_kind = BODY_SOURCE;
-        d->response->source = &work->body.source;
-    }
-    return RESPOND;
-}
-
-static enum state prepare_body(struct work *work)
-{
-    struct decision *d = &work->decision;
-
-    if (!d->send.wanted || d->send.length == 0 || work->call.request->method == METHOD_HEAD)
-        return RESPOND;
-    if (!work->reader) {
-        work->reader = content_reader_open(d->store, d->before, &d->send.content, d->send.offset,
-                                           d->send.length);
-        d->before = NULL; /* the reader's now */
-    }
-    if (d->send.length <= SMALL_BODY_MAX || d->send.md5 || d->send.crc64)
-        return read_whole(work);
-    return read_large(work);
-}
-
 /* ---- the walk over the states ---- */
 
 static enum state enter(struct work *work)
@@ -331,7 +208,7 @@ static enum state enter(struct work *work)
     case DURABLE:
         return become_durable(work);
     case BODY:
-        return prepare_body(work);
+        return answer_body(work);
     case ADMIT:
     case RESPOND:
     case WAITING:

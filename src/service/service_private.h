@@ -84,6 +84,12 @@ enum store_result intake_finish(struct work *work);
 /* Content-MD5 and x-ms-content-crc64 of the request against what came. */
 enum error intake_check_sums(struct work *work);
 
+/* ---- the body of an answer: answer_body.c ---- */
+
+/* State BODY: makes the response's body from what decide asked to send.
+ * returns RESPOND; WAITING when bytes have to be fetched first */
+enum state answer_body(struct work *work);
+
 /* ---- routing: route.c ---- */
 
 /* Fills the call from the request: account, names, query, conditions, lease id, snapshot, version.
