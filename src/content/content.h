@@ -17,7 +17,8 @@
 #include "store/store.h"
 
 #define CONTENT_INLINE_MAX (16u << 10)
-#define BLOCK_INLINE_MAX   (4u << 10)
+/* So small because 50,000 of them are in memory at once when a list of them is committed. */
+#define BLOCK_INLINE_MAX   512u
 
 /* As a blob's record holds it. length 0 with id 0: empty, no records. */
 struct content {
@@ -54,9 +55,12 @@ struct content content_from_blocks(struct changes *changes, uint64_t id,
 /* One more holder (Snapshot Blob). */
 enum store_result content_hold(struct snapshot *before, struct changes *changes,
                                struct arena *arena, const struct content *content);
-/* One holder less; the last one deletes the map and releases the pieces. */
+/* `holders` holders less; the last one deletes the map and releases the pieces. Once for a content in
+ * one list of changes: it reads the count as it was before (Delete Blob ends the base and snapshots of
+ * one content together). */
 enum store_result content_give_up(struct snapshot *before, struct changes *changes,
-                                  struct arena *arena, const struct content *content);
+                                  struct arena *arena, const struct content *content,
+                                  uint32_t holders);
 
 /* All committed blocks in order (Get Block List, Put Block List); array in the arena. */
 enum store_result content_blocks(struct snapshot *before, struct arena *arena,
@@ -75,7 +79,8 @@ struct uncommitted {
 /* count 0 when there are none. */
 enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
                                    struct uncommitted *ret_total);
-/* Adds or replaces one block. *total is brought up to date and written. */
+/* Adds or replaces one block. *total is brought up to date and written. With total->count 0 no block
+ * is there: what the snapshot still shows was cleared in the same changes, and is not looked at. */
 enum store_result uncommitted_put(struct snapshot *before, struct changes *changes,
                                   struct arena *arena, struct uncommitted *total, instant now,
                                   struct bytes block_id, const struct body *body);
