@@ -1,0 +1,201 @@
+/* Commits of the memory store: a new root, and the references of pieces that come with it. */
+#include "store/memory/memory_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/record_key.h"
+#include "store/record_value.h"
+
+/* The pieces named by one record of a dropped space. */
+#define DROPPING_ARENA_MAX (64u << 20)
+
+bool memory_space_is_dropped(const struct tree_node *root, const struct guid *space)
+{
+    struct bytes value;
+    struct key key;
+    bool dropped;
+
+    key_init(&key);
+    key_set_space(&key, KEY_KIND_DROPPED, space);
+    dropped = tree_find(root, key_bytes(&key), &value);
+    key_release(&key);
+    return dropped;
+}
+
+/* The key of a partition's version, from the prefix of its records. */
+static void set_version_key(struct key *key, struct bytes prefix)
+{
+    key_set_record(key, RECORD_LISTED, prefix, (struct bytes){ NULL, 0 });
+    key->ptr[0] = KEY_KIND_VERSION;
+}
+
+uint64_t memory_partition_version(const struct tree_node *root, struct bytes prefix)
+{
+    uint64_t version = 0;
+    struct bytes value;
+    struct key key;
+
+    key_init(&key);
+    set_version_key(&key, prefix);
+    if (tree_find(root, key_bytes(&key), &value)) {
+        assert(value.len == sizeof version);
+        memcpy(&version, value.ptr, sizeof version);
+    }
+    key_release(&key);
+    return version;
+}
+
+struct memory_piece *memory_collect(struct memory_store *store)
+{
+    return memory_pieces_collect(
+        &store->pieces, store->oldest_snapshot ? store->oldest_snapshot->seen : store->sequence);
+}
+
+/* xorshift64*: any good spread will do. */
+static uint32_t next_priority(struct memory_store *store)
+{
+    store->random ^= store->random >> 12;
+    store->random ^= store->random << 25;
+    store->random ^= store->random >> 27;
+    return (uint32_t)((store->random * 0x2545F4914F6CDD1Dull) >> 32);
+}
+
+static void put(struct memory_store *store, struct bytes key, struct bytes value)
+{
+    store->root = tree_put(store->root, key, value, next_priority(store));
+}
+
+static void apply_records(struct memory_store *store, struct bytes prefix,
+                          const struct change *change)
+{
+    struct key key;
+
+    key_init(&key);
+    for (; change; change = change->next) {
+        key_set_record(&key, change->family, prefix, change->key);
+        if (change->is_delete)
+            store->root = tree_delete(store->root, key_bytes(&key));
+        else
+            put(store, key_bytes(&key), change->value);
+    }
+    key_release(&key);
+}
+
+/* An empty partition has no version: it is as if it had never been, also for who saw it empty
+ * before. */
+static void apply_version(struct memory_store *store, struct bytes prefix)
+{
+    static const enum record_family families[] = { RECORD_LISTED, RECORD_INNER };
+    bool empty = true;
+    struct key key;
+
+    key_init(&key);
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        key_set_record(&key, families[i], prefix, (struct bytes){ NULL, 0 });
+        empty = empty && !tree_has_prefix(store->root, key_bytes(&key));
+    }
+    set_version_key(&key, prefix);
+    if (empty)
+        store->root = tree_delete(store->root, key_bytes(&key));
+    else
+        put(store, key_bytes(&key), bytes_of(&store->sequence, sizeof store->sequence));
+    key_release(&key);
+}
+
+/* Takes the references of all records of a tree that was cut out. */
+static void release_pieces(struct memory_store *store, const struct tree_node *cut)
+{
+    struct arena *arena = arena_new(DROPPING_ARENA_MAX);
+    struct arena_mark mark = arena_mark(arena);
+    struct tree_path path;
+    struct bytes key, value;
+
+    tree_seek(&path, cut, (struct bytes){ NULL, 0 });
+    for (; tree_at(&path, &key, &value); tree_next(&path)) {
+        const struct piece *pieces;
+        struct bytes payload;
+        size_t count;
+        enum store_result result = record_value_decode(value, arena, &payload, &pieces, &count);
+
+        assert(!result); /* encoded by us, never left the memory */
+        for (size_t i = 0; i < count; i++)
+            memory_piece_refer(&store->pieces, pieces[i].offset, -1, store->sequence);
+        arena_rewind(arena, mark);
+    }
+    arena_free(arena);
+}
+
+/* Cuts out all keys of one kind in a space. */
+static struct tree_node *cut_space(struct memory_store *store, char kind, const struct guid *space)
+{
+    struct tree_node *cut;
+    struct key from, end;
+
+    key_init(&from);
+    key_init(&end);
+    key_set_space(&from, kind, space);
+    key_set_space(&end, kind, space);
+    key_set_end(&end);
+    store->root = tree_cut(store->root, key_bytes(&from), key_bytes(&end), &cut);
+    key_release(&from);
+    key_release(&end);
+    return cut;
+}
+
+static void apply_drop(struct memory_store *store, const struct guid *space)
+{
+    static const char record_kinds[] = { KEY_KIND_LISTED, KEY_KIND_INNER };
+    struct key key;
+
+    for (size_t i = 0; i < sizeof record_kinds; i++) {
+        struct tree_node *cut = cut_space(store, record_kinds[i], space);
+
+        release_pieces(store, cut);
+        tree_give(cut);
+    }
+    tree_give(cut_space(store, KEY_KIND_VERSION, space));
+    key_init(&key);
+    key_set_space(&key, KEY_KIND_DROPPED, space);
+    put(store, key_bytes(&key), (struct bytes){ NULL, 0 });
+    key_release(&key);
+}
+
+enum store_result memory_commit(struct snapshot *base, const struct changes *changes, instant now,
+                                uint64_t *ret_sequence)
+{
+    struct memory_snapshot *snapshot = (struct memory_snapshot *)(void *)base;
+    struct memory_store *store = (struct memory_store *)(void *)base->store;
+    struct memory_piece *freed = NULL;
+    enum store_result result = STORE_OK;
+    size_t piece_count, space_count;
+    const struct piece_change *pieces = changes_pieces(changes, &piece_count);
+    const struct guid *spaces = changes_dropped_spaces(changes, &space_count);
+
+    (void)now; /* there is no next start to tell it to */
+    lock_take(&store->lock);
+    if (memory_space_is_dropped(store->root, &base->space)) {
+        result = STORE_NOT_FOUND;
+        goto out;
+    }
+    if (memory_partition_version(store->root, base->prefix) != snapshot->version) {
+        result = STORE_CONFLICT;
+        goto out;
+    }
+    if (!changes_empty(changes))
+        store->sequence++;
+    *ret_sequence = store->sequence;
+    if (changes_empty(changes))
+        goto out;
+    apply_records(store, base->prefix, changes_first(changes));
+    apply_version(store, base->prefix);
+    for (size_t i = 0; i < piece_count; i++)
+        memory_piece_refer(&store->pieces, pieces[i].offset, pieces[i].references, store->sequence);
+    for (size_t i = 0; i < space_count; i++)
+        apply_drop(store, &spaces[i]);
+    freed = memory_collect(store);
+out:
+    lock_give(&store->lock);
+    memory_pieces_free(freed);
+    return result;
+}

@@ -1,0 +1,252 @@
+/* The store in memory (--inMemoryPersistence): for tests and throw-away use. Opening it costs
+ * nothing, and all is durable, in its way, at once.
+ *
+ * All records of all partitions lie in one persistent tree (tree.h). A snapshot or a walk is a hold
+ * on the root of that moment; a commit makes a new root under the one lock. Readers take the lock
+ * only to get the root. Pieces are buffers with counted references (pieces.h). */
+#include "store/memory/memory_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "store/record_key.h"
+#include "store/record_value.h"
+
+static struct memory_store *store_of(struct store *base)
+{
+    return (struct memory_store *)(void *)base;
+}
+
+static void memory_close(struct store *base)
+{
+    struct memory_store *store = store_of(base);
+
+    assert(!store->oldest_snapshot && store->stage_count == 0);
+
+    tree_give(store->root);
+    memory_pieces_release(&store->pieces);
+    lock_release(&store->lock);
+    free(store);
+}
+
+static bool memory_healthy(struct store *base)
+{
+    (void)base;
+    return true;
+}
+
+static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
+{
+    struct memory_store *store = store_of(base);
+    struct memory_snapshot *snapshot;
+    struct key key;
+
+    key_init(&key);
+    key_set_partition(&key, RECORD_LISTED, partition);
+    snapshot = xcalloc(1, sizeof *snapshot + key.len);
+    memcpy(snapshot->prefix, key.ptr, key.len);
+    snapshot->base.store = base;
+    snapshot->base.space = partition.space;
+    snapshot->base.prefix = bytes_of(snapshot->prefix, key.len);
+    key_release(&key);
+
+    lock_take(&store->lock);
+    snapshot->root = tree_take(store->root);
+    snapshot->seen = store->sequence;
+    snapshot->older = store->newest_snapshot;
+    if (store->newest_snapshot)
+        store->newest_snapshot->newer = snapshot;
+    else
+        store->oldest_snapshot = snapshot;
+    store->newest_snapshot = snapshot;
+    lock_give(&store->lock);
+
+    snapshot->version = memory_partition_version(snapshot->root, snapshot->base.prefix);
+    snapshot->base.gone = memory_space_is_dropped(snapshot->root, &partition.space);
+    snapshot->base.sequence = snapshot->version > 0 ? snapshot->version : snapshot->seen;
+    return &snapshot->base;
+}
+
+static void memory_snapshot_close(struct snapshot *base)
+{
+    struct memory_snapshot *snapshot = (struct memory_snapshot *)(void *)base;
+    struct memory_store *store = store_of(base->store);
+    struct memory_piece *freed;
+
+    lock_take(&store->lock);
+    if (snapshot->older)
+        snapshot->older->newer = snapshot->newer;
+    else
+        store->oldest_snapshot = snapshot->newer;
+    if (snapshot->newer)
+        snapshot->newer->older = snapshot->older;
+    else
+        store->newest_snapshot = snapshot->older;
+    freed = memory_collect(store);
+    lock_give(&store->lock);
+
+    memory_pieces_free(freed);
+    tree_give(snapshot->root);
+    free(snapshot);
+}
+
+static enum store_result memory_get(struct snapshot *base, struct bytes key, struct arena *arena,
+                                    struct record *ret_record)
+{
+    const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(void *)base;
+    struct bytes value;
+
+    if (!tree_find(snapshot->root, key, &value))
+        return STORE_NOT_FOUND;
+    return record_value_read(value, arena, ret_record);
+}
+
+static void memory_wait_durable(struct store *base, uint64_t sequence, struct waiter *waiter)
+{
+    (void)base;
+    (void)sequence;
+    waiter->wake(waiter);
+}
+
+static bool memory_is_durable(struct store *base, uint64_t sequence)
+{
+    (void)base;
+    (void)sequence;
+    return true;
+}
+
+struct memory_cursor {
+    struct cursor base;
+    struct tree_node *root;
+    struct tree_path path;
+    size_t end_len;
+    char end[];
+};
+
+static struct memory_cursor *cursor_of(struct cursor *base)
+{
+    return (struct memory_cursor *)(void *)base;
+}
+
+/* Takes over the caller's hold on the root. */
+static struct cursor *cursor_new(struct store *base, struct tree_node *root, struct bytes end)
+{
+    struct memory_cursor *cursor = xmalloc(sizeof *cursor + end.len);
+
+    cursor->base = (struct cursor){ .store = base };
+    cursor->root = root;
+    cursor->path.depth = 0;
+    cursor->end_len = end.len;
+    memcpy(cursor->end, end.ptr, end.len);
+    return &cursor->base;
+}
+
+static struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end)
+{
+    const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(void *)base;
+
+    return cursor_new(base->store, tree_take(snapshot->root), end);
+}
+
+static struct cursor *memory_walk_cursor(struct store *base, const struct guid *space,
+                                         struct bytes end, uint64_t *ret_sequence)
+{
+    struct memory_store *store = store_of(base);
+    struct tree_node *root;
+
+    lock_take(&store->lock);
+    root = tree_take(store->root);
+    *ret_sequence = store->sequence;
+    lock_give(&store->lock);
+    if (!memory_space_is_dropped(root, space))
+        return cursor_new(base, root, end);
+    tree_give(root);
+    return NULL;
+}
+
+/* Shows what the path stands on, if it is below the end. */
+static enum store_result cursor_show(struct memory_cursor *cursor)
+{
+    struct bytes key, value;
+
+    if (!tree_at(&cursor->path, &key, &value) ||
+        bytes_compare(key, bytes_of(cursor->end, cursor->end_len)) >= 0) {
+        cursor->path.depth = 0;
+        return STORE_NOT_FOUND;
+    }
+    cursor->base.key = key;
+    cursor->base.value = value;
+    return STORE_OK;
+}
+
+static enum store_result memory_cursor_seek(struct cursor *base, struct bytes key)
+{
+    struct memory_cursor *cursor = cursor_of(base);
+
+    tree_seek(&cursor->path, cursor->root, key);
+    return cursor_show(cursor);
+}
+
+static enum store_result memory_cursor_next(struct cursor *base)
+{
+    struct memory_cursor *cursor = cursor_of(base);
+
+    if (cursor->path.depth > 0)
+        tree_next(&cursor->path);
+    return cursor_show(cursor);
+}
+
+static void memory_cursor_close(struct cursor *base)
+{
+    struct memory_cursor *cursor = cursor_of(base);
+
+    tree_give(cursor->root);
+    free(cursor);
+}
+
+/* Nothing waits to be collected: that is done by the commit, snapshot or stage that ends a use. */
+static void memory_collect_now(struct store *base, struct store_usage *ret_usage)
+{
+    struct memory_store *store = store_of(base);
+
+    lock_take(&store->lock);
+    *ret_usage = store->pieces.usage;
+    lock_give(&store->lock);
+}
+
+static const struct store_operations memory_operations = {
+    .close = memory_close,
+    .healthy = memory_healthy,
+    .snapshot_open = memory_snapshot_open,
+    .snapshot_close = memory_snapshot_close,
+    .get = memory_get,
+    .commit = memory_commit,
+    .wait_durable = memory_wait_durable,
+    .is_durable = memory_is_durable,
+    .scan_cursor = memory_scan_cursor,
+    .walk_cursor = memory_walk_cursor,
+    .cursor_seek = memory_cursor_seek,
+    .cursor_next = memory_cursor_next,
+    .cursor_close = memory_cursor_close,
+    .stage_open = memory_stage_open,
+    .stage_write = memory_stage_write,
+    .stage_finish = memory_stage_finish,
+    .stage_pieces = memory_stage_pieces,
+    .stage_close = memory_stage_close,
+    .piece_read = memory_piece_read,
+    .piece_check = memory_piece_check,
+    .collect_now = memory_collect_now,
+};
+
+struct store *store_open_memory(void)
+{
+    struct memory_store *store = xcalloc(1, sizeof *store);
+    struct guid seed = guid_new();
+
+    store->base.operations = &memory_operations;
+    lock_init(&store->lock, RANK_MEMORY_TREE);
+    memcpy(&store->random, seed.b, sizeof store->random);
+    store->random |= 1; /* never 0, from where the generator does not move */
+    memory_pieces_init(&store->pieces);
+    return &store->base;
+}

@@ -1,0 +1,58 @@
+/* Inside src/store/memory only: the store's state and what its files share. */
+#ifndef LAGRA_STORE_MEMORY_PRIVATE_H
+#define LAGRA_STORE_MEMORY_PRIVATE_H
+
+#include "base/lock.h"
+#include "store/memory/pieces.h"
+#include "store/memory/tree.h"
+#include "store/store_private.h"
+
+/* Keys of the tree are full keys (record_key.h), and for each partition that has records: the
+ * prefix of its keys with this kind, the value being the sequence of its newest change. */
+#define KEY_KIND_VERSION 'V'
+
+struct memory_snapshot {
+    struct snapshot base;
+    struct tree_node *root;
+    uint64_t version;              /* of the partition; 0: it has no record */
+    uint64_t seen;                 /* the newest commit in the root */
+    struct memory_snapshot *older; /* both under store.lock */
+    struct memory_snapshot *newer;
+    char prefix[];
+};
+
+struct memory_store {
+    struct store base;
+    struct lock lock;
+    /* all below under the lock */
+    struct tree_node *root;
+    uint64_t sequence; /* of the newest commit */
+    uint64_t random;   /* state of the generator of priorities */
+    struct memory_snapshot *oldest_snapshot;
+    struct memory_snapshot *newest_snapshot;
+    size_t stage_count; /* open ones */
+    struct memory_pieces pieces;
+};
+
+/* The row of a table of operations that lies in another file. */
+enum store_result memory_commit(struct snapshot *base, const struct changes *changes, instant now,
+                                uint64_t *ret_sequence);
+bool memory_space_is_dropped(const struct tree_node *root, const struct guid *space);
+/* 0: the partition has no record. prefix: of its keys in any family. */
+uint64_t memory_partition_version(const struct tree_node *root, struct bytes prefix);
+/* Takes out the pieces that no open snapshot can see, to be freed without the lock. */
+struct memory_piece *memory_collect(struct memory_store *store);
+
+struct stage *memory_stage_open(struct store *base, uint64_t length_hint);
+enum store_result memory_stage_write(struct stage *base, struct bytes data, struct waiter *waiter,
+                                     size_t *ret_taken);
+enum store_result memory_stage_finish(struct stage *base, struct waiter *waiter);
+const struct piece *memory_stage_pieces(const struct stage *base, size_t *ret_count);
+void memory_stage_close(struct stage *base);
+enum store_result memory_piece_read(struct store *base, const struct piece *piece, uint32_t offset,
+                                    uint32_t length, void *to, struct waiter *waiter);
+enum store_result memory_piece_check(struct store *base, const struct piece *piece, uint32_t offset,
+                                     uint32_t length, struct piece_file *ret_file,
+                                     struct waiter *waiter);
+
+#endif

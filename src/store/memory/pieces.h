@@ -1,0 +1,60 @@
+/* The pieces of the memory store: who refers to each, and when its bytes may go.
+ * Only src/store/memory uses it.
+ *
+ *   staged      its stage is open: kept
+ *   referenced  by records: kept
+ *   released    no reference since the commit `released_at`: kept until no open snapshot is older
+ *               than that commit (store invariant 4)
+ *
+ * A piece that is none of these is taken out of the table and freed. All functions but
+ * memory_piece_new() and memory_pieces_free() need the lock of the store. */
+#ifndef LAGRA_STORE_MEMORY_PIECES_H
+#define LAGRA_STORE_MEMORY_PIECES_H
+
+#include "store/store_private.h"
+
+struct memory_piece {
+    struct memory_piece *next; /* in its bucket; in a list to be freed */
+    struct memory_piece *older_released;
+    struct memory_piece *newer_released;
+    uint64_t id; /* `offset` in struct piece; the extent is 0 */
+    uint32_t length;
+    bool staged;
+    bool released;
+    uint64_t references;
+    uint64_t released_at; /* sequence of the commit */
+    char *data;
+    uint32_t sector_crc[PIECE_SECTORS_MAX];
+};
+
+struct memory_pieces {
+    struct memory_piece **buckets;
+    size_t bucket_count; /* a power of two */
+    size_t count;
+    uint64_t last_id;
+    struct memory_piece *oldest_released;
+    struct memory_piece *newest_released;
+    struct store_usage usage;
+};
+
+void memory_pieces_init(struct memory_pieces *pieces);
+/* Frees all that are left. */
+void memory_pieces_release(struct memory_pieces *pieces);
+
+struct memory_piece *memory_piece_new(void);
+/* Makes a staged piece known, under a new id. */
+void memory_piece_add(struct memory_pieces *pieces, struct memory_piece *piece);
+/* NULL when there is none. */
+struct memory_piece *memory_piece_find(const struct memory_pieces *pieces, uint64_t id);
+/* Gives references to a piece or takes them; sequence: of the commit that does. */
+void memory_piece_refer(struct memory_pieces *pieces, uint64_t id, int64_t references,
+                        uint64_t sequence);
+/* Its stage has closed. Adds it to the list when it may be freed. */
+void memory_piece_unstage(struct memory_pieces *pieces, struct memory_piece *piece,
+                          struct memory_piece **list);
+/* Takes out all pieces released by commits up to `sequence`, as a list to be freed. */
+struct memory_piece *memory_pieces_collect(struct memory_pieces *pieces, uint64_t sequence);
+/* Frees a list, without the lock. */
+void memory_pieces_free(struct memory_piece *list);
+
+#endif

@@ -1,0 +1,231 @@
+/* Staging and reading pieces in memory. All is taken at once, so no waiter ever waits. */
+#include "store/memory/memory_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/crc.h"
+#include "base/log.h"
+
+/* The first buffer of a stream of unknown length. */
+#define ROOM_MIN_BYTES (64u << 10)
+
+struct memory_stage {
+    struct stage base;
+    uint64_t expected; /* bytes still to come, as far as is known; 0: not known */
+    struct memory_piece **list;
+    size_t count;
+    size_t capacity;
+    uint32_t room;        /* bytes of the last piece's buffer */
+    struct piece *pieces; /* after stage_finish() */
+};
+
+static struct memory_store *store_of(struct store *base)
+{
+    return (struct memory_store *)(void *)base;
+}
+
+static struct memory_stage *stage_of(struct stage *base)
+{
+    return (struct memory_stage *)(void *)base;
+}
+
+struct stage *memory_stage_open(struct store *base, uint64_t length_hint)
+{
+    struct memory_store *store = store_of(base);
+    struct memory_stage *stage = xcalloc(1, sizeof *stage);
+
+    stage->base.store = base;
+    stage->expected = length_hint == UINT64_MAX ? 0 : length_hint;
+    lock_take(&store->lock);
+    store->stage_count++;
+    lock_give(&store->lock);
+    return &stage->base;
+}
+
+/* The piece is complete: its CRCs, and no more memory than it needs. */
+static void seal(struct memory_stage *stage, struct memory_piece *piece)
+{
+    for (uint32_t at = 0, sector = 0; at < piece->length; at += PIECE_SECTOR_BYTES, sector++) {
+        uint32_t rest = piece->length - at;
+
+        piece->sector_crc[sector] =
+            crc32c(0, piece->data + at, rest < PIECE_SECTOR_BYTES ? rest : PIECE_SECTOR_BYTES);
+    }
+    if (stage->room > piece->length)
+        piece->data = xrealloc(piece->data, piece->length);
+    stage->room = piece->length;
+}
+
+static struct memory_piece *add_piece(struct memory_stage *stage)
+{
+    if (stage->count == stage->capacity) {
+        stage->capacity = stage->capacity ? 2 * stage->capacity : 4;
+        stage->list = xrealloc(stage->list, stage->capacity * sizeof stage->list[0]);
+    }
+    stage->room = 0;
+    return stage->list[stage->count++] = memory_piece_new();
+}
+
+/* The piece to write to, with room for at least one byte. */
+static struct memory_piece *current_piece(struct memory_stage *stage)
+{
+    struct memory_piece *piece = stage->count > 0 ? stage->list[stage->count - 1] : NULL;
+    uint64_t room;
+
+    if (piece && piece->length == PIECE_MAX_BYTES) {
+        seal(stage, piece);
+        piece = NULL;
+    }
+    if (!piece)
+        piece = add_piece(stage);
+    if (piece->length < stage->room)
+        return piece;
+    room = 2 * (uint64_t)stage->room;
+    if (room < ROOM_MIN_BYTES)
+        room = ROOM_MIN_BYTES;
+    if (stage->expected > 0)
+        room = piece->length + stage->expected;
+    stage->room = room < PIECE_MAX_BYTES ? (uint32_t)room : PIECE_MAX_BYTES;
+    piece->data = xrealloc(piece->data, stage->room);
+    return piece;
+}
+
+enum store_result memory_stage_write(struct stage *base, struct bytes data, struct waiter *waiter,
+                                     size_t *ret_taken)
+{
+    struct memory_stage *stage = stage_of(base);
+    struct bytes rest = data;
+
+    (void)waiter;
+    assert(!stage->pieces);
+    while (rest.len > 0) {
+        struct memory_piece *piece = current_piece(stage);
+        size_t room = stage->room - piece->length;
+        size_t take = rest.len < room ? rest.len : room;
+
+        memcpy(piece->data + piece->length, rest.ptr, take);
+        piece->length += (uint32_t)take;
+        stage->expected -= take < stage->expected ? take : stage->expected;
+        rest = bytes_from(rest, take);
+    }
+    *ret_taken = data.len;
+    return STORE_OK;
+}
+
+enum store_result memory_stage_finish(struct stage *base, struct waiter *waiter)
+{
+    struct memory_stage *stage = stage_of(base);
+    struct memory_store *store = store_of(base->store);
+
+    (void)waiter;
+    if (stage->pieces)
+        return STORE_OK;
+    if (stage->count > 0)
+        seal(stage, stage->list[stage->count - 1]);
+    lock_take(&store->lock);
+    for (size_t i = 0; i < stage->count; i++)
+        memory_piece_add(&store->pieces, stage->list[i]);
+    lock_give(&store->lock);
+
+    stage->pieces = xcalloc(stage->count, sizeof stage->pieces[0]);
+    for (size_t i = 0; i < stage->count; i++)
+        stage->pieces[i] = (struct piece){
+            .length = stage->list[i]->length,
+            .offset = stage->list[i]->id,
+            .sector_crc = stage->list[i]->sector_crc,
+        };
+    return STORE_OK;
+}
+
+const struct piece *memory_stage_pieces(const struct stage *base, size_t *ret_count)
+{
+    const struct memory_stage *stage = (const struct memory_stage *)(const void *)base;
+
+    assert(stage->pieces);
+    *ret_count = stage->count;
+    return stage->pieces;
+}
+
+void memory_stage_close(struct stage *base)
+{
+    struct memory_stage *stage = stage_of(base);
+    struct memory_store *store = store_of(base->store);
+    struct memory_piece *list = NULL;
+
+    lock_take(&store->lock);
+    assert(store->stage_count > 0);
+    store->stage_count--;
+    for (size_t i = 0; i < stage->count; i++) {
+        if (stage->pieces) {
+            memory_piece_unstage(&store->pieces, stage->list[i], &list);
+        } else {
+            stage->list[i]->next = list;
+            list = stage->list[i];
+        }
+    }
+    lock_give(&store->lock);
+    memory_pieces_free(list);
+    free(stage->list);
+    free(stage->pieces);
+    free(stage);
+}
+
+/* The bytes of a piece, which its reader's snapshot keeps. */
+static const struct memory_piece *find_piece(struct memory_store *store, const struct piece *piece)
+{
+    const struct memory_piece *found;
+
+    lock_take(&store->lock);
+    found = memory_piece_find(&store->pieces, piece->offset);
+    lock_give(&store->lock);
+    if (found && piece->extent == 0 && found->length == piece->length)
+        return found;
+    log_line(LOG_ERROR, "memory store: there is no piece %u/%llu of %u bytes", piece->extent,
+             (unsigned long long)piece->offset, piece->length);
+    return NULL;
+}
+
+/* Store invariant 5, for all sectors that the range touches. */
+static bool sectors_match(const struct piece *piece, const char *data, uint32_t offset,
+                          uint32_t length)
+{
+    for (uint32_t sector = offset / PIECE_SECTOR_BYTES;
+         (uint64_t)sector * PIECE_SECTOR_BYTES < (uint64_t)offset + length; sector++) {
+        uint32_t start = sector * PIECE_SECTOR_BYTES;
+        uint32_t rest = piece->length - start;
+
+        if (crc32c(0, data + start, rest < PIECE_SECTOR_BYTES ? rest : PIECE_SECTOR_BYTES) !=
+            piece->sector_crc[sector]) {
+            log_line(LOG_ERROR, "memory store: sector %u of piece %llu is damaged", sector,
+                     (unsigned long long)piece->offset);
+            return false;
+        }
+    }
+    return true;
+}
+
+enum store_result memory_piece_read(struct store *base, const struct piece *piece, uint32_t offset,
+                                    uint32_t length, void *to, struct waiter *waiter)
+{
+    const struct memory_piece *found = find_piece(store_of(base), piece);
+
+    (void)waiter;
+    if (!found || !sectors_match(piece, found->data, offset, length))
+        return STORE_CORRUPT;
+    memcpy(to, found->data + offset, length);
+    return STORE_OK;
+}
+
+enum store_result memory_piece_check(struct store *base, const struct piece *piece, uint32_t offset,
+                                     uint32_t length, struct piece_file *ret_file,
+                                     struct waiter *waiter)
+{
+    (void)base;
+    (void)piece;
+    (void)offset;
+    (void)length;
+    (void)ret_file;
+    (void)waiter;
+    return STORE_NOT_FOUND;
+}
