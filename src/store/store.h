@@ -3,10 +3,10 @@
  *   space      a 128-bit id; each incarnation of a container, table, queue or share has a fresh one
  *   partition  (space, key): unit of atomicity and of snapshot isolation
  *   record     ordered key -> value inside a partition, in one of two families: LISTED records are
- * what a walk over the space visits; INNER records are not piece      immutable bulk bytes, written
- * once and made durable before the commit that refers to them; guarded by CRC-32C per sector,
- * checked on every read. A record refers to pieces of its own partition; several records may refer
- * to one piece (references are counted by the store)
+ *              what a walk over the space visits; INNER records are not
+ *   piece      immutable bulk bytes, written once and made durable before the commit that refers to
+ *              them; guarded by a CRC-32C for each sector. A record refers to pieces of its own
+ *              partition; several records may refer to one piece (the store counts references)
  *
  * How a change is made: open a snapshot of the partition; read it; collect changes; commit. The
  * commit applies all of them or none, and only if the partition is still as the snapshot saw it;
@@ -15,12 +15,14 @@
  * Store invariants, cited as "store invariant N":
  *  (1) A commit is atomic, in memory and after a crash.
  *  (2) A record never refers to a piece that is not durable.
- *  (3) Every snapshot and commit has a sequence; once store_wait_durable() lets go of that
- * sequence, all that the snapshot saw or the commit did survives a crash. (4) A piece seen by an
- * open snapshot keeps its bytes until that snapshot is closed. (5) Bytes whose CRC does not match
- * are never returned: STORE_CORRUPT. (6) A failed write or sync is final: the store stops accepting
- * commits (STORE_IO), and what was not durable is never acknowledged. No function here waits for a
- * disk write; those that may wait for a disk read say so. */
+ *  (3) Every snapshot and commit has a sequence; once store_wait_durable() lets go of that sequence,
+ *      all that the snapshot saw or the commit did survives a crash.
+ *  (4) A piece seen by an open snapshot keeps its bytes until that snapshot is closed.
+ *  (5) Bytes whose CRC does not match are never returned: STORE_CORRUPT.
+ *  (6) A failed write or sync is final: the store stops accepting commits (STORE_IO), and what was
+ *      not durable is never acknowledged.
+ *
+ * No function here waits for a disk write; those that may wait for a disk read say so. */
 #ifndef LAGRA_STORE_STORE_H
 #define LAGRA_STORE_STORE_H
 
@@ -60,8 +62,8 @@ struct piece {
     uint32_t extent;
     uint32_t length; /* 1..PIECE_MAX_BYTES */
     uint64_t offset; /* in the extent */
-    const uint32_t
-        *sector_crc; /* one CRC-32C a sector of PIECE_SECTOR_BYTES, the last may be short */
+    /* One CRC-32C a sector of PIECE_SECTOR_BYTES; the last sector may be short. */
+    const uint32_t *sector_crc;
 };
 static inline uint32_t piece_sectors(const struct piece *piece)
 {
@@ -82,8 +84,8 @@ struct store_options {
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem);
 struct store *store_open_memory(void);
-/* Waits until all is durable, stops the threads, closes. All snapshots and stages must be closed.
- */
+/* Waits until all is durable, stops the threads, closes. All snapshots, scans, walks and stages must
+ * be closed. */
 void store_close(struct store *store);
 /* True until a write or sync failed (store invariant 6). Any thread. */
 bool store_healthy(struct store *store);
@@ -127,8 +129,7 @@ struct changes *changes_new(struct arena *arena);
 /* Where the list lies: for values that are being made for it. */
 struct arena *changes_arena(const struct changes *changes);
 bool changes_empty(const struct changes *changes);
-/* Writes a record. The pieces are what the record refers to from now on; each counts one reference.
- */
+/* Writes a record. The pieces are what it refers to from now on; each counts one reference. */
 void changes_put(struct changes *changes, enum record_family family, struct bytes key,
                  struct bytes value, const struct piece *pieces, size_t piece_count);
 /* Deletes a record. */
@@ -142,11 +143,15 @@ void changes_release(struct changes *changes, const struct piece *pieces, size_t
  * background. */
 void changes_drop_space(struct changes *changes, struct guid space);
 
-/* Applies the changes to the snapshot's partition, atomically, if it is unchanged since.
+/* Applies the changes to the snapshot's partition, atomically, if it is unchanged since. A snapshot
+ * whose commit gave STORE_OK is spent: it may be closed, not read or committed again.
  *
  * now           the instant the changes were decided at
  * ret_sequence  what to wait for before the success may be told
- * returns       STORE_OK, STORE_CONFLICT, STORE_NOT_FOUND (space dropped), STORE_IO */
+ * returns       STORE_OK
+ *               STORE_CONFLICT   changed since; now and then also when only another partition was
+ *               STORE_NOT_FOUND  the space is dropped
+ *               STORE_IO */
 enum store_result store_commit(struct store *store, struct snapshot *snapshot,
                                const struct changes *changes, instant now, uint64_t *ret_sequence);
 
@@ -190,8 +195,9 @@ struct stage *stage_open(struct store *store, uint64_t length_hint);
 enum store_result stage_write(struct stage *stage, struct bytes data, struct waiter *waiter,
                               size_t *ret_taken);
 /* No more bytes: writes what is left and makes all durable.
- * returns STORE_OK (done, pieces may be committed), STORE_WAIT (call again when woken), STORE_IO,
- * STORE_FULL */
+ * returns STORE_OK    done, the pieces may be committed
+ *         STORE_WAIT  call again when woken
+ *         STORE_IO, STORE_FULL */
 enum store_result stage_finish(struct stage *stage, struct waiter *waiter);
 /* After STORE_OK of stage_finish: the pieces, in order; valid until stage_close(). */
 const struct piece *stage_pieces(const struct stage *stage, size_t *ret_count);
@@ -202,9 +208,10 @@ void stage_close(struct stage *stage);
 /* ---- reading pieces ---- */
 
 /* Checks and reads `length` bytes at `offset` of the piece into `to` (whole sectors around them are
- * read and their CRCs checked). The snapshot that gave the piece must still be open. returns
- * STORE_OK, STORE_CORRUPT, STORE_IO STORE_WAIT  not in memory and waiter not NULL: it is being
- * fetched; call again when woken. With waiter NULL the call waits for the disk itself. */
+ * read and their CRCs checked). The snapshot that gave the piece must still be open. With waiter
+ * NULL the call waits for the disk itself.
+ * returns STORE_OK, STORE_CORRUPT, STORE_IO
+ *         STORE_WAIT  not in memory: it is being fetched; call again when woken */
 enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
                              uint32_t length, void *to, struct waiter *waiter);
 

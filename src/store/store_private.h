@@ -19,7 +19,8 @@ struct store {
 /* The first member of an engine's snapshot; immutable once open. */
 struct snapshot {
     struct store *store;
-    uint64_t sequence; /* newest change to the partition, or the dropping of its space */
+    uint64_t sequence; /* at least that of the newest change to the partition, or of the dropping of
+                        * its space */
     struct guid space;
     bool gone;           /* the space had been dropped: there is nothing to read */
     struct bytes prefix; /* of every key of the partition, family byte first; owned by the engine */
