@@ -1,5 +1,11 @@
-/* Who asks, and may they. This slice: Shared Key and Shared Key Lite; everything else is refused
- * with the documented error. rest: Authorize-with-Shared-Key; semantics 10.3. Any thread. */
+/* Who asks, and may they. Shared Key and Shared Key Lite; everything else (SAS, bearer tokens,
+ * anonymous requests) is refused with the documented error.
+ *
+ * (1) A request is let in only when its signature was made with a key of the account that the
+ *     request addresses, over this very method, path, query and headers.
+ * (2) Keys are decoded once, at start, and kept only as HMAC states; none of them is ever logged or
+ *     told. Signatures are compared in constant time.
+ * rest: Authorize-with-Shared-Key; semantics 10.3. Any thread. */
 #ifndef LAGRA_AUTH_AUTH_H
 #define LAGRA_AUTH_AUTH_H
 
@@ -7,43 +13,63 @@
 #include "base/errors.h"
 #include "http/http.h"
 
-#define ACCOUNT_KEYS_MAX 2
-#define ACCOUNT_NAME_MAX                                                                           \
-    64 /* Azure: 3..24 lower case and digits; Azurite's AZURITE_ACCOUNTS is looser */
+/* An account has a primary and may have a secondary key; both are valid at all times. */
+#define ACCOUNT_KEYS_MAX    2
+/* Azure: 3..24 lower-case letters and digits. Azurite's AZURITE_ACCOUNTS is looser, so are we:
+ * letters, digits, '-' and '_'. */
+#define ACCOUNT_NAME_MAX    64
 
-struct account;  /* name and prepared HMAC keys */
-struct accounts; /* immutable after start */
+/* The account that emulators have; its key is published and so no secret. */
+#define DEVELOPMENT_ACCOUNT "devstoreaccount1"
 
+/* A request whose date is further from our clock than this, either way, is refused. */
+#define AUTH_SKEW_MAX_S     900
+
+struct account;  /* name and prepared HMAC states; immutable */
+struct accounts; /* filled at start, then immutable */
+
+/* Start-up only, as the two that add to it. */
 struct accounts *accounts_new(void);
 void accounts_free(struct accounts *accounts);
-/* The development account with its published key. */
+
+/* The development account with its published key. It must not be there yet. */
 void accounts_add_development(struct accounts *accounts);
-#define DEVELOPMENT_ACCOUNT "devstoreaccount1"
-/* "name:key1[:key2];name2:..." keys in base64. Returns false on a malformed list (nothing secret in
- * the message). */
+
+/* Adds the accounts of "name:key1[:key2];name2:key1..." (keys in base64), the form of the
+ * environment variable AZURITE_ACCOUNTS.
+ *
+ * ret_problem  static text for the operator, without anything secret; set when false is returned
+ * returns      false for a malformed list; then nothing was added */
 bool accounts_add_list(struct accounts *accounts, const char *list, const char **ret_problem);
+
+/* NULL when there is no such account. Names are compared exactly. Any thread. */
 const struct account *accounts_find(const struct accounts *accounts, struct bytes name);
 struct bytes account_name(const struct account *account);
 
 /* What a signature is made over, beside the request itself. */
 struct auth_target {
-    const struct account *account;
-    struct bytes
-        path;       /* raw path as on the request line (path style: with the account name in it) */
-    bool secondary; /* the account was named with -secondary; dropped for the signature */
-    bool table_service; /* the Table service's own, shorter string to sign */
+    const struct account *account; /* the one that the host or the path names */
+    struct bytes path; /* raw, as on the request line (path style: with the account's name in it) */
+    bool secondary;    /* the account was named with "-secondary", which is not signed */
+    bool table_service; /* has its own, shorter string to sign */
 };
 
-/* Checks the Authorization header.
- * detail  a sentence for the client when the answer is an error (arena), as Azure's
- * AuthenticationErrorDetail returns OK E_NoAuthenticationInformation  401: nothing sent (anonymous)
- *         E_InvalidAuthenticationInfo    400: malformed header or date
- *         E_AuthenticationFailed         403: wrong signature or account, date older or newer than
- * 15 minutes, SAS and bearer tokens (not built yet) */
+/* Checks who sent the request.
+ *
+ * now         what the request's date is compared with
+ * ret_detail  a sentence for the client (AuthenticationErrorDetail) in the arena or static; set on
+ *             some of the errors, untouched otherwise
+ * returns     OK                           signed with a key of the account
+ *             E_NoAuthenticationInformation  401: an anonymous request
+ *             E_InvalidAuthenticationInfo    400: an Authorization header or a date that is none
+ *             E_AuthenticationFailed         403: wrong signature or account, a date that is
+ *                                            missing or too far off, SAS and bearer tokens
+ * Any thread. */
 enum error authenticate(const struct request *request, const struct auth_target *target,
                         instant now, struct arena *arena, struct bytes *ret_detail);
 
-/* The string to sign, in the order the documentation gives: for tests. */
+/* The string to sign for Shared Key as the service writes it (clients may also use the other forms
+ * of auth_private.h). For tests and tools. */
 struct bytes shared_key_string(struct arena *arena, const struct request *request,
                                const struct auth_target *target);
 

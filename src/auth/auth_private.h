@@ -1,0 +1,69 @@
+/* Inside of auth/ only: strings to sign, and the keys they are signed with. */
+#ifndef LAGRA_AUTH_AUTH_PRIVATE_H
+#define LAGRA_AUTH_AUTH_PRIVATE_H
+
+#include "auth/auth.h"
+
+/* ---- keys (accounts.c) ---- */
+
+/* Was `signature` (raw bytes) made over `text` with one of the account's keys? */
+bool account_signed(const struct account *account, struct bytes text, struct bytes signature);
+
+/* ---- what is signed (string_to_sign.c) ---- */
+
+enum auth_scheme { SHARED_KEY, SHARED_KEY_LITE };
+
+/* The documentation leaves room, and clients that all work with the service differ. Each bit is one
+ * such difference; 0 is the form the service itself writes. A request is accepted in any form,
+ * which is no weaker: each of them covers the same facts. semantics 10.3 */
+enum {
+    FORM_LANGUAGE_FIRST = 1, /* Content-Language before Content-Encoding (JavaScript clients) */
+    FORM_BYTEWISE = 2,       /* x-ms-* headers in byte order, not in .NET's order of en-US words */
+    FORM_SINGLE_SPACE = 4,   /* runs of white space in their values as one space (documented) */
+    FORM_SECONDARY = 8,      /* the path as it was sent, with "-secondary" in it */
+    FORMS = 16
+};
+
+/* The headers of the string to sign that have a line of their own, in its order. */
+enum standard_header {
+    CONTENT_ENCODING,
+    CONTENT_LANGUAGE,
+    CONTENT_LENGTH,
+    CONTENT_MD5,
+    CONTENT_TYPE,
+    DATE,
+    IF_MODIFIED_SINCE_HEADER,
+    IF_MATCH_HEADER,
+    IF_NONE_MATCH_HEADER,
+    IF_UNMODIFIED_SINCE_HEADER,
+    RANGE,
+    STANDARD_HEADERS
+};
+
+/* What one pass over a request's headers found. All in the request or the arena. */
+struct signed_headers {
+    struct bytes standard[STANDARD_HEADERS]; /* ptr NULL when absent */
+    struct bytes authorization;
+    struct bytes ms_date;
+    struct bytes ms_version;
+    const struct http_header **ms; /* x-ms-*, in .NET's order; of equal names in the order sent */
+    size_t ms_count;
+};
+void signed_headers_read(struct arena *arena, const struct request *request,
+                         struct signed_headers *ret_headers);
+
+/* Which FORM_ bits change the string to sign of this request: mostly none. */
+unsigned forms_of(const struct signed_headers *headers, const struct auth_target *target);
+
+/* The string to sign in a form: any combination of the FORM_ bits. */
+struct bytes string_to_sign(struct arena *arena, const struct request *request,
+                            const struct signed_headers *headers, const struct auth_target *target,
+                            enum auth_scheme scheme, unsigned form);
+
+/* ---- the order of header names (header_order.c) ---- */
+
+/* As strcmp: the order in which .NET sorts words of en-US, which the service uses for header names.
+ * Both in lower case. */
+int header_order(struct bytes a, struct bytes b);
+
+#endif

@@ -1,0 +1,160 @@
+/* Checks who sent a request, in this order: is it signed at all, is the Authorization header one,
+ * is it for this account, is its date near ours, is the signature right.
+ * rest: Authorize-with-Shared-Key; semantics 10.3 */
+#include "auth/auth_private.h"
+
+#include <assert.h>
+
+#include "base/encode.h"
+
+static enum error refuse(struct bytes *ret_detail, const char *detail)
+{
+    *ret_detail = bytes_from_string(detail);
+    return E_AuthenticationFailed;
+}
+
+/* ---- requests without an Authorization header ---- */
+
+static bool has_parameter(struct bytes query, const char *wanted)
+{
+    struct bytes pair, name, value;
+
+    while (query.len > 0) {
+        bytes_cut(query, '&', &pair, &query);
+        bytes_cut(pair, '=', &name, &value);
+        if (bytes_is_nocase(name, wanted))
+            return true;
+    }
+    return false;
+}
+
+static enum error refuse_unsigned(const struct request *request, struct bytes *ret_detail)
+{
+    if (has_parameter(request->query, "sig"))
+        return refuse(ret_detail, "Shared access signatures are not supported by this server yet.");
+    return E_NoAuthenticationInformation;
+}
+
+/* ---- the Authorization header ---- */
+
+struct credential {
+    enum auth_scheme scheme;
+    struct bytes account;
+    struct bytes signature; /* raw bytes */
+};
+
+/* "SharedKey account:signature" or "SharedKeyLite account:signature", the signature in base64.
+ * rest: Authorize-with-Shared-Key "Specifying the Authorization header" */
+static enum error parse_credential(struct arena *arena, struct bytes header,
+                                   struct credential *ret_credential, struct bytes *ret_detail)
+{
+    struct credential credential;
+    struct bytes scheme, rest, signature;
+
+    bytes_cut(header, ' ', &scheme, &rest);
+    if (bytes_is_nocase(scheme, "Bearer"))
+        return refuse(ret_detail, "Bearer tokens are not supported by this server yet.");
+    if (bytes_is_nocase(scheme, "SharedKey"))
+        credential.scheme = SHARED_KEY;
+    else if (bytes_is_nocase(scheme, "SharedKeyLite"))
+        credential.scheme = SHARED_KEY_LITE;
+    else
+        return E_InvalidAuthenticationInfo;
+
+    bytes_cut(bytes_trim(rest), ':', &credential.account, &signature);
+    if (credential.account.len == 0 || signature.len == 0)
+        return E_InvalidAuthenticationInfo;
+    credential.signature = base64_decode(arena, signature);
+    if (!credential.signature.ptr)
+        return E_InvalidAuthenticationInfo;
+    *ret_credential = credential;
+    return OK;
+}
+
+/* ---- the date ---- */
+
+/* x-ms-date counts where both are sent. */
+static enum error check_date(const struct signed_headers *headers, instant now, struct arena *arena,
+                             struct bytes *ret_detail)
+{
+    static const uint64_t skew_max = AUTH_SKEW_MAX_S * TICKS_PER_SECOND;
+    struct bytes text = headers->ms_date.ptr ? headers->ms_date : headers->standard[DATE];
+    instant date;
+
+    if (!text.ptr)
+        return refuse(ret_detail, "Request date header not specified");
+    if (!instant_parse_http(text, &date))
+        return E_InvalidAuthenticationInfo;
+    if (now > date && now - date > skew_max) {
+        *ret_detail = arena_printf(arena, "Request date header too old: '%.*s'", BYTES_ARG(text));
+        return E_AuthenticationFailed;
+    }
+    if (date > now && date - now > skew_max) {
+        *ret_detail =
+            arena_printf(arena, "Request date header is in the future: '%.*s'", BYTES_ARG(text));
+        return E_AuthenticationFailed;
+    }
+    return OK;
+}
+
+/* ---- the signature ---- */
+
+/* Azure's sentence: it lets a client's author compare the strings. It tells no secret: all of the
+ * string came from the client. */
+static struct bytes mismatch_detail(struct arena *arena, const struct signed_headers *headers,
+                                    struct bytes text)
+{
+    struct bytes scheme, signature;
+
+    bytes_cut(headers->authorization, ':', &scheme, &signature);
+    return arena_printf(arena,
+                        "The MAC signature found in the HTTP request '%.*s' is not the same as any "
+                        "computed signature. Server used following string to sign: '%.*s'.",
+                        BYTES_ARG(signature), BYTES_ARG(text));
+}
+
+static enum error check_signature(const struct request *request,
+                                  const struct signed_headers *headers,
+                                  const struct auth_target *target,
+                                  const struct credential *credential, struct arena *arena,
+                                  struct bytes *ret_detail)
+{
+    unsigned differing = forms_of(headers, target);
+    struct bytes first = { NULL, 0 };
+
+    for (unsigned form = 0; form < FORMS; form++) {
+        struct bytes text;
+
+        if (form & ~differing)
+            continue; /* the same string as without those bits */
+        text = string_to_sign(arena, request, headers, target, credential->scheme, form);
+        if (account_signed(target->account, text, credential->signature))
+            return OK;
+        if (form == 0)
+            first = text;
+    }
+    *ret_detail = mismatch_detail(arena, headers, first);
+    return E_AuthenticationFailed;
+}
+
+enum error authenticate(const struct request *request, const struct auth_target *target,
+                        instant now, struct arena *arena, struct bytes *ret_detail)
+{
+    struct signed_headers headers;
+    struct credential credential;
+    enum error e;
+
+    assert(target->account);
+    signed_headers_read(arena, request, &headers);
+    if (!headers.authorization.ptr)
+        return refuse_unsigned(request, ret_detail);
+    e = parse_credential(arena, headers.authorization, &credential, ret_detail);
+    if (e)
+        return e;
+    if (!bytes_equal(credential.account, account_name(target->account)))
+        return refuse(ret_detail, "The signature is of another account than the one addressed.");
+    e = check_date(&headers, now, arena, ret_detail);
+    if (e)
+        return e;
+    return check_signature(request, &headers, target, &credential, arena, ret_detail);
+}

@@ -1,0 +1,419 @@
+/* The string that a request's signature is made over.
+ * rest: Authorize-with-Shared-Key, "Constructing the signature string"; semantics 10.3 */
+#include "auth/auth_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/encode.h"
+
+static const struct bytes ms_prefix = BYTES("x-ms-");
+static const struct bytes secondary_suffix = BYTES("-secondary");
+
+/* Versions from which a rule of the string changed. */
+#define VERSION_LENGTH_0_EMPTY     "2015-02-21" /* a Content-Length of 0 is signed as nothing */
+#define VERSION_EMPTY_VALUES_COUNT "2016-05-31" /* an x-ms-* header without a value is signed */
+
+/* ---- the headers ---- */
+
+static const struct bytes standard_names[STANDARD_HEADERS] = {
+    [CONTENT_ENCODING] = BYTES("content-encoding"),
+    [CONTENT_LANGUAGE] = BYTES("content-language"),
+    [CONTENT_LENGTH] = BYTES("content-length"),
+    [CONTENT_MD5] = BYTES("content-md5"),
+    [CONTENT_TYPE] = BYTES("content-type"),
+    [DATE] = BYTES("date"),
+    [IF_MODIFIED_SINCE_HEADER] = BYTES("if-modified-since"),
+    [IF_MATCH_HEADER] = BYTES("if-match"),
+    [IF_NONE_MATCH_HEADER] = BYTES("if-none-match"),
+    [IF_UNMODIFIED_SINCE_HEADER] = BYTES("if-unmodified-since"),
+    [RANGE] = BYTES("range"),
+};
+
+/* Of a header that was sent twice the first counts, as for request_header(). */
+static void keep_first(struct bytes *slot, struct bytes value)
+{
+    if (!slot->ptr)
+        *slot = value.ptr ? value : bytes_from_string("");
+}
+
+static void read_standard(struct signed_headers *headers, const struct http_header *header)
+{
+    for (size_t i = 0; i < STANDARD_HEADERS; i++) {
+        if (bytes_equal(header->name, standard_names[i])) {
+            keep_first(&headers->standard[i], header->value);
+            return;
+        }
+    }
+    if (bytes_is(header->name, "authorization"))
+        keep_first(&headers->authorization, header->value);
+}
+
+static void read_ms(struct signed_headers *headers, const struct http_header *header)
+{
+    headers->ms[headers->ms_count++] = header;
+    if (bytes_is(header->name, "x-ms-date"))
+        keep_first(&headers->ms_date, header->value);
+    else if (bytes_is(header->name, "x-ms-version"))
+        keep_first(&headers->ms_version, header->value);
+}
+
+/* Pointers into one array: of equal names the one sent first is first. */
+static int by_words(const void *a, const void *b)
+{
+    const struct http_header *x = *(const struct http_header *const *)a;
+    const struct http_header *y = *(const struct http_header *const *)b;
+    int order = header_order(x->name, y->name);
+
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const struct http_header *x = *(const struct http_header *const *)a;
+    const struct http_header *y = *(const struct http_header *const *)b;
+    int order = bytes_compare(x->name, y->name);
+
+    return order != 0 ? order : (x > y) - (x < y);
+}
+
+void signed_headers_read(struct arena *arena, const struct request *request,
+                         struct signed_headers *ret_headers)
+{
+    struct signed_headers headers = { .ms_count = 0 };
+
+    headers.ms = arena_array(arena, request->header_count, sizeof headers.ms[0]);
+    for (size_t i = 0; i < request->header_count; i++) {
+        const struct http_header *header = &request->headers[i];
+
+        if (bytes_has_prefix(header->name, ms_prefix))
+            read_ms(&headers, header);
+        else
+            read_standard(&headers, header);
+    }
+    qsort(headers.ms, headers.ms_count, sizeof headers.ms[0], by_words);
+    *ret_headers = headers;
+}
+
+static bool is_before(const struct signed_headers *headers, const char *version)
+{
+    return headers->ms_version.ptr &&
+           bytes_compare(headers->ms_version, bytes_from_string(version)) < 0;
+}
+
+/* What stands for a header in the string. */
+static struct bytes signed_value(const struct signed_headers *headers, enum standard_header which)
+{
+    static const struct bytes nothing = BYTES("");
+
+    if (which == DATE && headers->ms_date.ptr)
+        return nothing;
+    if (which == CONTENT_LENGTH && bytes_is(headers->standard[which], "0") &&
+        !is_before(headers, VERSION_LENGTH_0_EMPTY))
+        return nothing;
+    return headers->standard[which];
+}
+
+static void add_line(struct text *out, struct bytes value)
+{
+    text_add(out, value);
+    text_add_char(out, '\n');
+}
+
+/* ---- x-ms-* headers ---- */
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool has_runs_of_space(struct bytes value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if (is_space(value.ptr[i]) &&
+            (value.ptr[i] != ' ' || (i + 1 < value.len && is_space(value.ptr[i + 1]))))
+            return true;
+    }
+    return false;
+}
+
+/* Each run of white space as one space, but not inside of quotes. */
+static void add_single_spaced(struct text *out, struct bytes value)
+{
+    bool is_quoted = false;
+    bool after_space = false;
+
+    for (size_t i = 0; i < value.len; i++) {
+        bool is_run = is_space(value.ptr[i]) && !is_quoted;
+
+        if (value.ptr[i] == '"')
+            is_quoted = !is_quoted;
+        if (!is_run)
+            text_add_char(out, value.ptr[i]);
+        else if (!after_space)
+            text_add_char(out, ' ');
+        after_space = is_run;
+    }
+}
+
+static const struct http_header **sorted_by_bytes(struct arena *arena,
+                                                  const struct signed_headers *headers)
+{
+    const struct http_header **copy = arena_array(arena, headers->ms_count, sizeof copy[0]);
+
+    for (size_t i = 0; i < headers->ms_count; i++)
+        copy[i] = headers->ms[i];
+    qsort(copy, headers->ms_count, sizeof copy[0], by_bytes);
+    return copy;
+}
+
+/* A line each; the values of a header that was sent several times on one, with commas. */
+static void add_ms_headers(struct text *out, const struct signed_headers *headers, unsigned form)
+{
+    const struct http_header **ms =
+        form & FORM_BYTEWISE ? sorted_by_bytes(out->arena, headers) : headers->ms;
+    bool skips_empty = is_before(headers, VERSION_EMPTY_VALUES_COUNT);
+    struct bytes name = { NULL, 0 }; /* of the line that is open */
+
+    for (size_t i = 0; i < headers->ms_count; i++) {
+        if (skips_empty && ms[i]->value.len == 0)
+            continue;
+        if (name.ptr && bytes_equal(name, ms[i]->name)) {
+            text_add_char(out, ',');
+        } else {
+            if (name.ptr)
+                text_add_char(out, '\n');
+            name = ms[i]->name;
+            text_add(out, name);
+            text_add_char(out, ':');
+        }
+        if (form & FORM_SINGLE_SPACE)
+            add_single_spaced(out, ms[i]->value);
+        else
+            text_add(out, ms[i]->value);
+    }
+    if (name.ptr)
+        text_add_char(out, '\n');
+}
+
+/* ---- the resource ---- */
+
+/* Where "-secondary" begins in a path that names the account so ("/account-secondary/..."); 0: not
+ * there. */
+static size_t secondary_at(const struct auth_target *target)
+{
+    struct bytes name = account_name(target->account);
+    struct bytes after;
+
+    if (!target->secondary || !bytes_has_prefix(bytes_from(target->path, 1), name))
+        return 0;
+    after = bytes_from(target->path, 1 + name.len);
+    if (!bytes_has_prefix(after, secondary_suffix))
+        return 0;
+    after = bytes_from(after, secondary_suffix.len);
+    return after.len == 0 || after.ptr[0] == '/' ? 1 + name.len : 0;
+}
+
+/* "/account/path", the path as it was sent but for "-secondary". */
+static void add_path(struct text *out, const struct auth_target *target, unsigned form)
+{
+    size_t at = form & FORM_SECONDARY ? 0 : secondary_at(target);
+
+    text_add_char(out, '/');
+    text_add(out, account_name(target->account));
+    if (at > 0) {
+        text_add(out, bytes_of(target->path.ptr, at));
+        text_add(out, bytes_from(target->path, at + secondary_suffix.len));
+    } else {
+        text_add(out, target->path);
+    }
+}
+
+struct parameter {
+    struct bytes name, value;
+};
+
+static int by_name_and_value(const void *a, const void *b)
+{
+    const struct parameter *x = a, *y = b;
+    int order = bytes_compare(x->name, y->name);
+
+    return order != 0 ? order : bytes_compare(x->value, y->value);
+}
+
+/* Decoded; what is not well encoded stays as it is, and is refused by routing. */
+static struct bytes decoded(struct arena *arena, struct bytes text)
+{
+    struct bytes plain = percent_decode(arena, text);
+
+    return plain.ptr ? plain : text;
+}
+
+static struct bytes lower_case(struct arena *arena, struct bytes text)
+{
+    char *to = arena_bytes(arena, text.len);
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+
+        to[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return bytes_of(to, text.len);
+}
+
+static size_t read_parameters(struct arena *arena, struct bytes query,
+                              struct parameter **ret_parameters)
+{
+    struct bytes pair, name, value;
+    size_t count = 1;
+    struct parameter *parameters;
+
+    for (size_t i = 0; i < query.len; i++)
+        count += query.ptr[i] == '&';
+    parameters = arena_array(arena, count, sizeof *parameters);
+    for (count = 0; query.len > 0;) {
+        bytes_cut(query, '&', &pair, &query);
+        if (pair.len == 0)
+            continue;
+        bytes_cut(pair, '=', &name, &value);
+        parameters[count].name = lower_case(arena, decoded(arena, name));
+        parameters[count++].value = decoded(arena, value);
+    }
+    *ret_parameters = parameters;
+    return count;
+}
+
+/* "\nname:value" for each parameter; of several with one name "\nname:value1,value2". */
+static void add_parameters(struct text *out, struct bytes query)
+{
+    struct parameter *parameters;
+    size_t count = read_parameters(out->arena, query, &parameters);
+
+    qsort(parameters, count, sizeof *parameters, by_name_and_value);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && bytes_equal(parameters[i].name, parameters[i - 1].name)) {
+            text_add_char(out, ',');
+        } else {
+            text_add_char(out, '\n');
+            text_add(out, parameters[i].name);
+            text_add_char(out, ':');
+        }
+        text_add(out, parameters[i].value);
+    }
+}
+
+/* "?comp=value", when there is one: all that the shorter forms sign of the query. */
+static void add_component(struct text *out, struct bytes query)
+{
+    struct bytes pair, name, value;
+
+    while (query.len > 0) {
+        bytes_cut(query, '&', &pair, &query);
+        bytes_cut(pair, '=', &name, &value);
+        if (bytes_is_nocase(name, "comp")) {
+            text_add_string(out, "?comp=");
+            text_add(out, value);
+            return;
+        }
+    }
+}
+
+/* ---- the string ---- */
+
+unsigned forms_of(const struct signed_headers *headers, const struct auth_target *target)
+{
+    unsigned forms = 0;
+
+    if (!bytes_equal(headers->standard[CONTENT_ENCODING], headers->standard[CONTENT_LANGUAGE]))
+        forms |= FORM_LANGUAGE_FIRST;
+    for (size_t i = 0; i < headers->ms_count; i++) {
+        if (has_runs_of_space(headers->ms[i]->value))
+            forms |= FORM_SINGLE_SPACE;
+        if (i > 0 && bytes_compare(headers->ms[i - 1]->name, headers->ms[i]->name) > 0)
+            forms |= FORM_BYTEWISE;
+    }
+    if (secondary_at(target) > 0)
+        forms |= FORM_SECONDARY;
+    return forms;
+}
+
+static void add_full(struct text *out, const struct request *request,
+                     const struct signed_headers *headers, const struct auth_target *target,
+                     unsigned form)
+{
+    bool language_first = form & FORM_LANGUAGE_FIRST;
+
+    add_line(out, request->method_text);
+    add_line(out, signed_value(headers, language_first ? CONTENT_LANGUAGE : CONTENT_ENCODING));
+    add_line(out, signed_value(headers, language_first ? CONTENT_ENCODING : CONTENT_LANGUAGE));
+    for (enum standard_header i = CONTENT_LENGTH; i < STANDARD_HEADERS; i++)
+        add_line(out, signed_value(headers, i));
+    add_ms_headers(out, headers, form);
+    add_path(out, target, form);
+    add_parameters(out, request->query);
+}
+
+static void add_lite(struct text *out, const struct request *request,
+                     const struct signed_headers *headers, const struct auth_target *target,
+                     unsigned form)
+{
+    add_line(out, request->method_text);
+    add_line(out, signed_value(headers, CONTENT_MD5));
+    add_line(out, signed_value(headers, CONTENT_TYPE));
+    add_line(out, signed_value(headers, DATE));
+    add_ms_headers(out, headers, form);
+    add_path(out, target, form);
+    add_component(out, request->query);
+}
+
+/* The Table service signs no x-ms-* headers, but the date of x-ms-date as the Date. */
+static void add_table(struct text *out, const struct request *request,
+                      const struct signed_headers *headers, const struct auth_target *target,
+                      enum auth_scheme scheme, unsigned form)
+{
+    if (scheme == SHARED_KEY) {
+        add_line(out, request->method_text);
+        add_line(out, signed_value(headers, CONTENT_MD5));
+        add_line(out, signed_value(headers, CONTENT_TYPE));
+    }
+    add_line(out, headers->ms_date.ptr ? headers->ms_date : headers->standard[DATE]);
+    add_path(out, target, form);
+    add_component(out, request->query);
+}
+
+/* About what the string takes, so that it grows at most once. */
+static size_t size_hint(const struct request *request, const struct signed_headers *headers,
+                        const struct auth_target *target)
+{
+    size_t size = 256 + target->path.len + request->query.len + ACCOUNT_NAME_MAX;
+
+    for (size_t i = 0; i < headers->ms_count; i++)
+        size += headers->ms[i]->name.len + headers->ms[i]->value.len + 2;
+    return size;
+}
+
+struct bytes string_to_sign(struct arena *arena, const struct request *request,
+                            const struct signed_headers *headers, const struct auth_target *target,
+                            enum auth_scheme scheme, unsigned form)
+{
+    struct text out;
+
+    assert(form < FORMS);
+    text_init(&out, arena, size_hint(request, headers, target));
+    if (target->table_service)
+        add_table(&out, request, headers, target, scheme, form);
+    else if (scheme == SHARED_KEY)
+        add_full(&out, request, headers, target, form);
+    else
+        add_lite(&out, request, headers, target, form);
+    return text_bytes(&out);
+}
+
+struct bytes shared_key_string(struct arena *arena, const struct request *request,
+                               const struct auth_target *target)
+{
+    struct signed_headers headers;
+
+    signed_headers_read(arena, request, &headers);
+    return string_to_sign(arena, request, &headers, target, SHARED_KEY, 0);
+}
