@@ -3,6 +3,11 @@
 
 const METHODS = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']);
 const KEYWORDS = new Set(['setup', 'session', 'step', 'always', 'permutation']);
+/* `lease=acquire` is the header x-ms-lease-action: acquire, and so on; `lease` also says comp=lease. */
+const SHORTHANDS = new Map([
+    ['lease', 'x-ms-lease-action'], ['duration', 'x-ms-lease-duration'], ['proposed', 'x-ms-proposed-lease-id'],
+    ['period', 'x-ms-lease-break-period'], ['lease-id', 'x-ms-lease-id'],
+]);
 export const GATES = new Set(['staged', 'decided', 'applied', 'synced']);
 
 export class SpecError extends Error {
@@ -81,6 +86,19 @@ function parseBody(reader) {
     return { pattern, size: parseSize(size), seed };
 }
 
+/** `lease=acquire` and the like: a header in short. */
+function parseShorthand(reader, request) {
+    const word = reader.word(/^(lease|duration|proposed|period|lease-id)=/);
+
+    if (word === null)
+        return false;
+    const [name, value] = word.split(/=(.*)/s);
+    request.headers.push([SHORTHANDS.get(name), value]);
+    if (name === 'lease')
+        request.query += '&comp=lease';
+    return true;
+}
+
 /** `-> etag` or `-> name:Header`. */
 function parseCaptures(reader, captures) {
     const [name, header] = reader.take('word', 'a name to keep').split(/:(.*)/s);
@@ -102,13 +120,15 @@ function parseRequest(reader) {
             reader.at++;
             parseCaptures(reader, request.captures);
         } else if ((word = reader.word(/^\?/)) !== null)
-            request.query = word.slice(1);
+            request.query = word.slice(1) + request.query;
         else if ((word = reader.word(/^(read|send)=\d+(KiB|MiB)?$/)) !== null)
             request[word.slice(0, 4)] = parseSize(word.slice(5));
         else if ((word = reader.word(/^block=/)) !== null)
             request.query += `&blockid=${encodeURIComponent(Buffer.from(word.slice(6)).toString('base64'))}`;
         else if ((word = reader.word(/^[A-Za-z][\w-]*:$/)) !== null)
             request.headers.push([word.slice(0, -1), reader.take(reader.next.kind === 'string' ? 'string' : 'word', 'a value')]);
+        else if (parseShorthand(reader, request))
+            continue;
         else if (request.body === null && (request.body = parseBody(reader)) !== null)
             continue;
         else
@@ -125,15 +145,15 @@ function parseActions(reader) {
         const { text, kind, line } = reader.next;
         if (kind === 'word' && METHODS.has(text))
             actions.push(parseRequest(reader));
-        else if (reader.word(/^finish$/))
-            actions.push({ finish: true, line });
+        else if (reader.word(/^(finish|collect)$/))
+            actions.push({ [text]: true, line });
         else if (reader.word(/^clock$/)) {
             const seconds = Number(reader.take('word', 'seconds'));
             if (!(seconds > 0))
                 throw new SpecError(line, 'clock takes a number of seconds');
             actions.push({ clock: seconds, line });
         } else
-            throw new SpecError(line, `expected a request, finish, clock or }, found ${text}`);
+            throw new SpecError(line, `expected a request, finish, clock, collect or }, found ${text}`);
     }
     reader.take('}', '}');
     return actions;
@@ -198,20 +218,29 @@ function checkTurns(turns, line) {
         throw new SpecError(line, `nothing lets ${[...held.keys()][0].name} go`);
 }
 
+/** What a permutation needs of the server: nothing special, gates (one permutation at a time can use
+ *  them), or the server for itself, since a held syncer and a moved clock are felt by all. */
+function needs(spec, turns) {
+    const steps = turns.flatMap((turn) => turn.starts ?? []).map((step) => step.action);
+    const actions = [...spec.setup, ...steps, ...spec.always];
+
+    if (turns.some((turn) => turn.gate === 'applied') || actions.some((action) => action.clock))
+        return 'alone';
+    return turns.some((turn) => turn.gate) || actions.some((action) => action.collect) ? 'gates' : 'nothing';
+}
+
 function permutations(spec, declared) {
-    const all = () => interleavings([...spec.sessions.values()]).map((steps) => ({
-        name: steps.map((step) => step.name).join(' '), turns: steps.map((step) => ({ text: step.name, starts: [step] })),
-    }));
-    const out = declared.length === 0 ? all() : declared.flatMap(({ line, words }) => {
+    const all = () => interleavings([...spec.sessions.values()])
+        .map((steps) => steps.map((step) => ({ text: step.name, starts: [step] })));
+    const lists = (declared.length > 0 ? declared : [{ words: ['all'] }]).flatMap(({ line, words }) => {
         if (words.length === 1 && words[0] === 'all')
             return all();
         const turns = words.map((word) => parseTurn(spec, word, line));
         checkTurns(turns, line);
-        return [{ name: words.join(' '), turns }];
+        return [turns];
     });
-    const usesClock = [...spec.steps.values()].some((step) => step.action.clock) || spec.setup.some((a) => a.clock);
 
-    return out.map((p) => ({ ...p, needsGates: usesClock || p.turns.some((turn) => turn.go || turn.gate) }));
+    return lists.map((turns) => ({ name: turns.map((turn) => turn.text).join(' '), turns, needs: needs(spec, turns) }));
 }
 
 /** Parses a spec's text. */
@@ -244,5 +273,9 @@ export function parseSpec(text) {
             throw new SpecError(line, `expected setup, session, step, always or permutation, found ${keyword}`);
     }
     spec.permutations = permutations(spec, declared);
+    const names = spec.permutations.map((permutation) => permutation.name);
+    const twice = names.find((name, at) => names.indexOf(name) !== at);
+    if (twice !== undefined)
+        throw new SpecError(reader.line, `permutation ${twice} is there twice`);
     return spec;
 }

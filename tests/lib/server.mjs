@@ -179,6 +179,7 @@ export class Control {
     #server;
     #connection = null;
 
+    /** server: { host, port } */
     constructor(server) {
         this.#server = server;
     }
@@ -191,6 +192,16 @@ export class Control {
         if (answer.status !== 200 && answer.status !== 202 && answer.status !== 204)
             throw new Error(`${method} ${target}: ${answer.status}; is this a gates build?`);
         return answer.body.toString('latin1').trim();
+    }
+
+    /** Whether the server has control requests at all. */
+    async works() {
+        try {
+            return Number.isInteger(await this.count('decided'));
+        } catch {
+            this.close();
+            return false;
+        }
     }
 
     /** How many exchanges are stopped at the gate. */

@@ -1,0 +1,102 @@
+// The server that permutations run against: one for all of them, replaced when it dies.
+
+import { Control, Server } from '../lib/server.mjs';
+import { DEVELOPMENT } from '../lib/sign.mjs';
+import { GATES } from './language.mjs';
+
+export class Target {
+    host;
+    port;
+    base;
+    credentials = DEVELOPMENT;
+    control;                    /* null: the server has no gates */
+    offset = { ms: 0 };         /* how far its clock was moved */
+    complaints = [];
+    #server = null;             /* null: not ours */
+    #start = null;
+    #repairing = Promise.resolve();
+
+    /** Somebody else's server. */
+    static async foreign(text) {
+        const url = new URL(text);
+        const target = new Target();
+
+        await target.#use(url.hostname, Number(url.port || 80), url.pathname.replace(/\/$/, ''));
+        return target;
+    }
+
+    /** A server of ours, with gates. */
+    static async own(binary, args) {
+        const target = new Target();
+
+        target.#start = () => Server.start({ binary, args });
+        await target.#startServer();
+        if (!target.hasGates) {
+            await target.close();
+            throw new Error(`${binary} has no gates: set it up with -Dgates=true`);
+        }
+        return target;
+    }
+
+    get hasGates() {
+        return this.control !== null;
+    }
+
+    async #startServer() {
+        this.#server = await this.#start();
+        this.offset = { ms: 0 };
+        await this.#use(this.#server.host, this.#server.port, `/${this.#server.account}`);
+    }
+
+    async #use(host, port, base) {
+        this.host = host;
+        this.port = port;
+        this.base = base;
+        this.control = new Control(this);
+        if (!(await this.control.works())) {
+            this.control.close();
+            this.control = null;
+        }
+    }
+
+    /** Gives the target when it is fit for the next permutation. */
+    async ready() {
+        await this.#repairing;
+        return this;
+    }
+
+    /** After a permutation that broke off: what it may have left at gates goes on; a server that does
+     *  not answer is replaced. */
+    async repair({ usedGates }) {
+        this.#repairing = this.#repairing.then(() => this.#repair(usedGates ? [...GATES] : []));
+        await this.#repairing;
+    }
+
+    async #repair(gates) {
+        const control = new Control(this);
+        const answers = (await control.works()) || !this.hasGates;
+
+        for (const gate of answers ? gates : [])
+            await control.go(gate);
+        control.close();
+        if (answers)
+            return;
+        if (!this.#server)
+            throw new Error('the server is gone');
+        await this.#server.kill();
+        this.complaints.push(`a server had to be replaced; its standard error:\n${this.#server.stderr || '(empty)'}`);
+        await this.#server.remove();
+        await this.#startServer();
+    }
+
+    /** Ends a server of ours; gives what is wrong with how it ended. */
+    async close() {
+        this.control?.close();
+        try {
+            await this.#server?.stop();
+            return [];
+        } catch (error) {
+            return [error.message];
+        }
+    }
+}
