@@ -1,4 +1,4 @@
-/* Text encodings: base64 (rfc: 4648, with padding, strict), percent decoding of URLs (rfc: 3986),
+/* Text encodings: base64 (rfc: 4648 4, with padding, strict), percent decoding of URLs (rfc: 3986),
  * MD5 and SHA-256 one-shot helpers over nettle. Any thread. */
 #ifndef LAGRA_BASE_ENCODE_H
 #define LAGRA_BASE_ENCODE_H

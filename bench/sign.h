@@ -1,0 +1,42 @@
+/* A client's side of Shared Key: the text of one signed request.
+ * rest: Authorize-with-Shared-Key. One thread for each signer. */
+#ifndef LAGRA_BENCH_SIGN_H
+#define LAGRA_BENCH_SIGN_H
+
+#include <nettle/hmac.h>
+#include <time.h>
+
+#include "base/arena.h"
+
+struct signer {
+    const char *host;    /* for the Host header */
+    const char *account; /* NULL: requests are not signed, and the path has no account */
+    struct hmac_sha256_ctx key;
+    time_t date_of; /* when `date` was made */
+    char date[40];  /* x-ms-date of this second */
+};
+
+struct pair {
+    const char *name;
+    const char *value;
+};
+
+#define PAIRS_MAX 6
+
+/* A request before it is signed. Strings live until signed_request() has returned. */
+struct draft {
+    const char *method;
+    char path[256];               /* from the container on: "bench/get-1024-0" */
+    struct pair query[PAIRS_MAX]; /* in order of their names; values need no escapes */
+    struct pair ms[PAIRS_MAX];    /* x-ms-* headers, in order of their names; x-ms-date and
+                                     x-ms-version are added */
+    const char *if_match;
+    struct bytes body; /* not in the text; its length is */
+};
+
+/* key64: the account's key in base64. Returns false when it is none. */
+bool signer_init(struct signer *signer, const char *host, const char *account, const char *key64);
+/* Head of the request, with its final empty line, in the arena. */
+struct bytes signed_request(struct signer *signer, struct arena *arena, const struct draft *draft);
+
+#endif

@@ -1,0 +1,118 @@
+/* Names are those of the bench's table; see work_table. */
+#include "work.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+static void blob_path(const struct work_options *options, const char *kind, uint64_t number,
+                      struct draft *draft)
+{
+    snprintf(draft->path, sizeof draft->path, "%s/%s-%zu-%08" PRIu64, options->container, kind,
+             options->size, number);
+}
+
+static void draft_get(const struct work_options *options, const struct worker *worker, uint64_t n,
+                      struct draft *draft)
+{
+    (void)worker;
+    draft->method = "GET";
+    blob_path(options, "blob", n % options->names, draft);
+}
+
+static void draft_put(const struct work_options *options, const struct worker *worker, uint64_t n,
+                      struct draft *draft)
+{
+    (void)worker;
+    draft->method = "PUT";
+    draft->ms[0] = (struct pair){ "x-ms-blob-type", "BlockBlob" };
+    draft->body = options->body;
+    blob_path(options, "blob", n % options->names, draft);
+}
+
+static void draft_list(const struct work_options *options, const struct worker *worker, uint64_t n,
+                       struct draft *draft)
+{
+    (void)worker;
+    (void)n;
+    draft->method = "GET";
+    snprintf(draft->path, sizeof draft->path, "%s", options->container);
+    draft->query[0] = (struct pair){ "comp", "list" };
+    draft->query[1] = (struct pair){ "maxresults", "5000" };
+    draft->query[2] = (struct pair){ "restype", "container" };
+}
+
+/* Turns 0..3 stage four blocks of a blob of the connection's own; all later ones commit them again. */
+static void draft_block_list(const struct work_options *options, const struct worker *worker,
+                             uint64_t n, struct draft *draft)
+{
+    static const char *const ids[] = { "MDAw", "MDAx", "MDAy", "MDAz" };
+    static const struct bytes list =
+        BYTES("<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList><Latest>MDAw</Latest>"
+              "<Latest>MDAx</Latest><Latest>MDAy</Latest><Latest>MDAz</Latest></BlockList>");
+
+    (void)n;
+    draft->method = "PUT";
+    blob_path(options, "blocks", worker->number, draft);
+    if (worker->done < 4) {
+        draft->query[0] = (struct pair){ "blockid", ids[worker->done] };
+        draft->query[1] = (struct pair){ "comp", "block" };
+        draft->body = options->body;
+    } else {
+        draft->query[0] = (struct pair){ "comp", "blocklist" };
+        draft->body = list;
+    }
+}
+
+/* Turn 0 makes the connection's blob; each later one replaces its metadata if the ETag is the last. */
+static void draft_metadata(const struct work_options *options, const struct worker *worker,
+                           uint64_t n, struct draft *draft)
+{
+    if (worker->done == 0) {
+        draft_put(options, worker, n, draft);
+    } else {
+        draft->method = "PUT";
+        draft->query[0] = (struct pair){ "comp", "metadata" };
+        draft->ms[0] = (struct pair){ "x-ms-meta-state", "ready" };
+        draft->if_match = worker->etag;
+    }
+    blob_path(options, "metadata", worker->number, draft);
+}
+
+/* Turn 0 makes the connection's blob; then its lease is acquired and released in turn. */
+static void draft_lease(const struct work_options *options, const struct worker *worker, uint64_t n,
+                        struct draft *draft)
+{
+    if (worker->done == 0) {
+        draft_put(options, worker, n, draft);
+    } else if (worker->done % 2 == 1) {
+        draft->method = "PUT";
+        draft->query[0] = (struct pair){ "comp", "lease" };
+        draft->ms[0] = (struct pair){ "x-ms-lease-action", "acquire" };
+        draft->ms[1] = (struct pair){ "x-ms-lease-duration", "15" };
+    } else {
+        draft->method = "PUT";
+        draft->query[0] = (struct pair){ "comp", "lease" };
+        draft->ms[0] = (struct pair){ "x-ms-lease-action", "release" };
+        draft->ms[1] = (struct pair){ "x-ms-lease-id", worker->lease_id };
+    }
+    blob_path(options, "lease", worker->number, draft);
+}
+
+static const struct work work_table[] = {
+    { "get", draft_get, true, { 200, 0 } },
+    { "put", draft_put, true, { 201, 0 } },
+    { "fill", draft_put, false, { 201, 0 } },
+    { "list", draft_list, true, { 200, 0 } },
+    { "block-list", draft_block_list, false, { 201, 0 } },
+    { "metadata", draft_metadata, false, { 200, 201 } },
+    { "lease", draft_lease, false, { 200, 201 } },
+};
+
+const struct work *work_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof work_table / sizeof work_table[0]; i++) {
+        if (strcmp(work_table[i].name, name) == 0)
+            return &work_table[i];
+    }
+    return NULL;
+}

@@ -1,0 +1,36 @@
+/* What the load consists of: a table of kinds of work, each a request for the n-th time. */
+#ifndef LAGRA_BENCH_WORK_H
+#define LAGRA_BENCH_WORK_H
+
+#include "answer.h"
+#include "sign.h"
+
+struct work_options {
+    const char *container;
+    size_t size;    /* of a blob */
+    unsigned names; /* how many blobs take turns */
+    struct bytes body;
+};
+
+/* One connection's place in its work. */
+struct worker {
+    unsigned number;     /* of the connection */
+    uint64_t done;       /* answers so far */
+    char etag[ETAG_MAX]; /* of the last answer that had one */
+    char lease_id[LEASE_ID_MAX];
+};
+
+struct work {
+    const char *name;
+    /* Writes the request for turn `n` of all connections together. */
+    void (*draft)(const struct work_options *options, const struct worker *worker, uint64_t n,
+                  struct draft *draft);
+    /* The same request again for the same n modulo options.names: made and signed once. */
+    bool repeats;
+    int ok[2]; /* statuses that count as done */
+};
+
+/* NULL: no such work. */
+const struct work *work_find(const char *name);
+
+#endif
