@@ -1,0 +1,33 @@
+// What the kernel counts for a process and its children: CPU time and memory.
+
+import { readFileSync } from 'node:fs';
+
+const TICKS_PER_SECOND = 100; /* USER_HZ of Linux's /proc */
+
+function children(pid) {
+    try {
+        return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+    } catch {
+        return [];
+    }
+}
+
+function family(pid) {
+    return [pid, ...children(pid).flatMap(family)];
+}
+
+/** Seconds of CPU used so far. */
+export function cpuSeconds(pid) {
+    return family(pid).map((one) => {
+        const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ')[1].split(' ');
+        return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+    }).reduce((a, b) => a + b, 0);
+}
+
+/** MiB; name: VmRSS (now) or VmHWM (the most so far). */
+export function memoryMiB(pid, name) {
+    return family(pid).map((one) => {
+        const found = readFileSync(`/proc/${one}/status`, 'utf8').match(new RegExp(`${name}:\\s+(\\d+) kB`));
+        return found ? Number(found[1]) / 1024 : 0;
+    }).reduce((a, b) => a + b, 0);
+}

@@ -1,0 +1,96 @@
+// The servers that are measured: Lagra, Azurite (npm) and nginx (Debian), each on a port and in a
+// folder of its own, started and stopped here.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePorts } from '../tests/lib/server.mjs';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const START_LIMIT_MS = 30000;
+
+export const ACCOUNT = 'devstoreaccount1';
+export const KEY = 'Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw==';
+
+/** Milliseconds until the port answers a request; 1 ms apart at first, so that a quick start shows. */
+async function answers(port) {
+    const began = performance.now();
+
+    while (performance.now() - began < START_LIMIT_MS) {
+        const socket = net.connect(port, '127.0.0.1');
+        try {
+            await once(socket, 'connect');
+            socket.write(`GET /${ACCOUNT}?comp=list HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: close\r\n\r\n`);
+            await once(socket, 'data');
+            return performance.now() - began;
+        } catch {
+            await delay(1);
+        } finally {
+            socket.destroy();
+        }
+    }
+    throw new Error(`nothing answers on port ${port}`);
+}
+
+async function startTarget(name, command, args, port) {
+    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const ended = once(child, 'exit');
+    const startMs = await answers(port);
+
+    return {
+        name, port, pid: child.pid, startMs, signed: name !== 'nginx',
+        async stop() {
+            child.kill('SIGTERM');
+            await ended;
+        },
+    };
+}
+
+export async function startLagra(binary, folder) {
+    const [blob, queue, table] = await freePorts(3);
+
+    return startTarget('Lagra', binary, ['--location', path.join(folder, 'lagra'), '--silent',
+        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`], blob);
+}
+
+export async function startAzurite(folder) {
+    const [port] = await freePorts(1);
+
+    return startTarget('Azurite', process.execPath, [path.join(HERE, 'node_modules/azurite/dist/src/blob/main.js'),
+        '--location', path.join(folder, 'azurite'), '--blobPort', `${port}`, '--silent', '--skipApiVersionCheck',
+        '--disableTelemetry'], port);
+}
+
+/** nginx with a worker a core, serving blobs as files under the paths that the load generator asks. */
+export async function startNginx(folder, sizes, names) {
+    const [port] = await freePorts(1);
+    const root = path.join(folder, 'nginx');
+
+    mkdirSync(path.join(root, 'bench'), { recursive: true });
+    for (const size of sizes) {
+        const count = names(size);
+
+        for (let i = 0; i < count; i++)
+            writeFileSync(path.join(root, 'bench', `blob-${size}-${`${i}`.padStart(8, '0')}`), Buffer.alloc(size, i));
+    }
+    writeFileSync(path.join(root, 'nginx.conf'), `
+        daemon off;
+        user root;
+        worker_processes auto;
+        pid ${root}/pid;
+        error_log ${root}/error.log;
+        events { worker_connections 8192; }
+        http {
+            access_log off;
+            sendfile on;
+            tcp_nopush on;
+            keepalive_requests 100000000;
+            open_file_cache max=2000;
+            server { listen 127.0.0.1:${port}; root ${root}; }
+        }`);
+    return startTarget('nginx', 'nginx', ['-e', `${root}/error.log`, '-c', `${root}/nginx.conf`], port);
+}
