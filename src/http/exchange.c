@@ -11,16 +11,16 @@
  * the exceptions are refusals of a malformed head and of an Expect: 100-continue, where closing is
  * right because what the client sends next cannot be known.
  *
- * Pausing. exchange_suspend() marks the exchange PAUSED and suspends its connection in MHD. MHD
- * may call once more for data it already holds (chunked bodies): such a call is turned away
- * (private invariant 3). exchange_resume() makes it RESUMING, wakes MHD, then RUNNING; a worker
- * that arrives in between waits the few instructions until RUNNING: if it went on at once, it
- * could suspend again before MHD_resume_connection() ran, which would then undo the second
- * suspension; and it could free the exchange under the resumer's feet. */
+ * Pausing. Only the worker moves a connection into and out of MHD's list of suspended ones, so
+ * MHD's own word for it (exchange_is_paused) cannot change under the worker's feet; a resume only
+ * asks for it. MHD may call once more for data it already holds (chunked bodies) while the
+ * connection is suspended: such a call is turned away (private invariant 3). After
+ * MHD_resume_connection() the worker may end the exchange at any time, so the resumer touches
+ * nothing but the server after it, and http_stop() waits for the resumers.
+ */
 #include "http/http_private.h"
 
 #include <assert.h>
-#include <sched.h>
 
 #define EXCHANGE_MAGIC  0x6C786368u
 /* More than any exchange needs: block lists of 50,000 entries and their XML are the largest. */
@@ -34,12 +34,18 @@ struct live *live_of(struct exchange *exchange)
 
 /* ---- pause ---- */
 
+bool exchange_is_paused(const struct live *live)
+{
+    return MHD_get_connection_info(live->mhd, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)
+               ->suspended == MHD_YES;
+}
+
 void exchange_suspend(struct exchange *exchange)
 {
     struct live *live = live_of(exchange);
+    bool was_suspended = atomic_exchange_explicit(&live->suspended, true, memory_order_relaxed);
 
-    assert(atomic_load_explicit(&live->pause, memory_order_relaxed) == RUNNING);
-    atomic_store_explicit(&live->pause, PAUSED, memory_order_relaxed);
+    assert(!was_suspended);
     connection_pauses(live->connection);
     MHD_suspend_connection(live->mhd);
 }
@@ -47,20 +53,13 @@ void exchange_suspend(struct exchange *exchange)
 void exchange_resume(struct exchange *exchange)
 {
     struct live *live = live_of(exchange);
+    struct http_server *server = live->connection->server;
+    bool was_suspended = atomic_exchange_explicit(&live->suspended, false, memory_order_relaxed);
 
-    assert(atomic_load_explicit(&live->pause, memory_order_relaxed) == PAUSED);
-    atomic_store_explicit(&live->pause, RESUMING, memory_order_release);
+    assert(was_suspended);
+    atomic_fetch_add(&server->resumers, 1);
     MHD_resume_connection(live->mhd);
-    atomic_store_explicit(&live->pause, RUNNING, memory_order_release);
-}
-
-bool exchange_may_run(struct live *live)
-{
-    int pause;
-
-    while ((pause = atomic_load_explicit(&live->pause, memory_order_acquire)) == RESUMING)
-        sched_yield();
-    return pause == RUNNING;
+    atomic_fetch_sub(&server->resumers, 1);
 }
 
 /* ---- begin and end ---- */
@@ -77,6 +76,7 @@ void *exchange_begin(void *server, const char *target, struct MHD_Connection *mh
     live->connection =
         MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     live->target = arena_copy(arena, bytes_from_string(target));
+    live->target_end = target + live->target.len;
     response_init(&live->exchange.response, arena);
     return live;
 }
@@ -85,7 +85,6 @@ void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
                    enum MHD_RequestTerminationCode how)
 {
     struct live *live = *state;
-    bool running;
 
     (void)mhd;
     (void)how;
@@ -93,8 +92,7 @@ void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
         return;
     *state = NULL;
     live_of(&live->exchange);
-    running = exchange_may_run(live);
-    assert(running); /* MHD never ends a suspended connection */
+    assert(!exchange_is_paused(live)); /* MHD ends no suspended connection, but when stopped */
     if (live->known)
         ((struct http_server *)server)->application->done(&live->exchange);
     connection_awaits_head(live->connection);
@@ -107,6 +105,7 @@ void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
 /* The application's answer to head(), body() or end(), turned into what comes next. */
 static enum MHD_Result after(struct live *live, enum http_step step, enum stage when_wanting)
 {
+    assert(exchange_is_paused(live) == (step == HTTP_WAIT));
     switch (step) {
     case HTTP_RESPOND:
         live->stage = STAGE_DISCARD;
@@ -124,6 +123,18 @@ static enum MHD_Result after(struct live *live, enum http_step step, enum stage 
     return MHD_NO;
 }
 
+/* Whether an answer has to go before the body is read: what was announced with Expect is then not
+ * sent, and what is too long to be thrown away may meet a client that reads while it sends. */
+static bool answers_before_body(const struct live *live)
+{
+    uint64_t length = live->exchange.request.content_length;
+
+    if (live->expects)
+        return true;
+    return length != HTTP_LENGTH_UNKNOWN &&
+           length > live->connection->server->limits.discard_max_bytes;
+}
+
 static enum MHD_Result step_head(struct live *live, const struct http_application *application)
 {
     enum http_step step;
@@ -132,13 +143,20 @@ static enum MHD_Result step_head(struct live *live, const struct http_applicatio
     live->known = true;
     step = application->head(&live->exchange);
     result = after(live, step, STAGE_BODY);
-    if (step == HTTP_RESPOND && live->expects) {
+    if (step == HTTP_RESPOND && answers_before_body(live)) {
         live->closes = true;
         return response_send(live);
     }
     if (step != HTTP_WAIT && live->exchange.request.content_length != 0)
         connection_awaits_body(live->connection);
     return result;
+}
+
+/* Throws bytes of a refused body away; cuts the connection when there are too many. */
+static enum MHD_Result discard(struct live *live, size_t bytes)
+{
+    live->discarded += bytes;
+    return live->discarded <= live->connection->server->limits.discard_max_bytes ? MHD_YES : MHD_NO;
 }
 
 /* Gives the application all of data, unless it waits or has seen enough. */
@@ -161,8 +179,10 @@ static enum MHD_Result step_body(struct live *live, const struct http_applicatio
         if (step == HTTP_WAIT || result != MHD_YES)
             break;
     }
-    if (live->stage == STAGE_DISCARD)
+    if (live->stage == STAGE_DISCARD && result == MHD_YES) {
+        result = discard(live, *data_size - given);
         given = *data_size;
+    }
     connection_got_body(live->connection, given);
     *data_size -= given;
     return result;
@@ -195,7 +215,7 @@ enum MHD_Result exchange_step(void *server, struct MHD_Connection *mhd, const ch
     (void)mhd;
     (void)url;
     live_of(&live->exchange);
-    if (!exchange_may_run(live))
+    if (exchange_is_paused(live))
         return MHD_YES;
     if (live->stage == STAGE_BEGUN) {
         connection_is_ours(live->connection);

@@ -11,7 +11,7 @@
  *     exchange_over, once. The application's done() is called there if head() ever was.
  * (2) A connection is in the list from its accept until just before its socket is closed, so the
  *     socket of a listed connection may be shut down under the lock.
- * (3) While `pause` of an exchange is PAUSED the application is not called for it. */
+ * (3) While an exchange is paused (suspended in MHD) the application is not called for it. */
 #ifndef LAGRA_HTTP_PRIVATE_H
 #define LAGRA_HTTP_PRIVATE_H
 
@@ -60,7 +60,8 @@ struct http_server {
     struct connection *connections; /* under lock */
     bool sweeper_ends;              /* under lock */
     _Atomic unsigned connection_count;
-    _Atomic bool stopping; /* answers say "Connection: close" */
+    _Atomic unsigned resumers; /* threads inside exchange_resume() */
+    _Atomic bool stopping;     /* answers say "Connection: close" */
     pthread_t sweeper;
 };
 
@@ -96,23 +97,23 @@ enum stage {
     STAGE_QUEUED,  /* MHD has the answer */
 };
 
-enum pause { RUNNING, PAUSED, RESUMING };
-
 struct live {
     struct exchange exchange; /* first: an exchange of ours is always inside a live one */
     struct connection *connection;
     struct MHD_Connection *mhd;
-    struct bytes target; /* raw, as in the request line */
+    struct bytes target;    /* raw, as in the request line */
+    const char *target_end; /* of the original, in MHD's buffer */
     enum stage stage;
-    bool known;        /* head() was called: done() is due */
-    bool expects;      /* Expect: 100-continue, and a body */
-    bool closes;       /* the answer says Connection: close */
-    _Atomic int pause; /* enum pause */
+    uint64_t discarded;     /* body bytes thrown away */
+    bool known;             /* head() was called: done() is due */
+    bool expects;           /* Expect: 100-continue, and a body */
+    bool closes;            /* the answer says Connection: close */
+    _Atomic bool suspended; /* exchange_suspend() was called, exchange_resume() not yet */
 };
 
 struct live *live_of(struct exchange *exchange);
-/* Before a worker goes on with an exchange. Returns false while it is still paused. */
-bool exchange_may_run(struct live *live);
+/* Whether the connection is suspended in MHD. Worker. */
+bool exchange_is_paused(const struct live *live);
 
 /* MHD's callbacks. Worker. */
 void *exchange_begin(void *server, const char *target, struct MHD_Connection *mhd);

@@ -168,6 +168,8 @@ static const char *overdue(const struct connection *connection, const struct htt
 
     if (phase == PHASE_HEAD && age > limits->idle_s * 1000ull)
         return "no complete request head in time";
+    if (phase == PHASE_HEAD && atomic_load(&connection->server->stopping))
+        return "the server stops";
     if (phase != PHASE_BODY)
         return NULL;
     if (silence > limits->body_stall_s * 1000ull)

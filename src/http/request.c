@@ -1,6 +1,11 @@
-/* From MHD's parsed head to a struct request. MHD has split lines and joined folded ones; here is
- * decided what is refused before any application sees it: everything about which two parsers might
- * disagree (rfc: 9112 6.3, 11.2), and counts that only an attack would reach. */
+/* From MHD's parsed head to a struct request. MHD has split the lines; here is decided what is
+ * refused before any application sees it: everything about which two parsers might disagree
+ * (rfc: 9112 6.3, 11.2), and counts that only an attack would reach.
+ *
+ * MHD parses in place: it overwrites delimiters with NUL and hands out strings. A NUL that the
+ * client sent would thus hide what follows it, and a folded line (rfc: 9112 5.2) is pieced together
+ * elsewhere in memory. Both show as bytes of the head that no string accounts for, so each string
+ * must begin where the one before it ended. */
 #include "http/http_private.h"
 
 #include <assert.h>
@@ -94,8 +99,25 @@ struct header_reader {
     struct http_header *headers;
     size_t count;
     size_t capacity;
+    const char *end; /* of the text before: of the version, then of the last header's value */
     bool bad;
 };
+
+/* Whether `next` follows `end` after line ends only: CR LF or LF, each a NUL by now. */
+static bool follows(const char *next, const char *end, int line_ends)
+{
+    return next - end >= line_ends && next - end <= 2 * line_ends;
+}
+
+/* Between a name and its value: the colon, by now a NUL, and blanks. */
+static bool only_blanks_between(const char *colon, const char *value)
+{
+    for (const char *p = colon + 1; p < value; p++) {
+        if (*p != ' ' && *p != '\t')
+            return false;
+    }
+    return value > colon;
+}
 
 static enum MHD_Result read_header(void *state, enum MHD_ValueKind kind, const char *name,
                                    size_t name_len, const char *value, size_t value_len)
@@ -106,8 +128,13 @@ static enum MHD_Result read_header(void *state, enum MHD_ValueKind kind, const c
 
     (void)kind;
     assert(reader->count < reader->capacity);
+    if (!value || !follows(name, reader->end, 1) || !only_blanks_between(name + name_len, value)) {
+        reader->bad = true;
+        return MHD_NO;
+    }
+    reader->end = value + value_len;
     header->name_as_sent = bytes_of(name, name_len);
-    header->value = value ? bytes_trim(bytes_of(value, value_len)) : bytes_of("", 0);
+    header->value = bytes_trim(bytes_of(value, value_len));
     lower = arena_bytes(reader->arena, name_len);
     for (size_t i = 0; i < name_len; i++) {
         unsigned char c = (unsigned char)name[i];
@@ -121,11 +148,15 @@ static enum MHD_Result read_header(void *state, enum MHD_ValueKind kind, const c
     return MHD_YES;
 }
 
-/* Returns 0, 400 or 431. */
-static int read_headers(struct live *live)
+/* head, version: as MHD gives them, at the begin and at the end of the request line.
+ * Returns 0, 400 or 431. */
+static int read_headers(struct live *live, const char *head, const char *version)
 {
     struct request *request = &live->exchange.request;
-    struct header_reader reader = { .arena = live->exchange.arena };
+    struct header_reader reader = { .arena = live->exchange.arena,
+                                    .end = version + strlen(version) };
+    size_t head_size =
+        MHD_get_connection_info(live->mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size;
     int count = MHD_get_connection_values_n(live->mhd, MHD_HEADER_KIND, NULL, NULL);
 
     assert(count >= 0);
@@ -136,7 +167,9 @@ static int read_headers(struct live *live)
     MHD_get_connection_values_n(live->mhd, MHD_HEADER_KIND, read_header, &reader);
     request->headers = reader.headers;
     request->header_count = reader.count;
-    return reader.bad ? MHD_HTTP_BAD_REQUEST : 0;
+    if (reader.bad || !follows(head + head_size, reader.end, 2))
+        return MHD_HTTP_BAD_REQUEST;
+    return 0;
 }
 
 static size_t header_occurrences(const struct request *request, const char *name)
@@ -170,6 +203,14 @@ static int read_framing(struct request *request)
     return 0;
 }
 
+/* rfc: 9112 3.2 */
+static bool host_is_right(const struct request *request, const char *version)
+{
+    size_t hosts = header_occurrences(request, "host");
+
+    return hosts == 1 || (hosts == 0 && strcmp(version, MHD_HTTP_VERSION_1_0) == 0);
+}
+
 int request_read(struct live *live, const char *method, const char *version)
 {
     struct request *request = &live->exchange.request;
@@ -186,12 +227,12 @@ int request_read(struct live *live, const char *method, const char *version)
 
     if (strcmp(version, MHD_HTTP_VERSION_1_1) != 0 && strcmp(version, MHD_HTTP_VERSION_1_0) != 0)
         return MHD_HTTP_HTTP_VERSION_NOT_SUPPORTED;
-    if (!read_target(live->target, request))
+    if (version != live->target_end + 1 || !read_target(live->target, request))
         return MHD_HTTP_BAD_REQUEST;
-    refusal = read_headers(live);
+    refusal = read_headers(live, method, version);
     if (refusal != 0)
         return refusal;
-    if (header_occurrences(request, "host") > 1)
+    if (!host_is_right(request, version))
         return MHD_HTTP_BAD_REQUEST;
     refusal = read_framing(request);
     if (refusal != 0)

@@ -52,12 +52,12 @@ static ssize_t read_source(void *state, uint64_t at, char *to, size_t max)
     uint64_t left = live->exchange.response.body_length - at;
     long n;
 
-    if (!exchange_may_run(live))
-        return 0;
+    assert(!exchange_is_paused(live));
     if (max > left)
         max = (size_t)left;
     n = source->read(source, at, to, max);
     assert(n <= (long)max);
+    assert(exchange_is_paused(live) == (n == BODY_WAIT));
     if (n == BODY_WAIT)
         return 0;
     return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;

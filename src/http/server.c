@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <gnutls/gnutls.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -20,6 +21,9 @@ const struct http_limits http_limits_default = {
     .idle_s = 120,
     .body_stall_s = 60,
     .body_rate_min = 1024,
+    /* The largest body that the SDKs send in one piece by default: reading it to its end lets them
+     * see the refusal, where a cut connection would make them try again. */
+    .discard_max_bytes = (uint64_t)256 * 1024 * 1024,
 };
 
 /* ---- MHD's callbacks that are not an exchange's ---- */
@@ -116,7 +120,6 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, const struct 
         MHD_OPTION_CONNECTION_TIMEOUT,
         limits->idle_s > limits->body_stall_s ? limits->idle_s : limits->body_stall_s, NULL
     };
-    options[count++] = (struct MHD_OptionItem){ MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL };
     if (workers > 1)
         options[count++] =
             (struct MHD_OptionItem){ MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)workers, NULL };
@@ -207,6 +210,8 @@ void http_stop(struct http_server *server, unsigned grace_s)
             log_line(LOG_WARN, "port %u: %u connections still wait for the store", server->port,
                      atomic_load(&server->connection_count));
     }
+    while (atomic_load(&server->resumers) > 0)
+        sched_yield(); /* the last instructions of who resumed the last exchange */
     sweeper_stop(server);
     MHD_stop_daemon(server->daemon);
     if (fd >= 0)
