@@ -1,0 +1,152 @@
+/* The map of a content: made from a body or from blocks, and read back as blocks. */
+#include <assert.h>
+
+#include "content/segment.h"
+
+/* Of an entry without its bytes: kind, id, lengths. */
+#define ENTRY_OVERHEAD 128u
+
+struct content content_from_body(struct changes *changes, uint64_t id, const struct body *body)
+{
+    struct segment_writer writer;
+    struct content content;
+
+    assert(id > 0);
+    if (body->length == 0)
+        return (struct content){ 0 };
+    segment_writer_init(&writer, changes, id, ENTRY_OVERHEAD + body->inline_bytes.len,
+                        body->piece_count);
+    segment_writer_add(&writer, bytes_of(NULL, 0), body->inline_bytes, body->pieces,
+                       body->piece_count);
+    segment_writer_finish(&writer);
+    assert(writer.end == body->length);
+    content = (struct content){ .id = id, .length = body->length };
+    assert(!segment_is_only(&content) || writer.start == 0);
+    return content;
+}
+
+struct content content_from_blocks(struct changes *changes, uint64_t id,
+                                   const struct content_block *blocks, size_t count)
+{
+    struct segment_writer writer;
+    size_t pieces = 0;
+    uint64_t length = 0;
+
+    assert(id > 0 && count <= CONTENT_BLOCKS_MAX);
+    if (count == 0)
+        return (struct content){ 0 };
+    for (size_t i = 0; i < count; i++)
+        pieces += blocks[i].piece_count;
+    segment_writer_init(&writer, changes, id, SEGMENT_WEIGHT_MAX + ENTRY_OVERHEAD, pieces);
+    for (size_t i = 0; i < count; i++) {
+        segment_writer_add(&writer, blocks[i].block_id, blocks[i].inline_bytes, blocks[i].pieces,
+                           blocks[i].piece_count);
+        length += blocks[i].length;
+        assert(writer.end == length);
+    }
+    segment_writer_finish(&writer);
+    return (struct content){ .id = id, .length = length, .block_count = (uint32_t)count };
+}
+
+/* ---- read back ---- */
+
+/* Blocks collected from segment after segment. */
+struct collecting {
+    const struct content *content;
+    struct arena *arena;
+    struct content_block *blocks; /* room for all that the content has */
+    size_t count;
+    uint64_t at; /* end of the segments so far */
+};
+
+/* More pieces of the block that the segment before ended with. */
+static bool extend_block(struct collecting *c, const struct entry *entry)
+{
+    struct content_block *block;
+    struct piece *all;
+
+    if (c->count == 0 || c->blocks[c->count - 1].piece_count == 0)
+        return false;
+    block = &c->blocks[c->count - 1];
+    all = arena_array(c->arena, block->piece_count + entry->piece_count, sizeof all[0]);
+    memcpy(all, block->pieces, block->piece_count * sizeof all[0]);
+    memcpy(all + block->piece_count, entry->pieces, entry->piece_count * sizeof all[0]);
+    block->pieces = all;
+    block->piece_count += entry->piece_count;
+    block->length += entry->length;
+    return true;
+}
+
+static bool collect_entry(struct collecting *c, const struct entry *entry)
+{
+    if (entry->kind == ENTRY_MORE)
+        return extend_block(c, entry);
+    if (!entry->block_id.ptr || c->count == c->content->block_count)
+        return false;
+    c->blocks[c->count++] = (struct content_block){
+        .block_id = entry->block_id,
+        .length = entry->length,
+        .inline_bytes = entry->inline_bytes,
+        .pieces = entry->pieces,
+        .piece_count = entry->piece_count,
+    };
+    return true;
+}
+
+static enum store_result collect_segment(struct collecting *c, const struct record *record)
+{
+    struct segment segment;
+    enum store_result result = segment_decode(record, c->arena, &segment);
+
+    if (result)
+        return result;
+    if (segment.start != c->at)
+        return content_damaged(c->content->id, c->at, "segments do not fit together");
+    for (size_t i = 0; i < segment.entry_count; i++)
+        if (!collect_entry(c, &segment.entries[i]))
+            return content_damaged(c->content->id, segment.end, "blocks");
+    c->at = segment.end;
+    return STORE_OK;
+}
+
+static enum store_result collect(struct collecting *c, struct snapshot *before)
+{
+    char prefix[SEGMENT_PREFIX_SIZE];
+    enum store_result result;
+    struct record record;
+    struct scan *scan;
+
+    segment_prefix(c->content->id, prefix);
+    scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
+    do {
+        result = scan_next(scan, c->arena, &record);
+        if (!result)
+            result = collect_segment(c, &record);
+    } while (!result);
+    scan_close(scan);
+    if (result != STORE_NOT_FOUND)
+        return result;
+    if (c->at != c->content->length || c->count != c->content->block_count)
+        return content_damaged(c->content->id, c->at, "the map is not whole");
+    return STORE_OK;
+}
+
+enum store_result content_blocks(struct snapshot *before, struct arena *arena,
+                                 const struct content *content, struct content_block **ret_blocks,
+                                 size_t *ret_count)
+{
+    struct collecting c = { .content = content, .arena = arena };
+    enum store_result result;
+
+    if (content->block_count > CONTENT_BLOCKS_MAX)
+        return content_damaged(content->id, 0, "number of blocks");
+    c.blocks = arena_array(arena, content->block_count, sizeof c.blocks[0]);
+    if (content->block_count > 0) {
+        result = collect(&c, before);
+        if (result)
+            return result;
+    }
+    *ret_blocks = c.blocks;
+    *ret_count = c.count;
+    return STORE_OK;
+}

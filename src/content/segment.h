@@ -1,0 +1,102 @@
+/* Inside content/ only: a segment, one record of a content's map, read and written.
+ *
+ *   key      'c', 8 content id be, 8 end offset be (the offset after its last byte)
+ *   payload  1   version (1)
+ *            4   number of entries, le
+ *            then each entry:
+ *            1   kind
+ *                ENTRY_INLINE  bytes block id, bytes data
+ *                ENTRY_PIECES  bytes block id, v number of pieces
+ *                ENTRY_MORE    v number of pieces; they go on with the block of the entry before,
+ *                              perhaps the last of the segment before
+ *   pieces   of the entries, in order
+ *
+ * `bytes` and `v` as base/codec.h writes them; an absent block id is Put Blob's. Where the form
+ * changes: version up, old reader kept.
+ *
+ * Segment invariants, cited as "segment invariant N":
+ *  (1) Segments of a content follow each other without gap or overlap; the last ends at its length.
+ *  (2) A segment weighs at most SEGMENT_WEIGHT_MAX and one entry more, so reading one is a small
+ *      bounded step.
+ *  (3) Two segments never end at the same offset: one that holds no byte yet is never ended,
+ *      however many blocks of no bytes it has.
+ *  (4) A content of one body of at most CONTENT_INLINE_MAX bytes is one segment. */
+#ifndef LAGRA_CONTENT_SEGMENT_H
+#define LAGRA_CONTENT_SEGMENT_H
+
+#include "content/content.h"
+
+#define SEGMENT_KEY_SIZE    17
+#define SEGMENT_PREFIX_SIZE 9
+#define SEGMENT_WEIGHT_MAX  (16u << 10) /* bytes of its record, about */
+#define SEGMENT_PIECES_MAX  256u
+
+enum entry_kind { ENTRY_INLINE, ENTRY_PIECES, ENTRY_MORE, ENTRY_KINDS };
+
+struct entry {
+    enum entry_kind kind;
+    struct bytes block_id;
+    uint64_t length;
+    struct bytes inline_bytes;  /* ENTRY_INLINE */
+    const struct piece *pieces; /* else */
+    size_t piece_count;
+};
+
+struct segment {
+    uint64_t start, end; /* offsets in the content */
+    struct entry *entries;
+    size_t entry_count;
+};
+
+/* ---- writing ---- */
+
+struct segment_writer {
+    struct changes *changes;
+    uint64_t content_id;
+    uint64_t start, end;  /* of the segment being made */
+    uint32_t entry_count; /* in it */
+    size_t piece_weight;
+    struct text payload;
+    struct piece *pieces;
+    size_t piece_count;
+};
+
+/* payload_hint: bytes of the entries, about; piece_hint: at least as many pieces as will be added.
+ */
+void segment_writer_init(struct segment_writer *writer, struct changes *changes,
+                         uint64_t content_id, size_t payload_hint, size_t piece_hint);
+/* Adds a block (its id absent for Put Blob's bytes), with segments ended where they are full.
+ * piece_count 0: what lies inline. */
+void segment_writer_add(struct segment_writer *writer, struct bytes block_id,
+                        struct bytes inline_bytes, const struct piece *pieces, size_t piece_count);
+/* Ends the last segment. The content is writer->end bytes long. */
+void segment_writer_finish(struct segment_writer *writer);
+
+/* ---- reading ---- */
+
+/* The segment that holds the byte at `offset`, in the arena.
+ * returns STORE_OK, STORE_CORRUPT (also when there is none: logged), STORE_IO */
+enum store_result segment_at(struct snapshot *before, struct arena *arena,
+                             const struct content *content, uint64_t offset,
+                             struct segment *ret_segment);
+
+/* The record of the content's last segment, whose key is known: one get instead of a scan. */
+enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
+                                   const struct content *content, struct record *ret_record);
+/* True when the last segment is the only one for certain (segment invariant 4). */
+static inline bool segment_is_only(const struct content *content)
+{
+    return content->block_count == 0 && content->length <= CONTENT_INLINE_MAX;
+}
+
+/* Takes a record apart. returns STORE_OK, STORE_CORRUPT (logged) */
+enum store_result segment_decode(const struct record *record, struct arena *arena,
+                                 struct segment *ret_segment);
+
+/* What the keys of all segments of a content begin with. */
+void segment_prefix(uint64_t content_id, char prefix[SEGMENT_PREFIX_SIZE]);
+
+/* Logs what is wrong with a content; gives STORE_CORRUPT. */
+enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem);
+
+#endif
