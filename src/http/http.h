@@ -130,7 +130,8 @@ struct http_limits {
     size_t connection_memory_bytes; /* head of a request and of its answer */
     unsigned idle_s;                /* a connection without a complete head for so long is closed */
     unsigned body_stall_s;          /* no body byte for so long: closed */
-    unsigned body_rate_min;         /* bytes a second on average, after the first 30 s of a body */
+    unsigned body_rate_min;         /* bytes a second on average ... */
+    unsigned body_rate_grace_s;     /* ... once a body has taken so long */
     uint64_t discard_max_bytes;     /* of a refused body; a longer one is cut */
 };
 extern const struct http_limits http_limits_default;

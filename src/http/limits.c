@@ -18,7 +18,6 @@
 
 #define CONNECTION_MAGIC 0x6C636F6Eu
 #define SWEEP_MS         250
-#define RATE_GRACE_MS    30000u
 
 static uint64_t now_ms(void)
 {
@@ -174,7 +173,8 @@ static const char *overdue(const struct connection *connection, const struct htt
         return NULL;
     if (silence > limits->body_stall_s * 1000ull)
         return "request body stalled";
-    if (age > RATE_GRACE_MS && bytes / (age / 1000u) < limits->body_rate_min)
+    if (age > limits->body_rate_grace_s * 1000ull &&
+        bytes * 1000u / (age + 1) < limits->body_rate_min)
         return "request body too slow";
     return NULL;
 }

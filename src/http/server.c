@@ -21,6 +21,7 @@ const struct http_limits http_limits_default = {
     .idle_s = 120,
     .body_stall_s = 60,
     .body_rate_min = 1024,
+    .body_rate_grace_s = 30,
     /* The largest body that the SDKs send in one piece by default: reading it to its end lets them
      * see the refusal, where a cut connection would make them try again. */
     .discard_max_bytes = (uint64_t)256 * 1024 * 1024,

@@ -1,0 +1,283 @@
+/* What the http room does to clients that are too many, too slow, too long or malformed, and how it
+ * stops. The limits are those of struct http_limits. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "client.h"
+#include "echo.h"
+
+static const struct http_limits small_limits = {
+    .workers = 2,
+    .connections_max = 8,
+    .connection_memory_bytes = (size_t)24 * 1024,
+    .idle_s = 1,
+    .body_stall_s = 1,
+    .body_rate_min = 1000,
+    .body_rate_grace_s = 1,
+    .discard_max_bytes = 1000000,
+};
+
+static struct http_server *server;
+
+static int start(void **state)
+{
+    struct http_listen listen = { .host = "127.0.0.1" };
+    const char *problem = NULL;
+
+    (void)state;
+    echo_start();
+    server = http_start(&listen, &small_limits, &echo_application, &problem);
+    return server ? 0 : -1;
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    if (server)
+        http_stop(server, 1);
+    server = NULL;
+    echo_stop();
+    return echo_heads() == echo_dones() ? 0 : -1;
+}
+
+static struct client *open_client(void)
+{
+    return client_open(http_port(server));
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+#define GET(target) "GET " target " HTTP/1.1\r\nHost: x\r\n\r\n"
+
+static void expect(struct client *client, int status)
+{
+    struct reply reply;
+
+    client_read(client, &reply);
+    assert_int_equal(reply.status, status);
+    reply_release(&reply);
+}
+
+/* A head that outgrows the connection's memory: 431, or 414 while it is the request line. */
+static void refuses_large_heads(void **state)
+{
+    static char filler[30000];
+    struct client *client = open_client();
+
+    (void)state;
+    memset(filler, 'x', sizeof filler);
+    client_send(client, "GET /bytes/1 HTTP/1.1\r\nHost: x\r\nx-filler: ");
+    client_send_bytes(client, filler, sizeof filler);
+    expect(client, 431);
+    client_close(client);
+
+    client = open_client();
+    client_send(client, "GET /");
+    client_send_bytes(client, filler, sizeof filler);
+    expect(client, 414);
+    client_close(client);
+}
+
+/* Many small headers: 431. Below the limits: an answer. */
+static void refuses_many_headers(void **state)
+{
+    struct client *client = open_client();
+
+    (void)state;
+    client_send(client, "GET /bytes/1 HTTP/1.1\r\nHost: x\r\n");
+    for (int i = 0; i < 200; i++)
+        client_send(client, "a: b\r\n");
+    client_send(client, "\r\n");
+    expect(client, 200);
+    client_send(client, "GET /bytes/1 HTTP/1.1\r\nHost: x\r\n");
+    for (int i = 0; i < 256; i++)
+        client_send(client, "a: b\r\n");
+    client_send(client, "\r\n");
+    expect(client, 431);
+    client_close(client);
+}
+
+/* A head of 8 KiB in one header and a target of 2 KiB are served. */
+static void takes_rather_large_heads(void **state)
+{
+    static char filler[8193];
+    struct client *client = open_client();
+
+    (void)state;
+    memset(filler, 'x', sizeof filler - 1);
+    client_send(client, "GET /bytes/1?");
+    client_send_bytes(client, filler, 2048);
+    client_send(client, " HTTP/1.1\r\nHost: x\r\nx-filler: ");
+    client_send_bytes(client, filler, 8192);
+    client_send(client, "\r\n\r\n");
+    expect(client, 200);
+    client_close(client);
+}
+
+/* More connections than allowed are closed at once; a place that is free again is given. */
+static void limits_connections(void **state)
+{
+    struct client *clients[8];
+    struct client *extra;
+
+    (void)state;
+    for (size_t i = 0; i < 8; i++) {
+        clients[i] = open_client();
+        client_send(clients[i], GET("/bytes/1"));
+        expect(clients[i], 200);
+    }
+    extra = open_client();
+    assert_true(client_sees_end(extra, 5000));
+    client_close(extra);
+    for (size_t i = 0; i < 8; i++)
+        client_close(clients[i]);
+    usleep(100000);
+    extra = open_client();
+    client_send(extra, GET("/bytes/1"));
+    expect(extra, 200);
+    client_close(extra);
+}
+
+/* A connection without a complete head in idle_s is closed, also when bytes trickle in. */
+static void cuts_idle_connections(void **state)
+{
+    struct client *silent = open_client();
+    struct client *trickling = open_client();
+    uint64_t begun = now_ms();
+
+    (void)state;
+    client_send(trickling, "GET /bytes/1 HTTP/1.1\r\n");
+    while (now_ms() - begun < 5000 && client_sendf(trickling, "a"))
+        usleep(100000);
+    assert_in_range(now_ms() - begun, 900, 4000);
+    assert_true(client_sees_end(silent, 1000));
+    client_close(silent);
+    client_close(trickling);
+}
+
+/* A body that stops for body_stall_s is cut; one that goes on too slowly is cut after its grace. */
+static void cuts_slow_bodies(void **state)
+{
+    struct client *stalled = open_client();
+    struct client *slow = open_client();
+    uint64_t begun = now_ms();
+
+    (void)state;
+    client_send(stalled, "PUT /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc");
+    client_send(slow, "PUT /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10000\r\n\r\n");
+    while (now_ms() - begun < 5000 && client_send(slow, "abc"))
+        usleep(100000);
+    assert_in_range(now_ms() - begun, 900, 4000);
+    assert_true(client_sees_end(stalled, 1000));
+    client_close(stalled);
+    client_close(slow);
+}
+
+/* Time that the server takes is not the client's: an exchange paused for long is answered. */
+static void spares_paused_exchanges(void **state)
+{
+    struct client *client = open_client();
+
+    (void)state;
+    echo_hold();
+    client_send(client, "PUT /echo?body HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nabc");
+    usleep(2500000);
+    echo_release();
+    usleep(200000);
+    client_send(client, "de");
+    expect(client, 200);
+    client_close(client);
+}
+
+/* A refused body is read up to discard_max_bytes, then cut; one that says so is answered at once. */
+static void limits_discarded_bodies(void **state)
+{
+    struct client *client = open_client();
+    uint64_t sent = 0;
+    char chunk[16 * 1024 + 10];
+
+    (void)state;
+    client_send(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000001\r\n\r\n");
+    expect(client, 403);
+    assert_true(client_sees_end(client, 5000));
+    client_close(client);
+
+    client = open_client();
+    client_send(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    memset(chunk, 'x', sizeof chunk);
+    memcpy(chunk, "4000\r\n", 6);
+    memcpy(chunk + 6 + 16 * 1024, "\r\n", 2);
+    while (sent < 100000000 && client_send_bytes(client, chunk, 6 + 16 * 1024 + 2))
+        sent += 16 * 1024;
+    assert_in_range(sent, 1000000, 20000000);
+    client_close(client);
+}
+
+static void *release_soon(void *unused)
+{
+    usleep(700000);
+    echo_release();
+    return unused;
+}
+
+/* Exchanges under way end before the server does; idle connections do not hold it up. */
+static void stops_in_order(void **state)
+{
+    struct client *idle = open_client();
+    struct client *busy = open_client();
+    struct reply reply;
+    pthread_t releaser;
+    uint64_t begun;
+
+    (void)state;
+    client_send(idle, GET("/bytes/1"));
+    expect(idle, 200);
+    echo_hold();
+    client_send(busy, GET("/bytes/3?end"));
+    while (echo_held() == 0)
+        usleep(1000);
+    pthread_create(&releaser, NULL, release_soon, NULL);
+    begun = now_ms();
+    http_stop(server, 5);
+    server = NULL;
+    pthread_join(releaser, NULL);
+    assert_in_range(now_ms() - begun, 500, 4000);
+    client_read(busy, &reply);
+    assert_int_equal(reply.status, 200);
+    assert_string_equal(reply_header(&reply, "Connection"), "close");
+    reply_release(&reply);
+    assert_true(client_sees_end(busy, 5000));
+    assert_true(client_sees_end(idle, 5000));
+    client_close(busy);
+    client_close(idle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(refuses_large_heads, start, stop),
+        cmocka_unit_test_setup_teardown(refuses_many_headers, start, stop),
+        cmocka_unit_test_setup_teardown(takes_rather_large_heads, start, stop),
+        cmocka_unit_test_setup_teardown(limits_connections, start, stop),
+        cmocka_unit_test_setup_teardown(cuts_idle_connections, start, stop),
+        cmocka_unit_test_setup_teardown(cuts_slow_bodies, start, stop),
+        cmocka_unit_test_setup_teardown(spares_paused_exchanges, start, stop),
+        cmocka_unit_test_setup_teardown(limits_discarded_bodies, start, stop),
+        cmocka_unit_test_setup_teardown(stops_in_order, start, stop),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
