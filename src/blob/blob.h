@@ -79,8 +79,13 @@ extern const struct bytes blob_snapshot_prefix;
 /* Uncommitted blocks are dropped a week after the last Put Block of the blob: nobody sees them any
  * more, and the next change of the blob deletes them. rest: Put-Block, "Remarks" */
 bool blocks_are_over(instant last_put, instant now);
-/* What a content function or a record gave, as a wire error: a part that is missing is damage. */
+/* What a content function or a record gave, as a wire error: a part that is missing is damage. The
+ * changes collected so far are dropped. */
 enum error blob_fail_content(struct decision *d, enum store_result result);
+/* The blob of a call as a change of its properties or metadata begins: with a new ETag and
+ * modification time, a lease that is over forgotten.
+ * returns OK, E_BlobArchived */
+enum error blob_begin_change(struct decision *d, struct blob *ret_blob);
 /* "Hot"... as wire text; NULL for TIER_NONE. */
 const char *access_tier_text(enum access_tier tier);
 

@@ -73,8 +73,8 @@ static void decode_http(struct decoder *in, bool has_md5, struct http_properties
 
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob)
 {
-    unsigned flags = (blob->uncommitted ? FLAG_UNCOMMITTED : 0u) |
-                     (blob->http.has_md5 ? FLAG_MD5 : 0u);
+    unsigned flags =
+        (blob->uncommitted ? FLAG_UNCOMMITTED : 0u) | (blob->http.has_md5 ? FLAG_MD5 : 0u);
     struct text out;
 
     text_init(&out, arena, 256);
@@ -144,7 +144,21 @@ bool blocks_are_over(instant last_put, instant now)
 
 enum error blob_fail_content(struct decision *d, enum store_result result)
 {
+    d->changes = changes_new(d->arena); /* a refusal has none */
     return fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+}
+
+enum error blob_begin_change(struct decision *d, struct blob *ret_blob)
+{
+    struct blob blob = blob_state(d)->blob;
+
+    if (blob.tier == TIER_ARCHIVE)
+        return E_BlobArchived;
+    blob.etag = etag_after(blob.etag, d->now);
+    blob.modified = d->now;
+    lease_forget_if_over(&blob.lease, d->now);
+    *ret_blob = blob;
+    return OK;
 }
 
 const char *access_tier_text(enum access_tier tier)

@@ -1,6 +1,8 @@
 /* The headers that several blob operations read: what is not built yet is refused, the rest parsed. */
 #include "blob/blob_request.h"
 
+#include <inttypes.h>
+
 #include "base/encode.h"
 
 /* ---- what is not built yet ---- */
@@ -11,7 +13,8 @@ static const struct unbuilt {
 } unbuilt_headers[] = {
     /* rest: Encryption-at-rest; Encryption-Scopes */
     { "x-ms-encryption-key", REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
-    { "x-ms-encryption-key-sha256", REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
+    { "x-ms-encryption-key-sha256",
+      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
     { "x-ms-encryption-algorithm", REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
     { "x-ms-encryption-scope", REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
     { "x-ms-tags", REQUEST_CREATE },
@@ -146,7 +149,19 @@ enum error blob_parse_tier(struct decision *d, enum access_tier *ret_tier)
     return fail_header(d, E_InvalidHeaderValue, "x-ms-access-tier", text);
 }
 
-/* ---- sums of the body ---- */
+/* ---- length and sums of the body ---- */
+
+enum error blob_check_size(struct decision *d, const struct size_limit *limits, uint64_t length)
+{
+    while (!call_since(d->call, limits->since))
+        limits++;
+    if (length == HTTP_LENGTH_UNKNOWN || length <= limits->bytes)
+        return OK;
+    d->error_fields[0].name = "MaxLimit";
+    d->error_fields[0].value = arena_printf(d->arena, "%" PRIu64, limits->bytes);
+    d->error_field_count = 1;
+    return E_RequestBodyTooLarge;
+}
 
 enum error blob_parse_sums(struct decision *d, enum body_sums_rule rule, struct body_sums *ret_sums)
 {
@@ -158,8 +173,8 @@ enum error blob_parse_sums(struct decision *d, enum body_sums_rule rule, struct 
         return E_BothCrc64AndMd5HeaderPresent;
     ret_sums->md5 = rule == SUMS_OF_BLOB || md5_sent || !crc64_known;
     /* Beside an MD5 that was sent only since 2026-10-06. */
-    ret_sums->crc64 = crc64_known && (rule == SUMS_OF_BLOB || !md5_sent ||
-                                      call_since(d->call, "2026-10-06"));
+    ret_sums->crc64 =
+        crc64_known && (rule == SUMS_OF_BLOB || !md5_sent || call_since(d->call, "2026-10-06"));
     d->call->wants_md5 = ret_sums->md5;
     d->call->wants_crc64 = ret_sums->crc64 || crc64_sent;
     return OK;
@@ -182,5 +197,6 @@ void blob_answer_sums(struct decision *d, const struct body_sums *sums)
 
 void blob_answer_encrypted(struct decision *d)
 {
-    answer_string(d, "x-ms-request-server-encrypted", "true");
+    if (call_since(d->call, "2015-12-11"))
+        answer_string(d, "x-ms-request-server-encrypted", "true");
 }

@@ -7,10 +7,10 @@
 /* What a request may be asked for that is not built yet. It would be a silent wrong answer to ignore
  * it, so it is refused: 400 UnsupportedHeader or UnsupportedQueryParameter naming it. */
 enum blob_request_kind {
-    REQUEST_READ = 1,     /* Get Blob, Get Blob Properties, Get Blob Metadata, Get Block List */
-    REQUEST_CREATE = 2,   /* Put Blob, Put Block List: the whole state of a blob is given */
-    REQUEST_BLOCK = 4,    /* Put Block */
-    REQUEST_CHANGE = 8,   /* Set Blob Metadata, Set Blob Properties, Snapshot Blob */
+    REQUEST_READ = 1,   /* Get Blob, Get Blob Properties, Get Blob Metadata, Get Block List */
+    REQUEST_CREATE = 2, /* Put Blob, Put Block List: the whole state of a blob is given */
+    REQUEST_BLOCK = 4,  /* Put Block */
+    REQUEST_CHANGE = 8, /* Set Blob Metadata, Set Blob Properties, Snapshot Blob */
     REQUEST_DELETE = 16,
     REQUEST_LEASE = 32,
 };
@@ -28,6 +28,15 @@ enum error blob_parse_http_properties(struct decision *d, enum standard_headers 
 /* x-ms-access-tier; TIER_NONE when absent. E_InvalidHeaderValue */
 enum error blob_parse_tier(struct decision *d, enum access_tier *ret_tier);
 
+/* The most bytes that a body may have, by x-ms-version: newest first, the last one's version "". */
+struct size_limit {
+    const char *since;
+    uint64_t bytes;
+};
+/* length: HTTP_LENGTH_UNKNOWN passes, to be checked again when the body is complete.
+ * returns OK, E_RequestBodyTooLarge */
+enum error blob_check_size(struct decision *d, const struct size_limit *limits, uint64_t length);
+
 /* Which sums of the body the answer will hold, and that not both were sent to be checked.
  * What was sent is compared by service/body_intake.c, when the body is complete.
  * E_BothCrc64AndMd5HeaderPresent */
@@ -38,9 +47,11 @@ enum body_sums_rule {
     SUMS_OF_BLOB, /* Put Blob: always both */
     SUMS_OF_PART, /* Put Block, Put Block List: MD5 if it was sent, else CRC-64 */
 };
-enum error blob_parse_sums(struct decision *d, enum body_sums_rule rule, struct body_sums *ret_sums);
-/* Content-MD5, x-ms-content-crc64, and x-ms-request-server-encrypted of a write. */
+enum error blob_parse_sums(struct decision *d, enum body_sums_rule rule,
+                           struct body_sums *ret_sums);
+/* Content-MD5 and x-ms-content-crc64 of a write. */
 void blob_answer_sums(struct decision *d, const struct body_sums *sums);
+/* x-ms-request-server-encrypted: the word says that the service took care of it. */
 void blob_answer_encrypted(struct decision *d);
 
 #endif

@@ -74,7 +74,7 @@ static enum store_result give_up_old(struct decision *d)
     if (!state->found)
         return STORE_OK;
     if (d->subject.exists) {
-        result = content_give_up(d->before, d->changes, d->arena, &state->blob.content);
+        result = content_give_up(d->before, d->changes, d->arena, &state->blob.content, 1);
         if (result)
             return result;
     }

@@ -203,8 +203,7 @@ enum error blob_subject_uncommitted(struct decision *d)
 
     if (e)
         return e;
-    if (!state->found ||
-        (state->blob.uncommitted && blocks_are_over(state->blob.modified, d->now)))
+    if (!state->found || (state->blob.uncommitted && blocks_are_over(state->blob.modified, d->now)))
         return E_BlobNotFound;
     d->subject.exists = true;
     return OK;
