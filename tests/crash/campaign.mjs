@@ -1,0 +1,183 @@
+// Writers and readers against a server that will be cut off, and the look afterwards.
+//
+// Each blob has one writer, so its order of changes is known. Readers note the ETags that they saw:
+// what was seen must not be taken back (promise 2).
+
+import { Client, Unexpected } from './client.mjs';
+import { CHANGES, adopt, differs, emptyState } from './model.mjs';
+
+const WRITERS = 6;
+const BLOBS_EACH = 4;
+const READERS = 2;
+const SNAPSHOTS_MAX = 4;
+const BLOCKS_MAX = 4;
+const CONTAINER = 'crash';
+const GATES = ['staged', 'decided', 'applied', 'synced'];
+
+/** A small generator whose seed is printed, so that a failure can be run again (mulberry32). */
+export function randomFrom(seed) {
+    let state = seed >>> 0;
+
+    return (limit) => {
+        state = (state + 0x6d2b79f5) >>> 0;
+        let t = Math.imul(state ^ (state >>> 15), state | 1);
+        t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t;
+        return ((t ^ (t >>> 14)) >>> 0) % limit;
+    };
+}
+
+export class Campaign {
+    failures = [];
+    changes = 0;
+    #server;
+    #random;
+    #seed = 0;
+    #blobs;
+
+    constructor(server, random) {
+        this.#server = server;
+        this.#random = random;
+        this.#blobs = Array.from({ length: WRITERS * BLOBS_EACH },
+            (_, i) => ({ path: `/${CONTAINER}/blob${`${i}`.padStart(3, '0')}`, state: emptyState(), asked: null, seen: null }));
+    }
+
+    async createContainer() {
+        const client = new Client(this.#server);
+        const answer = await client.ask('PUT', `/${CONTAINER}?restype=container`);
+
+        client.close();
+        if (answer.status !== 201)
+            throw new Error(`Create Container: ${answer.status}`);
+    }
+
+    /* ---- what a writer does next ---- */
+
+    #part(size) {
+        return { seed: ++this.#seed, size };
+    }
+
+    #size() {
+        const sizes = [this.#random(2000), this.#random(16000), 17000 + this.#random(50000), 100000 + this.#random(300000)];
+
+        return sizes[this.#random(10) < 7 ? this.#random(2) : 2 + this.#random(2)];
+    }
+
+    #next({ state }) {
+        const value = `v${++this.#seed}`;
+        const choice = this.#random(12);
+
+        if (state.blocks.size > 0 && (choice < 4 || state.blocks.size === BLOCKS_MAX))
+            return { kind: 'commit', ids: [...state.blocks.keys()].sort(), value };
+        if (state.base && choice === 4)
+            return { kind: 'metadata', value };
+        if (state.base && choice === 5 && state.snapshots.size < SNAPSHOTS_MAX)
+            return { kind: 'snapshot' };
+        if (state.base && (choice === 6 || state.snapshots.size === SNAPSHOTS_MAX))
+            return { kind: 'remove' };
+        if (choice < 9)
+            return { kind: 'block', id: `block${state.blocks.size}`, part: this.#part(1 + this.#size()) };
+        return { kind: 'put', part: this.#part(this.#size()), value };
+    }
+
+    /* ---- writers and readers ---- */
+
+    async #write(blobs, isOver, gateAt) {
+        const client = new Client(this.#server);
+
+        while (!isOver()) {
+            const blob = blobs[this.#random(blobs.length)];
+            const change = this.#next(blob);
+
+            if (this.changes++ === gateAt)
+                change.gate = GATES[this.#random(GATES.length)];
+            blob.asked = change;
+            const answer = await client.change(blob.path, change);
+            blob.state = CHANGES[change.kind](blob.state, change, answer);
+            blob.asked = null;
+        }
+        client.close();
+    }
+
+    async #read(isOver) {
+        const client = new Client(this.#server);
+
+        while (!isOver()) {
+            const blob = this.#blobs[this.#random(this.#blobs.length)];
+            const answer = await client.ask('HEAD', blob.path);
+
+            if (answer.status === 200)
+                blob.seen = answer.headers.get('etag');
+        }
+        client.close();
+    }
+
+    /** Works until the server goes away or `ms` have passed.
+     *  cut: called once at that time; gated: let a request kill the server at a gate instead */
+    async work({ ms, gated, cut }) {
+        const end = Date.now() + ms;
+        const gateAt = gated ? this.changes + this.#random(40) : -1;
+        let gone = false;
+        const isOver = () => gone;
+        const run = async (work) => work.catch((error) => {
+            gone = true;
+            if (error instanceof Unexpected)
+                this.failures.push(error.message);
+        });
+        const workers = [
+            ...Array.from({ length: WRITERS }, (_, i) =>
+                run(this.#write(this.#blobs.slice(i * BLOBS_EACH, (i + 1) * BLOBS_EACH), isOver, gateAt))),
+            ...Array.from({ length: READERS }, () => run(this.#read(isOver))),
+        ];
+        while (!gone && Date.now() < end)
+            await new Promise((resolve) => setTimeout(resolve, 1));
+        await cut();
+        gone = true;
+        await Promise.all(workers);
+    }
+
+    /* ---- the look afterwards ---- */
+
+    async #check(client, blob) {
+        const found = await client.look(blob.path);
+        const before = blob.state;
+        const states = [before, ...(blob.asked ? [CHANGES[blob.asked.kind](before, blob.asked)] : [])];
+        const wrong = states.map((state) => differs(state, found, before.base?.etag));
+        const fits = wrong.indexOf(null);
+
+        if (fits < 0) {
+            this.failures.push(`${blob.path}${blob.asked ? `, ${blob.asked.kind} under way` : ''}: ${wrong.join(' or ')}`);
+            return;
+        }
+        blob.state = adopt(states[fits], found);
+        if (blob.seen && found.base && BigInt(found.base.etag.replaceAll('"', '')) < BigInt(blob.seen.replaceAll('"', '')))
+            this.failures.push(`${blob.path}: ETag ${blob.seen} was read, now it is ${found.base.etag}`);
+        blob.asked = null;
+        blob.seen = null;
+    }
+
+    /** Compares every blob with what must or may be. Returns whether all is well. */
+    async verify() {
+        const failuresBefore = this.failures.length;
+
+        await Promise.all(Array.from({ length: WRITERS }, async (_, i) => {
+            const client = new Client(this.#server);
+
+            for (const blob of this.#blobs.slice(i * BLOBS_EACH, (i + 1) * BLOBS_EACH))
+                await this.#check(client, blob).catch((error) => this.failures.push(`${blob.path}: ${error.message}`));
+            client.close();
+        }));
+        return this.failures.length === failuresBefore;
+    }
+
+    /** Deletes every blob, for a look at what is left of them in the store. */
+    async removeAll() {
+        const client = new Client(this.#server);
+
+        for (const blob of this.#blobs) {
+            if (blob.state.base || blob.state.blocks.size > 0)
+                await client.change(blob.path, { kind: 'remove' });
+            blob.state = emptyState();
+        }
+        client.close();
+    }
+}

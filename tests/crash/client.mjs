@@ -1,0 +1,100 @@
+// The requests of the crash tests, on one connection, signed.
+
+import { Connection } from '../lib/http.mjs';
+import { sign } from '../lib/sign.mjs';
+import { bytesOf, digest } from './model.mjs';
+
+const base64 = (text) => Buffer.from(text).toString('base64');
+
+export class Client {
+    #server;
+    #connection = null;
+
+    constructor(server) {
+        this.#server = server;
+    }
+
+    /** One request and its answer; throws when the server goes away. */
+    async ask(method, target, { headers = [], body = Buffer.alloc(0) } = {}) {
+        this.#connection ??= await Connection.open(this.#server.host, this.#server.port);
+        return this.#connection.exchange(sign({
+            method, target: `/${this.#server.account}${target}`,
+            headers: [['Host', `${this.#server.host}:${this.#server.port}`],
+                ...(method === 'GET' || method === 'HEAD' ? [] : [['Content-Length', `${body.length}`]]), ...headers],
+        }), body);
+    }
+
+    close() {
+        this.#connection?.close();
+        this.#connection = null;
+    }
+
+    /** Makes one change of model.mjs; returns { etag, snapshot } of the answer. */
+    async change(path, { kind, ...how }) {
+        const answer = await REQUESTS[kind](this, path, how);
+
+        if (![200, 201, 202].includes(answer.status))
+            throw new Unexpected(`${kind} of ${path}: ${answer.status} ${answer.headers.get('x-ms-error-code')}`);
+        return { etag: answer.headers.get('etag'), snapshot: answer.headers.get('x-ms-snapshot') };
+    }
+
+    async #content(path, query) {
+        const answer = await this.ask('GET', `${path}${query}`);
+
+        if (answer.status === 404)
+            return null;
+        if (answer.status !== 200)
+            throw new Unexpected(`Get Blob ${path}${query}: ${answer.status} ${answer.headers.get('x-ms-error-code')}`);
+        return { digest: digest(answer.body), value: answer.headers.get('x-ms-meta-value'), etag: answer.headers.get('etag') };
+    }
+
+    /** What the server has of a blob, as differs() of model.mjs takes it. */
+    async look(path) {
+        const [, container, name] = path.split('/');
+        const list = await this.ask('GET', `/${container}?restype=container&comp=list&include=snapshots%2Cuncommittedblobs&prefix=${name}`);
+        const entries = [...list.body.toString().matchAll(/<Blob>.*?<\/Blob>/gs)].map(([text]) => text)
+            .filter((text) => text.includes(`<Name>${name}</Name>`));
+        const ids = entries.map((text) => text.match(/<Snapshot>(.*?)<\/Snapshot>/)?.[1]).filter(Boolean);
+        const found = { base: await this.#content(path, ''), snapshots: new Map(), blocks: new Map() };
+
+        if (list.status !== 200)
+            throw new Unexpected(`List Blobs: ${list.status}`);
+        for (const id of ids)
+            found.snapshots.set(id, (await this.#content(path, `?snapshot=${encodeURIComponent(id)}`))?.digest);
+        if (entries.length > ids.length)
+            found.blocks = await this.#blocks(path);
+        return found;
+    }
+
+    async #blocks(path) {
+        const answer = await this.ask('GET', `${path}?comp=blocklist&blocklisttype=uncommitted`);
+        const text = answer.body.toString();
+
+        if (answer.status !== 200)
+            throw new Unexpected(`Get Block List ${path}: ${answer.status}`);
+        return new Map([...text.matchAll(/<Name>(.*?)<\/Name><Size>(\d+)<\/Size>/g)]
+            .map(([, id, size]) => [Buffer.from(id, 'base64').toString(), Number(size)]));
+    }
+}
+
+/** The server answered, but not as it should. */
+export class Unexpected extends Error {}
+
+const meta = (value) => ['x-ms-meta-value', value];
+
+const REQUESTS = {
+    put: (client, path, { part, value, gate }) => client.ask('PUT', path,
+        { headers: [['x-ms-blob-type', 'BlockBlob'], meta(value), ...gateHeader(gate)], body: bytesOf(part) }),
+    block: (client, path, { id, part, gate }) => client.ask('PUT', `${path}?comp=block&blockid=${encodeURIComponent(base64(id))}`,
+        { headers: gateHeader(gate), body: bytesOf(part) }),
+    commit: (client, path, { ids, value, gate }) => client.ask('PUT', `${path}?comp=blocklist`, {
+        headers: [meta(value), ...gateHeader(gate)],
+        body: Buffer.from(`<BlockList>${ids.map((id) => `<Uncommitted>${base64(id)}</Uncommitted>`).join('')}</BlockList>`),
+    }),
+    metadata: (client, path, { value, gate }) => client.ask('PUT', `${path}?comp=metadata`, { headers: [meta(value), ...gateHeader(gate)] }),
+    snapshot: (client, path, { gate }) => client.ask('PUT', `${path}?comp=snapshot`, { headers: gateHeader(gate) }),
+    remove: (client, path, { gate }) => client.ask('DELETE', path,
+        { headers: [['x-ms-delete-snapshots', 'include'], ...gateHeader(gate)] }),
+};
+
+const gateHeader = (gate) => (gate ? [['x-lagra-gate', `${gate}=kill`]] : []);

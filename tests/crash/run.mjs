@@ -1,0 +1,81 @@
+#!/usr/bin/env node
+// kill -9 at random moments and at gates, restart, and look: run.mjs [--soak] [--points N] [--seed N]
+//
+// Every acknowledged write must be there with its bytes and ETag, every other one wholly there or not
+// at all, nothing that was read may be gone, and at the end the store must hold no space for blobs
+// that are deleted. One count for each kill.
+
+import { parseArgs } from 'node:util';
+import { Control, Server } from '../lib/server.mjs';
+import { Campaign, randomFrom } from './campaign.mjs';
+
+const { values: options } = parseArgs({
+    options: { soak: { type: 'boolean', default: false }, points: { type: 'string' }, seed: { type: 'string' } },
+});
+const POINTS = Number(options.points ?? (options.soak ? 10000 : 200));
+const SEED = Number(options.seed ?? Date.now() % 1000000);
+const COLLECT_EVERY = 100;
+/* What an empty store may keep of its extents: the one that is being written. */
+const ALLOCATED_LEFT_MAX = 8 << 20;
+
+const total = { passed: 0, failed: 0 };
+
+function count(ok, what) {
+    if (ok)
+        total.passed++;
+    else
+        total.failed++;
+    if (!ok)
+        console.log(`FAILED ${what}`);
+}
+
+async function usageOf(server) {
+    const control = new Control(server);
+    const text = await control.collect();
+
+    control.close();
+    return Object.fromEntries(text.split('\n').map((line) => line.split('=')).map(([name, value]) => [name, Number(value)]));
+}
+
+/** Nothing is left of blobs that are deleted, and nothing of what was staged when a kill came. */
+async function checkSpace(campaign, server) {
+    await campaign.removeAll();
+    const usage = await usageOf(server);
+    const ok = usage.piece_bytes === 0 && usage.pending_bytes === 0 && usage.allocated_bytes <= ALLOCATED_LEFT_MAX;
+
+    count(ok, `orphaned space: ${JSON.stringify(usage)}`);
+}
+
+async function killAndLook(campaign, server, random, point) {
+    const gated = point % 4 === 0;
+
+    await campaign.work({ ms: gated ? 300 : 1 + random(60), gated, cut: () => server.kill() });
+    await server.restart();
+    const ok = await campaign.verify();
+
+    count(ok, `point ${point} of seed ${SEED}: ${campaign.failures.splice(0).join('; ')}`);
+    return ok;
+}
+
+const random = randomFrom(SEED);
+const server = await Server.start();
+const campaign = new Campaign(server, random);
+
+try {
+    await campaign.createContainer();
+    for (let point = 1; point <= POINTS; point++) {
+        if (!(await killAndLook(campaign, server, random, point)))
+            break; /* the model no longer fits */
+        if (point % COLLECT_EVERY === 0)
+            await checkSpace(campaign, server);
+        if (options.soak && point % 1000 === 0)
+            console.log(`${point} kills, ${campaign.changes} changes`);
+    }
+    console.log(`${POINTS} kills, ${campaign.changes} changes, seed ${SEED}`);
+} catch (error) {
+    count(false, `seed ${SEED}: ${error.stack}`);
+} finally {
+    await server.stop();
+}
+console.log(`crash: ${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed === 0 ? 0 : 1;
