@@ -18,7 +18,7 @@ export class SpecError extends Error {
 
 /** Splits a spec into tokens { kind: word | string | list | { | } | -> | end, text, line }. */
 function tokenize(text) {
-    const pattern = /(?<skip>\s+|#[^\n]*)|(?<string>"(?:[^"\\\n]|\\.)*"|'[^'\n]*')|\[(?<list>[^\]\n]*)\]|(?<brace>[{}])|(?<arrow>->)|(?<word>[^\s{}]+)/gy;
+    const pattern = /(?<skip>\s+|#[^\n]*)|(?<string>"(?:[^"\\\n]|\\.)*"|'[^']*')|\[(?<list>[^\]\n]*)\]|(?<brace>[{}])|(?<arrow>->)|(?<word>[^\s{}]+)/gy;
     const tokens = [];
     let line = 1;
 
@@ -198,16 +198,14 @@ function parseTurn(spec, word, line) {
 /** A held step must be let go, a gate may hold one step, a held session can do nothing else. */
 function checkTurns(turns, line) {
     const held = new Map();
-    const seen = new Set();
 
     for (const turn of turns) {
         if (turn.go && !held.delete(turn.go))
             throw new SpecError(line, `${turn.text}: the step is not at a gate`);
         for (const step of turn.starts ?? []) {
             const busy = [...held.keys()].find((other) => other.session === step.session);
-            if (busy || seen.has(step))
-                throw new SpecError(line, `${turn.text}: ${busy ? `session ${step.session} is at a gate` : 'a step runs once'}`);
-            seen.add(step);
+            if (busy)
+                throw new SpecError(line, `${turn.text}: session ${step.session} is at a gate`);
         }
         if (turn.gate && [...held.values()].includes(turn.gate))
             throw new SpecError(line, `${turn.text}: another step is at this gate, and go would let both on`);

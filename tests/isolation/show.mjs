@@ -164,15 +164,15 @@ function showHeaders(answer, names) {
     return [...parts, ...showLease(answer), ...showMetadata(answer)];
 }
 
-/** A whole answer as text. answer: { status, headers, body }; request: { method } */
-export function showAnswer(request, answer, names) {
+/** A whole answer to a request as text. answer: { status, headers, body } */
+export function showAnswer(method, answer, names) {
     const parts = [showStatus(answer)];
 
     if (Number(answer.headers.get('x-lagra-attempts') ?? 1) > 1)
         parts.unshift('<decided again>');
     if (answer.status < 300)
         parts.push(...showHeaders(answer, names));
-    if (answer.status < 300 && request.method === 'GET' && (answer.body.length > 0 || answer.status === 200))
+    if (answer.status < 300 && method === 'GET' && (answer.body.length > 0 || answer.status === 200))
         parts.push(showBody(answer, names));
     return parts.join(' ');
 }

@@ -1,0 +1,193 @@
+// One client of a permutation: a connection, and the requests of a spec made into bytes on it.
+// What comes back is given as a function that makes its text: names (E1, E2..) are given out when a
+// line is printed, in the order of the lines, and not in the order in which answers happen to come.
+
+import { Connection, formatHead } from '../lib/http.mjs';
+import { sign } from '../lib/sign.mjs';
+import { element, showAnswer } from './show.mjs';
+
+/** Fixed ids that specs name as $id.A .. $id.F. */
+export const IDS = new Map([...'ABCDEF'].map((letter) =>
+    [letter, 'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'.replaceAll('x', letter.toLowerCase())]));
+
+/** Short names for what is kept of an answer. */
+const CAPTURES = {
+    etag: 'ETag', lease: 'x-ms-lease-id', snapshot: 'x-ms-snapshot', modified: 'Last-Modified',
+};
+
+const PAGE = 4096;
+
+/** Bytes of a pattern, no two pages of which are alike. */
+function patternBytes({ size, seed }) {
+    const bytes = Buffer.alloc(size, `[${seed}]`);
+
+    for (let at = 0; at + 4 <= size; at += PAGE)
+        bytes.writeUInt32LE(at / PAGE, at);
+    return bytes;
+}
+
+function blockListBytes(blocks) {
+    const items = blocks.map(({ kind, id }) => `<${kind}>${Buffer.from(id).toString('base64')}</${kind}>`);
+
+    return Buffer.from(`<?xml version="1.0" encoding="utf-8"?><BlockList>${items.join('')}</BlockList>`);
+}
+
+function bodyBytes(body) {
+    if (body === null)
+        return Buffer.alloc(0);
+    if (body.text !== undefined)
+        return Buffer.from(body.text);
+    return body.blocks ? blockListBytes(body.blocks) : patternBytes(body);
+}
+
+/** Something a step refers to has not happened in this permutation: it is not sent. */
+class Missing extends Error {}
+
+export class Session {
+    #name;
+    #target;
+    #shared;
+    #connection = null;
+    #partial = null;            /* an answer read, or a body sent, in part */
+
+    /** target: { host, port, base, credentials, control (null: no gates), offset: { ms } }
+     *  shared: of the permutation's sessions: { container, names, kept: Map "session.name" -> value } */
+    constructor(name, target, shared) {
+        this.#name = name;
+        this.#target = target;
+        this.#shared = shared;
+    }
+
+    close() {
+        this.#connection?.close();
+        this.#connection = null;
+    }
+
+    /** Carries out an action; gives the function that makes its text.
+     *  headers: more headers, [[name, value], ...] */
+    async perform(action, headers = []) {
+        try {
+            if (action.clock)
+                return await this.#clock(action.clock);
+            if (action.collect)
+                return await this.#collect();
+            this.#connection ??= await Connection.open(this.#target.host, this.#target.port);
+            return action.finish ? await this.#finish() : await this.#send(action, headers);
+        } catch (error) {
+            if (!(error instanceof Missing))
+                this.close();
+            return () => `<${error.message}>`;
+        }
+    }
+
+    async #clock(seconds) {
+        await this.#target.control.clock(seconds);
+        this.#target.offset.ms += seconds * 1000;
+        return () => `clock +${seconds} s`;
+    }
+
+    /** Gives back what nobody refers to any more. */
+    async #collect() {
+        await this.#target.control.collect();
+        return () => 'collected';
+    }
+
+    /** Text with $session.name and $id.A replaced. */
+    #expand(text) {
+        return text.replace(/\$(\w+)\.(\w+)/g, (whole, session, name) => {
+            const value = session === 'id' ? IDS.get(name) : this.#shared.kept.get(`${session}.${name}`);
+            if (value === undefined)
+                throw new Missing(`no ${whole} yet`);
+            return value;
+        });
+    }
+
+    #build(action, body, extra) {
+        const { host, port, base, credentials, offset } = this.#target;
+        const path = action.path.replace(/^\/c(\d*)/, (whole, number) => `/${this.#shared.container}${number}`);
+        const query = action.query.replace(/^&/, '')
+            .replace(/\$\w+\.\w+/g, (name) => encodeURIComponent(this.#expand(name)));
+        const given = action.headers.map(([name, value]) => [name, this.#expand(value)]);
+        const headers = [['Host', `${host}:${port}`], ...extra];
+
+        if (action.method !== 'GET' && action.method !== 'HEAD')
+            headers.push(['Content-Length', `${body.length}`]);
+        if (action.method === 'PUT' && /^\/c\d*\/./.test(action.path) && !/comp=/.test(action.query))
+            headers.push(['x-ms-blob-type', 'BlockBlob']);
+        if (action.send !== null)
+            headers.push(['Expect', '100-continue']);
+        return sign({ method: action.method, target: base + path + (query ? `?${query}` : ''), headers: [...headers, ...given] },
+            { credentials, offsetMs: offset.ms });
+    }
+
+    async #send(action, headers) {
+        const body = bodyBytes(action.body);
+        const request = this.#build(action, body, headers);
+
+        if (this.#partial)
+            throw new Missing('the session has an exchange to finish');
+        if (action.body?.pattern)
+            this.#shared.names.sent(body, action.body.pattern);
+        if (action.send !== null)
+            return this.#sendPart(request, action, body);
+        await this.#connection.request(request, body);
+        return this.#receive(action);
+    }
+
+    /** Sends a head that expects 100-continue, then the first bytes of the body. */
+    async #sendPart(request, action, body) {
+        await this.#connection.send(formatHead(request));
+        const head = await this.#connection.response(action.method);
+        if (head.status !== 100)
+            return this.#complete(action, head);
+        await this.#connection.send(body.subarray(0, action.send));
+        this.#partial = { action, unsent: body.subarray(action.send) };
+        return () => `<100, ${action.send} of ${body.length} bytes sent>`;
+    }
+
+    async #receive(action) {
+        const head = await this.#connection.response(action.method);
+
+        if (action.read === null || head.status >= 300)
+            return this.#complete(action, head);
+        this.#keep(action, head);
+        const start = await this.#connection.body(head, action.read);
+        const part = `<${start.length} of ${start.length + head.left} bytes read>`;
+        this.#partial = { action, head, start };
+        return () => `${showAnswer('HEAD', { ...head, body: start }, this.#shared.names)} ${part}`;
+    }
+
+    async #complete(action, head) {
+        const body = await this.#connection.rest(head);
+
+        this.#keep(action, head, body);
+        if ((head.headers.get('connection') ?? '').toLowerCase() === 'close')
+            this.close();
+        return () => showAnswer(action.method, { ...head, body }, this.#shared.names);
+    }
+
+    /** The rest of an answer read in part, or of a body sent in part and then the answer. */
+    async #finish() {
+        const partial = this.#partial;
+
+        if (!partial)
+            throw new Missing('nothing to finish');
+        this.#partial = null;
+        if (partial.head) {
+            const whole = Buffer.concat([partial.start, await this.#connection.rest(partial.head)]);
+            return () => `whole answer ${this.#shared.names.bytes(whole)}`;
+        }
+        await this.#connection.send(partial.unsent);
+        return this.#complete(partial.action, await this.#connection.response(partial.action.method));
+    }
+
+    /** Keeps what the action asks for of a success. */
+    #keep(action, head, body) {
+        for (const { name, header } of action.captures) {
+            const value = name === 'marker' ? element(`${body ?? ''}`, 'NextMarker')
+                : head.headers.get(header ?? CAPTURES[name] ?? name);
+            if (value !== undefined && head.status < 300)
+                this.#shared.kept.set(`${this.#name}.${name}`, value);
+        }
+    }
+}
