@@ -120,7 +120,7 @@ static enum ids action_ids(const struct lease *lease, const struct lease_request
 static instant after_seconds(instant now, int32_t seconds)
 {
     assert(seconds >= 0);
-    return now + (instant)seconds * TICKS_PER_SECOND;
+    return now + (uint32_t)seconds * TICKS_PER_SECOND;
 }
 
 /* The clock starts anew, with the duration the lease was acquired with. */
