@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The isolation tester: runs the permutations of specs/*.spec against one server and compares what is
-// printed with expected/*.out. README.md has the language. Node 20, no packages.
+// printed with expected/*.out. README.md has the language. Node 18 or newer, no packages.
 //
 //   run.mjs --server BINARY [--server-arg=ARG].. [--update] [--list] [--jobs=N] [SPEC..]
 //   run.mjs --url URL [SPEC..]
