@@ -61,9 +61,9 @@ struct content content_from_blocks(struct changes *changes, uint64_t id,
 /* One more holder (Snapshot Blob). */
 enum store_result content_hold(struct snapshot *before, struct changes *changes,
                                struct arena *arena, const struct content *content);
-/* `holders` (1 or more) holders less; the last one deletes the map and releases the pieces. Once for a
- * content in one list of changes: it reads the count as it was before (Delete Blob ends the base and
- * snapshots of one content together). */
+/* `holders` (1 or more) holders less; the last one deletes the map and releases the pieces. Once
+ * for a content in one list of changes: it reads the count as it was before (Delete Blob ends the
+ * base and snapshots of one content together). */
 enum store_result content_give_up(struct snapshot *before, struct changes *changes,
                                   struct arena *arena, const struct content *content,
                                   uint32_t holders);

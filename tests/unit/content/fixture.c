@@ -1,0 +1,181 @@
+#include "fixture.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+
+#define ARENA_MAX ((size_t)512 << 20)
+
+int fixture_set_up(void **state)
+{
+    struct fixture *f = xcalloc(1, sizeof *f);
+
+    if (!log_open(LOG_ERROR, "/dev/null"))
+        return -1;
+    f->store = store_open_memory();
+    f->arena = arena_new(ARENA_MAX);
+    f->partition = (struct partition){ guid_new(), bytes_from_string("a blob") };
+    f->random = 0x2545F4914F6CDD1D;
+    *state = f;
+    return 0;
+}
+
+static void close_stages(struct fixture *f)
+{
+    while (f->stage_count > 0)
+        stage_close(f->stages[--f->stage_count]);
+}
+
+int fixture_tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f->before)
+        snapshot_close(f->before);
+    close_stages(f);
+    store_close(f->store);
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+uint64_t fixture_random(struct fixture *f, uint64_t below)
+{
+    f->random ^= f->random << 13;
+    f->random ^= f->random >> 7;
+    f->random ^= f->random << 17;
+    return f->random % below;
+}
+
+struct bytes fixture_random_bytes(struct fixture *f, size_t length)
+{
+    char *bytes = arena_bytes(f->arena, length);
+
+    for (size_t i = 0; i < length; i++)
+        bytes[i] = (char)fixture_random(f, 256);
+    return bytes_of(bytes, length);
+}
+
+void fixture_begin(struct fixture *f)
+{
+    assert_null(f->before);
+    f->before = snapshot_open(f->store, f->partition);
+    f->changes = changes_new(f->arena);
+}
+
+void fixture_commit(struct fixture *f)
+{
+    uint64_t sequence;
+
+    assert_int_equal(store_commit(f->store, f->before, f->changes, clock_now(), &sequence),
+                     STORE_OK);
+    snapshot_close(f->before);
+    f->before = NULL;
+    close_stages(f);
+}
+
+/* One piece. */
+static struct piece stage_piece(struct fixture *f, struct bytes data)
+{
+    struct stage *stage = stage_open(f->store, data.len);
+    const struct piece *pieces;
+    size_t taken, count;
+
+    assert_true(f->stage_count < FIXTURE_STAGES_MAX);
+    f->stages[f->stage_count++] = stage;
+    assert_int_equal(stage_write(stage, data, NULL, &taken), STORE_OK);
+    assert_int_equal(taken, data.len);
+    assert_int_equal(stage_finish(stage, NULL), STORE_OK);
+    pieces = stage_pieces(stage, &count);
+    assert_int_equal(count, 1);
+    return pieces[0];
+}
+
+const struct piece *fixture_pieces(struct fixture *f, struct bytes data, uint32_t piece_length,
+                                   size_t *ret_count)
+{
+    size_t count = (data.len + piece_length - 1) / piece_length;
+    struct piece *pieces = arena_array(f->arena, count, sizeof pieces[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        struct bytes rest = bytes_from(data, i * piece_length);
+
+        if (rest.len > piece_length)
+            rest.len = piece_length;
+        pieces[i] = stage_piece(f, rest);
+    }
+    *ret_count = count;
+    return pieces;
+}
+
+struct body fixture_body(struct fixture *f, struct bytes data, uint32_t piece_length)
+{
+    struct body body = { .length = data.len };
+
+    if (piece_length == 0)
+        body.inline_bytes = data;
+    else
+        body.pieces = fixture_pieces(f, data, piece_length, &body.piece_count);
+    return body;
+}
+
+uint64_t fixture_piece_bytes(struct fixture *f)
+{
+    struct store_usage usage;
+
+    store_collect_now(f->store, &usage);
+    assert_int_equal(usage.pending_bytes, 0);
+    return usage.piece_bytes;
+}
+
+enum store_result fixture_read(struct fixture *f, const struct content *content, uint64_t offset,
+                               uint64_t length, size_t max, struct bytes *ret_bytes)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct content_reader *reader =
+        content_reader_open(f->store, snapshot, content, offset, length);
+    char *bytes = arena_bytes(f->arena, (size_t)length + 1);
+    size_t got = 0;
+    enum store_result result = STORE_OK;
+
+    while (got < length) {
+        size_t count = 0;
+
+        result = content_reader_read(reader, bytes + got, max, NULL, &count);
+        if (result)
+            break;
+        assert_true(count > 0 && count <= max && count <= length - got);
+        got += count;
+    }
+    content_reader_close(reader);
+    *ret_bytes = bytes_of(bytes, got);
+    return result;
+}
+
+static void expect_range(struct fixture *f, const struct content *content, struct bytes expected,
+                         size_t offset, size_t length, size_t max)
+{
+    struct bytes got;
+
+    assert_int_equal(fixture_read(f, content, offset, length, max, &got), STORE_OK);
+    assert_int_equal(got.len, length);
+    assert_memory_equal(got.ptr, expected.ptr + offset, length);
+}
+
+void fixture_expect(struct fixture *f, const struct content *content, struct bytes expected)
+{
+    struct arena_mark mark = arena_mark(f->arena);
+
+    assert_int_equal(content->length, expected.len);
+    expect_range(f, content, expected, 0, expected.len, 64u << 10);
+    for (int i = 0; i < 20 && expected.len > 0; i++) {
+        size_t offset = fixture_random(f, expected.len);
+        size_t length = 1 + fixture_random(f, expected.len - offset);
+        size_t max = 1 + fixture_random(f, 2 * length);
+
+        if (length / max > 1000)
+            max = length / 1000;
+        expect_range(f, content, expected, offset, length, max);
+        arena_rewind(f->arena, mark);
+    }
+}
