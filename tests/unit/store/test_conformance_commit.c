@@ -1,0 +1,371 @@
+/* Commits and snapshots: all or nothing, one state from open to close, no lost update, and what is
+ * told is durable. store invariants 1 and 3 */
+#include "conformance.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct bytes nothing = { NULL, 0 };
+
+/* Rule: a record reads as it was put, by key and family; what was not put is not there. store.h */
+static void records_read_as_put(void **state)
+{
+    struct fixture *f = *state;
+    struct changes *changes = changes_new(f->arena);
+    struct snapshot *snapshot;
+    struct record record;
+
+    changes_put(changes, RECORD_LISTED, bytes_from_string("k"), bytes_from_string("listed"), NULL,
+                0);
+    changes_put(changes, RECORD_INNER, bytes_from_string("k"), bytes_from_string("inner"), NULL, 0);
+    changes_put(changes, RECORD_LISTED, nothing, bytes_from_string("at the empty key"), NULL, 0);
+    changes_put(changes, RECORD_LISTED, bytes_from_string("empty"), nothing, NULL, 0);
+    assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
+
+    snapshot = snapshot_open(f->store, f->partition);
+    assert_string_equal(get_text(snapshot, f->arena, "k"), "listed");
+    assert_string_equal(get_text(snapshot, f->arena, ""), "at the empty key");
+    assert_string_equal(get_text(snapshot, f->arena, "empty"), "");
+    assert_string_equal(get_text(snapshot, f->arena, "kk"), "(none)");
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_INNER, bytes_from_string("k"), f->arena, &record), STORE_OK);
+    assert_true(bytes_is(record.value, "inner"));
+    assert_true(bytes_is(record.key, "k"));
+    assert_int_equal(record.piece_count, 0);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_INNER, bytes_from_string("empty"), f->arena, &record),
+        STORE_NOT_FOUND);
+    snapshot_close(snapshot);
+}
+
+/* Rule: a later change in a list wins over an earlier one to the same key. store_private.h */
+static void later_change_in_a_list_wins(void **state)
+{
+    struct fixture *f = *state;
+    struct changes *changes = changes_new(f->arena);
+
+    put_text(f->store, f->partition, "c", "before");
+    for (int i = 0; i < 3; i++)
+        changes_put(changes, RECORD_LISTED, bytes_from_string("a"), bytes_of("123" + i, 1), NULL,
+                    0);
+    changes_put(changes, RECORD_LISTED, bytes_from_string("b"), bytes_from_string("x"), NULL, 0);
+    changes_delete(changes, RECORD_LISTED, bytes_from_string("b"));
+    changes_delete(changes, RECORD_LISTED, bytes_from_string("c"));
+    changes_put(changes, RECORD_LISTED, bytes_from_string("c"), bytes_from_string("after"), NULL,
+                0);
+    assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
+    assert_string_equal(get_now(f->store, f->partition, f->arena, "a"), "3");
+    assert_string_equal(get_now(f->store, f->partition, f->arena, "b"), "(none)");
+    assert_string_equal(get_now(f->store, f->partition, f->arena, "c"), "after");
+}
+
+/* Rule: a commit on a state that is no longer the newest changes nothing. store invariant 1 */
+static void stale_commit_changes_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct changes *changes = changes_new(f->arena);
+    struct snapshot *stale;
+    uint64_t sequence = 12345;
+
+    put_text(f->store, f->partition, "old", "1");
+    stale = snapshot_open(f->store, f->partition);
+    put_text(f->store, f->partition, "other key", "2");
+
+    changes_put(changes, RECORD_LISTED, bytes_from_string("new"), bytes_from_string("3"), NULL, 0);
+    changes_put(changes, RECORD_INNER, bytes_from_string("new"), bytes_from_string("3"), NULL, 0);
+    changes_delete(changes, RECORD_LISTED, bytes_from_string("old"));
+    changes_drop_space(changes, f->partition.space);
+    assert_int_equal(store_commit(f->store, stale, changes, clock_now(), &sequence),
+                     STORE_CONFLICT);
+    assert_int_equal(sequence, 12345);
+    snapshot_close(stale);
+
+    stale = snapshot_open(f->store, f->partition);
+    assert_string_equal(scan_text(stale, f->arena, nothing, nothing), "old=1 other key=2");
+    snapshot_close(stale);
+}
+
+/* Rule: a conflict is with changes of the same partition only, and with any kind of them. store.h
+ */
+static void conflicts_are_found(void **state)
+{
+    struct fixture *f = *state;
+    struct partition other = partition_of(f->partition.space, "partition2");
+    struct snapshot *seen_empty = snapshot_open(f->store, f->partition);
+    struct snapshot *seen_other = snapshot_open(f->store, other);
+    struct snapshot *seen_one;
+    struct changes *changes = changes_new(f->arena);
+    uint64_t sequence;
+
+    changes_put(changes, RECORD_LISTED, bytes_from_string("mine"), bytes_from_string("m"), NULL, 0);
+    put_text(f->store, f->partition, "k", "1");
+    assert_int_equal(store_commit(f->store, seen_empty, changes, clock_now(), &sequence),
+                     STORE_CONFLICT); /* a first record */
+    assert_int_equal(store_commit(f->store, seen_other, changes, clock_now(), &sequence), STORE_OK);
+    seen_one = snapshot_open(f->store, f->partition);
+    delete_key(f->store, f->partition, "k");
+    assert_int_equal(store_commit(f->store, seen_one, changes, clock_now(), &sequence),
+                     STORE_CONFLICT); /* a last record */
+    snapshot_close(seen_one);
+    snapshot_close(seen_empty);
+
+    /* A snapshot may be used for one commit; its state is then past. */
+    assert_int_equal(store_commit(f->store, seen_other, changes, clock_now(), &sequence),
+                     STORE_CONFLICT);
+    snapshot_close(seen_other);
+    assert_int_equal(commit_new(f->store, f->partition, changes, &sequence), STORE_OK);
+}
+
+/* Rule: a snapshot shows one state from open to close. design: promise 4 */
+static void snapshot_never_changes(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *before, *after;
+    struct scan *scan;
+    struct record record;
+
+    put_text(f->store, f->partition, "a", "1");
+    put_text(f->store, f->partition, "c", "1");
+    put_text(f->store, f->partition, "d", "1");
+    before = snapshot_open(f->store, f->partition);
+    scan = scan_open(before, RECORD_LISTED, nothing, nothing);
+    assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
+    assert_true(bytes_is(record.key, "a"));
+
+    put_text(f->store, f->partition, "a", "2");
+    put_text(f->store, f->partition, "b", "2");
+    delete_key(f->store, f->partition, "c");
+    after = snapshot_open(f->store, f->partition);
+    delete_key(f->store, f->partition, "a");
+
+    assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
+    assert_true(bytes_is(record.key, "c"));
+    scan_close(scan);
+    assert_string_equal(scan_text(before, f->arena, nothing, nothing), "a=1 c=1 d=1");
+    assert_string_equal(get_text(before, f->arena, "b"), "(none)");
+    assert_string_equal(scan_text(after, f->arena, nothing, nothing), "a=2 b=2 d=1");
+    snapshot_close(before);
+    assert_string_equal(scan_text(after, f->arena, nothing, nothing), "a=2 b=2 d=1");
+    snapshot_close(after);
+}
+
+/* ---- several threads; cmocka's asserts are for the first thread only ---- */
+
+#define THREADS    4
+#define INCREMENTS 150
+
+static void increment(struct fixture *f, struct arena *arena)
+{
+    for (;;) {
+        struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+        unsigned long count = strtoul(get_text(snapshot, arena, "count") + 0, NULL, 10);
+        struct changes *changes = changes_new(arena);
+        enum store_result result;
+        uint64_t sequence;
+
+        changes_put(changes, RECORD_LISTED, bytes_from_string("count"),
+                    arena_printf(arena, "%lu", count + 1), NULL, 0);
+        result = store_commit(f->store, snapshot, changes, clock_now(), &sequence);
+        snapshot_close(snapshot);
+        assert(result == STORE_OK || result == STORE_CONFLICT);
+        if (result == STORE_OK)
+            return;
+    }
+}
+
+static void *increment_often(void *argument)
+{
+    for (int i = 0; i < INCREMENTS; i++) {
+        struct arena *arena = arena_new(64u << 20);
+
+        increment(argument, arena);
+        arena_free(arena);
+    }
+    return NULL;
+}
+
+/* Rule: of commits decided on one state, one is applied: no update is lost. store.h */
+static void no_update_is_lost(void **state)
+{
+    struct fixture *f = *state;
+    pthread_t threads[THREADS];
+
+    put_text(f->store, f->partition, "count", "0");
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, increment_often, f), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(strtoul(get_now(f->store, f->partition, f->arena, "count"), NULL, 10),
+                     THREADS * INCREMENTS);
+}
+
+struct watched {
+    struct fixture *f;
+    atomic_bool stop;
+    atomic_uint looks;
+};
+
+/* Whether two records that are always changed together are the same, by get, scan and walk. */
+static void look(struct fixture *f, struct arena *arena)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct walk *walk = walk_open(f->store, f->partition.space, nothing, nothing);
+    const char *a = get_text(snapshot, arena, "a");
+    const char *b = get_text(snapshot, arena, "b");
+    const char *both = arena_printf(arena, "a=%s b=%s%c", a, b, 0).ptr;
+    struct walked walked;
+    struct bytes seen = { NULL, 0 };
+
+    assert(strcmp(a, b) == 0);
+    if (strcmp(a, "(none)") != 0)
+        assert(strcmp(scan_text(snapshot, arena, nothing, nothing), both) == 0);
+    else
+        assert(strcmp(scan_text(snapshot, arena, nothing, nothing), "") == 0);
+    while (walk_next(walk, &walked) == STORE_OK) {
+        assert(!seen.ptr || bytes_equal(seen, walked.value));
+        seen = arena_copy(arena, walked.value);
+    }
+    walk_close(walk);
+    snapshot_close(snapshot);
+}
+
+static void *look_often(void *argument)
+{
+    struct watched *watched = argument;
+
+    while (!atomic_load(&watched->stop)) {
+        struct arena *arena = arena_new(1u << 20);
+
+        look(watched->f, arena);
+        arena_free(arena);
+        atomic_fetch_add(&watched->looks, 1);
+    }
+    return NULL;
+}
+
+/* Rule: a reader sees all changes of a commit or none, at any moment. store invariant 1 */
+static void readers_see_all_or_none(void **state)
+{
+    struct fixture *f = *state;
+    struct watched watched = { .f = f };
+    pthread_t readers[2];
+
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&readers[i], NULL, look_often, &watched), 0);
+    for (unsigned i = 1; i <= 400 || atomic_load(&watched.looks) < 50; i++) {
+        struct arena *arena = arena_new(1u << 20);
+        struct changes *changes = changes_new(arena);
+        struct bytes value = arena_printf(arena, "%u", i);
+
+        for (const char *key = "ab"; *key; key++) {
+            if (i % 5 == 0)
+                changes_delete(changes, RECORD_LISTED, bytes_of(key, 1));
+            else
+                changes_put(changes, RECORD_LISTED, bytes_of(key, 1), value, NULL, 0);
+        }
+        assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
+        arena_free(arena);
+    }
+    atomic_store(&watched.stop, true);
+    for (int i = 0; i < 2; i++)
+        pthread_join(readers[i], NULL);
+}
+
+/* Rule: a sequence is never below that of what was seen; its waiter is woken once, at once when it
+ * is durable already; what is durable stays so. store invariant 3 */
+static void durability_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct blocking_waiter blocking;
+    struct snapshot *snapshot;
+    uint64_t first, second, gone;
+
+    blocking_init(&blocking);
+    first = put_text(f->store, f->partition, "k", "1");
+    second = put_text(f->store, f->partition, "k", "2");
+    assert_true(second > first);
+    snapshot = snapshot_open(f->store, f->partition);
+    assert_true(snapshot_sequence(snapshot) >= second);
+    snapshot_close(snapshot);
+    gone = delete_key(f->store, f->partition, "k");
+    assert_true(gone > second);
+    snapshot = snapshot_open(f->store, f->partition); /* that it is gone is seen too */
+    assert_true(snapshot_sequence(snapshot) >= gone);
+    wait_durable(f->store, snapshot_sequence(snapshot));
+    assert_true(store_is_durable(f->store, snapshot_sequence(snapshot)));
+    snapshot_close(snapshot);
+
+    assert_true(store_is_durable(f->store, first));
+    assert_true(store_is_durable(f->store, second));
+    assert_true(store_is_durable(f->store, gone));
+    store_wait_durable(f->store, gone, &blocking.waiter);
+    assert_int_equal(blocking_woken(&blocking), 1);
+    assert_true(store_healthy(f->store));
+    blocking_release(&blocking);
+}
+
+static void *commit_and_wait(void *argument)
+{
+    struct fixture *f = argument;
+    static atomic_uint names;
+    char name[32];
+    uint64_t last = 0;
+
+    (void)snprintf(name, sizeof name, "thread %u", atomic_fetch_add(&names, 1));
+    for (int i = 0; i < 25; i++) {
+        struct arena *arena = arena_new(1u << 20);
+        struct changes *changes = changes_new(arena);
+        enum store_result result;
+        uint64_t sequence = 0;
+
+        changes_put(changes, RECORD_LISTED, bytes_from_string("k"), arena_printf(arena, "%d", i),
+                    NULL, 0);
+        result = commit_new(f->store, partition_of(f->partition.space, name), changes, &sequence);
+        assert(result == STORE_OK && sequence > last);
+        wait_durable(f->store, sequence);
+        assert(store_is_durable(f->store, sequence));
+        last = sequence;
+        arena_free(arena);
+    }
+    return NULL;
+}
+
+/* Rule: every waiter of every thread is woken. store invariant 3 */
+static void many_wait_for_durability(void **state)
+{
+    struct fixture *f = *state;
+    pthread_t threads[THREADS];
+    struct walk *walk;
+    struct walked walked;
+    int partitions = 0;
+
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, commit_and_wait, f), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    walk = walk_open(f->store, f->partition.space, nothing, nothing);
+    for (; walk_next(walk, &walked) == STORE_OK; partitions++)
+        assert_true(bytes_is(walked.value, "24"));
+    walk_close(walk);
+    assert_int_equal(partitions, THREADS);
+}
+
+int main(void)
+{
+    static const struct conformance_test tests[] = {
+        TEST(records_read_as_put, EVERY_STORE),
+        TEST(later_change_in_a_list_wins, EVERY_STORE),
+        TEST(stale_commit_changes_nothing, EVERY_STORE),
+        TEST(conflicts_are_found, EVERY_STORE),
+        TEST(snapshot_never_changes, EVERY_STORE),
+        TEST(no_update_is_lost, EVERY_STORE),
+        TEST(readers_see_all_or_none, EVERY_STORE),
+        TEST(durability_is_told, EVERY_STORE),
+        TEST(many_wait_for_durability, EVERY_STORE),
+    };
+
+    return conformance_run("commit", tests, sizeof tests / sizeof tests[0]);
+}
