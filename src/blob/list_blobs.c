@@ -27,7 +27,6 @@ static const char *const include_names[] = {
     "deletedwithversions",
     "immutabilitypolicy",
     "legalhold",
-    "permissions",
     NULL,
 };
 
@@ -160,7 +159,16 @@ static bool in_range(const struct list_blobs *asked, struct bytes name)
 static bool is_full(const struct page *page)
 {
     return page->shown == page->asked->listing.max || page->out.len > LISTING_PAGE_BYTES ||
-           page->looked_at > LISTING_RECORDS_MAX;
+           page->looked_at >= LISTING_RECORDS_MAX;
+}
+
+/* Blobs of uncommitted blocks alone are shown when asked for, until their blocks are over. */
+static bool is_shown(const struct page *page, const struct blob *blob)
+{
+    if (!blob->uncommitted)
+        return true;
+    return (page->asked->listing.include & INCLUDE_UNCOMMITTED) &&
+           !blocks_are_over(blob->modified, page->view.now);
 }
 
 /* Shows the group, and goes on after all of it. */
@@ -196,13 +204,13 @@ static enum store_result add_record(struct page *page, const struct walked *at)
     }
     if (!blob_decode(at->value, &blob))
         return STORE_CORRUPT;
+    if (!is_shown(page, &blob) && page->looked_at < LISTING_RECORDS_MAX)
+        return STORE_OK;
     if (is_full(page)) {
         page->next_marker =
             blob_marker_encode(page->out.arena, (struct listing_place){ name, at->record_key });
         return STORE_NOT_FOUND;
     }
-    if (blob.uncommitted && !(include & INCLUDE_UNCOMMITTED))
-        return STORE_OK;
     if (page->shown == 0)
         text_add_string(&page->out, "<Blobs>");
     group = group_of(page->asked, name);

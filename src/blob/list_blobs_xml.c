@@ -21,15 +21,15 @@ static void add_etag(struct text *out, struct etag etag)
     xml_element(out, "Etag", bytes_of(text + 1, strlen(text) - 2));
 }
 
-static void add_md5(struct text *out, const struct blob *blob)
+static void add_md5(struct text *out, const struct http_properties *http)
 {
-    char text[BASE64_ENCODE_RAW_LENGTH(sizeof blob->md5)];
+    char text[BASE64_ENCODE_RAW_LENGTH(sizeof http->md5)];
 
-    if (!blob->has_md5) {
+    if (!http->has_md5) {
         text_add_string(out, "<Content-MD5 />");
         return;
     }
-    base64_encode_raw(text, sizeof blob->md5, blob->md5);
+    base64_encode_raw(text, sizeof http->md5, http->md5);
     xml_element(out, "Content-MD5", bytes_of(text, sizeof text));
 }
 
@@ -46,26 +46,12 @@ static const char *type_text(enum blob_type type)
     return "BlockBlob";
 }
 
-static const char *tier_text(enum access_tier tier)
-{
-    switch (tier) {
-    case TIER_NONE:
-    case TIER_HOT:
-        return "Hot";
-    case TIER_COOL:
-        return "Cool";
-    case TIER_COLD:
-        return "Cold";
-    case TIER_ARCHIVE:
-        return "Archive";
-    }
-    return "Hot";
-}
-
 static void add_tier(struct text *out, const struct blob *blob)
 {
-    xml_element_string(out, "AccessTier", tier_text(blob->tier));
-    if (blob->tier == TIER_NONE)
+    bool inferred = blob->tier == TIER_NONE;
+
+    xml_element_string(out, "AccessTier", access_tier_text(inferred ? TIER_HOT : blob->tier));
+    if (inferred)
         text_add_string(out, "<AccessTierInferred>true</AccessTierInferred>");
     else if (blob->tier_changed > 0)
         add_date(out, "AccessTierChangeTime", blob->tier_changed);
@@ -90,12 +76,12 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
     add_date(out, "Last-Modified", blob->modified);
     add_etag(out, blob->etag);
     xml_element_u64(out, "Content-Length", blob->content.length);
-    xml_element(out, "Content-Type", blob->content_type);
-    xml_element(out, "Content-Encoding", blob->content_encoding);
-    xml_element(out, "Content-Language", blob->content_language);
-    add_md5(out, blob);
-    xml_element(out, "Cache-Control", blob->cache_control);
-    xml_element(out, "Content-Disposition", blob->content_disposition);
+    xml_element(out, "Content-Type", blob->http.content_type);
+    xml_element(out, "Content-Encoding", blob->http.content_encoding);
+    xml_element(out, "Content-Language", blob->http.content_language);
+    add_md5(out, &blob->http);
+    xml_element(out, "Cache-Control", blob->http.cache_control);
+    xml_element(out, "Content-Disposition", blob->http.content_disposition);
 }
 
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,

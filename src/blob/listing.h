@@ -10,7 +10,7 @@
 /* A page ends early, with a NextMarker, once its XML has grown to this. */
 #define LISTING_PAGE_BYTES  (6u << 20)
 /* ... or once so many records were looked at, shown or not: the work of one call is bounded. */
-#define LISTING_RECORDS_MAX 100000
+#define LISTING_RECORDS_MAX 20000
 
 /* What both operations are asked; texts have ptr NULL when absent or empty. */
 struct listing {
