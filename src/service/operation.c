@@ -150,7 +150,7 @@ static bool variant_fits(const struct operation *row, const struct call *call)
 static enum error why_none(const struct service *service, const struct call *call,
                            struct bytes selector)
 {
-    bool selector_known = false, verb_known = false, header_missing = false;
+    bool selector_known = false, verb_known = false, variant_sent = false;
     struct bytes wanted;
 
     for (size_t i = 0; i < service->operation_count; i++) {
@@ -162,12 +162,11 @@ static enum error why_none(const struct service *service, const struct call *cal
         selector_known = true;
         if ((row->methods & call->request->method) == 0)
             continue;
-        /* Only the variant was missing; the last row's header is the one every request needs. */
-        header_missing = !variant_given(row, call, &wanted).ptr;
         verb_known = true;
+        variant_sent = variant_sent || variant_given(row, call, &wanted).ptr;
     }
     if (verb_known)
-        return header_missing ? E_MissingRequiredHeader : E_InvalidHeaderValue;
+        return variant_sent ? E_InvalidHeaderValue : E_MissingRequiredHeader;
     return selector_known ? E_UnsupportedHttpVerb : E_InvalidQueryParameterValue;
 }
 

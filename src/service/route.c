@@ -138,6 +138,15 @@ static bool names_container(const struct call *call)
     return call_query(call, "restype").ptr || bytes_is(call_query(call, "comp"), "list");
 }
 
+/* Decodes in place; false when it is no text. */
+static bool decode_name(struct arena *arena, struct bytes *name)
+{
+    if (name->len == 0)
+        return true;
+    *name = percent_decode(arena, *name);
+    return name->ptr && bytes_is_utf8(*name) && !memchr(name->ptr, '\0', name->len);
+}
+
 static enum error read_names(struct work *work, struct bytes path)
 {
     struct call *call = &work->call;
@@ -146,11 +155,7 @@ static enum error read_names(struct work *work, struct bytes path)
     bytes_cut(path, '/', &first, &rest);
     if (first.len == 0 && rest.len == 0)
         return OK;
-    first = percent_decode(call->arena, first);
-    if (rest.ptr)
-        rest = percent_decode(call->arena, rest);
-    if (!first.ptr || !bytes_is_utf8(first) || !bytes_is_utf8(rest) ||
-        (rest.len > 0 && memchr(rest.ptr, '\0', rest.len)))
+    if (!decode_name(call->arena, &first) || !decode_name(call->arena, &rest))
         return E_InvalidUri;
     if (rest.len > 0 || names_container(call)) {
         call->container = first;

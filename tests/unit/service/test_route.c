@@ -1,0 +1,167 @@
+/* From a raw target to account, container and blob. rest:
+ * Naming-and-Referencing-Containers--Blobs--and-Metadata, Working-with-the-Root-Container */
+#include "fixture.h"
+
+#include <stdio.h>
+
+static void assert_text(struct bytes got, const char *expected)
+{
+    if (!expected) {
+        assert_null(got.ptr);
+        return;
+    }
+    assert_non_null(got.ptr);
+    assert_int_equal(got.len, strlen(expected));
+    assert_memory_equal(got.ptr, expected, got.len);
+}
+
+struct target {
+    const char *target, *host, *container, *blob;
+    bool secondary;
+    enum error result;
+};
+
+#define PATH_HOST "127.0.0.1:10000"
+#define ACCOUNT   "/devstoreaccount1"
+
+static const struct target targets[] = {
+    { ACCOUNT, PATH_HOST, NULL, NULL, false, OK },
+    { ACCOUNT "/", PATH_HOST, NULL, NULL, false, OK },
+    { ACCOUNT "/c?restype=container", PATH_HOST, "c", NULL, false, OK },
+    { ACCOUNT "/c?comp=list&restype=container", PATH_HOST, "c", NULL, false, OK },
+    { ACCOUNT "/c/b", PATH_HOST, "c", "b", false, OK },
+    { ACCOUNT "/c/d/e%2Ff%20g+h", PATH_HOST, "c", "d/e/f g+h", false, OK },
+    { ACCOUNT "/c//b", PATH_HOST, "c", "/b", false, OK },
+    { ACCOUNT "/b", PATH_HOST, "$root", "b", false, OK },
+    { ACCOUNT "/c/%C3%A9", PATH_HOST, "c", "\xc3\xa9", false, OK },
+    { ACCOUNT "/c/%FF", PATH_HOST, NULL, NULL, false, E_InvalidUri },
+    { ACCOUNT "/c/%00", PATH_HOST, NULL, NULL, false, E_InvalidUri },
+    { ACCOUNT "/c/%G0", PATH_HOST, NULL, NULL, false, E_InvalidUri },
+    { ACCOUNT "-secondary/c/b", PATH_HOST, "c", "b", true, OK },
+    { "/other/c/b", PATH_HOST, NULL, NULL, false, E_AuthenticationFailed },
+    { "/", PATH_HOST, NULL, NULL, false, E_AuthenticationFailed },
+    { "/c/b", "devstoreaccount1.blob.localhost:10000", "c", "b", false, OK },
+    { "/c/b", "devstoreaccount1-secondary.blob.localhost", "c", "b", true, OK },
+    { "/?comp=list", "devstoreaccount1.blob.localhost", NULL, NULL, false, OK },
+    { ACCOUNT "/c/b", "blob.localhost:10000", "c", "b", false, OK },
+    { ACCOUNT "/c/b", "example.org", "c", "b", false, OK },
+    { "/c/b", "other.blob.localhost", NULL, NULL, false, E_AuthenticationFailed },
+};
+
+static void names_of_targets(void **state)
+{
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        const struct target *t = &targets[i];
+        struct fixture *f = *state;
+        char host[128];
+
+        snprintf(host, sizeof host, "Host: %s", t->host);
+        fixture_request(f, METHOD_GET, t->target, (const char *const[]){ host, NULL });
+        if (route(&f->work) != t->result)
+            fail_msg("%s on %s", t->target, t->host);
+        if (t->result)
+            continue;
+        assert_text(f->work.call.container, t->container);
+        assert_text(f->work.call.blob, t->blob);
+        assert_int_equal(f->work.call.secondary, t->secondary);
+    }
+}
+
+/* The prefix of listings' ServiceEndpoint is what the client asked by. */
+static void prefix_of_urls(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_request(f, METHOD_GET, ACCOUNT "?comp=list",
+                    (const char *const[]){ "Host: 127.0.0.1:10000", NULL });
+    assert_int_equal(route(&f->work), OK);
+    assert_text(f->work.call.url_prefix, "http://127.0.0.1:10000/devstoreaccount1");
+    fixture_request(f, METHOD_GET, "/?comp=list",
+                    (const char *const[]){ "Host: devstoreaccount1.blob.localhost", NULL });
+    assert_int_equal(route(&f->work), OK);
+    assert_text(f->work.call.url_prefix, "http://devstoreaccount1.blob.localhost");
+}
+
+/* decision: 1, 9 */
+static void versions(void **state)
+{
+    static const struct {
+        const char *given, *used;
+    } cases[] = {
+        { "2026-10-06", "2026-10-06" },
+        { "2099-01-31", "2099-01-31" },
+        { "2015-02-21", "2015-02-21" },
+        { "2026-13-01", NULL },
+        { "2026-01-32", NULL },
+        { "20261006", NULL },
+        { "2026-1-1", NULL },
+        { "latest", NULL },
+        { "", NULL },
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char header[64];
+
+        snprintf(header, sizeof header, "x-ms-version: %s", cases[i].given);
+        fixture_request(f, METHOD_GET, ACCOUNT "/c/b", (const char *const[]){ header, NULL });
+        assert_int_equal(route(&f->work), cases[i].used ? OK : E_InvalidHeaderValue);
+        if (cases[i].used)
+            assert_text(f->work.call.version, cases[i].used);
+    }
+    fixture_request(f, METHOD_GET, ACCOUNT "/c/b", NULL);
+    assert_int_equal(route(&f->work), OK);
+    assert_text(f->work.call.version, "2026-10-06");
+}
+
+/* Names of parameters in any case, values decoded, '+' kept. */
+static void queries(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_request(f, METHOD_GET, ACCOUNT "/c?ResType=container&prefix=a%2Fb+c&empty=&&flag",
+                    NULL);
+    assert_int_equal(route(&f->work), OK);
+    assert_text(call_query(&f->work.call, "restype"), "container");
+    assert_text(call_query(&f->work.call, "prefix"), "a/b+c");
+    assert_text(call_query(&f->work.call, "empty"), "");
+    assert_text(call_query(&f->work.call, "flag"), "");
+    assert_text(call_query(&f->work.call, "missing"), NULL);
+    fixture_request(f, METHOD_GET, ACCOUNT "/c?prefix=%FF", NULL);
+    assert_int_equal(route(&f->work), E_InvalidUri);
+}
+
+/* Every Guid form that .NET takes; others are refused. decision: 8 */
+static void lease_ids(void **state)
+{
+    static const char *const good[] = {
+        "x-ms-lease-id: 0A0b0c0d-0000-4000-8000-000000000001",
+        "x-ms-lease-id: {0a0b0c0d-0000-4000-8000-000000000001}",
+        "x-ms-lease-id: 0a0b0c0d000040008000000000000001",
+    };
+    static const char *const bad[] = { "x-ms-lease-id: mine", "x-ms-lease-id: 0a0b0c0d-0000" };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < 3; i++) {
+        fixture_request(f, METHOD_PUT, ACCOUNT "/c/b", (const char *const[]){ good[i], NULL });
+        assert_int_equal(route(&f->work), OK);
+        assert_non_null(f->work.call.lease_id);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        fixture_request(f, METHOD_PUT, ACCOUNT "/c/b", (const char *const[]){ bad[i], NULL });
+        assert_int_equal(route(&f->work), E_InvalidHeaderValue);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(names_of_targets, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(prefix_of_urls, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(versions, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(queries, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(lease_ids, fixture_set_up, fixture_tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
