@@ -38,7 +38,7 @@ char *arena_string(struct arena *arena, struct bytes from);
 struct bytes arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 struct bytes arena_vprintf(struct arena *arena, const char *format, va_list args)
-    __attribute__((format(printf, 2, 0)));
+    __attribute__((format(printf, 2, 0), nonnull(2)));
 
 /* Text that grows in an arena (XML answers, strings to sign). In place while it is the newest. */
 struct text {
