@@ -1,0 +1,296 @@
+/* See fixture.h. */
+#include "service/service_private.h"
+
+#include <stdlib.h>
+
+#include "fixture.h"
+
+struct fixture {
+    struct store *store;
+    struct accounts *accounts;
+    struct server_options options;
+    struct endpoint endpoint;
+    struct arena *arena;
+};
+
+#define ARENA_MAX ((size_t)1 << 30)
+
+/* ---- a request from text ---- */
+
+static enum http_method method_of(struct bytes text)
+{
+    static const struct {
+        const char *name;
+        enum http_method method;
+    } methods[] = {
+        { "GET", METHOD_GET },   { "HEAD", METHOD_HEAD },     { "PUT", METHOD_PUT },
+        { "POST", METHOD_POST }, { "DELETE", METHOD_DELETE },
+    };
+
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        if (bytes_is(text, methods[i].name))
+            return methods[i].method;
+    }
+    return METHOD_OTHER;
+}
+
+static struct bytes lower(struct arena *arena, struct bytes text)
+{
+    char *to = arena_string(arena, text);
+
+    for (size_t i = 0; i < text.len; i++)
+        to[i] = to[i] >= 'A' && to[i] <= 'Z' ? (char)(to[i] - 'A' + 'a') : to[i];
+    return bytes_of(to, text.len);
+}
+
+#define HEADERS_MAX 32
+
+static void add_header(struct arena *arena, struct request *request, struct http_header *headers,
+                       struct bytes line)
+{
+    struct bytes name, value;
+
+    bytes_cut(line, ':', &name, &value);
+    assert_true(value.ptr && request->header_count < HEADERS_MAX);
+    headers[request->header_count++] = (struct http_header){
+        .name = lower(arena, name),
+        .value = bytes_trim(value),
+        .name_as_sent = name,
+    };
+}
+
+static void make_request(struct fixture *f, struct request *request, const char *target,
+                         const char *headers, size_t length)
+{
+    struct http_header *list = arena_array(f->arena, HEADERS_MAX, sizeof *list);
+    struct bytes rest = bytes_from_string(headers), line, path;
+
+    bytes_cut(bytes_from_string(target), ' ', &request->method_text, &path);
+    bytes_cut(path, '?', &path, &request->query);
+    request->method = method_of(request->method_text);
+    request->path = arena_printf(f->arena, "/" DEVELOPMENT_ACCOUNT "%.*s", BYTES_ARG(path));
+    request->content_length = length;
+    request->listener_tag = &f->endpoint;
+    request->headers = list;
+    while (rest.len > 0) {
+        bytes_cut(rest, '\n', &line, &rest);
+        add_header(f->arena, request, list, line);
+    }
+}
+
+/* ---- the way of a request ---- */
+
+static struct work *work_new(struct fixture *f, struct exchange *exchange)
+{
+    struct work *work = arena_alloc(f->arena, sizeof *work);
+    struct decision *d = &work->decision;
+
+    work->magic = WORK_MAGIC;
+    work->exchange = exchange;
+    work->endpoint = &f->endpoint;
+    pause_init(&work->pause, exchange);
+    work->call.service = &blob_service;
+    work->call.request = &exchange->request;
+    work->call.arena = f->arena;
+    work->call.request_id = guid_new();
+    work->call.inline_max = CONTENT_INLINE_MAX;
+    work->call.wants_crc64 = true;
+    d->call = &work->call;
+    d->arena = f->arena;
+    d->store = f->store;
+    d->response = &exchange->response;
+    d->now = clock_now();
+    response_init(d->response, f->arena);
+    return work;
+}
+
+static enum error admit(struct work *work)
+{
+    struct decision *d = &work->decision;
+    enum error e = route(work);
+
+    if (e)
+        return e;
+    work->call.operation = d->operation = operation_find(&blob_service, &work->call, &e);
+    if (!d->operation)
+        return e;
+    if (!d->operation->decide)
+        return E_NotImplemented;
+    e = blob_service.check_names(d);
+    if (call_header(&work->call, "content-md5").ptr)
+        work->call.wants_md5 = true;
+    if (!e && d->operation->check)
+        e = d->operation->check(d);
+    return e;
+}
+
+static enum error take_body(struct work *work, struct bytes body)
+{
+    size_t taken;
+
+    intake_init(work);
+    while (body.len > 0) {
+        enum body_taken result = intake_take(work, body, &taken);
+
+        if (result == BODY_TOO_LARGE)
+            return E_RequestBodyTooLarge;
+        assert_int_equal(result, BODY_TAKEN);
+        body = bytes_from(body, taken);
+    }
+    assert_int_equal(intake_finish(work), STORE_OK);
+    return intake_check_sums(work);
+}
+
+static enum error decide_and_commit(struct fixture *f, struct work *work)
+{
+    struct decision *d = &work->decision;
+    struct partition partition;
+    uint64_t sequence;
+    enum error e;
+
+    d->now = clock_now();
+    d->changes = changes_new(f->arena);
+    e = blob_locate(d, &partition);
+    if (e)
+        return e;
+    d->before = snapshot_open(f->store, partition);
+    e = operation_decide(d);
+    if (!e && !changes_empty(d->changes))
+        assert_int_equal(store_commit(f->store, d->before, d->changes, d->now, &sequence),
+                         STORE_OK);
+    return e;
+}
+
+static void never(struct waiter *waiter)
+{
+    (void)waiter;
+    fail_msg("the memory store does not wait");
+}
+
+/* The bytes that would be sent; closes the snapshot. */
+static struct bytes read_sent(struct fixture *f, struct decision *d)
+{
+    struct waiter waiter = { .wake = never };
+    size_t length = (size_t)d->send.length, done = 0;
+    char *to = arena_bytes(f->arena, length);
+    struct content_reader *reader;
+
+    if (!d->send.wanted || length == 0) {
+        if (d->before)
+            snapshot_close(d->before);
+        return d->response->body;
+    }
+    reader = content_reader_open(f->store, d->before, &d->send.content, d->send.offset, length);
+    while (done < length) {
+        size_t count = 0;
+
+        assert_int_equal(content_reader_read(reader, to + done, length - done, &waiter, &count),
+                         STORE_OK);
+        done += count;
+    }
+    content_reader_close(reader);
+    return bytes_of(to, length);
+}
+
+struct answer ask_bytes(struct fixture *f, const char *target, const char *headers,
+                        struct bytes body)
+{
+    struct exchange *exchange = arena_alloc(f->arena, sizeof *exchange);
+    struct work *work;
+    struct answer answer;
+    enum error e;
+
+    exchange->arena = f->arena;
+    make_request(f, &exchange->request, target, headers, body.len);
+    work = work_new(f, exchange);
+    e = admit(work);
+    if (!e)
+        e = take_body(work, body);
+    if (!e)
+        e = decide_and_commit(f, work);
+    if (e)
+        answer_error(&work->decision, e);
+    answer = (struct answer){ .status = exchange->response.status,
+                              .code = error_code(e),
+                              .response = &exchange->response };
+    answer.body = read_sent(f, &work->decision);
+    if (work->intake.stage)
+        stage_close(work->intake.stage);
+    return answer;
+}
+
+struct answer ask(struct fixture *f, const char *target, const char *headers, const char *body)
+{
+    return ask_bytes(f, target, headers, bytes_from_string(body));
+}
+
+struct answer askf(struct fixture *f, const char *headers, const char *body, const char *target,
+                   ...)
+{
+    struct bytes text;
+    va_list args;
+
+    va_start(args, target);
+    text = arena_vprintf(f->arena, target, args);
+    va_end(args);
+    return ask(f, arena_string(f->arena, text), headers, body);
+}
+
+const char *textf(struct fixture *f, const char *format, ...)
+{
+    struct bytes text;
+    va_list args;
+
+    va_start(args, format);
+    text = arena_vprintf(f->arena, format, args);
+    va_end(args);
+    return arena_string(f->arena, text);
+}
+
+const char *header_of(struct fixture *f, const struct answer *answer, const char *name)
+{
+    for (size_t i = 0; i < answer->response->header_count; i++) {
+        if (bytes_is_nocase(answer->response->headers[i].name, name))
+            return arena_string(f->arena, answer->response->headers[i].value);
+    }
+    return NULL;
+}
+
+uint64_t bytes_kept(struct fixture *f)
+{
+    struct store_usage usage;
+
+    store_collect_now(f->store, &usage);
+    return usage.piece_bytes;
+}
+
+/* ---- begin and end ---- */
+
+int fixture_setup(void **state)
+{
+    struct fixture *f = xcalloc(1, sizeof *f);
+
+    f->store = store_open_memory();
+    f->accounts = accounts_new();
+    accounts_add_development(f->accounts);
+    f->arena = arena_new(ARENA_MAX);
+    f->endpoint = (struct endpoint){
+        .service = &blob_service,
+        .store = f->store,
+        .accounts = f->accounts,
+        .options = &f->options,
+    };
+    *state = f;
+    return ask(f, "PUT /box?restype=container", NULL, NULL).status == 201 ? 0 : -1;
+}
+
+int fixture_teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    store_close(f->store);
+    accounts_free(f->accounts);
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}

@@ -1,0 +1,67 @@
+/* The Blob service without sockets: requests as text go through routing, intake, decide and commit on a
+ * memory store, as service/exchange.c does it, but for authorization and waiting. */
+#ifndef LAGRA_TESTS_UNIT_BLOB_FIXTURE_H
+#define LAGRA_TESTS_UNIT_BLOB_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "blob/blob.h"
+
+#include <cmocka.h> /* last: it has a macro `fail` */
+
+struct fixture; /* all memory of the answers lives as long as it */
+
+/* For cmocka: a fixture with the empty container "box" as *state, and its end. */
+int fixture_setup(void **state);
+int fixture_teardown(void **state);
+
+struct answer {
+    int status;
+    const char *code; /* x-ms-error-code; "" */
+    const struct response *response;
+    struct bytes body;
+};
+
+/* target: "PUT /box/b?comp=block&blockid=MQ%3D%3D"; headers: "name: value" lines, or NULL; body may be
+ * NULL. x-ms-version is 2026-10-06 unless given. */
+struct answer ask(struct fixture *f, const char *target, const char *headers, const char *body);
+struct answer ask_bytes(struct fixture *f, const char *target, const char *headers,
+                        struct bytes body);
+/* As ask(), with a printf target. */
+struct answer askf(struct fixture *f, const char *headers, const char *body, const char *target,
+                   ...) __attribute__((format(printf, 4, 5)));
+/* "name: value" from printf, in the fixture's memory. */
+const char *textf(struct fixture *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Value of a header of the answer, NULL without one. */
+const char *header_of(struct fixture *f, const struct answer *answer, const char *name);
+
+/* Bytes of pieces that records refer to: 0 when nothing is left behind. */
+uint64_t bytes_kept(struct fixture *f);
+
+#define assert_answer(got, status_wanted, code_wanted)                                             \
+    do {                                                                                           \
+        struct answer answer_ = (got);                                                             \
+        assert_string_equal(answer_.code, code_wanted);                                            \
+        assert_int_equal(answer_.status, status_wanted);                                           \
+    } while (0)
+#define assert_ok(answer, status_wanted) assert_answer(answer, status_wanted, "")
+#define assert_body(answer, text)        assert_bytes((answer).body, text)
+#define assert_bytes(bytes_got, text)                                                              \
+    do {                                                                                           \
+        struct bytes got_ = (bytes_got);                                                           \
+        assert_int_equal(got_.len, strlen(text));                                                  \
+        assert_memory_equal(got_.ptr, text, got_.len);                                             \
+    } while (0)
+#define assert_header(f, answer, name, text)                                                       \
+    do {                                                                                           \
+        const char *value_ = header_of(f, &(answer), name);                                        \
+        assert_non_null(value_);                                                                   \
+        assert_string_equal(value_, text);                                                         \
+    } while (0)
+#define assert_no_header(f, answer, name) assert_null(header_of(f, &(answer), name))
+
+#endif
