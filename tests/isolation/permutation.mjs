@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { IDS, Session } from './session.mjs';
-import { Names } from './show.mjs';
+import { AGAIN, Names } from './show.mjs';
 
 const ANSWER_LIMIT_MS = 10000;
 /* While the syncer is held, a step counts as waiting when it has been silent for so long and
@@ -165,7 +165,7 @@ export class Permutation {
         const texts = [];
 
         for (const { coming } of starts.map((step) => this.#begin(step, null)))
-            texts.push((await this.#text(coming)).replace(/ E\d+/, ' E'));
+            texts.push((await this.#text(coming)).replace(AGAIN, '').replace(/ E\d+/, ' E'));
         this.#lines.push(`${text}: ${texts.sort().join(' + ')}`);
     }
 }

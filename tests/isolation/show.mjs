@@ -5,6 +5,8 @@
 import { createHash } from 'node:crypto';
 
 const LONGEST_SHOWN = 64;
+/** Before an answer that was decided more than once. */
+export const AGAIN = '<decided again> ';
 
 /** The names of one permutation. */
 export class Names {
@@ -166,10 +168,9 @@ function showHeaders(answer, names) {
 
 /** A whole answer to a request as text. answer: { status, headers, body } */
 export function showAnswer(method, answer, names) {
-    const parts = [showStatus(answer)];
+    const again = Number(answer.headers.get('x-lagra-attempts') ?? 1) > 1 ? AGAIN : '';
+    const parts = [again + showStatus(answer)];
 
-    if (Number(answer.headers.get('x-lagra-attempts') ?? 1) > 1)
-        parts.unshift('<decided again>');
     if (answer.status < 300)
         parts.push(...showHeaders(answer, names));
     if (answer.status < 300 && method === 'GET' && (answer.body.length > 0 || answer.status === 200))
