@@ -1,8 +1,8 @@
 /* The order in which the service sorts the names of x-ms-* headers before they are signed.
  *
  * It is .NET's order of words in en-US. First all but hyphens and apostrophes is compared: other
- * signs before digits before letters, so that x-ms-copysource < x-ms-copy-source < x-ms-copy-status.
- * Where that finds no difference, the name with the earlier hyphen comes later. Names are in lower
+ * signs before digits before letters. Where that finds no difference, the name with the earlier
+ * hyphen comes later. So x-ms-copysource < x-ms-copy-source < x-ms-copy-status. Names are in lower
  * case, and tokens (rfc: 9110 5.6.2). semantics 10.3 */
 #include "auth/auth_private.h"
 

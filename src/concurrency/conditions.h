@@ -12,7 +12,7 @@ enum {
     IF_NONE_MATCH = 2,
     IF_MODIFIED_SINCE = 4,
     IF_UNMODIFIED_SINCE = 8,
-    IF_TAGS = 16, /* x-ms-if-tags: given but not built yet is refused, never ignored */
+    IF_TAGS = 16, /* x-ms-if-tags: not built yet, so refused, never ignored */
     IF_HTTP4 = IF_MATCH | IF_NONE_MATCH | IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE,
 };
 
@@ -35,12 +35,14 @@ struct conditions {
 
 /* How a failed condition is answered, and which combinations are allowed. */
 enum condition_class {
-    CONDITIONS_OF_READ, /* Get Blob, Get Blob Properties: any combination, lists; 304 or 412 */
-    CONDITIONS_OF_OTHER_READ, /* Get Blob Metadata, Get Block List...: combinations as a write; 304
-                                 or 412 */
-    CONDITIONS_OF_WRITE,      /* 412; If-None-Match: * on an existing resource fails 412 */
-    CONDITIONS_OF_CREATE,     /* Put Blob, Put Block List, Copy: If-None-Match: * -> 409
-                                 BlobAlreadyExists */
+    /* Get Blob, Get Blob Properties: any combination, lists of tags; 304 or 412. */
+    CONDITIONS_OF_READ,
+    /* Get Blob Metadata, Get Block List...: combinations as of a write; 304 or 412. */
+    CONDITIONS_OF_OTHER_READ,
+    /* 412; so does If-None-Match: * on what exists. */
+    CONDITIONS_OF_WRITE,
+    /* Put Blob, Put Block List, Copy: as a write, but If-None-Match: * is 409 BlobAlreadyExists. */
+    CONDITIONS_OF_CREATE,
 };
 
 /* Raw header values; ptr NULL for one that was not sent. */
@@ -51,16 +53,23 @@ struct condition_headers {
     struct bytes if_unmodified_since;
 };
 
-/* Parses the headers. Any combination and list is read; whether the operation may have it is
- * checked by conditions_allowed(). returns  OK E_InvalidHeaderValue  a date that is none, a tag
- * list that is none or too long */
+/* Reads the headers. Any combination and any list is read; whether the operation may be sent it is
+ * for conditions_allowed() to say.
+ *
+ * arena    holds the lists of tags
+ * returns  OK
+ *          E_InvalidHeaderValue  a date that is none; a list of tags that is none, or has more than
+ *                                CONDITION_TAGS_MAX */
 enum error conditions_parse(struct arena *arena, const struct condition_headers *headers,
                             struct conditions *ret_conditions);
 
-/* May an operation of this class, accepting these headers, be sent this combination?
- * returns  OK, E_ConditionHeadersNotSupported, E_MultipleConditionHeadersNotSupported,
- *          E_UnsatisfiableCondition (If-None-Match: * on a read), E_InvalidHeaderValue (several
- * tags where one is allowed) */
+/* May an operation of this class, which accepts these headers (bits), be sent this combination?
+ *
+ * returns  OK
+ *          E_ConditionHeadersNotSupported          a header that is not accepted
+ *          E_MultipleConditionHeadersNotSupported  neither one condition nor one of the two pairs
+ *          E_UnsatisfiableCondition                If-None-Match: * on a read
+ *          E_InvalidHeaderValue                    several tags where one is allowed */
 enum error conditions_allowed(enum condition_class class, unsigned accepted,
                               const struct conditions *given);
 
@@ -71,8 +80,13 @@ struct subject {
     instant modified; /* compared in whole seconds */
 };
 
-/* Are the conditions met? For a subject that does not exist only If-Match (any value) fails.
- * returns  OK, E_ConditionNotMet (412), E_ConditionNotMetOnRead (304), E_BlobAlreadyExists (409) */
+/* Are the conditions met? conditions_allowed() has said OK to them before. Of what does not exist
+ * only If-Match (any value) fails.
+ *
+ * returns  OK
+ *          E_ConditionNotMet        412
+ *          E_ConditionNotMetOnRead  304: the None-Match / Modified-Since half of a read
+ *          E_BlobAlreadyExists      409: If-None-Match: * where a blob is created */
 enum error conditions_check(enum condition_class class, const struct conditions *given,
                             const struct subject *subject);
 

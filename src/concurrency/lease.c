@@ -53,15 +53,15 @@ enum ids {
     OTHER_ID,   /* it is not */
     PROPOSED_ID /* change only: x-ms-lease-id is another one, the proposed id is the lease's */
 };
-#define IDS (PROPOSED_ID + 1)
+#define IDS        (PROPOSED_ID + 1)
 
 /* Shorthands of this file. */
-#define PRESENT     E_LeaseAlreadyPresent
-#define NO_LEASE    E_LeaseNotPresentWithLeaseOperation
-#define MISMATCH    E_LeaseIdMismatchWithLeaseOperation
-#define BREAKING_A  E_LeaseIsBreakingAndCannotBeAcquired
-#define BREAKING_C  E_LeaseIsBreakingAndCannotBeChanged
-#define BROKEN_R    E_LeaseIsBrokenAndCannotBeRenewed
+#define PRESENT    E_LeaseAlreadyPresent
+#define NO_LEASE   E_LeaseNotPresentWithLeaseOperation
+#define MISMATCH   E_LeaseIdMismatchWithLeaseOperation
+#define BREAKING_A E_LeaseIsBreakingAndCannotBeAcquired
+#define BREAKING_C E_LeaseIsBreakingAndCannotBeChanged
+#define BROKEN_R   E_LeaseIsBrokenAndCannotBeRenewed
 
 /* semantics 3.2. Rows that are missing cannot occur (action_ids()). In AVAILABLE no id is in force,
  * so that its SAME_ID cells are never read; they hold what any id gets. */
@@ -127,8 +127,7 @@ static instant after_seconds(instant now, int32_t seconds)
 static void start(struct lease *lease, instant now)
 {
     lease->kind = KIND_LEASED;
-    lease->ends =
-        lease->duration_s == LEASE_INFINITE ? 0 : after_seconds(now, lease->duration_s);
+    lease->ends = lease->duration_s == LEASE_INFINITE ? 0 : after_seconds(now, lease->duration_s);
 }
 
 static void acquire(struct lease *lease, const struct lease_request *request, instant now)
@@ -190,8 +189,10 @@ static void apply(struct lease *lease, const struct lease_request *request, inst
 }
 
 static const struct lease_result success[LEASE_ACTIONS] = {
-    [LEASE_ACQUIRE] = { .status = 201, .has_id = true }, [LEASE_RENEW] = { .status = 200, .has_id = true },
-    [LEASE_CHANGE] = { .status = 200, .has_id = true },  [LEASE_RELEASE] = { .status = 200 },
+    [LEASE_ACQUIRE] = { .status = 201, .has_id = true },
+    [LEASE_RENEW] = { .status = 200, .has_id = true },
+    [LEASE_CHANGE] = { .status = 200, .has_id = true },
+    [LEASE_RELEASE] = { .status = 200 },
     [LEASE_BREAK] = { .status = 202, .has_time = true },
 };
 

@@ -1,13 +1,18 @@
-/* Leases of blobs and containers: the state machine and what a lease means for other operations.
- * Pure; `now` comes from outside. Every cell has its row in the lease matrix; semantics 3.
+/* Leases of blobs and containers: the state machine, and what a lease means for other operations.
+ * Pure; `now` comes from outside. The numbered rules (9-15) are in README.md.
  *
  *                acquire                       break (finite left, or period)
  *   AVAILABLE ------------> LEASED ------------------------------------------> BREAKING
- *       ^                    |  ^  ^ renew, change, acquire same id               | time
- *       | release            |  |                                                v
- *       +--------------------+  +---- acquire ---- EXPIRED / BROKEN <------------+
- *   time: LEASED -> EXPIRED (finite only); a write without id: EXPIRED/BROKEN -> AVAILABLE
- * rest: Lease-Blob, Lease-Container */
+ *     ^    ^                 |  ^  ^                                              |
+ *     |    |         release |  |  | renew, change, acquire with the same id      | time
+ *     |    +-----------------+  |  +-- (stays LEASED)                             v
+ *     |                         +----- acquire, renew (EXPIRED) ---- EXPIRED / BROKEN
+ *     +---------------------------- release; a write without id -----------+
+ *
+ *   time:   LEASED -> EXPIRED (finite only), BREAKING -> BROKEN
+ *   break:  LEASED -> BROKEN at once (period 0, or infinite without period), EXPIRED -> BROKEN
+ *   release: from any state but AVAILABLE, by the id
+ * rest: Lease-Blob, Lease-Container; semantics 3. Any thread. */
 #ifndef LAGRA_CONCURRENCY_LEASE_H
 #define LAGRA_CONCURRENCY_LEASE_H
 
@@ -30,7 +35,7 @@ enum lease_state {
 #define LEASE_DURATION_MAX_S 60
 #define LEASE_BREAK_MAX_S    60
 
-/* As stored. All zero: never leased. */
+/* As stored. All zero: never leased, or forgotten. */
 struct lease {
     struct guid id;
     uint8_t kind;       /* 0 none, 1 leased, 2 breaking or broken (by `ends`) */
@@ -38,8 +43,13 @@ struct lease {
     instant ends;       /* leased: expiry, 0 if infinite; breaking: when it is broken */
 };
 
+/* From what is stored, and the time: rule 9. */
 enum lease_state lease_state(const struct lease *lease, instant now);
-/* "locked" / "unlocked"; "available"...; "infinite" / "fixed" / NULL when not leased. */
+
+/* As headers and lists show it. Static text.
+ * status    "locked" (LEASED, BREAKING) or "unlocked"
+ * state     "available", "leased", "breaking", "broken", "expired"
+ * duration  "infinite" or "fixed"; NULL when not LEASED */
 const char *lease_status_text(const struct lease *lease, instant now);
 const char *lease_state_text(const struct lease *lease, instant now);
 const char *lease_duration_text(const struct lease *lease, instant now);
@@ -64,10 +74,10 @@ struct lease_request {
 };
 
 struct lease_result {
-    int status;    /* 200, 201, 202 */
-    bool has_id;   /* answer x-ms-lease-id with the lease's id */
-    bool has_time; /* answer x-ms-lease-time */
-    uint32_t time_s;
+    int status;      /* 200, 201, 202 */
+    bool has_id;     /* answer x-ms-lease-id with the lease's id */
+    bool has_time;   /* answer x-ms-lease-time */
+    uint32_t time_s; /* break: until it is broken, rounded up */
 };
 
 /* Raw values of the headers of a lease request; ptr NULL when absent. */
@@ -75,29 +85,55 @@ struct lease_headers {
     struct bytes action, id, proposed, duration, break_period;
 };
 
-/* returns OK, E_MissingRequiredHeader, E_InvalidHeaderValue; *ret_header names the header at fault.
- * The guids it points to are in the arena. */
+/* Reads the headers of a lease request; those that the action does not use are not looked at.
+ *
+ * arena       holds the guids that the request points to
+ * ret_header  always set: the name of the header at fault (static), NULL when OK is returned
+ * returns     OK
+ *             E_MissingRequiredHeader  a header that the action needs
+ *             E_InvalidHeaderValue     an unknown action, no GUID, seconds out of range
+ * rest: Lease-Blob "Request Headers"; semantics 3.1 */
 enum error lease_request_parse(struct arena *arena, const struct lease_headers *headers,
                                struct lease_request *ret_request, const char **ret_header);
 
-/* Carries the action out on *lease. `modified_since_expiry`: the resource changed after the lease
- * ran out (blob only; such a write forgets the lease, so it is visible as AVAILABLE). returns OK or
- * the 409 of the matrix; on error *lease is unchanged. */
+/* Carries the action out on *lease. On an error *lease is unchanged. That a resource was modified
+ * since its lease ran out needs no telling: the write forgot the lease (rule 10).
+ *
+ * returns  OK
+ *          E_LeaseAlreadyPresent                  409: acquire; another one's, or breaking
+ *          E_LeaseIsBreakingAndCannotBeAcquired   409: acquire with the id in force
+ *          E_LeaseIdMismatchWithLeaseOperation    409: not the id in force, or none is
+ *          E_LeaseNotPresentWithLeaseOperation    409: change, break; there is no lease
+ *          E_LeaseIsBreakingAndCannotBeChanged    409: change
+ *          E_LeaseIsBrokenAndCannotBeRenewed      409: renew; breaking or broken */
 enum error lease_perform(struct lease *lease, const struct lease_request *request, instant now,
                          struct lease_result *ret_result);
 
 /* Which codes name the resource. */
 enum lease_resource { LEASE_OF_BLOB, LEASE_OF_CONTAINER };
 
-/* May a write / a read with this x-ms-lease-id (NULL: none) go on? The tables of
- * semantics 3.3, 3.4. returns OK, or one of the 412 family */
+/* May a write go on with this x-ms-lease-id (NULL: none)? For containers only Delete is a write.
+ *
+ * returns  OK
+ *          E_LeaseIdMissing, ...OnContainer              412: locked, and no id given
+ *          E_LeaseNotPresentWith{Blob,Container}Operation  412: an id, but no lease
+ *          E_LeaseIdMismatchWith{Blob,Container}Operation  412: another id than the last in force
+ *          E_LeaseLost, ...OnContainer                   412: the id of a lease that is over
+ * semantics 3.3, 3.4 */
 enum error lease_check_write(enum lease_resource of, const struct lease *lease,
                              const struct guid *given, instant now);
+
+/* The same of a read, or a write to a container other than Delete: an id is never needed, but one
+ * that is given must be right. Returns as lease_check_write() without E_LeaseIdMissing. */
 enum error lease_check_read(enum lease_resource of, const struct lease *lease,
                             const struct guid *given, instant now);
-/* A write ends a broken or expired lease: back to AVAILABLE, id forgotten. */
+
+/* What a write does to a lease that is BROKEN or EXPIRED: back to AVAILABLE, id forgotten. Other
+ * leases stay. Blobs only: rule 10. */
 void lease_forget_if_over(struct lease *lease, instant now);
 
+/* The stored form (lease_codec.c). What cannot be a lease makes `in` bad and gives one that was
+ * never leased. */
 void lease_encode(struct text *out, const struct lease *lease);
 void lease_decode(struct decoder *in, struct lease *ret_lease);
 

@@ -2,7 +2,13 @@
  * rest: Lease-Blob "Request Headers", Lease-Container; semantics 3.1 */
 #include "concurrency/lease.h"
 
-enum { NEEDS_ID = 1, NEEDS_PROPOSED = 2, TAKES_PROPOSED = 4, NEEDS_DURATION = 8, TAKES_PERIOD = 16 };
+enum {
+    NEEDS_ID = 1,
+    NEEDS_PROPOSED = 2,
+    TAKES_PROPOSED = 4,
+    NEEDS_DURATION = 8,
+    TAKES_PERIOD = 16
+};
 
 static const struct {
     const char *name;

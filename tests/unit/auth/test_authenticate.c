@@ -312,8 +312,7 @@ static void foreign_signatures_are_refused(void **state)
         "SharedKey devstoreaccount1-secondary:e3vV6djE5XzoHZZ8b3R8YBlwFwbz3ZbdhpOOTfHWGa0=",
         "SharedKey devstoreaccount1:aaaa",
         "SharedKey devstoreaccount1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
-        "SharedKey "
-        "devstoreaccount1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+        "SharedKey devstoreaccount1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     };
 
     (void)state;

@@ -152,7 +152,13 @@ signed('Table, Lite, Date only', 'SharedKeyLite', 'GET', '/Tables', [['date', DA
 
 const quoted = (text) => JSON.stringify(text); // all ASCII
 
-console.log(`/* Made by vectors.mjs; signed at "${DATE}" with the development account's key. */`);
+console.log(`/* Made by vectors.mjs; signed at "${DATE}" with the development account's key. */
+#ifndef LAGRA_TESTS_AUTH_VECTORS_H
+#define LAGRA_TESTS_AUTH_VECTORS_H
+
+#include "auth_test.h"
+
+/* clang-format off */`);
 console.log('static const struct vector vectors[] = {');
 for (const { what, method, path, query, headers, secondary, table } of vectors) {
     console.log(`    { ${quoted(what)}, ${quoted(method)},\n      ${quoted(path)}, ${query ? quoted(query) : 'NULL'},`);
@@ -161,4 +167,4 @@ for (const { what, method, path, query, headers, secondary, table } of vectors) 
         console.log(`          { ${quoted(name)}, ${quoted(value)} },`);
     console.log('      } },');
 }
-console.log('};');
+console.log('};\n/* clang-format on */\n\n#endif');

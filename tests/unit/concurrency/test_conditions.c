@@ -83,7 +83,7 @@ static enum error oracle_read(const struct given *g)
     return OK;
 }
 
-/* "None-Match decides", "Match decides"; E_ConditionNotMet for any that fails, but "If-None-Match: *
+/* "None-Match decides", "Match decides"; ConditionNotMet for any that fails, but "If-None-Match: *
  * = create only: 409 BlobAlreadyExists if present". */
 static enum error oracle_write(enum condition_class class, const struct given *g)
 {

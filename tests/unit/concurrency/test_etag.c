@@ -15,11 +15,8 @@ static void format_is_azures(void **state)
         instant v;
         const char *text;
     } rows[] = {
-        { 0x8D6D418B56CFF5B, "\"0x8D6D418B56CFF5B\"" },
-        { 1, "\"0x1\"" },
-        { 0, "\"0x0\"" },
-        { UINT64_MAX, "\"0xFFFFFFFFFFFFFFFF\"" },
-        { 0x10, "\"0x10\"" },
+        { 0x8D6D418B56CFF5B, "\"0x8D6D418B56CFF5B\"" }, { 1, "\"0x1\"" },     { 0, "\"0x0\"" },
+        { UINT64_MAX, "\"0xFFFFFFFFFFFFFFFF\"" },       { 0x10, "\"0x10\"" },
     };
     char buffer[ETAG_TEXT_SIZE];
 
@@ -39,8 +36,7 @@ static void tag_is_the_modification_time(void **state)
 
     (void)state;
     assert_true(etag_parse(bytes_from_string("\"0x8D6D418B56CFF5B\""), &etag));
-    assert_true(
-        instant_parse_http(bytes_from_string("Thu, 09 May 2019 00:53:10 GMT"), &modified));
+    assert_true(instant_parse_http(bytes_from_string("Thu, 09 May 2019 00:53:10 GMT"), &modified));
     assert_int_equal(instant_seconds(etag.v), instant_seconds(modified));
 }
 

@@ -45,7 +45,7 @@ static bool begins_with(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* Does the cell under `label` speak of this lease? "leased" of both kinds, "leased fixed" of one. */
+/* Is the label about this lease? "leased" is about both kinds of it, "leased fixed" about one. */
 static bool is_about(const char *label, const struct sample *sample)
 {
     const char *rest = label + strlen(sample->state);
