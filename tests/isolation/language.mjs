@@ -216,13 +216,17 @@ function checkTurns(turns, line) {
         throw new SpecError(line, `nothing lets ${[...held.keys()][0].name} go`);
 }
 
+function holdsSyncer(turns) {
+    return turns.some((turn) => turn.gate === 'applied');
+}
+
 /** What a permutation needs of the server: nothing special, gates (one permutation at a time can use
  *  them), or the server for itself, since a held syncer and a moved clock are felt by all. */
 function needs(spec, turns) {
     const steps = turns.flatMap((turn) => turn.starts ?? []).map((step) => step.action);
     const actions = [...spec.setup, ...steps, ...spec.always];
 
-    if (turns.some((turn) => turn.gate === 'applied') || actions.some((action) => action.clock))
+    if (holdsSyncer(turns) || actions.some((action) => action.clock))
         return 'alone';
     return turns.some((turn) => turn.gate) || actions.some((action) => action.collect) ? 'gates' : 'nothing';
 }
@@ -238,7 +242,9 @@ function permutations(spec, declared) {
         return [turns];
     });
 
-    return lists.map((turns) => ({ name: turns.map((turn) => turn.text).join(' '), turns, needs: needs(spec, turns) }));
+    return lists.map((turns) => ({
+        name: turns.map((turn) => turn.text).join(' '), turns, needs: needs(spec, turns), holdsSyncer: holdsSyncer(turns),
+    }));
 }
 
 /** Parses a spec's text. */

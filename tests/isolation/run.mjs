@@ -24,6 +24,7 @@ import { Target } from './target.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const JOBS = '4';
+const IN_MEMORY = '--inMemoryPersistence';
 
 function options() {
     const { values, positionals } = parseArgs({
@@ -67,6 +68,11 @@ async function run(job, target) {
     job.lines = await permutation.run(job.permutation);
     if (permutation.broken)
         await target.repair({ usedGates: job.permutation.needs !== 'nothing' });
+}
+
+/** Without a disk there is no syncer to hold. */
+function canRun(job, settings) {
+    return !job.permutation.holdsSyncer || !settings['server-arg'].includes(IN_MEMORY);
 }
 
 /** Takes jobs from the queue until it is empty. */
@@ -155,7 +161,7 @@ async function main() {
     }
     const target = settings.url ? await Target.foreign(settings.url)
         : await Target.own(settings.server, settings['server-arg']);
-    await runAll(jobs, target, Math.max(1, Number(settings.jobs)));
+    await runAll(jobs.filter((job) => canRun(job, settings)), target, Math.max(1, Number(settings.jobs)));
     if (settings.update)
         specs.forEach(update);
     for (const spec of specs) {
@@ -165,7 +171,7 @@ async function main() {
     }
     const left = jobs.filter((job) => !job.lines).length;
     if (left > 0)
-        console.log(`${left} permutations need gates and were left out`);
+        console.log(`${left} permutations were left out: the server has no ${target.hasGates ? 'syncer' : 'gates'}`);
     for (const complaint of [...target.complaints, ...(await target.close())]) {
         console.log(complaint);
         count.failed++;
