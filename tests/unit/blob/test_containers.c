@@ -1,0 +1,199 @@
+/* Create Container, Get Container Properties and Metadata, Set Container Metadata, Delete Container,
+ * Get Account Information. */
+#include "fixture.h"
+
+#define NEW "PUT /new?restype=container"
+
+/* Rule: a container is created once, with metadata and public access, and answers ETag and
+ * Last-Modified. rest: Create-Container */
+static void created_once(void **state)
+{
+    struct fixture *f = *state;
+    struct answer made, got;
+
+    made = ask(f, NEW, "x-ms-meta-Owner: me\nx-ms-blob-public-access: blob", NULL);
+    assert_ok(made, 201);
+    assert_non_null(header_of(f, &made, "Last-Modified"));
+    got = ask(f, "GET /new?restype=container", NULL, NULL);
+    assert_ok(got, 200);
+    assert_int_equal(got.body.len, 0);
+    assert_header(f, got, "ETag", header_of(f, &made, "ETag"));
+    assert_header(f, got, "Last-Modified", header_of(f, &made, "Last-Modified"));
+    assert_header(f, got, "x-ms-meta-Owner", "me");
+    assert_header(f, got, "x-ms-blob-public-access", "blob");
+    assert_answer(ask(f, NEW, NULL, NULL), 409, "ContainerAlreadyExists");
+}
+
+/* Rule: what the recordings of Get Container Properties have, and nothing a version does not know.
+ * recorded, 2018-11-09: test_container.test_container_exists */
+static void properties_by_version(void **state)
+{
+    struct fixture *f = *state;
+    struct answer got;
+
+    got = ask(f, "HEAD /c?restype=container", "x-ms-version: 2018-11-09", NULL);
+    assert_ok(got, 200);
+    assert_header(f, got, "x-ms-has-immutability-policy", "false");
+    assert_header(f, got, "x-ms-has-legal-hold", "false");
+    assert_header(f, got, "x-ms-lease-state", "available");
+    assert_header(f, got, "x-ms-lease-status", "unlocked");
+    assert_no_header(f, got, "x-ms-lease-duration");
+    assert_no_header(f, got, "x-ms-blob-public-access");
+    assert_no_header(f, got, "x-ms-default-encryption-scope");
+    got = ask(f, "GET /c?restype=container", "x-ms-version: 2015-12-11", NULL);
+    assert_ok(got, 200);
+    assert_no_header(f, got, "x-ms-has-legal-hold");
+    got = ask(f, "GET /c?restype=container", NULL, NULL);
+    assert_header(f, got, "x-ms-default-encryption-scope", "$account-encryption-key");
+    assert_header(f, got, "x-ms-deny-encryption-scope-override", "false");
+    assert_header(f, got, "x-ms-immutable-storage-with-versioning-enabled", "false");
+}
+
+/* Rule: Set Container Metadata replaces all metadata and changes the ETag; If-Modified-Since is the one
+ * condition it takes. rest: Set-Container-Metadata; semantics 2.1 */
+static void metadata_is_replaced(void **state)
+{
+    struct fixture *f = *state;
+    struct answer first, second, got;
+
+    first = ask(f, "PUT /c?restype=container&comp=metadata", "x-ms-meta-a: 1\nx-ms-meta-b: 2", NULL);
+    assert_ok(first, 200);
+    second = ask(f, "PUT /c?restype=container&comp=metadata", "x-ms-meta-C: 3", NULL);
+    assert_ok(second, 200);
+    assert_true(strcmp(header_of(f, &second, "ETag"), header_of(f, &first, "ETag")) > 0);
+    got = ask(f, "GET /c?restype=container&comp=metadata", NULL, NULL);
+    assert_ok(got, 200);
+    assert_header(f, got, "ETag", header_of(f, &second, "ETag"));
+    assert_header(f, got, "x-ms-meta-C", "3");
+    assert_no_header(f, got, "x-ms-meta-a");
+    assert_no_header(f, got, "x-ms-lease-state");
+
+    assert_answer(ask(f, "PUT /c?restype=container&comp=metadata", "x-ms-meta-1: 1", NULL), 400,
+                  "InvalidMetadata");
+    assert_answer(ask(f, "PUT /c?restype=container&comp=metadata",
+                      textf(f, "If-Modified-Since: %s", header_of(f, &got, "Last-Modified")), NULL),
+                  412, "ConditionNotMet");
+    got = ask(f, "HEAD /c?restype=container&comp=metadata", NULL, NULL);
+    assert_header(f, got, "x-ms-meta-C", "3");
+}
+
+/* Rule: a deleted container is gone at once with all blobs, and a new one of its name starts empty at
+ * once. rest: Delete-Container; design 4, "space" */
+static void deleted_and_made_again(void **state)
+{
+    struct fixture *f = *state;
+    struct answer gone;
+
+    assert_ok(ask(f, "PUT /c/b", "x-ms-blob-type: BlockBlob", "content"), 201);
+    assert_ok(ask(f, "PUT /c/b?comp=lease", "x-ms-lease-action: acquire\nx-ms-lease-duration: -1", NULL),
+              201);
+    gone = ask(f, "DELETE /c?restype=container", NULL, NULL);
+    assert_ok(gone, 202);
+    assert_no_header(f, gone, "ETag");
+    assert_answer(ask(f, "GET /c?restype=container", NULL, NULL), 404, "ContainerNotFound");
+    assert_answer(ask(f, "DELETE /c?restype=container", NULL, NULL), 404, "ContainerNotFound");
+    assert_answer(ask(f, "GET /c/b", NULL, NULL), 404, "ContainerNotFound");
+    assert_answer(ask(f, "GET /c?restype=container&comp=list", NULL, NULL), 404, "ContainerNotFound");
+
+    assert_ok(ask(f, "PUT /c?restype=container", NULL, NULL), 201);
+    assert_answer(ask(f, "GET /c/b", NULL, NULL), 404, "BlobNotFound");
+    assert_int_equal(bytes_kept(f), 0);
+}
+
+/* Rule: a leased container is deleted with its lease id only; everything else goes without.
+ * semantics 3.4 */
+static void delete_needs_the_lease(void **state)
+{
+    static const char lease[] = "x-ms-lease-id: 11111111-1111-1111-1111-111111111111";
+    static const char other[] = "x-ms-lease-id: 22222222-2222-2222-2222-222222222222";
+    struct fixture *f = *state;
+
+    assert_answer(ask(f, "DELETE /c?restype=container", lease, NULL), 412,
+                  "LeaseNotPresentWithContainerOperation");
+    assert_ok(ask(f, "PUT /c?restype=container&comp=lease",
+                  "x-ms-lease-action: acquire\nx-ms-lease-duration: 60\n"
+                  "x-ms-proposed-lease-id: 11111111-1111-1111-1111-111111111111",
+                  NULL),
+              201);
+    assert_answer(ask(f, "DELETE /c?restype=container", NULL, NULL), 412, "LeaseIdMissing");
+    assert_answer(ask(f, "DELETE /c?restype=container", other, NULL), 412,
+                  "LeaseIdMismatchWithContainerOperation");
+    assert_ok(ask(f, "PUT /c?restype=container&comp=metadata", "x-ms-meta-a: 1", NULL), 200);
+    assert_answer(ask(f, "GET /c?restype=container", other, NULL), 412,
+                  "LeaseIdMismatchWithContainerOperation");
+    assert_ok(ask(f, "DELETE /c?restype=container", lease, NULL), 202);
+}
+
+/* Rule: names are 3 to 63 of a-z, 0-9 and single dashes, or one of the service's own.
+ * rest: Naming-and-Referencing-Containers--Blobs--and-Metadata */
+static void names_are_checked(void **state)
+{
+    static const struct {
+        const char *name;
+        const char *code;
+    } wrong[] = {
+        { "ab", "OutOfRangeInput" },      { "Upper", "InvalidResourceName" },
+        { "a--b", "InvalidResourceName" }, { "-ab", "InvalidResourceName" },
+        { "ab-", "InvalidResourceName" },  { "$own", "InvalidResourceName" },
+        { "a.b", "InvalidResourceName" },
+        { "a123456789b123456789c123456789d123456789e123456789f123456789g123", "OutOfRangeInput" },
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_answer(askf(f, NULL, NULL, "PUT /%s?restype=container", wrong[i].name), 400,
+                      wrong[i].code);
+    assert_ok(ask(f, "PUT /$root?restype=container", NULL, NULL), 201);
+    assert_ok(ask(f, "PUT /a1-b?restype=container", NULL, NULL), 201);
+}
+
+/* Rule: what cannot be honoured is refused. promise 5 */
+static void unknown_access_and_scopes_are_refused(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_answer(ask(f, NEW, "x-ms-blob-public-access: all", NULL), 400, "InvalidHeaderValue");
+    assert_answer(ask(f, NEW, "x-ms-default-encryption-scope: mine", NULL), 400, "InvalidHeaderValue");
+    assert_answer(ask(f, NEW, "x-ms-deny-encryption-scope-override: true", NULL), 400,
+                  "InvalidHeaderValue");
+    assert_ok(ask(f, NEW,
+                  "x-ms-default-encryption-scope: $account-encryption-key\n"
+                  "x-ms-deny-encryption-scope-override: false",
+                  NULL),
+              201);
+}
+
+/* Rule: the account's kind and SKU, asked at every level. rest: Get-Account-Information; recorded
+ * header names, 2018-11-09 */
+static void account_is_described(void **state)
+{
+    static const char *const targets[] = { "HEAD /", "GET /", "GET /c", "HEAD /c/b" };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
+        struct answer got = askf(f, NULL, NULL, "%s?restype=account&comp=properties", targets[i]);
+
+        assert_ok(got, 200);
+        assert_header(f, got, "x-ms-sku-name", "Standard_LRS");
+        assert_header(f, got, "x-ms-account-kind", "StorageV2");
+        assert_header(f, got, "x-ms-is-hns-enabled", "false");
+    }
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(created_once),
+        TEST(properties_by_version),
+        TEST(metadata_is_replaced),
+        TEST(deleted_and_made_again),
+        TEST(delete_needs_the_lease),
+        TEST(names_are_checked),
+        TEST(unknown_access_and_scopes_are_refused),
+        TEST(account_is_described),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

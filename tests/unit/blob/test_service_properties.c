@@ -1,0 +1,208 @@
+/* Get Blob Service Properties, Set Blob Service Properties. */
+#include "listed.h"
+
+#define PROPERTIES "/?restype=service&comp=properties"
+#define XML_BEGIN  "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?>"
+
+#define DEFAULTS_TO_METRICS                                                                        \
+    XML_BEGIN "<StorageServiceProperties><Logging><Version>1.0</Version><Read>false</Read>"        \
+              "<Write>false</Write><Delete>false</Delete><RetentionPolicy><Enabled>false</Enabled>" \
+              "</RetentionPolicy></Logging><HourMetrics><Version>1.0</Version><Enabled>false"      \
+              "</Enabled><RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></HourMetrics>" \
+              "<MinuteMetrics><Version>1.0</Version><Enabled>false</Enabled><RetentionPolicy>"     \
+              "<Enabled>false</Enabled></RetentionPolicy></MinuteMetrics>"
+#define DEFAULTS_AFTER_CORS                                                                        \
+    "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy><StaticWebsite>"       \
+    "<Enabled>false</Enabled></StaticWebsite></StorageServiceProperties>"
+
+static struct answer set(struct fixture *f, const char *inside)
+{
+    return ask(f, "PUT " PROPERTIES, NULL,
+               textf(f, "<StorageServiceProperties>%s</StorageServiceProperties>", inside));
+}
+
+/* Rule: what an account without any setting answers, as recorded of 2018-11-09
+ * (test_service_properties.test_disabled_static_website_properties, but for its DefaultServiceVersion),
+ * and what versions before an element do not get. */
+static void defaults_as_recorded(void **state)
+{
+    struct fixture *f = *state;
+    struct answer got = ask(f, "GET " PROPERTIES, "x-ms-version: 2018-11-09", NULL);
+
+    assert_ok(got, 200);
+    assert_header(f, got, "Content-Type", "application/xml");
+    assert_body(got, DEFAULTS_TO_METRICS "<Cors />" DEFAULTS_AFTER_CORS);
+    got = ask(f, "GET " PROPERTIES, "x-ms-version: 2016-05-31", NULL);
+    assert_body(got, DEFAULTS_TO_METRICS "<Cors /></StorageServiceProperties>");
+}
+
+/* Rule: CORS rules come back as recorded (test_service_properties.test_set_cors): methods first, names
+ * of headers before prefixes. rest: Set-Blob-Service-Properties */
+static void cors_rules_come_back(void **state)
+{
+    struct fixture *f = *state;
+    struct answer got;
+
+    assert_ok(set(f, "<Cors><CorsRule><AllowedOrigins>www.xyz.com</AllowedOrigins><AllowedMethods>GET"
+                     "</AllowedMethods><MaxAgeInSeconds>0</MaxAgeInSeconds><ExposedHeaders />"
+                     "<AllowedHeaders /></CorsRule><CorsRule><AllowedOrigins>www.xyz.com,www.ab.com"
+                     "</AllowedOrigins><AllowedMethods>GET,PUT</AllowedMethods><MaxAgeInSeconds>500"
+                     "</MaxAgeInSeconds><ExposedHeaders>x-ms-meta-data*,x-ms-meta-source*,"
+                     "x-ms-meta-abc,x-ms-meta-bcd</ExposedHeaders><AllowedHeaders>x-ms-meta-data*,"
+                     "x-ms-meta-target*,x-ms-meta-xyz,x-ms-meta-foo</AllowedHeaders></CorsRule>"
+                     "</Cors>"),
+              202);
+    got = ask(f, "GET " PROPERTIES, NULL, NULL);
+    assert_body(got,
+                DEFAULTS_TO_METRICS
+                "<Cors><CorsRule><AllowedMethods>GET</AllowedMethods><AllowedOrigins>www.xyz.com"
+                "</AllowedOrigins><AllowedHeaders /><ExposedHeaders /><MaxAgeInSeconds>0"
+                "</MaxAgeInSeconds></CorsRule><CorsRule><AllowedMethods>GET,PUT</AllowedMethods>"
+                "<AllowedOrigins>www.xyz.com,www.ab.com</AllowedOrigins><AllowedHeaders>"
+                "x-ms-meta-xyz,x-ms-meta-foo,x-ms-meta-data*,x-ms-meta-target*</AllowedHeaders>"
+                "<ExposedHeaders>x-ms-meta-abc,x-ms-meta-bcd,x-ms-meta-data*,x-ms-meta-source*"
+                "</ExposedHeaders><MaxAgeInSeconds>500</MaxAgeInSeconds></CorsRule></Cors>"
+                DEFAULTS_AFTER_CORS);
+    assert_ok(ask_bytes(f, "PUT " PROPERTIES, NULL, got.body), 202);
+}
+
+/* Rule: a section that is not sent stays, an empty Cors ends CORS. rest: Set-Blob-Service-Properties */
+static void sections_not_sent_stay(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_ok(set(f, "<Cors><CorsRule><AllowedOrigins>*</AllowedOrigins><AllowedMethods>GET"
+                     "</AllowedMethods><MaxAgeInSeconds>5</MaxAgeInSeconds></CorsRule></Cors>"),
+              202);
+    assert_ok(set(f, "<StaticWebsite><Enabled>False</Enabled></StaticWebsite>"), 202);
+    assert_string_equal(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"), "*");
+    assert_ok(set(f, ""), 202);
+    assert_string_equal(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"), "*");
+    assert_ok(set(f, "<Cors />"), 202);
+    assert_null(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"));
+}
+
+#define RETENTION "<RetentionPolicy><Enabled>true</Enabled><Days>5</Days></RetentionPolicy>"
+#define NO_RETENTION "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy>"
+
+/* Rule: what this server does not do is refused when it is switched on, accepted when it is off.
+ * promise 5 */
+static void unbuilt_is_refused(void **state)
+{
+    static const char *const refused[] = {
+        "<Logging><Version>1.0</Version><Read>true</Read><Write>false</Write><Delete>false</Delete>"
+        NO_RETENTION "</Logging>",
+        "<Logging><Version>1.0</Version><Read>false</Read><Write>false</Write><Delete>false</Delete>"
+        RETENTION "</Logging>",
+        "<HourMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true</IncludeAPIs>"
+        NO_RETENTION "</HourMetrics>",
+        "<MinuteMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>false</IncludeAPIs>"
+        RETENTION "</MinuteMetrics>",
+        "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>2</Days></DeleteRetentionPolicy>",
+        "<StaticWebsite><Enabled>true</Enabled><IndexDocument>i</IndexDocument></StaticWebsite>",
+        "<DefaultServiceVersion>2014-02-14</DefaultServiceVersion>",
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+        assert_answer(set(f, refused[i]), 501, "NotImplemented");
+    assert_ok(set(f, "<Logging><Version>1.0</Version><Delete>False</Delete><Read>False</Read>"
+                     "<Write>False</Write>" NO_RETENTION "</Logging><HourMetrics><Version>1.0</Version>"
+                     "<Enabled>False</Enabled>" NO_RETENTION "</HourMetrics><Cors />"
+                     "<DeleteRetentionPolicy><Enabled>False</Enabled></DeleteRetentionPolicy>"),
+              202);
+}
+
+#define RULE(origins, methods, headers, age)                                                       \
+    "<Cors><CorsRule><AllowedOrigins>" origins "</AllowedOrigins><AllowedMethods>" methods         \
+    "</AllowedMethods><AllowedHeaders>" headers "</AllowedHeaders><ExposedHeaders />"              \
+    "<MaxAgeInSeconds>" age "</MaxAgeInSeconds></CorsRule></Cors>"
+#define SHORT_RULE                                                                                 \
+    "<CorsRule><AllowedOrigins>o</AllowedOrigins><AllowedMethods>GET</AllowedMethods>"             \
+    "<MaxAgeInSeconds>1</MaxAgeInSeconds></CorsRule>"
+
+/* Rule: a body that is not the documented form changes nothing. rest: Set-Blob-Service-Properties;
+ * recorded: test_retention_too_long, and IndexDocument of a website that is off */
+static void wrong_bodies_are_refused(void **state)
+{
+    static const struct {
+        const char *inside;
+        const char *code;
+    } wrong[] = {
+        { "<Loging />", "InvalidXmlDocument" },
+        { "<Cors /><Cors />", "InvalidXmlDocument" },
+        { "<Cors>", "InvalidXmlDocument" },
+        { "<Cors><Rule /></Cors>", "InvalidXmlDocument" },
+        { "<Cors>" SHORT_RULE SHORT_RULE SHORT_RULE SHORT_RULE SHORT_RULE SHORT_RULE "</Cors>",
+          "InvalidXmlDocument" },
+        { "<Cors><CorsRule></CorsRule></Cors>", "MissingRequiredXmlNode" },
+        { RULE("", "GET", "", "1"), "MissingRequiredXmlNode" },
+        { RULE("o", "", "", "1"), "MissingRequiredXmlNode" },
+        { RULE("o", "GET", "", ""), "MissingRequiredXmlNode" },
+        { RULE("o,,p", "GET", "", "1"), "InvalidXmlNodeValue" },
+        { RULE("o", "FETCH", "", "1"), "InvalidXmlNodeValue" },
+        { RULE("o", "GET", "a*b", "1"), "InvalidXmlNodeValue" },
+        { RULE("o", "GET", "a*,b*,c*", "1"), "InvalidXmlNodeValue" },
+        { RULE("o", "GET", "", "-1"), "InvalidXmlNodeValue" },
+        { "<Logging><Version>1.0</Version><Read>false</Read><Write>false</Write></Logging>",
+          "MissingRequiredXmlNode" },
+        { "<HourMetrics><Version>3.0</Version><Enabled>false</Enabled></HourMetrics>",
+          "InvalidXmlNodeValue" },
+        { "<HourMetrics><Version>1.0</Version><Enabled>maybe</Enabled></HourMetrics>",
+          "InvalidXmlNodeValue" },
+        { "<HourMetrics><Version>1.0</Version><Enabled>false</Enabled><IncludeAPIs>true</IncludeAPIs>"
+          "</HourMetrics>",
+          "InvalidXmlDocument" },
+        { "<MinuteMetrics><Version>1.0</Version><Enabled>True</Enabled><RetentionPolicy><Enabled>True"
+          "</Enabled><Days>366</Days></RetentionPolicy></MinuteMetrics>",
+          "InvalidXmlDocument" },
+        { "<DeleteRetentionPolicy><Enabled>true</Enabled></DeleteRetentionPolicy>",
+          "MissingRequiredXmlNode" },
+        { "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>0</Days></DeleteRetentionPolicy>",
+          "InvalidXmlDocument" },
+        { "<StaticWebsite><Enabled>false</Enabled><IndexDocument>i</IndexDocument></StaticWebsite>",
+          "InvalidXmlDocument" },
+    };
+    struct fixture *f = *state;
+    struct answer got;
+
+    assert_ok(set(f, "<Cors>" SHORT_RULE "</Cors>"), 202);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_answer(set(f, wrong[i].inside), 400, wrong[i].code);
+    assert_answer(ask(f, "PUT " PROPERTIES, NULL, NULL), 400, "InvalidXmlDocument");
+    assert_answer(ask(f, "PUT " PROPERTIES, NULL, "<Properties />"), 400, "InvalidXmlDocument");
+    got = set(f, "<StaticWebsite><Enabled>false</Enabled><IndexDocument>i</IndexDocument>"
+                 "</StaticWebsite>");
+    assert_string_equal(first_text(f, got, "Reason"), "Element IndexDocument is only expected when "
+                                                      "StaticWebsite/Enabled is enabled.");
+    assert_string_equal(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"), "o");
+}
+
+/* Rule: all CORS rules together take at most 2 KiB. semantics 10.1 */
+static void cors_rules_are_limited(void **state)
+{
+    struct fixture *f = *state;
+    char origins[2050];
+
+    memset(origins, 'o', sizeof origins - 1);
+    for (size_t i = 200; i < sizeof origins; i += 200)
+        origins[i] = ',';
+    origins[sizeof origins - 1] = '\0';
+    assert_answer(set(f, textf(f,
+                               "<Cors><CorsRule><AllowedOrigins>%s</AllowedOrigins><AllowedMethods>GET"
+                               "</AllowedMethods><MaxAgeInSeconds>1</MaxAgeInSeconds></CorsRule></Cors>",
+                               origins)),
+                  400, "InvalidXmlDocument");
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(defaults_as_recorded),   TEST(cors_rules_come_back),     TEST(sections_not_sent_stay),
+        TEST(unbuilt_is_refused),     TEST(wrong_bodies_are_refused), TEST(cors_rules_are_limited),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
