@@ -35,6 +35,7 @@ enum phase {
 struct connection {
     unsigned magic;
     struct http_server *server;
+    struct worker *worker;
     struct connection *next; /* under server->lock */
     struct connection *previous;
     int fd;
@@ -46,6 +47,16 @@ struct connection {
     _Atomic uint64_t last_ms;    /* body: the last byte came */
     _Atomic uint64_t body_bytes; /* body: so far */
     uint64_t paused_ms;          /* worker: body paused since, 0: not */
+};
+
+#define WORKER_SPARES 16
+
+/* One of MHD's threads. Its own fields are touched by that thread only. */
+struct worker {
+    _Alignas(64) pthread_t thread; /* under server->lock */
+    bool known;                    /* under server->lock: thread is set */
+    unsigned spare_count;
+    struct arena *spares[WORKER_SPARES]; /* see exchange_begin() */
 };
 
 struct http_server {
@@ -63,6 +74,8 @@ struct http_server {
     _Atomic unsigned resumers; /* threads inside exchange_resume() */
     _Atomic bool stopping;     /* answers say "Connection: close" */
     pthread_t sweeper;
+    unsigned worker_count;
+    struct worker *workers;
 };
 
 /* Accept: NULL-safe on memory (ends the process). Worker. */
@@ -101,8 +114,9 @@ struct live {
     struct exchange exchange; /* first: an exchange of ours is always inside a live one */
     struct connection *connection;
     struct MHD_Connection *mhd;
-    struct bytes target;    /* raw, as in the request line */
-    const char *target_end; /* of the original, in MHD's buffer */
+    struct arena_mark fresh; /* the arena when the exchange began */
+    struct bytes target;     /* raw, as in the request line */
+    const char *target_end;  /* of the original, in MHD's buffer */
     enum stage stage;
     uint64_t discarded;     /* body bytes thrown away */
     bool known;             /* head() was called: done() is due */

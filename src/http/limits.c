@@ -109,6 +109,21 @@ static void peer_write(struct connection *connection, const struct sockaddr *add
     }
 }
 
+/* The calling thread, which MHD has bound to the connection. Under server->lock. */
+static struct worker *worker_self(struct http_server *server)
+{
+    pthread_t self = pthread_self();
+    unsigned i = 0;
+
+    while (i < server->worker_count && server->workers[i].known &&
+           !pthread_equal(server->workers[i].thread, self))
+        i++;
+    assert(i < server->worker_count);
+    server->workers[i].known = true;
+    server->workers[i].thread = self;
+    return &server->workers[i];
+}
+
 struct connection *connection_add(struct http_server *server, struct MHD_Connection *mhd)
 {
     struct connection *connection = xcalloc(1, sizeof *connection);
@@ -124,6 +139,7 @@ struct connection *connection_add(struct http_server *server, struct MHD_Connect
     connection_awaits_head(connection);
 
     lock_take(&server->lock);
+    connection->worker = worker_self(server);
     connection->next = server->connections;
     if (connection->next)
         connection->next->previous = connection;

@@ -102,7 +102,7 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, const struct 
                                        int fd, bool ipv6)
 {
     const struct http_limits *limits = &server->limits;
-    unsigned workers = worker_count(limits);
+    unsigned workers = server->worker_count;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
     struct MHD_OptionItem options[OPTIONS_MAX];
     size_t count = 0;
@@ -145,6 +145,39 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, const struct 
                             MHD_OPTION_ARRAY, options, MHD_OPTION_END);
 }
 
+static struct http_server *server_new(const struct http_listen *listen,
+                                      const struct http_limits *limits,
+                                      const struct http_application *application)
+{
+    struct http_server *server = xcalloc(1, sizeof *server);
+
+    server->application = application;
+    server->limits = *limits;
+    server->tag = listen->tag;
+    server->secure = listen->cert_pem;
+    server->worker_count = worker_count(limits);
+    server->workers =
+        aligned_alloc(_Alignof(struct worker), server->worker_count * sizeof *server->workers);
+    if (!server->workers)
+        abort();
+    memset(server->workers, 0, server->worker_count * sizeof *server->workers);
+    lock_init(&server->lock, RANK_CONNECTIONS);
+    lock_condition_init(&server->changed);
+    return server;
+}
+
+static void server_free(struct http_server *server)
+{
+    for (unsigned i = 0; i < server->worker_count; i++) {
+        while (server->workers[i].spare_count > 0)
+            arena_free(server->workers[i].spares[--server->workers[i].spare_count]);
+    }
+    free(server->workers);
+    lock_release(&server->lock);
+    pthread_cond_destroy(&server->changed);
+    free(server);
+}
+
 struct http_server *http_start(const struct http_listen *listen, const struct http_limits *limits,
                                const struct http_application *application, const char **ret_problem)
 {
@@ -160,18 +193,10 @@ struct http_server *http_start(const struct http_listen *listen, const struct ht
             return NULL;
         }
     }
-    server = xcalloc(1, sizeof *server);
+    server = server_new(listen, limits, application);
     fd = listener_open(listen->host, listen->port, &server->port, &ipv6, ret_problem);
-    if (fd < 0) {
-        free(server);
-        return NULL;
-    }
-    server->application = application;
-    server->limits = *limits;
-    server->tag = listen->tag;
-    server->secure = listen->cert_pem;
-    lock_init(&server->lock, RANK_CONNECTIONS);
-    lock_condition_init(&server->changed);
+    if (fd < 0)
+        goto out;
     if (!sweeper_start(server)) {
         *ret_problem = "cannot start a thread";
         goto out;
@@ -182,10 +207,9 @@ struct http_server *http_start(const struct http_listen *listen, const struct ht
     *ret_problem = "libmicrohttpd does not start (descriptors, threads or memory)";
     sweeper_stop(server);
 out:
-    close(fd);
-    lock_release(&server->lock);
-    pthread_cond_destroy(&server->changed);
-    free(server);
+    if (fd >= 0)
+        close(fd);
+    server_free(server);
     return NULL;
 }
 
@@ -217,7 +241,5 @@ void http_stop(struct http_server *server, unsigned grace_s)
     MHD_stop_daemon(server->daemon);
     if (fd >= 0)
         close(fd);
-    lock_release(&server->lock);
-    pthread_cond_destroy(&server->changed);
-    free(server);
+    server_free(server);
 }

@@ -270,6 +270,22 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
     return HTTP_WANT_BODY;
 }
 
+/* What comes with a blob. */
+static const char *const blob_headers[][2] = {
+    { "Last-Modified", "Sat, 21 Nov 2026 07:44:39 GMT" },
+    { "ETag", "\"0x8DE28F0A1B2C3D4\"" },
+    { "Content-MD5", "XUFAKrxLKna5cZ2REBfFkg==" },
+    { "Accept-Ranges", "bytes" },
+    { "Server", "Lagra" },
+    { "x-ms-request-id", "6f1d7a3c-001e-0040-1234-5b6c7d000000" },
+    { "x-ms-client-request-id", "3f2c1b0a-7777-4b4b-9c9c-1234567890ab" },
+    { "x-ms-lease-status", "unlocked" },
+    { "x-ms-lease-state", "available" },
+    { "x-ms-blob-type", "BlockBlob" },
+    { "x-ms-server-encrypted", "true" },
+    { "x-ms-creation-time", "Sat, 21 Nov 2026 07:44:39 GMT" },
+};
+
 static enum http_step on_end(struct exchange *exchange)
 {
     struct echo *echo = echo_of(exchange);
@@ -279,6 +295,10 @@ static enum http_step on_end(struct exchange *exchange)
     if (says(exchange, "end") && !echo->paused_end) {
         echo->paused_end = true;
         return pause_now(echo);
+    }
+    if (says(exchange, "blob-headers")) {
+        for (size_t i = 0; i < sizeof blob_headers / sizeof blob_headers[0]; i++)
+            response_header_string(&exchange->response, blob_headers[i][0], blob_headers[i][1]);
     }
     if (says(exchange, "large-headers")) {
         for (int i = 0; i < 64; i++)

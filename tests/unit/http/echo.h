@@ -13,6 +13,7 @@
  *   source            the source is paused before every block
  *   fail              the source fails in the middle
  *   sip               body() takes at most 1000 bytes at a time
+ *   blob-headers      the headers of a blob in the answer
  *   large-headers     64 headers of 100 bytes in the answer
  * Pauses are ended by a thread of its own, as the store does it. */
 #ifndef LAGRA_TESTS_ECHO_H
