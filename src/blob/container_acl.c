@@ -9,7 +9,7 @@
 
 #define POLICIES_VERSION   1
 #define POLICIES_MAX       5
-#define POLICY_ID_MAX      64
+#define POLICY_ID_MAX      64 /* characters */
 #define POLICY_PERMISSIONS "racwdxyltfmeopi"
 
 struct policy {
@@ -153,6 +153,16 @@ static enum error check_permission(struct decision *d, struct bytes permission)
     return OK;
 }
 
+/* Characters of UTF-8. */
+static size_t count_characters(struct bytes text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        count += ((unsigned char)text.ptr[i] & 0xC0) != 0x80;
+    return count;
+}
+
 static enum error read_policy(struct decision *d, const struct xml_node *node,
                               struct policy *ret_policy)
 {
@@ -167,7 +177,7 @@ static enum error read_policy(struct decision *d, const struct xml_node *node,
         return e;
     if (!policy.id.ptr)
         return fail_xml_missing(d, "Id");
-    if (policy.id.len > POLICY_ID_MAX)
+    if (count_characters(policy.id) > POLICY_ID_MAX)
         return fail_xml_value(d, "Id", policy.id, "Longer than 64 characters.");
     access = xml_child(node, "AccessPolicy");
     if (access) {

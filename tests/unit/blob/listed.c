@@ -87,11 +87,8 @@ static const struct {
     const char *open; /* what stands before a value that differs from run to run */
     const char *instead;
 } varying[] = {
-    { "<Last-Modified>", "D" },
-    { "<Creation-Time>", "D" },
-    { "<AccessTierChangeTime>", "D" },
-    { "<Etag>", "E" },
-    { "<Snapshot>", "S" },
+    { "<Last-Modified>", "D" }, { "<Creation-Time>", "D" }, { "<AccessTierChangeTime>", "D" },
+    { "<Etag>", "E" },          { "<Snapshot>", "S" },
 };
 
 const char *normal(struct fixture *f, struct answer answer)

@@ -1,7 +1,7 @@
 /* Get Container ACL, Set Container ACL. */
 #include "listed.h"
 
-#define ACL "/c?restype=container&comp=acl"
+#define ACL "/box?restype=container&comp=acl"
 
 /* Rule: a container without policies gives an empty element (recorded,
  * test_container.test_get_container_acl), and GET and HEAD give its access. rest: Get-Container-ACL */
@@ -27,7 +27,8 @@ static void policies_come_back(void **state)
         "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>"
         "<SignedIdentifier><Id>a &lt;b&gt;</Id><AccessPolicy><Start>2026-01-02</Start>"
         "<Expiry>2026-01-02T03:04:05.6789Z</Expiry><Permission>rwl</Permission></AccessPolicy>"
-        "</SignedIdentifier><SignedIdentifier><Id>second</Id></SignedIdentifier></SignedIdentifiers>";
+        "</SignedIdentifier><SignedIdentifier><Id>second</Id></SignedIdentifier></"
+        "SignedIdentifiers>";
     struct fixture *f = *state;
     struct answer before = ask(f, "GET " ACL, NULL, NULL), set, got;
 
@@ -36,13 +37,12 @@ static void policies_come_back(void **state)
     assert_true(strcmp(header_of(f, &set, "ETag"), header_of(f, &before, "ETag")) > 0);
     got = ask(f, "GET " ACL, NULL, NULL);
     assert_header(f, got, "ETag", header_of(f, &set, "ETag"));
-    assert_body(got,
-                "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>"
-                "<SignedIdentifier><Id>a &lt;b&gt;</Id><AccessPolicy>"
-                "<Start>2026-01-02T00:00:00.0000000Z</Start>"
-                "<Expiry>2026-01-02T03:04:05.6789000Z</Expiry><Permission>rwl</Permission>"
-                "</AccessPolicy></SignedIdentifier><SignedIdentifier><Id>second</Id>"
-                "</SignedIdentifier></SignedIdentifiers>");
+    assert_body(got, "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>"
+                     "<SignedIdentifier><Id>a &lt;b&gt;</Id><AccessPolicy>"
+                     "<Start>2026-01-02T00:00:00.0000000Z</Start>"
+                     "<Expiry>2026-01-02T03:04:05.6789000Z</Expiry><Permission>rwl</Permission>"
+                     "</AccessPolicy></SignedIdentifier><SignedIdentifier><Id>second</Id>"
+                     "</SignedIdentifier></SignedIdentifiers>");
 }
 
 /* Rule: all is replaced: no body, no policies; no header, private. rest: Set-Container-ACL */
@@ -98,18 +98,20 @@ static void wrong_policies_are_refused(void **state)
     struct answer before = ask(f, "GET " ACL, NULL, NULL), after;
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        assert_answer(ask(f, "PUT " ACL, NULL, identifiers(f, wrong[i].inside)), 400, wrong[i].code);
+        assert_answer(ask(f, "PUT " ACL, NULL, identifiers(f, wrong[i].inside)), 400,
+                      wrong[i].code);
     assert_answer(ask(f, "PUT " ACL, NULL, "<Identifiers />"), 400, "InvalidXmlDocument");
     assert_answer(ask(f, "PUT " ACL, "x-ms-blob-public-access: everyone", NULL), 400,
                   "InvalidHeaderValue");
     after = ask(f, "GET " ACL, NULL, NULL);
     assert_header(f, after, "ETag", header_of(f, &before, "ETag"));
 
-    assert_ok(ask(f, "PUT " ACL, NULL,
-                  identifiers(f, POLICY("0123456789012345678901234567890123456789012345678901234567890"
-                                        "\xC3\xA4\xC3\xB6\xC3\xBC",
-                                        ""))),
-              200);
+    assert_ok(
+        ask(f, "PUT " ACL, NULL,
+            identifiers(f, POLICY("0123456789012345678901234567890123456789012345678901234567890"
+                                  "\xC3\xA4\xC3\xB6\xC3\xBC",
+                                  ""))),
+        200);
 }
 
 /* Rule: the two date conditions, each on both sides. semantics 4.2 */
@@ -121,8 +123,8 @@ static void dates_are_conditions(void **state)
 
     assert_answer(ask(f, "PUT " ACL, textf(f, "If-Modified-Since: %s", modified), NULL), 412,
                   "ConditionNotMet");
-    assert_answer(ask(f, "PUT " ACL, "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT", NULL), 412,
-                  "ConditionNotMet");
+    assert_answer(ask(f, "PUT " ACL, "If-Unmodified-Since: Sun, 06 Nov 1994 08:49:37 GMT", NULL),
+                  412, "ConditionNotMet");
     assert_ok(ask(f, "PUT " ACL, textf(f, "If-Unmodified-Since: %s", modified), NULL), 200);
     assert_ok(ask(f, "PUT " ACL, "If-Modified-Since: Sun, 06 Nov 1994 08:49:37 GMT", NULL), 200);
 }
@@ -132,10 +134,8 @@ static void dates_are_conditions(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(no_policies),
-        TEST(policies_come_back),
-        TEST(all_is_replaced),
-        TEST(wrong_policies_are_refused),
+        TEST(no_policies),          TEST(policies_come_back),
+        TEST(all_is_replaced),      TEST(wrong_policies_are_refused),
         TEST(dates_are_conditions),
     };
 

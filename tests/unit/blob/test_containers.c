@@ -31,7 +31,7 @@ static void properties_by_version(void **state)
     struct fixture *f = *state;
     struct answer got;
 
-    got = ask(f, "HEAD /c?restype=container", "x-ms-version: 2018-11-09", NULL);
+    got = ask(f, "HEAD /box?restype=container", "x-ms-version: 2018-11-09", NULL);
     assert_ok(got, 200);
     assert_header(f, got, "x-ms-has-immutability-policy", "false");
     assert_header(f, got, "x-ms-has-legal-hold", "false");
@@ -40,10 +40,10 @@ static void properties_by_version(void **state)
     assert_no_header(f, got, "x-ms-lease-duration");
     assert_no_header(f, got, "x-ms-blob-public-access");
     assert_no_header(f, got, "x-ms-default-encryption-scope");
-    got = ask(f, "GET /c?restype=container", "x-ms-version: 2015-12-11", NULL);
+    got = ask(f, "GET /box?restype=container", "x-ms-version: 2015-12-11", NULL);
     assert_ok(got, 200);
     assert_no_header(f, got, "x-ms-has-legal-hold");
-    got = ask(f, "GET /c?restype=container", NULL, NULL);
+    got = ask(f, "GET /box?restype=container", NULL, NULL);
     assert_header(f, got, "x-ms-default-encryption-scope", "$account-encryption-key");
     assert_header(f, got, "x-ms-deny-encryption-scope-override", "false");
     assert_header(f, got, "x-ms-immutable-storage-with-versioning-enabled", "false");
@@ -56,24 +56,25 @@ static void metadata_is_replaced(void **state)
     struct fixture *f = *state;
     struct answer first, second, got;
 
-    first = ask(f, "PUT /c?restype=container&comp=metadata", "x-ms-meta-a: 1\nx-ms-meta-b: 2", NULL);
+    first =
+        ask(f, "PUT /box?restype=container&comp=metadata", "x-ms-meta-a: 1\nx-ms-meta-b: 2", NULL);
     assert_ok(first, 200);
-    second = ask(f, "PUT /c?restype=container&comp=metadata", "x-ms-meta-C: 3", NULL);
+    second = ask(f, "PUT /box?restype=container&comp=metadata", "x-ms-meta-C: 3", NULL);
     assert_ok(second, 200);
     assert_true(strcmp(header_of(f, &second, "ETag"), header_of(f, &first, "ETag")) > 0);
-    got = ask(f, "GET /c?restype=container&comp=metadata", NULL, NULL);
+    got = ask(f, "GET /box?restype=container&comp=metadata", NULL, NULL);
     assert_ok(got, 200);
     assert_header(f, got, "ETag", header_of(f, &second, "ETag"));
     assert_header(f, got, "x-ms-meta-C", "3");
     assert_no_header(f, got, "x-ms-meta-a");
     assert_no_header(f, got, "x-ms-lease-state");
 
-    assert_answer(ask(f, "PUT /c?restype=container&comp=metadata", "x-ms-meta-1: 1", NULL), 400,
+    assert_answer(ask(f, "PUT /box?restype=container&comp=metadata", "x-ms-meta-1: 1", NULL), 400,
                   "InvalidMetadata");
-    assert_answer(ask(f, "PUT /c?restype=container&comp=metadata",
+    assert_answer(ask(f, "PUT /box?restype=container&comp=metadata",
                       textf(f, "If-Modified-Since: %s", header_of(f, &got, "Last-Modified")), NULL),
                   412, "ConditionNotMet");
-    got = ask(f, "HEAD /c?restype=container&comp=metadata", NULL, NULL);
+    got = ask(f, "HEAD /box?restype=container&comp=metadata", NULL, NULL);
     assert_header(f, got, "x-ms-meta-C", "3");
 }
 
@@ -84,19 +85,21 @@ static void deleted_and_made_again(void **state)
     struct fixture *f = *state;
     struct answer gone;
 
-    assert_ok(ask(f, "PUT /c/b", "x-ms-blob-type: BlockBlob", "content"), 201);
-    assert_ok(ask(f, "PUT /c/b?comp=lease", "x-ms-lease-action: acquire\nx-ms-lease-duration: -1", NULL),
+    assert_ok(ask(f, "PUT /box/b", "x-ms-blob-type: BlockBlob", "content"), 201);
+    assert_ok(ask(f, "PUT /box/b?comp=lease", "x-ms-lease-action: acquire\nx-ms-lease-duration: -1",
+                  NULL),
               201);
-    gone = ask(f, "DELETE /c?restype=container", NULL, NULL);
+    gone = ask(f, "DELETE /box?restype=container", NULL, NULL);
     assert_ok(gone, 202);
     assert_no_header(f, gone, "ETag");
-    assert_answer(ask(f, "GET /c?restype=container", NULL, NULL), 404, "ContainerNotFound");
-    assert_answer(ask(f, "DELETE /c?restype=container", NULL, NULL), 404, "ContainerNotFound");
-    assert_answer(ask(f, "GET /c/b", NULL, NULL), 404, "ContainerNotFound");
-    assert_answer(ask(f, "GET /c?restype=container&comp=list", NULL, NULL), 404, "ContainerNotFound");
+    assert_answer(ask(f, "GET /box?restype=container", NULL, NULL), 404, "ContainerNotFound");
+    assert_answer(ask(f, "DELETE /box?restype=container", NULL, NULL), 404, "ContainerNotFound");
+    assert_answer(ask(f, "GET /box/b", NULL, NULL), 404, "ContainerNotFound");
+    assert_answer(ask(f, "GET /box?restype=container&comp=list", NULL, NULL), 404,
+                  "ContainerNotFound");
 
-    assert_ok(ask(f, "PUT /c?restype=container", NULL, NULL), 201);
-    assert_answer(ask(f, "GET /c/b", NULL, NULL), 404, "BlobNotFound");
+    assert_ok(ask(f, "PUT /box?restype=container", NULL, NULL), 201);
+    assert_answer(ask(f, "GET /box/b", NULL, NULL), 404, "BlobNotFound");
     assert_int_equal(bytes_kept(f), 0);
 }
 
@@ -108,20 +111,20 @@ static void delete_needs_the_lease(void **state)
     static const char other[] = "x-ms-lease-id: 22222222-2222-2222-2222-222222222222";
     struct fixture *f = *state;
 
-    assert_answer(ask(f, "DELETE /c?restype=container", lease, NULL), 412,
+    assert_answer(ask(f, "DELETE /box?restype=container", lease, NULL), 412,
                   "LeaseNotPresentWithContainerOperation");
-    assert_ok(ask(f, "PUT /c?restype=container&comp=lease",
+    assert_ok(ask(f, "PUT /box?restype=container&comp=lease",
                   "x-ms-lease-action: acquire\nx-ms-lease-duration: 60\n"
                   "x-ms-proposed-lease-id: 11111111-1111-1111-1111-111111111111",
                   NULL),
               201);
-    assert_answer(ask(f, "DELETE /c?restype=container", NULL, NULL), 412, "LeaseIdMissing");
-    assert_answer(ask(f, "DELETE /c?restype=container", other, NULL), 412,
+    assert_answer(ask(f, "DELETE /box?restype=container", NULL, NULL), 412, "LeaseIdMissing");
+    assert_answer(ask(f, "DELETE /box?restype=container", other, NULL), 412,
                   "LeaseIdMismatchWithContainerOperation");
-    assert_ok(ask(f, "PUT /c?restype=container&comp=metadata", "x-ms-meta-a: 1", NULL), 200);
-    assert_answer(ask(f, "GET /c?restype=container", other, NULL), 412,
+    assert_ok(ask(f, "PUT /box?restype=container&comp=metadata", "x-ms-meta-a: 1", NULL), 200);
+    assert_answer(ask(f, "GET /box?restype=container", other, NULL), 412,
                   "LeaseIdMismatchWithContainerOperation");
-    assert_ok(ask(f, "DELETE /c?restype=container", lease, NULL), 202);
+    assert_ok(ask(f, "DELETE /box?restype=container", lease, NULL), 202);
 }
 
 /* Rule: names are 3 to 63 of a-z, 0-9 and single dashes, or one of the service's own.
@@ -132,9 +135,12 @@ static void names_are_checked(void **state)
         const char *name;
         const char *code;
     } wrong[] = {
-        { "ab", "OutOfRangeInput" },      { "Upper", "InvalidResourceName" },
-        { "a--b", "InvalidResourceName" }, { "-ab", "InvalidResourceName" },
-        { "ab-", "InvalidResourceName" },  { "$own", "InvalidResourceName" },
+        { "ab", "OutOfRangeInput" },
+        { "Upper", "InvalidResourceName" },
+        { "a--b", "InvalidResourceName" },
+        { "-ab", "InvalidResourceName" },
+        { "ab-", "InvalidResourceName" },
+        { "$own", "InvalidResourceName" },
         { "a.b", "InvalidResourceName" },
         { "a123456789b123456789c123456789d123456789e123456789f123456789g123", "OutOfRangeInput" },
     };
@@ -153,7 +159,8 @@ static void unknown_access_and_scopes_are_refused(void **state)
     struct fixture *f = *state;
 
     assert_answer(ask(f, NEW, "x-ms-blob-public-access: all", NULL), 400, "InvalidHeaderValue");
-    assert_answer(ask(f, NEW, "x-ms-default-encryption-scope: mine", NULL), 400, "InvalidHeaderValue");
+    assert_answer(ask(f, NEW, "x-ms-default-encryption-scope: mine", NULL), 400,
+                  "InvalidHeaderValue");
     assert_answer(ask(f, NEW, "x-ms-deny-encryption-scope-override: true", NULL), 400,
                   "InvalidHeaderValue");
     assert_ok(ask(f, NEW,
@@ -167,7 +174,7 @@ static void unknown_access_and_scopes_are_refused(void **state)
  * header names, 2018-11-09 */
 static void account_is_described(void **state)
 {
-    static const char *const targets[] = { "HEAD /", "GET /", "GET /c", "HEAD /c/b" };
+    static const char *const targets[] = { "HEAD /", "GET /", "GET /box", "HEAD /box/b" };
     struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {

@@ -1,14 +1,14 @@
 /* List Blobs, flat: order, pages, what is included, the XML of an entry. */
 #include "listed.h"
 
-#define LIST        "GET /c?restype=container&comp=list"
+#define LIST        "GET /box?restype=container&comp=list"
 #define XML_BEGIN   "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?>"
 #define BLOCK_BLOB  "x-ms-blob-type: BlockBlob"
-#define BLOCK_OF(b) "PUT /c/" b "?comp=block&blockid=MQ%3D%3D"
+#define BLOCK_OF(b) "PUT /box/" b "?comp=block&blockid=MQ%3D%3D"
 
 static void put(struct fixture *f, const char *name)
 {
-    assert_ok(askf(f, BLOCK_BLOB, "hello world", "PUT /c/%s", name), 201);
+    assert_ok(askf(f, BLOCK_BLOB, "hello world", "PUT /box/%s", name), 201);
 }
 
 /* Rule: the XML of a page, element by element, as recorded of 2018-11-09 (test_container,
@@ -18,7 +18,7 @@ static void page_is_as_recorded(void **state)
 {
     struct fixture *f = *state;
 
-    assert_ok(ask(f, "PUT /c/blob1", BLOCK_BLOB "\nx-ms-meta-number: 1\nx-ms-meta-name: bob",
+    assert_ok(ask(f, "PUT /box/blob1", BLOCK_BLOB "\nx-ms-meta-number: 1\nx-ms-meta-name: bob",
                   "hello world"),
               201);
     assert_string_equal(
@@ -26,10 +26,11 @@ static void page_is_as_recorded(void **state)
                       NULL)),
         XML_BEGIN
         "<EnumerationResults ServiceEndpoint=\"http://account.blob/devstoreaccount1/\" "
-        "ContainerName=\"c\"><Blobs><Blob><Name>blob1</Name><Properties>"
+        "ContainerName=\"box\"><Blobs><Blob><Name>blob1</Name><Properties>"
         "<Creation-Time>D</Creation-Time><Last-Modified>D</Last-Modified><Etag>E</Etag>"
         "<Content-Length>11</Content-Length><Content-Type>application/octet-stream</Content-Type>"
-        "<Content-Encoding /><Content-Language /><Content-MD5>XrY7u+Ae7tCTyyK7j1rNww==</Content-MD5>"
+        "<Content-Encoding /><Content-Language "
+        "/><Content-MD5>XrY7u+Ae7tCTyyK7j1rNww==</Content-MD5>"
         "<Cache-Control /><Content-Disposition /><BlobType>BlockBlob</BlobType>"
         "<AccessTier>Hot</AccessTier><AccessTierInferred>true</AccessTierInferred>"
         "<LeaseStatus>unlocked</LeaseStatus><LeaseState>available</LeaseState>"
@@ -46,19 +47,19 @@ static void snapshots_are_included(void **state)
 
     put(f, "a");
     put(f, "b");
-    assert_ok(ask(f, "PUT /c/a?comp=snapshot", NULL, NULL), 201);
-    assert_ok(ask(f, "PUT /c/a?comp=snapshot", NULL, NULL), 201);
+    assert_ok(ask(f, "PUT /box/a?comp=snapshot", NULL, NULL), 201);
+    assert_ok(ask(f, "PUT /box/a?comp=snapshot", NULL, NULL), 201);
     assert_string_equal(listed(f, ask(f, LIST, NULL, NULL)), "a b");
     assert_string_equal(listed(f, ask(f, LIST "&include=snapshots", NULL, NULL)), "a@ a@ a b");
     page = normal(f, ask(f, LIST "&include=snapshots", "x-ms-version: 2018-11-09", NULL));
-    assert_non_null(
-        strstr(page, "<Blobs><Blob><Name>a</Name><Snapshot>S</Snapshot><Properties>"
-                     "<Creation-Time>D</Creation-Time><Last-Modified>D</Last-Modified><Etag>E</Etag>"
-                     "<Content-Length>11</Content-Length><Content-Type>application/octet-stream"
-                     "</Content-Type><Content-Encoding /><Content-Language />"
-                     "<Content-MD5>XrY7u+Ae7tCTyyK7j1rNww==</Content-MD5><Cache-Control />"
-                     "<Content-Disposition /><BlobType>BlockBlob</BlobType>"
-                     "<ServerEncrypted>true</ServerEncrypted></Properties></Blob>"));
+    assert_non_null(strstr(
+        page, "<Blobs><Blob><Name>a</Name><Snapshot>S</Snapshot><Properties>"
+              "<Creation-Time>D</Creation-Time><Last-Modified>D</Last-Modified><Etag>E</Etag>"
+              "<Content-Length>11</Content-Length><Content-Type>application/octet-stream"
+              "</Content-Type><Content-Encoding /><Content-Language />"
+              "<Content-MD5>XrY7u+Ae7tCTyyK7j1rNww==</Content-MD5><Cache-Control />"
+              "<Content-Disposition /><BlobType>BlockBlob</BlobType>"
+              "<ServerEncrypted>true</ServerEncrypted></Properties></Blob>"));
     page = normal(f, ask(f, LIST "&include=snapshots", NULL, NULL));
     assert_non_null(strstr(page, "<BlobType>BlockBlob</BlobType><AccessTier>Hot</AccessTier>"
                                  "<AccessTierInferred>true</AccessTierInferred>"
@@ -80,12 +81,12 @@ static void uncommitted_blobs_are_included(void **state)
     assert_string_equal(listed(f, ask(f, LIST, NULL, NULL)), "b");
     got = ask(f, LIST "&include=uncommittedblobs", "x-ms-version: 2018-11-09", NULL);
     assert_string_equal(listed(f, got), "a b");
-    assert_non_null(strstr(normal(f, got),
-                           "<Blobs><Blob><Name>a</Name><Properties><Content-Length>0</Content-Length>"
-                           "<BlobType>BlockBlob</BlobType><AccessTier>Hot</AccessTier>"
-                           "<AccessTierInferred>true</AccessTierInferred><LeaseStatus>unlocked"
-                           "</LeaseStatus><LeaseState>available</LeaseState><ServerEncrypted>false"
-                           "</ServerEncrypted></Properties></Blob><Blob><Name>b</Name>"));
+    assert_non_null(strstr(
+        normal(f, got), "<Blobs><Blob><Name>a</Name><Properties><Content-Length>0</Content-Length>"
+                        "<BlobType>BlockBlob</BlobType><AccessTier>Hot</AccessTier>"
+                        "<AccessTierInferred>true</AccessTierInferred><LeaseStatus>unlocked"
+                        "</LeaseStatus><LeaseState>available</LeaseState><ServerEncrypted>false"
+                        "</ServerEncrypted></Properties></Blob><Blob><Name>b</Name>"));
     clock_advance(8 * 24 * 3600 * TICKS_PER_SECOND);
     assert_string_equal(listed(f, ask(f, LIST "&include=uncommittedblobs", NULL, NULL)), "b");
 }
@@ -144,15 +145,16 @@ static void pages_join(void **state)
 
     for (const char *name = "abcde"; *name; name++)
         put(f, (const char[]){ *name, '\0' });
-    assert_ok(ask(f, "PUT /c/b?comp=snapshot", NULL, NULL), 201);
-    assert_ok(ask(f, "PUT /c/b?comp=snapshot", NULL, NULL), 201);
+    assert_ok(ask(f, "PUT /box/b?comp=snapshot", NULL, NULL), 201);
+    assert_ok(ask(f, "PUT /box/b?comp=snapshot", NULL, NULL), 201);
     assert_ok(ask(f, BLOCK_OF("f"), NULL, "x"), 201);
     assert_string_equal(all_pages(f, "maxresults=2"), "(a b ...)(c d ...)(e)");
     assert_string_equal(all_pages(f, "maxresults=5"), "(a b c d e)");
     assert_string_equal(all_pages(f, "maxresults=2&include=snapshots"),
                         "(a b@ ...)(b@ b ...)(c d ...)(e)");
     assert_string_equal(all_pages(f, "maxresults=1&prefix=c"), "(c)");
-    assert_string_equal(all_pages(f, "maxresults=3&include=uncommittedblobs"), "(a b c ...)(d e f)");
+    assert_string_equal(all_pages(f, "maxresults=3&include=uncommittedblobs"),
+                        "(a b c ...)(d e f)");
 }
 
 /* Rule: a marker names where to go on, so that a blob deleted or added meanwhile disturbs nothing.
@@ -166,7 +168,7 @@ static void marker_outlives_its_blob(void **state)
     put(f, "c");
     put(f, "e");
     marker = next_marker(f, ask(f, LIST "&maxresults=1", NULL, NULL));
-    assert_ok(ask(f, "DELETE /c/c", NULL, NULL), 202);
+    assert_ok(ask(f, "DELETE /box/c", NULL, NULL), 202);
     put(f, "b");
     put(f, "d");
     assert_string_equal(listed(f, askf(f, NULL, NULL, LIST "&marker=%s", marker)), "d e");
@@ -206,10 +208,12 @@ static void parameters_are_checked(void **state)
 
     put(f, "a");
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        assert_answer(askf(f, NULL, NULL, LIST "&%s", wrong[i].query), wrong[i].status, wrong[i].code);
+        assert_answer(askf(f, NULL, NULL, LIST "&%s", wrong[i].query), wrong[i].status,
+                      wrong[i].code);
     assert_answer(ask(f, LIST, "Accept: application/vnd.apache.arrow.stream", NULL), 501,
                   "NotImplemented");
-    assert_ok(ask(f, LIST, "Accept: application/vnd.apache.arrow.stream,application/xml", NULL), 200);
+    assert_ok(ask(f, LIST, "Accept: application/vnd.apache.arrow.stream,application/xml", NULL),
+              200);
     assert_string_equal(listed(f, ask(f,
                                       LIST "&include=metadata,copy,deleted,tags,versions,"
                                            "deletedwithversions,immutabilitypolicy,legalhold",
@@ -225,13 +229,15 @@ static void properties_are_shown(void **state)
     struct fixture *f = *state;
     struct answer page;
 
-    assert_ok(ask(f, "PUT /c/a",
-                  BLOCK_BLOB "\nx-ms-blob-content-type: text/<x>\nx-ms-blob-content-encoding: gzip\n"
-                             "x-ms-blob-content-language: de\nx-ms-blob-cache-control: no-cache\n"
-                             "x-ms-blob-content-disposition: inline\nx-ms-access-tier: Cool",
+    assert_ok(ask(f, "PUT /box/a",
+                  BLOCK_BLOB
+                  "\nx-ms-blob-content-type: text/<x>\nx-ms-blob-content-encoding: gzip\n"
+                  "x-ms-blob-content-language: de\nx-ms-blob-cache-control: no-cache\n"
+                  "x-ms-blob-content-disposition: inline\nx-ms-access-tier: Cool",
                   "x"),
               201);
-    assert_ok(ask(f, "PUT /c/a?comp=lease", "x-ms-lease-action: acquire\nx-ms-lease-duration: -1", NULL),
+    assert_ok(ask(f, "PUT /box/a?comp=lease", "x-ms-lease-action: acquire\nx-ms-lease-duration: -1",
+                  NULL),
               201);
     page = ask(f, LIST, NULL, NULL);
     assert_string_equal(first_text(f, page, "Content-Type"), "text/<x>");

@@ -1,11 +1,11 @@
 /* List Blobs by delimiter, and what a listing costs. */
 #include "listed.h"
 
-#define LIST "GET /c?restype=container&comp=list"
+#define LIST "GET /box?restype=container&comp=list"
 
 static void put(struct fixture *f, const char *name)
 {
-    assert_ok(askf(f, "x-ms-blob-type: BlockBlob", "x", "PUT /c/%s", name), 201);
+    assert_ok(askf(f, "x-ms-blob-type: BlockBlob", "x", "PUT /box/%s", name), 201);
 }
 
 static const char *list(struct fixture *f, const char *query)
@@ -15,7 +15,9 @@ static const char *list(struct fixture *f, const char *query)
 
 static void put_tree(struct fixture *f)
 {
-    static const char *const names[] = { "a", "a/1", "a/2/3", "a/2/4", "a0", "b/1", "b/2", "c", "d/" };
+    static const char *const names[] = {
+        "a", "a/1", "a/2/3", "a/2/4", "a0", "b/1", "b/2", "c", "d/"
+    };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         put(f, names[i]);
@@ -48,7 +50,7 @@ static void xml_is_as_recorded(void **state)
     got = ask(f, LIST "&delimiter=%2F", "Host: h", NULL);
     assert_string_equal(normal(f, got),
                         "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?><EnumerationResults "
-                        "ServiceEndpoint=\"http://h/devstoreaccount1/\" ContainerName=\"c\">"
+                        "ServiceEndpoint=\"http://h/devstoreaccount1/\" ContainerName=\"box\">"
                         "<Delimiter>/</Delimiter><Blobs><BlobPrefix><Name>a/</Name></BlobPrefix>"
                         "<BlobPrefix><Name>b/</Name></BlobPrefix></Blobs><NextMarker />"
                         "</EnumerationResults>");
@@ -79,9 +81,9 @@ static void hidden_blobs_make_no_group(void **state)
     struct fixture *f = *state;
 
     put(f, "b/2");
-    assert_ok(ask(f, "PUT /c/a/1?comp=block&blockid=MQ%3D%3D", NULL, "x"), 201);
-    assert_ok(ask(f, "PUT /c/b/1?comp=block&blockid=MQ%3D%3D", NULL, "x"), 201);
-    assert_ok(ask(f, "PUT /c/b/2?comp=snapshot", NULL, NULL), 201);
+    assert_ok(ask(f, "PUT /box/a/1?comp=block&blockid=MQ%3D%3D", NULL, "x"), 201);
+    assert_ok(ask(f, "PUT /box/b/1?comp=block&blockid=MQ%3D%3D", NULL, "x"), 201);
+    assert_ok(ask(f, "PUT /box/b/2?comp=snapshot", NULL, NULL), 201);
     assert_string_equal(list(f, "delimiter=/"), "[b/]");
     assert_string_equal(list(f, "delimiter=/&include=uncommittedblobs"), "[a/] [b/]");
     assert_string_equal(list(f, "delimiter=/&prefix=b/"), "b/2");
@@ -96,7 +98,7 @@ static void a_page_is_five_thousand(void **state)
     size_t count = 0;
 
     for (unsigned i = 0; i < 5001; i++)
-        assert_ok(askf(f, "x-ms-blob-type: BlockBlob", "x", "PUT /c/%04u/x", i), 201);
+        assert_ok(askf(f, "x-ms-blob-type: BlockBlob", "x", "PUT /box/%04u/x", i), 201);
     page = ask(f, LIST, NULL, NULL);
     blobs = xml_child(document(f, page, "EnumerationResults"), "Blobs");
     for (const struct xml_node *blob = blobs->first_child; blob; blob = blob->next)
@@ -105,9 +107,9 @@ static void a_page_is_five_thousand(void **state)
     assert_string_equal(listed(f, askf(f, NULL, NULL, LIST "&marker=%s", next_marker(f, page))),
                         "5000/x");
     page = ask(f, LIST "&delimiter=/&prefix=&maxresults=6000", NULL, NULL);
-    assert_string_equal(listed(f, askf(f, NULL, NULL, LIST "&delimiter=/&marker=%s",
-                                       next_marker(f, page))),
-                        "[5000/]");
+    assert_string_equal(
+        listed(f, askf(f, NULL, NULL, LIST "&delimiter=/&marker=%s", next_marker(f, page))),
+        "[5000/]");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
@@ -115,8 +117,8 @@ static void a_page_is_five_thousand(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(groups_stand_in_order),      TEST(xml_is_as_recorded),
-        TEST(pages_do_not_split_groups),  TEST(hidden_blobs_make_no_group),
+        TEST(groups_stand_in_order),     TEST(xml_is_as_recorded),
+        TEST(pages_do_not_split_groups), TEST(hidden_blobs_make_no_group),
         TEST(a_page_is_five_thousand),
     };
 

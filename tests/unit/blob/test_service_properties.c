@@ -5,12 +5,13 @@
 #define XML_BEGIN  "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?>"
 
 #define DEFAULTS_TO_METRICS                                                                        \
-    XML_BEGIN "<StorageServiceProperties><Logging><Version>1.0</Version><Read>false</Read>"        \
-              "<Write>false</Write><Delete>false</Delete><RetentionPolicy><Enabled>false</Enabled>" \
-              "</RetentionPolicy></Logging><HourMetrics><Version>1.0</Version><Enabled>false"      \
-              "</Enabled><RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></HourMetrics>" \
-              "<MinuteMetrics><Version>1.0</Version><Enabled>false</Enabled><RetentionPolicy>"     \
-              "<Enabled>false</Enabled></RetentionPolicy></MinuteMetrics>"
+    XML_BEGIN                                                                                      \
+        "<StorageServiceProperties><Logging><Version>1.0</Version><Read>false</Read>"              \
+        "<Write>false</Write><Delete>false</Delete><RetentionPolicy><Enabled>false</Enabled>"      \
+        "</RetentionPolicy></Logging><HourMetrics><Version>1.0</Version><Enabled>false"            \
+        "</Enabled><RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></HourMetrics>"      \
+        "<MinuteMetrics><Version>1.0</Version><Enabled>false</Enabled><RetentionPolicy>"           \
+        "<Enabled>false</Enabled></RetentionPolicy></MinuteMetrics>"
 #define DEFAULTS_AFTER_CORS                                                                        \
     "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy><StaticWebsite>"       \
     "<Enabled>false</Enabled></StaticWebsite></StorageServiceProperties>"
@@ -43,26 +44,26 @@ static void cors_rules_come_back(void **state)
     struct fixture *f = *state;
     struct answer got;
 
-    assert_ok(set(f, "<Cors><CorsRule><AllowedOrigins>www.xyz.com</AllowedOrigins><AllowedMethods>GET"
-                     "</AllowedMethods><MaxAgeInSeconds>0</MaxAgeInSeconds><ExposedHeaders />"
-                     "<AllowedHeaders /></CorsRule><CorsRule><AllowedOrigins>www.xyz.com,www.ab.com"
-                     "</AllowedOrigins><AllowedMethods>GET,PUT</AllowedMethods><MaxAgeInSeconds>500"
-                     "</MaxAgeInSeconds><ExposedHeaders>x-ms-meta-data*,x-ms-meta-source*,"
-                     "x-ms-meta-abc,x-ms-meta-bcd</ExposedHeaders><AllowedHeaders>x-ms-meta-data*,"
-                     "x-ms-meta-target*,x-ms-meta-xyz,x-ms-meta-foo</AllowedHeaders></CorsRule>"
-                     "</Cors>"),
+    assert_ok(set(f,
+                  "<Cors><CorsRule><AllowedOrigins>www.xyz.com</AllowedOrigins><AllowedMethods>GET"
+                  "</AllowedMethods><MaxAgeInSeconds>0</MaxAgeInSeconds><ExposedHeaders />"
+                  "<AllowedHeaders /></CorsRule><CorsRule><AllowedOrigins>www.xyz.com,www.ab.com"
+                  "</AllowedOrigins><AllowedMethods>GET,PUT</AllowedMethods><MaxAgeInSeconds>500"
+                  "</MaxAgeInSeconds><ExposedHeaders>x-ms-meta-data*,x-ms-meta-source*,"
+                  "x-ms-meta-abc,x-ms-meta-bcd</ExposedHeaders><AllowedHeaders>x-ms-meta-data*,"
+                  "x-ms-meta-target*,x-ms-meta-xyz,x-ms-meta-foo</AllowedHeaders></CorsRule>"
+                  "</Cors>"),
               202);
     got = ask(f, "GET " PROPERTIES, NULL, NULL);
-    assert_body(got,
-                DEFAULTS_TO_METRICS
+    assert_body(got, DEFAULTS_TO_METRICS
                 "<Cors><CorsRule><AllowedMethods>GET</AllowedMethods><AllowedOrigins>www.xyz.com"
                 "</AllowedOrigins><AllowedHeaders /><ExposedHeaders /><MaxAgeInSeconds>0"
                 "</MaxAgeInSeconds></CorsRule><CorsRule><AllowedMethods>GET,PUT</AllowedMethods>"
                 "<AllowedOrigins>www.xyz.com,www.ab.com</AllowedOrigins><AllowedHeaders>"
                 "x-ms-meta-xyz,x-ms-meta-foo,x-ms-meta-data*,x-ms-meta-target*</AllowedHeaders>"
                 "<ExposedHeaders>x-ms-meta-abc,x-ms-meta-bcd,x-ms-meta-data*,x-ms-meta-source*"
-                "</ExposedHeaders><MaxAgeInSeconds>500</MaxAgeInSeconds></CorsRule></Cors>"
-                DEFAULTS_AFTER_CORS);
+                "</ExposedHeaders><MaxAgeInSeconds>500</MaxAgeInSeconds></CorsRule></"
+                "Cors>" DEFAULTS_AFTER_CORS);
     assert_ok(ask_bytes(f, "PUT " PROPERTIES, NULL, got.body), 202);
 }
 
@@ -75,14 +76,16 @@ static void sections_not_sent_stay(void **state)
                      "</AllowedMethods><MaxAgeInSeconds>5</MaxAgeInSeconds></CorsRule></Cors>"),
               202);
     assert_ok(set(f, "<StaticWebsite><Enabled>False</Enabled></StaticWebsite>"), 202);
-    assert_string_equal(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"), "*");
+    assert_string_equal(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"),
+                        "*");
     assert_ok(set(f, ""), 202);
-    assert_string_equal(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"), "*");
+    assert_string_equal(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"),
+                        "*");
     assert_ok(set(f, "<Cors />"), 202);
     assert_null(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"));
 }
 
-#define RETENTION "<RetentionPolicy><Enabled>true</Enabled><Days>5</Days></RetentionPolicy>"
+#define RETENTION    "<RetentionPolicy><Enabled>true</Enabled><Days>5</Days></RetentionPolicy>"
 #define NO_RETENTION "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy>"
 
 /* Rule: what this server does not do is refused when it is switched on, accepted when it is off.
@@ -90,14 +93,14 @@ static void sections_not_sent_stay(void **state)
 static void unbuilt_is_refused(void **state)
 {
     static const char *const refused[] = {
-        "<Logging><Version>1.0</Version><Read>true</Read><Write>false</Write><Delete>false</Delete>"
-        NO_RETENTION "</Logging>",
-        "<Logging><Version>1.0</Version><Read>false</Read><Write>false</Write><Delete>false</Delete>"
-        RETENTION "</Logging>",
-        "<HourMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true</IncludeAPIs>"
-        NO_RETENTION "</HourMetrics>",
-        "<MinuteMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>false</IncludeAPIs>"
-        RETENTION "</MinuteMetrics>",
+        "<Logging><Version>1.0</Version><Read>true</Read><Write>false</Write><Delete>false</"
+        "Delete>" NO_RETENTION "</Logging>",
+        "<Logging><Version>1.0</Version><Read>false</Read><Write>false</Write><Delete>false</"
+        "Delete>" RETENTION "</Logging>",
+        "<HourMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true</"
+        "IncludeAPIs>" NO_RETENTION "</HourMetrics>",
+        "<MinuteMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>false</"
+        "IncludeAPIs>" RETENTION "</MinuteMetrics>",
         "<DeleteRetentionPolicy><Enabled>true</Enabled><Days>2</Days></DeleteRetentionPolicy>",
         "<StaticWebsite><Enabled>true</Enabled><IndexDocument>i</IndexDocument></StaticWebsite>",
         "<DefaultServiceVersion>2014-02-14</DefaultServiceVersion>",
@@ -107,7 +110,8 @@ static void unbuilt_is_refused(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
         assert_answer(set(f, refused[i]), 501, "NotImplemented");
     assert_ok(set(f, "<Logging><Version>1.0</Version><Delete>False</Delete><Read>False</Read>"
-                     "<Write>False</Write>" NO_RETENTION "</Logging><HourMetrics><Version>1.0</Version>"
+                     "<Write>False</Write>" NO_RETENTION
+                     "</Logging><HourMetrics><Version>1.0</Version>"
                      "<Enabled>False</Enabled>" NO_RETENTION "</HourMetrics><Cors />"
                      "<DeleteRetentionPolicy><Enabled>False</Enabled></DeleteRetentionPolicy>"),
               202);
@@ -150,10 +154,12 @@ static void wrong_bodies_are_refused(void **state)
           "InvalidXmlNodeValue" },
         { "<HourMetrics><Version>1.0</Version><Enabled>maybe</Enabled></HourMetrics>",
           "InvalidXmlNodeValue" },
-        { "<HourMetrics><Version>1.0</Version><Enabled>false</Enabled><IncludeAPIs>true</IncludeAPIs>"
+        { "<HourMetrics><Version>1.0</Version><Enabled>false</Enabled><IncludeAPIs>true</"
+          "IncludeAPIs>"
           "</HourMetrics>",
           "InvalidXmlDocument" },
-        { "<MinuteMetrics><Version>1.0</Version><Enabled>True</Enabled><RetentionPolicy><Enabled>True"
+        { "<MinuteMetrics><Version>1.0</Version><Enabled>True</"
+          "Enabled><RetentionPolicy><Enabled>True"
           "</Enabled><Days>366</Days></RetentionPolicy></MinuteMetrics>",
           "InvalidXmlDocument" },
         { "<DeleteRetentionPolicy><Enabled>true</Enabled></DeleteRetentionPolicy>",
@@ -175,7 +181,8 @@ static void wrong_bodies_are_refused(void **state)
                  "</StaticWebsite>");
     assert_string_equal(first_text(f, got, "Reason"), "Element IndexDocument is only expected when "
                                                       "StaticWebsite/Enabled is enabled.");
-    assert_string_equal(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"), "o");
+    assert_string_equal(first_text(f, ask(f, "GET " PROPERTIES, NULL, NULL), "AllowedOrigins"),
+                        "o");
 }
 
 /* Rule: all CORS rules together take at most 2 KiB. semantics 10.1 */
@@ -188,11 +195,12 @@ static void cors_rules_are_limited(void **state)
     for (size_t i = 200; i < sizeof origins; i += 200)
         origins[i] = ',';
     origins[sizeof origins - 1] = '\0';
-    assert_answer(set(f, textf(f,
-                               "<Cors><CorsRule><AllowedOrigins>%s</AllowedOrigins><AllowedMethods>GET"
-                               "</AllowedMethods><MaxAgeInSeconds>1</MaxAgeInSeconds></CorsRule></Cors>",
-                               origins)),
-                  400, "InvalidXmlDocument");
+    assert_answer(
+        set(f, textf(f,
+                     "<Cors><CorsRule><AllowedOrigins>%s</AllowedOrigins><AllowedMethods>GET"
+                     "</AllowedMethods><MaxAgeInSeconds>1</MaxAgeInSeconds></CorsRule></Cors>",
+                     origins)),
+        400, "InvalidXmlDocument");
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
@@ -200,8 +208,8 @@ static void cors_rules_are_limited(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(defaults_as_recorded),   TEST(cors_rules_come_back),     TEST(sections_not_sent_stay),
-        TEST(unbuilt_is_refused),     TEST(wrong_bodies_are_refused), TEST(cors_rules_are_limited),
+        TEST(defaults_as_recorded), TEST(cors_rules_come_back),     TEST(sections_not_sent_stay),
+        TEST(unbuilt_is_refused),   TEST(wrong_bodies_are_refused), TEST(cors_rules_are_limited),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
