@@ -145,7 +145,9 @@ struct http_listen {
 };
 
 struct http_server;
-/* Starts one listener (its own workers). Returns NULL and *ret_problem (static or leaked text).
+/* Starts one listener with its own workers.
+ *
+ * returns  NULL on failure, and *ret_problem: words for the operator, valid until the next call.
  * Main thread. */
 struct http_server *http_start(const struct http_listen *listen, const struct http_limits *limits,
                                const struct http_application *application,

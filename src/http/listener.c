@@ -15,18 +15,18 @@
 
 #define PROBLEM_MAX 512
 
-/* Leaked on purpose: it is said once, and the process ends. */
+/* Kept until the next one: main thread. */
 static const char *problem(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static const char *problem(const char *format, ...)
 {
-    char text[PROBLEM_MAX];
+    static char text[PROBLEM_MAX];
     va_list args;
 
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    return xstrdup(text);
+    return text;
 }
 
 /* The first IPv4 address, else the first: "localhost" means 127.0.0.1 to the clients of the
