@@ -60,6 +60,21 @@ struct bytes string_to_sign(struct arena *arena, const struct request *request,
                             const struct signed_headers *headers, const struct auth_target *target,
                             enum auth_scheme scheme, unsigned form);
 
+/* ---- the resource, as it stands in the string (resource.c) ---- */
+
+/* Is the account named with "-secondary" in the path? */
+bool resource_has_secondary(const struct auth_target *target);
+
+/* "/account/path", the path as it was sent, but without "-secondary" unless FORM_SECONDARY. */
+void resource_add_path(struct text *out, const struct auth_target *target, unsigned form);
+
+/* "\nname:value" for each parameter, sorted and decoded; of several with one name
+ * "\nname:value1,value2". */
+void resource_add_parameters(struct text *out, struct bytes query);
+
+/* "?comp=value", when there is one: all that the shorter strings have of the query. */
+void resource_add_component(struct text *out, struct bytes query);
+
 /* ---- the order of header names (header_order.c) ---- */
 
 /* As strcmp: the order in which .NET sorts words of en-US, which the service uses for header names.

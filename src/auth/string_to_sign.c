@@ -5,10 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/encode.h"
-
 static const struct bytes ms_prefix = BYTES("x-ms-");
-static const struct bytes secondary_suffix = BYTES("-secondary");
 
 /* Versions from which a rule of the string changed. */
 #define VERSION_LENGTH_0_EMPTY     "2015-02-21" /* a Content-Length of 0 is signed as nothing */
@@ -196,128 +193,6 @@ static void add_ms_headers(struct text *out, const struct signed_headers *header
         text_add_char(out, '\n');
 }
 
-/* ---- the resource ---- */
-
-/* Where "-secondary" begins in a path that names the account so ("/account-secondary/..."); 0: not
- * there. */
-static size_t secondary_at(const struct auth_target *target)
-{
-    struct bytes name = account_name(target->account);
-    struct bytes after;
-
-    if (!target->secondary || !bytes_has_prefix(bytes_from(target->path, 1), name))
-        return 0;
-    after = bytes_from(target->path, 1 + name.len);
-    if (!bytes_has_prefix(after, secondary_suffix))
-        return 0;
-    after = bytes_from(after, secondary_suffix.len);
-    return after.len == 0 || after.ptr[0] == '/' ? 1 + name.len : 0;
-}
-
-/* "/account/path", the path as it was sent but for "-secondary". */
-static void add_path(struct text *out, const struct auth_target *target, unsigned form)
-{
-    size_t at = form & FORM_SECONDARY ? 0 : secondary_at(target);
-
-    text_add_char(out, '/');
-    text_add(out, account_name(target->account));
-    if (at > 0) {
-        text_add(out, bytes_of(target->path.ptr, at));
-        text_add(out, bytes_from(target->path, at + secondary_suffix.len));
-    } else {
-        text_add(out, target->path);
-    }
-}
-
-struct parameter {
-    struct bytes name, value;
-};
-
-static int by_name_and_value(const void *a, const void *b)
-{
-    const struct parameter *x = a, *y = b;
-    int order = bytes_compare(x->name, y->name);
-
-    return order != 0 ? order : bytes_compare(x->value, y->value);
-}
-
-/* Decoded; what is not well encoded stays as it is, and is refused by routing. */
-static struct bytes decoded(struct arena *arena, struct bytes text)
-{
-    struct bytes plain = percent_decode(arena, text);
-
-    return plain.ptr ? plain : text;
-}
-
-static struct bytes lower_case(struct arena *arena, struct bytes text)
-{
-    char *to = arena_bytes(arena, text.len);
-
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-
-        to[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    return bytes_of(to, text.len);
-}
-
-static size_t read_parameters(struct arena *arena, struct bytes query,
-                              struct parameter **ret_parameters)
-{
-    struct bytes pair, name, value;
-    size_t count = 1;
-    struct parameter *parameters;
-
-    for (size_t i = 0; i < query.len; i++)
-        count += query.ptr[i] == '&';
-    parameters = arena_array(arena, count, sizeof *parameters);
-    for (count = 0; query.len > 0;) {
-        bytes_cut(query, '&', &pair, &query);
-        if (pair.len == 0)
-            continue;
-        bytes_cut(pair, '=', &name, &value);
-        parameters[count].name = lower_case(arena, decoded(arena, name));
-        parameters[count++].value = decoded(arena, value);
-    }
-    *ret_parameters = parameters;
-    return count;
-}
-
-/* "\nname:value" for each parameter; of several with one name "\nname:value1,value2". */
-static void add_parameters(struct text *out, struct bytes query)
-{
-    struct parameter *parameters;
-    size_t count = read_parameters(out->arena, query, &parameters);
-
-    qsort(parameters, count, sizeof *parameters, by_name_and_value);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0 && bytes_equal(parameters[i].name, parameters[i - 1].name)) {
-            text_add_char(out, ',');
-        } else {
-            text_add_char(out, '\n');
-            text_add(out, parameters[i].name);
-            text_add_char(out, ':');
-        }
-        text_add(out, parameters[i].value);
-    }
-}
-
-/* "?comp=value", when there is one: all that the shorter forms sign of the query. */
-static void add_component(struct text *out, struct bytes query)
-{
-    struct bytes pair, name, value;
-
-    while (query.len > 0) {
-        bytes_cut(query, '&', &pair, &query);
-        bytes_cut(pair, '=', &name, &value);
-        if (bytes_is_nocase(name, "comp")) {
-            text_add_string(out, "?comp=");
-            text_add(out, value);
-            return;
-        }
-    }
-}
-
 /* ---- the string ---- */
 
 unsigned forms_of(const struct signed_headers *headers, const struct auth_target *target)
@@ -332,7 +207,7 @@ unsigned forms_of(const struct signed_headers *headers, const struct auth_target
         if (i > 0 && bytes_compare(headers->ms[i - 1]->name, headers->ms[i]->name) > 0)
             forms |= FORM_BYTEWISE;
     }
-    if (secondary_at(target) > 0)
+    if (resource_has_secondary(target))
         forms |= FORM_SECONDARY;
     return forms;
 }
@@ -349,8 +224,8 @@ static void add_full(struct text *out, const struct request *request,
     for (enum standard_header i = CONTENT_LENGTH; i < STANDARD_HEADERS; i++)
         add_line(out, signed_value(headers, i));
     add_ms_headers(out, headers, form);
-    add_path(out, target, form);
-    add_parameters(out, request->query);
+    resource_add_path(out, target, form);
+    resource_add_parameters(out, request->query);
 }
 
 static void add_lite(struct text *out, const struct request *request,
@@ -362,8 +237,8 @@ static void add_lite(struct text *out, const struct request *request,
     add_line(out, signed_value(headers, CONTENT_TYPE));
     add_line(out, signed_value(headers, DATE));
     add_ms_headers(out, headers, form);
-    add_path(out, target, form);
-    add_component(out, request->query);
+    resource_add_path(out, target, form);
+    resource_add_component(out, request->query);
 }
 
 /* The Table service signs no x-ms-* headers, but the date of x-ms-date as the Date. */
@@ -377,8 +252,8 @@ static void add_table(struct text *out, const struct request *request,
         add_line(out, signed_value(headers, CONTENT_TYPE));
     }
     add_line(out, headers->ms_date.ptr ? headers->ms_date : headers->standard[DATE]);
-    add_path(out, target, form);
-    add_component(out, request->query);
+    resource_add_path(out, target, form);
+    resource_add_component(out, request->query);
 }
 
 /* About what the string takes, so that it grows at most once. */

@@ -1,0 +1,131 @@
+/* The last part of a string to sign: which resource the request is about, and its query.
+ * rest: Authorize-with-Shared-Key, "Constructing the canonicalized resource string" */
+#include "auth/auth_private.h"
+
+#include <stdlib.h>
+
+#include "base/encode.h"
+
+static const struct bytes secondary_suffix = BYTES("-secondary");
+
+/* Where "-secondary" begins in a path that names the account so ("/account-secondary/..."); 0: not
+ * there. */
+static size_t secondary_at(const struct auth_target *target)
+{
+    struct bytes name = account_name(target->account);
+    struct bytes after;
+
+    if (!target->secondary || !bytes_has_prefix(bytes_from(target->path, 1), name))
+        return 0;
+    after = bytes_from(target->path, 1 + name.len);
+    if (!bytes_has_prefix(after, secondary_suffix))
+        return 0;
+    after = bytes_from(after, secondary_suffix.len);
+    return after.len == 0 || after.ptr[0] == '/' ? 1 + name.len : 0;
+}
+
+bool resource_has_secondary(const struct auth_target *target)
+{
+    return secondary_at(target) > 0;
+}
+
+void resource_add_path(struct text *out, const struct auth_target *target, unsigned form)
+{
+    size_t at = form & FORM_SECONDARY ? 0 : secondary_at(target);
+
+    text_add_char(out, '/');
+    text_add(out, account_name(target->account));
+    if (at > 0) {
+        text_add(out, bytes_of(target->path.ptr, at));
+        text_add(out, bytes_from(target->path, at + secondary_suffix.len));
+    } else {
+        text_add(out, target->path);
+    }
+}
+
+struct parameter {
+    struct bytes name, value;
+};
+
+static int by_name_and_value(const void *a, const void *b)
+{
+    const struct parameter *x = a, *y = b;
+    int order = bytes_compare(x->name, y->name);
+
+    return order != 0 ? order : bytes_compare(x->value, y->value);
+}
+
+/* Decoded; what is not well encoded stays as it is, and is refused by routing. */
+static struct bytes decoded(struct arena *arena, struct bytes text)
+{
+    struct bytes plain = percent_decode(arena, text);
+
+    return plain.ptr ? plain : text;
+}
+
+static struct bytes lower_case(struct arena *arena, struct bytes text)
+{
+    char *to = arena_bytes(arena, text.len);
+
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+
+        to[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return bytes_of(to, text.len);
+}
+
+static size_t read_parameters(struct arena *arena, struct bytes query,
+                              struct parameter **ret_parameters)
+{
+    struct bytes pair, name, value;
+    size_t count = 1;
+    struct parameter *parameters;
+
+    for (size_t i = 0; i < query.len; i++)
+        count += query.ptr[i] == '&';
+    parameters = arena_array(arena, count, sizeof *parameters);
+    for (count = 0; query.len > 0;) {
+        bytes_cut(query, '&', &pair, &query);
+        if (pair.len == 0)
+            continue;
+        bytes_cut(pair, '=', &name, &value);
+        parameters[count].name = lower_case(arena, decoded(arena, name));
+        parameters[count++].value = decoded(arena, value);
+    }
+    *ret_parameters = parameters;
+    return count;
+}
+
+void resource_add_parameters(struct text *out, struct bytes query)
+{
+    struct parameter *parameters;
+    size_t count = read_parameters(out->arena, query, &parameters);
+
+    qsort(parameters, count, sizeof *parameters, by_name_and_value);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0 && bytes_equal(parameters[i].name, parameters[i - 1].name)) {
+            text_add_char(out, ',');
+        } else {
+            text_add_char(out, '\n');
+            text_add(out, parameters[i].name);
+            text_add_char(out, ':');
+        }
+        text_add(out, parameters[i].value);
+    }
+}
+
+void resource_add_component(struct text *out, struct bytes query)
+{
+    struct bytes pair, name, value;
+
+    while (query.len > 0) {
+        bytes_cut(query, '&', &pair, &query);
+        bytes_cut(pair, '=', &name, &value);
+        if (bytes_is_nocase(name, "comp")) {
+            text_add_string(out, "?comp=");
+            text_add(out, value);
+            return;
+        }
+    }
+}
