@@ -1,0 +1,174 @@
+/* Ranked locks, built with the order asserted. lock.h */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/lock.h"
+
+static struct lock low, high;
+
+static int set_up(void **state)
+{
+    (void)state;
+    lock_init(&low, RANK_PARTITION);
+    lock_init(&high, RANK_SYNCER);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    lock_release(&low);
+    lock_release(&high);
+    return 0;
+}
+
+static void rising(void)
+{
+    lock_take(&low);
+    lock_take(&high);
+    lock_give(&low); /* given back in any order */
+    lock_give(&high);
+    lock_take(&high);
+    lock_give(&high);
+    lock_take(&low);
+    lock_give(&low);
+}
+
+static void falling(void)
+{
+    lock_take(&high);
+    lock_take(&low);
+}
+
+static void twice(void)
+{
+    lock_take(&low);
+    lock_take(&low);
+}
+
+static void given_without_taking(void)
+{
+    lock_give(&low);
+}
+
+static void same_rank(void)
+{
+    struct lock other;
+
+    lock_init(&other, RANK_SYNCER);
+    lock_take(&high);
+    lock_take(&other);
+}
+
+/* A wait gives the lock and takes it again: the order holds then too. */
+static void wait_below(void)
+{
+    pthread_cond_t condition;
+
+    lock_condition_init(&condition);
+    lock_take(&low);
+    lock_take(&high);
+    lock_wait(&low, &condition, 1); /* takes low while high is held */
+}
+
+/* Runs a function in a child process; true when it ended by abort(). */
+static bool aborts(void (*function)(void))
+{
+    int status = 0;
+    pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        signal(SIGABRT, SIG_DFL);
+        alarm(10);
+        if (!freopen("/dev/null", "w", stderr))
+            _exit(1);
+        function();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    assert_false(WIFSIGNALED(status) && WTERMSIG(status) != SIGABRT);
+    return WIFSIGNALED(status);
+}
+
+/* Locks are taken in rising rank; every other order is a bug that ends the process, even when no
+ * other thread is there to make it a deadlock. style 3.5 */
+static void order(void **state)
+{
+    (void)state;
+    assert_false(aborts(rising));
+    assert_true(aborts(falling));
+    assert_true(aborts(twice));
+    assert_true(aborts(same_rank));
+    assert_true(aborts(given_without_taking));
+    assert_true(aborts(wait_below));
+}
+
+static void *take_high(void *argument)
+{
+    lock_take(&high);
+    lock_give(&high);
+    return argument;
+}
+
+/* The ranks held are each thread's own. */
+static void order_per_thread(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    lock_take(&low);
+    assert_int_equal(pthread_create(&thread, NULL, take_high, NULL), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    lock_give(&low);
+}
+
+static bool ready;
+static pthread_cond_t condition;
+
+static void *make_ready(void *argument)
+{
+    lock_take(&high);
+    ready = true;
+    pthread_cond_signal(&condition);
+    lock_give(&high);
+    return argument;
+}
+
+/* A wait ends when it is signalled or its time is over, and says which. */
+static void waits(void **state)
+{
+    pthread_t thread;
+
+    (void)state;
+    lock_condition_init(&condition);
+    lock_take(&high);
+    assert_false(lock_wait(&high, &condition, 1));
+    assert_int_equal(pthread_create(&thread, NULL, make_ready, NULL), 0);
+    while (!ready)
+        assert_true(lock_wait(&high, &condition, -1));
+    lock_give(&high);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    pthread_cond_destroy(&condition);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(order_per_thread, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(waits, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
