@@ -5,7 +5,7 @@
  *     request addresses, over this very method, path, query and headers.
  * (2) Keys are decoded once, at start, and kept only as HMAC states; none of them is ever logged or
  *     told. Signatures are compared in constant time.
- * rest: Authorize-with-Shared-Key; semantics 10.3. Any thread. */
+ * rest: Authorize-with-Shared-Key; semantics 10.3; decision: 11. Any thread. */
 #ifndef LAGRA_AUTH_AUTH_H
 #define LAGRA_AUTH_AUTH_H
 

@@ -114,7 +114,7 @@ enum error conditions_allowed(enum condition_class class, unsigned accepted,
     if (class != CONDITIONS_OF_READ && !combination_allowed[given->given])
         return E_MultipleConditionHeadersNotSupported;
     if (is_read(class) && given->given & IF_NONE_MATCH && given->none_match->any)
-        return E_UnsatisfiableCondition; /* semantics 11.4 */
+        return E_UnsatisfiableCondition; /* decision: 4 */
     if (class != CONDITIONS_OF_READ && has_several_tags(given))
         return E_InvalidHeaderValue;
     return OK;

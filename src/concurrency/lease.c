@@ -218,7 +218,7 @@ enum error lease_perform(struct lease *lease, const struct lease_request *reques
 enum use { USE_OK, USE_NO_ID, USE_NO_LEASE, USE_MISMATCH, USE_LOST };
 #define USES (USE_LOST + 1)
 
-/* semantics 3.3, 3.4; the id of another lease on what is broken or expired: semantics 11.1. */
+/* semantics 3.3, 3.4; the id of another lease on what is broken or expired: decision: 3. */
 /* clang-format off */
 static const enum use write_outcome[IDS][LEASE_STATES] = {
     /*             AVAILABLE     LEASED        BREAKING      BROKEN        EXPIRED */

@@ -237,7 +237,7 @@ struct use {
     enum error (*check)(enum lease_resource of, const struct lease *lease, const struct guid *given,
                         instant now);
     enum lease_resource of;
-    const char *open; /* the code taken where the matrix says that it is open: semantics 11.1 */
+    const char *open; /* the code taken where the matrix says that it is open: decision: 3 */
 };
 
 static const struct use uses[] = {
