@@ -88,6 +88,12 @@ void key_set_place(struct key *key, enum record_family family, struct partition 
     append(key, record_key);
 }
 
+void key_set_raw(struct key *key, struct bytes full)
+{
+    key->len = 0;
+    append(key, full);
+}
+
 void key_set_end(struct key *key)
 {
     while ((unsigned char)key->ptr[key->len - 1] == 0xff) {

@@ -51,6 +51,8 @@ void key_set_record(struct key *key, enum record_family family, struct bytes par
 /* As both above in one. */
 void key_set_place(struct key *key, enum record_family family, struct partition partition,
                    struct bytes record_key);
+/* A copy of a full key. */
+void key_set_raw(struct key *key, struct bytes full);
 /* Makes it the first key after all those that begin with it. */
 void key_set_end(struct key *key);
 

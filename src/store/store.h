@@ -15,7 +15,7 @@
  * Store invariants, cited as "store invariant N":
  *  (1) A commit is atomic, in memory and after a crash.
  *  (2) A record never refers to a piece that is not durable.
- *  (3) Every snapshot and commit has a sequence; once store_wait_durable() lets go of that sequence,
+ *  (3) Every snapshot and commit has a sequence; once store_wait_durable() lets go of that one,
  *      all that the snapshot saw or the commit did survives a crash.
  *  (4) A piece seen by an open snapshot keeps its bytes until that snapshot is closed.
  *  (5) Bytes whose CRC does not match are never returned: STORE_CORRUPT.
@@ -84,7 +84,7 @@ struct store_options {
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem);
 struct store *store_open_memory(void);
-/* Waits until all is durable, stops the threads, closes. All snapshots, scans, walks and stages must
+/* Waits until all is durable, stops the threads, closes. All snapshots, walks and stages must
  * be closed. */
 void store_close(struct store *store);
 /* True until a write or sync failed (store invariant 6). Any thread. */

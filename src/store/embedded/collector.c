@@ -1,0 +1,244 @@
+/* Contents of dropped spaces, partition by partition, and freed pieces. */
+#include "store/embedded/collector.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/embedded/embedded_private.h"
+#include "store/embedded/recovery.h"
+#include "store/record_key.h"
+#include "store/record_value.h"
+
+#define BATCH_RECORDS   256
+#define BATCH_ARENA_MAX (256u << 20)
+#define RECLAIM_POLL_MS 10
+#define CURSOR_RECORDS  4096 /* a cursor holds old state: it is renewed after so many */
+
+void collector_init(struct collector *collector, struct embedded *embedded)
+{
+    *collector = (struct collector){ .embedded = embedded };
+    lock_init(&collector->lock, RANK_SYNCER);
+    lock_condition_init(&collector->work);
+    lock_condition_init(&collector->answer);
+}
+
+void collector_release(struct collector *collector)
+{
+    free(collector->spaces);
+    pthread_cond_destroy(&collector->work);
+    pthread_cond_destroy(&collector->answer);
+    lock_release(&collector->lock);
+}
+
+void collector_add(struct collector *collector, const struct guid *space)
+{
+    lock_take(&collector->lock);
+    if (collector->count == collector->capacity) {
+        collector->capacity = collector->capacity > 0 ? 2 * collector->capacity : 16;
+        collector->spaces =
+            xrealloc(collector->spaces, collector->capacity * sizeof collector->spaces[0]);
+    }
+    collector->spaces[collector->count++] = *space;
+    pthread_cond_signal(&collector->work);
+    lock_give(&collector->lock);
+}
+
+void collector_poke(void *context)
+{
+    struct collector *collector = context;
+
+    lock_take(&collector->lock);
+    if (!collector->poked) {
+        collector->poked = true;
+        pthread_cond_signal(&collector->work);
+    }
+    lock_give(&collector->lock);
+}
+
+void collector_wait(struct collector *collector)
+{
+    uint64_t round;
+
+    lock_take(&collector->lock);
+    round = ++collector->asked;
+    pthread_cond_signal(&collector->work);
+    while (collector->answered < round)
+        lock_wait(&collector->lock, &collector->answer, -1);
+    lock_give(&collector->lock);
+}
+
+static bool must_stop(const struct collector *collector)
+{
+    return atomic_load(&collector->stop) || atomic_load(&collector->embedded->failed);
+}
+
+/* Adds the record under the cursor to what is deleted. */
+static enum store_result add_record(struct cursor *cursor, enum record_family family,
+                                    size_t prefix_size, struct changes *changes,
+                                    struct arena *arena)
+{
+    const struct piece *pieces;
+    struct bytes payload;
+    size_t count;
+    enum store_result result = record_value_decode(cursor->value, arena, &payload, &pieces, &count);
+
+    if (result) {
+        log_line(LOG_ERROR, "store: a record of a dropped space is damaged");
+        return result;
+    }
+    changes_delete(changes, family, bytes_from(cursor->key, prefix_size));
+    changes_release(changes, pieces, count);
+    return STORE_OK;
+}
+
+/* Deletes a run of records of one partition, beginning with the one the cursor stands on.
+ * *ret_result: of moving on. */
+static enum store_result collect_run(struct collector *collector, struct cursor *cursor,
+                                     enum record_family family, size_t *ret_count,
+                                     enum store_result *ret_moved)
+{
+    struct arena *arena = arena_new(BATCH_ARENA_MAX);
+    struct changes *changes = changes_new(arena);
+    struct bytes escaped, record_key, prefix;
+    enum store_result result = STORE_CORRUPT;
+    enum store_result moved = STORE_OK;
+    size_t count = 0;
+
+    if (!key_split(cursor->key, &escaped, &record_key)) {
+        log_line(LOG_ERROR, "store: a key of a dropped space is damaged");
+        goto out;
+    }
+    prefix = arena_copy(arena, bytes_of(cursor->key.ptr, cursor->key.len - record_key.len));
+    do {
+        result = add_record(cursor, family, prefix.len, changes, arena);
+        if (result)
+            goto out;
+        count++;
+        moved = embedded_cursor_next(cursor);
+    } while (!moved && count < BATCH_RECORDS && bytes_has_prefix(cursor->key, prefix));
+    result = commit_collected(collector->embedded, prefix, changes);
+    *ret_count += count;
+    *ret_moved = moved;
+out:
+    arena_free(arena);
+    return result;
+}
+
+/* Deletes up to CURSOR_RECORDS records of a family. STORE_NOT_FOUND: there are none left. */
+static enum store_result collect_some(struct collector *collector, const struct guid *space,
+                                      enum record_family family, struct key *from)
+{
+    struct store *store = &collector->embedded->store;
+    enum store_result result, moved;
+    struct cursor *cursor;
+    struct key end;
+    size_t count = 0;
+
+    key_init(&end);
+    key_set_space(&end, family == RECORD_LISTED ? KEY_KIND_LISTED : KEY_KIND_INNER, space);
+    key_set_end(&end);
+    cursor = cursor_open(store, key_bytes(&end));
+    key_release(&end);
+    moved = embedded_cursor_seek(cursor, key_bytes(from));
+    result = moved;
+    while (!result && !moved && count < CURSOR_RECORDS && !must_stop(collector))
+        result = collect_run(collector, cursor, family, &count, &moved);
+    if (!result && !moved)
+        key_set_raw(from, cursor->key);
+    embedded_cursor_close(cursor);
+    return result ? result : moved;
+}
+
+/* True when nothing of the space is left. */
+static bool collect_space(struct collector *collector, const struct guid *space)
+{
+    for (enum record_family family = RECORD_LISTED; family <= RECORD_INNER; family++) {
+        enum store_result result = STORE_OK;
+        struct key from;
+
+        key_init(&from);
+        key_set_space(&from, family == RECORD_LISTED ? KEY_KIND_LISTED : KEY_KIND_INNER, space);
+        while (!result && !must_stop(collector)) {
+            result = collect_some(collector, space, family, &from);
+            reclaim_step(collector->embedded);
+        }
+        key_release(&from);
+        if (result != STORE_NOT_FOUND)
+            return false; /* it goes on, or fails again, at the next start */
+    }
+    return true;
+}
+
+/* One round over all there is to do; true when freed pieces still wait. */
+static bool work(struct collector *collector)
+{
+    bool left;
+
+    for (;;) {
+        struct guid space;
+        bool found;
+
+        lock_take(&collector->lock);
+        found = collector->count > 0;
+        if (found)
+            space = collector->spaces[--collector->count];
+        lock_give(&collector->lock);
+        if (!found || must_stop(collector))
+            break;
+        if (collect_space(collector, &space))
+            commit_space_collected(collector->embedded, &space);
+    }
+    left = reclaim_step(collector->embedded);
+    extents_sweep(&collector->embedded->extents);
+    return left;
+}
+
+static void *collect_over_and_over(void *argument)
+{
+    struct collector *collector = argument;
+    bool left = false;
+
+    recovery_run(collector->embedded, &collector->stop);
+    lock_take(&collector->lock);
+    while (!collector->stopping) {
+        uint64_t asked = collector->asked;
+
+        if (asked == collector->answered && !collector->poked && collector->count == 0 &&
+            lock_wait(&collector->lock, &collector->work, left ? RECLAIM_POLL_MS : -1))
+            continue;
+        asked = collector->asked;
+        collector->poked = false;
+        lock_give(&collector->lock);
+        left = work(collector);
+        lock_take(&collector->lock);
+        /* What waits for the disk is waited for, unless the disk failed. */
+        if (!left || atomic_load(&collector->embedded->failed)) {
+            collector->answered = asked;
+            pthread_cond_broadcast(&collector->answer);
+        } else if (asked > collector->answered) {
+            lock_wait(&collector->lock, &collector->work, RECLAIM_POLL_MS);
+        }
+    }
+    collector->answered = collector->asked;
+    pthread_cond_broadcast(&collector->answer);
+    lock_give(&collector->lock);
+    return NULL;
+}
+
+void collector_start(struct collector *collector)
+{
+    int error = pthread_create(&collector->thread, NULL, collect_over_and_over, collector);
+
+    assert(!error);
+}
+
+void collector_stop(struct collector *collector)
+{
+    lock_take(&collector->lock);
+    collector->stopping = true;
+    atomic_store(&collector->stop, true);
+    pthread_cond_signal(&collector->work);
+    lock_give(&collector->lock);
+    pthread_join(collector->thread, NULL);
+}

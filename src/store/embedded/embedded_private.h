@@ -1,0 +1,54 @@
+/* The embedded store, inside its own folder only. README.md draws how the parts work together.
+ *
+ * Order of locks: door of a space, then base/lock.h's ranks: stripe, extents, reclaim, syncers and
+ * collector, I/O pool. */
+#ifndef LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
+#define LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "store/embedded/collector.h"
+#include "store/embedded/commit.h"
+#include "store/embedded/cursor.h"
+#include "store/embedded/extent_syncer.h"
+#include "store/embedded/extents.h"
+#include "store/embedded/io_pool.h"
+#include "store/embedded/keyspace.h"
+#include "store/embedded/reclaim.h"
+#include "store/embedded/recovery.h"
+#include "store/embedded/snapshots.h"
+#include "store/embedded/spaces.h"
+#include "store/embedded/stage.h"
+#include "store/embedded/syncer.h"
+#include "store/embedded/verified.h"
+#include "store/store_private.h"
+
+struct embedded {
+    struct store store;
+    int lock_file; /* held locked while open */
+    bool sync;
+    atomic_bool failed;          /* store invariant 6 */
+    atomic_bool announced;       /* that it failed, in the log */
+    _Atomic int64_t piece_bytes; /* referred to by records */
+    struct keyspace keyspace;
+    struct spaces spaces;
+    struct stripe *stripes;
+    struct syncer syncer;
+    struct extents extents;
+    struct io_pool io;
+    struct extent_syncer extent_syncer;
+    struct verified verified;
+    struct reclaim reclaim;
+    struct recovery recovery;
+    struct collector collector;
+};
+
+static inline struct embedded *embedded_of(struct store *store)
+{
+    return (struct embedded *)store;
+}
+
+/* A write or sync failed: final. Says so once, lets go of all who wait. Any thread, no lock held. */
+void embedded_fail(struct embedded *embedded);
+
+#endif

@@ -1,0 +1,146 @@
+/* Where new pieces go: runs cut from the free end of the active extent, and the table of pieces
+ * that no record refers to yet. */
+#include <assert.h>
+#include <unistd.h>
+
+#include "store/embedded/extents_private.h"
+
+bool extents_go_on(struct extents *extents, uint64_t end)
+{
+    bool enough = end + PIECE_MAX_BYTES <= EXTENT_BYTES;
+
+    lock_take(&extents->lock);
+    assert(extents->count > 0);
+    if (enough) {
+        extents->active = extents->list[extents->count - 1];
+        extents->active_end = end;
+    }
+    lock_give(&extents->lock);
+    return enough;
+}
+
+/* Seals the active extent and begins a new one. Called and returns with the lock held, gives it
+ * while the file is made. */
+static enum store_result begin_extent(struct extents *extents)
+{
+    uint32_t id = extents->next_id++;
+    enum store_result result;
+    int fd;
+
+    extents->creating = true;
+    lock_give(&extents->lock);
+    result = extent_file_create(extents->folder, id, &fd);
+    lock_take(&extents->lock);
+    extents->creating = false;
+    pthread_cond_broadcast(&extents->created);
+    if (result)
+        return result;
+    extents->active = extents_insert(extents, id);
+    extents->active->fd = fd;
+    extents->active->counted = true;
+    extents->active_end = EXTENT_UNIT;
+    return STORE_OK;
+}
+
+enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t most,
+                              struct run *ret_run)
+{
+    enum store_result result = STORE_OK;
+
+    assert(least > 0 && least <= most && least <= PIECE_MAX_BYTES);
+    least = extent_room(least);
+    most = extent_room(most);
+    lock_take(&extents->lock);
+    for (;;) {
+        if (extents->creating) {
+            lock_wait(&extents->lock, &extents->created, -1);
+            continue;
+        }
+        if (extents->active && extents->active_end + least <= EXTENT_BYTES)
+            break;
+        result = begin_extent(extents);
+        if (result)
+            break;
+    }
+    if (!result) {
+        uint64_t room = EXTENT_BYTES - extents->active_end;
+
+        *ret_run = (struct run){ .extent = extents->active->id,
+                                 .offset = extents->active_end,
+                                 .length = most < room ? most : room };
+        extents->active_end += ret_run->length;
+        extents->active->used_bytes += (int64_t)ret_run->length;
+    }
+    lock_give(&extents->lock);
+    return result;
+}
+
+void extents_give_back(struct extents *extents, struct run run)
+{
+    struct extent *extent;
+
+    lock_take(&extents->lock);
+    extent = extents_find(extents, run.extent);
+    assert(extent);
+    extent->used_bytes -= (int64_t)run.length;
+    if (extent == extents->active && run.offset + run.length == extents->active_end)
+        extents->active_end = run.offset;
+    lock_give(&extents->lock);
+}
+
+static struct staged_piece **bucket_of(struct extents *extents, uint32_t extent, uint64_t offset)
+{
+    return &extents->staged[(extent * 31 + offset / EXTENT_UNIT) % STAGED_BUCKETS];
+}
+
+void extents_stage(struct extents *extents, struct staged_piece *piece)
+{
+    struct staged_piece **bucket;
+
+    lock_take(&extents->lock);
+    bucket = bucket_of(extents, piece->piece.extent, piece->piece.offset);
+    piece->bucket_next = *bucket;
+    *bucket = piece;
+    piece->staged = true;
+    lock_give(&extents->lock);
+}
+
+/* Under lock. */
+static bool take_out(struct extents *extents, uint32_t extent, uint64_t offset)
+{
+    struct staged_piece **link = bucket_of(extents, extent, offset);
+
+    for (; *link; link = &(*link)->bucket_next)
+        if ((*link)->piece.extent == extent && (*link)->piece.offset == offset) {
+            (*link)->staged = false;
+            *link = (*link)->bucket_next;
+            return true;
+        }
+    return false;
+}
+
+void extents_referred(struct extents *extents, const struct piece_change *pieces, size_t count,
+                      size_t first)
+{
+    size_t found = 0;
+
+    lock_take(&extents->lock);
+    for (size_t i = 0; i < count; i++)
+        if (pieces[i].references > 0 && take_out(extents, pieces[i].extent, pieces[i].offset))
+            found++;
+    lock_give(&extents->lock);
+    /* Store invariant 2: a piece gets its first reference from its stage. */
+    assert(found == first);
+}
+
+bool extents_unstage(struct extents *extents, struct staged_piece *piece)
+{
+    bool staged;
+
+    lock_take(&extents->lock);
+    staged = piece->staged;
+    if (staged)
+        take_out(extents, piece->piece.extent, piece->piece.offset);
+    lock_give(&extents->lock);
+    return staged;
+}

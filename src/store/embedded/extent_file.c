@@ -1,0 +1,174 @@
+/* System calls on extents. */
+#include "store/embedded/extent_file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/crc.h"
+#include "base/log.h"
+
+#define VERSION     1
+#define HEADER_SIZE 20
+#define NAME_SIZE   9
+#define RUNS_MAX    64
+
+static void put_le32(unsigned char *to, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        to[i] = (unsigned char)(value >> 8 * i);
+}
+
+static void make_header(unsigned char header[HEADER_SIZE], uint32_t id)
+{
+    memcpy(header, "LAGRAEXT", 8);
+    put_le32(header + 8, VERSION);
+    put_le32(header + 12, id);
+    put_le32(header + 16, crc32c(0, header, 16));
+}
+
+static void make_name(char name[NAME_SIZE], uint32_t id)
+{
+    snprintf(name, NAME_SIZE, "%08" PRIx32, id);
+}
+
+bool extent_file_id(const char *name, uint32_t *ret_id)
+{
+    uint32_t id = 0;
+
+    if (strlen(name) != NAME_SIZE - 1 || strspn(name, "0123456789abcdef") != NAME_SIZE - 1)
+        return false;
+    for (const char *c = name; *c; c++)
+        id = id << 4 | (uint32_t)(*c <= '9' ? *c - '0' : *c - 'a' + 10);
+    *ret_id = id;
+    return true;
+}
+
+static enum store_result failed(const char *doing, uint32_t id)
+{
+    enum store_result result = errno == ENOSPC || errno == EDQUOT ? STORE_FULL : STORE_IO;
+
+    log_errno("store: %s extent %08" PRIx32, doing, id);
+    return result;
+}
+
+enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd)
+{
+    unsigned char header[HEADER_SIZE];
+    struct bytes run = { (const char *)header, sizeof header };
+    char name[NAME_SIZE];
+    enum store_result result;
+    int fd;
+
+    make_name(name, id);
+    fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return failed("create", id);
+    make_header(header, id);
+    result = ftruncate(fd, (off_t)EXTENT_BYTES) < 0 ? failed("lengthen", id) : STORE_OK;
+    if (!result)
+        result = extent_file_write(fd, id, &run, 1, 0);
+    if (result) {
+        close(fd);
+        extent_file_remove(folder, id);
+        return result;
+    }
+    *ret_fd = fd;
+    return STORE_OK;
+}
+
+enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd)
+{
+    unsigned char header[HEADER_SIZE], expected[HEADER_SIZE];
+    char name[NAME_SIZE];
+    ssize_t size;
+    int fd;
+
+    make_name(name, id);
+    fd = openat(folder, name, O_RDWR | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT) {
+        log_line(LOG_ERROR, "store: extent %s is missing", name);
+        return STORE_CORRUPT;
+    }
+    if (fd < 0)
+        return failed("open", id);
+    size = pread(fd, header, sizeof header, 0);
+    if (size < 0) {
+        failed("read", id);
+        close(fd);
+        return STORE_IO;
+    }
+    make_header(expected, id);
+    if (size != HEADER_SIZE || memcmp(header, expected, HEADER_SIZE) != 0) {
+        log_line(LOG_ERROR, "store: extent %s has a damaged header", name);
+        close(fd);
+        return STORE_CORRUPT;
+    }
+    *ret_fd = fd;
+    return STORE_OK;
+}
+
+void extent_file_remove(int folder, uint32_t id)
+{
+    char name[NAME_SIZE];
+
+    make_name(name, id);
+    if (unlinkat(folder, name, 0) < 0)
+        log_errno("store: remove extent %s", name);
+}
+
+enum store_result extent_file_write(int fd, uint32_t id, const struct bytes *runs, size_t count,
+                                    uint64_t offset)
+{
+    struct iovec vectors[RUNS_MAX];
+    struct iovec *at = vectors;
+
+    assert(count <= RUNS_MAX);
+    for (size_t i = 0; i < count; i++)
+        vectors[i] = (struct iovec){ (void *)(uintptr_t)runs[i].ptr, runs[i].len };
+    while (count > 0) {
+        ssize_t written = pwritev(fd, at, (int)count, (off_t)offset);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return failed("write", id);
+        offset += (uint64_t)written;
+        while (count > 0 && (size_t)written >= at->iov_len) {
+            written -= (ssize_t)at->iov_len;
+            at++;
+            count--;
+        }
+        if (count > 0) {
+            at->iov_base = (char *)at->iov_base + written;
+            at->iov_len -= (size_t)written;
+        }
+    }
+    return STORE_OK;
+}
+
+void extent_file_punch(int fd, uint32_t id, uint64_t offset, uint64_t length)
+{
+    if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)length) < 0)
+        log_errno("store: free %" PRIu64 " bytes of extent %08" PRIx32, length, id);
+}
+
+bool extent_file_has_data(int fd, uint64_t from, uint64_t to)
+{
+    off_t at = lseek(fd, (off_t)from, SEEK_DATA);
+
+    /* ENXIO: there is none up to the end. A file system that cannot tell answers `from`. */
+    return at >= 0 && (uint64_t)at < to;
+}
+
+uint64_t extent_file_allocated(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) < 0 ? 0 : (uint64_t)status.st_blocks * 512;
+}

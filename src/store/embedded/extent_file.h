@@ -1,0 +1,43 @@
+/* One extent on disk: `extents/xxxxxxxx` (its id in hex), EXTENT_BYTES long, sparse. The first
+ * EXTENT_UNIT bytes are its header, the rest is pieces, each at a multiple of EXTENT_UNIT.
+ *
+ *   header   8     "LAGRAEXT"
+ *            4 le  version (1)
+ *            4 le  id
+ *            4 le  CRC-32C of the above
+ *
+ * What lies where is told by the index of pieces only; bytes that no row covers are free. */
+#ifndef LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
+#define LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
+
+#include "store/store.h"
+
+#define EXTENT_BYTES (1ull << 30)
+#define EXTENT_UNIT  4096u
+
+/* Bytes that a piece takes in its extent. */
+static inline uint64_t extent_room(uint64_t length)
+{
+    return (length + EXTENT_UNIT - 1) / EXTENT_UNIT * EXTENT_UNIT;
+}
+
+/* Makes a new one, not yet durable. Logs.
+ * returns STORE_OK, STORE_FULL, STORE_IO */
+enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd);
+/* returns STORE_OK, STORE_CORRUPT (missing, or not an extent of that id), STORE_IO; logged */
+enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd);
+void extent_file_remove(int folder, uint32_t id);
+/* False when it is no name of an extent. */
+bool extent_file_id(const char *name, uint32_t *ret_id);
+
+/* returns STORE_OK, STORE_FULL, STORE_IO; logged */
+enum store_result extent_file_write(int fd, uint32_t id, const struct bytes *runs, size_t count,
+                                    uint64_t offset);
+/* Gives bytes back to the file system; where it cannot, they stay and a line is logged. */
+void extent_file_punch(int fd, uint32_t id, uint64_t offset, uint64_t length);
+/* Whether any bytes from..to lie on the disk. */
+bool extent_file_has_data(int fd, uint64_t from, uint64_t to);
+/* Bytes of the file system that it takes. */
+uint64_t extent_file_allocated(int fd);
+
+#endif

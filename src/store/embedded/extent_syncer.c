@@ -1,0 +1,112 @@
+/* Group sync of extents. */
+#include "store/embedded/extent_syncer.h"
+
+#include <assert.h>
+
+#include "store/embedded/embedded_private.h"
+
+/* Extents synced in one round; a stage that touches more of them waits for another round's worth. */
+#define EXTENTS_MAX 64
+
+struct round {
+    uint32_t synced[EXTENTS_MAX];
+    size_t count;
+};
+
+static enum store_result sync_once(struct embedded *embedded, struct round *round, uint32_t extent)
+{
+    enum store_result result;
+
+    for (size_t i = 0; i < round->count; i++)
+        if (round->synced[i] == extent)
+            return STORE_OK;
+    result = extents_sync(&embedded->extents, extent);
+    if (result)
+        return result;
+    if (round->count < EXTENTS_MAX)
+        round->synced[round->count++] = extent;
+    return STORE_OK;
+}
+
+static enum store_result sync_stage(struct embedded *embedded, struct round *round,
+                                    const struct embedded_stage *stage)
+{
+    if (!embedded->sync)
+        return STORE_OK;
+    for (const struct staged_piece *piece = stage->first; piece; piece = piece->next) {
+        enum store_result result = sync_once(embedded, round, piece->piece.extent);
+
+        if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
+/* All stages given were written before this begins, so one sync of an extent serves them all. */
+static void sync_all(struct embedded *embedded, struct embedded_stage *stage)
+{
+    struct round round = { .count = 0 };
+
+    while (stage) {
+        struct embedded_stage *next = stage->sync_next;
+        enum store_result result =
+            atomic_load(&embedded->failed) ? STORE_IO : sync_stage(embedded, &round, stage);
+
+        if (result)
+            embedded_fail(embedded);
+        stage_synced(stage, result);
+        stage = next;
+    }
+}
+
+static void *sync_over_and_over(void *argument)
+{
+    struct extent_syncer *syncer = argument;
+
+    for (;;) {
+        struct embedded_stage *stages;
+        bool stopping;
+
+        lock_take(&syncer->lock);
+        while (!syncer->first && !syncer->stopping)
+            lock_wait(&syncer->lock, &syncer->work, -1);
+        stages = syncer->first;
+        syncer->first = NULL;
+        stopping = syncer->stopping;
+        lock_give(&syncer->lock);
+        sync_all(syncer->embedded, stages);
+        if (stopping && !stages)
+            return NULL;
+    }
+}
+
+void extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded)
+{
+    int error;
+
+    *syncer = (struct extent_syncer){ .embedded = embedded };
+    lock_init(&syncer->lock, RANK_SYNCER);
+    lock_condition_init(&syncer->work);
+    error = pthread_create(&syncer->thread, NULL, sync_over_and_over, syncer);
+    assert(!error);
+}
+
+void extent_syncer_stop(struct extent_syncer *syncer)
+{
+    lock_take(&syncer->lock);
+    syncer->stopping = true;
+    pthread_cond_signal(&syncer->work);
+    lock_give(&syncer->lock);
+    pthread_join(syncer->thread, NULL);
+    pthread_cond_destroy(&syncer->work);
+    lock_release(&syncer->lock);
+}
+
+void extent_syncer_add(struct extent_syncer *syncer, struct embedded_stage *stage)
+{
+    lock_take(&syncer->lock);
+    stage->sync_next = syncer->first;
+    syncer->first = stage;
+    pthread_cond_signal(&syncer->work);
+    lock_give(&syncer->lock);
+}

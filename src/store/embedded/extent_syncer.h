@@ -1,0 +1,22 @@
+/* Makes staged bytes durable: one thread syncs the extents of all stages that wait, together. */
+#ifndef LAGRA_STORE_EMBEDDED_EXTENT_SYNCER_H
+#define LAGRA_STORE_EMBEDDED_EXTENT_SYNCER_H
+
+#include "base/lock.h"
+#include "store/embedded/stage.h"
+
+struct extent_syncer {
+    struct embedded *embedded;
+    pthread_t thread;
+    struct lock lock;
+    pthread_cond_t work;
+    struct embedded_stage *first; /* under lock */
+    bool stopping;                /* under lock */
+};
+
+void extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded);
+void extent_syncer_stop(struct extent_syncer *syncer);
+/* Takes the stage in hand; ends with stage_synced(). I/O thread. */
+void extent_syncer_add(struct extent_syncer *syncer, struct embedded_stage *stage);
+
+#endif

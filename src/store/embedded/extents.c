@@ -1,0 +1,250 @@
+/* The list of extents: opening, looking up, syncing, punching, counting. Cutting runs and the
+ * staged pieces are in extent_alloc.c. */
+#include "store/embedded/extents.h"
+
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/embedded/extents_private.h"
+
+/* The first place in the list whose id is at least this. Under lock. */
+static size_t place_of(const struct extents *extents, uint32_t id)
+{
+    size_t low = 0;
+    size_t high = extents->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (extents->list[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct extent *extents_find(const struct extents *extents, uint32_t id)
+{
+    size_t at = place_of(extents, id);
+
+    return at < extents->count && extents->list[at]->id == id ? extents->list[at] : NULL;
+}
+
+struct extent *extents_insert(struct extents *extents, uint32_t id)
+{
+    struct extent *extent = xcalloc(1, sizeof *extent);
+    size_t at = place_of(extents, id);
+
+    extent->id = id;
+    extent->fd = -1;
+    if (extents->count == extents->capacity) {
+        extents->capacity = extents->capacity > 0 ? 2 * extents->capacity : 16;
+        extents->list = xrealloc(extents->list, extents->capacity * sizeof(extents->list[0]));
+    }
+    memmove(&extents->list[at + 1], &extents->list[at],
+            (extents->count - at) * sizeof extents->list[0]);
+    extents->list[at] = extent;
+    extents->count++;
+    return extent;
+}
+
+enum store_result extents_open(struct extents *extents, int folder, const char **ret_problem)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    uint32_t id;
+
+    if (!directory) {
+        log_errno("store: list the extents");
+        *ret_problem = "the folder `extents` cannot be read";
+        if (fd >= 0)
+            close(fd);
+        return STORE_IO;
+    }
+    *extents = (struct extents){ .folder = folder, .next_id = 1 };
+    lock_init(&extents->lock, RANK_EXTENTS);
+    lock_condition_init(&extents->created);
+    while ((entry = readdir(directory)))
+        if (extent_file_id(entry->d_name, &id)) {
+            extents_insert(extents, id)->named = true;
+            if (id >= extents->next_id)
+                extents->next_id = id + 1;
+        }
+    closedir(directory);
+    return STORE_OK;
+}
+
+void extents_release(struct extents *extents)
+{
+    for (size_t i = 0; i < extents->count; i++) {
+        if (extents->list[i]->fd >= 0)
+            close(extents->list[i]->fd);
+        free(extents->list[i]);
+    }
+    free(extents->list);
+    pthread_cond_destroy(&extents->created);
+    lock_release(&extents->lock);
+}
+
+enum store_result extents_file(struct extents *extents, uint32_t id, int *ret_fd)
+{
+    struct extent *extent;
+    enum store_result result;
+    int fd = -1;
+
+    lock_take(&extents->lock);
+    extent = extents_find(extents, id);
+    if (extent)
+        fd = extent->fd;
+    lock_give(&extents->lock);
+    if (fd >= 0) {
+        *ret_fd = fd;
+        return STORE_OK;
+    }
+    if (!extent) {
+        log_line(LOG_ERROR, "store: extent %08" PRIx32 " is missing", id);
+        return STORE_CORRUPT;
+    }
+    result = extent_file_open(extents->folder, id, &fd);
+    if (result)
+        return result;
+    lock_take(&extents->lock);
+    extent = extents_find(extents, id);
+    assert(extent); /* the caller sees bytes in it, or is the collector */
+    if (extent->fd < 0) {
+        extent->fd = fd;
+        fd = -1;
+    }
+    *ret_fd = extent->fd;
+    lock_give(&extents->lock);
+    if (fd >= 0)
+        close(fd);
+    return STORE_OK;
+}
+
+enum store_result extents_sync(struct extents *extents, uint32_t id)
+{
+    struct extent *extent;
+    bool named;
+    int fd;
+    enum store_result result = extents_file(extents, id, &fd);
+
+    if (result)
+        return STORE_IO;
+    lock_take(&extents->lock);
+    extent = extents_find(extents, id);
+    assert(extent);
+    named = extent->named;
+    lock_give(&extents->lock);
+    if (fdatasync(fd) < 0 || (!named && fsync(extents->folder) < 0)) {
+        log_errno("store: sync extent %08" PRIx32, id);
+        return STORE_IO;
+    }
+    lock_take(&extents->lock);
+    extent->named = true;
+    lock_give(&extents->lock);
+    return STORE_OK;
+}
+
+/* Removes an extent that nothing is in. */
+static void remove_if_unused(struct extents *extents, uint32_t id)
+{
+    struct extent *extent;
+    bool unused;
+
+    lock_take(&extents->lock);
+    extent = extents_find(extents, id);
+    unused = extent && extent != extents->active && extent->counted && extent->used_bytes == 0;
+    if (unused) {
+        size_t at = place_of(extents, id);
+
+        memmove(&extents->list[at], &extents->list[at + 1],
+                (extents->count - at - 1) * sizeof extents->list[0]);
+        extents->count--;
+    }
+    lock_give(&extents->lock);
+    if (!unused)
+        return;
+    if (extent->fd >= 0)
+        close(extent->fd);
+    free(extent);
+    extent_file_remove(extents->folder, id);
+}
+
+/* Adds to what is in use; true when that leaves nothing. */
+static void count_used(struct extents *extents, uint32_t id, int64_t more, bool counted)
+{
+    struct extent *extent;
+
+    lock_take(&extents->lock);
+    extent = extents_find(extents, id);
+    assert(extent);
+    extent->used_bytes += more;
+    if (counted)
+        extent->counted = true;
+    assert(!extent->counted || extent->used_bytes >= 0);
+    lock_give(&extents->lock);
+}
+
+void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length)
+{
+    uint64_t room = extent_room(length);
+    int fd;
+
+    if (extents_file(extents, id, &fd))
+        return;
+    extent_file_punch(fd, id, offset, room);
+    count_used(extents, id, -(int64_t)room, false);
+    remove_if_unused(extents, id);
+}
+
+void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes)
+{
+    count_used(extents, id, (int64_t)used_bytes, true);
+    remove_if_unused(extents, id);
+}
+
+bool extents_id_at(struct extents *extents, size_t at, uint32_t *ret_id)
+{
+    bool found;
+
+    lock_take(&extents->lock);
+    found = at < extents->count;
+    if (found)
+        *ret_id = extents->list[at]->id;
+    lock_give(&extents->lock);
+    return found;
+}
+
+void extents_sweep(struct extents *extents)
+{
+    uint32_t id;
+
+    for (size_t at = 0; extents_id_at(extents, at, &id); at++)
+        remove_if_unused(extents, id);
+}
+
+void extents_measure(struct extents *extents, uint64_t *ret_count, uint64_t *ret_allocated_bytes)
+{
+    uint64_t allocated = 0;
+    uint64_t count = 0;
+    uint32_t id;
+
+    /* The collector, which alone removes extents, is the caller's or waits for it. */
+    for (; extents_id_at(extents, count, &id); count++) {
+        int fd;
+
+        if (!extents_file(extents, id, &fd))
+            allocated += extent_file_allocated(fd);
+    }
+    *ret_count = count;
+    *ret_allocated_bytes = allocated;
+}

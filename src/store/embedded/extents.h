@@ -1,0 +1,96 @@
+/* The set of extents: where new pieces go, which files there are, how many bytes of each are in
+ * use, and which staged pieces no record refers to yet.
+ *
+ * One extent is active: runs are cut from its free end. When what is left is too short it is sealed
+ * and a new one begun. Free places inside an extent are never filled again; they are punched.
+ * A sealed extent with no bytes in use is removed. */
+#ifndef LAGRA_STORE_EMBEDDED_EXTENTS_H
+#define LAGRA_STORE_EMBEDDED_EXTENTS_H
+
+#include "base/lock.h"
+#include "store/embedded/extent_file.h"
+#include "store/store_private.h"
+
+struct extent {
+    uint32_t id;
+    int fd;             /* -1: not open yet; under lock until set, then immutable */
+    bool named;         /* its name is durable; under lock */
+    bool counted;       /* used_bytes is complete (recovery has seen the index); under lock */
+    int64_t used_bytes; /* runs cut and not given back; under lock. Below 0 at most until counted */
+};
+
+/* A place in an extent. */
+struct run {
+    uint32_t extent;
+    uint64_t offset;
+    uint64_t length; /* a multiple of EXTENT_UNIT */
+};
+
+/* A piece of a stage: until a commit refers to it, it is in the table of staged pieces. */
+struct staged_piece {
+    struct piece piece; /* sector_crc points to crc */
+    uint32_t capacity;  /* the most that length may become */
+    bool staged;        /* in the table; under extents.lock */
+    struct staged_piece *bucket_next;
+    struct staged_piece *next; /* of the stage */
+    uint32_t crc[PIECE_SECTORS_MAX];
+};
+
+#define STAGED_BUCKETS 1024
+
+struct extents {
+    int folder;
+    struct lock lock;
+    struct extent **list; /* by rising id; under lock */
+    size_t count;
+    size_t capacity;
+    struct extent *active; /* NULL: none yet; under lock */
+    uint64_t active_end;   /* where its free end begins; under lock */
+    uint32_t next_id;
+    bool creating; /* some thread makes a new one; under lock */
+    pthread_cond_t created;
+    struct staged_piece *staged[STAGED_BUCKETS];
+};
+
+/* Lists the files. Start-up thread. returns STORE_OK, STORE_IO */
+enum store_result extents_open(struct extents *extents, int folder, const char **ret_problem);
+/* The caller closes the folder. */
+void extents_release(struct extents *extents);
+/* The last extent goes on from `end`, behind its last piece; false when there is too little room.
+ * Start-up thread. */
+bool extents_go_on(struct extents *extents, uint64_t end);
+
+/* Cuts a run of `least` to `most` bytes. May create a file. I/O threads.
+ * returns STORE_OK, STORE_FULL, STORE_IO */
+enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t most,
+                              struct run *ret_run);
+/* Gives back a run, or the end of one, in which nothing was written. Any thread. */
+void extents_give_back(struct extents *extents, struct run run);
+
+/* The open file of an extent; opens it when needed. Stays open while bytes in it are in use.
+ * returns STORE_OK, STORE_CORRUPT, STORE_IO. Any thread. */
+enum store_result extents_file(struct extents *extents, uint32_t id, int *ret_fd);
+/* Makes an extent's data and name durable. Waits for the disk. Extent syncer. */
+enum store_result extents_sync(struct extents *extents, uint32_t id);
+
+/* The table of staged pieces. I/O threads; commits; whoever ends a stage. */
+void extents_stage(struct extents *extents, struct staged_piece *piece);
+/* Of pieces with references given by a commit, `first` must be staged; they are so no longer. */
+void extents_referred(struct extents *extents, const struct piece_change *pieces, size_t count,
+                      size_t first);
+/* Takes it out of the table; false when a commit has done so before. */
+bool extents_unstage(struct extents *extents, struct staged_piece *piece);
+
+/* `length` bytes at offset are gone: punches them, and removes the extent when it was the last of
+ * it. Waits for the disk. Collector. */
+void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length);
+/* Recovery: the index has `used_bytes` of that extent in use. Removes it when that is none. */
+void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes);
+/* The id at a place in the list, in rising order; false past the end. */
+bool extents_id_at(struct extents *extents, size_t at, uint32_t *ret_id);
+/* Removes sealed extents that nothing is in. Collector. */
+void extents_sweep(struct extents *extents);
+/* How many, and what they take of the file system. */
+void extents_measure(struct extents *extents, uint64_t *ret_count, uint64_t *ret_allocated_bytes);
+
+#endif

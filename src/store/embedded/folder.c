@@ -1,0 +1,143 @@
+/* Making, locking and recognising the data folder. */
+#include "store/embedded/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+static const char format[] = "lagra store 1\n";
+
+static enum store_result failed(const char *location, const char *what, const char *problem,
+                                const char **ret_problem)
+{
+    log_errno("store: %s: %s", location, what);
+    *ret_problem = problem;
+    return STORE_IO;
+}
+
+/* As mkdir -p. */
+static bool make_folders(const char *location)
+{
+    char *path = xstrdup(location);
+    bool made = true;
+
+    for (char *c = path + 1; *c && made; c++)
+        if (*c == '/') {
+            *c = 0;
+            made = mkdir(path, 0700) == 0 || errno == EEXIST;
+            *c = '/';
+        }
+    made = made && (mkdir(path, 0700) == 0 || errno == EEXIST);
+    free(path);
+    return made;
+}
+
+static enum store_result take_lock(const char *location, int folder, int *ret_lock,
+                                   const char **ret_problem)
+{
+    int fd = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return failed(location, "open `lock`", "the data folder cannot be written", ret_problem);
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
+        *ret_lock = fd;
+        return STORE_OK;
+    }
+    if (errno == EWOULDBLOCK) {
+        close(fd);
+        *ret_problem = "another process is using this data folder";
+        return STORE_BUSY;
+    }
+    failed(location, "lock", "the data folder cannot be locked", ret_problem);
+    close(fd);
+    return STORE_IO;
+}
+
+/* Makes a new file with the line, complete or not at all. */
+static bool write_format(int folder)
+{
+    int fd = openat(folder, "format.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool written;
+
+    if (fd < 0)
+        return false;
+    written = write(fd, format, sizeof format - 1) == (ssize_t)sizeof format - 1 && fsync(fd) == 0;
+    close(fd);
+    return written && renameat(folder, "format.new", folder, "format") == 0 && fsync(folder) == 0;
+}
+
+static enum store_result check_format(const char *location, int folder, const char **ret_problem)
+{
+    char found[sizeof format + 1];
+    ssize_t size;
+    int fd = openat(folder, "format", O_RDONLY | O_CLOEXEC);
+
+    if (fd < 0 && errno == ENOENT)
+        return write_format(folder) ? STORE_OK
+                                    : failed(location, "write `format`",
+                                             "the data folder cannot be written", ret_problem);
+    if (fd < 0)
+        return failed(location, "open `format`", "the data folder cannot be read", ret_problem);
+    size = read(fd, found, sizeof found);
+    close(fd);
+    if (size == (ssize_t)sizeof format - 1 && memcmp(found, format, (size_t)size) == 0)
+        return STORE_OK;
+    log_line(LOG_ERROR, "store: %s: the format is not one this program knows", location);
+    *ret_problem = "the data folder was written by another version of the program";
+    return STORE_CORRUPT;
+}
+
+static enum store_result open_extents(const char *location, struct folder *folder,
+                                      const char **ret_problem)
+{
+    if (mkdirat(folder->fd, "extents", 0700) < 0 && errno != EEXIST)
+        return failed(location, "make `extents`", "the data folder cannot be written", ret_problem);
+    folder->extents = openat(folder->fd, "extents", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder->extents < 0)
+        return failed(location, "open `extents`", "the data folder cannot be read", ret_problem);
+    if (fsync(folder->fd) < 0)
+        return failed(location, "sync", "the data folder cannot be written", ret_problem);
+    return STORE_OK;
+}
+
+enum store_result folder_open(const char *location, struct folder *ret_folder,
+                              const char **ret_problem)
+{
+    struct folder folder = { .fd = -1, .lock_file = -1, .extents = -1 };
+    enum store_result result;
+
+    if (!make_folders(location))
+        return failed(location, "make", "the data folder cannot be made", ret_problem);
+    folder.fd = open(location, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder.fd < 0)
+        return failed(location, "open", "the data folder cannot be opened", ret_problem);
+    result = take_lock(location, folder.fd, &folder.lock_file, ret_problem);
+    if (!result)
+        result = check_format(location, folder.fd, ret_problem);
+    if (!result)
+        result = open_extents(location, &folder, ret_problem);
+    if (!result) {
+        size_t size = strlen(location) + sizeof "/records";
+
+        folder.records_path = xmalloc(size);
+        snprintf(folder.records_path, size, "%s/records", location);
+        *ret_folder = folder;
+        return STORE_OK;
+    }
+    if (folder.lock_file >= 0)
+        close(folder.lock_file);
+    close(folder.fd);
+    return result;
+}
+
+void folder_release(struct folder *folder)
+{
+    close(folder->fd);
+    free(folder->records_path);
+}

@@ -1,0 +1,27 @@
+/* The data folder: what is where in it, which format it has, and the lock that keeps a second
+ * process out.
+ *
+ *   lock       held with flock() while a process has the folder
+ *   format     one line of text, "lagra store 1"
+ *   synced     see syncer.h
+ *   records/   the key space, see keyspace.h and record_key.h
+ *   extents/   see extent_file.h */
+#ifndef LAGRA_STORE_EMBEDDED_FOLDER_H
+#define LAGRA_STORE_EMBEDDED_FOLDER_H
+
+#include "store/store.h"
+
+struct folder {
+    int fd;
+    int lock_file; /* the caller's from now on */
+    int extents;   /* of the folder extents/; as above once extents_open() has it */
+    char *records_path;
+};
+
+/* Makes what is missing. Start-up thread. returns STORE_OK, STORE_BUSY, STORE_CORRUPT, STORE_IO */
+enum store_result folder_open(const char *location, struct folder *ret_folder,
+                              const char **ret_problem);
+/* Of what the caller has not taken over. */
+void folder_release(struct folder *folder);
+
+#endif

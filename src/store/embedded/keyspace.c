@@ -1,0 +1,139 @@
+/* RocksDB, as the embedded store uses it; the reasons of the options are in README.md. */
+#include "store/embedded/keyspace.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+
+#define CACHE_BYTES_DEFAULT (16u << 20)
+#define WRITE_BUFFER_BYTES  (32u << 20)
+#define WRITE_BUFFERS       3
+#define BLOCK_BYTES         (8u << 10)
+#define BLOOM_BITS          10
+#define OPEN_FILES_MAX      256
+#define LOG_FILE_BYTES      (1u << 20)
+
+enum { WAL_POINT_IN_TIME = 2, INFO_LEVEL_WARN = 2 };
+
+enum store_result keyspace_error(const char *doing, char *error)
+{
+    bool damaged = strncmp(error, "Corruption", 10) == 0;
+
+    log_line(LOG_ERROR, "store: %s: %s", doing, error);
+    rocksdb_free(error);
+    return damaged ? STORE_CORRUPT : STORE_IO;
+}
+
+static rocksdb_cache_t *set_table_options(rocksdb_options_t *options, size_t cache_bytes)
+{
+    rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
+    rocksdb_cache_t *cache =
+        rocksdb_cache_create_lru(cache_bytes > 0 ? cache_bytes : CACHE_BYTES_DEFAULT);
+
+    rocksdb_block_based_options_set_block_cache(table, cache);
+    rocksdb_block_based_options_set_block_size(table, BLOCK_BYTES);
+    rocksdb_block_based_options_set_filter_policy(
+        table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
+    /* Index and filter blocks count as cache, so that memory is bounded with any number of records. */
+    rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
+    rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
+    rocksdb_block_based_options_set_format_version(table, 5);
+    rocksdb_options_set_block_based_table_factory(options, table);
+    rocksdb_block_based_options_destroy(table);
+    return cache;
+}
+
+static rocksdb_options_t *new_options(void)
+{
+    rocksdb_options_t *options = rocksdb_options_create();
+
+    rocksdb_options_set_create_if_missing(options, 1);
+    rocksdb_options_set_paranoid_checks(options, 1);
+    rocksdb_options_set_compression(options, rocksdb_no_compression);
+    rocksdb_options_set_write_buffer_size(options, WRITE_BUFFER_BYTES);
+    rocksdb_options_set_max_write_buffer_number(options, WRITE_BUFFERS);
+    rocksdb_options_set_arena_block_size(options, 256u << 10);
+    rocksdb_options_set_max_background_jobs(options, 2);
+    rocksdb_options_set_max_open_files(options, OPEN_FILES_MAX);
+    rocksdb_options_set_max_file_opening_threads(options, 1);
+    rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
+    rocksdb_options_set_bytes_per_sync(options, 1u << 20);
+    /* The log is written by the syncer, not by each commit. */
+    rocksdb_options_set_manual_wal_flush(options, 1);
+    rocksdb_options_set_wal_recovery_mode(options, WAL_POINT_IN_TIME);
+    rocksdb_options_set_stats_dump_period_sec(options, 0);
+    rocksdb_options_set_stats_persist_period_sec(options, 0);
+    rocksdb_options_set_info_log_level(options, INFO_LEVEL_WARN);
+    rocksdb_options_set_max_log_file_size(options, LOG_FILE_BYTES);
+    rocksdb_options_set_keep_log_file_num(options, 2);
+    return options;
+}
+
+enum store_result keyspace_open(const char *path, size_t cache_bytes, struct keyspace *ret_keyspace,
+                                const char **ret_problem)
+{
+    struct keyspace keyspace = { .options = new_options() };
+    char *error = NULL;
+    enum store_result result;
+
+    keyspace.cache = set_table_options(keyspace.options, cache_bytes);
+    keyspace.db = rocksdb_open(keyspace.options, path, &error);
+    if (error) {
+        result = keyspace_error("open the records", error);
+        *ret_problem = result == STORE_CORRUPT ? "the records in the data folder are damaged"
+                                               : "the records in the data folder cannot be opened";
+        rocksdb_cache_destroy(keyspace.cache);
+        rocksdb_options_destroy(keyspace.options);
+        return result;
+    }
+    keyspace.read = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_verify_checksums(keyspace.read, 1);
+    keyspace.write = rocksdb_writeoptions_create();
+    *ret_keyspace = keyspace;
+    return STORE_OK;
+}
+
+void keyspace_close(struct keyspace *keyspace)
+{
+    rocksdb_readoptions_destroy(keyspace->read);
+    rocksdb_writeoptions_destroy(keyspace->write);
+    rocksdb_close(keyspace->db);
+    rocksdb_cache_destroy(keyspace->cache);
+    rocksdb_options_destroy(keyspace->options);
+}
+
+uint64_t keyspace_sequence(const struct keyspace *keyspace)
+{
+    return rocksdb_get_latest_sequence_number(keyspace->db);
+}
+
+enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
+                               struct bytes key, rocksdb_pinnableslice_t **ret_value)
+{
+    char *error = NULL;
+    rocksdb_pinnableslice_t *value =
+        rocksdb_get_pinned(keyspace->db, read, key.ptr, key.len, &error);
+
+    if (error)
+        return keyspace_error("read a record", error);
+    if (!value)
+        return STORE_NOT_FOUND;
+    *ret_value = value;
+    return STORE_OK;
+}
+
+enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writebatch_t *batch)
+{
+    char *error = NULL;
+
+    rocksdb_write(keyspace->db, keyspace->write, batch, &error);
+    return error ? keyspace_error("write records", error) : STORE_OK;
+}
+
+enum store_result keyspace_sync(const struct keyspace *keyspace)
+{
+    char *error = NULL;
+
+    rocksdb_flush_wal(keyspace->db, 1, &error);
+    return error ? keyspace_error("sync the log of records", error) : STORE_OK;
+}

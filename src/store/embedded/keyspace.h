@@ -1,0 +1,43 @@
+/* The one ordered key space of the embedded store, in RocksDB: options, opening, single calls, and
+ * the mapping of its errors. Only this room knows that it is RocksDB.
+ *
+ * Sequences of the embedded store are RocksDB's own sequence numbers: every write moves the newest
+ * one on, and it is told as written only after it is in the log and seen by readers; so a flush of
+ * the log that began after a sequence was the newest one covers all that anybody could see at it. */
+#ifndef LAGRA_STORE_EMBEDDED_KEYSPACE_H
+#define LAGRA_STORE_EMBEDDED_KEYSPACE_H
+
+#include <rocksdb/c.h>
+
+#include "store/store.h"
+
+struct keyspace {
+    rocksdb_t *db;
+    rocksdb_options_t *options;
+    rocksdb_cache_t *cache;
+    rocksdb_readoptions_t *read; /* newest state, checksums verified */
+    rocksdb_writeoptions_t *write;
+};
+
+/* Opens or makes the key space in a folder. cache_bytes 0: default. Start-up thread.
+ * *ret_problem: as store_open_embedded().
+ * returns STORE_OK, STORE_CORRUPT, STORE_IO */
+enum store_result keyspace_open(const char *path, size_t cache_bytes, struct keyspace *ret_keyspace,
+                                const char **ret_problem);
+void keyspace_close(struct keyspace *keyspace);
+
+uint64_t keyspace_sequence(const struct keyspace *keyspace);
+
+/* The value under a key, pinned; the caller destroys it. read: which state. May wait for a disk
+ * read. returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO. Any thread. */
+enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
+                               struct bytes key, rocksdb_pinnableslice_t **ret_value);
+/* Applies a batch: in the log's buffer and seen by readers, not durable. Any thread. */
+enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writebatch_t *batch);
+/* Makes all writes that are done by now durable. Waits for the disk. Syncer. */
+enum store_result keyspace_sync(const struct keyspace *keyspace);
+
+/* Logs a RocksDB error, frees it, and says which result it is. */
+enum store_result keyspace_error(const char *doing, char *error);
+
+#endif

@@ -1,0 +1,173 @@
+/* Opening and closing the embedded store: the data folder, who may have it, and the order in which
+ * the parts come up and go down. */
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/embedded/embedded_private.h"
+#include "store/embedded/folder.h"
+#include "store/embedded/piece_read.h"
+
+void embedded_fail(struct embedded *embedded)
+{
+    atomic_store(&embedded->failed, true);
+    if (!atomic_exchange(&embedded->announced, true))
+        log_line(LOG_ERROR, "store: a write or sync failed; nothing more is accepted until the "
+                            "disk is looked after and the server started again");
+    syncer_break(&embedded->syncer);
+}
+
+static void failed(void *context)
+{
+    embedded_fail(context);
+}
+
+static bool embedded_healthy(struct store *store)
+{
+    return !atomic_load(&embedded_of(store)->failed);
+}
+
+static void embedded_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
+{
+    syncer_wait(&embedded_of(store)->syncer, sequence, waiter);
+}
+
+static bool embedded_is_durable(struct store *store, uint64_t sequence)
+{
+    return syncer_covers(&embedded_of(store)->syncer, sequence);
+}
+
+static void embedded_collect_now(struct store *store, struct store_usage *ret_usage)
+{
+    struct embedded *embedded = embedded_of(store);
+    struct store_usage usage;
+
+    collector_wait(&embedded->collector);
+    extents_measure(&embedded->extents, &usage.extent_count, &usage.allocated_bytes);
+    usage.piece_bytes = (uint64_t)atomic_load(&embedded->piece_bytes);
+    usage.pending_bytes = atomic_load(&embedded->reclaim.pending_bytes);
+    *ret_usage = usage;
+}
+
+static void embedded_close(struct store *store)
+{
+    struct embedded *embedded = embedded_of(store);
+
+    io_pool_stop(&embedded->io);
+    extent_syncer_stop(&embedded->extent_syncer);
+    collector_stop(&embedded->collector);
+    syncer_stop(&embedded->syncer);
+    io_pool_release(&embedded->io);
+    reclaim_release(&embedded->reclaim);
+    collector_release(&embedded->collector);
+    stripes_free(embedded->stripes);
+    spaces_release(&embedded->spaces);
+    verified_release(&embedded->verified);
+    keyspace_close(&embedded->keyspace);
+    extents_release(&embedded->extents);
+    close(embedded->extents.folder);
+    close(embedded->lock_file);
+    free(embedded);
+}
+
+static const struct store_operations embedded_operations = {
+    .close = embedded_close,
+    .healthy = embedded_healthy,
+    .snapshot_open = embedded_snapshot_open,
+    .snapshot_close = embedded_snapshot_close,
+    .get = embedded_get,
+    .commit = embedded_commit,
+    .wait_durable = embedded_wait_durable,
+    .is_durable = embedded_is_durable,
+    .scan_cursor = embedded_scan_cursor,
+    .walk_cursor = embedded_walk_cursor,
+    .cursor_seek = embedded_cursor_seek,
+    .cursor_next = embedded_cursor_next,
+    .cursor_close = embedded_cursor_close,
+    .stage_open = embedded_stage_open,
+    .stage_write = embedded_stage_write,
+    .stage_finish = embedded_stage_finish,
+    .stage_pieces = embedded_stage_pieces,
+    .stage_close = embedded_stage_close,
+    .piece_read = embedded_piece_read,
+    .piece_check = embedded_piece_check,
+    .collect_now = embedded_collect_now,
+};
+
+/* All that can fail, with no thread running yet. */
+static enum store_result open_parts(struct embedded *embedded, const struct folder *folder,
+                                    size_t cache_bytes, int *ret_note_file,
+                                    const char **ret_problem)
+{
+    enum store_result result =
+        keyspace_open(folder->records_path, cache_bytes, &embedded->keyspace, ret_problem);
+
+    if (result)
+        goto close_extents;
+    result = syncer_check(folder->fd, keyspace_sequence(&embedded->keyspace), ret_note_file,
+                          ret_problem);
+    if (result)
+        goto close_keyspace;
+    result = extents_open(&embedded->extents, folder->extents, ret_problem);
+    if (result)
+        goto close_note;
+    result = recovery_begin(embedded);
+    if (!result)
+        return STORE_OK;
+    *ret_problem = "the records in the data folder are damaged";
+    recovery_release(embedded);
+    extents_release(&embedded->extents);
+close_note:
+    close(*ret_note_file);
+close_keyspace:
+    keyspace_close(&embedded->keyspace);
+close_extents:
+    close(folder->extents);
+    return result;
+}
+
+enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
+                                      const char **ret_problem)
+{
+    struct embedded *embedded;
+    struct folder folder;
+    int note_file;
+    enum store_result result = folder_open(options->location, &folder, ret_problem);
+
+    if (result)
+        return result;
+    embedded = xcalloc(1, sizeof *embedded);
+    embedded->store.operations = &embedded_operations;
+    embedded->sync = options->sync;
+    embedded->lock_file = folder.lock_file;
+    embedded->stripes = stripes_new();
+    spaces_init(&embedded->spaces);
+    verified_init(&embedded->verified);
+    collector_init(&embedded->collector, embedded);
+    reclaim_init(&embedded->reclaim, collector_poke, &embedded->collector);
+    result = open_parts(embedded, &folder, options->cache_bytes, &note_file, ret_problem);
+    folder_release(&folder);
+    if (result) {
+        reclaim_release(&embedded->reclaim);
+        collector_release(&embedded->collector);
+        verified_release(&embedded->verified);
+        spaces_release(&embedded->spaces);
+        stripes_free(embedded->stripes);
+        close(embedded->lock_file);
+        free(embedded);
+        return result;
+    }
+    syncer_start(&embedded->syncer, &embedded->keyspace, options->sync, note_file, failed,
+                 embedded);
+    io_pool_start(&embedded->io);
+    extent_syncer_start(&embedded->extent_syncer, embedded);
+    collector_start(&embedded->collector);
+    *ret_store = &embedded->store;
+    return STORE_OK;
+}

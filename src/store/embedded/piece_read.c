@@ -1,0 +1,174 @@
+/* Sectors are read, summed up, and only then copied or let be sent. What is not in the page cache
+ * is fetched by an I/O thread, so that a worker never waits for a disk. */
+#include "store/embedded/piece_read.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "base/crc.h"
+#include "base/log.h"
+#include "store/embedded/embedded_private.h"
+
+/* A range of sectors that an I/O thread brings into the page cache. */
+struct fetch {
+    struct io_job job;
+    struct embedded *embedded;
+    struct piece piece; /* sector_crc is not used */
+    uint32_t first, count;
+    struct waiter *waiter;
+};
+
+static _Thread_local char scratch[PIECE_SECTOR_BYTES];
+
+static uint32_t sector_length(const struct piece *piece, uint32_t sector)
+{
+    uint32_t left = piece->length - sector * PIECE_SECTOR_BYTES;
+
+    return left < PIECE_SECTOR_BYTES ? left : PIECE_SECTOR_BYTES;
+}
+
+/* Reads one sector. only_cached: gives STORE_WAIT rather than wait for the disk. */
+static enum store_result read_sector(int fd, const struct piece *piece, uint32_t sector,
+                                     bool only_cached, char *to)
+{
+    uint64_t offset = piece->offset + (uint64_t)sector * PIECE_SECTOR_BYTES;
+    uint32_t length = sector_length(piece, sector);
+    uint32_t done = 0;
+
+    while (done < length) {
+        struct iovec rest = { to + done, length - done };
+        ssize_t size = preadv2(fd, &rest, 1, (off_t)(offset + done), only_cached ? RWF_NOWAIT : 0);
+
+        if (size > 0) {
+            done += (uint32_t)size;
+        } else if (size == 0) {
+            log_line(LOG_ERROR, "store: extent %08" PRIx32 " ends within a piece", piece->extent);
+            return STORE_CORRUPT;
+        } else if (errno == EAGAIN) {
+            return STORE_WAIT;
+        } else if (errno == EOPNOTSUPP && only_cached) {
+            only_cached = false; /* a file system that cannot tell */
+        } else if (errno != EINTR) {
+            log_errno("store: read extent %08" PRIx32 " at %" PRIu64, piece->extent, offset);
+            return STORE_IO;
+        }
+    }
+    return STORE_OK;
+}
+
+static enum store_result read_and_check(int fd, const struct piece *piece, uint32_t sector,
+                                        bool only_cached, char *to)
+{
+    enum store_result result = read_sector(fd, piece, sector, only_cached, to);
+
+    if (result)
+        return result;
+    if (crc32c(0, to, sector_length(piece, sector)) != piece->sector_crc[sector]) {
+        log_line(LOG_ERROR,
+                 "store: damaged bytes in extent %08" PRIx32 ", piece at %" PRIu64
+                 ", sector %" PRIu32,
+                 piece->extent, piece->offset, sector);
+        return STORE_CORRUPT;
+    }
+    return STORE_OK;
+}
+
+static void run_fetch(struct io_job *job)
+{
+    struct fetch *fetch = (struct fetch *)job;
+    struct waiter *waiter = fetch->waiter;
+    enum store_result result;
+    int fd;
+
+    result = extents_file(&fetch->embedded->extents, fetch->piece.extent, &fd);
+    for (uint32_t i = 0; i < fetch->count && !result; i++)
+        result = read_sector(fd, &fetch->piece, fetch->first + i, false, scratch);
+    if (result)
+        verified_add_unreadable(&fetch->embedded->verified, &fetch->piece);
+    free(fetch);
+    waiter->wake(waiter);
+}
+
+/* Has the sectors brought into memory; the caller tries again when woken. */
+static enum store_result fetch(struct embedded *embedded, const struct piece *piece, uint32_t first,
+                               uint32_t count, struct waiter *waiter)
+{
+    struct fetch *fetch = xcalloc(1, sizeof *fetch);
+
+    *fetch = (struct fetch){ .job = { .run = run_fetch },
+                             .embedded = embedded,
+                             .piece = *piece,
+                             .first = first,
+                             .count = count,
+                             .waiter = waiter };
+    io_pool_add(&embedded->io, &fetch->job);
+    return STORE_WAIT;
+}
+
+static uint64_t sector_bits(uint32_t first, uint32_t end)
+{
+    uint64_t below_end = end == 64 ? UINT64_MAX : (1ull << end) - 1;
+
+    return below_end & ~((1ull << first) - 1);
+}
+
+enum store_result embedded_piece_read(struct store *store, const struct piece *piece,
+                                      uint32_t offset, uint32_t length, void *to,
+                                      struct waiter *waiter)
+{
+    struct embedded *embedded = embedded_of(store);
+    uint32_t first = offset / PIECE_SECTOR_BYTES;
+    uint32_t end = (offset + length + PIECE_SECTOR_BYTES - 1) / PIECE_SECTOR_BYTES;
+    char *at = to;
+    enum store_result result;
+    int fd;
+
+    if (waiter && verified_ask(&embedded->verified, piece, 0) == VERIFIED_UNREADABLE)
+        return STORE_IO;
+    result = extents_file(&embedded->extents, piece->extent, &fd);
+    for (uint32_t sector = first; sector < end && !result; sector++) {
+        uint32_t begin = sector * PIECE_SECTOR_BYTES;
+        uint32_t size = sector_length(piece, sector);
+        uint32_t from = offset > begin ? offset - begin : 0;
+        uint32_t upto = offset + length < begin + size ? offset + length - begin : size;
+        bool whole = from == 0 && upto == size;
+
+        result = read_and_check(fd, piece, sector, waiter, whole ? at : scratch);
+        if (!result && !whole)
+            memcpy(at, scratch + from, upto - from);
+        at += upto - from;
+    }
+    return result == STORE_WAIT ? fetch(embedded, piece, first, end - first, waiter) : result;
+}
+
+enum store_result embedded_piece_check(struct store *store, const struct piece *piece,
+                                       uint32_t offset, uint32_t length,
+                                       struct piece_file *ret_file, struct waiter *waiter)
+{
+    struct embedded *embedded = embedded_of(store);
+    uint32_t first = offset / PIECE_SECTOR_BYTES;
+    uint32_t end = (offset + length + PIECE_SECTOR_BYTES - 1) / PIECE_SECTOR_BYTES;
+    uint64_t bits = length > 0 ? sector_bits(first, end) : 0;
+    enum verified_answer known = verified_ask(&embedded->verified, piece, bits);
+    enum store_result result;
+    int fd;
+
+    if (waiter && known == VERIFIED_UNREADABLE)
+        return STORE_IO;
+    result = extents_file(&embedded->extents, piece->extent, &fd);
+    if (known != VERIFIED_YES) {
+        for (uint32_t sector = first; sector < end && !result; sector++)
+            result = read_and_check(fd, piece, sector, waiter, scratch);
+        if (!result)
+            verified_add(&embedded->verified, piece, bits);
+    }
+    if (result == STORE_WAIT)
+        return fetch(embedded, piece, first, end - first, waiter);
+    if (result)
+        return result;
+    *ret_file = (struct piece_file){ .fd = fd, .offset = piece->offset + offset };
+    return STORE_OK;
+}

@@ -1,0 +1,50 @@
+/* Gives the bytes of freed pieces back to the file system, once the commit that freed them is
+ * durable and (snapshots.h) nobody can see them. */
+#ifndef LAGRA_STORE_EMBEDDED_RECLAIM_H
+#define LAGRA_STORE_EMBEDDED_RECLAIM_H
+
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "store/store.h"
+
+struct freed_piece {
+    uint32_t extent;
+    uint32_t length;
+    uint64_t offset;
+};
+
+/* What one commit freed. */
+struct freed {
+    struct freed *next;
+    uint64_t sequence; /* of the commit; 0: no commit ever referred to these pieces */
+    size_t count;
+    struct freed_piece pieces[];
+};
+
+struct embedded;
+
+struct reclaim {
+    struct lock lock;
+    struct freed *waiting;        /* under lock */
+    void (*added)(void *context); /* called without the lock */
+    void *context;
+    _Atomic uint64_t
+        pending_bytes; /* freed and not yet given back, also those not yet given here */
+};
+
+void reclaim_init(struct reclaim *reclaim, void (*added)(void *context), void *context);
+/* Forgets what waits: the next start finds it by the index of pieces. */
+void reclaim_release(struct reclaim *reclaim);
+
+/* With room for some pieces, none yet. */
+struct freed *freed_new(size_t room);
+/* Its commit is done: it counts as pending. */
+void freed_count(struct reclaim *reclaim, const struct freed *freed);
+/* Takes a list over (NULL: none). Any thread. */
+void reclaim_add(struct reclaim *reclaim, struct freed *freed);
+/* Punches what may go by now. Returns true when something still waits. Waits for the disk.
+ * Collector. */
+bool reclaim_step(struct embedded *embedded);
+
+#endif

@@ -1,0 +1,235 @@
+/* Recovery of the clock, of dropped spaces and of the room in extents. */
+#include "store/embedded/recovery.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "store/embedded/embedded_private.h"
+#include "store/record_key.h"
+#include "store/record_value.h"
+
+static enum store_result damaged(const char *what)
+{
+    log_line(LOG_ERROR, "store: a row of %s is damaged", what);
+    return STORE_CORRUPT;
+}
+
+/* Opens a cursor on all keys of a kind. *ret_result: of going to the first. */
+static struct cursor *open_kind(struct embedded *embedded, char kind, enum store_result *ret_result)
+{
+    char end = (char)(kind + 1);
+    struct cursor *cursor = cursor_open(&embedded->store, bytes_of(&end, 1));
+
+    *ret_result = embedded_cursor_seek(cursor, bytes_of(&kind, 1));
+    return cursor;
+}
+
+static enum store_result recover_clock(struct embedded *embedded)
+{
+    enum store_result result;
+    struct cursor *cursor = open_kind(embedded, KEY_KIND_CLOCK, &result);
+    instant newest = 0;
+
+    for (; !result; result = embedded_cursor_next(cursor)) {
+        instant found = 0;
+
+        if (cursor->value.len != sizeof found) {
+            result = damaged("clocks");
+            break;
+        }
+        for (size_t i = 0; i < sizeof found; i++)
+            found = found << 8 | (unsigned char)cursor->value.ptr[i];
+        if (found > newest)
+            newest = found;
+    }
+    embedded_cursor_close(cursor);
+    if (result != STORE_NOT_FOUND)
+        return result;
+    clock_not_before(newest);
+    return STORE_OK;
+}
+
+static enum store_result recover_dropped(struct embedded *embedded)
+{
+    enum store_result result;
+    struct cursor *cursor = open_kind(embedded, KEY_KIND_DROPPED, &result);
+
+    for (; !result; result = embedded_cursor_next(cursor)) {
+        struct guid space;
+
+        if (cursor->key.len != KEY_SPACE_SIZE) {
+            result = damaged("dropped spaces");
+            break;
+        }
+        memcpy(space.b, cursor->key.ptr + 1, sizeof space.b);
+        spaces_enter_to_drop(&embedded->spaces, &space, &space, 1);
+        spaces_add_dropped(&embedded->spaces, &space, keyspace_sequence(&embedded->keyspace));
+        spaces_leave_dropped(&embedded->spaces, &space, &space, 1);
+        collector_add(&embedded->collector, &space);
+    }
+    embedded_cursor_close(cursor);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* Where the last piece of an extent ends. */
+static enum store_result find_end(struct embedded *embedded, uint32_t id, uint64_t *ret_end)
+{
+    rocksdb_iterator_t *iterator =
+        rocksdb_create_iterator(embedded->keyspace.db, embedded->keyspace.read);
+    enum store_result result = STORE_OK;
+    uint64_t end = EXTENT_UNIT;
+    char key[KEY_PIECE_SIZE];
+    char *error = NULL;
+
+    key_write_piece(key, id, UINT64_MAX);
+    rocksdb_iter_seek_for_prev(iterator, key, sizeof key);
+    if (rocksdb_iter_valid(iterator)) {
+        struct bytes found_key, value;
+        struct piece_row row;
+        uint32_t extent;
+        uint64_t offset;
+
+        found_key.ptr = rocksdb_iter_key(iterator, &found_key.len);
+        value.ptr = rocksdb_iter_value(iterator, &value.len);
+        if (key_read_piece(found_key, &extent, &offset) && extent == id) {
+            if (piece_row_read(value, &row))
+                end = offset + extent_room(row.length);
+            else
+                result = damaged("the piece index");
+        }
+    }
+    rocksdb_iter_get_error(iterator, &error);
+    if (error)
+        result = keyspace_error("read the piece index", error);
+    rocksdb_iter_destroy(iterator);
+    *ret_end = end;
+    return result;
+}
+
+/* The last extent is filled further, behind its last piece; what a crash left there is freed. */
+static enum store_result recover_active(struct embedded *embedded)
+{
+    struct recovery *recovery = &embedded->recovery;
+    enum store_result result;
+    uint64_t end;
+    uint32_t id;
+    int fd;
+
+    if (recovery->count == 0)
+        return STORE_OK;
+    id = recovery->ids[recovery->count - 1];
+    result = find_end(embedded, id, &end);
+    if (result)
+        return result;
+    /* A crash while it was made may have left it without a header: then nothing is in it. */
+    if (end == EXTENT_UNIT || extents_file(&embedded->extents, id, &fd))
+        return STORE_OK;
+    extent_file_punch(fd, id, end, EXTENT_BYTES - end);
+    if (extents_go_on(&embedded->extents, end)) {
+        recovery->open_id = id;
+        recovery->open_end = end;
+    }
+    return STORE_OK;
+}
+
+static void list_extents(struct embedded *embedded)
+{
+    struct recovery *recovery = &embedded->recovery;
+    uint32_t id;
+
+    recovery->ids = xcalloc(embedded->extents.count + 1, sizeof recovery->ids[0]);
+    while (extents_id_at(&embedded->extents, recovery->count, &id))
+        recovery->ids[recovery->count++] = id;
+}
+
+enum store_result recovery_begin(struct embedded *embedded)
+{
+    enum store_result result = recover_clock(embedded);
+    char end = KEY_KIND_PIECE + 1;
+
+    if (!result)
+        result = recover_dropped(embedded);
+    if (result)
+        return result;
+    list_extents(embedded);
+    embedded->recovery.index = cursor_open(&embedded->store, bytes_of(&end, 1));
+    return recover_active(embedded);
+}
+
+/* Punches a gap, unless nothing is in it already. */
+static void free_gap(struct embedded *embedded, uint32_t id, uint64_t from, uint64_t to)
+{
+    int fd;
+
+    if (from >= to || extents_file(&embedded->extents, id, &fd))
+        return;
+    if (extent_file_has_data(fd, from, to))
+        extent_file_punch(fd, id, from, to - from);
+}
+
+/* Goes through the rows of one extent; the cursor is left on the first row of a later one.
+ * STORE_OK, or the result of moving on. */
+static enum store_result recover_extent(struct embedded *embedded, uint32_t id,
+                                        enum store_result at, uint64_t *ret_used)
+{
+    const struct recovery *recovery = &embedded->recovery;
+    struct cursor *cursor = recovery->index;
+    uint64_t limit = id == recovery->open_id ? recovery->open_end : EXTENT_BYTES;
+    uint64_t next = EXTENT_UNIT;
+    uint64_t used = 0;
+    int64_t piece_bytes = 0;
+
+    for (; !at; at = embedded_cursor_next(cursor)) {
+        struct piece_row row;
+        uint32_t extent;
+        uint64_t offset;
+
+        if (!key_read_piece(cursor->key, &extent, &offset) || !piece_row_read(cursor->value, &row))
+            return damaged("the piece index");
+        if (extent > id)
+            break;
+        if (extent < id) {
+            log_line(LOG_ERROR, "store: a piece in extent %08" PRIx32 ", which is missing", extent);
+            continue;
+        }
+        free_gap(embedded, id, next, offset);
+        next = offset + extent_room(row.length);
+        used += extent_room(row.length);
+        piece_bytes += row.length;
+    }
+    if (used > 0)
+        free_gap(embedded, id, next, limit);
+    atomic_fetch_add(&embedded->piece_bytes, piece_bytes);
+    *ret_used = used;
+    return at;
+}
+
+void recovery_run(struct embedded *embedded, const atomic_bool *stop)
+{
+    struct recovery *recovery = &embedded->recovery;
+    char kind = KEY_KIND_PIECE;
+    enum store_result at = embedded_cursor_seek(recovery->index, bytes_of(&kind, 1));
+
+    for (size_t i = 0; i < recovery->count && !atomic_load(stop); i++) {
+        uint64_t used;
+
+        at = recover_extent(embedded, recovery->ids[i], at, &used);
+        if (at && at != STORE_NOT_FOUND)
+            break; /* what is not counted is not removed */
+        extents_counted(&embedded->extents, recovery->ids[i], used);
+        reclaim_step(embedded);
+    }
+    recovery_release(embedded);
+}
+
+void recovery_release(struct embedded *embedded)
+{
+    struct recovery *recovery = &embedded->recovery;
+
+    if (recovery->index)
+        embedded_cursor_close(recovery->index);
+    recovery->index = NULL;
+    free(recovery->ids);
+    recovery->ids = NULL;
+}

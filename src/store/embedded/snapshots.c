@@ -1,0 +1,232 @@
+/* Snapshots, views and stripes. */
+#include "store/embedded/snapshots.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/crc.h"
+#include "base/log.h"
+#include "store/embedded/embedded_private.h"
+#include "store/record_key.h"
+#include "store/record_value.h"
+
+struct view {
+    const rocksdb_snapshot_t *state;
+    rocksdb_readoptions_t *read;
+    size_t holders;     /* snapshots, and the next older view; under the stripe's lock */
+    struct view *newer; /* made after this one while it lived; under the stripe's lock */
+    struct freed *freed;
+};
+
+struct stripe *stripes_new(void)
+{
+    struct stripe *stripes = xcalloc(STRIPES, sizeof stripes[0]);
+
+    for (size_t i = 0; i < STRIPES; i++)
+        lock_init(&stripes[i].lock, RANK_PARTITION);
+    return stripes;
+}
+
+void stripes_free(struct stripe *stripes)
+{
+    for (size_t i = 0; i < STRIPES; i++) {
+        assert(!stripes[i].first && !stripes[i].newest_view);
+        lock_release(&stripes[i].lock);
+    }
+    free(stripes);
+}
+
+struct stripe *stripe_of(struct stripe *stripes, struct bytes partition_prefix)
+{
+    /* The first byte tells the family. */
+    return &stripes[crc32c(0, partition_prefix.ptr + 1, partition_prefix.len - 1) % STRIPES];
+}
+
+static void enter_list(struct embedded_snapshot *snapshot)
+{
+    struct stripe *stripe = snapshot->stripe;
+
+    snapshot->next = stripe->first;
+    if (stripe->first)
+        stripe->first->previous = snapshot;
+    stripe->first = snapshot;
+}
+
+static void leave_list(struct embedded_snapshot *snapshot)
+{
+    if (snapshot->previous)
+        snapshot->previous->next = snapshot->next;
+    else
+        snapshot->stripe->first = snapshot->next;
+    if (snapshot->next)
+        snapshot->next->previous = snapshot->previous;
+}
+
+struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition)
+{
+    struct embedded *embedded = embedded_of(store);
+    struct embedded_snapshot *snapshot;
+    struct stripe *stripe;
+    uint64_t dropped_at;
+    struct key prefix;
+
+    key_init(&prefix);
+    key_set_partition(&prefix, RECORD_LISTED, partition);
+    stripe = stripe_of(embedded->stripes, key_bytes(&prefix));
+    snapshot = xmalloc(sizeof *snapshot + prefix.len);
+    *snapshot = (struct embedded_snapshot){ .stripe = stripe };
+    memcpy(snapshot->prefix, prefix.ptr, prefix.len);
+    snapshot->snapshot = (struct snapshot){
+        .store = store,
+        .space = partition.space,
+        .prefix = { snapshot->prefix, prefix.len },
+    };
+    key_release(&prefix);
+
+    spaces_enter(&embedded->spaces, &partition.space);
+    dropped_at = spaces_dropped_at(&embedded->spaces, &partition.space);
+    snapshot->snapshot.gone = dropped_at > 0;
+    lock_take(&stripe->lock);
+    snapshot->snapshot.sequence = stripe->sequence > dropped_at ? stripe->sequence : dropped_at;
+    enter_list(snapshot);
+    lock_give(&stripe->lock);
+    spaces_leave(&embedded->spaces, &partition.space);
+    return &snapshot->snapshot;
+}
+
+/* One holder less. Views that nobody holds any longer are put on the list. Under the lock. */
+static void let_go(struct stripe *stripe, struct view *view, struct view **list)
+{
+    while (view) {
+        struct view *newer = view->newer;
+
+        assert(view->holders > 0);
+        if (--view->holders > 0)
+            return;
+        if (stripe->newest_view == view)
+            stripe->newest_view = NULL;
+        view->newer = *list;
+        *list = view;
+        view = newer;
+    }
+}
+
+static void free_views(struct embedded *embedded, struct view *view)
+{
+    while (view) {
+        struct view *next = view->newer;
+
+        rocksdb_readoptions_destroy(view->read);
+        rocksdb_release_snapshot(embedded->keyspace.db, view->state);
+        reclaim_add(&embedded->reclaim, view->freed);
+        free(view);
+        view = next;
+    }
+}
+
+void embedded_snapshot_close(struct snapshot *base)
+{
+    struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
+    struct stripe *stripe = snapshot->stripe;
+    struct view *unused = NULL;
+
+    /* A spent one left the list at its commit. */
+    if (!snapshot->spent) {
+        struct view *view;
+
+        lock_take(&stripe->lock);
+        view = atomic_load(&snapshot->view);
+        if (view)
+            let_go(stripe, view, &unused);
+        else
+            leave_list(snapshot);
+        lock_give(&stripe->lock);
+    }
+    free_views(embedded_of(base->store), unused);
+    free(snapshot);
+}
+
+const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_snapshot *snapshot)
+{
+    struct view *view = atomic_load(&snapshot->view);
+
+    assert(!snapshot->spent);
+    return view ? view->read : embedded_of(snapshot->snapshot.store)->keyspace.read;
+}
+
+const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapshot)
+{
+    struct view *view = atomic_load(&snapshot->view);
+
+    assert(!snapshot->spent);
+    return view ? view->state : NULL;
+}
+
+enum store_result embedded_get(struct snapshot *base, struct bytes key, struct arena *arena,
+                               struct record *ret_record)
+{
+    struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
+    struct embedded *embedded = embedded_of(base->store);
+    const rocksdb_readoptions_t *read = snapshot_read_options(snapshot);
+    rocksdb_pinnableslice_t *value = NULL;
+    enum store_result result;
+    size_t size;
+    const char *bytes;
+
+    result = keyspace_get(&embedded->keyspace, read, key, &value);
+    if (snapshot_read_options(snapshot) != read) {
+        /* A writer came between: what was read may be newer than this snapshot. */
+        rocksdb_pinnableslice_destroy(value);
+        read = snapshot_read_options(snapshot);
+        result = keyspace_get(&embedded->keyspace, read, key, &value);
+    }
+    if (result)
+        return result;
+    bytes = rocksdb_pinnableslice_value(value, &size);
+    result = record_value_read(bytes_of(bytes, size), arena, ret_record);
+    rocksdb_pinnableslice_destroy(value);
+    if (result)
+        log_line(LOG_ERROR, "store: a record with a key of %zu bytes is damaged", key.len);
+    return result;
+}
+
+void stripe_before_write(struct embedded *embedded, struct stripe *stripe,
+                         struct embedded_snapshot *own)
+{
+    struct view *view;
+
+    if (own) {
+        leave_list(own);
+        own->spent = true;
+    }
+    if (!stripe->first)
+        return;
+    view = xcalloc(1, sizeof *view);
+    view->state = rocksdb_create_snapshot(embedded->keyspace.db);
+    view->read = rocksdb_readoptions_create();
+    rocksdb_readoptions_set_verify_checksums(view->read, 1);
+    rocksdb_readoptions_set_snapshot(view->read, view->state);
+    for (struct embedded_snapshot *s = stripe->first, *next; s; s = next) {
+        next = s->next;
+        s->next = s->previous = NULL;
+        view->holders++;
+        atomic_store(&s->view, view);
+    }
+    stripe->first = NULL;
+    if (stripe->newest_view) {
+        stripe->newest_view->newer = view;
+        view->holders++;
+    }
+    stripe->newest_view = view;
+}
+
+bool stripe_keep_freed(struct stripe *stripe, struct freed *freed)
+{
+    struct view *view = stripe->newest_view;
+
+    if (!view)
+        return false;
+    freed->next = view->freed;
+    view->freed = freed;
+    return true;
+}

@@ -1,0 +1,71 @@
+/* Snapshots of partitions, and the stripes that order the changes to partitions.
+ *
+ * A partition belongs to one of STRIPES stripes by its name. Commits to a stripe follow each other
+ * under its lock; the stripe's sequence is that of its newest change. So a partition is unchanged
+ * since a snapshot if its stripe is; partitions that share a stripe may make each other decide
+ * again, which is rare and harmless.
+ *
+ * A snapshot costs nothing in RocksDB as long as nobody changes its stripe: it reads the newest
+ * state. The writer that is about to change the stripe first makes a view, one RocksDB snapshot for
+ * all who have snapshots of the stripe open (its own is spent by the commit). A reader that finds
+ * after a read that it has got a view meanwhile reads again, in the view.
+ *
+ * Freed pieces hang on the newest view of their stripe and go with it. A view is kept by its
+ * snapshots and by the next older view, so that it goes only when nobody is left who opened before
+ * its commit: that is store invariant 4. */
+#ifndef LAGRA_STORE_EMBEDDED_SNAPSHOTS_H
+#define LAGRA_STORE_EMBEDDED_SNAPSHOTS_H
+
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "store/embedded/keyspace.h"
+#include "store/store_private.h"
+
+#define STRIPES 4096
+
+struct embedded;
+struct freed;
+struct view;
+
+struct stripe {
+    struct lock lock;
+    uint64_t sequence;               /* under lock */
+    instant newest;                  /* of any commit; under lock */
+    struct embedded_snapshot *first; /* open, without a view; under lock */
+    struct view *newest_view;        /* NULL when all are gone; under lock */
+};
+
+struct embedded_snapshot {
+    struct snapshot snapshot;
+    struct stripe *stripe;
+    struct embedded_snapshot *next, *previous; /* in the stripe's list; under its lock */
+    struct view *_Atomic view;                 /* set once, under the stripe's lock */
+    bool spent;                                /* its commit is done; owner's thread */
+    char prefix[];
+};
+
+struct stripe *stripes_new(void);
+void stripes_free(struct stripe *stripes);
+/* By the prefix of a partition in any family. */
+struct stripe *stripe_of(struct stripe *stripes, struct bytes partition_prefix);
+
+/* For the table of operations. */
+struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition);
+void embedded_snapshot_close(struct snapshot *snapshot);
+enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, struct arena *arena,
+                               struct record *ret_record);
+
+/* The state to read, as it is now: of the view, or the newest. */
+const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_snapshot *snapshot);
+const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapshot);
+
+/* For a writer that holds the stripe's lock and is about to write: takes its own snapshot (may be
+ * NULL) out of the list, and gives the others a view. */
+void stripe_before_write(struct embedded *embedded, struct stripe *stripe,
+                         struct embedded_snapshot *own);
+/* After the write, the lock still held: hangs what it freed on the newest view. False when nobody
+ * can see it any longer: the caller gives it to reclaim. */
+bool stripe_keep_freed(struct stripe *stripe, struct freed *freed);
+
+#endif

@@ -1,0 +1,68 @@
+/* Stages: a stream of bytes on its way to an extent.
+ *
+ * Its owner fills buffers of one sector each, summing them up as they pass. An I/O thread, one at a
+ * time for each stage, gives every piece a place and writes full buffers, many in one call. When all
+ * is written the extent syncer makes it durable together with whatever else waits.
+ *
+ *    FILLING --stage_finish: last buffer queued--> WRITING --queue empty--> SYNCING --> DONE
+ *       \                                             |
+ *        `-------------- a write failed --------------+--> FAILED
+ *
+ * stage_close() in any state: the stage is ended by its closer, or where a thread still has it in
+ * hand, by that thread. */
+#ifndef LAGRA_STORE_EMBEDDED_STAGE_H
+#define LAGRA_STORE_EMBEDDED_STAGE_H
+
+#include "store/embedded/extents.h"
+#include "store/embedded/io_pool.h"
+
+enum stage_state { STAGE_FILLING, STAGE_WRITING, STAGE_SYNCING, STAGE_DONE, STAGE_FAILED };
+
+struct embedded_stage {
+    struct stage stage;
+
+    /* Of the owner's thread. */
+    uint64_t length_hint; /* UINT64_MAX: unknown */
+    uint64_t total;       /* bytes taken so far */
+    struct io_buffer *filling;
+    struct piece *array; /* what stage_pieces() gives */
+    size_t piece_count;
+    struct waiter *buffer_waiter; /* given to io_buffer_take(), perhaps woken since */
+
+    /* Pieces: appended by the owner; places given by the I/O thread before their bytes are written.
+     */
+    struct staged_piece *first, *last;
+
+    /* Of the I/O thread that has the stage in hand, then of whoever ends it. */
+    struct run run;              /* what is left of the one being filled; length 0: none */
+    uint64_t written;            /* bytes given to the file */
+    struct staged_piece *placed; /* the newest piece with a place; ends where `run` begins */
+
+    /* Under io_pool.lock. */
+    enum stage_state state;
+    enum store_result result; /* of FAILED */
+    bool in_hand;             /* queued for or held by an I/O thread or the extent syncer */
+    bool closed;
+    struct io_buffer *queue_first, *queue_last;
+    size_t queued;
+    struct waiter *waiter; /* of the owner: for the queue to shorten, or for DONE */
+    struct io_job job;
+    struct embedded_stage *sync_next; /* of the extent syncer */
+};
+
+/* For the table of operations. */
+struct stage *embedded_stage_open(struct store *store, uint64_t length_hint);
+enum store_result embedded_stage_write(struct stage *stage, struct bytes data,
+                                       struct waiter *waiter, size_t *ret_taken);
+enum store_result embedded_stage_finish(struct stage *stage, struct waiter *waiter);
+const struct piece *embedded_stage_pieces(const struct stage *stage, size_t *ret_count);
+void embedded_stage_close(struct stage *stage);
+
+/* The job of a stage: writes what is queued. I/O thread. (stage_write.c) */
+void stage_run(struct io_job *job);
+/* The extent syncer is through with it. */
+void stage_synced(struct embedded_stage *stage, enum store_result result);
+/* Frees a closed stage that nobody has in hand, and its pieces that no commit refers to. */
+void stage_end(struct embedded_stage *stage);
+
+#endif

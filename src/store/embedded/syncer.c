@@ -1,0 +1,230 @@
+/* The thread that syncs the log, and those who wait for it. */
+#include "store/embedded/syncer.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/gate.h"
+#include "base/log.h"
+
+#define NOTE_SIZE    16
+#define GATE_POLL_MS 2
+
+static void put_le64(unsigned char *to, uint64_t value)
+{
+    for (int i = 0; i < 8; i++)
+        to[i] = (unsigned char)(value >> 8 * i);
+}
+
+static uint64_t get_le64(const unsigned char *from)
+{
+    uint64_t value = 0;
+
+    for (int i = 0; i < 8; i++)
+        value |= (uint64_t)from[i] << 8 * i;
+    return value;
+}
+
+enum store_result syncer_check(int folder, uint64_t newest, int *ret_note_file,
+                               const char **ret_problem)
+{
+    unsigned char note[NOTE_SIZE];
+    ssize_t size;
+    int fd = openat(folder, "synced", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        size = pread(fd, note, sizeof note, 0);
+    if (fd < 0 || size < 0) {
+        log_errno("store: open the note of what is durable");
+        *ret_problem = "the file `synced` in the data folder cannot be read";
+        if (fd >= 0)
+            close(fd);
+        return STORE_IO;
+    }
+    /* A note that is short or torn says nothing: it is a check, not the truth. */
+    if (size == NOTE_SIZE && get_le64(note) == ~get_le64(note + 8) && get_le64(note) > newest) {
+        log_line(LOG_ERROR, "store: records end at %llu, %llu had been made durable",
+                 (unsigned long long)newest, (unsigned long long)get_le64(note));
+        *ret_problem = "acknowledged records are missing: the log of records is damaged";
+        close(fd);
+        return STORE_CORRUPT;
+    }
+    *ret_note_file = fd;
+    return STORE_OK;
+}
+
+static void note(const struct syncer *syncer, uint64_t sequence)
+{
+    unsigned char bytes[NOTE_SIZE];
+
+    put_le64(bytes, sequence);
+    put_le64(bytes + 8, ~sequence);
+    if (pwrite(syncer->note_file, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+        log_errno("store: note what is durable"); /* a weaker check at the next start, no more */
+}
+
+bool syncer_covers(const struct syncer *syncer, uint64_t sequence)
+{
+    return !syncer->sync || atomic_load(&syncer->durable) >= sequence;
+}
+
+/* Takes those out of the list who need not wait any longer. Under lock. */
+static struct waiter *take_ready(struct syncer *syncer)
+{
+    bool all = atomic_load(&syncer->broken);
+    uint64_t durable = atomic_load(&syncer->durable);
+    struct waiter *ready = NULL;
+    struct waiter **link = &syncer->waiters;
+
+    while (*link) {
+        struct waiter *waiter = *link;
+
+        if (!all && waiter->sequence > durable) {
+            link = &waiter->next;
+            continue;
+        }
+        *link = waiter->next;
+        waiter->next = ready;
+        ready = waiter;
+    }
+    return ready;
+}
+
+static void wake_all(struct waiter *waiter)
+{
+    while (waiter) {
+        struct waiter *next = waiter->next;
+
+        waiter->wake(waiter);
+        waiter = next;
+    }
+}
+
+static void wake_ready(struct syncer *syncer)
+{
+    struct waiter *ready;
+
+    lock_take(&syncer->lock);
+    ready = take_ready(syncer);
+    lock_give(&syncer->lock);
+    wake_all(ready);
+}
+
+/* A test build may hold the syncer: nothing becomes durable meanwhile. */
+static bool held_by_gate(void)
+{
+#ifdef LAGRA_GATES
+    return gate_syncer_held();
+#else
+    return false;
+#endif
+}
+
+/* Waits for work; false when it is time to end. */
+static bool wait_for_work(struct syncer *syncer)
+{
+    bool dirty;
+
+    lock_take(&syncer->lock);
+    syncer->idle = true;
+    for (;;) {
+        bool held = held_by_gate() && !syncer->stopping;
+
+        dirty = atomic_load(&syncer->dirty) && !atomic_load(&syncer->broken);
+        if (!held && (dirty || syncer->stopping))
+            break;
+        lock_wait(&syncer->lock, &syncer->work, held ? GATE_POLL_MS : -1);
+    }
+    syncer->idle = false;
+    lock_give(&syncer->lock);
+    return dirty;
+}
+
+static void *sync_over_and_over(void *argument)
+{
+    struct syncer *syncer = argument;
+
+    while (wait_for_work(syncer)) {
+        uint64_t target;
+
+        atomic_store(&syncer->dirty, false);
+        target = keyspace_sequence(syncer->keyspace);
+        /* A sync that failed is never tried again: what it lost is not told (store invariant 6). */
+        if (keyspace_sync(syncer->keyspace)) {
+            syncer->failed(syncer->context);
+            syncer_break(syncer);
+            continue;
+        }
+        atomic_store(&syncer->durable, target);
+        wake_ready(syncer);
+        note(syncer, target);
+    }
+    return NULL;
+}
+
+void syncer_start(struct syncer *syncer, const struct keyspace *keyspace, bool sync, int note_file,
+                  void (*failed)(void *context), void *context)
+{
+    int error;
+
+    syncer->keyspace = keyspace;
+    syncer->sync = sync;
+    syncer->note_file = note_file;
+    syncer->failed = failed;
+    syncer->context = context;
+    lock_init(&syncer->lock, RANK_SYNCER);
+    lock_condition_init(&syncer->work);
+    /* What a start finds was replayed and synced by the opening itself. */
+    atomic_store(&syncer->durable, keyspace_sequence(keyspace));
+    error = pthread_create(&syncer->thread, NULL, sync_over_and_over, syncer);
+    assert(!error);
+}
+
+void syncer_stop(struct syncer *syncer)
+{
+    lock_take(&syncer->lock);
+    syncer->stopping = true;
+    pthread_cond_signal(&syncer->work);
+    lock_give(&syncer->lock);
+    pthread_join(syncer->thread, NULL);
+    assert(!syncer->waiters);
+    pthread_cond_destroy(&syncer->work);
+    lock_release(&syncer->lock);
+    close(syncer->note_file);
+}
+
+void syncer_wrote(struct syncer *syncer)
+{
+    if (atomic_exchange(&syncer->dirty, true))
+        return;
+    lock_take(&syncer->lock);
+    if (syncer->idle)
+        pthread_cond_signal(&syncer->work);
+    lock_give(&syncer->lock);
+}
+
+void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter)
+{
+    bool done = syncer_covers(syncer, sequence);
+
+    if (!done) {
+        lock_take(&syncer->lock);
+        done = syncer_covers(syncer, sequence) || atomic_load(&syncer->broken);
+        if (!done) {
+            waiter->sequence = sequence;
+            waiter->next = syncer->waiters;
+            syncer->waiters = waiter;
+        }
+        lock_give(&syncer->lock);
+    }
+    if (done)
+        waiter->wake(waiter);
+}
+
+void syncer_break(struct syncer *syncer)
+{
+    atomic_store(&syncer->broken, true);
+    wake_ready(syncer);
+}
