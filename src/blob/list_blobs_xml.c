@@ -4,12 +4,26 @@
 
 #include <nettle/base64.h>
 
-static void add_date(struct text *out, const char *element, instant date)
+/* A value of ours that needs no escaping. Inline, so that the lengths of the tags are constants. */
+static inline void add_plain(struct text *out, const char *open, struct bytes value,
+                             const char *close)
+{
+    text_add(out, bytes_from_string(open));
+    text_add(out, value);
+    text_add(out, bytes_from_string(close));
+}
+
+static inline void add_word(struct text *out, const char *open, const char *word, const char *close)
+{
+    add_plain(out, open, bytes_from_string(word), close);
+}
+
+static inline void add_date(struct text *out, const char *open, instant date, const char *close)
 {
     char text[INSTANT_HTTP_SIZE];
 
     instant_format_http(date, text);
-    xml_element_string(out, element, text);
+    add_plain(out, open, bytes_of(text, INSTANT_HTTP_SIZE - 1), close);
 }
 
 /* Without quotes, unlike the header and List Containers. semantics 5, Listing */
@@ -18,7 +32,7 @@ static void add_etag(struct text *out, struct etag etag)
     char text[ETAG_TEXT_SIZE];
 
     etag_format(etag, text);
-    xml_element(out, "Etag", bytes_of(text + 1, strlen(text) - 2));
+    add_plain(out, "<Etag>", bytes_of(text + 1, strlen(text) - 2), "</Etag>");
 }
 
 static void add_md5(struct text *out, const struct http_properties *http)
@@ -26,11 +40,11 @@ static void add_md5(struct text *out, const struct http_properties *http)
     char text[BASE64_ENCODE_RAW_LENGTH(sizeof http->md5)];
 
     if (!http->has_md5) {
-        text_add_string(out, "<Content-MD5 />");
+        text_add(out, bytes_from_string("<Content-MD5 />"));
         return;
     }
     base64_encode_raw(text, sizeof http->md5, http->md5);
-    xml_element(out, "Content-MD5", bytes_of(text, sizeof text));
+    add_plain(out, "<Content-MD5>", bytes_of(text, sizeof text), "</Content-MD5>");
 }
 
 static const char *type_text(enum blob_type type)
@@ -50,38 +64,42 @@ static void add_tier(struct text *out, const struct blob *blob)
 {
     bool inferred = blob->tier == TIER_NONE;
 
-    xml_element_string(out, "AccessTier", access_tier_text(inferred ? TIER_HOT : blob->tier));
+    add_word(out, "<AccessTier>", access_tier_text(inferred ? TIER_HOT : blob->tier),
+             "</AccessTier>");
     if (inferred)
-        text_add_string(out, "<AccessTierInferred>true</AccessTierInferred>");
+        text_add(out, bytes_from_string("<AccessTierInferred>true</AccessTierInferred>"));
     else if (blob->tier_changed > 0)
-        add_date(out, "AccessTierChangeTime", blob->tier_changed);
+        add_date(out, "<AccessTierChangeTime>", blob->tier_changed, "</AccessTierChangeTime>");
 }
 
 static void add_lease(struct text *out, const struct lease *lease, instant now)
 {
     const char *duration = lease_duration_text(lease, now);
 
-    xml_element_string(out, "LeaseStatus", lease_status_text(lease, now));
-    xml_element_string(out, "LeaseState", lease_state_text(lease, now));
+    add_word(out, "<LeaseStatus>", lease_status_text(lease, now), "</LeaseStatus><LeaseState>");
+    text_add_string(out, lease_state_text(lease, now));
+    text_add(out, bytes_from_string("</LeaseState>"));
     if (duration)
-        xml_element_string(out, "LeaseDuration", duration);
+        add_word(out, "<LeaseDuration>", duration, "</LeaseDuration>");
 }
 
 /* What a blob of uncommitted blocks alone does not have yet. */
 static void add_committed_properties(struct text *out, const struct blob_view *view,
                                      const struct blob *blob)
 {
+    const struct http_properties *http = &blob->http;
+
     if (view->creation_time)
-        add_date(out, "Creation-Time", blob->created);
-    add_date(out, "Last-Modified", blob->modified);
+        add_date(out, "<Creation-Time>", blob->created, "</Creation-Time>");
+    add_date(out, "<Last-Modified>", blob->modified, "</Last-Modified>");
     add_etag(out, blob->etag);
     xml_element_u64(out, "Content-Length", blob->content.length);
-    xml_element(out, "Content-Type", blob->http.content_type);
-    xml_element(out, "Content-Encoding", blob->http.content_encoding);
-    xml_element(out, "Content-Language", blob->http.content_language);
-    add_md5(out, &blob->http);
-    xml_element(out, "Cache-Control", blob->http.cache_control);
-    xml_element(out, "Content-Disposition", blob->http.content_disposition);
+    xml_element(out, "Content-Type", http->content_type);
+    xml_element(out, "Content-Encoding", http->content_encoding);
+    xml_element(out, "Content-Language", http->content_language);
+    add_md5(out, http);
+    xml_element(out, "Cache-Control", http->cache_control);
+    xml_element(out, "Content-Disposition", http->content_disposition);
 }
 
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
@@ -90,25 +108,25 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     bool tier = snapshot == 0 ? view->tier : view->snapshot_tier;
     char date[INSTANT_ISO_SIZE];
 
-    text_add_string(out, "<Blob>");
+    text_add(out, bytes_from_string("<Blob>"));
     listing_name(out, "Name", name);
     if (snapshot > 0) {
         instant_format_iso(snapshot, date);
-        xml_element_string(out, "Snapshot", date);
+        add_word(out, "<Snapshot>", date, "</Snapshot>");
     }
-    text_add_string(out, "<Properties>");
+    text_add(out, bytes_from_string("<Properties>"));
     if (blob->uncommitted)
         xml_element_u64(out, "Content-Length", 0);
     else
         add_committed_properties(out, view, blob);
-    xml_element_string(out, "BlobType", type_text(blob->type));
+    add_word(out, "<BlobType>", type_text(blob->type), "</BlobType>");
     if (tier && blob->type == BLOB_BLOCK)
         add_tier(out, blob);
     if (snapshot == 0)
         add_lease(out, &blob->lease, view->now);
-    xml_element_string(out, "ServerEncrypted", blob->uncommitted ? "false" : "true");
-    text_add_string(out, "</Properties>");
+    add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true",
+             "</ServerEncrypted></Properties>");
     if (view->metadata)
         metadata_xml(out, blob->metadata);
-    text_add_string(out, "</Blob>");
+    text_add(out, bytes_from_string("</Blob>"));
 }
