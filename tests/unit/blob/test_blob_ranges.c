@@ -98,6 +98,12 @@ static void sums_of_ranges(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_answer(ask(f, "GET /box/b", rows[i].headers, NULL), rows[i].status,
                       rows[i].status == 400 ? "InvalidHeaderValue" : "");
+    /* Of the whole of a small blob neither. */
+    assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "small"), 201);
+    assert_answer(ask(f, "GET /box/b", "x-ms-range-get-content-md5: true", NULL), 400,
+                  "InvalidHeaderValue");
+    assert_answer(ask(f, "GET /box/b", "x-ms-range-get-content-crc64: true", NULL), 400,
+                  "InvalidHeaderValue");
 }
 
 int main(void)

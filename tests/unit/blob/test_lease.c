@@ -223,6 +223,38 @@ static void uses_after_a_lease(void **state)
                   "LeaseIdMismatchWithLeaseOperation");
 }
 
+/* Rule: an overwrite forgets a lease that is over. semantics 3.2, the last row */
+static void overwrite_ends_an_expired_lease(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "x"), 201);
+    assert_ok(lease(f, blob, "acquire\nx-ms-lease-duration: 15\nx-ms-proposed-lease-id: " A), 201);
+    clock_advance(S(16));
+    assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "y"), 201);
+    assert_state(f, "HEAD /box/b", "unlocked", "available", NULL);
+    assert_answer(lease(f, blob, "renew\nx-ms-lease-id: " A), 409,
+                  "LeaseIdMismatchWithLeaseOperation");
+}
+
+/* Rule: a snapshot of a leased blob has no lease: an id does not fit it, and it goes without one.
+ * rest: Snapshot-Blob "Remarks" */
+static void snapshot_has_no_lease(void **state)
+{
+    struct fixture *f = *state;
+    struct answer taken;
+    const char *time;
+
+    assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "x"), 201);
+    assert_ok(lease(f, blob, "acquire\nx-ms-lease-duration: -1\nx-ms-proposed-lease-id: " A), 201);
+    taken = ask(f, "PUT /box/b?comp=snapshot", NULL, NULL);
+    time = header_of(f, &taken, "x-ms-snapshot");
+    assert_answer(askf(f, "x-ms-lease-id: " A, NULL, "GET /box/b?snapshot=%s", time), 412,
+                  "LeaseNotPresentWithBlobOperation");
+    assert_ok(askf(f, NULL, NULL, "DELETE /box/b?snapshot=%s", time), 202);
+    assert_state(f, "HEAD /box/b", "locked", "leased", "infinite");
+}
+
 /* Rule: an overwrite with the id keeps the lease; on a blob that is not there an id is refused.
  * semantics 3.2, 3.3; decision: 7 */
 static void lease_survives_an_overwrite(void **state)
@@ -274,6 +306,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(headers_are_checked, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(uses_of_a_leased_blob, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(uses_after_a_lease, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(overwrite_ends_an_expired_lease, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(snapshot_has_no_lease, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(lease_survives_an_overwrite, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(lease_comes_before_conditions, fixture_setup,
