@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TESTS_MAX       64
+#define RUNS_MAX        64
 #define WAIT_MAX_S      60
 #define READING_MAX     (256u << 20)
 #define READ_STEP_BYTES 100000u
@@ -52,16 +52,23 @@ static int remove_entry(const char *path, const struct stat *status, int kind, s
     return remove(path);
 }
 
+/* One test on one engine. */
+struct run {
+    const struct engine *engine;
+    const struct conformance_test *test;
+};
+
 static int setup(void **state)
 {
-    const struct engine *engine = *state;
+    const struct run *run = *state;
     struct fixture *fixture = xcalloc(1, sizeof *fixture);
 
-    fixture->engine = engine;
+    fixture->engine = run->engine;
+    fixture->test = run->test;
     (void)snprintf(fixture->folder, sizeof fixture->folder, "conformance-XXXXXX");
     if (!mkdtemp(fixture->folder))
         return -1;
-    if (engine->open(fixture->folder, &fixture->store))
+    if (fixture->engine->open(fixture->folder, &fixture->store))
         return -1;
     fixture->arena = arena_new(READING_MAX);
     fixture->partition = partition_of(guid_new(), "partition");
@@ -69,11 +76,20 @@ static int setup(void **state)
     return 0;
 }
 
+static void run_conformance(void **state)
+{
+    struct fixture *fixture = *state;
+
+    fixture->test->run(state);
+    fixture->passed = true;
+}
+
+/* A store whose test failed is left open, since the test has left snapshots and stages open. */
 static int teardown(void **state)
 {
     struct fixture *fixture = *state;
 
-    if (fixture->store)
+    if (fixture->store && fixture->passed)
         store_close(fixture->store);
     (void)nftw(fixture->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     arena_free(fixture->arena);
@@ -93,7 +109,8 @@ void fixture_reopen(struct fixture *fixture)
 int conformance_run(const char *group, const struct conformance_test *tests, size_t count)
 {
     const char *only = getenv("LAGRA_STORE");
-    struct CMUnitTest list[TESTS_MAX];
+    struct CMUnitTest list[RUNS_MAX];
+    struct run runs[RUNS_MAX];
     size_t listed = 0;
     int failed;
 
@@ -105,11 +122,13 @@ int conformance_run(const char *group, const struct conformance_test *tests, siz
                 continue;
             if (only && strcmp(only, engines[e].name) != 0)
                 continue;
-            assert(listed < TESTS_MAX);
+            assert(listed < RUNS_MAX);
             if (asprintf(&name, "%s: %s", engines[e].name, tests[t].name) < 0)
                 abort();
-            list[listed++] = (struct CMUnitTest){ name, tests[t].run, setup, teardown,
-                                                  (void *)(uintptr_t)&engines[e] };
+            runs[listed] = (struct run){ &engines[e], &tests[t] };
+            list[listed] =
+                (struct CMUnitTest){ name, run_conformance, setup, teardown, &runs[listed] };
+            listed++;
         }
     failed = _cmocka_run_group_tests(group, list, listed, NULL, NULL);
     for (size_t i = 0; i < listed; i++)

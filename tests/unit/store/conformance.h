@@ -23,8 +23,12 @@ struct engine {
 
 #define FOLDER_SIZE 64
 
+struct conformance_test;
+
 struct fixture {
     const struct engine *engine;
+    const struct conformance_test *test;
+    bool passed;
     char folder[FOLDER_SIZE]; /* of the store; removed after the test */
     struct store *store;      /* a test may close it and set it to NULL */
     struct arena *arena;      /* of the test */
