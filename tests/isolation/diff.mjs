@@ -15,7 +15,8 @@ function edits(a, b) {
     for (let i = 0, j = 0; i < a.length || j < b.length;) {
         if (i < a.length && j < b.length && a[i] === b[j])
             out.push([' ', a[i++], j++]);
-        else if (j === b.length || (i < a.length && common[(i + 1) * width + j] >= common[i * width + j + 1]))
+        else if (j === b.length ||
+            (i < a.length && common[(i + 1) * width + j] >= common[i * width + j + 1]))
             out.push(['-', a[i++]]);
         else
             out.push(['+', b[j++]]);
@@ -26,7 +27,8 @@ function edits(a, b) {
 /** Text of the difference, '' when there is none. */
 export function unifiedDiff(a, b, nameA, nameB) {
     const all = edits(a, b);
-    const near = all.map((edit, at) => all.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1).some(([sign]) => sign !== ' '));
+    const near = all.map((edit, at) => all.slice(Math.max(0, at - CONTEXT), at + CONTEXT + 1)
+        .some(([sign]) => sign !== ' '));
     const out = [];
     let lineA = 1;
     let lineB = 1;

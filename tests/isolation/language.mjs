@@ -3,10 +3,11 @@
 
 const METHODS = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']);
 const KEYWORDS = new Set(['setup', 'session', 'step', 'always', 'permutation']);
-/* `lease=acquire` is the header x-ms-lease-action: acquire, and so on; `lease` also says comp=lease. */
+/* `lease=acquire` is the header x-ms-lease-action: acquire, and so on; `lease` says comp=lease. */
 const SHORTHANDS = new Map([
-    ['lease', 'x-ms-lease-action'], ['duration', 'x-ms-lease-duration'], ['proposed', 'x-ms-proposed-lease-id'],
-    ['period', 'x-ms-lease-break-period'], ['lease-id', 'x-ms-lease-id'],
+    ['lease', 'x-ms-lease-action'], ['lease-id', 'x-ms-lease-id'],
+    ['proposed', 'x-ms-proposed-lease-id'], ['duration', 'x-ms-lease-duration'],
+    ['period', 'x-ms-lease-break-period'],
 ]);
 export const GATES = new Set(['staged', 'decided', 'applied', 'synced']);
 
@@ -16,20 +17,30 @@ export class SpecError extends Error {
     }
 }
 
+const TOKEN = new RegExp([
+    /(?<skip>\s+|#[^\n]*)/, /(?<string>"(?:[^"\\\n]|\\.)*"|'[^']*')/, /\[(?<list>[^\]\n]*)\]/,
+    /(?<brace>[{}])/, /(?<arrow>->)/, /(?<word>[^\s{}]+)/,
+].map((part) => part.source).join('|'), 'gy');
+
+function unquote(text) {
+    return text[0] === '"' ? JSON.parse(text) : text.slice(1, -1);
+}
+
 /** Splits a spec into tokens { kind: word | string | list | { | } | -> | end, text, line }. */
 function tokenize(text) {
-    const pattern = /(?<skip>\s+|#[^\n]*)|(?<string>"(?:[^"\\\n]|\\.)*"|'[^']*')|\[(?<list>[^\]\n]*)\]|(?<brace>[{}])|(?<arrow>->)|(?<word>[^\s{}]+)/gy;
     const tokens = [];
     let line = 1;
 
-    for (const match of text.matchAll(pattern)) {
+    for (const match of text.matchAll(TOKEN)) {
         const { skip, string, list, brace, arrow, word } = match.groups;
         if (string !== undefined)
-            tokens.push({ kind: 'string', text: string[0] === '"' ? JSON.parse(string) : string.slice(1, -1), line });
+            tokens.push({ kind: 'string', text: unquote(string), line });
         else if (list !== undefined)
             tokens.push({ kind: 'list', text: list, line });
+        else if (word !== undefined)
+            tokens.push({ kind: 'word', text: word, line });
         else if (!skip)
-            tokens.push({ kind: word ? 'word' : brace ?? arrow, text: word ?? brace ?? arrow, line });
+            tokens.push({ kind: brace ?? arrow, text: brace ?? arrow, line });
         line += match[0].split('\n').length - 1;
     }
     tokens.push({ kind: 'end', text: 'the end', line });
@@ -58,7 +69,8 @@ class Reader {
 
     /** Takes the next token if it is a word that matches. */
     word(pattern) {
-        return this.next.kind === 'word' && pattern.test(this.next.text) ? this.tokens[this.at++].text : null;
+        const fits = this.next.kind === 'word' && pattern.test(this.next.text);
+        return fits ? this.tokens[this.at++].text : null;
     }
 }
 
@@ -106,6 +118,15 @@ function parseCaptures(reader, captures) {
     captures.push({ name, header });
 }
 
+/** As part of a query. */
+function base64(text) {
+    return encodeURIComponent(Buffer.from(text).toString('base64'));
+}
+
+function parseValue(reader) {
+    return reader.take(reader.next.kind === 'string' ? 'string' : 'word', 'a value');
+}
+
 function parseRequest(reader) {
     const request = {
         method: reader.take('word', 'a method'), path: reader.take('word', 'a path'), query: '',
@@ -113,7 +134,7 @@ function parseRequest(reader) {
     };
 
     if (!/^\/(c\d*(\/|$)|$)/.test(request.path))
-        throw new SpecError(reader.line, `${request.path}: a path is /, /c, /c2.. or lies below a container`);
+        throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.. or is /`);
     for (;;) {
         let word;
         if (reader.next.kind === '->') {
@@ -124,9 +145,9 @@ function parseRequest(reader) {
         else if ((word = reader.word(/^(read|send)=\d+(KiB|MiB)?$/)) !== null)
             request[word.slice(0, 4)] = parseSize(word.slice(5));
         else if ((word = reader.word(/^block=/)) !== null)
-            request.query += `&blockid=${encodeURIComponent(Buffer.from(word.slice(6)).toString('base64'))}`;
+            request.query += `&blockid=${base64(word.slice(6))}`;
         else if ((word = reader.word(/^[A-Za-z][\w-]*:$/)) !== null)
-            request.headers.push([word.slice(0, -1), reader.take(reader.next.kind === 'string' ? 'string' : 'word', 'a value')]);
+            request.headers.push([word.slice(0, -1), parseValue(reader)]);
         else if (parseShorthand(reader, request))
             continue;
         else if (request.body === null && (request.body = parseBody(reader)) !== null)
@@ -153,7 +174,7 @@ function parseActions(reader) {
                 throw new SpecError(line, 'clock takes a number of seconds');
             actions.push({ clock: seconds, line });
         } else
-            throw new SpecError(line, `expected a request, finish, clock, collect or }, found ${text}`);
+            throw new SpecError(line, `${text} is neither a request nor an action nor }`);
     }
     reader.take('}', '}');
     return actions;
@@ -174,8 +195,10 @@ export function interleavings(lists) {
 
     if (open.length === 0)
         return [[]];
-    return open.flatMap((list) => interleavings(open.map((other) => (other === list ? other.slice(1) : other)))
-        .map((rest) => [list[0], ...rest]));
+    return open.flatMap((list) => {
+        const left = open.map((other) => (other === list ? other.slice(1) : other));
+        return interleavings(left).map((rest) => [list[0], ...rest]);
+    });
 }
 
 /** "a@decided" or "a|b" as a turn: { text, starts: [step], gate } or { text, go: step }. */
@@ -208,7 +231,7 @@ function checkTurns(turns, line) {
                 throw new SpecError(line, `${turn.text}: session ${step.session} is at a gate`);
         }
         if (turn.gate && [...held.values()].includes(turn.gate))
-            throw new SpecError(line, `${turn.text}: another step is at this gate, and go would let both on`);
+            throw new SpecError(line, `${turn.text}: go would let on two steps at one gate`);
         if (turn.gate)
             held.set(turn.starts[0], turn.gate);
     }
@@ -220,21 +243,24 @@ function holdsSyncer(turns) {
     return turns.some((turn) => turn.gate === 'applied');
 }
 
-/** What a permutation needs of the server: nothing special, gates (one permutation at a time can use
- *  them), or the server for itself, since a held syncer and a moved clock are felt by all. */
+/** What a permutation needs of the server: nothing special, gates (one permutation at a time can
+ *  use them), or the server for itself, since a held syncer and a moved clock are felt by all. */
 function needs(spec, turns) {
     const steps = turns.flatMap((turn) => turn.starts ?? []).map((step) => step.action);
     const actions = [...spec.setup, ...steps, ...spec.always];
 
     if (holdsSyncer(turns) || actions.some((action) => action.clock))
         return 'alone';
-    return turns.some((turn) => turn.gate) || actions.some((action) => action.collect) ? 'gates' : 'nothing';
+    if (turns.some((turn) => turn.gate) || actions.some((action) => action.collect))
+        return 'gates';
+    return 'nothing';
 }
 
 function permutations(spec, declared) {
     const all = () => interleavings([...spec.sessions.values()])
         .map((steps) => steps.map((step) => ({ text: step.name, starts: [step] })));
-    const lists = (declared.length > 0 ? declared : [{ words: ['all'] }]).flatMap(({ line, words }) => {
+    const wanted = declared.length > 0 ? declared : [{ words: ['all'] }];
+    const lists = wanted.flatMap(({ line, words }) => {
         if (words.length === 1 && words[0] === 'all')
             return all();
         const turns = words.map((word) => parseTurn(spec, word, line));
@@ -243,7 +269,8 @@ function permutations(spec, declared) {
     });
 
     return lists.map((turns) => ({
-        name: turns.map((turn) => turn.text).join(' '), turns, needs: needs(spec, turns), holdsSyncer: holdsSyncer(turns),
+        name: turns.map((turn) => turn.text).join(' '), turns,
+        needs: needs(spec, turns), holdsSyncer: holdsSyncer(turns),
     }));
 }
 
@@ -269,12 +296,12 @@ export function parseSpec(text) {
             const name = reader.take('word', 'a name');
             const actions = parseActions(reader);
             if (actions.length !== 1 || spec.steps.has(name))
-                throw new SpecError(line, `step ${name}: a step has a name of its own and one request`);
+                throw new SpecError(line, `step ${name}: it has its own name and one action`);
             const step = { name, session, action: actions[0] };
             spec.steps.set(name, step);
             spec.sessions.get(session).push(step);
         } else
-            throw new SpecError(line, `expected setup, session, step, always or permutation, found ${keyword}`);
+            throw new SpecError(line, `nothing here begins with ${keyword}`);
     }
     spec.permutations = permutations(spec, declared);
     const names = spec.permutations.map((permutation) => permutation.name);

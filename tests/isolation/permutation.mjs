@@ -26,7 +26,8 @@ export class Permutation {
         this.#target = target;
         this.#spec = spec;
         this.#shared = {
-            container, kept: new Map(), names: new Names([...IDS].map(([letter, id]) => [id, letter])),
+            container, kept: new Map(),
+            names: new Names([...IDS].map(([letter, id]) => [id, letter])),
         };
     }
 
@@ -38,7 +39,7 @@ export class Permutation {
             for (const turn of permutation.turns)
                 await this.#turn(turn);
             for (const action of this.#spec.always)
-                this.#lines.push(`always: ${await this.#text(this.#session('always').perform(action))}`);
+                await this.#always(action);
         } catch (error) {
             this.broken = true;
             this.#lines.push(`broken: ${error.message}`);
@@ -61,6 +62,12 @@ export class Permutation {
                 throw new Error(`setup, line ${action.line}: ${text}`);
         }
         this.#shared.names.startOver();
+    }
+
+    async #always(action) {
+        const text = await this.#text(this.#session('always').perform(action));
+
+        this.#lines.push(`always: ${text}`);
     }
 
     /** The text of what comes, which must come within a limit. */
@@ -138,7 +145,9 @@ export class Permutation {
     async #isSilent(running) {
         const until = Date.now() + SILENCE_MS;
 
-        for (let pings = 0; !running.ended && (pings < SILENCE_PINGS || Date.now() < until); pings++) {
+        for (let pings = 0; pings < SILENCE_PINGS || Date.now() < until; pings++) {
+            if (running.ended)
+                return false;
             await this.#target.control.count('applied');
             await delay(1);
         }

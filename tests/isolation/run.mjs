@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-// The isolation tester: runs the permutations of specs/*.spec against one server and compares what is
-// printed with expected/*.out. README.md has the language. Node 18 or newer, no packages.
+// The isolation tester: runs the permutations of specs/*.spec against one server and compares what
+// is printed with expected/*.out. README.md has the language. Node 18 or newer, no packages.
 //
 //   run.mjs --server BINARY [--server-arg=ARG].. [--update] [--list] [--jobs=N] [SPEC..]
 //   run.mjs --url URL [SPEC..]
 //
-// --server    a lagra built with -Dgates=true; default: the environment variable LAGRA_BINARY. It is
-//             started on free ports and a temporary data folder, and stopped at the end.
-// --url       a server that runs already, such as http://127.0.0.1:10000/devstoreaccount1. If it has
-//             no gates, the permutations that need them are left out.
+// --server    a lagra built with -Dgates=true; default: the environment variable LAGRA_BINARY. It
+//             is started on free ports and a temporary data folder, and stopped at the end.
+// --url       a server that runs already, such as http://127.0.0.1:10000/devstoreaccount1. If it
+//             has no gates, the permutations that need them are left out.
 // --update    writes expected/*.out from this run: read the difference before you keep it.
 // --list      names the permutations, and runs nothing.
 
@@ -53,7 +53,8 @@ function readSpec(name) {
 
     try {
         const spec = parseSpec(readFileSync(file, 'utf8'));
-        return { name, jobs: spec.permutations.map((permutation) => ({ spec, permutation, lines: null })) };
+        const jobs = spec.permutations.map((permutation) => ({ spec, permutation, lines: null }));
+        return { name, jobs };
     } catch (error) {
         throw new Error(`${name}.spec, ${error.message}`);
     }
@@ -81,14 +82,16 @@ async function lane(queue, target) {
         await run(job, target);
 }
 
-/** Those that disturb nobody run side by side, with one at a time of those that use gates; then come
- *  those that need the server for themselves. */
+/** Those that disturb nobody run side by side, with one at a time of those that use gates; then
+ *  come those that need the server for themselves. */
 async function runAll(jobs, target, lanes) {
     const needing = (what) => jobs.filter((job) => job.permutation.needs === what);
     const free = needing('nothing');
     const gated = target.hasGates ? needing('gates') : [];
 
-    await Promise.all([lane(gated, target), ...Array.from({ length: lanes }, () => lane(free, target))]);
+    const queues = [gated, ...Array.from({ length: lanes }, () => free)];
+
+    await Promise.all(queues.map((queue) => lane(queue, target)));
     if (target.hasGates)
         await lane(needing('alone'), target);
 }
@@ -107,17 +110,22 @@ function expectedBlocks(name) {
         .filter(([title]) => title !== '').map((lines) => [lines[0], lines]));
 }
 
+function titleOf(permutation) {
+    return `permutation: ${permutation.name}`;
+}
+
 function update({ name, jobs }) {
     const blocks = expectedBlocks(name);
-    const text = jobs.map(({ permutation, lines }) => lines ?? blocks.get(`permutation: ${permutation.name}`) ?? [])
-        .filter((lines) => lines.length > 0).map((lines) => lines.join('\n') + '\n').join('\n');
+    const all = jobs.map(({ permutation: p, lines }) => lines ?? blocks.get(titleOf(p)) ?? []);
+    const text = all.filter((lines) => lines.length > 0)
+        .map((lines) => lines.join('\n') + '\n').join('\n');
 
     writeFileSync(path.join(HERE, 'expected', `${name}.out`), text);
 }
 
-/** What was printed, without the marks of second decisions that nothing in the permutation caused: the
- *  store may ask for one when only another partition has changed (store.h, STORE_CONFLICT). One that
- *  is expected must be there. */
+/** What was printed, without the marks of second decisions that nothing in the permutation caused:
+ *  the store may ask for one when only another partition has changed (store.h, STORE_CONFLICT). One
+ *  that is expected must be there. */
 function forgiveDecisions(lines, wanted) {
     return lines.map((line, at) => (wanted[at]?.includes(AGAIN) ? line : line.replace(AGAIN, '')));
 }
@@ -125,27 +133,29 @@ function forgiveDecisions(lines, wanted) {
 /** Prints how a spec went, and gives { passed, failed } permutations. */
 function judge({ name, jobs }) {
     const expected = expectedBlocks(name);
+    const file = `expected/${name}.out`;
     const differences = [];
     let passed = 0;
 
     for (const { permutation, lines } of jobs) {
-        const title = `permutation: ${permutation.name}`;
+        const title = titleOf(permutation);
         const wanted = expected.get(title) ?? [];
         expected.delete(title);
         if (!lines)
             continue;
-        const difference = unifiedDiff(wanted, forgiveDecisions(lines, wanted), `expected/${name}.out`, 'this run');
+        const difference = unifiedDiff(wanted, forgiveDecisions(lines, wanted), file, 'this run');
         if (difference === '')
             passed++;
         else
             differences.push(difference);
     }
     for (const title of expected.keys())
-        differences.push(`expected/${name}.out has a block that the spec has not: ${title}`);
-    console.log(`${differences.length > 0 ? 'FAIL' : 'ok  '}  ${name} (${passed} of ${passed + differences.length})`);
+        differences.push(`${file} has a block that the spec has not: ${title}`);
+    const failed = differences.length;
+    console.log(`${failed > 0 ? 'FAIL' : 'ok  '}  ${name} (${passed} of ${passed + failed})`);
     for (const difference of differences)
         console.log(difference);
-    return { passed, failed: differences.length };
+    return { passed, failed };
 }
 
 async function main() {
@@ -161,7 +171,8 @@ async function main() {
     }
     const target = settings.url ? await Target.foreign(settings.url)
         : await Target.own(settings.server, settings['server-arg']);
-    await runAll(jobs.filter((job) => canRun(job, settings)), target, Math.max(1, Number(settings.jobs)));
+    const lanes = Math.max(1, Number(settings.jobs));
+    await runAll(jobs.filter((job) => canRun(job, settings)), target, lanes);
     if (settings.update)
         specs.forEach(update);
     for (const spec of specs) {
@@ -171,7 +182,7 @@ async function main() {
     }
     const left = jobs.filter((job) => !job.lines).length;
     if (left > 0)
-        console.log(`${left} permutations were left out: the server has no ${target.hasGates ? 'syncer' : 'gates'}`);
+        console.log(`${left} left out: the server has no ${target.hasGates ? 'syncer' : 'gates'}`);
     for (const complaint of [...target.complaints, ...(await target.close())]) {
         console.log(complaint);
         count.failed++;

@@ -27,9 +27,12 @@ function patternBytes({ size, seed }) {
 }
 
 function blockListBytes(blocks) {
-    const items = blocks.map(({ kind, id }) => `<${kind}>${Buffer.from(id).toString('base64')}</${kind}>`);
+    const items = blocks.map(({ kind, id }) => {
+        const name = Buffer.from(id).toString('base64');
+        return `<${kind}>${name}</${kind}>`;
+    });
 
-    return Buffer.from(`<?xml version="1.0" encoding="utf-8"?><BlockList>${items.join('')}</BlockList>`);
+    return Buffer.from(`<?xml version="1.0"?><BlockList>${items.join('')}</BlockList>`);
 }
 
 function bodyBytes(body) {
@@ -51,7 +54,7 @@ export class Session {
     #partial = null;            /* an answer read, or a body sent, in part */
 
     /** target: { host, port, base, credentials, control (null: no gates), offset: { ms } }
-     *  shared: of the permutation's sessions: { container, names, kept: Map "session.name" -> value } */
+     *  shared: by all sessions: { container, names, kept: Map "session.name" -> value } */
     constructor(name, target, shared) {
         this.#name = name;
         this.#target = target;
@@ -95,7 +98,8 @@ export class Session {
     /** Text with $session.name and $id.A replaced. */
     #expand(text) {
         return text.replace(/\$(\w+)\.(\w+)/g, (whole, session, name) => {
-            const value = session === 'id' ? IDS.get(name) : this.#shared.kept.get(`${session}.${name}`);
+            const value = session === 'id' ? IDS.get(name)
+                : this.#shared.kept.get(`${session}.${name}`);
             if (value === undefined)
                 throw new Missing(`no ${whole} yet`);
             return value;
@@ -104,19 +108,22 @@ export class Session {
 
     #build(action, body, extra) {
         const { host, port, base, credentials, offset } = this.#target;
-        const path = action.path.replace(/^\/c(\d*)/, (whole, number) => `/${this.#shared.container}${number}`);
+        const path = action.path.replace(/^\/c/, `/${this.#shared.container}`);
         const query = action.query.replace(/^&/, '')
             .replace(/\$\w+\.\w+/g, (name) => encodeURIComponent(this.#expand(name)));
+        const target = base + path + (query ? `?${query}` : '');
+        const putsBlob = action.method === 'PUT' && /^\/c\d*\/./.test(action.path) &&
+            !/comp=/.test(query);
         const given = action.headers.map(([name, value]) => [name, this.#expand(value)]);
         const headers = [['Host', `${host}:${port}`], ...extra];
 
         if (action.method !== 'GET' && action.method !== 'HEAD')
             headers.push(['Content-Length', `${body.length}`]);
-        if (action.method === 'PUT' && /^\/c\d*\/./.test(action.path) && !/comp=/.test(action.query))
+        if (putsBlob)
             headers.push(['x-ms-blob-type', 'BlockBlob']);
         if (action.send !== null)
             headers.push(['Expect', '100-continue']);
-        return sign({ method: action.method, target: base + path + (query ? `?${query}` : ''), headers: [...headers, ...given] },
+        return sign({ method: action.method, target, headers: [...headers, ...given] },
             { credentials, offsetMs: offset.ms });
     }
 
@@ -178,7 +185,8 @@ export class Session {
             return () => `whole answer ${this.#shared.names.bytes(whole)}`;
         }
         await this.#connection.send(partial.unsent);
-        return this.#complete(partial.action, await this.#connection.response(partial.action.method));
+        const head = await this.#connection.response(partial.action.method);
+        return this.#complete(partial.action, head);
     }
 
     /** Keeps what the action asks for of a success. */

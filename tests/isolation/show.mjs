@@ -51,7 +51,8 @@ export class Names {
 
         if (bytes.length <= LONGEST_SHOWN && /^[\x20-\x7e]*$/.test(text))
             return JSON.stringify(text);
-        return this.#bodies.get(digest(bytes)) ?? `${bytes.length} bytes, sha256 ${digest(bytes).slice(0, 12)}`;
+        const hash = digest(bytes);
+        return this.#bodies.get(hash) ?? `${bytes.length} bytes, sha256 ${hash.slice(0, 12)}`;
     }
 }
 
@@ -78,10 +79,11 @@ function elements(xml, name) {
 function showListedBlob(xml, names) {
     const parts = [element(xml, 'Name')];
     const state = element(xml, 'LeaseState');
+    const etag = element(xml, 'Etag');
 
     if (element(xml, 'Snapshot'))
         parts.push(names.of('S', element(xml, 'Snapshot')));
-    parts.push(element(xml, 'Etag') ? names.etag(element(xml, 'Etag')) : 'no-etag', element(xml, 'Content-Length'));
+    parts.push(etag ? names.etag(etag) : 'no-etag', element(xml, 'Content-Length'));
     if (state && state !== 'available')
         parts.push(state);
     return parts.join(' ');
@@ -171,9 +173,10 @@ export function showAnswer(method, answer, names) {
     const again = Number(answer.headers.get('x-lagra-attempts') ?? 1) > 1 ? AGAIN : '';
     const parts = [again + showStatus(answer)];
 
-    if (answer.status < 300)
-        parts.push(...showHeaders(answer, names));
-    if (answer.status < 300 && method === 'GET' && (answer.body.length > 0 || answer.status === 200))
+    if (answer.status >= 300)
+        return parts.join(' ');
+    parts.push(...showHeaders(answer, names));
+    if (method === 'GET')
         parts.push(showBody(answer, names));
     return parts.join(' ');
 }

@@ -65,8 +65,8 @@ export class Target {
         return this;
     }
 
-    /** After a permutation that broke off: what it may have left at gates goes on; a server that does
-     *  not answer is replaced. */
+    /** After a permutation that broke off: what it may have left at gates goes on; a server that
+     *  does not answer is replaced. */
     async repair({ usedGates }) {
         this.#repairing = this.#repairing.then(() => this.#repair(usedGates ? [...GATES] : []));
         await this.#repairing;
@@ -84,7 +84,8 @@ export class Target {
         if (!this.#server)
             throw new Error('the server is gone');
         await this.#server.kill();
-        this.complaints.push(`a server had to be replaced; its standard error:\n${this.#server.stderr || '(empty)'}`);
+        const said = this.#server.stderr || '(nothing)';
+        this.complaints.push(`a server was replaced; it said:\n${said}`);
         await this.#server.remove();
         await this.#startServer();
     }

@@ -3,6 +3,9 @@
 
 import net from 'node:net';
 
+/* A body up to this size goes out in one write with its head. */
+const TOGETHER_MAX = 65536;
+
 /** Headers of an answer, in order, with lookup by name in any case. */
 export class Headers {
     constructor(list) {
@@ -18,9 +21,9 @@ export class Headers {
 
 /** Bytes of a request's head. request: { method, target, headers: [[name, value], ...] } */
 export function formatHead({ method, target, headers }) {
-    const lines = [`${method} ${target} HTTP/1.1`, ...headers.map(([name, value]) => `${name}: ${value}`)];
+    const lines = headers.map(([name, value]) => `${name}: ${value}`);
 
-    return Buffer.from(lines.join('\r\n') + '\r\n\r\n', 'latin1');
+    return Buffer.from([`${method} ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'), 'latin1');
 }
 
 function parseHead(text) {
@@ -87,8 +90,10 @@ export class Connection {
 
     /** Sends a head and, if given, a body. */
     async request(request, body = Buffer.alloc(0)) {
-        await this.send(body.length <= 65536 ? Buffer.concat([formatHead(request), body]) : formatHead(request));
-        if (body.length > 65536)
+        const head = formatHead(request);
+
+        await this.send(body.length <= TOGETHER_MAX ? Buffer.concat([head, body]) : head);
+        if (body.length > TOGETHER_MAX)
             await this.send(body);
     }
 
@@ -97,7 +102,7 @@ export class Connection {
         for (;;) {
             const bytes = this.#socket.read();
             if (bytes !== null) {
-                this.#buffer = this.#buffer.length === 0 ? bytes : Buffer.concat([this.#buffer, bytes]);
+                this.#buffer = Buffer.concat([this.#buffer, bytes]);
                 return true;
             }
             if (this.#ended)
@@ -111,7 +116,7 @@ export class Connection {
     async #need(count) {
         while (this.#buffer.length < count)
             if (!(await this.#more()))
-                throw this.#error ?? new Error(`connection closed, ${count - this.#buffer.length} bytes too early`);
+                throw this.#error ?? new Error('connection closed too early');
     }
 
     #take(count) {
@@ -133,7 +138,7 @@ export class Connection {
      *  method: of the request, since HEAD answers have no body. Then read with body()/rest(). */
     async response(method = 'GET') {
         const head = parseHead(await this.#takeThrough('\r\n\r\n'));
-        const none = method === 'HEAD' || head.status < 200 || head.status === 204 || head.status === 304;
+        const none = method === 'HEAD' || head.status < 200 || [204, 304].includes(head.status);
 
         if (none)
             head.left = 0;

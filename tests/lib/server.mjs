@@ -112,7 +112,8 @@ export class Server {
         while (Date.now() < limit && !ended) {
             const connection = await Connection.open(this.host, this.port).catch(() => null);
             if (connection) {
-                const request = { method: 'GET', target: '/', headers: [['Host', `${this.host}:${this.port}`]] };
+                const headers = [['Host', `${this.host}:${this.port}`]];
+                const request = { method: 'GET', target: '/', headers };
                 const answer = await connection.exchange(request).catch(() => null);
                 connection.close();
                 if (answer)
@@ -122,7 +123,7 @@ export class Server {
         }
         child.kill('SIGKILL');
         this.#child = null;
-        throw this.#failure(ended ? `ended while starting (${describe(ended)})` : `gave no answer in ${START_LIMIT_MS} ms`);
+        throw this.#failure(ended ? `ended while starting (${describe(ended)})` : 'gave no answer');
     }
 
     #failure(what) {
@@ -186,9 +187,9 @@ export class Control {
 
     async #ask(method, target) {
         this.#connection ??= await Connection.open(this.#server.host, this.#server.port);
-        const answer = await this.#connection.exchange({
-            method, target, headers: [['Host', `${this.#server.host}:${this.#server.port}`], ['Content-Length', '0']],
-        });
+        const host = `${this.#server.host}:${this.#server.port}`;
+        const headers = [['Host', host], ['Content-Length', '0']];
+        const answer = await this.#connection.exchange({ method, target, headers });
         if (answer.status !== 200 && answer.status !== 202 && answer.status !== 204)
             throw new Error(`${method} ${target}: ${answer.status}; is this a gates build?`);
         return answer.body.toString('latin1').trim();

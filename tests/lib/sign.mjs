@@ -45,7 +45,8 @@ function resource(target, account) {
         const key = name.toLowerCase();
         values.set(key, [...(values.get(key) ?? []), value]);
     }
-    const lines = [...values.keys()].sort().map((key) => `${key}:${values.get(key).sort().join(',')}`);
+    const lines = [...values.keys()].sort()
+        .map((key) => `${key}:${values.get(key).sort().join(',')}`);
     return [`/${account}${path}`, ...lines];
 }
 
@@ -67,7 +68,8 @@ export function authorization(request, { account, key } = DEVELOPMENT) {
 
 /** The request with x-ms-date (unless it has one), x-ms-version and Authorization added.
  *  offsetMs: how far the server's clock is ahead of ours. */
-export function sign(request, { credentials = DEVELOPMENT, version = '2024-11-04', offsetMs = 0 } = {}) {
+export function sign(request, options = {}) {
+    const { credentials = DEVELOPMENT, version = '2024-11-04', offsetMs = 0 } = options;
     const has = (wanted) => request.headers.some(([name]) => name.toLowerCase() === wanted);
     const headers = [...request.headers];
 
