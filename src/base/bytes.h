@@ -55,8 +55,7 @@ bool bytes_has_suffix(struct bytes a, struct bytes suffix);
 struct bytes bytes_trim(struct bytes a);
 /* The bytes from `from` to the end; empty when `from` is past it. */
 struct bytes bytes_from(struct bytes a, size_t from);
-/* Splits at the first `at`: *ret_head before it, *ret_tail after it (ptr NULL when `at` is absent).
- */
+/* Splits at the first `at`: *ret_head before it, *ret_tail after it (ptr NULL: there is none). */
 void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *ret_tail);
 
 /* Decimal digits only, no sign, no space, at least one digit, value at most `max`.

@@ -1,9 +1,10 @@
-/* The one clock of Lagra: wall clock made monotonic and unique, in 100 ns ticks.
+/* The one clock of Lagra: wall clock made monotonic and unique, in 100 ns ticks. Any thread.
  *
- * Invariants: (1) clock_now() rises strictly, over all threads; (2) after clock_not_before(t) every
- * answer is greater than t: the store calls it at open with the newest instant of any commit,
- * so a restart never goes back even if the wall clock did. (3) A clock that ran ahead of the wall
- * stays ahead tick by tick until the wall catches up. Any thread. */
+ * Clock invariants, cited as "clock invariant N":
+ *  (1) clock_now() rises strictly, over all threads.
+ *  (2) After clock_not_before(t) every answer is greater than t: the store calls it at open with
+ *      the newest instant of any commit, so a restart never goes back even if the wall clock did.
+ *  (3) A clock that ran ahead of the wall stays ahead tick by tick until the wall catches up. */
 #ifndef LAGRA_BASE_CLOCK_H
 #define LAGRA_BASE_CLOCK_H
 
@@ -23,8 +24,7 @@ void clock_not_before(instant floor);
 /* Tests only: adds ticks to every later answer. */
 void clock_advance(uint64_t ticks);
 
-/* floor(t) in whole seconds since 0001-01-01: the resolution of Last-Modified and of dates in
- * conditions. */
+/* Whole seconds since 0001-01-01: the resolution of Last-Modified and of dates in conditions. */
 static inline uint64_t instant_seconds(instant t)
 {
     return t / TICKS_PER_SECOND;

@@ -12,8 +12,8 @@
 void encode_u8(struct text *out, uint8_t value);
 void encode_u64(struct text *out, uint64_t value); /* varint */
 void encode_fixed(struct text *out, const void *from, size_t size);
-void encode_bytes(struct text *out,
-                  struct bytes value); /* absent (NULL ptr) is kept apart from empty */
+/* Absent (NULL ptr) is kept apart from empty. */
+void encode_bytes(struct text *out, struct bytes value);
 
 struct decoder {
     const uint8_t *at;

@@ -1,5 +1,5 @@
-/* Text encodings: base64 (rfc: 4648 4, with padding, strict), percent decoding of URLs (rfc: 3986),
- * MD5 and SHA-256 one-shot helpers over nettle. Any thread. */
+/* Text encodings: base64 (rfc: 4648 4, with padding, strict), percent encoding of URLs
+ * (rfc: 3986 2.1). Any thread. */
 #ifndef LAGRA_BASE_ENCODE_H
 #define LAGRA_BASE_ENCODE_H
 

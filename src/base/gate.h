@@ -2,14 +2,16 @@
  * process. Compiled to nothing unless LAGRA_GATES is defined (meson -Dgates=true); never in a
  * release.
  *
- * A request asks with the header `x-lagra-gate: NAME=ACTION`, NAME one of the enumeration below,
- * ACTION hold  the exchange stops there without holding a thread, until the control request `POST
- * /$lagra/gate/NAME` (to any blob port, unauthenticated, gates build only) lets every exchange
- * stopped at NAME go. `applied=hold` also keeps the syncer from making it durable. kill  the
- * process kills itself there with SIGKILL Control requests of a gates build: `POST
- * /$lagra/gate/NAME`, `POST /$lagra/clock/SECONDS` (clock_advance), `GET /$lagra/gate/NAME`
- * (answers 200 with the number of exchanges stopped there, as text), `POST /$lagra/collect`
- * (store_collect_now(), answers the usage as "name=value" lines). */
+ * A request asks with the header `x-lagra-gate: NAME=ACTION`, NAME one of the enumeration below:
+ *   hold  the exchange stops there without holding a thread, until a control request lets every
+ *         exchange stopped at NAME go. `applied=hold` also keeps the syncer from making it durable
+ *   kill  the process kills itself there with SIGKILL
+ *
+ * Control requests, to any blob port, unauthenticated:
+ *   POST /$lagra/gate/NAME      lets go
+ *   GET /$lagra/gate/NAME       200 with the number of exchanges stopped there, as text
+ *   POST /$lagra/clock/SECONDS  clock_advance()
+ *   POST /$lagra/collect        store_collect_now(), answers the usage as "name=value" lines */
 #ifndef LAGRA_BASE_GATE_H
 #define LAGRA_BASE_GATE_H
 

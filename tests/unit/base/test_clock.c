@@ -70,8 +70,8 @@ static void unique_over_threads(void **state)
         assert_true(all[i] != all[i - 1]);
 }
 
-/* Clock invariants 2 and 3: after a floor in the future it goes on from there, tick by tick; a floor
- * in the past changes nothing. A restart never goes back. */
+/* Clock invariants 2 and 3: after a floor in the future it goes on from there, tick by tick; a
+ * floor in the past changes nothing. A restart never goes back. */
 static void never_before_floor(void **state)
 {
     instant now = clock_now(), ahead = now + 3600 * TICKS_PER_SECOND;

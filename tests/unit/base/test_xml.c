@@ -1,4 +1,4 @@
-/* XML written and read. xml.h; rfc: 3629, XML 1.0 2.2 */
+/* XML written and read. xml.h; rfc: 3629 3 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,8 +103,8 @@ static void tree(void **state)
 static void no_document_types(void **state)
 {
     static const char *const bad[] = {
-        "<!DOCTYPE a [<!ENTITY x \"xxxxxxxxxx\"><!ENTITY y \"&x;&x;&x;&x;&x;&x;&x;&x;&x;&x;\">"
-        "<!ENTITY z \"&y;&y;&y;&y;&y;&y;&y;&y;&y;&y;\">]><a>&z;</a>",
+        ("<!DOCTYPE a [<!ENTITY x \"xxxxxxxxxx\"><!ENTITY y \"&x;&x;&x;&x;&x;&x;&x;&x;&x;&x;\">"
+         "<!ENTITY z \"&y;&y;&y;&y;&y;&y;&y;&y;&y;&y;\">]><a>&z;</a>"),
         "<!DOCTYPE a [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><a>&x;</a>",
         "<!DOCTYPE a SYSTEM \"http://localhost/a.dtd\"><a/>",
         "<!DOCTYPE a><a/>",
@@ -119,7 +119,7 @@ static void no_document_types(void **state)
             fail_msg("taken: %s", bad[i]);
 }
 
-/* What is not well-formed is refused: cut, crossed, not UTF-8, with characters XML does not have. */
+/* What is not well-formed is refused: cut, crossed, not UTF-8, with characters XML has not. */
 static void not_well_formed(void **state)
 {
     static const struct bytes bad[] = {

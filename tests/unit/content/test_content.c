@@ -115,7 +115,7 @@ static size_t count_records(struct fixture *f)
 }
 
 /* A blob reads as the bytes of its blocks one after the other, over any range, and its block list
- * is the one committed; deleting it leaves nothing. rest: Put-Block-List, Get-Block-List, Get-Blob */
+ * is the one committed; deleting it leaves nothing. rest: Put-Block-List, Get-Block-List */
 static void random_block_lists(void **state)
 {
     struct fixture *f = *state;

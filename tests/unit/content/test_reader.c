@@ -271,8 +271,8 @@ static void expect_begin(struct fixture *f, const struct content *content, uint6
     content_reader_close(reader);
 }
 
-/* A range that does not lie together is not sent from a file: neither one with a gap, nor one in two
- * files, nor one that is long, since all of it would have to be checked first. */
+/* A range that does not lie together is not sent from a file: neither one with a gap, nor one in
+ * two files, nor one that is long, since all of it would have to be checked first. */
 static void range_not_in_file(void **state)
 {
     struct fixture *f = *state;
@@ -295,8 +295,7 @@ static void range_not_in_file(void **state)
     expect_begin(f, &content, 100000, 100000, true);
 }
 
-/* Where the bytes have to be fetched, the caller waits and asks again, and nothing is checked twice.
- */
+/* Where the bytes have to be fetched, the caller waits and asks again; nothing is checked twice. */
 static void waiting(void **state)
 {
     struct fixture *f = *state;
@@ -388,8 +387,8 @@ static void damage_is_told(void **state)
     }
 }
 
-/* When the caller's room ends inside a sector, that sector is left for the next read: each sector of
- * a piece is read once. */
+/* When the caller's room ends inside a sector, that sector is left for the next read: each sector
+ * of a piece is read once. */
 static void whole_sectors(void **state)
 {
     struct fixture *f = *state;

@@ -154,8 +154,8 @@ static void committed_and_dropped(void **state)
     assert_int_equal(fixture_piece_bytes(f), 3000);
 }
 
-/* Blocks that are a week old are dropped by the Put Block that finds them: one with an id among them
- * starts anew. semantics 5 */
+/* Blocks that are a week old are dropped by the Put Block that finds them: one with an id among
+ * them starts anew. semantics 5 */
 static void cleared_and_put_in_one_change(void **state)
 {
     struct fixture *f = *state;
