@@ -27,7 +27,7 @@ const SUITES = [
     { name: 'crash', command: ['crash/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'power', command: ['crash/power.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'unit', command: ['unit/run.mjs', '--build', build] },
-    { name: 'isolation', command: ['isolation/tester.mjs'] },
+    { name: 'isolation', command: ['isolation/run.mjs'] },
     { name: 'clients', command: ['clients/run.mjs'], shared: true },
     { name: 'replay', command: ['replay/replay.mjs'], shared: true },
     { name: 'wire', command: ['wire/run.mjs'], shared: true },

@@ -20,8 +20,8 @@ void xml_close(struct text *out, const char *name)
     text_add_char(out, '>');
 }
 
-/* What stands for c in XML, or NULL when c stands for itself. Of the control characters only tab,
- * line feed and carriage return can be said in XML 1.0 (2.2); names may hold no others. */
+/* What stands for c in XML, or NULL when c stands for itself. Of the control characters only tab, line
+ * feed and carriage return can be said in XML 1.0 (2.2); a reader would make a raw CR a line feed. */
 static const char *escape_of(char c)
 {
     switch (c) {
@@ -33,18 +33,17 @@ static const char *escape_of(char c)
         return "&gt;";
     case '"':
         return "&quot;";
-    case '\t':
-        return "&#x9;";
-    case '\n':
-        return "&#xA;";
     case '\r':
         return "&#xD;";
+    case '\t':
+    case '\n':
+        return NULL;
     default:
         return (unsigned char)c < 0x20 ? "\xEF\xBF\xBD" : NULL; /* U+FFFD */
     }
 }
 
-void xml_escape(struct text *out, struct bytes value)
+static void escape_ascii(struct text *out, struct bytes value)
 {
     size_t plain_from = 0;
 
@@ -58,6 +57,58 @@ void xml_escape(struct text *out, struct bytes value)
         plain_from = i + 1;
     }
     text_add(out, bytes_from(value, plain_from));
+}
+
+/* Header values that came as Latin-1: one such blob must not spoil the listing of all others. */
+static struct bytes from_latin1(struct arena *arena, struct bytes value)
+{
+    struct text utf8;
+
+    text_init(&utf8, arena, 2 * value.len);
+    for (size_t i = 0; i < value.len; i++) {
+        unsigned char c = (unsigned char)value.ptr[i];
+
+        if (c >= 0x80)
+            text_add_char(&utf8, (char)(0xC0 | c >> 6));
+        text_add_char(&utf8, (char)(c >= 0x80 ? 0x80 | (c & 0x3F) : c));
+    }
+    return text_bytes(&utf8);
+}
+
+/* U+FFFE and U+FFFF are no characters of XML. */
+static void escape_utf8(struct text *out, struct bytes value)
+{
+    struct bytes rest = value;
+
+    for (size_t i = 0; i + 2 < rest.len; i++) {
+        if (memcmp(rest.ptr + i, "\xEF\xBF\xBE", 3) != 0 &&
+            memcmp(rest.ptr + i, "\xEF\xBF\xBF", 3) != 0)
+            continue;
+        escape_ascii(out, bytes_of(rest.ptr, i));
+        text_add_string(out, "\xEF\xBF\xBD");
+        rest = bytes_from(rest, i + 3);
+        i = (size_t)-1;
+    }
+    escape_ascii(out, rest);
+}
+
+static bool is_ascii(struct bytes value)
+{
+    for (size_t i = 0; i < value.len; i++) {
+        if ((unsigned char)value.ptr[i] >= 0x80)
+            return false;
+    }
+    return true;
+}
+
+void xml_escape(struct text *out, struct bytes value)
+{
+    if (is_ascii(value))
+        escape_ascii(out, value);
+    else if (bytes_is_utf8(value))
+        escape_utf8(out, value);
+    else
+        escape_ascii(out, from_latin1(out->arena, value));
 }
 
 void xml_element(struct text *out, const char *name, struct bytes value)
