@@ -83,6 +83,18 @@ static void give_arena(struct worker *worker, struct arena *arena, struct arena_
     worker->spares[worker->spare_count++] = arena;
 }
 
+/* Spares MHD the query: it would split it into parts that nobody reads, and when those outgrow the
+ * connection's memory, MHD queues a refusal but then forgets its state and spins. `target` lies in
+ * MHD's buffer, which MHD itself cuts into pieces right after; a NUL after the '?' leaves no parts.
+ */
+static void hide_query(const char *target)
+{
+    char *query = strchr((char *)(uintptr_t)target, '?');
+
+    if (query && query[1] != '\0')
+        query[1] = '\0';
+}
+
 void *exchange_begin(void *server, const char *target, struct MHD_Connection *mhd)
 {
     struct connection *connection =
@@ -99,6 +111,7 @@ void *exchange_begin(void *server, const char *target, struct MHD_Connection *mh
     live->connection = connection;
     live->target = arena_copy(arena, bytes_from_string(target));
     live->target_end = target + live->target.len;
+    hide_query(target);
     response_init(&live->exchange.response, arena);
     return live;
 }

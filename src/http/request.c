@@ -181,8 +181,8 @@ static size_t header_occurrences(const struct request *request, const char *name
     return count;
 }
 
-/* How long the body is. rfc: 9112 6.3. Returns 0, 400 or 501. */
-static int read_framing(struct request *request)
+/* How long the body is. rfc: 9112 6.1, 6.3. Returns 0, 400 or 501. */
+static int read_framing(struct request *request, const char *version)
 {
     struct bytes coding = request_header(request, "transfer-encoding");
     struct bytes length = request_header(request, "content-length");
@@ -193,6 +193,8 @@ static int read_framing(struct request *request)
     if (codings + lengths > 1)
         return MHD_HTTP_BAD_REQUEST;
     if (coding.ptr) {
+        if (strcmp(version, MHD_HTTP_VERSION_1_0) == 0)
+            return MHD_HTTP_BAD_REQUEST;
         if (!bytes_is_nocase(coding, "chunked"))
             return MHD_HTTP_NOT_IMPLEMENTED;
         request->content_length = HTTP_LENGTH_UNKNOWN;
@@ -234,7 +236,7 @@ int request_read(struct live *live, const char *method, const char *version)
         return refusal;
     if (!host_is_right(request, version))
         return MHD_HTTP_BAD_REQUEST;
-    refusal = read_framing(request);
+    refusal = read_framing(request, version);
     if (refusal != 0)
         return refusal;
 
