@@ -13,7 +13,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* CRC-32C check values. rfc: 3720 B.4 */
+/* CRC-32C check values. rfc: 3720 12.1; the values are of its appendix B.4 */
 static void crc32c_vectors(void **state)
 {
     uint8_t data[32];
