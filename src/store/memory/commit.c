@@ -172,6 +172,7 @@ enum store_result memory_commit(struct snapshot *base, const struct changes *cha
     const struct piece_change *pieces = changes_pieces(changes, &piece_count);
     const struct guid *spaces = changes_dropped_spaces(changes, &space_count);
 
+    assert(!snapshot->spent);
     (void)now; /* there is no next start to tell it to */
     lock_take(&store->lock);
     if (memory_space_is_dropped(store->root, &base->space)) {
@@ -182,6 +183,7 @@ enum store_result memory_commit(struct snapshot *base, const struct changes *cha
         result = STORE_CONFLICT;
         goto out;
     }
+    snapshot->spent = true;
     if (!changes_empty(changes))
         store->sequence++;
     *ret_sequence = store->sequence;

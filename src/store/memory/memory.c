@@ -96,6 +96,7 @@ static enum store_result memory_get(struct snapshot *base, struct bytes key, str
     const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(void *)base;
     struct bytes value;
 
+    assert(!snapshot->spent);
     if (!tree_find(snapshot->root, key, &value))
         return STORE_NOT_FOUND;
     return record_value_read(value, arena, ret_record);
@@ -145,6 +146,7 @@ static struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end
 {
     const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(void *)base;
 
+    assert(!snapshot->spent);
     return cursor_new(base->store, tree_take(snapshot->root), end);
 }
 

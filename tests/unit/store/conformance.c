@@ -22,7 +22,6 @@ static enum store_result open_memory(const char *folder, struct store **ret_stor
     return STORE_OK;
 }
 
-#ifdef WITH_EMBEDDED
 static enum store_result open_embedded(const char *folder, struct store **ret_store)
 {
     const struct store_options options = { .location = folder, .sync = true };
@@ -33,13 +32,10 @@ static enum store_result open_embedded(const char *folder, struct store **ret_st
         print_message("not opened: %s\n", problem ? problem : "(no reason given)");
     return result;
 }
-#endif
 
 static const struct engine engines[] = {
     { "memory", false, open_memory },
-#ifdef WITH_EMBEDDED
     { "embedded", true, open_embedded },
-#endif
 };
 
 /* ---- the fixture ---- */

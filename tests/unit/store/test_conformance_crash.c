@@ -1,0 +1,351 @@
+/* Stores on disk: what was acknowledged is there after closing and after kill -9, what was not
+ * committed takes no room, and a folder has one process at a time. store invariants 1 to 3 */
+#include "conformance.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const struct bytes nothing = { NULL, 0 };
+
+#define MIB                 (1u << 20)
+#define EMPTY_ALLOCATED_MAX (256u << 10) /* as in test_conformance_pieces.c */
+
+/* Rule: all that was committed is there after the store was closed and opened again. */
+static void records_outlive_the_process(void **state)
+{
+    struct fixture *f = *state;
+    struct guid dropped = guid_new();
+    struct changes *changes = changes_new(f->arena);
+    struct snapshot *snapshot;
+
+    put_text(f->store, f->partition, "a", "1");
+    put_stream(f->store, f->partition, "s", 5 * MIB + 5, 3);
+    put_text(f->store, f->partition, "gone", "x");
+    delete_key(f->store, f->partition, "gone");
+    put_text(f->store, partition_of(dropped, "p"), "k", "x");
+    put_stream(f->store, partition_of(dropped, "p"), "s", 3 * MIB, 3);
+    changes_drop_space(changes, dropped);
+    changes_put(changes, RECORD_LISTED, bytes_from_string("b"), bytes_from_string("2"), NULL, 0);
+    assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
+
+    for (int i = 0; i < 3; i++) {
+        fixture_reopen(f);
+        snapshot = snapshot_open(f->store, f->partition);
+        assert_string_equal(scan_text(snapshot, f->arena, nothing, nothing), "a=1 b=2 s=stream");
+        assert_true(stream_matches(f->store, snapshot, "s", 5 * MIB + 5, 3));
+        assert_true(store_is_durable(f->store, snapshot_sequence(snapshot)));
+        snapshot_close(snapshot);
+        assert_string_equal(get_now(f->store, partition_of(dropped, "p"), f->arena, "k"), "(none)");
+        assert_int_equal(usage_now(f->store).piece_bytes, 5 * MIB + 5);
+    }
+}
+
+/* Rule: sequences go on rising after a start: a snapshot of now is not taken for one of before. */
+static void sequences_rise_over_starts(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t before = put_text(f->store, f->partition, "k", "1");
+
+    for (int i = 0; i < 3; i++) {
+        uint64_t after;
+
+        fixture_reopen(f);
+        after = put_text(f->store, f->partition, "k", "2");
+        assert_true(after > before);
+        wait_durable(f->store, after);
+        before = after;
+    }
+}
+
+/* Rule: a start never sets the clock back before the newest instant of any commit. clock.h (2) */
+static void clock_goes_on_after_a_start(void **state)
+{
+    struct fixture *f = *state;
+    struct changes *changes = changes_new(f->arena);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    instant ahead = clock_now() + 3600 * TICKS_PER_SECOND;
+    uint64_t sequence;
+
+    changes_put(changes, RECORD_LISTED, bytes_from_string("k"), nothing, NULL, 0);
+    assert_int_equal(store_commit(f->store, snapshot, changes, ahead, &sequence), STORE_OK);
+    snapshot_close(snapshot);
+    put_text(f->store, partition_of(f->partition.space, "other"), "k", "decided earlier");
+    fixture_reopen(f);
+    assert_true(clock_now() > ahead);
+}
+
+/* ---- child processes: forked while this process has no store open, so no other thread ---- */
+
+typedef void (*child_fn)(struct fixture *fixture, int to_parent);
+
+/* The child runs a function on the folder, and is killed when that returns or before. */
+static pid_t start_child(struct fixture *f, child_fn run, int *ret_from_child)
+{
+    int ends[2];
+    pid_t child;
+
+    if (f->store)
+        store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        run(f, ends[1]);
+        raise(SIGKILL);
+    }
+    close(ends[1]);
+    *ret_from_child = ends[0];
+    return child;
+}
+
+/* True when it died by SIGKILL, as meant: not by an assert. */
+static bool end_child(pid_t child, int from_child)
+{
+    int status = 0;
+
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return false;
+    close(from_child);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+static void child_open(struct fixture *f)
+{
+    enum store_result result = f->engine->open(f->folder, &f->store);
+
+    assert(result == STORE_OK);
+}
+
+/* Says a number to the parent. */
+static void tell(int to_parent, uint64_t number)
+{
+    ssize_t written = write(to_parent, &number, sizeof number);
+
+    assert(written == (ssize_t)sizeof number);
+}
+
+static bool hear(int from_child, uint64_t *ret_number)
+{
+    return read(from_child, ret_number, sizeof *ret_number) == (ssize_t)sizeof *ret_number;
+}
+
+static void hold_the_folder(struct fixture *f, int to_parent)
+{
+    child_open(f);
+    tell(to_parent, 1);
+    for (;;)
+        pause();
+}
+
+/* Rule: a folder that a process has open is refused to another, until that one is gone, however it
+ * went. store.h, STORE_BUSY */
+static void one_process_has_a_folder(void **state)
+{
+    struct fixture *f = *state;
+    struct store *second;
+    uint64_t number = 0;
+    int from_child;
+    pid_t child;
+
+    assert_int_equal(f->engine->open(f->folder, &second), STORE_BUSY);
+    put_text(f->store, f->partition, "k", "still fine");
+    child = start_child(f, hold_the_folder, &from_child);
+    assert_true(hear(from_child, &number));
+    assert_int_equal(f->engine->open(f->folder, &second), STORE_BUSY);
+    kill(child, SIGKILL);
+    assert_true(end_child(child, from_child));
+    fixture_reopen(f);
+    assert_string_equal(get_now(f->store, f->partition, f->arena, "k"), "still fine");
+}
+
+static void stage_and_die(struct fixture *f, int to_parent)
+{
+    struct blocking_waiter blocking;
+    struct stage *stage;
+    char *chunk = xcalloc(1, 700000);
+    size_t taken;
+
+    (void)to_parent;
+    child_open(f);
+    if (stage_pattern(f->store, 10 * MIB, 1, 100000, &stage) != STORE_OK)
+        abort();
+    blocking_init(&blocking);
+    stage = stage_open(f->store, UINT64_MAX);
+    for (int i = 0; i < 10; i++)
+        if (stage_write(stage, bytes_of(chunk, 700000), &blocking.waiter, &taken) == STORE_WAIT)
+            blocking_wait(&blocking);
+}
+
+/* Rule: bytes that were staged and never committed are free after a crash. design: 4.1 */
+static void staged_bytes_do_not_outlive_a_kill(void **state)
+{
+    struct fixture *f = *state;
+    struct store_usage usage;
+    struct snapshot *snapshot;
+    int from_child;
+    pid_t child;
+
+    put_stream(f->store, f->partition, "s", MIB, 2);
+    child = start_child(f, stage_and_die, &from_child);
+    assert_true(end_child(child, from_child));
+    fixture_reopen(f);
+    usage = usage_now(f->store);
+    assert_int_equal(usage.piece_bytes, MIB);
+    assert_int_equal(usage.pending_bytes, 0);
+    assert_true(usage.allocated_bytes <= MIB + EMPTY_ALLOCATED_MAX);
+    put_stream(f->store, f->partition, "t", 3 * MIB, 4); /* the room is used again */
+    snapshot = snapshot_open(f->store, f->partition);
+    assert_true(stream_matches(f->store, snapshot, "s", MIB, 2));
+    assert_true(stream_matches(f->store, snapshot, "t", 3 * MIB, 4));
+    snapshot_close(snapshot);
+}
+
+static void drop_and_die(struct fixture *f, int to_parent)
+{
+    struct changes *changes = changes_new(f->arena);
+    struct guid space = { { 7 } };
+    uint64_t sequence = 0;
+
+    (void)to_parent;
+    child_open(f);
+    for (int i = 0; i < 4; i++) {
+        struct partition partition = { space, arena_printf(f->arena, "%d", i) };
+
+        put_stream(f->store, partition, "s", 2 * MIB, 1);
+    }
+    put_stream(f->store, f->partition, "deleted", 2 * MIB, 1);
+    delete_stream(f->store, f->partition, "deleted");
+    changes_drop_space(changes, space);
+    if (commit_new(f->store, f->partition, changes, &sequence) != STORE_OK)
+        abort();
+    wait_durable(f->store, sequence);
+}
+
+/* Rule: what was to be collected when the process was killed is collected by the next one. */
+static void collection_goes_on_after_a_kill(void **state)
+{
+    struct fixture *f = *state;
+    struct guid space = { { 7 } };
+    struct changes *changes = changes_new(f->arena);
+    struct store_usage usage;
+    int from_child;
+    pid_t child = start_child(f, drop_and_die, &from_child);
+
+    assert_true(end_child(child, from_child));
+    fixture_reopen(f);
+    usage = usage_now(f->store);
+    assert_int_equal(usage.piece_bytes, 0);
+    assert_int_equal(usage.pending_bytes, 0);
+    assert_true(usage.allocated_bytes <= EMPTY_ALLOCATED_MAX);
+    changes_put(changes, RECORD_LISTED, bytes_from_string("k"), nothing, NULL, 0);
+    assert_int_equal(commit_new(f->store, partition_of(space, "0"), changes, NULL),
+                     STORE_NOT_FOUND);
+}
+
+#define STREAM_BYTES(i) (1000 + (i)*37 % 300000)
+
+/* Replaces the stream `s` and the records a and b, all telling the number, in one commit. */
+static uint64_t commit_number(struct fixture *f, uint64_t number)
+{
+    struct arena *arena = arena_new(8u << 20);
+    struct changes *changes = changes_new(arena);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct bytes value = arena_printf(arena, "%llu", (unsigned long long)number);
+    const struct piece *pieces;
+    struct record record;
+    struct stage *stage;
+    uint64_t sequence = 0;
+    size_t count;
+
+    if (stage_pattern(f->store, STREAM_BYTES(number), number, 50000, &stage) != STORE_OK)
+        abort();
+    pieces = stage_pieces(stage, &count);
+    if (snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), arena, &record) == STORE_OK)
+        changes_release(changes, record.pieces, record.piece_count);
+    changes_put(changes, RECORD_LISTED, bytes_from_string("a"), value, NULL, 0);
+    changes_put(changes, RECORD_LISTED, bytes_from_string("s"), value, pieces, count);
+    changes_put(changes, RECORD_INNER, bytes_from_string("b"), value, NULL, 0);
+    if (store_commit(f->store, snapshot, changes, clock_now(), &sequence) != STORE_OK)
+        abort();
+    stage_close(stage);
+    snapshot_close(snapshot);
+    arena_free(arena);
+    return sequence;
+}
+
+static void commit_for_ever(struct fixture *f, int to_parent)
+{
+    uint64_t first;
+
+    child_open(f);
+    first = strtoull(get_now(f->store, f->partition, f->arena, "a"), NULL, 10) + 1;
+    for (uint64_t number = first;; number++) {
+        wait_durable(f->store, commit_number(f, number));
+        tell(to_parent, number);
+    }
+}
+
+/* The number that is there, the same in all three records. */
+static uint64_t check_numbers(struct fixture *f)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    const char *text = get_text(snapshot, f->arena, "a");
+    uint64_t number = strtoull(text, NULL, 10);
+    struct record record;
+
+    assert_string_equal(get_text(snapshot, f->arena, "s"), text);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_INNER, bytes_from_string("b"), f->arena, &record), STORE_OK);
+    assert_true(bytes_is(record.value, text));
+    assert_true(stream_matches(f->store, snapshot, "s", STREAM_BYTES(number), number));
+    snapshot_close(snapshot);
+    assert_int_equal(usage_now(f->store).piece_bytes, STREAM_BYTES(number));
+    return number;
+}
+
+/* Rule: after kill -9 at any moment, all that was acknowledged is there, and of what was under way
+ * all or nothing. design: promise 1; store invariants 1 and 2 */
+static void acknowledged_outlives_a_kill(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t acknowledged = 0;
+
+    for (uint64_t round = 1; round <= 6; round++) {
+        uint64_t heard, until = acknowledged + 3 * round;
+        int from_child;
+        pid_t child = start_child(f, commit_for_ever, &from_child);
+
+        while (acknowledged < until && hear(from_child, &heard))
+            acknowledged = heard;
+        usleep((useconds_t)(round * 1300)); /* into the next commits: nothing depends on it */
+        kill(child, SIGKILL);
+        while (hear(from_child, &heard))
+            acknowledged = heard;
+        assert_true(end_child(child, from_child));
+        fixture_reopen(f);
+        assert_true(check_numbers(f) >= acknowledged);
+    }
+}
+
+int main(void)
+{
+    static const struct conformance_test tests[] = {
+        TEST(records_outlive_the_process, STORES_ON_DISK),
+        TEST(sequences_rise_over_starts, STORES_ON_DISK),
+        TEST(clock_goes_on_after_a_start, STORES_ON_DISK),
+        TEST(one_process_has_a_folder, STORES_ON_DISK),
+        TEST(staged_bytes_do_not_outlive_a_kill, STORES_ON_DISK),
+        TEST(collection_goes_on_after_a_kill, STORES_ON_DISK),
+        TEST(acknowledged_outlives_a_kill, STORES_ON_DISK),
+    };
+
+    return conformance_run("crash", tests, sizeof tests / sizeof tests[0]);
+}
