@@ -82,10 +82,14 @@ static void metadata_is_replaced(void **state)
  * once. rest: Delete-Container; design 4, "space" */
 static void deleted_and_made_again(void **state)
 {
+    static char large[100000]; /* not inline in the record */
     struct fixture *f = *state;
-    struct answer gone;
+    struct answer gone, got;
 
-    assert_ok(ask(f, "PUT /box/b", "x-ms-blob-type: BlockBlob", "content"), 201);
+    assert_ok(
+        ask_bytes(f, "PUT /box/b", "x-ms-blob-type: BlockBlob", bytes_of(large, sizeof large)),
+        201);
+    assert_true(bytes_kept(f) > 0);
     assert_ok(ask(f, "PUT /box/b?comp=lease", "x-ms-lease-action: acquire\nx-ms-lease-duration: -1",
                   NULL),
               201);
@@ -101,6 +105,9 @@ static void deleted_and_made_again(void **state)
     assert_ok(ask(f, "PUT /box?restype=container", NULL, NULL), 201);
     assert_answer(ask(f, "GET /box/b", NULL, NULL), 404, "BlobNotFound");
     assert_int_equal(bytes_kept(f), 0);
+    assert_ok(ask(f, "PUT /box/b", "x-ms-blob-type: BlockBlob", "new"), 201);
+    got = ask(f, "GET /box/b", NULL, NULL);
+    assert_body(got, "new");
 }
 
 /* Rule: a leased container is deleted with its lease id only; everything else goes without.

@@ -172,6 +172,7 @@ static void marker_outlives_its_blob(void **state)
     put(f, "b");
     put(f, "d");
     assert_string_equal(listed(f, askf(f, NULL, NULL, LIST "&marker=%s", marker)), "d e");
+    assert_string_equal(listed(f, askf(f, NULL, NULL, LIST "&prefix=e&marker=%s", marker)), "e");
 }
 
 /* Rule: startFrom begins a listing, endBefore ends it; with a marker the later beginning holds.
@@ -201,7 +202,7 @@ static void parameters_are_checked(void **state)
         { "include=all", 400, "InvalidQueryParameterValue" },
         { "include=snapshots&delimiter=/", 400, "InvalidQueryParameterValue" },
         { "marker=x", 400, "InvalidQueryParameterValue" },
-        { "marker=AQFh_wH_", 400, "InvalidQueryParameterValue" },
+        { "marker=AQL_Av8" /* a name that is no UTF-8 */, 400, "InvalidQueryParameterValue" },
         { "showonly=deleted", 501, "NotImplemented" },
     };
     struct fixture *f = *state;

@@ -6,12 +6,12 @@
 
 #define DEFAULTS_TO_METRICS                                                                        \
     XML_BEGIN                                                                                      \
-        "<StorageServiceProperties><Logging><Version>1.0</Version><Read>false</Read>"              \
-        "<Write>false</Write><Delete>false</Delete><RetentionPolicy><Enabled>false</Enabled>"      \
-        "</RetentionPolicy></Logging><HourMetrics><Version>1.0</Version><Enabled>false"            \
-        "</Enabled><RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></HourMetrics>"      \
-        "<MinuteMetrics><Version>1.0</Version><Enabled>false</Enabled><RetentionPolicy>"           \
-        "<Enabled>false</Enabled></RetentionPolicy></MinuteMetrics>"
+    "<StorageServiceProperties><Logging><Version>1.0</Version><Read>false</Read>"                  \
+    "<Write>false</Write><Delete>false</Delete><RetentionPolicy><Enabled>false</Enabled>"          \
+    "</RetentionPolicy></Logging><HourMetrics><Version>1.0</Version><Enabled>false"                \
+    "</Enabled><RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></HourMetrics>"          \
+    "<MinuteMetrics><Version>1.0</Version><Enabled>false</Enabled><RetentionPolicy>"               \
+    "<Enabled>false</Enabled></RetentionPolicy></MinuteMetrics>"
 #define DEFAULTS_AFTER_CORS                                                                        \
     "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy><StaticWebsite>"       \
     "<Enabled>false</Enabled></StaticWebsite></StorageServiceProperties>"
@@ -185,22 +185,31 @@ static void wrong_bodies_are_refused(void **state)
                         "o");
 }
 
-/* Rule: all CORS rules together take at most 2 KiB. semantics 10.1 */
+static struct answer set_origins(struct fixture *f, const char *origins)
+{
+    return set(f, textf(f,
+                        "<Cors><CorsRule><AllowedOrigins>%s</AllowedOrigins><AllowedMethods>GET"
+                        "</AllowedMethods><MaxAgeInSeconds>1</MaxAgeInSeconds></CorsRule></Cors>",
+                        origins));
+}
+
+/* Rule: a list of origins has at most 64 entries; all CORS rules together take at most 2 KiB.
+ * semantics 10.1 */
 static void cors_rules_are_limited(void **state)
 {
     struct fixture *f = *state;
     char origins[2050];
 
-    memset(origins, 'o', sizeof origins - 1);
-    for (size_t i = 200; i < sizeof origins; i += 200)
-        origins[i] = ',';
+    for (size_t i = 0; i < sizeof origins; i++)
+        origins[i] = i % 200 == 199 ? ',' : 'o';
     origins[sizeof origins - 1] = '\0';
-    assert_answer(
-        set(f, textf(f,
-                     "<Cors><CorsRule><AllowedOrigins>%s</AllowedOrigins><AllowedMethods>GET"
-                     "</AllowedMethods><MaxAgeInSeconds>1</MaxAgeInSeconds></CorsRule></Cors>",
-                     origins)),
-        400, "InvalidXmlDocument");
+    assert_answer(set_origins(f, origins), 400, "InvalidXmlDocument");
+    for (size_t i = 0; i < sizeof origins; i++)
+        origins[i] = i % 2 == 1 ? ',' : 'o';
+    origins[2 * 65 - 1] = '\0';
+    assert_answer(set_origins(f, origins), 400, "InvalidXmlNodeValue");
+    origins[2 * 64 - 1] = '\0';
+    assert_ok(set_origins(f, origins), 202);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
