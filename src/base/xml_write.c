@@ -20,8 +20,9 @@ void xml_close(struct text *out, const char *name)
     text_add_char(out, '>');
 }
 
-/* What stands for c in XML, or NULL when c stands for itself. Of the control characters only tab, line
- * feed and carriage return can be said in XML 1.0 (2.2); a reader would make a raw CR a line feed. */
+/* What stands for c in XML, or NULL when c stands for itself. Of the control characters only tab,
+ * line feed and carriage return can be said in XML 1.0 (2.2); a reader would make a raw CR a line
+ * feed. */
 static const char *escape_of(char c)
 {
     switch (c) {
