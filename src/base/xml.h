@@ -15,9 +15,9 @@ void xml_close(struct text *out, const char *name);
 void xml_element(struct text *out, const char *name, struct bytes value);
 void xml_element_string(struct text *out, const char *name, const char *value);
 void xml_element_u64(struct text *out, const char *name, uint64_t value);
-/* As character data, or attribute value without line feeds: & < > " escaped. Whatever the bytes are,
- * what comes out is well-formed: what XML cannot say becomes U+FFFD, and a value that is no UTF-8 is
- * taken as Latin-1. */
+/* As character data, or attribute value without line feeds: & < > " escaped. Whatever the bytes
+ * are, what comes out is well-formed: what XML cannot say becomes U+FFFD, and a value that is no
+ * UTF-8 is taken as Latin-1. */
 void xml_escape(struct text *out, struct bytes value);
 
 struct xml_node {
