@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/log.h"
+
 static const struct bytes nothing = { NULL, 0 };
 
 #define PATH_SIZE 512
@@ -48,34 +50,51 @@ static void find_byte(struct fixture *f, uint32_t in_piece, char path[PATH_SIZE]
 }
 
 /* The third sector of the record "s" is damaged, the others are not. */
-static void check_third_sector_is_bad(struct fixture *f, uint64_t seed)
+static void check_reading(struct fixture *f, uint64_t seed)
 {
     struct snapshot *snapshot = snapshot_open(f->store, f->partition);
     char *buffer = xcalloc(1, 5 * PIECE_SECTOR_BYTES);
-    struct piece_file file;
     struct record record;
 
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
     assert_int_equal(piece_read(f->store, record.pieces, 2 * PIECE_SECTOR_BYTES, 100, buffer, NULL),
                      STORE_CORRUPT);
-    assert_int_equal(
-        piece_check(f->store, record.pieces, 3 * PIECE_SECTOR_BYTES - 1, 1, &file, NULL),
-        STORE_CORRUPT);
-    assert_int_equal(piece_check(f->store, record.pieces, 0, record.pieces->length, &file, NULL),
+    assert_int_equal(piece_read(f->store, record.pieces, 0, record.pieces->length, buffer, NULL),
                      STORE_CORRUPT);
     assert_int_equal(piece_read(f->store, record.pieces, 0, 2 * PIECE_SECTOR_BYTES, buffer, NULL),
                      STORE_OK);
     assert_true(pattern_matches(buffer, 2 * PIECE_SECTOR_BYTES, seed, 0));
-    assert_int_equal(piece_check(f->store, record.pieces, 3 * PIECE_SECTOR_BYTES,
-                                 PIECE_SECTOR_BYTES, &file, NULL),
-                     STORE_OK);
     snapshot_close(snapshot);
     free(buffer);
 }
 
+/* The same of what is to be sent from the file. */
+static void check_checking(struct fixture *f)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct piece_file file;
+    struct record record;
+
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(
+            piece_check(f->store, record.pieces, 3 * PIECE_SECTOR_BYTES - 1, 1, &file, NULL),
+            STORE_CORRUPT);
+        assert_int_equal(
+            piece_check(f->store, record.pieces, 0, record.pieces->length, &file, NULL),
+            STORE_CORRUPT);
+        assert_int_equal(piece_check(f->store, record.pieces, 3 * PIECE_SECTOR_BYTES,
+                                     PIECE_SECTOR_BYTES, &file, NULL),
+                         STORE_OK);
+    }
+    snapshot_close(snapshot);
+}
+
 /* Rule: a turned byte of a piece is found at every read, whether it turned before the start or
- * after an earlier good read. The rest of the store goes on. */
+ * after an earlier good read. (What was checked to be sent from the file is not checked again for a
+ * moment.) The rest of the store goes on. */
 static void turned_byte_of_a_piece_is_found(void **state)
 {
     struct fixture *f = *state;
@@ -89,9 +108,10 @@ static void turned_byte_of_a_piece_is_found(void **state)
     snapshot_close(snapshot);
     find_byte(f, 2 * PIECE_SECTOR_BYTES + 4567, path, &offset);
     flip_byte(path, offset);
-    check_third_sector_is_bad(f, 2);
+    check_reading(f, 2);
     fixture_reopen(f);
-    check_third_sector_is_bad(f, 2);
+    check_reading(f, 2);
+    check_checking(f);
     put_text(f->store, f->partition, "k", "goes on");
     assert_true(store_healthy(f->store));
 
@@ -298,5 +318,7 @@ int main(void)
         TEST(damaged_manifest_is_found, STORES_ON_DISK),
     };
 
+    if (!log_open(LOG_ERROR, "/dev/null")) /* it tells each damaged block */
+        return 1;
     return conformance_run("damage", tests, sizeof tests / sizeof tests[0]);
 }

@@ -152,6 +152,7 @@ static void pieces_of_a_dropped_space_are_freed(void **state)
 static void large_space_is_dropped(void **state)
 {
     struct fixture *f = *state;
+    struct changes *late = changes_new(f->arena);
 
     for (int p = 0; p < 40; p++) {
         struct arena *arena = arena_new(64u << 20);
@@ -175,6 +176,8 @@ static void large_space_is_dropped(void **state)
         walk_close(walk);
         (void)usage_now(f->store);
     }
+    changes_put(late, RECORD_LISTED, bytes_from_string("k"), nothing, NULL, 0);
+    assert_int_equal(commit_new(f->store, f->partition, late, NULL), STORE_NOT_FOUND);
 }
 
 struct writer {
