@@ -1,0 +1,251 @@
+/* Contents on the embedded store: what a reader says lies in a file does lie there, and damage in
+ * the file is told. content.h; store invariant 5 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <semaphore.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "content/content.h"
+
+#define MIB (1u << 20)
+
+struct waiting {
+    struct waiter waiter;
+    sem_t woken;
+};
+
+struct fixture {
+    char folder[64];
+    struct store *store;
+    struct arena *arena;
+    struct partition partition;
+    struct waiting waiting;
+    char *data; /* of the content, 12 MiB */
+};
+
+static void wake(struct waiter *waiter)
+{
+    sem_post(&((struct waiting *)waiter)->woken);
+}
+
+static int set_up(void **state)
+{
+    struct fixture *f = xcalloc(1, sizeof *f);
+    struct store_options options = { .sync = true };
+    const char *problem;
+    uint32_t x = 1;
+
+    snprintf(f->folder, sizeof f->folder, "/tmp/lagra-content-XXXXXX");
+    options.location = mkdtemp(f->folder);
+    if (!options.location || !log_open(LOG_ERROR, "/dev/null") ||
+        store_open_embedded(&options, &f->store, &problem) != STORE_OK)
+        return -1;
+    f->arena = arena_new(256 * MIB);
+    f->partition = (struct partition){ guid_new(), bytes_from_string("a blob") };
+    f->waiting.waiter.wake = wake;
+    sem_init(&f->waiting.woken, 0, 0);
+    f->data = xmalloc(12 * MIB);
+    for (size_t i = 0; i < 12 * MIB; i++) {
+        x = x * 1664525 + 1013904223;
+        f->data[i] = (char)(x >> 24);
+    }
+    *state = f;
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    store_close(f->store);
+    nftw(f->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    sem_destroy(&f->waiting.woken);
+    arena_free(f->arena);
+    free(f->data);
+    free(f);
+    return 0;
+}
+
+static void wait_woken(struct fixture *f)
+{
+    while (sem_wait(&f->waiting.woken))
+        ;
+}
+
+/* Put Blob of the first `length` bytes. */
+static struct content put(struct fixture *f, size_t length)
+{
+    struct stage *stage = stage_open(f->store, length);
+    struct snapshot *before = snapshot_open(f->store, f->partition);
+    struct changes *changes = changes_new(f->arena);
+    struct body body = { .length = length };
+    enum store_result result = STORE_OK;
+    struct content content;
+    uint64_t sequence;
+    size_t done = 0;
+
+    while (done < length) {
+        size_t taken = 0;
+
+        result =
+            stage_write(stage, bytes_of(f->data + done, length - done), &f->waiting.waiter, &taken);
+        done += taken;
+        if (result == STORE_WAIT)
+            wait_woken(f);
+        else
+            assert_int_equal(result, STORE_OK);
+    }
+    while ((result = stage_finish(stage, &f->waiting.waiter)) == STORE_WAIT)
+        wait_woken(f);
+    assert_int_equal(result, STORE_OK);
+    body.pieces = stage_pieces(stage, &body.piece_count);
+    content = content_from_body(changes, clock_now(), &body);
+    assert_int_equal(store_commit(f->store, before, changes, clock_now(), &sequence), STORE_OK);
+    store_wait_durable(f->store, sequence, &f->waiting.waiter);
+    wait_woken(f);
+    snapshot_close(before);
+    stage_close(stage);
+    return content;
+}
+
+static struct content_reader *open_reader(struct fixture *f, const struct content *content,
+                                          uint64_t offset, uint64_t length)
+{
+    return content_reader_open(f->store, snapshot_open(f->store, f->partition), content, offset,
+                               length);
+}
+
+static enum store_result begin(struct fixture *f, struct content_reader *reader,
+                               struct piece_file *file, bool *in_file)
+{
+    enum store_result result;
+
+    while ((result = content_reader_begin(reader, &f->waiting.waiter, file, in_file)) == STORE_WAIT)
+        wait_woken(f);
+    return result;
+}
+
+/* What one upload staged lies together, so that ranges over its pieces are sent from the file. */
+static void ranges_from_file(void **state)
+{
+    static const struct {
+        size_t offset, length;
+    } ranges[] = {
+        { 0, 8 * MIB },           { 4 * MIB - 1, 2 },  { 4 * MIB, 8 * MIB },
+        { 3 * MIB + 7, 5 * MIB }, { 12 * MIB - 1, 1 },
+    };
+    struct fixture *f = *state;
+    struct content content = put(f, 12 * MIB);
+    char *bytes = arena_bytes(f->arena, 8 * MIB);
+
+    for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++) {
+        size_t length = ranges[i].length;
+        struct content_reader *reader = open_reader(f, &content, ranges[i].offset, length);
+        struct piece_file file;
+        bool in_file = false;
+
+        assert_int_equal(begin(f, reader, &file, &in_file), STORE_OK);
+        assert_true(in_file);
+        assert_int_equal(pread(file.fd, bytes, length, (off_t)file.offset), length);
+        assert_memory_equal(bytes, f->data + ranges[i].offset, length);
+        content_reader_close(reader);
+    }
+}
+
+/* A range too long to check first is read, with the same bytes. */
+static void long_range_is_read(void **state)
+{
+    struct fixture *f = *state;
+    struct content content = put(f, 12 * MIB);
+    struct content_reader *reader = open_reader(f, &content, 1, 12 * MIB - 1);
+    char *bytes = arena_bytes(f->arena, 12 * MIB);
+    struct piece_file file;
+    bool in_file = true;
+    size_t got = 1;
+
+    assert_int_equal(begin(f, reader, &file, &in_file), STORE_OK);
+    assert_false(in_file);
+    while (got < 12 * MIB) {
+        size_t count = 0;
+        enum store_result result =
+            content_reader_read(reader, bytes + got, 200000, &f->waiting.waiter, &count);
+
+        if (result == STORE_WAIT) {
+            wait_woken(f);
+            continue;
+        }
+        assert_int_equal(result, STORE_OK);
+        got += count;
+    }
+    assert_memory_equal(bytes + 1, f->data + 1, 12 * MIB - 1);
+    content_reader_close(reader);
+}
+
+/* Changes a byte in the file behind the content's first piece. */
+static void damage(struct fixture *f, const struct content *content, size_t offset)
+{
+    struct content_reader *reader = open_reader(f, content, 0, 1);
+    struct piece_file file;
+    char path[64], changed = (char)(f->data[offset] ^ 1);
+    bool in_file = false;
+    int fd;
+
+    assert_int_equal(begin(f, reader, &file, &in_file), STORE_OK);
+    assert_true(in_file);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file.fd);
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, &changed, 1, (off_t)(file.offset + offset)), 1);
+    close(fd);
+    content_reader_close(reader);
+}
+
+/* A byte that changed on disk is damage, told before anything of the range is sent; what does not
+ * touch its sector is served. */
+static void damage_is_told(void **state)
+{
+    struct fixture *f = *state;
+    struct content content = put(f, 8 * MIB);
+    struct content_reader *reader;
+    struct piece_file file;
+    bool in_file = false;
+
+    damage(f, &content, 5 * MIB + 1000);
+    reader = open_reader(f, &content, 0, 8 * MIB);
+    assert_int_equal(begin(f, reader, &file, &in_file), STORE_CORRUPT);
+    content_reader_close(reader);
+    reader = open_reader(f, &content, 5 * MIB, 1);
+    assert_int_equal(begin(f, reader, &file, &in_file), STORE_CORRUPT);
+    content_reader_close(reader);
+    reader = open_reader(f, &content, 0, 5 * MIB);
+    assert_int_equal(begin(f, reader, &file, &in_file), STORE_OK);
+    content_reader_close(reader);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(ranges_from_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(long_range_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damage_is_told, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
