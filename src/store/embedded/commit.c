@@ -157,7 +157,7 @@ static void batch_release(struct batch *batch)
 }
 
 /* Writes the batch; the stripe is locked and is as the batch was made for. */
-static enum store_result write_batch(struct batch *batch, struct stripe *stripe,
+static enum store_result write_batch(struct batch *batch, struct stripe *stripe, uint32_t hash,
                                      struct embedded_snapshot *own)
 {
     struct embedded *embedded = batch->embedded;
@@ -168,7 +168,7 @@ static enum store_result write_batch(struct batch *batch, struct stripe *stripe,
         atomic_store(&embedded->failed, true);
         return STORE_IO;
     }
-    stripe->sequence = keyspace_sequence(&embedded->keyspace);
+    stripe_changed(stripe, hash, keyspace_sequence(&embedded->keyspace));
     atomic_fetch_add(&embedded->piece_bytes, batch->referred_bytes);
     batch->freed = NULL;
     if (!freed)
@@ -189,7 +189,7 @@ static enum store_result write_if_unchanged(struct batch *batch, struct embedded
 
     assert(!own->spent);
     lock_take(&stripe->lock);
-    if (stripe->sequence == own->snapshot.sequence) {
+    if (!snapshot_is_old(own)) {
         if (stripe->newest < now)
             stripe->newest = now;
         add_clock(batch, stripe, stripe->newest);
@@ -200,7 +200,7 @@ static enum store_result write_if_unchanged(struct batch *batch, struct embedded
             pieces = changes_pieces(changes, &count);
             extents_referred(&batch->embedded->extents, pieces, count, batch->first_count);
         }
-        result = write_batch(batch, stripe, own);
+        result = write_batch(batch, stripe, own->hash, own);
         *ret_sequence = stripe->sequence;
     }
     lock_give(&stripe->lock);
@@ -263,13 +263,14 @@ enum store_result embedded_commit(struct snapshot *snapshot, const struct change
 enum store_result commit_collected(struct embedded *embedded, struct bytes partition_prefix,
                                    const struct changes *changes)
 {
-    struct stripe *stripe = stripe_of(embedded->stripes, partition_prefix);
+    uint32_t hash = partition_hash(partition_prefix);
+    struct stripe *stripe = stripe_of(embedded->stripes, hash);
     struct batch batch;
     enum store_result result = batch_init(&batch, embedded, partition_prefix, changes);
 
     if (!result) {
         lock_take(&stripe->lock);
-        result = write_batch(&batch, stripe, NULL);
+        result = write_batch(&batch, stripe, hash, NULL);
         lock_give(&stripe->lock);
     }
     batch_release(&batch);

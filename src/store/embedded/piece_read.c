@@ -71,6 +71,7 @@ static enum store_result read_and_check(int fd, const struct piece *piece, uint3
                  "store: damaged bytes in extent %08" PRIx32 ", piece at %" PRIu64
                  ", sector %" PRIu32,
                  piece->extent, piece->offset, sector);
+        memset(to, 0, sector_length(piece, sector));
         return STORE_CORRUPT;
     }
     return STORE_OK;

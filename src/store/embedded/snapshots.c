@@ -36,10 +36,27 @@ void stripes_free(struct stripe *stripes)
     free(stripes);
 }
 
-struct stripe *stripe_of(struct stripe *stripes, struct bytes partition_prefix)
+uint32_t partition_hash(struct bytes partition_prefix)
 {
     /* The first byte tells the family. */
-    return &stripes[crc32c(0, partition_prefix.ptr + 1, partition_prefix.len - 1) % STRIPES];
+    return crc32c(0, partition_prefix.ptr + 1, partition_prefix.len - 1);
+}
+
+bool snapshot_is_old(const struct embedded_snapshot *snapshot)
+{
+    const struct stripe *stripe = snapshot->stripe;
+    uint64_t changed =
+        snapshot->hash == stripe->newest_hash ? stripe->sequence : stripe->other_sequence;
+
+    return changed > snapshot->snapshot.sequence;
+}
+
+void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence)
+{
+    if (hash != stripe->newest_hash)
+        stripe->other_sequence = stripe->sequence;
+    stripe->newest_hash = hash;
+    stripe->sequence = sequence;
 }
 
 static void enter_list(struct embedded_snapshot *snapshot)
@@ -69,12 +86,14 @@ struct snapshot *embedded_snapshot_open(struct store *store, struct partition pa
     struct stripe *stripe;
     uint64_t dropped_at;
     struct key prefix;
+    uint32_t hash;
 
     key_init(&prefix);
     key_set_partition(&prefix, RECORD_LISTED, partition);
-    stripe = stripe_of(embedded->stripes, key_bytes(&prefix));
+    hash = partition_hash(key_bytes(&prefix));
+    stripe = stripe_of(embedded->stripes, hash);
     snapshot = xmalloc(sizeof *snapshot + prefix.len);
-    *snapshot = (struct embedded_snapshot){ .stripe = stripe };
+    *snapshot = (struct embedded_snapshot){ .stripe = stripe, .hash = hash };
     memcpy(snapshot->prefix, prefix.ptr, prefix.len);
     snapshot->snapshot = (struct snapshot){
         .store = store,

@@ -1,9 +1,10 @@
 /* Snapshots of partitions, and the stripes that order the changes to partitions.
  *
- * A partition belongs to one of STRIPES stripes by its name. Commits to a stripe follow each other
- * under its lock; the stripe's sequence is that of its newest change. So a partition is unchanged
- * since a snapshot if its stripe is; partitions that share a stripe may make each other decide
- * again, which is rare and harmless.
+ * A partition belongs to one of STRIPES stripes by a hash of its name. Commits to a stripe follow
+ * each other under its lock. The stripe knows the sequence of its newest change, which partition
+ * (hash) that was of, and the sequence of the newest change of any other one. So a partition is
+ * unchanged since a snapshot if what the stripe knows says so; three partitions of one stripe may
+ * make each other decide again, which is rare and harmless.
  *
  * A snapshot costs nothing in RocksDB as long as nobody changes its stripe: it reads the newest
  * state. The writer that is about to change the stripe first makes a view, one RocksDB snapshot for
@@ -30,7 +31,9 @@ struct view;
 
 struct stripe {
     struct lock lock;
-    uint64_t sequence;               /* under lock */
+    uint64_t sequence;               /* of the newest change; under lock */
+    uint64_t other_sequence;         /* of the newest one of another partition; under lock */
+    uint32_t newest_hash;            /* of the partition of the newest change; under lock */
     instant newest;                  /* of any commit; under lock */
     struct embedded_snapshot *first; /* open, without a view; under lock */
     struct view *newest_view;        /* NULL when all are gone; under lock */
@@ -39,6 +42,7 @@ struct stripe {
 struct embedded_snapshot {
     struct snapshot snapshot;
     struct stripe *stripe;
+    uint32_t hash;                             /* of the partition */
     struct embedded_snapshot *next, *previous; /* in the stripe's list; under its lock */
     struct view *_Atomic view;                 /* set once, under the stripe's lock */
     bool spent;                                /* its commit is done; owner's thread */
@@ -47,8 +51,17 @@ struct embedded_snapshot {
 
 struct stripe *stripes_new(void);
 void stripes_free(struct stripe *stripes);
-/* By the prefix of a partition in any family. */
-struct stripe *stripe_of(struct stripe *stripes, struct bytes partition_prefix);
+/* Of a partition, by its prefix in any family. */
+uint32_t partition_hash(struct bytes partition_prefix);
+static inline struct stripe *stripe_of(struct stripe *stripes, uint32_t hash)
+{
+    return &stripes[hash % STRIPES];
+}
+
+/* Whether the snapshot's partition may have changed since. Under the stripe's lock. */
+bool snapshot_is_old(const struct embedded_snapshot *snapshot);
+/* A change of a partition was written. Under the stripe's lock. */
+void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence);
 
 /* For the table of operations. */
 struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition);
