@@ -22,7 +22,7 @@
 
 #define CONTENT_INLINE_MAX (16u << 10)
 /* So small because 50,000 of them are in memory at once when a list of them is committed. */
-#define BLOCK_INLINE_MAX   512u
+#define BLOCK_INLINE_MAX   256u
 /* rest: Put-Block-List, "Remarks" */
 #define CONTENT_BLOCKS_MAX 50000u
 
