@@ -38,28 +38,41 @@ struct bytes request_header(const struct request *request, const char *name)
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *h = &request->headers[i];
 
-        if (h->name.len == len && memcmp(h->name.ptr, name, len) == 0)
+        /* The first and the last character tell nearly all names apart. */
+        if (h->name.len == len && h->name.ptr[0] == name[0] &&
+            h->name.ptr[len - 1] == name[len - 1] && memcmp(h->name.ptr, name, len) == 0)
             return h->value;
     }
     return (struct bytes){ NULL, 0 };
 }
 
-/* rfc: 9110 5.6.2 */
-static bool is_token_char(unsigned char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("!#$%&'*+-.^_`|~", c));
-}
+/* The characters of a token in lower case; 0: not one of them. rfc: 9110 5.6.2 */
+/* clang-format off */
+static const char token_lower[256] = {
+    ['!'] = '!', ['#'] = '#', ['$'] = '$', ['%'] = '%', ['&'] = '&', ['\''] = '\'', ['*'] = '*', ['+'] = '+',
+    ['-'] = '-', ['.'] = '.', ['^'] = '^', ['_'] = '_', ['`'] = '`', ['|'] = '|', ['~'] = '~',
+    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
+    ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
+    ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i',
+    ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r',
+    ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
+    ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i',
+    ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r',
+    ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
+};
+/* clang-format on */
 
-static bool has_control(struct bytes text, bool tab_allowed)
+/* Control characters, but for those that are `allowed` (a tab, or none: a NUL). */
+static bool has_control(struct bytes text, unsigned char allowed)
 {
+    bool found = false;
+
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
 
-        if ((c < 0x20 && !(tab_allowed && c == '\t')) || c == 0x7F)
-            return true;
+        found |= (c < 0x20 && c != allowed) || c == 0x7F;
     }
-    return false;
+    return found;
 }
 
 /* ---- target ---- */
@@ -70,7 +83,7 @@ static bool read_target(struct bytes target, struct request *request)
 {
     struct bytes path = target;
 
-    if (has_control(target, false) || memchr(target.ptr, ' ', target.len))
+    if (has_control(target, '\0') || memchr(target.ptr, ' ', target.len))
         return false;
     if (target.len == 0 || target.ptr[0] != '/') {
         const char *colon = memchr(target.ptr, ':', target.len);
@@ -137,13 +150,11 @@ static enum MHD_Result read_header(void *state, enum MHD_ValueKind kind, const c
     header->value = bytes_trim(bytes_of(value, value_len));
     lower = arena_bytes(reader->arena, name_len);
     for (size_t i = 0; i < name_len; i++) {
-        unsigned char c = (unsigned char)name[i];
-
-        reader->bad |= !is_token_char(c);
-        lower[i] = (char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+        lower[i] = token_lower[(unsigned char)name[i]];
+        reader->bad |= lower[i] == '\0';
     }
     header->name = bytes_of(lower, name_len);
-    reader->bad |= name_len == 0 || has_control(header->value, true);
+    reader->bad |= name_len == 0 || has_control(header->value, '\t');
     reader->count++;
     return MHD_YES;
 }
