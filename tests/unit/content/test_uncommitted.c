@@ -177,6 +177,60 @@ static void cleared_and_put_in_one_change(void **state)
     assert_int_equal(fixture_piece_bytes(f), 800);
 }
 
+/* What an exchange may hold, as http says it. */
+#define EXCHANGE_ARENA_BYTES ((size_t)256 << 20)
+
+static struct content_block full_block(struct arena *arena, size_t i, struct bytes data)
+{
+    return (struct content_block){
+        .block_id = arena_printf(arena, "%088zu", i), /* as long as an id can be */
+        .length = data.len,
+        .inline_bytes = data,
+    };
+}
+
+/* The longest list of committed blocks, all inline, is replaced by as long a one from the most
+ * uncommitted blocks there can be, within the memory of one exchange. rest: Put-Block-List,
+ * "Remarks" */
+static void largest_lists(void **state)
+{
+    struct fixture *f = *state;
+    struct bytes data = fixture_random_bytes(f, BLOCK_INLINE_MAX);
+    struct body body = { .length = data.len, .inline_bytes = data };
+    struct content_block *blocks = arena_array(f->arena, CONTENT_BLOCKS_MAX, sizeof blocks[0]);
+    struct arena *exchange = arena_new(EXCHANGE_ARENA_BYTES);
+    struct content_block *committed, *uncommitted;
+    size_t committed_count, uncommitted_count;
+    struct uncommitted total = { .count = 0 };
+    struct content old, new;
+
+    fixture_begin(f);
+    for (size_t i = 0; i < CONTENT_BLOCKS_MAX; i++)
+        blocks[i] = full_block(f->arena, i, data);
+    old = content_from_blocks(f->changes, 1, blocks, CONTENT_BLOCKS_MAX);
+    for (size_t i = 0; i < UNCOMMITTED_BLOCKS_MAX; i++)
+        assert_int_equal(uncommitted_put(f->before, f->changes, f->arena, &total, 1,
+                                         full_block(f->arena, i, data).block_id, &body),
+                         STORE_OK);
+    fixture_commit(f);
+
+    fixture_begin(f);
+    f->changes = changes_new(exchange);
+    assert_int_equal(content_blocks(f->before, exchange, &old, &committed, &committed_count),
+                     STORE_OK);
+    assert_int_equal(committed_count, CONTENT_BLOCKS_MAX);
+    assert_int_equal(uncommitted_list(f->before, exchange, &uncommitted, &uncommitted_count),
+                     STORE_OK);
+    assert_int_equal(uncommitted_count, UNCOMMITTED_BLOCKS_MAX);
+    new = content_from_blocks(f->changes, 2, uncommitted, CONTENT_BLOCKS_MAX);
+    assert_int_equal(content_give_up(f->before, f->changes, exchange, &old, 1), STORE_OK);
+    assert_int_equal(uncommitted_clear(f->before, f->changes, exchange), STORE_OK);
+    fixture_commit(f);
+    arena_free(exchange);
+    assert_int_equal(new.length, (uint64_t)CONTENT_BLOCKS_MAX * BLOCK_INLINE_MAX);
+    assert_int_equal(total_of(f).count, 0);
+}
+
 static void write_raw(struct fixture *f, const char *key, struct bytes value)
 {
     fixture_begin(f);
@@ -224,6 +278,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(committed_and_dropped, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(cleared_and_put_in_one_change, fixture_set_up,
                                         fixture_tear_down),
+        cmocka_unit_test_setup_teardown(largest_lists, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(damaged_records, fixture_set_up, fixture_tear_down),
     };
 
