@@ -38,6 +38,14 @@ static const struct engine engines[] = {
     { "embedded", true, open_embedded },
 };
 
+const struct engine *engine_by_name(const char *name)
+{
+    for (size_t i = 0; i < sizeof engines / sizeof engines[0]; i++)
+        if (strcmp(engines[i].name, name) == 0)
+            return &engines[i];
+    return NULL;
+}
+
 /* ---- the fixture ---- */
 
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)

@@ -21,6 +21,8 @@ struct engine {
     enum store_result (*open)(const char *folder, struct store **ret_store);
 };
 
+const struct engine *engine_by_name(const char *name);
+
 #define FOLDER_SIZE 64
 
 struct conformance_test;

@@ -1,13 +1,9 @@
 /* Stores on disk: what was acknowledged is there after closing and after kill -9, what was not
  * committed takes no room, and a folder has one process at a time. store invariants 1 to 3 */
-#include "conformance.h"
+#include "conformance_child.h"
 
-#include <assert.h>
-#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 static const struct bytes nothing = { NULL, 0 };
@@ -79,68 +75,10 @@ static void clock_goes_on_after_a_start(void **state)
     assert_true(clock_now() > ahead);
 }
 
-/* ---- child processes: forked while this process has no store open, so no other thread ---- */
-
-typedef void (*child_fn)(struct fixture *fixture, int to_parent);
-
-/* The child runs a function on the folder, and is killed when that returns or before. */
-static pid_t start_child(struct fixture *f, child_fn run, int *ret_from_child)
-{
-    int ends[2];
-    pid_t child;
-
-    if (f->store)
-        store_close(f->store);
-    f->store = NULL;
-    assert_int_equal(pipe(ends), 0);
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0) {
-        close(ends[0]);
-        run(f, ends[1]);
-        raise(SIGKILL);
-    }
-    close(ends[1]);
-    *ret_from_child = ends[0];
-    return child;
-}
-
-/* True when it died by SIGKILL, as meant: not by an assert. */
-static bool end_child(pid_t child, int from_child)
-{
-    int status = 0;
-
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR)
-            return false;
-    close(from_child);
-    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-}
-
-static void child_open(struct fixture *f)
-{
-    enum store_result result = f->engine->open(f->folder, &f->store);
-
-    assert(result == STORE_OK);
-}
-
-/* Says a number to the parent. */
-static void tell(int to_parent, uint64_t number)
-{
-    ssize_t written = write(to_parent, &number, sizeof number);
-
-    assert(written == (ssize_t)sizeof number);
-}
-
-static bool hear(int from_child, uint64_t *ret_number)
-{
-    return read(from_child, ret_number, sizeof *ret_number) == (ssize_t)sizeof *ret_number;
-}
-
 static void hold_the_folder(struct fixture *f, int to_parent)
 {
     child_open(f);
-    tell(to_parent, 1);
+    child_tell(to_parent, 1);
     for (;;)
         pause();
 }
@@ -157,11 +95,11 @@ static void one_process_has_a_folder(void **state)
 
     assert_int_equal(f->engine->open(f->folder, &second), STORE_BUSY);
     put_text(f->store, f->partition, "k", "still fine");
-    child = start_child(f, hold_the_folder, &from_child);
-    assert_true(hear(from_child, &number));
+    child = child_start(f, "hold_the_folder", &from_child);
+    assert_true(child_hear(from_child, &number));
     assert_int_equal(f->engine->open(f->folder, &second), STORE_BUSY);
     kill(child, SIGKILL);
-    assert_true(end_child(child, from_child));
+    assert_true(child_end(child, from_child));
     fixture_reopen(f);
     assert_string_equal(get_now(f->store, f->partition, f->arena, "k"), "still fine");
 }
@@ -194,8 +132,8 @@ static void staged_bytes_do_not_outlive_a_kill(void **state)
     pid_t child;
 
     put_stream(f->store, f->partition, "s", MIB, 2);
-    child = start_child(f, stage_and_die, &from_child);
-    assert_true(end_child(child, from_child));
+    child = child_start(f, "stage_and_die", &from_child);
+    assert_true(child_end(child, from_child));
     fixture_reopen(f);
     usage = usage_now(f->store);
     assert_int_equal(usage.piece_bytes, MIB);
@@ -236,9 +174,9 @@ static void collection_goes_on_after_a_kill(void **state)
     struct guid space = { { 7 } };
     struct store_usage usage;
     int from_child;
-    pid_t child = start_child(f, drop_and_die, &from_child);
+    pid_t child = child_start(f, "drop_and_die", &from_child);
 
-    assert_true(end_child(child, from_child));
+    assert_true(child_end(child, from_child));
     fixture_reopen(f);
     usage = usage_now(f->store);
     assert_int_equal(usage.piece_bytes, 0);
@@ -286,7 +224,7 @@ static void commit_for_ever(struct fixture *f, int to_parent)
     first = strtoull(get_now(f->store, f->partition, f->arena, "a"), NULL, 10) + 1;
     for (uint64_t number = first;; number++) {
         wait_durable(f->store, commit_number(f, number));
-        tell(to_parent, number);
+        child_tell(to_parent, number);
     }
 }
 
@@ -318,22 +256,28 @@ static void acknowledged_outlives_a_kill(void **state)
     for (uint64_t round = 1; round <= 6; round++) {
         uint64_t heard, until = acknowledged + 3 * round;
         int from_child;
-        pid_t child = start_child(f, commit_for_ever, &from_child);
+        pid_t child = child_start(f, "commit_for_ever", &from_child);
 
-        while (acknowledged < until && hear(from_child, &heard))
+        while (acknowledged < until && child_hear(from_child, &heard))
             acknowledged = heard;
         usleep((useconds_t)(round * 1300)); /* into the next commits: nothing depends on it */
         kill(child, SIGKILL);
-        while (hear(from_child, &heard))
+        while (child_hear(from_child, &heard))
             acknowledged = heard;
-        assert_true(end_child(child, from_child));
+        assert_true(child_end(child, from_child));
         fixture_reopen(f);
         assert_true(check_numbers(f) >= acknowledged);
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    static const struct conformance_child children[] = {
+        CHILD(hold_the_folder),
+        CHILD(stage_and_die),
+        CHILD(drop_and_die),
+        CHILD(commit_for_ever),
+    };
     static const struct conformance_test tests[] = {
         TEST(records_outlive_the_process, STORES_ON_DISK),
         TEST(sequences_rise_over_starts, STORES_ON_DISK),
@@ -344,5 +288,6 @@ int main(void)
         TEST(acknowledged_outlives_a_kill, STORES_ON_DISK),
     };
 
+    child_main(argc, argv, children, sizeof children / sizeof children[0]);
     return conformance_run("crash", tests, sizeof tests / sizeof tests[0]);
 }

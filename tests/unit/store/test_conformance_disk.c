@@ -3,9 +3,8 @@
  *
  * This program has its own fsync() and fdatasync(), which the store's library and its record engine
  * call instead of libc's, so that a test can make them fail. */
-#include "conformance.h"
+#include "conformance_child.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -14,7 +13,6 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define MIB (1u << 20)
@@ -114,59 +112,57 @@ static void failed_sync_of_pieces_is_final(void **state)
     assert_int_equal(usage_now(f->store).piece_bytes, 2 * MIB);
 }
 
-/* In a child whose files may not grow past 1 MiB: commits until one fails; tells the number of the
- * last that was acknowledged by its exit. */
-static void commit_until_failure(struct fixture *f)
+/* A child whose files may not grow past 1 MiB: commits until one fails; tells the number of each
+ * that is acknowledged. */
+static void commit_until_failure(struct fixture *f, int to_parent)
 {
     const struct rlimit limit = { MIB, MIB };
-    int acknowledged = 0;
 
-    if (f->engine->open(f->folder, &f->store) || signal(SIGXFSZ, SIG_IGN) == SIG_ERR ||
-        setrlimit(RLIMIT_FSIZE, &limit) != 0)
-        _exit(255);
-    for (int i = 1; i < 200; i++) {
+    child_open(f);
+    if (signal(SIGXFSZ, SIG_IGN) == SIG_ERR || setrlimit(RLIMIT_FSIZE, &limit) != 0)
+        abort();
+    for (uint64_t i = 1; store_healthy(f->store); i++) {
         struct arena *arena = arena_new(1u << 20);
         struct changes *changes = changes_new(arena);
         char *value = arena_bytes(arena, 20000);
         uint64_t sequence = 0;
 
-        pattern_fill(value, 20000, (uint64_t)i, 0); /* it does not compress */
-        changes_put(changes, RECORD_LISTED, arena_printf(arena, "%d", i), bytes_of(value, 20000),
-                    NULL, 0);
-        if (commit_new(f->store, f->partition, changes, &sequence))
-            break;
-        wait_durable(f->store, sequence);
-        if (!store_healthy(f->store) || !store_is_durable(f->store, sequence))
-            break;
-        acknowledged = i;
+        pattern_fill(value, 20000, i, 0); /* it does not compress */
+        changes_put(changes, RECORD_LISTED, arena_printf(arena, "%u", (unsigned)i),
+                    bytes_of(value, 20000), NULL, 0);
+        if (commit_new(f->store, f->partition, changes, &sequence) == STORE_OK) {
+            wait_durable(f->store, sequence);
+            if (store_is_durable(f->store, sequence))
+                child_tell(to_parent, i);
+        }
         arena_free(arena);
     }
-    _exit(store_healthy(f->store) ? 254 : acknowledged);
 }
 
 /* Rule: a write of the log that fails is final too, and takes nothing acknowledged with it. */
 static void failed_write_of_the_log_is_final(void **state)
 {
     struct fixture *f = *state;
-    int status = 0;
-    pid_t child;
+    uint64_t acknowledged = 0, heard;
+    struct snapshot *snapshot;
+    struct record record;
+    int from_child;
+    pid_t child = child_start(f, "commit_until_failure", &from_child);
 
-    store_close(f->store);
-    f->store = NULL;
-    child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        commit_until_failure(f);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
-    assert_true(WEXITSTATUS(status) > 0 && WEXITSTATUS(status) < 200);
+    while (child_hear(from_child, &heard) && heard < 1000)
+        acknowledged = heard;
+    assert_true(child_end(child, from_child));
+    assert_true(acknowledged > 5);
     fixture_reopen(f);
-    for (int i = 1; i <= WEXITSTATUS(status); i++) {
-        const char *key = arena_printf(f->arena, "%d%c", i, 0).ptr;
-        const char *value = get_now(f->store, f->partition, f->arena, key);
-
-        assert_true(pattern_matches(value, 20000, (uint64_t)i, 0));
+    snapshot = snapshot_open(f->store, f->partition);
+    for (uint64_t i = 1; i <= acknowledged; i++) {
+        assert_int_equal(snapshot_get(snapshot, RECORD_LISTED,
+                                      arena_printf(f->arena, "%u", (unsigned)i), f->arena, &record),
+                         STORE_OK);
+        assert_int_equal(record.value.len, 20000);
+        assert_true(pattern_matches(record.value.ptr, 20000, i, 0));
     }
+    snapshot_close(snapshot);
 }
 
 /* Rule: when there is no room for pieces, STORE_FULL, and nothing was changed; when there is room
@@ -177,6 +173,7 @@ static void full_disk_changes_nothing(void **state)
     struct snapshot *snapshot;
     struct stage *stage;
     enum store_result result;
+    bool went_on = false;
 
     store_close(f->store);
     f->store = NULL;
@@ -194,16 +191,19 @@ static void full_disk_changes_nothing(void **state)
         stream_matches(f->store, snapshot, "s", 8 * MIB, 2)) {
         put_stream(f->store, f->partition, "t", 8 * MIB, 4);
         put_text(f->store, f->partition, "k", "goes on");
+        went_on = store_healthy(f->store);
     }
     snapshot_close(snapshot);
     store_close(f->store);
     f->store = NULL;
     assert_int_equal(umount(f->folder), 0);
     assert_int_equal(result, STORE_FULL);
+    assert_true(went_on);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    static const struct conformance_child children[] = { CHILD(commit_until_failure) };
     static const struct conformance_test tests[] = {
         TEST(failed_sync_of_the_log_is_final, STORES_ON_DISK),
         TEST(failed_sync_of_pieces_is_final, STORES_ON_DISK),
@@ -211,5 +211,6 @@ int main(void)
         TEST(full_disk_changes_nothing, STORES_ON_DISK),
     };
 
+    child_main(argc, argv, children, sizeof children / sizeof children[0]);
     return conformance_run("disk", tests, sizeof tests / sizeof tests[0]);
 }
