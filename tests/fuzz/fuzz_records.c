@@ -1,0 +1,36 @@
+/* Values of records as they lie on disk: damage is found or harmless, never followed. The first byte
+ * of the input says which kind of value it is. */
+#include "base/log.h"
+#include "blob/blob.h"
+#include "content/segment.h"
+#include "fuzz.h"
+#include "store/record_value.h"
+
+static void read_segment(struct arena *arena, struct bytes value)
+{
+    struct record record = { .key = BYTES("c\0\0\0\0\0\0\0\1\0\0\0\0\0\0\1\0") };
+    struct segment segment;
+
+    if (record_value_read(value, arena, &record) == STORE_OK)
+        segment_decode(&record, arena, &segment);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct arena *arena = arena_new(1u << 26);
+    struct bytes value = bytes_from(bytes_of(data, size), 1);
+    struct container container;
+    struct piece_row row;
+    struct blob blob;
+
+    if (size > 0 && data[0] == 'c')
+        container_decode(value, &container);
+    else if (size > 0 && data[0] == 'b')
+        blob_decode(value, &blob);
+    else if (size > 0 && data[0] == 's')
+        read_segment(arena, value);
+    else if (size > 0 && data[0] == 'p')
+        piece_row_read(value, &row);
+    arena_free(arena);
+    return 0;
+}

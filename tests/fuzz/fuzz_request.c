@@ -1,0 +1,78 @@
+/* Whole requests against the Blob service on a memory store: routing, checks, decide, commit. The
+ * input is a request's head and body as on the wire; signatures are not asked for. No input may end the
+ * process, and what a row promises is asserted on every run (service/operation.c). */
+#include <string.h>
+
+#include "../unit/blob/fixture.h"
+#include "fuzz.h"
+
+/* What http/ lets into a head: text, and lines that are headers. */
+static bool are_headers(struct bytes lines)
+{
+    size_t count = 0;
+
+    while (lines.len > 0) {
+        struct bytes line;
+
+        bytes_cut(lines, '\n', &line, &lines);
+        if (!memchr(line.ptr, ':', line.len) || ++count > 30)
+            return false;
+    }
+    return true;
+}
+
+static bool is_head_text(struct bytes head)
+{
+    for (size_t i = 0; i < head.len; i++) {
+        unsigned char c = (unsigned char)head.ptr[i];
+
+        if (c == 0x7f || (c < 0x20 && c != '\n' && c != '\t'))
+            return false;
+    }
+    return true;
+}
+
+static bool cut_at_empty_line(struct bytes input, struct bytes *ret_head, struct bytes *ret_body)
+{
+    const char *end = input.len > 0 ? memmem(input.ptr, input.len, "\n\n", 2) : NULL;
+
+    if (!end)
+        return false;
+    *ret_head = bytes_of(input.ptr, (size_t)(end - input.ptr));
+    *ret_body = bytes_from(input, ret_head->len + 2);
+    return true;
+}
+
+/* One blob with a snapshot, a lease and staged blocks, so that there is something to meet. */
+static void prepare(struct fixture *f)
+{
+    ask(f, "PUT /box/b", "x-ms-blob-type: BlockBlob", "0123456789");
+    ask(f, "PUT /box/b?comp=snapshot", NULL, NULL);
+    ask(f, "PUT /box/b?comp=block&blockid=MQ%3D%3D", NULL, "block");
+    ask(f, "PUT /box/l", "x-ms-blob-type: BlockBlob", "leased");
+    ask(f, "PUT /box/l?comp=lease",
+        "x-ms-lease-action: acquire\nx-ms-lease-duration: 15\n"
+        "x-ms-proposed-lease-id: aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa",
+        NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct bytes head, body, line, headers;
+    struct arena *arena;
+    void *state = NULL;
+
+    if (!cut_at_empty_line(bytes_of(data, size), &head, &body) || !is_head_text(head))
+        return 0;
+    bytes_cut(head, '\n', &line, &headers);
+    if (!memmem(line.ptr, line.len, " /", 2) || !are_headers(headers))
+        return 0;
+    arena = arena_new(1u << 24);
+    fixture_setup(&state);
+    prepare(state);
+    ask_bytes(state, arena_string(arena, line), headers.ptr ? arena_string(arena, headers) : NULL,
+              body);
+    fixture_teardown(&state);
+    arena_free(arena);
+    return 0;
+}
