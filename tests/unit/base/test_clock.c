@@ -175,6 +175,18 @@ static void older_http_dates(void **state)
     assert_true(read == expected + 10 * 86400 * TICKS_PER_SECOND);
 }
 
+/* A leap second may be said; it is the second before it, since the clock has none. rfc: 9110 5.6.7 */
+static void leap_seconds(void **state)
+{
+    instant leap = 0, before = 1;
+
+    (void)state;
+    assert_true(instant_parse_http(bytes_from_string("Sat, 31 Dec 2016 23:59:60 GMT"), &leap));
+    assert_true(instant_parse_http(bytes_from_string("Sat, 31 Dec 2016 23:59:59 GMT"), &before));
+    assert_true(leap == before);
+    assert_false(instant_parse_http(bytes_from_string("Sat, 31 Dec 2016 23:59:61 GMT"), &leap));
+}
+
 /* What is no date is refused, and the output stays as it was. */
 static void bad_http_dates(void **state)
 {
@@ -274,6 +286,7 @@ int main(void)
         cmocka_unit_test(dates_both_ways),
         cmocka_unit_test(every_day),
         cmocka_unit_test(older_http_dates),
+        cmocka_unit_test(leap_seconds),
         cmocka_unit_test(bad_http_dates),
         cmocka_unit_test(iso_forms),
     };

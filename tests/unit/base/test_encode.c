@@ -90,6 +90,8 @@ static void percent(void **state)
     assert_true(bytes_is(percent_decode(*state, b("a%20b%2F%2f%C3%A4+")), "a b//\xC3\xA4+"));
     assert_true(bytes_equal(percent_decode(*state, b("%00%25")), bytes_of("\0%", 2)));
     assert_ptr_equal(percent_decode(*state, plain).ptr, plain.ptr);
+    assert_null(percent_decode(*state, bytes_of("a%41", 3)).ptr); /* digits past the end */
+    assert_null(percent_decode(*state, bytes_of("a%41", 2)).ptr);
     for (size_t i = 0; i < COUNT(bad); i++)
         if (percent_decode(*state, b(bad[i])).ptr)
             fail_msg("taken: %s", bad[i]);
