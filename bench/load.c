@@ -374,7 +374,9 @@ int main(int argc, char **argv)
     int option;
 
     *o = (struct options){ .host = "127.0.0.1", .port = "10000", .connections = 1, .seconds = 5 };
-    o->work_options = (struct work_options){ .container = "bench", .size = 1024, .names = 100 };
+    o->work_options = (struct work_options){
+        .container = "bench", .size = 1024, .names = 100, .run = (unsigned)getpid()
+    };
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         if (!take_option(o, option, optarg ? optarg : ""))
             return 2;

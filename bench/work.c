@@ -11,6 +11,14 @@ static void blob_path(const struct work_options *options, const char *kind, uint
              options->size, number);
 }
 
+/* A blob that one connection of this run has for itself. */
+static void own_path(const struct work_options *options, const char *kind,
+                     const struct worker *worker, struct draft *draft)
+{
+    snprintf(draft->path, sizeof draft->path, "%s/%s-%u-%u", options->container, kind, options->run,
+             worker->number);
+}
+
 static void draft_get(const struct work_options *options, const struct worker *worker, uint64_t n,
                       struct draft *draft)
 {
@@ -52,7 +60,7 @@ static void draft_block_list(const struct work_options *options, const struct wo
 
     (void)n;
     draft->method = "PUT";
-    blob_path(options, "blocks", worker->number, draft);
+    own_path(options, "blocks", worker, draft);
     if (worker->done < 4) {
         draft->query[0] = (struct pair){ "blockid", ids[worker->done] };
         draft->query[1] = (struct pair){ "comp", "block" };
@@ -75,7 +83,7 @@ static void draft_metadata(const struct work_options *options, const struct work
         draft->ms[0] = (struct pair){ "x-ms-meta-state", "ready" };
         draft->if_match = worker->etag;
     }
-    blob_path(options, "metadata", worker->number, draft);
+    own_path(options, "metadata", worker, draft);
 }
 
 /* Turn 0 makes the connection's blob; then its lease is acquired and released in turn. */
@@ -95,7 +103,7 @@ static void draft_lease(const struct work_options *options, const struct worker 
         draft->ms[0] = (struct pair){ "x-ms-lease-action", "release" };
         draft->ms[1] = (struct pair){ "x-ms-lease-id", worker->lease_id };
     }
-    blob_path(options, "lease", worker->number, draft);
+    own_path(options, "lease", worker, draft);
 }
 
 static const struct work work_table[] = {

@@ -9,6 +9,7 @@ struct work_options {
     const char *container;
     size_t size;    /* of a blob */
     unsigned names; /* how many blobs take turns */
+    unsigned run;   /* in the names of a connection's own blobs: no run meets an earlier one's */
     struct bytes body;
 };
 
