@@ -11,7 +11,8 @@
 
 #include "base/log.h"
 
-/* What a source is asked for at once. Measured: README.md. */
+/* What a source is asked for at once. Measured over loopback with long bodies: 32 KiB cost a tenth
+ * more CPU, and more than this gains less than it holds for each answer under way. */
 #define SOURCE_BLOCK_BYTES ((size_t)128 * 1024)
 #define HEADERS_FIRST      16
 

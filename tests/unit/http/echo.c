@@ -195,8 +195,8 @@ static long read_source(struct body_source *source, uint64_t at, char *to, size_
     }
     if (says(echo->exchange, "fail") && at >= echo->length / 2)
         return BODY_FAILED;
-    if (max > 10000)
-        max = 10000; /* so that it is asked more than once */
+    if (says(echo->exchange, "sip") && max > SIP_BYTES)
+        max = SIP_BYTES;
     memcpy(to, bytes_made + at, max);
     return (long)max;
 }

@@ -12,7 +12,7 @@
  *   head, body, end   head() is paused once; body() at every run of bytes; end() once
  *   source            the source is paused before every block
  *   fail              the source fails in the middle
- *   sip               body() takes at most 1000 bytes at a time
+ *   sip               body() takes, and a source gives, at most 1000 bytes at a time
  *   blob-headers      the headers of a blob in the answer
  *   large-headers     64 headers of 100 bytes in the answer
  * Pauses are ended by a thread of its own, as the store does it. */

@@ -274,6 +274,7 @@ static void sends_bodies(void **state)
         { "/source/1", 0, 1 },
         { "/source/3000000", 0, 3000000 },
         { "/source/300000?source", 0, 300000 },
+        { "/source/300000?sip", 0, 300000 },
         { "/source/300000?head&end&source", 0, 300000 },
         { "/bytes/8388608", 0, 8388608 },
     };
@@ -295,7 +296,8 @@ static void sends_bodies(void **state)
 /* A body that fails while it is sent ends in a cut connection, never in a short body. */
 static void cuts_failed_sources(void **state)
 {
-    static const char *const targets[] = { "/source/50000?fail", "/source/50000?fail&source" };
+    static const char *const targets[] = { "/source/50000?fail&sip",
+                                           "/source/50000?fail&sip&source" };
     struct reply reply;
 
     (void)state;
