@@ -175,7 +175,7 @@ static void older_http_dates(void **state)
     assert_true(read == expected + 10 * 86400 * TICKS_PER_SECOND);
 }
 
-/* A leap second may be said; it is the second before it, since the clock has none. rfc: 9110 5.6.7 */
+/* A leap second may be said; it is the second before it: the clock has none. rfc: 9110 5.6.7 */
 static void leap_seconds(void **state)
 {
     instant leap = 0, before = 1;
