@@ -256,6 +256,11 @@ const char *header_of(struct fixture *f, const struct answer *answer, const char
     return NULL;
 }
 
+struct store *store_of(struct fixture *f)
+{
+    return f->store;
+}
+
 uint64_t bytes_kept(struct fixture *f)
 {
     struct store_usage usage;

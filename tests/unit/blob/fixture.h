@@ -39,6 +39,7 @@ const char *textf(struct fixture *f, const char *format, ...) __attribute__((for
 /* Value of a header of the answer, NULL without one. */
 const char *header_of(struct fixture *f, const struct answer *answer, const char *name);
 
+struct store *store_of(struct fixture *f);
 /* Bytes of pieces that records refer to: 0 when nothing is left behind. */
 uint64_t bytes_kept(struct fixture *f);
 

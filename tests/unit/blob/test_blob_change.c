@@ -248,6 +248,50 @@ static void etag_changes_with_writes_only(void **state)
     }
 }
 
+/* Rule: what later versions added to an answer is given to their callers only, as recorded for 2017-04-17,
+ * 2018-03-28, 2018-11-09 and 2019-02-02. */
+static void answers_follow_the_version(void **state)
+{
+    static const struct {
+        const char *target, *header, *before, *since;
+    } rows[] = {
+        { "HEAD /box/b", "x-ms-creation-time", "2017-07-29", "2017-11-09" },
+        { "HEAD /box/b", "x-ms-access-tier", "2016-05-31", "2017-04-17" },
+        { "HEAD /box/b", "x-ms-server-encrypted", "2015-07-08", "2015-12-11" },
+        { "GET /box/b", "x-ms-access-tier", "2019-02-02", "2026-10-06" },
+        { "HEAD /box/b?snapshot=%s", "x-ms-snapshot", "2018-03-28", "2018-11-09" },
+        { "HEAD /box/b?snapshot=%s", "x-ms-access-tier", "2018-11-09", "2019-12-12" },
+        { "PUT /box/b?comp=snapshot", "x-ms-request-server-encrypted", "2018-03-28", "2018-11-09" },
+        { "PUT /box/b?comp=block&blockid=MA%3D%3D", "Content-MD5", "2026-10-06", NULL },
+        { "PUT /box/b?comp=block&blockid=MA%3D%3D", "x-ms-content-crc64", "2018-11-09",
+          "2019-02-02" },
+        { "DELETE /box/b", "x-ms-delete-type-permanent", "2017-04-17", NULL },
+    };
+    struct fixture *f = *state;
+    struct answer got;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *target, *time;
+
+        assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "x"), 201);
+        got = ask(f, "PUT /box/b?comp=snapshot", NULL, NULL);
+        time = header_of(f, &got, "x-ms-snapshot");
+        target = bytes_has_suffix(bytes_from_string(rows[i].target), bytes_from_string("%s"))
+                     ? textf(f, "%.*s%s", (int)strlen(rows[i].target) - 2, rows[i].target, time)
+                     : rows[i].target;
+        if (strncmp(target, "DELETE", 6) == 0)
+            assert_ok(ask(f, "DELETE /box/b", "x-ms-delete-snapshots: only", NULL), 202);
+        got = ask(f, target, textf(f, "x-ms-version: %s", rows[i].before), "x");
+        assert_string_equal(got.code, "");
+        assert_no_header(f, got, rows[i].header);
+        if (!rows[i].since)
+            continue;
+        got = ask(f, target, textf(f, "x-ms-version: %s", rows[i].since), "x");
+        assert_string_equal(got.code, "");
+        assert_non_null(header_of(f, &got, rows[i].header));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +305,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(shared_content_goes_with_its_last_holder, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(etag_changes_with_writes_only, fixture_setup,
+                                        fixture_teardown),
+        cmocka_unit_test_setup_teardown(answers_follow_the_version, fixture_setup,
                                         fixture_teardown),
     };
 

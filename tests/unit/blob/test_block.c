@@ -224,6 +224,62 @@ static void list_length_is_limited(void **state)
     assert_body(got, "00");
 }
 
+/* Stages one block and lets the total say that there are as many as there may be. */
+static void stage_all_but_in_truth_one(struct fixture *f, struct arena *arena)
+{
+    struct partition partition = { .space =
+                                       blob_account_space(bytes_from_string("devstoreaccount1")),
+                                   .key = BYTES("box") };
+    struct snapshot *snapshot = snapshot_open(store_of(f), partition);
+    struct uncommitted total = { .count = UNCOMMITTED_BLOCKS_MAX - 1, .id_length = 1 };
+    struct body body = { .length = 1, .inline_bytes = BYTES("x") };
+    struct changes *changes = changes_new(arena);
+    struct container container;
+    uint64_t sequence;
+
+    assert_int_equal(container_read(snapshot, arena, &container), STORE_OK);
+    snapshot_close(snapshot);
+    partition = (struct partition){ .space = container.space, .key = BYTES("b") };
+    snapshot = snapshot_open(store_of(f), partition);
+    assert_int_equal(uncommitted_put(snapshot, changes, arena, &total, clock_now(),
+                                     bytes_from_string(ids[0]), &body),
+                     STORE_OK);
+    assert_int_equal(total.count, UNCOMMITTED_BLOCKS_MAX);
+    assert_int_equal(store_commit(store_of(f), snapshot, changes, clock_now(), &sequence),
+                     STORE_OK);
+    snapshot_close(snapshot);
+}
+
+/* Rule: 100,000 staged blocks are the most; one of them may still be replaced. rest: Put-Block */
+static void staged_count_is_limited(void **state)
+{
+    struct fixture *f = *state;
+    struct arena *arena = arena_new(1 << 20);
+
+    assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "whole"), 201);
+    stage_all_but_in_truth_one(f, arena);
+    assert_answer(stage_block(f, 1, "new"), 409, "BlockCountExceedsLimit");
+    assert_ok(stage_block(f, 0, "again"), 201);
+    arena_free(arena);
+}
+
+/* Rule: what one block may hold grew with the versions. semantics 10.1 */
+static void block_size_is_limited_by_version(void **state)
+{
+    const size_t size = (4 << 20) + 1;
+    const char *target = "PUT /box/b?comp=block&blockid=MA%3D%3D";
+    struct fixture *f = *state;
+    char *content = calloc(1, size);
+    struct answer got;
+
+    got = ask_bytes(f, target, "x-ms-version: 2015-12-11", bytes_of(content, size));
+    assert_answer(got, 413, "RequestBodyTooLarge");
+    assert_non_null(memmem(got.body.ptr, got.body.len, "<MaxLimit>4194304</MaxLimit>", 28));
+    assert_ok(ask_bytes(f, target, "x-ms-version: 2015-12-11", bytes_of(content, size - 1)), 201);
+    assert_ok(ask_bytes(f, target, "x-ms-version: 2016-05-31", bytes_of(content, size)), 201);
+    free(content);
+}
+
 /* Rule: blocks are over a week after the last Put Block: unseen at once, gone with the next change.
  * rest: Put-Block "Remarks"; decision: 14 */
 static void blocks_end_after_a_week(void **state)
@@ -287,6 +343,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(ids_are_checked, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(lists_are_checked, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(list_length_is_limited, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(staged_count_is_limited, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(block_size_is_limited_by_version, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(blocks_end_after_a_week, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(pieces_are_shared_and_given_back, fixture_setup,
                                         fixture_teardown),
