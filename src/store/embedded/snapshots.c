@@ -148,19 +148,15 @@ void embedded_snapshot_close(struct snapshot *base)
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
     struct stripe *stripe = snapshot->stripe;
     struct view *unused = NULL;
+    struct view *view;
 
-    /* A spent one left the list at its commit. */
-    if (!snapshot->spent) {
-        struct view *view;
-
-        lock_take(&stripe->lock);
-        view = atomic_load(&snapshot->view);
-        if (view)
-            let_go(stripe, view, &unused);
-        else
-            leave_list(snapshot);
-        lock_give(&stripe->lock);
-    }
+    lock_take(&stripe->lock);
+    view = atomic_load(&snapshot->view);
+    if (view)
+        let_go(stripe, view, &unused);
+    else if (!snapshot->spent)
+        leave_list(snapshot);
+    lock_give(&stripe->lock);
     free_views(embedded_of(base->store), unused);
     free(snapshot);
 }
@@ -215,8 +211,11 @@ void stripe_before_write(struct embedded *embedded, struct stripe *stripe,
     struct view *view;
 
     if (own) {
-        leave_list(own);
+        assert(!own->spent);
         own->spent = true;
+        /* It has a view already when another partition of the stripe has changed. */
+        if (!atomic_load(&own->view))
+            leave_list(own);
     }
     if (!stripe->first)
         return;
