@@ -28,6 +28,11 @@ enum error blob_parse_http_properties(struct decision *d, enum standard_headers 
 /* x-ms-access-tier; TIER_NONE when absent. E_InvalidHeaderValue */
 enum error blob_parse_tier(struct decision *d, enum access_tier *ret_tier);
 
+/* Bytes of a block's id before base64, which must be 1..BLOCK_ID_MAX; 0 when the text is no base64.
+ * rest: Put-Block "blockid" */
+#define BLOCK_ID_MAX 64
+size_t block_id_length(struct arena *arena, struct bytes id);
+
 /* The most bytes that a body may have, by x-ms-version: newest first, the last one's version "". */
 struct size_limit {
     const char *since;

@@ -3,9 +3,6 @@
 
 #include "base/encode.h"
 
-/* Before base64. rest: Put-Block "blockid" */
-#define BLOCK_ID_MAX 64
-
 /* The most bytes of one block, by version; the row holds the first. semantics 10.1 */
 static const struct size_limit limits[] = {
     { "2019-12-12", UINT64_C(4000) << 20 },
@@ -19,21 +16,28 @@ struct put_block {
     struct body_sums sums;
 };
 
+size_t block_id_length(struct arena *arena, struct bytes id)
+{
+    struct bytes decoded = base64_decode(arena, id);
+
+    return decoded.ptr ? decoded.len : 0;
+}
+
 static enum error parse_id(struct decision *d, struct put_block *given)
 {
     struct bytes id = call_query(d->call, "blockid");
-    struct bytes decoded;
+    size_t length;
 
     if (id.len == 0)
         return fail_query(d, E_MissingRequiredQueryParameter, "blockid", id, NULL);
-    decoded = base64_decode(d->arena, id);
-    if (!decoded.ptr || decoded.len == 0)
+    length = block_id_length(d->arena, id);
+    if (length == 0)
         return fail_query(d, E_InvalidQueryParameterValue, "blockid", id,
                           "Not a valid base64 string.");
-    if (decoded.len > BLOCK_ID_MAX)
+    if (length > BLOCK_ID_MAX)
         return fail_query(d, E_OutOfRangeInput, "blockid", id, "At most 64 bytes before base64.");
     given->id = id;
-    given->id_length = (uint32_t)decoded.len;
+    given->id_length = (uint32_t)length;
     return OK;
 }
 

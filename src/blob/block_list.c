@@ -2,14 +2,8 @@
  * Block List: what is staged and what is committed. */
 #include <stdlib.h>
 
-#include "base/encode.h"
 #include "blob/create_blob.h"
 #include "blob/xml_body.h"
-
-/* semantics 10.1 */
-#define BLOCKS_MAX   50000
-/* Before base64. rest: Put-Block "blockid" */
-#define BLOCK_ID_MAX 64
 
 /* ---- the list in the request's body ---- */
 
@@ -29,15 +23,16 @@ static enum error parse_entry(struct decision *d, const struct xml_node *node,
                               struct entry *ret_entry)
 {
     static const char *const names[BLOCK_SOURCES] = { "Committed", "Uncommitted", "Latest" };
-    struct bytes id = bytes_trim(node->text), decoded;
+    struct bytes id = bytes_trim(node->text);
+    size_t length;
 
     for (enum block_source source = 0; source < BLOCK_SOURCES; source++) {
         if (!bytes_is(node->name, names[source]))
             continue;
         if (node->first_child)
             return fail_xml(d, "A block's element holds its id alone.");
-        decoded = base64_decode(d->arena, id);
-        if (!decoded.ptr || decoded.len == 0 || decoded.len > BLOCK_ID_MAX)
+        length = block_id_length(d->arena, id);
+        if (length == 0 || length > BLOCK_ID_MAX)
             return E_InvalidBlockId;
         *ret_entry = (struct entry){ .source = source, .id = id };
         return OK;
@@ -78,7 +73,7 @@ static enum error parse_list(struct decision *d, struct block_list *ret_list)
         return e;
     for (const struct xml_node *node = root->first_child; node; node = node->next)
         list.count++;
-    if (list.count > BLOCKS_MAX)
+    if (list.count > CONTENT_BLOCKS_MAX)
         return E_BlockListTooLong;
     list.entries = arena_array(d->arena, list.count, sizeof *list.entries);
     list.count = 0;
