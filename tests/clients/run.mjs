@@ -7,6 +7,7 @@ import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { run } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const PROCESSES = 3;
@@ -21,16 +22,12 @@ const files = readdirSync(HERE)
 
 const counts = { passed: 0, failed: 0, skipped: 0 };
 
-/** An error of a test, with the one it was made from when that says more. */
-function reasonOf({ error }) {
-    const inner = error?.cause ?? error;
-
-    return inner?.stack ?? inner?.message ?? String(inner);
-}
-
 function failed(test) {
+    const { error } = test.details;
+
     counts.failed++;
-    console.log(`not ok: ${path.basename(test.file ?? '')}: ${test.name}\n${reasonOf(test.details)}`);
+    console.log(`not ok: ${path.basename(test.file ?? '')}: ${test.name}`);
+    console.log(inspect(error?.cause ?? error));
 }
 
 function passed(test) {
