@@ -116,11 +116,11 @@ export class Campaign {
     async work({ ms, gated, cut }) {
         const end = Date.now() + ms;
         const gateAt = gated ? this.changes + this.#random(40) : -1;
-        let gone = false;
+        let gone = false, cutting = false; /* while it is cut, a server may well say 500 */
         const isOver = () => gone;
         const run = async (work) => work.catch((error) => {
             gone = true;
-            if (error instanceof Unexpected)
+            if (error instanceof Unexpected && !cutting)
                 this.failures.push(error.message);
         });
         const workers = [
@@ -130,6 +130,7 @@ export class Campaign {
         ];
         while (!gone && Date.now() < end)
             await new Promise((resolve) => setTimeout(resolve, 1));
+        cutting = true;
         await cut();
         gone = true;
         await Promise.all(workers);
