@@ -1,8 +1,8 @@
 /* The record of a container: LISTED "c" in partition (account space, container name).
  *
- *   version 1:  u8 1; space, 16 raw; created, ETag and modified, ticks; lease (concurrency/lease.h);
- *               u8 public access; bytes metadata (service/metadata.h); bytes policies
- *               (container_acl.c)
+ *   version 1:  u8 1; space, 16 raw; created, ETag and modified, ticks; lease
+ *               (concurrency/lease.h); u8 public access; bytes metadata (service/metadata.h);
+ *               bytes policies (container_acl.c)
  * To change it: a new version number, the old reader kept, a data folder of the old form added to
  * the tests. */
 #include "blob/blob.h"

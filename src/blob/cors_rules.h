@@ -1,5 +1,6 @@
 /* CORS rules of the Blob service: read from a request's XML, kept as bytes, given back as XML.
- * Inside the blob room only. rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services */
+ * Inside the blob room only.
+ * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services */
 #ifndef LAGRA_BLOB_CORS_RULES_H
 #define LAGRA_BLOB_CORS_RULES_H
 

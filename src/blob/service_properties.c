@@ -1,12 +1,12 @@
 /* Get Blob Service Properties, Set Blob Service Properties.
  *
  * What can be set is the CORS rules. Logging, metrics, soft delete, static websites and another
- * default version are things that this server does not do: switching one of them on is refused with
- * 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can so always
- * be set again.
+ * default version are things that this server does not do: switching one of them on is refused
+ * with 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can
+ * so always be set again.
  *
- * Record: INNER "p" in partition (account space, ""):  u8 1 (version); bytes CORS rules (cors_rules.c).
- * No record: nothing was ever set.
+ * Record: INNER "p" in partition (account space, ""): u8 1 (version); bytes CORS rules
+ * (cors_rules.c). No record: nothing was ever set.
  * rest: Get-Blob-Service-Properties, Set-Blob-Service-Properties */
 #include "base/codec.h"
 #include "blob/blob.h"

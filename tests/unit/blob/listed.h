@@ -1,4 +1,5 @@
-/* Reading the XML of listings in tests: as a tree (so that it is seen to be well-formed), in short. */
+/* Reading the XML of listings in tests: as a tree (so that it is seen to be well-formed), in
+ * short. */
 #ifndef LAGRA_TESTS_UNIT_BLOB_LISTED_H
 #define LAGRA_TESTS_UNIT_BLOB_LISTED_H
 
@@ -8,8 +9,8 @@
 
 /* The document of an answer 200; its root has this name. */
 const struct xml_node *document(struct fixture *f, struct answer answer, const char *root);
-/* The entries of a listing in order, with blanks between: a blob or container as its name, a snapshot
- * as "name@", a prefix as "[name]"; then "..." when there is a NextMarker. */
+/* The entries of a listing in order, with blanks between: a blob or container as its name, a
+ * snapshot as "name@", a prefix as "[name]"; then "..." when there is a NextMarker. */
 const char *listed(struct fixture *f, struct answer answer);
 /* NextMarker, ready for a URL; ptr "" when there is none. */
 const char *next_marker(struct fixture *f, struct answer answer);

@@ -4,7 +4,8 @@
 #define ACL "/box?restype=container&comp=acl"
 
 /* Rule: a container without policies gives an empty element (recorded,
- * test_container.test_get_container_acl), and GET and HEAD give its access. rest: Get-Container-ACL */
+ * test_container.test_get_container_acl), and GET and HEAD give its access.
+ * rest: Get-Container-ACL */
 static void no_policies(void **state)
 {
     struct fixture *f = *state;
@@ -69,8 +70,8 @@ static const char *identifiers(struct fixture *f, const char *inside)
 #define POLICY(id, inside)                                                                         \
     "<SignedIdentifier><Id>" id "</Id><AccessPolicy>" inside "</AccessPolicy></SignedIdentifier>"
 
-/* Rule: at most five policies with ids of at most 64 characters, dates and known permissions; what is
- * wrong changes nothing. rest: Set-Container-ACL, Define-a-stored-access-policy */
+/* Rule: at most five policies with ids of at most 64 characters, dates and known permissions; what
+ * is wrong changes nothing. rest: Set-Container-ACL, Define-a-stored-access-policy */
 static void wrong_policies_are_refused(void **state)
 {
     static const struct {

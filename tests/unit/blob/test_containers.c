@@ -1,5 +1,5 @@
-/* Create Container, Get Container Properties and Metadata, Set Container Metadata, Delete Container,
- * Get Account Information. */
+/* Create Container, Get Container Properties and Metadata, Set Container Metadata, Delete
+ * Container, Get Account Information. */
 #include "fixture.h"
 
 #define NEW "PUT /new?restype=container"
@@ -49,8 +49,8 @@ static void properties_by_version(void **state)
     assert_header(f, got, "x-ms-immutable-storage-with-versioning-enabled", "false");
 }
 
-/* Rule: Set Container Metadata replaces all metadata and changes the ETag; If-Modified-Since is the one
- * condition it takes. rest: Set-Container-Metadata; semantics 2.1 */
+/* Rule: Set Container Metadata replaces all metadata and changes the ETag; If-Modified-Since is
+ * the one condition it takes. rest: Set-Container-Metadata; semantics 2.1 */
 static void metadata_is_replaced(void **state)
 {
     struct fixture *f = *state;
@@ -78,8 +78,8 @@ static void metadata_is_replaced(void **state)
     assert_header(f, got, "x-ms-meta-C", "3");
 }
 
-/* Rule: a deleted container is gone at once with all blobs, and a new one of its name starts empty at
- * once. rest: Delete-Container; design 4, "space" */
+/* Rule: a deleted container is gone at once with all blobs, and a new one of its name starts empty
+ * at once. rest: Delete-Container; design 4, "space" */
 static void deleted_and_made_again(void **state)
 {
     static char large[100000]; /* not inline in the record */

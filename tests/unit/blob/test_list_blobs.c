@@ -12,8 +12,8 @@ static void put(struct fixture *f, const char *name)
 }
 
 /* Rule: the XML of a page, element by element, as recorded of 2018-11-09 (test_container,
- * test_list_blobs_with_include_metadata; without its TagCount, which is documented for blobs with tags
- * since 2019-12-12). */
+ * test_list_blobs_with_include_metadata; without its TagCount, which is documented for blobs with
+ * tags since 2019-12-12). */
 static void page_is_as_recorded(void **state)
 {
     struct fixture *f = *state;
@@ -38,8 +38,9 @@ static void page_is_as_recorded(void **state)
         "<name>bob</name></Metadata></Blob></Blobs><NextMarker /></EnumerationResults>");
 }
 
-/* Rule: a snapshot's entry has no lease, and before 2019-12-12 no tier; snapshots stand before their
- * base, the oldest first. recorded: test_common_blob.test_get_blob_properties_with_snapshot */
+/* Rule: a snapshot's entry has no lease, and before 2019-12-12 no tier; snapshots stand before
+ * their base, the oldest first.
+ * recorded: test_common_blob.test_get_blob_properties_with_snapshot */
 static void snapshots_are_included(void **state)
 {
     struct fixture *f = *state;
@@ -91,8 +92,8 @@ static void uncommitted_blobs_are_included(void **state)
     assert_string_equal(listed(f, ask(f, LIST "&include=uncommittedblobs", NULL, NULL)), "b");
 }
 
-/* Rule: names are in order of their UTF-8 bytes, upper case first; every name comes back as it was put,
- * whatever XML thinks of it. rest: List-Blobs; semantics 5 */
+/* Rule: names are in order of their UTF-8 bytes, upper case first; every name comes back as it was
+ * put, whatever XML thinks of it. rest: List-Blobs; semantics 5 */
 static void names_come_back(void **state)
 {
     struct fixture *f = *state;
@@ -137,8 +138,8 @@ static const char *all_pages(struct fixture *f, const char *query)
     return all;
 }
 
-/* Rule: pages hold at most maxresults, miss nothing and repeat nothing, also between the snapshots of one
- * blob, and the last one has no NextMarker. rest: List-Blobs */
+/* Rule: pages hold at most maxresults, miss nothing and repeat nothing, also between the snapshots
+ * of one blob, and the last one has no NextMarker. rest: List-Blobs */
 static void pages_join(void **state)
 {
     struct fixture *f = *state;

@@ -23,8 +23,8 @@ static void put_tree(struct fixture *f)
         put(f, names[i]);
 }
 
-/* Rule: names that go on after the delimiter are one BlobPrefix, in its place in the order; the prefix
- * says where to look. rest: List-Blobs, "delimiter" */
+/* Rule: names that go on after the delimiter are one BlobPrefix, in its place in the order; the
+ * prefix says where to look. rest: List-Blobs, "delimiter" */
 static void groups_stand_in_order(void **state)
 {
     struct fixture *f = *state;
@@ -74,8 +74,8 @@ static void pages_do_not_split_groups(void **state)
     assert_string_equal(marker, "");
 }
 
-/* Rule: a group is there for what is visible only: uncommitted blobs make none unless they are asked
- * for. */
+/* Rule: a group is there for what is visible only: uncommitted blobs make none unless they are
+ * asked for. */
 static void hidden_blobs_make_no_group(void **state)
 {
     struct fixture *f = *state;

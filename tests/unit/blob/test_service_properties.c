@@ -23,8 +23,8 @@ static struct answer set(struct fixture *f, const char *inside)
 }
 
 /* Rule: what an account without any setting answers, as recorded of 2018-11-09
- * (test_service_properties.test_disabled_static_website_properties, but for its DefaultServiceVersion),
- * and what versions before an element do not get. */
+ * (test_service_properties.test_disabled_static_website_properties, but for its
+ * DefaultServiceVersion), and what versions before an element do not get. */
 static void defaults_as_recorded(void **state)
 {
     struct fixture *f = *state;
@@ -37,8 +37,8 @@ static void defaults_as_recorded(void **state)
     assert_body(got, DEFAULTS_TO_METRICS "<Cors /></StorageServiceProperties>");
 }
 
-/* Rule: CORS rules come back as recorded (test_service_properties.test_set_cors): methods first, names
- * of headers before prefixes. rest: Set-Blob-Service-Properties */
+/* Rule: CORS rules come back as recorded (test_service_properties.test_set_cors): methods first,
+ * names of headers before prefixes. rest: Set-Blob-Service-Properties */
 static void cors_rules_come_back(void **state)
 {
     struct fixture *f = *state;
@@ -67,7 +67,8 @@ static void cors_rules_come_back(void **state)
     assert_ok(ask_bytes(f, "PUT " PROPERTIES, NULL, got.body), 202);
 }
 
-/* Rule: a section that is not sent stays, an empty Cors ends CORS. rest: Set-Blob-Service-Properties */
+/* Rule: a section that is not sent stays, an empty Cors ends CORS.
+ * rest: Set-Blob-Service-Properties */
 static void sections_not_sent_stay(void **state)
 {
     struct fixture *f = *state;
