@@ -81,14 +81,18 @@ export function parseSize(text) {
     return match ? Number(match[1]) * { undefined: 1, KiB: 1024, MiB: 1048576 }[match[2]] : NaN;
 }
 
+/** "a", "Committed:a" or "a*3" as elements of a block list. */
+function parseBlocks(item) {
+    const [, kind = 'Latest', id, times = 1] = /^(?:(\w+):)?([^*]*)(?:\*(\d+))?$/.exec(item);
+
+    return Array(Number(times)).fill({ kind, id });
+}
+
 function parseBody(reader) {
     if (reader.next.kind === 'string')
         return { text: reader.take('string') };
     if (reader.next.kind === 'list')
-        return { blocks: reader.take('list').split(/\s+/).filter(Boolean).map((item) => {
-            const [kind, id] = item.includes(':') ? item.split(':') : ['Latest', item];
-            return { kind, id };
-        }) };
+        return { blocks: reader.take('list').split(/\s+/).filter(Boolean).flatMap(parseBlocks) };
     const pattern = reader.word(/^@/);
     if (pattern === null)
         return null;
