@@ -89,21 +89,26 @@ static void hidden_blobs_make_no_group(void **state)
     assert_string_equal(list(f, "delimiter=/&prefix=b/"), "b/2");
 }
 
+static size_t count_blobs(struct fixture *f, struct answer page)
+{
+    const struct xml_node *blobs = xml_child(document(f, page, "EnumerationResults"), "Blobs");
+    size_t count = 0;
+
+    for (const struct xml_node *blob = blobs->first_child; blob; blob = blob->next)
+        count++;
+    return count;
+}
+
 /* Rule: a full page is 5,000 results, asked for or not, and the rest follows. rest: List-Blobs */
 static void a_page_is_five_thousand(void **state)
 {
     struct fixture *f = *state;
-    const struct xml_node *blobs;
     struct answer page;
-    size_t count = 0;
 
     for (unsigned i = 0; i < 5001; i++)
         assert_ok(askf(f, "x-ms-blob-type: BlockBlob", "x", "PUT /box/%04u/x", i), 201);
     page = ask(f, LIST, NULL, NULL);
-    blobs = xml_child(document(f, page, "EnumerationResults"), "Blobs");
-    for (const struct xml_node *blob = blobs->first_child; blob; blob = blob->next)
-        count++;
-    assert_int_equal(count, 5000);
+    assert_int_equal(count_blobs(f, page), 5000);
     assert_string_equal(listed(f, askf(f, NULL, NULL, LIST "&marker=%s", next_marker(f, page))),
                         "5000/x");
     page = ask(f, LIST "&delimiter=/&prefix=&maxresults=6000", NULL, NULL);
@@ -112,14 +117,54 @@ static void a_page_is_five_thousand(void **state)
         "[5000/]");
 }
 
+/* Rule: a page whose XML has grown large ends early and says where to go on. rest: List-Blobs,
+ * "NextMarker ... fewer results than maxresults" */
+static void large_pages_end_early(void **state)
+{
+    static char metadata[8000];
+    struct fixture *f = *state;
+    struct answer page;
+    size_t count;
+
+    memset(metadata, 'x', sizeof metadata - 1);
+    for (unsigned i = 0; i < 900; i++)
+        assert_ok(askf(f, textf(f, "x-ms-blob-type: BlockBlob\nx-ms-meta-a: %s", metadata), "x",
+                       "PUT /box/%04u", i),
+                  201);
+    assert_int_equal(count_blobs(f, ask(f, LIST, NULL, NULL)), 900);
+    page = ask(f, LIST "&include=metadata", NULL, NULL);
+    count = count_blobs(f, page);
+    assert_in_range(count, 700, 800);
+    page = askf(f, NULL, NULL, LIST "&include=metadata&marker=%s", next_marker(f, page));
+    assert_int_equal(count + count_blobs(f, page), 900);
+    assert_string_equal(next_marker(f, page), "");
+}
+
+/* Rule: what is hidden costs a page no more than a bounded number of records: it ends early, even
+ * empty. rest: List-Blobs, as above */
+static void hidden_records_are_bounded(void **state)
+{
+    struct fixture *f = *state;
+    struct answer page;
+
+    for (unsigned i = 0; i < 20010; i++)
+        assert_ok(askf(f, NULL, "x", "PUT /box/%05u?comp=block&blockid=MQ%%3D%%3D", i), 201);
+    put(f, "z");
+    page = ask(f, LIST, NULL, NULL);
+    assert_string_equal(listed(f, page), "...");
+    assert_string_equal(listed(f, askf(f, NULL, NULL, LIST "&marker=%s", next_marker(f, page))),
+                        "z");
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(groups_stand_in_order),     TEST(xml_is_as_recorded),
-        TEST(pages_do_not_split_groups), TEST(hidden_blobs_make_no_group),
-        TEST(a_page_is_five_thousand),
+        TEST(groups_stand_in_order),      TEST(xml_is_as_recorded),
+        TEST(pages_do_not_split_groups),  TEST(hidden_blobs_make_no_group),
+        TEST(a_page_is_five_thousand),    TEST(large_pages_end_early),
+        TEST(hidden_records_are_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
