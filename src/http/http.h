@@ -1,17 +1,30 @@
 /* HTTP/1.1 over libmicrohttpd: exchanges of a request and a response.
  *
  * The application gives a set of functions (struct http_application); the server calls them on its
- * worker threads. An exchange is: head() once the head is parsed; body() for each run of body bytes
- * if head() wanted the body; end() once the body is complete (at once if there is none); done()
- * when it is over, answered or cut. Whoever has to wait calls exchange_suspend() FIRST, then arms a
- * waiter that ends in exchange_resume(), then returns HTTP_WAIT: the same function is then called
- * again after the resume. No worker ever blocks.
+ * worker threads:
  *
- * What the server does itself: raw (undecoded) target kept; headers limited; HEAD without body;
- * `Expect: 100-continue` answered 100 only when head() wants the body, else the final answer at
- * once; a refused body that was not announced with Expect is read and thrown away so that the
- * client sees the answer; idle, slow and too many connections are cut; pipelining and keep-alive;
- * TLS. */
+ *   head()   once the head is parsed
+ *   body()   for each run of body bytes, if head() wanted the body
+ *   end()    once the body is complete; at once if there is none
+ *   done()   when the exchange is over, answered or cut
+ *
+ * Waiting. No worker ever blocks. Who has to wait
+ *   1. calls exchange_suspend(),
+ *   2. then arms a waiter that ends in exchange_resume(),
+ *   3. then returns HTTP_WAIT.
+ * The same function is called again after the resume; only when body() waited after it had taken
+ * the last byte, end() comes next.
+ *
+ * What the server does itself:
+ *   - the target is kept raw, undecoded
+ *   - heads are limited in size, and malformed ones refused: 400, 413, 414, 417, 431, 501, 505
+ *   - HEAD is answered without a body
+ *   - `Expect: 100-continue` is answered 100 only when head() wants the body, else with the final
+ *     answer at once
+ *   - a refused body that was not announced with Expect is read and thrown away, up to
+ *     discard_max_bytes, so that the client sees the answer
+ *   - idle and slow connections are cut, and those that are too many closed
+ *   - pipelining, keep-alive, TLS */
 #ifndef LAGRA_HTTP_HTTP_H
 #define LAGRA_HTTP_HTTP_H
 
@@ -59,9 +72,11 @@ struct bytes request_header(const struct request *request, const char *name);
 
 /* A body that is made while it is sent. */
 struct body_source {
-    /* Gives 1..max bytes from position `at` of the body (asked in order).
-     * returns the number; BODY_WAIT after exchange_suspend() and arming; BODY_FAILED: the
-     * connection is cut (never a wrong or short body that looks complete). */
+    /* Gives 1..max bytes from position `at` of the body; asked in order. Worker.
+     *
+     * returns  the number of bytes
+     *          BODY_WAIT    after exchange_suspend() and arming: asked again after the resume
+     *          BODY_FAILED  the connection is cut: never a short body that looks complete */
     long (*read)(struct body_source *source, uint64_t at, char *to, size_t max);
 };
 #define BODY_WAIT   0L
@@ -85,8 +100,11 @@ struct response {
 
 /* Empty, with this arena. */
 void response_init(struct response *response, struct arena *arena);
-/* name: static or in the arena; value: in the arena. Control characters in a value are a bug: what
- * comes from outside is checked before it is stored. */
+/* Adds a header.
+ *
+ * name   static or in the arena
+ * value  in the arena; a control character in it is a bug: what comes from outside is checked
+ *        before it is stored */
 void response_header(struct response *response, struct bytes name, struct bytes value);
 void response_header_string(struct response *response, const char *name, const char *value);
 
@@ -100,8 +118,8 @@ struct exchange {
     void *application; /* the application's own state of this exchange */
 };
 
-/* Worker only, inside head(), body(), end() or a source's read(): from here on a resume is
- * remembered. */
+/* From here on a resume is remembered. Worker, inside head(), body(), end() or a source's read().
+ */
 void exchange_suspend(struct exchange *exchange);
 /* Any thread, once for each suspend. */
 void exchange_resume(struct exchange *exchange);
@@ -115,8 +133,11 @@ enum http_step {
 
 struct http_application {
     enum http_step (*head)(struct exchange *exchange);
-    /* Takes 0..data.len bytes. HTTP_WANT_BODY: go on; HTTP_RESPOND: the rest is thrown away, then
-     * the response goes. */
+    /* Takes 0..data.len bytes of data; none only with HTTP_WAIT or HTTP_RESPOND.
+     *
+     * returns  HTTP_WANT_BODY  go on
+     *          HTTP_RESPOND    the rest is thrown away, then the response goes
+     *          HTTP_WAIT, HTTP_CUT */
     enum http_step (*body)(struct exchange *exchange, struct bytes data, size_t *ret_taken);
     enum http_step (*end)(struct exchange *exchange);
     void (*done)(struct exchange *exchange);
@@ -163,8 +184,8 @@ enum range_result {
     RANGE_PART,
     RANGE_UNSATISFIABLE, /* begins past the end: 416 */
 };
-/* "bytes=a-b", "bytes=a-"; Azure has no suffix ranges and no lists. rfc: 9110 14.2; rest:
- * Specifying-the-Range-Header */
+/* "bytes=a-b", "bytes=a-"; Azure has no suffix ranges and no lists.
+ * rfc: 9110 14.2; rest: Specifying-the-Range-Header */
 enum range_result range_parse(struct bytes header, uint64_t size, uint64_t *ret_offset,
                               uint64_t *ret_length);
 

@@ -48,7 +48,7 @@ static void connection_notify(void *state, struct MHD_Connection *mhd, void **co
         connection_remove(*connection);
 }
 
-/* The target stays as it was sent: signatures are made over its raw form. */
+/* exchange_begin() keeps the target as it was sent; MHD need not decode what nobody reads. */
 static size_t unescape_nothing(void *state, struct MHD_Connection *mhd, char *text)
 {
     (void)state;

@@ -267,6 +267,8 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
         data.len = SIP_BYTES;
     text_add(&echo->body, data);
     *ret_taken = data.len;
+    if (says(exchange, "after"))
+        return pause_now(echo);
     return HTTP_WANT_BODY;
 }
 

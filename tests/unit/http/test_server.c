@@ -134,13 +134,14 @@ static void takes_chunked_bodies(void **state)
 {
     static const char text[] =
         "3\r\nabc\r\n1;ext=1\r\nd\r\n0A\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n";
-    static const char *const targets[] = { "/echo", "/echo?head", "/echo?body", "/echo?body&end" };
+    static const char *const targets[] = { "/echo",          "/echo?head",  "/echo?body",
+                                           "/echo?body&end", "/echo?after", "/echo?after&body" };
     struct client *client = open_client();
 
     (void)state;
     for (size_t step = 1; step <= sizeof text; step++) {
         client_sendf(client, "PUT %s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
-                     targets[step % 4]);
+                     targets[step % 6]);
         for (size_t at = 0; at < sizeof text - 1; at += step) {
             size_t left = sizeof text - 1 - at;
 
@@ -174,6 +175,7 @@ static void takes_large_bodies(void **state)
     put_bytes(client, "/echo?sip", 300000);
     put_bytes(client, "/echo?sip&body", 300000);
     put_bytes(client, "/echo?head&body&end", 3000000);
+    put_bytes(client, "/echo?after", 3000000);
     client_close(client);
 }
 
