@@ -255,6 +255,25 @@ static void properties_are_shown(void **state)
     assert_string_equal(first_text(f, page, "LeaseDuration"), "infinite");
 }
 
+/* Rule: whatever bytes a header brought, the page stays well-formed: what is no UTF-8 is taken as
+ * Latin-1. rfc: 9110 5.5 */
+static void header_bytes_keep_the_page_well_formed(void **state)
+{
+    struct fixture *f = *state;
+    struct answer page;
+
+    assert_ok(ask(f, "PUT /box/a",
+                  BLOCK_BLOB "\nx-ms-meta-latin: caf\xE9\nx-ms-meta-utf: caf\xC3\xA9\n"
+                             "x-ms-blob-content-disposition: \xFF",
+                  "x"),
+              201);
+    page = ask(f, LIST "&include=metadata", NULL, NULL);
+    assert_string_equal(listed(f, page), "a");
+    assert_string_equal(first_text(f, page, "latin"), "caf\xC3\xA9");
+    assert_string_equal(first_text(f, page, "utf"), "caf\xC3\xA9");
+    assert_string_equal(first_text(f, page, "Content-Disposition"), "\xC3\xBF");
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, fixture_setup, fixture_teardown)
 
 int main(void)
@@ -270,6 +289,7 @@ int main(void)
         TEST(start_and_end),
         TEST(parameters_are_checked),
         TEST(properties_are_shown),
+        TEST(header_bytes_keep_the_page_well_formed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
