@@ -33,6 +33,7 @@ export class Campaign {
     #random;
     #seed = 0;
     #blobs;
+    #deaf = false; /* answers no longer count */
 
     constructor(server, random) {
         this.#server = server;
@@ -92,6 +93,9 @@ export class Campaign {
                 change.gate = GATES[this.#random(GATES.length)];
             blob.asked = change;
             const answer = await client.change(blob.path, change);
+
+            if (this.#deaf)
+                break;
             blob.state = CHANGES[change.kind](blob.state, change, answer);
             blob.asked = null;
         }
@@ -105,15 +109,17 @@ export class Campaign {
             const blob = this.#blobs[this.#random(this.#blobs.length)];
             const answer = await client.ask('HEAD', blob.path);
 
-            if (answer.status === 200)
+            if (answer.status === 200 && !this.#deaf)
                 blob.seen = answer.headers.get('etag');
         }
         client.close();
     }
 
     /** Works until the server goes away or `ms` have passed.
-     *  cut: called once at that time; gated: let a request kill the server at a gate instead */
-    async work({ ms, gated, cut }) {
+     *  cut: called once at that time; gated: let a request kill the server at a gate instead
+     *  deaf: answers that come while it is cut do not count. A file system that is shut down may let a
+     *  sync that is under way succeed; a process that is killed has meant every answer that it gave. */
+    async work({ ms, gated, cut, deaf = false }) {
         const end = Date.now() + ms;
         const gateAt = gated ? this.changes + this.#random(40) : -1;
         let gone = false, cutting = false; /* while it is cut, a server may well say 500 */
@@ -131,9 +137,11 @@ export class Campaign {
         while (!gone && Date.now() < end)
             await new Promise((resolve) => setTimeout(resolve, 1));
         cutting = true;
+        this.#deaf = deaf;
         await cut();
         gone = true;
         await Promise.all(workers);
+        this.#deaf = false;
     }
 
     /* ---- the look afterwards ---- */

@@ -73,6 +73,7 @@ async function cutAndLook(cuts, env) {
         for (let survived = 0; survived < cuts; survived++) {
             await campaign.work({
                 ms: 20 + random(200),
+                deaf: true,
                 cut: async () => {
                     disk.cut();
                     await server.kill();
