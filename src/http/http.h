@@ -174,7 +174,8 @@ struct http_server *http_start(const struct http_listen *listen, const struct ht
                                const struct http_application *application,
                                const char **ret_problem);
 uint16_t http_port(const struct http_server *server);
-/* Accepts no more; lets exchanges under way end for at most grace_s; closes. Main thread. */
+/* Accepts no more; lets exchanges under way end for at most grace_s; cuts the others. Returns when
+ * the last one is over, so what they wait for must still be running. Main thread. */
 void http_stop(struct http_server *server, unsigned grace_s);
 
 /* ---- ranges ---- */
