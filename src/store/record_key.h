@@ -6,7 +6,7 @@
  *   'I'   an INNER record           the same                      record_value.h
  *   'P'   a piece                   4 extent, 8 offset, be        piece_row (record_value.h)
  *   'D'   a dropped space           16 space                      version byte
- *   'C'   the clock of a stripe     2 stripe be                   8 instant be
+ *   'C'   a bound of the clock      2 stripe be                   8 instant be
  *
  * A partition key is written with each 00 as 00 FF and ends with 00 01; a record key is raw.
  * A change here is a change of the format on disk: version up in open.c, old reader kept, image

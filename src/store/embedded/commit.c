@@ -10,6 +10,7 @@
 #include "store/record_value.h"
 
 #define DROPPED_VERSION 1
+#define CLOCK_STEP      (TICKS_PER_SECOND / 10)
 
 /* A batch being made. */
 struct batch {
@@ -123,16 +124,31 @@ static void add_drops(struct batch *batch, const struct guid *spaces, size_t cou
     }
 }
 
-/* The newest instant of the stripe goes with the batch, so that a restart does not go back. */
-static void add_clock(struct batch *batch, const struct stripe *stripe, instant newest)
+/* After a restart the clock goes on behind the newest clock row, so that it does not go back. Not
+ * each commit writes one: a row is CLOCK_STEP ahead, and commits up to it need none. They may rely
+ * on it as soon as it is written, since the log keeps the order. Gives what is to be announced, 0
+ * when there is nothing. The stripe is locked, so the rows of one stripe rise. */
+static instant add_clock(struct batch *batch, const struct stripe *stripe, instant now)
 {
     size_t number = (size_t)(stripe - batch->embedded->stripes);
     char key[KEY_CLOCK_SIZE] = { KEY_KIND_CLOCK, (char)(number >> 8), (char)number };
+    instant ahead = now + CLOCK_STEP;
     char value[8];
 
+    if (now <= atomic_load(&batch->embedded->clock_ahead))
+        return 0;
     for (int i = 0; i < 8; i++)
-        value[i] = (char)(newest >> (56 - 8 * i));
+        value[i] = (char)(ahead >> (56 - 8 * i));
     rocksdb_writebatch_put(batch->writes, key, sizeof key, value, sizeof value);
+    return ahead;
+}
+
+static void announce_clock(struct embedded *embedded, instant ahead)
+{
+    instant known = atomic_load(&embedded->clock_ahead);
+
+    while (known < ahead && !atomic_compare_exchange_weak(&embedded->clock_ahead, &known, ahead))
+        ;
 }
 
 static enum store_result batch_init(struct batch *batch, struct embedded *embedded,
@@ -190,9 +206,8 @@ static enum store_result write_if_unchanged(struct batch *batch, struct embedded
     assert(!own->spent);
     lock_take(&stripe->lock);
     if (!snapshot_is_old(own)) {
-        if (stripe->newest < now)
-            stripe->newest = now;
-        add_clock(batch, stripe, stripe->newest);
+        instant ahead = add_clock(batch, stripe, now);
+
         if (batch->first_count > 0) {
             const struct piece_change *pieces;
             size_t count;
@@ -201,6 +216,8 @@ static enum store_result write_if_unchanged(struct batch *batch, struct embedded
             extents_referred(&batch->embedded->extents, pieces, count, batch->first_count);
         }
         result = write_batch(batch, stripe, own->hash, own);
+        if (!result)
+            announce_clock(batch->embedded, ahead);
         *ret_sequence = stripe->sequence;
     }
     lock_give(&stripe->lock);

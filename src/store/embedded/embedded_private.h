@@ -30,6 +30,7 @@ struct embedded {
     atomic_bool failed;          /* store invariant 6 */
     atomic_bool announced;       /* that it failed, in the log */
     _Atomic int64_t piece_bytes; /* referred to by records */
+    _Atomic instant clock_ahead; /* the newest clock row in the key space; see commit.c */
     struct keyspace keyspace;
     struct spaces spaces;
     struct stripe *stripes;

@@ -6,7 +6,7 @@
 #include "base/log.h"
 
 #define CACHE_BYTES_DEFAULT (16u << 20)
-#define WRITE_BUFFER_BYTES  (32u << 20)
+#define WRITE_BUFFER_BYTES  (16u << 20)
 #define WRITE_BUFFERS       3
 #define BLOCK_BYTES         (8u << 10)
 #define BLOOM_BITS          10
@@ -58,6 +58,7 @@ static rocksdb_options_t *new_options(void)
     rocksdb_options_set_max_file_opening_threads(options, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_bytes_per_sync(options, 1u << 20);
+    rocksdb_options_set_enable_write_thread_adaptive_yield(options, 0);
     /* The log is written by the syncer, not by each commit. */
     rocksdb_options_set_manual_wal_flush(options, 1);
     rocksdb_options_set_wal_recovery_mode(options, WAL_POINT_IN_TIME);
@@ -93,8 +94,22 @@ enum store_result keyspace_open(const char *path, size_t cache_bytes, struct key
     return STORE_OK;
 }
 
+/* What is in memory goes to a file, so that the next start has no log to read. */
+static void flush(const struct keyspace *keyspace)
+{
+    rocksdb_flushoptions_t *options = rocksdb_flushoptions_create();
+    char *error = NULL;
+
+    rocksdb_flushoptions_set_wait(options, 1);
+    rocksdb_flush(keyspace->db, options, &error);
+    rocksdb_flushoptions_destroy(options);
+    if (error)
+        keyspace_error("write records out", error); /* they are in the log */
+}
+
 void keyspace_close(struct keyspace *keyspace)
 {
+    flush(keyspace);
     rocksdb_readoptions_destroy(keyspace->read);
     rocksdb_writeoptions_destroy(keyspace->write);
     rocksdb_close(keyspace->db);

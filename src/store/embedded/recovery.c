@@ -46,6 +46,7 @@ static enum store_result recover_clock(struct embedded *embedded)
     embedded_cursor_close(cursor);
     if (result != STORE_NOT_FOUND)
         return result;
+    atomic_store(&embedded->clock_ahead, newest);
     clock_not_before(newest);
     return STORE_OK;
 }

@@ -34,7 +34,6 @@ struct stripe {
     uint64_t sequence;               /* of the newest change; under lock */
     uint64_t other_sequence;         /* of the newest one of another partition; under lock */
     uint32_t newest_hash;            /* of the partition of the newest change; under lock */
-    instant newest;                  /* of any commit; under lock */
     struct embedded_snapshot *first; /* open, without a view; under lock */
     struct view *newest_view;        /* NULL when all are gone; under lock */
 };
