@@ -1,0 +1,135 @@
+// The recordings as groups of exchanges, and a recorded exchange as a request to be sent again.
+//
+// A group is one test of one of Microsoft's SDKs against the real service. What a request needs and
+// the recording has not (python.jsonl.gz: bytes of large bodies; node.jsonl.gz: request headers too) is
+// made up where it does not matter, or taken from an answer; otherwise the request cannot be sent.
+
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+
+const DEFAULT_LENGTH = 16;
+const NOT_SENT = new Set(['authorization', 'host', 'date', 'x-ms-date', 'connection', 'accept',
+    'accept-encoding', 'user-agent', 'content-length', 'transfer-encoding', 'expect']);
+
+/** A request that cannot be made from what was recorded. */
+export class NotRecorded extends Error {}
+
+/** Groups of one file's blob exchanges: [{ name, exchanges }] in the order of the recording. */
+export function groupsOf(file) {
+    const groups = new Map();
+
+    for (const line of gunzipSync(readFileSync(file)).toString('utf8').split('\n')) {
+        const exchange = line === '' ? null : JSON.parse(line);
+        if (exchange?.svc !== 'blob')
+            continue;
+        const name = exchange.test ?? `${exchange.suite} ${exchange.group}`;
+        const url = new URL(exchange.path, 'http://recorded');
+        const [container, ...blob] = url.pathname.slice(1).split('/');
+        Object.assign(exchange, {
+            // Blobs of $root and containers look alike; the recordings have none of $root.
+            container: container || null,
+            blob: blob.join('/') || null,
+            query: [...url.searchParams],
+            parameter: (name) => url.searchParams.get(name),
+            at: Date.parse(exchange.respHeaders.date),
+            resource: url.pathname + (url.searchParams.get('snapshot') ?? ''),
+            error: exchange.respHeaders['x-ms-error-code']
+                ?? /<Code>(\w+)<\/Code>/.exec(exchange.respBody)?.[1],
+        });
+        groups.set(name, [...(groups.get(name) ?? []), exchange]);
+    }
+    return [...groups].map(([group, exchanges]) => ({
+        name: group, exchanges: exchanges.sort((a, b) => a.i - b.i),
+    }));
+}
+
+/** Short form of what is asked: "PUT blob?comp=block", "GET service?comp=list". */
+export function operationOf({ method, container, blob, parameter }) {
+    const level = blob ? 'blob' : container ? 'container' : 'service';
+    const comp = parameter('comp');
+
+    return `${method} ${level}${comp ? `?comp=${comp}` : ''}`;
+}
+
+/** Containers that were there before the group began: the first answer about them shows it. */
+export function containersBefore(exchanges) {
+    const before = new Map();
+
+    for (const exchange of exchanges) {
+        const { container, method, blob, status, error } = exchange;
+        if (!container || before.has(container))
+            continue;
+        const creates = method === 'PUT' && !blob && !exchange.parameter('comp');
+        const missing = error === 'ContainerNotFound' || (status === 404 && !blob);
+        before.set(container, !missing && !(creates && status === 201));
+    }
+    return before;
+}
+
+/* ---- node.jsonl.gz: headers that the request must have had ---- */
+
+function lengthOf(exchange, later) {
+    const shown = later.find(({ resource, status }) => resource === exchange.resource &&
+        (status === 200 || status === 206));
+    const total = /\/(\d+)$/.exec(shown?.respHeaders['content-range'] ?? '')?.[1];
+
+    return Number(total ?? shown?.respHeaders['content-length'] ?? DEFAULT_LENGTH);
+}
+
+function guessedHeaders(exchange) {
+    const { method, blob, reqBody, status, respHeaders, error } = exchange;
+    const comp = exchange.parameter('comp');
+    const headers = { 'x-ms-version': respHeaders['x-ms-version'] };
+
+    if (status === 412 || status === 304 || error === 'ConditionNotMet')
+        throw new NotRecorded('conditions of the request were not recorded');
+    if (['lease', 'properties', 'acl', 'metadata', 'tier', 'copy'].includes(comp) && method === 'PUT')
+        throw new NotRecorded('headers of the request were not recorded');
+    if (method === 'PUT' && blob && !comp) {
+        if (reqBody === null || status === 202)
+            throw new NotRecorded('the type of the blob was not recorded');
+        headers['x-ms-blob-type'] = 'BlockBlob';
+    }
+    const range = /^bytes (\d+-\d+)\//.exec(respHeaders['content-range'] ?? '')?.[1];
+    if (method === 'GET' && status === 206)
+        headers['x-ms-range'] = `bytes=${range}`;
+    return headers;
+}
+
+/* ---- bodies ---- */
+
+function bodyOf(exchange, later) {
+    const { reqBody, reqHeaders } = exchange;
+    const length = reqHeaders ? Number(reqHeaders['content-length'] ?? 0) : lengthOf(exchange, later);
+
+    if (reqBody === null)
+        return Buffer.alloc(0);
+    if (reqBody === '*' && !reqHeaders)
+        return Buffer.alloc(length, 'x');
+    if (typeof reqBody === 'object') {
+        if (reqBody.head?.trimStart().startsWith('<'))
+            throw new NotRecorded('the body of the request was cut in the recording');
+        return Buffer.alloc(reqBody.len, 'x');
+    }
+    // A text whose length is not the one sent was bytes once.
+    const text = Buffer.from(reqBody);
+    return reqBody.trimStart().startsWith('<') || text.length === length ? text
+        : Buffer.alloc(length, 'x');
+}
+
+/** The request as it can be sent: { method, path, query, headers, body, anonymous }. later: what comes
+ *  after it in its group. Throws NotRecorded. */
+export function requestOf(exchange, later) {
+    const recorded = exchange.reqHeaders ?? guessedHeaders(exchange);
+    const body = bodyOf(exchange, later);
+    const sameBody = typeof exchange.reqBody === 'string' && exchange.reqHeaders &&
+        Buffer.byteLength(exchange.reqBody) === body.length;
+    const headers = Object.entries(recorded).filter(([name]) => !NOT_SENT.has(name) &&
+        (sameBody || !['content-md5', 'x-ms-blob-content-md5'].includes(name)));
+
+    return {
+        method: exchange.method, path: new URL(exchange.path, 'http://recorded').pathname,
+        query: exchange.query, headers, body,
+        anonymous: exchange.reqHeaders !== undefined && !exchange.reqHeaders['x-ms-date'],
+    };
+}
