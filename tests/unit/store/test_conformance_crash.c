@@ -1,6 +1,7 @@
 /* Stores on disk: what was acknowledged is there after closing and after kill -9, what was not
  * committed takes no room, and a folder has one process at a time. store invariants 1 to 3 */
 #include "conformance_child.h"
+#include "conformance_numbers.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -185,65 +186,17 @@ static void collection_goes_on_after_a_kill(void **state)
     assert_string_equal(get_now(f->store, partition_of(space, "0"), f->arena, "s"), "(none)");
 }
 
-#define STREAM_BYTES(i) (1000 + (i)*37 % 300000)
-
-/* Replaces the stream `s` and the records a and b, all telling the number, in one commit. */
-static uint64_t commit_number(struct fixture *f, uint64_t number)
-{
-    struct arena *arena = arena_new(8u << 20);
-    struct changes *changes = changes_new(arena);
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
-    struct bytes value = arena_printf(arena, "%llu", (unsigned long long)number);
-    const struct piece *pieces;
-    struct record record;
-    struct stage *stage;
-    uint64_t sequence = 0;
-    size_t count;
-
-    if (stage_pattern(f->store, STREAM_BYTES(number), number, 50000, &stage) != STORE_OK)
-        abort();
-    pieces = stage_pieces(stage, &count);
-    if (snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), arena, &record) == STORE_OK)
-        changes_release(changes, record.pieces, record.piece_count);
-    changes_put(changes, RECORD_LISTED, bytes_from_string("a"), value, NULL, 0);
-    changes_put(changes, RECORD_LISTED, bytes_from_string("s"), value, pieces, count);
-    changes_put(changes, RECORD_INNER, bytes_from_string("b"), value, NULL, 0);
-    if (store_commit(f->store, snapshot, changes, clock_now(), &sequence) != STORE_OK)
-        abort();
-    stage_close(stage);
-    snapshot_close(snapshot);
-    arena_free(arena);
-    return sequence;
-}
-
 static void commit_for_ever(struct fixture *f, int to_parent)
 {
-    uint64_t first;
+    uint64_t sequence;
 
     child_open(f);
-    first = strtoull(get_now(f->store, f->partition, f->arena, "a"), NULL, 10) + 1;
-    for (uint64_t number = first;; number++) {
-        wait_durable(f->store, commit_number(f, number));
+    for (uint64_t number = numbers_newest(f) + 1;; number++) {
+        if (numbers_commit(f, number, &sequence) != STORE_OK)
+            abort();
+        wait_durable(f->store, sequence);
         child_tell(to_parent, number);
     }
-}
-
-/* The number that is there, the same in all three records. */
-static uint64_t check_numbers(struct fixture *f)
-{
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
-    const char *text = get_text(snapshot, f->arena, "a");
-    uint64_t number = strtoull(text, NULL, 10);
-    struct record record;
-
-    assert_string_equal(get_text(snapshot, f->arena, "s"), text);
-    assert_int_equal(
-        snapshot_get(snapshot, RECORD_INNER, bytes_from_string("b"), f->arena, &record), STORE_OK);
-    assert_true(bytes_is(record.value, text));
-    assert_true(stream_matches(f->store, snapshot, "s", STREAM_BYTES(number), number));
-    snapshot_close(snapshot);
-    assert_int_equal(usage_now(f->store).piece_bytes, STREAM_BYTES(number));
-    return number;
 }
 
 /* Rule: after kill -9 at any moment, all that was acknowledged is there, and of what was under way
@@ -266,7 +219,7 @@ static void acknowledged_outlives_a_kill(void **state)
             acknowledged = heard;
         assert_true(child_end(child, from_child));
         fixture_reopen(f);
-        assert_true(check_numbers(f) >= acknowledged);
+        assert_true(numbers_check(f) >= acknowledged);
     }
 }
 
