@@ -84,9 +84,9 @@ static void give_arena(struct worker *worker, struct arena *arena, struct arena_
 }
 
 /* Spares MHD the query: it would split it into parts that nobody reads, and when those outgrow the
- * connection's memory, MHD queues a refusal but then forgets its state and spins. `target` lies in
- * MHD's buffer, which MHD itself cuts into pieces right after; a NUL after the '?' leaves no parts.
- */
+ * connection's memory, MHD queues a refusal but forgets that it did, and the client waits in vain.
+ * `target` lies in MHD's buffer, which MHD itself cuts into pieces right after; a NUL after the '?'
+ * leaves no parts. */
 static void hide_query(const char *target)
 {
     char *query = strchr((char *)(uintptr_t)target, '?');
