@@ -184,6 +184,12 @@ static enum store_result add_group(struct page *page, struct bytes group)
     return STORE_OK;
 }
 
+static enum store_result unknown_form(struct bytes name)
+{
+    log_line(LOG_ERROR, "a record of blob %.*s has an unknown form", BYTES_ARG(name));
+    return STORE_CORRUPT;
+}
+
 /* Shows one record, or passes over it.
  * returns  STORE_OK: go on; STORE_NOT_FOUND: the page is complete; STORE_CORRUPT */
 static enum store_result add_record(struct page *page, const struct walked *at)
@@ -195,7 +201,7 @@ static enum store_result add_record(struct page *page, const struct walked *at)
     instant snapshot;
 
     if (!snapshot_of_key(at->record_key, &snapshot))
-        return STORE_CORRUPT;
+        return unknown_form(name);
     if (snapshot > 0 && !(include & INCLUDE_SNAPSHOTS)) {
         page->seek.len = 0;
         text_add(&page->seek, name);
@@ -203,7 +209,7 @@ static enum store_result add_record(struct page *page, const struct walked *at)
         return STORE_OK;
     }
     if (!blob_decode(at->value, &blob))
-        return STORE_CORRUPT;
+        return unknown_form(name);
     if (!is_shown(page, &blob) && page->looked_at < LISTING_RECORDS_MAX)
         return STORE_OK;
     if (is_full(page)) {
@@ -298,11 +304,8 @@ enum error list_blobs(struct decision *d)
     decision_saw(d, walk_sequence(page.walk));
     result = add_page(&page);
     walk_close(page.walk);
-    if (result != STORE_OK) {
-        log_line(LOG_ERROR, "listing of container %.*s: %s", BYTES_ARG(d->call->container),
-                 store_result_text(result));
+    if (result != STORE_OK)
         return fail_store(d, result);
-    }
     if (page.shown == 0) {
         enum error e = check_still_there(d);
 

@@ -1,5 +1,6 @@
 /* List Containers: a walk over the account's space, where every container is a partition.
  * The marker is "/account/name" of the container to go on with, as the real service gives it. */
+#include "base/log.h"
 #include "blob/container_private.h"
 #include "blob/listing.h"
 
@@ -133,8 +134,11 @@ static enum store_result add_page(struct decision *d, struct walk *walk, struct 
                                      BYTES_ARG(at.partition_key));
             return STORE_OK;
         }
-        if (!container_decode(at.value, &container))
+        if (!container_decode(at.value, &container)) {
+            log_line(LOG_ERROR, "the record of container %.*s has an unknown form",
+                     BYTES_ARG(at.partition_key));
             return STORE_CORRUPT;
+        }
         if (count == 0)
             xml_open(out, "Containers");
         add_container(out, &view, at.partition_key, &container);
