@@ -169,12 +169,14 @@ export class Permutation {
             await this.#print(waiting);
     }
 
-    /** Steps sent at the same time: what happened is printed sorted, without saying to whom. */
+    /** Steps sent at the same time: what happened is printed sorted, without saying to whom. Names are
+     *  given out in the order of the steps, so that two equal ETags would be seen. */
     async #race({ text, starts }) {
         const texts = [];
 
+        await Promise.all(starts.map((step) => this.#session(step.session).connect()));
         for (const { coming } of starts.map((step) => this.#begin(step, null)))
-            texts.push((await this.#text(coming)).replace(AGAIN, '').replace(/ E\d+/, ' E'));
+            texts.push((await this.#text(coming)).replace(AGAIN, ''));
         this.#lines.push(`${text}: ${texts.sort().join(' + ')}`);
     }
 }

@@ -61,6 +61,11 @@ export class Session {
         this.#shared = shared;
     }
 
+    /** Opens the connection, unless it is. */
+    async connect() {
+        this.#connection ??= await Connection.open(this.#target.host, this.#target.port);
+    }
+
     close() {
         this.#connection?.close();
         this.#connection = null;
@@ -74,7 +79,7 @@ export class Session {
                 return await this.#clock(action.clock);
             if (action.collect)
                 return await this.#collect();
-            this.#connection ??= await Connection.open(this.#target.host, this.#target.port);
+            await this.connect();
             return action.finish ? await this.#finish() : await this.#send(action, headers);
         } catch (error) {
             if (!(error instanceof Missing))
