@@ -4,12 +4,18 @@
 // the recording has not (python.jsonl.gz: bytes of large bodies; node.jsonl.gz: request headers too) is
 // made up where it does not matter, or taken from an answer; otherwise the request cannot be sent.
 
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
 const DEFAULT_LENGTH = 16;
+const RUNS_APART_MS = 5000;
+const MADE_MAX = 64 << 20;
 const NOT_SENT = new Set(['authorization', 'host', 'date', 'x-ms-date', 'connection', 'accept',
     'accept-encoding', 'user-agent', 'content-length', 'transfer-encoding', 'expect']);
+
+const SUMS = new Set(['content-md5', 'x-ms-blob-content-md5']);
+const md5 = (bytes) => createHash('md5').update(bytes).digest('base64');
 
 /** A request that cannot be made from what was recorded. */
 export class NotRecorded extends Error {}
@@ -33,14 +39,33 @@ export function groupsOf(file) {
             parameter: (name) => url.searchParams.get(name),
             at: Date.parse(exchange.respHeaders.date),
             resource: url.pathname + (url.searchParams.get('snapshot') ?? ''),
-            error: exchange.respHeaders['x-ms-error-code']
-                ?? /<Code>(\w+)<\/Code>/.exec(exchange.respBody)?.[1],
+            // Not text where the answer was no text.
+            respBody: typeof exchange.respBody === 'string' ? exchange.respBody : null,
         });
+        exchange.error = exchange.respHeaders['x-ms-error-code']
+            ?? /<Code>(\w+)<\/Code>/.exec(exchange.respBody ?? '')?.[1];
         groups.set(name, [...(groups.get(name) ?? []), exchange]);
     }
     return [...groups].map(([group, exchanges]) => ({
-        name: group, exchanges: exchanges.sort((a, b) => a.i - b.i),
+        name: group, runs: runsOf(exchanges.sort((a, b) => a.i - b.i)),
     }));
+}
+
+/** Some tests were recorded several times, one run after the other, each in a container made anew. A run
+ *  begins where the first request comes again after a while. */
+function runsOf(exchanges) {
+    const kind = ({ method, path, reqHeaders }) => [method, path, reqHeaders?.['x-ms-lease-action'],
+        ...Object.keys(reqHeaders ?? {}).sort()].join();
+    const first = kind(exchanges[0]);
+    const runs = [];
+
+    for (const exchange of exchanges) {
+        const gap = exchange.at - runs.at(-1)?.at(-1).at;
+        if (runs.length === 0 || (gap >= RUNS_APART_MS && kind(exchange) === first))
+            runs.push([]);
+        runs.at(-1).push(exchange);
+    }
+    return runs;
 }
 
 /** Short form of what is asked: "PUT blob?comp=block", "GET service?comp=list". */
@@ -51,7 +76,7 @@ export function operationOf({ method, container, blob, parameter }) {
     return `${method} ${level}${comp ? `?comp=${comp}` : ''}`;
 }
 
-/** Containers that were there before the group began: the first answer about them shows it. */
+/** Containers that were there before the run began: the first answer about them shows it. */
 export function containersBefore(exchanges) {
     const before = new Map();
 
@@ -66,6 +91,31 @@ export function containersBefore(exchanges) {
     return before;
 }
 
+/** Block blobs that were there before the run began, as far as its first answer about them shows them:
+ *  [{ path, length, headers, blocks }]. blocks: it has no MD5, as one that was put in blocks. */
+export function blobsBefore(exchanges) {
+    const seen = new Set();
+    const blobs = [];
+
+    for (const { blob, method, resource, status, respHeaders } of exchanges) {
+        if (!blob || seen.has(resource))
+            continue;
+        seen.add(resource);
+        const total = /\/(\d+)$/.exec(respHeaders['content-range'] ?? '')?.[1];
+        const length = Number(total ?? respHeaders['content-length']);
+        if (!['GET', 'HEAD'].includes(method) || ![200, 206].includes(status) ||
+            respHeaders['x-ms-blob-type'] !== 'BlockBlob' || !(length <= MADE_MAX))
+            continue;
+        const sums = ['content-md5', 'x-ms-blob-content-md5'];
+        blobs.push({
+            path: resource, length,
+            headers: Object.entries(respHeaders).filter(([name]) => name.startsWith('x-ms-meta-')),
+            blocks: !sums.some((name) => name in respHeaders),
+        });
+    }
+    return blobs;
+}
+
 /* ---- node.jsonl.gz: headers that the request must have had ---- */
 
 function lengthOf(exchange, later) {
@@ -76,10 +126,22 @@ function lengthOf(exchange, later) {
     return Number(total ?? shown?.respHeaders['content-length'] ?? DEFAULT_LENGTH);
 }
 
-function guessedHeaders(exchange) {
+/* The metadata that a request set is what the next answer that has any shows. */
+function metadataOf(exchange, later) {
+    const isMetadata = ([name]) => name.startsWith('x-ms-meta-');
+    const answers = later.filter(({ resource }) => resource === exchange.resource)
+        .map(({ respHeaders }) => Object.entries(respHeaders).filter(isMetadata));
+
+    return Object.fromEntries(answers.find((headers) => headers.length > 0) ?? []);
+}
+
+function guessedHeaders(exchange, later) {
     const { method, blob, reqBody, status, respHeaders, error } = exchange;
     const comp = exchange.parameter('comp');
-    const headers = { 'x-ms-version': respHeaders['x-ms-version'] };
+    const headers = {
+        'x-ms-version': respHeaders['x-ms-version'],
+        ...(method === 'PUT' && !comp ? metadataOf(exchange, later) : {}),
+    };
 
     if (status === 412 || status === 304 || error === 'ConditionNotMet')
         throw new NotRecorded('conditions of the request were not recorded');
@@ -120,12 +182,12 @@ function bodyOf(exchange, later) {
 /** The request as it can be sent: { method, path, query, headers, body, anonymous }. later: what comes
  *  after it in its group. Throws NotRecorded. */
 export function requestOf(exchange, later) {
-    const recorded = exchange.reqHeaders ?? guessedHeaders(exchange);
+    const recorded = exchange.reqHeaders ?? guessedHeaders(exchange, later);
     const body = bodyOf(exchange, later);
-    const sameBody = typeof exchange.reqBody === 'string' && exchange.reqHeaders &&
-        Buffer.byteLength(exchange.reqBody) === body.length;
-    const headers = Object.entries(recorded).filter(([name]) => !NOT_SENT.has(name) &&
-        (sameBody || !['content-md5', 'x-ms-blob-content-md5'].includes(name)));
+    // Where the bytes were made up, the sum that was right is made anew.
+    const isRight = exchange.status < 300 && body.toString() !== exchange.reqBody;
+    const headers = Object.entries(recorded).filter(([name]) => !NOT_SENT.has(name))
+        .map(([name, value]) => [name, isRight && SUMS.has(name) ? md5(body) : value]);
 
     return {
         method: exchange.method, path: new URL(exchange.path, 'http://recorded').pathname,
