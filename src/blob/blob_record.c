@@ -1,7 +1,7 @@
 /* The record of a blob: how it lies in its partition (the key, the encoding) and back.
  *
- * Value, version 1:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5) | created | etag |
- *   modified | snapshot | lease | content id, length, block count | content type, encoding, language,
+ * Value, version 1:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5, 4 nothing staged,
+ *   8 content is alone, 16 content is without pieces) | created | etag | modified | snapshot | lease | content id, length, block count | content type, encoding, language,
  *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged) | metadata (bytes) | tier u8 |
  *   tier changed
  * A change of the form gets a new version number; the old reader stays. */
@@ -9,7 +9,13 @@
 
 #define RECORD_VERSION 1
 
-enum { FLAG_UNCOMMITTED = 1, FLAG_MD5 = 2 };
+enum {
+    FLAG_UNCOMMITTED = 1,
+    FLAG_MD5 = 2,
+    FLAG_NOTHING_STAGED = 4,
+    FLAG_ALONE = 8,
+    FLAG_WITHOUT_PIECES = 16,
+};
 
 #define KEY_OF_SNAPSHOT 0x01
 #define KEY_OF_BASE     0xFF
@@ -71,16 +77,25 @@ static void decode_http(struct decoder *in, bool has_md5, struct http_properties
         decode_fixed(in, http->md5, sizeof http->md5);
 }
 
+static uint8_t flags_of(const struct blob *blob)
+{
+    unsigned flags = (blob->uncommitted ? FLAG_UNCOMMITTED : 0u) |
+                     (blob->http.has_md5 ? FLAG_MD5 : 0u) |
+                     (blob->nothing_staged ? FLAG_NOTHING_STAGED : 0u) |
+                     (blob->content.is_alone ? FLAG_ALONE : 0u) |
+                     (blob->content.without_pieces ? FLAG_WITHOUT_PIECES : 0u);
+
+    return (uint8_t)flags;
+}
+
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob)
 {
-    unsigned flags =
-        (blob->uncommitted ? FLAG_UNCOMMITTED : 0u) | (blob->http.has_md5 ? FLAG_MD5 : 0u);
     struct text out;
 
     text_init(&out, arena, 256);
     encode_u8(&out, RECORD_VERSION);
     encode_u8(&out, (uint8_t)blob->type);
-    encode_u8(&out, (uint8_t)flags);
+    encode_u8(&out, flags_of(blob));
     encode_u64(&out, blob->created);
     encode_u64(&out, blob->etag.v);
     encode_u64(&out, blob->modified);
@@ -111,6 +126,9 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
         return false;
     blob.type = (enum blob_type)type;
     blob.uncommitted = (flags & FLAG_UNCOMMITTED) != 0;
+    blob.nothing_staged = (flags & FLAG_NOTHING_STAGED) != 0;
+    blob.content.is_alone = (flags & FLAG_ALONE) != 0;
+    blob.content.without_pieces = (flags & FLAG_WITHOUT_PIECES) != 0;
     blob.created = decode_u64(&in);
     blob.etag.v = decode_u64(&in);
     blob.modified = decode_u64(&in);

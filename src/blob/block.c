@@ -67,9 +67,10 @@ enum error check_put_block(struct decision *d)
 /* What is staged so far. Blocks that are over count as none, and go with this change. */
 static enum store_result read_staged(struct decision *d, struct uncommitted *ret_total)
 {
+    const struct blob_state *state = blob_state(d);
     enum store_result result;
 
-    if (!blob_state(d)->found) {
+    if (!state->found || state->blob.nothing_staged) {
         *ret_total = (struct uncommitted){ .count = 0 };
         return STORE_OK;
     }
@@ -94,15 +95,20 @@ static enum error check_count(struct decision *d, const struct uncommitted *tota
     return result ? fail_store(d, result) : OK;
 }
 
-/* A blob that is not there yet gets a record that only a listing with its uncommitted blobs shows. */
-static void write_uncommitted_blob(struct decision *d)
+/* A blob that is not there yet gets a record that only a listing with its uncommitted blobs shows; one
+ * that is there remembers that blocks are staged now. */
+static void write_blob(struct decision *d)
 {
     const struct blob_state *state = blob_state(d);
     struct blob blob = { .type = BLOB_BLOCK, .uncommitted = true, .created = d->now };
 
+    if (d->subject.exists && !state->blob.nothing_staged)
+        return;
     if (state->found)
         blob = state->blob;
-    blob.modified = d->now;
+    if (!d->subject.exists)
+        blob.modified = d->now;
+    blob.nothing_staged = false;
     blob_write(d->changes, d->arena, &blob);
 }
 
@@ -145,8 +151,7 @@ enum error put_block(struct decision *d)
         uncommitted_put(d->before, d->changes, d->arena, &total, d->now, given->id, &d->call->body);
     if (result)
         return blob_fail_content(d, result);
-    if (!d->subject.exists)
-        write_uncommitted_blob(d);
+    write_blob(d);
 
     answer(d, 201);
     blob_answer_sums(d, &given->sums);

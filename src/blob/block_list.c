@@ -138,12 +138,13 @@ static const struct content_block *find_block(const struct block_index *index, s
 static enum store_result read_staged(struct decision *d, struct content_block **ret_blocks,
                                      size_t *ret_count)
 {
+    const struct blob_state *state = blob_state(d);
     struct uncommitted total;
     enum store_result result;
 
     *ret_blocks = NULL;
     *ret_count = 0;
-    if (!blob_state(d)->found || d->call->snapshot != 0)
+    if (!state->found || state->blob.nothing_staged || d->call->snapshot != 0)
         return STORE_OK;
     result = uncommitted_read(d->before, d->arena, &total);
     if (result || total.count == 0 || blocks_are_over(total.last_put, d->now))

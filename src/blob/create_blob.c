@@ -36,6 +36,7 @@ enum error create_blob_begin(struct decision *d, const struct create_blob *given
     const struct blob *was = d->subject.exists ? &blob_state(d)->blob : NULL;
     struct blob blob = {
         .type = BLOB_BLOCK,
+        .nothing_staged = true, /* when it is committed */
         .created = d->now,
         .etag = etag_after(d->subject.etag, d->now),
         .modified = d->now,
@@ -78,6 +79,8 @@ static enum store_result give_up_old(struct decision *d)
         if (result)
             return result;
     }
+    if (state->blob.nothing_staged)
+        return STORE_OK;
     result = uncommitted_read(d->before, d->arena, &total);
     if (result || total.count == 0)
         return result;

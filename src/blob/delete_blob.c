@@ -102,6 +102,8 @@ static enum store_result delete_base(struct decision *d, struct contents *conten
     if (!blob->uncommitted)
         end_content(d, contents, &blob->content);
     blob_delete_record(d->changes, d->arena, 0);
+    if (blob->nothing_staged)
+        return STORE_OK;
     result = uncommitted_read(d->before, d->arena, &total);
     if (result || total.count == 0)
         return result;

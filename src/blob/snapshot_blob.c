@@ -21,17 +21,21 @@ enum error check_snapshot_blob(struct decision *d)
     return OK;
 }
 
-/* The snapshot shares the content of the base; the base itself does not change. One with metadata of
- * its own has an ETag of its own. rest: Snapshot-Blob; semantics 0.5, 5 */
+/* The snapshot shares the content of the base; of the base itself nothing changes that anybody sees. One
+ * with metadata of its own has an ETag of its own. rest: Snapshot-Blob; semantics 0.5, 5 */
 enum error snapshot_blob(struct decision *d)
 {
     const struct snapshot_metadata *given = d->call->parameters;
-    struct blob snapshot = blob_state(d)->blob;
+    struct blob base = blob_state(d)->blob, snapshot;
     char time[INSTANT_ISO_SIZE];
     enum store_result result;
 
-    if (snapshot.tier == TIER_ARCHIVE)
+    if (base.tier == TIER_ARCHIVE)
         return E_BlobArchived;
+    result = content_hold(d->before, d->changes, d->arena, &base.content);
+    if (result)
+        return blob_fail_content(d, result);
+    snapshot = base;
     snapshot.snapshot = d->now;
     snapshot.lease = (struct lease){ .kind = 0 };
     if (given->metadata.len > 0) {
@@ -39,10 +43,9 @@ enum error snapshot_blob(struct decision *d)
         snapshot.etag = etag_after(snapshot.etag, d->now);
         snapshot.modified = d->now;
     }
-    result = content_hold(d->before, d->changes, d->arena, &snapshot.content);
-    if (result)
-        return blob_fail_content(d, result);
     blob_write(d->changes, d->arena, &snapshot);
+    if (base.content.is_alone != blob_state(d)->blob.content.is_alone)
+        blob_write(d->changes, d->arena, &base);
 
     instant_format_iso(snapshot.snapshot, time);
     answer(d, 201);

@@ -31,6 +31,9 @@ struct content {
     uint64_t id;
     uint64_t length;
     uint32_t block_count; /* committed blocks; 0 for Put Blob */
+    /* What is known of it without a read. False is always right, and costs the read. */
+    bool is_alone;       /* it has one holder */
+    bool without_pieces; /* all of it lies inline */
 };
 
 /* Bytes that arrived with a request: in memory, or staged as pieces. */
@@ -58,9 +61,9 @@ struct content_block {
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
-/* One more holder (Snapshot Blob). */
+/* One more holder (Snapshot Blob). From now on no record of a holder may say that it is alone. */
 enum store_result content_hold(struct snapshot *before, struct changes *changes,
-                               struct arena *arena, const struct content *content);
+                               struct arena *arena, struct content *content);
 /* `holders` (1 or more) holders less; the last one deletes the map and releases the pieces. Once
  * for a content in one list of changes: it reads the count as it was before (Delete Blob ends the
  * base and snapshots of one content together). */

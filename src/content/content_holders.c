@@ -65,16 +65,17 @@ static void holders_write(struct changes *changes, struct arena *arena, uint64_t
 }
 
 enum store_result content_hold(struct snapshot *before, struct changes *changes,
-                               struct arena *arena, const struct content *content)
+                               struct arena *arena, struct content *content)
 {
     enum store_result result;
-    uint64_t holders = 0;
+    uint64_t holders = 1;
 
     if (content->id == 0)
         return STORE_OK;
-    result = holders_read(before, arena, content->id, &holders);
+    result = content->is_alone ? STORE_OK : holders_read(before, arena, content->id, &holders);
     if (result)
         return result;
+    content->is_alone = false;
     holders_write(changes, arena, content->id, holders + 1);
     return STORE_OK;
 }
@@ -95,6 +96,10 @@ static enum store_result delete_map(struct snapshot *before, struct changes *cha
     struct record record;
     struct scan *scan;
 
+    if (segment_is_only(content) && content->without_pieces) {
+        segment_delete_last(changes, content);
+        return STORE_OK;
+    }
     if (segment_is_only(content)) {
         result = segment_get_last(before, arena, content, &record);
         if (result == STORE_OK)
@@ -114,12 +119,12 @@ enum store_result content_give_up(struct snapshot *before, struct changes *chang
                                   uint32_t holders)
 {
     enum store_result result;
-    uint64_t held = 0;
+    uint64_t held = 1;
 
     assert(holders > 0);
     if (content->id == 0)
         return STORE_OK;
-    result = holders_read(before, arena, content->id, &held);
+    result = content->is_alone ? STORE_OK : holders_read(before, arena, content->id, &held);
     if (result)
         return result;
     if (holders > held)

@@ -20,7 +20,12 @@ struct content content_from_body(struct changes *changes, uint64_t id, const str
                        body->piece_count);
     segment_writer_finish(&writer);
     assert(writer.end == body->length);
-    content = (struct content){ .id = id, .length = body->length };
+    content = (struct content){
+        .id = id,
+        .length = body->length,
+        .is_alone = true,
+        .without_pieces = body->piece_count == 0,
+    };
     assert(!segment_is_only(&content) || writer.start == 0);
     return content;
 }
@@ -45,7 +50,13 @@ struct content content_from_blocks(struct changes *changes, uint64_t id,
         assert(writer.end == length);
     }
     segment_writer_finish(&writer);
-    return (struct content){ .id = id, .length = length, .block_count = (uint32_t)count };
+    return (struct content){
+        .id = id,
+        .length = length,
+        .block_count = (uint32_t)count,
+        .is_alone = true,
+        .without_pieces = pieces == 0,
+    };
 }
 
 /* ---- read back ---- */

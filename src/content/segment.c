@@ -239,6 +239,14 @@ enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
     return snapshot_get(before, RECORD_INNER, bytes_of(key, sizeof key), arena, ret_record);
 }
 
+void segment_delete_last(struct changes *changes, const struct content *content)
+{
+    char key[SEGMENT_KEY_SIZE];
+
+    segment_key(content->id, content->length, key);
+    changes_delete(changes, RECORD_INNER, bytes_of(key, sizeof key));
+}
+
 static enum store_result find(struct snapshot *before, struct arena *arena,
                               const struct content *content, uint64_t offset,
                               struct record *ret_record)

@@ -83,6 +83,8 @@ enum store_result segment_at(struct snapshot *before, struct arena *arena,
 /* The record of the content's last segment, whose key is known: one get instead of a scan. */
 enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record);
+/* Deletes it unread: only where it refers to no pieces. */
+void segment_delete_last(struct changes *changes, const struct content *content);
 /* True when the last segment is the only one for certain (segment invariant 4). */
 static inline bool segment_is_only(const struct content *content)
 {

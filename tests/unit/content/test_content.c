@@ -222,7 +222,7 @@ static void blocks_of_no_bytes(void **state)
     }
 }
 
-static void hold(struct fixture *f, const struct content *content)
+static void hold(struct fixture *f, struct content *content)
 {
     fixture_begin(f);
     assert_int_equal(content_hold(f->before, f->changes, f->arena, content), STORE_OK);

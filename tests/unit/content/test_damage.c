@@ -25,7 +25,7 @@ static void read_records(struct fixture *f, struct records *records)
 }
 
 /* Inline blocks in some segments, and a block in pieces. */
-#define INLINE_BLOCKS 100
+#define INLINE_BLOCKS (3 * SEGMENT_WEIGHT_MAX / BLOCK_INLINE_MAX)
 #define SEGMENTS      4
 
 static struct content commit_blocks(struct fixture *f)
@@ -195,6 +195,7 @@ static void damaged_holders(void **state)
     struct fixture *f = *state;
     struct content content = commit_blocks(f);
 
+    content.is_alone = false; /* else nobody asks */
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         fixture_begin(f);
         changes_put(f->changes, RECORD_INNER, bytes_of("r\0\0\0\0\0\0\0\7", 9), values[i], NULL, 0);
