@@ -33,7 +33,7 @@ struct content {
     uint32_t block_count; /* committed blocks; 0 for Put Blob */
     /* What is known of it without a read. False is always right, and costs the read. */
     bool is_alone;       /* it has one holder */
-    bool without_pieces; /* all of it lies inline */
+    bool without_pieces; /* of Put Blob: it lies inline */
 };
 
 /* Bytes that arrived with a request: in memory, or staged as pieces. */

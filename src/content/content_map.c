@@ -55,7 +55,6 @@ struct content content_from_blocks(struct changes *changes, uint64_t id,
         .length = length,
         .block_count = (uint32_t)count,
         .is_alone = true,
-        .without_pieces = pieces == 0,
     };
 }
 

@@ -261,6 +261,19 @@ struct store *store_of(struct fixture *f)
     return f->store;
 }
 
+struct snapshot *open_blob(struct fixture *f)
+{
+    struct partition at = { .space = blob_account_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
+                            .key = BYTES("box") };
+    struct snapshot *snapshot = snapshot_open(f->store, at);
+    struct container container;
+
+    assert_int_equal(container_read(snapshot, f->arena, &container), STORE_OK);
+    snapshot_close(snapshot);
+    at = (struct partition){ .space = container.space, .key = BYTES("b") };
+    return snapshot_open(f->store, at);
+}
+
 uint64_t bytes_kept(struct fixture *f)
 {
     struct store_usage usage;

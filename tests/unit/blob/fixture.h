@@ -40,6 +40,8 @@ const char *textf(struct fixture *f, const char *format, ...) __attribute__((for
 const char *header_of(struct fixture *f, const struct answer *answer, const char *name);
 
 struct store *store_of(struct fixture *f);
+/* The partition of blob "b" of "box"; to be closed. */
+struct snapshot *open_blob(struct fixture *f);
 /* Bytes of pieces that records refer to: 0 when nothing is left behind. */
 uint64_t bytes_kept(struct fixture *f);
 

@@ -227,20 +227,12 @@ static void list_length_is_limited(void **state)
 /* Lets the total say that as many blocks are staged as there may be, where there is one. */
 static void pretend_all_are_staged(struct fixture *f, struct arena *arena)
 {
-    struct partition partition = { .space =
-                                       blob_account_space(bytes_from_string("devstoreaccount1")),
-                                   .key = BYTES("box") };
-    struct snapshot *snapshot = snapshot_open(store_of(f), partition);
+    struct snapshot *snapshot = open_blob(f);
     struct uncommitted total = { .count = UNCOMMITTED_BLOCKS_MAX, .id_length = 1 };
     struct body body = { .length = 1, .inline_bytes = BYTES("x") };
     struct changes *changes = changes_new(arena);
-    struct container container;
     uint64_t sequence;
 
-    assert_int_equal(container_read(snapshot, arena, &container), STORE_OK);
-    snapshot_close(snapshot);
-    partition = (struct partition){ .space = container.space, .key = BYTES("b") };
-    snapshot = snapshot_open(store_of(f), partition);
     assert_int_equal(uncommitted_put(snapshot, changes, arena, &total, clock_now(),
                                      bytes_from_string(ids[0]), &body),
                      STORE_OK);
