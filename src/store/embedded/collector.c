@@ -12,7 +12,7 @@
 
 #define BATCH_RECORDS   256
 #define BATCH_ARENA_MAX (256u << 20)
-#define RECLAIM_POLL_MS 10
+#define GATHER_MS       10
 #define CURSOR_RECORDS  4096 /* a cursor holds old state: it is renewed after so many */
 
 void collector_init(struct collector *collector, struct embedded *embedded)
@@ -164,13 +164,16 @@ static bool collect_space(struct collector *collector, const struct guid *space)
             reclaim_step(collector->embedded);
         }
         key_release(&from);
+        if (result && result != STORE_NOT_FOUND)
+            log_line(LOG_ERROR, "store: a dropped space is not collected: %s",
+                     store_result_text(result));
         if (result != STORE_NOT_FOUND)
             return false; /* it goes on, or fails again, at the next start */
     }
     return true;
 }
 
-/* One round over all there is to do; true when freed pieces still wait. */
+/* One round over all there is to do; true when something still waits for the disk. */
 static bool work(struct collector *collector)
 {
     bool left;
@@ -189,9 +192,22 @@ static bool work(struct collector *collector)
         if (collect_space(collector, &space))
             commit_space_collected(collector->embedded, &space);
     }
-    left = reclaim_step(collector->embedded);
+    /* First: what a stage that ends gives away is there before it no longer counts. */
+    left = atomic_load(&collector->embedded->ending_stages) > 0;
+    left = reclaim_step(collector->embedded) || left;
     extents_sweep(&collector->embedded->extents);
     return left;
+}
+
+/* Until there is something to do. Freed pieces are let gather, unless somebody asks. Under lock. */
+static void wait_for_work(struct collector *collector, bool left)
+{
+    while (!collector->stopping && collector->asked == collector->answered && !collector->poked &&
+           collector->count == 0)
+        if (!lock_wait(&collector->lock, &collector->work, left ? GATHER_MS : -1))
+            return;
+    if (!collector->stopping && collector->asked == collector->answered && collector->count == 0)
+        lock_wait(&collector->lock, &collector->work, GATHER_MS);
 }
 
 static void *collect_over_and_over(void *argument)
@@ -202,22 +218,20 @@ static void *collect_over_and_over(void *argument)
     recovery_run(collector->embedded, &collector->stop);
     lock_take(&collector->lock);
     while (!collector->stopping) {
-        uint64_t asked = collector->asked;
+        uint64_t asked;
 
-        if (asked == collector->answered && !collector->poked && collector->count == 0 &&
-            lock_wait(&collector->lock, &collector->work, left ? RECLAIM_POLL_MS : -1))
-            continue;
+        wait_for_work(collector, left);
         asked = collector->asked;
         collector->poked = false;
         lock_give(&collector->lock);
         left = work(collector);
         lock_take(&collector->lock);
-        /* What waits for the disk is waited for, unless the disk failed. */
+        /* What is not durable yet is waited for, unless the disk failed. */
         if (!left || atomic_load(&collector->embedded->failed)) {
             collector->answered = asked;
             pthread_cond_broadcast(&collector->answer);
-        } else if (asked > collector->answered) {
-            lock_wait(&collector->lock, &collector->work, RECLAIM_POLL_MS);
+        } else if (asked > collector->answered && !collector->stopping) {
+            lock_wait(&collector->lock, &collector->work, GATHER_MS);
         }
     }
     collector->answered = collector->asked;

@@ -27,10 +27,11 @@ struct embedded {
     struct store store;
     int lock_file; /* held locked while open */
     bool sync;
-    atomic_bool failed;          /* store invariant 6 */
-    atomic_bool announced;       /* that it failed, in the log */
-    _Atomic int64_t piece_bytes; /* referred to by records */
-    _Atomic instant clock_ahead; /* the newest clock row in the key space; see commit.c */
+    atomic_bool failed;           /* store invariant 6 */
+    atomic_bool announced;        /* that it failed, in the log */
+    _Atomic size_t ending_stages; /* closed, and still in the hands of a thread */
+    _Atomic int64_t piece_bytes;  /* referred to by records */
+    _Atomic instant clock_ahead;  /* the newest clock row in the key space; see commit.c */
     struct keyspace keyspace;
     struct spaces spaces;
     struct stripe *stripes;

@@ -101,9 +101,19 @@ static enum store_result open_extents(const char *location, struct folder *folde
     folder->extents = openat(folder->fd, "extents", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder->extents < 0)
         return failed(location, "open `extents`", "the data folder cannot be read", ret_problem);
-    if (fsync(folder->fd) < 0)
-        return failed(location, "sync", "the data folder cannot be written", ret_problem);
     return STORE_OK;
+}
+
+enum store_result folder_sync(const struct folder *folder, const char **ret_problem)
+{
+    int parent = openat(folder->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced = fsync(folder->fd) == 0 && (parent < 0 || fsync(parent) == 0);
+
+    if (!synced)
+        failed(folder->records_path, "sync", "the data folder cannot be written", ret_problem);
+    if (parent >= 0)
+        close(parent);
+    return synced ? STORE_OK : STORE_IO;
 }
 
 enum store_result folder_open(const char *location, struct folder *ret_folder,

@@ -21,6 +21,8 @@ struct folder {
 /* Makes what is missing. Start-up thread. returns STORE_OK, STORE_BUSY, STORE_CORRUPT, STORE_IO */
 enum store_result folder_open(const char *location, struct folder *ret_folder,
                               const char **ret_problem);
+/* Makes the names in it durable, and its own. returns STORE_OK, STORE_IO */
+enum store_result folder_sync(const struct folder *folder, const char **ret_problem);
 /* Of what the caller has not taken over. */
 void folder_release(struct folder *folder);
 

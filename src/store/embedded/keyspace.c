@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 
-#define CACHE_BYTES_DEFAULT (16u << 20)
+#define CACHE_BYTES_DEFAULT (32u << 20)
 #define WRITE_BUFFER_BYTES  (16u << 20)
 #define WRITE_BUFFERS       3
 #define BLOCK_BYTES         (8u << 10)
@@ -145,10 +145,10 @@ enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writeb
     return error ? keyspace_error("write records", error) : STORE_OK;
 }
 
-enum store_result keyspace_sync(const struct keyspace *keyspace)
+enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync)
 {
     char *error = NULL;
 
-    rocksdb_flush_wal(keyspace->db, 1, &error);
-    return error ? keyspace_error("sync the log of records", error) : STORE_OK;
+    rocksdb_flush_wal(keyspace->db, sync, &error);
+    return error ? keyspace_error("write the log of records", error) : STORE_OK;
 }

@@ -34,8 +34,9 @@ enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_re
                                struct bytes key, rocksdb_pinnableslice_t **ret_value);
 /* Applies a batch: in the log's buffer and seen by readers, not durable. Any thread. */
 enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writebatch_t *batch);
-/* Makes all writes that are done by now durable. Waits for the disk. Syncer. */
-enum store_result keyspace_sync(const struct keyspace *keyspace);
+/* Writes the log out; with `sync` all writes that were done before are then durable. Waits for the
+ * disk. Syncer. */
+enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync);
 
 /* Logs a RocksDB error, frees it, and says which result it is. */
 enum store_result keyspace_error(const char *doing, char *error);

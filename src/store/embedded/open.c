@@ -110,6 +110,9 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
 
     if (result)
         goto close_extents;
+    result = folder_sync(folder, ret_problem);
+    if (result)
+        goto close_keyspace;
     result = syncer_check(folder->fd, keyspace_sequence(&embedded->keyspace), ret_note_file,
                           ret_problem);
     if (result)

@@ -212,7 +212,9 @@ void embedded_stage_close(struct stage *base)
     stage->closed = true;
     stage->waiter = NULL;
     in_hand = stage->in_hand;
+    if (in_hand)
+        atomic_fetch_add(&embedded_of(base->store)->ending_stages, 1);
     lock_give(&pool->lock);
     if (!in_hand)
-        stage_end(stage);
+        stage_end(stage); /* else the thread that has it does, and counts it */
 }

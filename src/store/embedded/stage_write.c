@@ -160,6 +160,13 @@ static enum next after_writing(struct embedded *embedded, struct embedded_stage 
     return next;
 }
 
+/* The last of a stage that was closed in this thread's hands. */
+static void end_in_hand(struct embedded *embedded, struct embedded_stage *stage)
+{
+    stage_end(stage);
+    atomic_fetch_sub(&embedded->ending_stages, 1);
+}
+
 void stage_run(struct io_job *job)
 {
     struct embedded_stage *stage =
@@ -194,13 +201,14 @@ void stage_run(struct io_job *job)
         shorten_last(embedded, stage);
         extent_syncer_add(&embedded->extent_syncer, stage);
     } else if (next == NEXT_END) {
-        stage_end(stage);
+        end_in_hand(embedded, stage);
     }
 }
 
 void stage_synced(struct embedded_stage *stage, enum store_result result)
 {
-    struct io_pool *pool = &embedded_of(stage->stage.store)->io;
+    struct embedded *embedded = embedded_of(stage->stage.store);
+    struct io_pool *pool = &embedded->io;
     struct waiter *waiter;
     bool closed;
 
@@ -215,7 +223,7 @@ void stage_synced(struct embedded_stage *stage, enum store_result result)
     if (waiter)
         waiter->wake(waiter);
     else if (closed)
-        stage_end(stage);
+        end_in_hand(embedded, stage);
 }
 
 /* The pieces that no commit refers to are given to reclaim. */

@@ -122,8 +122,8 @@ static bool held_by_gate(void)
 #endif
 }
 
-/* Waits for work; false when it is time to end. */
-static bool wait_for_work(struct syncer *syncer)
+/* Waits for work; false when there is none left and it is time to end. */
+static bool wait_for_work(struct syncer *syncer, bool *ret_stopping)
 {
     bool dirty;
 
@@ -138,6 +138,7 @@ static bool wait_for_work(struct syncer *syncer)
         lock_wait(&syncer->lock, &syncer->work, held ? GATE_POLL_MS : -1);
     }
     syncer->idle = false;
+    *ret_stopping = syncer->stopping;
     lock_give(&syncer->lock);
     return dirty;
 }
@@ -145,14 +146,20 @@ static bool wait_for_work(struct syncer *syncer)
 static void *sync_over_and_over(void *argument)
 {
     struct syncer *syncer = argument;
+    bool stopping;
 
-    while (wait_for_work(syncer)) {
+    while (wait_for_work(syncer, &stopping)) {
         uint64_t target;
 
         atomic_store(&syncer->dirty, false);
         target = keyspace_sequence(syncer->keyspace);
+        /* Asked again behind the target: what was written after a hold began is not synced. */
+        if (held_by_gate() && !stopping) {
+            atomic_store(&syncer->dirty, true);
+            continue;
+        }
         /* A sync that failed is never tried again: what it lost is not told (store invariant 6). */
-        if (keyspace_sync(syncer->keyspace)) {
+        if (keyspace_write_log(syncer->keyspace, syncer->sync)) {
             syncer->failed(syncer->context);
             syncer_break(syncer);
             continue;
