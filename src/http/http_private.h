@@ -49,7 +49,7 @@ struct connection {
     uint64_t paused_ms;          /* worker: body paused since, 0: not */
 };
 
-#define WORKER_SPARES 16
+#define WORKER_SPARES 16 /* arenas */
 
 /* One of MHD's threads. Its own fields are touched by that thread only. */
 struct worker {
@@ -78,7 +78,7 @@ struct http_server {
     struct worker *workers;
 };
 
-/* Accept: NULL-safe on memory (ends the process). Worker. */
+/* At accept, and before the socket is closed. Worker. */
 struct connection *connection_add(struct http_server *server, struct MHD_Connection *mhd);
 void connection_remove(struct connection *connection);
 /* Marks of progress. Worker. */
@@ -106,7 +106,6 @@ enum stage {
     STAGE_BODY,    /* the application wants the body */
     STAGE_DISCARD, /* answer is ready; the rest of the body is thrown away first */
     STAGE_END,     /* end() is next, or again */
-    STAGE_ANSWER,  /* answer is ready and nothing is left to read */
     STAGE_QUEUED,  /* MHD has the answer */
 };
 
