@@ -1,0 +1,70 @@
+// Operations that the tables know and this server does not do yet: 501 NotImplemented, whatever else the
+// request has; nothing is changed. One request a row, made from the row.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { test } from 'node:test';
+import { raw, rawRefused } from './raw.mjs';
+import { newBlob, refused, service } from './setup.mjs';
+
+const HEADERS = { 'x-ms-copy-source': 'http://127.0.0.1/c/b' };
+
+function rows() {
+    const text = execFileSync(process.env.LAGRA_BINARY, ['operations', '--json'], { encoding: 'utf8' });
+    return JSON.parse(text).filter(({ service: of, built }) => of === 'blob' && !built);
+}
+
+function pathOf({ level, selector }, container) {
+    const path = { '/': '/', '/container': `/${container}` }[level] ?? `/${container}/blob`;
+    return selector ? `${path}?${selector}` : path;
+}
+
+test('a row that is not built is answered 501', async (t) => {
+    // design, promise 5: no operation pretends
+    const { container, blob, etag } = await newBlob(t);
+    for (const row of rows()) {
+        const [name, value] = row.variant.split('=');
+        const headers = name ? { [name]: value ?? HEADERS[name] ?? '1' } : {};
+        for (const method of row.methods) {
+            const what = `${row.name} ${method} ${row.variant}`;
+            const answer = await raw(method, pathOf(row, container.containerName), headers);
+            assert.equal(answer.status, 501, `${what}: ${answer.text}`);
+            assert.equal(answer.code, 'NotImplemented', what);
+        }
+    }
+    assert.equal((await blob.getProperties()).etag, etag);
+});
+
+test('the SDK sees NotImplemented; the answer names the operation', async (t) => {
+    const { container, blob } = await newBlob(t);
+    const append = container.getAppendBlobClient('append');
+    const page = container.getPageBlobClient('page');
+    for (const call of [
+        () => append.create(), () => append.appendBlock('x', 1), () => append.seal(),
+        () => page.create(512), () => page.uploadPages(Buffer.alloc(512), 0, 512), () => page.clearPages(0, 512),
+        () => page.getPageRanges(), () => blob.syncCopyFromURL(blob.url), () => blob.beginCopyFromURL(blob.url),
+        () => blob.abortCopyFromURL('id'), () => blob.stageBlockFromURL('MQ==', blob.url),
+        () => blob.getTags(), () => blob.setTags({ a: 'b' }), () => blob.setAccessTier('Cool'),
+        () => blob.undelete(), () => blob.setLegalHold(true), () => blob.query('select * from BlobStorage'),
+        () => service.getStatistics(), () => service.findBlobsByTags("a='b'").next(),
+        () => service.getUserDelegationKey(new Date(), new Date(Date.now() + 3600000)),
+    ])
+        await refused(call(), 501, 'NotImplemented');
+    const { text } = await raw('PUT', `/${container.containerName}/blob?comp=tier`);
+    assert.match(text, /Set Blob Tier is not built yet/);
+});
+
+test('what an operation that is built cannot do is refused, and not forgotten', async (t) => {
+    // design, promise 5; semantics 10.2: UnsupportedHeader, UnsupportedQueryParameter
+    const { container, blob, etag } = await newBlob(t);
+    const path = `/${container.containerName}/blob`;
+    const put = (headers) => raw('PUT', path, { 'x-ms-blob-type': 'BlockBlob', ...headers }, 'x');
+    for (const name of ['x-ms-encryption-key', 'x-ms-encryption-scope', 'x-ms-tags', 'x-ms-legal-hold',
+        'x-ms-immutability-policy-until-date', 'x-ms-expiry-time'])
+        await rawRefused(put({ [name]: '1' }), 400, 'UnsupportedHeader');
+    await rawRefused(raw('GET', `${path}?versionid=2020-01-01T00:00:00.0000000Z`),
+        400, 'UnsupportedQueryParameter');
+    await rawRefused(raw('GET', path, { 'x-ms-if-tags': "a='b'" }), 501, 'NotImplemented');
+    await rawRefused(raw('GET', `/${container.containerName}?restype=container&comp=list`,
+        { Accept: 'application/vnd.apache.arrow.stream' }), 501, 'NotImplemented');
+    assert.equal((await blob.getProperties()).etag, etag);
+});
