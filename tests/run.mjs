@@ -102,7 +102,7 @@ const env = {
     ASAN_OPTIONS: process.env.ASAN_OPTIONS ?? 'abort_on_error=1:detect_leaks=1',
     UBSAN_OPTIONS: process.env.UBSAN_OPTIONS ?? 'print_stacktrace=1:halt_on_error=1',
     TSAN_OPTIONS: process.env.TSAN_OPTIONS ??
-        `halt_on_error=1:second_deadlock_stack=1:suppressions=${path.join(HERE, 'tsan.supp')}`,
+        `halt_on_error=1:second_deadlock_stack=1:suppressions=${path.join(HERE, 'lib/tsan.supp')}`,
 };
 Object.assign(process.env, env);
 

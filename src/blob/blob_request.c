@@ -40,6 +40,8 @@ enum error blob_refuse_unbuilt(struct decision *d, enum blob_request_kind kind)
     for (size_t i = 0; i < sizeof unbuilt_headers / sizeof unbuilt_headers[0]; i++) {
         const struct unbuilt *unbuilt = &unbuilt_headers[i];
 
+        if (d->call->loose)
+            break;
         if ((unbuilt->kinds & kind) && call_header(d->call, unbuilt->name).ptr)
             return fail_header(d, E_UnsupportedHeader, unbuilt->name,
                                call_header(d->call, unbuilt->name));
@@ -47,6 +49,8 @@ enum error blob_refuse_unbuilt(struct decision *d, enum blob_request_kind kind)
     for (size_t i = 0; i < sizeof unbuilt_parameters / sizeof unbuilt_parameters[0]; i++) {
         const struct unbuilt *unbuilt = &unbuilt_parameters[i];
 
+        if (d->call->loose)
+            break;
         if ((unbuilt->kinds & kind) && call_query(d->call, unbuilt->name).ptr)
             return fail_query(d, E_UnsupportedQueryParameter, unbuilt->name,
                               call_query(d->call, unbuilt->name), NULL);

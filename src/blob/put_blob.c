@@ -1,8 +1,6 @@
 /* Put Blob: creates a block blob, or replaces one, from the bytes of one request. */
 #include "blob/create_blob.h"
 
-#include "base/encode.h"
-
 /* The most bytes of one Put Blob, by version; the row holds the first. rest: Put-Blob "Remarks" */
 static const struct size_limit limits[] = {
     { "2019-12-12", UINT64_C(5000) << 20 },
@@ -26,16 +24,6 @@ enum error check_put_blob(struct decision *d)
     return OK;
 }
 
-static enum error fail_md5(struct decision *d, const uint8_t *given, const uint8_t *computed)
-{
-    d->error_fields[0].name = "UserSpecifiedMd5";
-    d->error_fields[0].value = base64_encode(d->arena, bytes_of(given, 16));
-    d->error_fields[1].name = "ServerCalculatedMd5";
-    d->error_fields[1].value = base64_encode(d->arena, bytes_of(computed, 16));
-    d->error_field_count = 2;
-    return E_Md5Mismatch;
-}
-
 /* The blob's MD5 is computed and stored; one that was sent as a property must be the same. */
 enum error put_blob(struct decision *d)
 {
@@ -48,7 +36,7 @@ enum error put_blob(struct decision *d)
     if (e)
         return e;
     if (given->http.has_md5 && memcmp(given->http.md5, body->md5, sizeof body->md5) != 0)
-        return fail_md5(d, given->http.md5, body->md5);
+        return fail_sum(d, E_Md5Mismatch, given->http.md5, body->md5, sizeof body->md5);
     e = create_blob_begin(d, given, &blob);
     if (e)
         return e;

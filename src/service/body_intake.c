@@ -149,14 +149,14 @@ enum error intake_check_sums(struct work *work)
         if (!decode_sum(work->call.arena, md5, sizeof body->md5, &sum))
             return E_InvalidMd5;
         if (memcmp(sum.ptr, body->md5, sizeof body->md5) != 0)
-            return E_Md5Mismatch;
+            return fail_sum(&work->decision, E_Md5Mismatch, sum.ptr, body->md5, sum.len);
     }
     if (crc.ptr) {
         if (!decode_sum(work->call.arena, crc, sizeof body->crc64, &sum))
             return fail_header(&work->decision, E_InvalidHeaderValue, "x-ms-content-crc64", crc);
         /* Eight bytes, little-endian, as the CPUs this runs on. */
         if (memcmp(sum.ptr, &body->crc64, sizeof body->crc64) != 0)
-            return E_Crc64Mismatch;
+            return fail_sum(&work->decision, E_Crc64Mismatch, sum.ptr, &body->crc64, sum.len);
     }
     return OK;
 }

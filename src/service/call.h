@@ -25,6 +25,7 @@ struct call {
     struct arena *arena;
     const struct account *account;
     bool secondary; /* named with -secondary: reads only */
+    bool loose;     /* --loose: what is not built yet is ignored where it would be refused */
     struct bytes
         url_prefix; /* "http://127.0.0.1:10000/devstoreaccount1": ServiceEndpoint in listings */
     struct bytes container; /* decoded; ptr NULL at service level. Queue: the queue; and so on */

@@ -111,9 +111,10 @@ void control_reply(const struct work *work)
     if (reply_log < 0)
         return;
     text_init(&line, work->call.arena, 512);
-    text_printf(&line, "{\"operation\":\"%s\",\"service\":\"%s\",\"method\":\"%.*s\",",
-                operation ? operation->name : "", work->call.service->name,
-                BYTES_ARG(work->call.request->method_text));
+    text_printf(&line, "{\"operation\":\"%s\",\"row\":%td,\"service\":\"%s\",\"method\":\"%.*s\",",
+                operation ? operation->name : "",
+                operation ? operation - work->call.service->operations : -1,
+                work->call.service->name, BYTES_ARG(work->call.request->method_text));
     text_printf(&line, "\"status\":%d,\"code\":\"%.*s\",\"headers\":[", response->status,
                 BYTES_ARG(answered_code(response)));
     for (size_t i = 0; i < response->header_count; i++)

@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/encode.h"
+
 void decision_saw(struct decision *d, uint64_t sequence)
 {
     if (sequence > d->seen)
@@ -37,6 +39,19 @@ enum error fail_header(struct decision *d, enum error e, const char *name, struc
     add_field(d, "HeaderName", bytes_from_string(name));
     if (value.ptr)
         add_field(d, "HeaderValue", value);
+    return e;
+}
+
+enum error fail_sum(struct decision *d, enum error e, const void *given, const void *computed,
+                    size_t size)
+{
+    bool md5 = e == E_Md5Mismatch;
+
+    d->error_field_count = 0;
+    add_field(d, md5 ? "UserSpecifiedMd5" : "UserSpecifiedCrc64",
+              base64_encode(d->arena, bytes_of(given, size)));
+    add_field(d, md5 ? "ServerCalculatedMd5" : "ServerCalculatedCrc64",
+              base64_encode(d->arena, bytes_of(computed, size)));
     return e;
 }
 

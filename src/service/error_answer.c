@@ -39,8 +39,8 @@ void answer_error(struct decision *d, enum error e)
     d->response->body_kind = BODY_NONE;
     d->response->body = (struct bytes){ NULL, 0 };
     d->response->body_length = 0;
-    if (error_status(e) == 304)
-        answer(d, 304);
+    if (error_status(e) == 304 || d->call->request->method == METHOD_HEAD)
+        answer(d, error_status(e)); /* headers alone, as recorded */
     else
         error_xml(d, e);
     answer_string(d, "x-ms-error-code", error_code(e));

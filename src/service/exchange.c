@@ -244,6 +244,7 @@ static struct work *work_new(struct exchange *exchange)
     work->endpoint = exchange->request.listener_tag;
     pause_init(&work->pause, exchange);
     work->call.service = work->endpoint->service;
+    work->call.loose = work->endpoint->options->loose;
     work->call.request = &exchange->request;
     work->call.arena = exchange->arena;
     work->call.request_id = guid_new();

@@ -116,6 +116,10 @@ enum error fail(struct decision *d, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* E_InvalidHeaderValue, E_MissingRequiredHeader.. with HeaderName and HeaderValue in the body. */
 enum error fail_header(struct decision *d, enum error e, const char *name, struct bytes value);
+/* E_Md5Mismatch or E_Crc64Mismatch with what the client says and what the server computed in the
+ * body (UserSpecifiedMd5, ServerCalculatedMd5 ...). given, computed: `size` bytes each. */
+enum error fail_sum(struct decision *d, enum error e, const void *given, const void *computed,
+                    size_t size);
 /* E_InvalidQueryParameterValue, E_OutOfRangeQueryParameterValue with QueryParameterName,
  * QueryParameterValue, Reason. */
 enum error fail_query(struct decision *d, enum error e, const char *name, struct bytes value,
