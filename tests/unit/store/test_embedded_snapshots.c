@@ -1,0 +1,172 @@
+/* Snapshots of the embedded store where partitions share a stripe, and views follow each other.
+ * store/embedded/snapshots.h */
+#include "conformance.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "store/embedded/embedded_private.h"
+#include "store/record_key.h"
+
+struct world {
+    char folder[64];
+    struct store *store;
+    struct arena *arena;
+    struct partition a, b, c; /* of one stripe */
+};
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static uint32_t hash_of(struct partition partition)
+{
+    struct key key;
+    uint32_t hash;
+
+    key_init(&key);
+    key_set_partition(&key, RECORD_LISTED, partition);
+    hash = partition_hash(key_bytes(&key));
+    key_release(&key);
+    return hash;
+}
+
+/* The next partition, by number, of the stripe that the first one is in. */
+static struct partition neighbour(struct world *world, struct guid space, unsigned *number)
+{
+    for (;;) {
+        struct partition partition = { space, arena_printf(world->arena, "%u", ++*number) };
+
+        if (hash_of(partition) % STRIPES == hash_of(world->a) % STRIPES)
+            return partition;
+    }
+}
+
+static int setup(void **state)
+{
+    struct world *world = xcalloc(1, sizeof *world);
+    struct store_options options = { .location = world->folder, .sync = true };
+    const char *problem;
+    unsigned number = 0;
+    struct guid space = guid_new();
+
+    *state = world;
+    (void)snprintf(world->folder, sizeof world->folder, "snapshots-XXXXXX");
+    if (!mkdtemp(world->folder) || store_open_embedded(&options, &world->store, &problem))
+        return -1;
+    world->arena = arena_new(64u << 20);
+    world->a = (struct partition){ space, bytes_from_string("0") };
+    world->b = neighbour(world, space, &number);
+    world->c = neighbour(world, space, &number);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct world *world = *state;
+    int result;
+
+    store_close(world->store); /* asserts that no view and no snapshot is left */
+    result = nftw(world->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    arena_free(world->arena);
+    free(world);
+    return result;
+}
+
+static enum store_result commit_on(struct world *world, struct snapshot *snapshot,
+                                   const char *value)
+{
+    struct changes *changes = changes_new(world->arena);
+    uint64_t sequence;
+
+    changes_put(changes, RECORD_LISTED, bytes_from_string("k"), bytes_from_string(value), NULL, 0);
+    return store_commit(world->store, snapshot, changes, clock_now(), &sequence);
+}
+
+/* Rule: a change of one partition is no conflict for another of its stripe, also when each has seen
+ * the other's state before. snapshots.h */
+static void neighbours_do_not_conflict(void **state)
+{
+    struct world *world = *state;
+    struct snapshot *a = snapshot_open(world->store, world->a);
+    struct snapshot *b = snapshot_open(world->store, world->b);
+
+    assert_int_equal(commit_on(world, a, "1"), STORE_OK);
+    assert_int_equal(commit_on(world, b, "2"), STORE_OK); /* has got a view by now */
+    snapshot_close(a);
+    snapshot_close(b);
+    assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "1");
+    assert_string_equal(get_now(world->store, world->b, world->arena, "k"), "2");
+}
+
+/* Rule: a change that three partitions of a stripe hide from each other is still found. store.h */
+static void own_change_is_found_among_neighbours(void **state)
+{
+    struct world *world = *state;
+    struct snapshot *old = snapshot_open(world->store, world->a);
+
+    put_text(world->store, world->a, "k", "1");
+    put_text(world->store, world->b, "k", "2");
+    assert_int_equal(commit_on(world, old, "old"), STORE_CONFLICT);
+    put_text(world->store, world->c, "k", "3");
+    assert_int_equal(commit_on(world, old, "old"), STORE_CONFLICT);
+    snapshot_close(old);
+    assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "1");
+}
+
+/* Rule: a commit whose own snapshot has a view leaves the other open snapshots alone. */
+static void others_stay_open_over_a_commit(void **state)
+{
+    struct world *world = *state;
+    struct snapshot *b = snapshot_open(world->store, world->b);
+    struct snapshot *later;
+
+    put_text(world->store, world->a, "k", "1"); /* b has a view */
+    later = snapshot_open(world->store, world->a);
+    assert_int_equal(commit_on(world, b, "2"), STORE_OK);
+    put_text(world->store, world->a, "k", "3");
+    assert_string_equal(get_text(later, world->arena, "k"), "1");
+    snapshot_close(later);
+    snapshot_close(b);
+}
+
+/* Rule: what an old snapshot sees stays until it is closed, whichever closes first. store
+ * invariant 4 */
+static void freed_pieces_wait_for_the_oldest(void **state)
+{
+    struct world *world = *state;
+    struct snapshot *oldest, *middle, *newest;
+
+    put_stream(world->store, world->a, "s", 200000, 1);
+    oldest = snapshot_open(world->store, world->a);
+    put_text(world->store, world->a, "k", "1");
+    middle = snapshot_open(world->store, world->a);
+    delete_stream(world->store, world->a, "s");
+    newest = snapshot_open(world->store, world->a);
+    put_text(world->store, world->a, "k", "2");
+
+    snapshot_close(newest);
+    assert_true(usage_now(world->store).pending_bytes >= 200000);
+    snapshot_close(middle);
+    assert_true(usage_now(world->store).pending_bytes >= 200000);
+    assert_true(stream_matches(world->store, oldest, "s", 200000, 1));
+    snapshot_close(oldest);
+    assert_int_equal(usage_now(world->store).pending_bytes, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(neighbours_do_not_conflict, setup, teardown),
+        cmocka_unit_test_setup_teardown(own_change_is_found_among_neighbours, setup, teardown),
+        cmocka_unit_test_setup_teardown(others_stay_open_over_a_commit, setup, teardown),
+        cmocka_unit_test_setup_teardown(freed_pieces_wait_for_the_oldest, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
