@@ -33,14 +33,6 @@ static int shadow_open(ino_t inode, const char *what, int flags)
     return openat(shadow_fd, name, flags | O_CLOEXEC, 0600);
 }
 
-static void shadow_remove(ino_t inode, const char *what)
-{
-    char name[PATH_SIZE];
-
-    shadow_name(name, inode, what);
-    (void)syscall(SYS_unlinkat, shadow_fd, name, 0);
-}
-
 /* Copies a file with its holes, by calls that are not counted. */
 static bool copy_bytes(int from, int to)
 {
@@ -65,18 +57,23 @@ static bool copy_bytes(int from, int to)
     return true;
 }
 
+/* In one step, since the process may be killed by another thread meanwhile. */
 static void keep_file(int fd, ino_t inode)
 {
-    char path[64];
+    char path[64], begun[PATH_SIZE], kept[PATH_SIZE];
     int from, to;
 
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     from = open(path, O_RDONLY | O_CLOEXEC); /* fd may be for writing only; its place stays */
-    to = shadow_open(inode, "bytes", O_RDWR | O_CREAT);
+    to = shadow_open(inode, "begun", O_RDWR | O_CREAT);
     if (from < 0 || to < 0 || !copy_bytes(from, to))
         abort();
     close(from);
     close(to);
+    shadow_name(begun, inode, "begun");
+    shadow_name(kept, inode, "bytes");
+    if (syscall(SYS_renameat, shadow_fd, begun, shadow_fd, kept) != 0)
+        abort();
 }
 
 static void keep_names(int folder_fd)
@@ -110,17 +107,10 @@ void power_sync(int fd)
     pthread_mutex_unlock(&mutex);
 }
 
-/* The inode may be used again for another file. */
-void power_unlink(int folder_fd, const char *path)
+void power_keep_inode(int folder_fd, const char *path)
 {
-    struct stat status;
-
-    if (shadow_fd < 0 || fstatat(folder_fd, path, &status, AT_SYMLINK_NOFOLLOW) != 0)
-        return;
-    pthread_mutex_lock(&mutex);
-    shadow_remove(status.st_ino, "bytes");
-    shadow_remove(status.st_ino, "name");
-    pthread_mutex_unlock(&mutex);
+    if (shadow_fd >= 0)
+        (void)openat(folder_fd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
 void power_renamed(int folder_fd, const char *path)

@@ -17,9 +17,9 @@
 bool power_begin(const char *folder, const char *shadow);
 /* Before an fsync() of a file or a directory. Any thread. */
 void power_sync(int fd);
-/* Before a name is removed (of its last link). Any thread. */
-void power_unlink(int folder_fd, const char *path);
-
+/* Before a name is removed or given to another file: keeps the inode (for the life of this process),
+ * so that its number is not used again. Any thread. */
+void power_keep_inode(int folder_fd, const char *path);
 /* After a file got a new name. Any thread. */
 void power_renamed(int folder_fd, const char *path);
 

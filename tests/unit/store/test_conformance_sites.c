@@ -95,7 +95,10 @@ int fdatasync(int fd)
 
 int renameat(int from_fd, const char *from, int to_fd, const char *to)
 {
-    if (site(INT32_MAX) || syscall(SYS_renameat, from_fd, from, to_fd, to) != 0)
+    if (site(INT32_MAX))
+        return -1;
+    power_keep_inode(to_fd, to);
+    if (syscall(SYS_renameat, from_fd, from, to_fd, to) != 0)
         return -1;
     power_renamed(to_fd, to);
     return 0;
@@ -110,7 +113,7 @@ int unlinkat(int fd, const char *path, int flags)
 {
     if (site(INT32_MAX))
         return -1;
-    power_unlink(fd, path);
+    power_keep_inode(fd, path);
     return (int)syscall(SYS_unlinkat, fd, path, flags);
 }
 
