@@ -35,26 +35,37 @@ static const struct unbuilt unbuilt_parameters[] = {
     { "deletetype", REQUEST_DELETE },
 };
 
-enum error blob_refuse_unbuilt(struct decision *d, enum blob_request_kind kind)
+static enum error refuse_headers(struct decision *d, enum blob_request_kind kind)
 {
     for (size_t i = 0; i < sizeof unbuilt_headers / sizeof unbuilt_headers[0]; i++) {
-        const struct unbuilt *unbuilt = &unbuilt_headers[i];
+        const char *name = unbuilt_headers[i].name;
 
-        if (d->call->loose)
-            break;
-        if ((unbuilt->kinds & kind) && call_header(d->call, unbuilt->name).ptr)
-            return fail_header(d, E_UnsupportedHeader, unbuilt->name,
-                               call_header(d->call, unbuilt->name));
+        if ((unbuilt_headers[i].kinds & kind) && call_header(d->call, name).ptr)
+            return fail_header(d, E_UnsupportedHeader, name, call_header(d->call, name));
     }
+    return OK;
+}
+
+static enum error refuse_parameters(struct decision *d, enum blob_request_kind kind)
+{
     for (size_t i = 0; i < sizeof unbuilt_parameters / sizeof unbuilt_parameters[0]; i++) {
-        const struct unbuilt *unbuilt = &unbuilt_parameters[i];
+        const char *name = unbuilt_parameters[i].name;
 
-        if (d->call->loose)
-            break;
-        if ((unbuilt->kinds & kind) && call_query(d->call, unbuilt->name).ptr)
-            return fail_query(d, E_UnsupportedQueryParameter, unbuilt->name,
-                              call_query(d->call, unbuilt->name), NULL);
+        if ((unbuilt_parameters[i].kinds & kind) && call_query(d->call, name).ptr)
+            return fail_query(d, E_UnsupportedQueryParameter, name, call_query(d->call, name),
+                              NULL);
     }
+    return OK;
+}
+
+enum error blob_refuse_unbuilt(struct decision *d, enum blob_request_kind kind)
+{
+    enum error e = d->call->loose ? OK : refuse_headers(d, kind);
+
+    if (!e && !d->call->loose)
+        e = refuse_parameters(d, kind);
+    if (e)
+        return e;
     if (d->call->snapshot != 0 && kind != REQUEST_READ && kind != REQUEST_DELETE)
         return E_InvalidOperation;
     return OK;

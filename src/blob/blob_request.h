@@ -5,7 +5,8 @@
 #include "blob/blob.h"
 
 /* What a request may be asked for that is not built yet. It would be a silent wrong answer to ignore
- * it, so it is refused: 400 UnsupportedHeader or UnsupportedQueryParameter naming it. */
+ * it, so it is refused: 400 UnsupportedHeader or UnsupportedQueryParameter naming it; --loose ignores it
+ * on the operator's word. */
 enum blob_request_kind {
     REQUEST_READ = 1,   /* Get Blob, Get Blob Properties, Get Blob Metadata, Get Block List */
     REQUEST_CREATE = 2, /* Put Blob, Put Block List: the whole state of a blob is given */
