@@ -31,6 +31,7 @@ void stripes_free(struct stripe *stripes)
 {
     for (size_t i = 0; i < STRIPES; i++) {
         assert(!stripes[i].first && !stripes[i].newest_view);
+        record_cache_empty(&stripes[i].cache);
         lock_release(&stripes[i].lock);
     }
     free(stripes);
@@ -57,6 +58,7 @@ void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence)
         stripe->other_sequence = stripe->sequence;
     stripe->newest_hash = hash;
     stripe->sequence = sequence;
+    record_cache_empty(&stripe->cache);
 }
 
 static void enter_list(struct embedded_snapshot *snapshot)
@@ -177,31 +179,78 @@ const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapsho
     return view ? view->state : NULL;
 }
 
+static enum store_result read_value(struct bytes key, struct bytes value, struct arena *arena,
+                                    struct record *ret_record)
+{
+    enum store_result result = record_value_read(value, arena, ret_record);
+
+    if (result)
+        log_line(LOG_ERROR, "store: a record with a key of %zu bytes is damaged", key.len);
+    return result;
+}
+
+/* STORE_NOT_FOUND: not cached, or the stripe has changed since the snapshot. */
+static enum store_result get_cached(struct embedded_snapshot *snapshot, struct bytes key,
+                                    struct arena *arena, struct record *ret_record)
+{
+    struct stripe *stripe = snapshot->stripe;
+    enum store_result result = STORE_NOT_FOUND;
+
+    lock_take(&stripe->lock);
+    if (!atomic_load(&snapshot->view)) {
+        struct bytes value = record_cache_find(&stripe->cache, key);
+
+        if (value.ptr)
+            result = read_value(key, value, arena, ret_record);
+    }
+    lock_give(&stripe->lock);
+    return result;
+}
+
+static void cache(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value)
+{
+    struct stripe *stripe = snapshot->stripe;
+
+    if (key.len + value.len > CACHED_BYTES_MAX)
+        return;
+    lock_take(&stripe->lock);
+    if (!atomic_load(&snapshot->view))
+        record_cache_add(&stripe->cache, key, value);
+    lock_give(&stripe->lock);
+}
+
+/* From RocksDB. A reader that has got a view meanwhile may have read something newer than its
+ * snapshot: it reads again, in the view. */
+static enum store_result get_stored(struct embedded_snapshot *snapshot, struct bytes key,
+                                    rocksdb_pinnableslice_t **ret_value)
+{
+    struct keyspace *keyspace = &embedded_of(snapshot->snapshot.store)->keyspace;
+    const rocksdb_readoptions_t *read = snapshot_read_options(snapshot);
+    enum store_result result = keyspace_get(keyspace, read, key, ret_value);
+
+    if (snapshot_read_options(snapshot) == read)
+        return result;
+    rocksdb_pinnableslice_destroy(*ret_value);
+    return keyspace_get(keyspace, snapshot_read_options(snapshot), key, ret_value);
+}
+
 enum store_result embedded_get(struct snapshot *base, struct bytes key, struct arena *arena,
                                struct record *ret_record)
 {
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
-    struct embedded *embedded = embedded_of(base->store);
-    const rocksdb_readoptions_t *read = snapshot_read_options(snapshot);
-    rocksdb_pinnableslice_t *value = NULL;
-    enum store_result result;
-    size_t size;
-    const char *bytes;
+    rocksdb_pinnableslice_t *slice = NULL;
+    enum store_result result = get_cached(snapshot, key, arena, ret_record);
+    struct bytes value;
 
-    result = keyspace_get(&embedded->keyspace, read, key, &value);
-    if (snapshot_read_options(snapshot) != read) {
-        /* A writer came between: what was read may be newer than this snapshot. */
-        rocksdb_pinnableslice_destroy(value);
-        read = snapshot_read_options(snapshot);
-        result = keyspace_get(&embedded->keyspace, read, key, &value);
-    }
+    if (result != STORE_NOT_FOUND)
+        return result;
+    result = get_stored(snapshot, key, &slice);
     if (result)
         return result;
-    bytes = rocksdb_pinnableslice_value(value, &size);
-    result = record_value_read(bytes_of(bytes, size), arena, ret_record);
-    rocksdb_pinnableslice_destroy(value);
-    if (result)
-        log_line(LOG_ERROR, "store: a record with a key of %zu bytes is damaged", key.len);
+    value.ptr = rocksdb_pinnableslice_value(slice, &value.len);
+    cache(snapshot, key, value);
+    result = read_value(key, value, arena, ret_record);
+    rocksdb_pinnableslice_destroy(slice);
     return result;
 }
 

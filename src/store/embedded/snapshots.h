@@ -21,6 +21,7 @@
 
 #include "base/lock.h"
 #include "store/embedded/keyspace.h"
+#include "store/embedded/record_cache.h"
 #include "store/store_private.h"
 
 #define STRIPES 4096
@@ -36,6 +37,7 @@ struct stripe {
     uint32_t newest_hash;            /* of the partition of the newest change; under lock */
     struct embedded_snapshot *first; /* open, without a view; under lock */
     struct view *newest_view;        /* NULL when all are gone; under lock */
+    struct record_cache cache;       /* of the state after the newest change; under lock */
 };
 
 struct embedded_snapshot {
