@@ -2,11 +2,11 @@
  *
  * Spaces and partitions:
  *   account space    guid made from "blob/<account>" (blob_account_space)
- *     partition ""               INNER  "p": service properties (encoded as service_properties.c says)
+ *     partition ""               INNER  "p": service properties (service_properties.c)
  *     partition <container>      LISTED "c": struct container
  *   container space  (container.space)
  *     partition <blob name>      LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
- *                                LISTED 0xFF: struct blob of the base blob (committed, or uncommitted only)
+ *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: content's (content/content.h)
  * So snapshots are walked before their base, as List Blobs gives them. */
 #ifndef LAGRA_BLOB_BLOB_H
@@ -136,8 +136,8 @@ decide_fn get_blob_service_properties, set_blob_service_properties, get_account_
 decide_fn create_container, get_container_properties, get_container_metadata,
     set_container_metadata, get_container_acl, set_container_acl, delete_container, lease_container,
     list_blobs;
-/* blobs: create_blob.c, put_blob.c, block.c, block_list.c, get_blob.c, blob_properties.c, blob_metadata.c,
- * snapshot_blob.c, delete_blob.c, lease.c */
+/* blobs: create_blob.c, put_blob.c, block.c, block_list.c, get_blob.c, blob_properties.c,
+ * blob_metadata.c, snapshot_blob.c, delete_blob.c, lease.c */
 decide_fn put_blob, put_block, put_block_list, get_block_list, get_blob, get_blob_properties,
     set_blob_properties, get_blob_metadata, set_blob_metadata, snapshot_blob, delete_blob,
     lease_blob;

@@ -54,7 +54,8 @@ void blob_answer_properties(struct decision *d, const struct blob *blob)
         answer_instant(d, "x-ms-creation-time", blob->created);
 }
 
-/* Snapshots have tiers of their own since 2019-12-12; recorded answers of earlier versions have none. */
+/* Snapshots have tiers of their own since 2019-12-12; recorded answers of earlier versions have
+ * none. */
 void blob_answer_tier(struct decision *d, const struct blob *blob)
 {
     if (!call_since(d->call, blob->snapshot == 0 ? "2017-04-17" : "2019-12-12"))

@@ -1,7 +1,8 @@
 /* The record of a blob: how it lies in its partition (the key, the encoding) and back.
  *
  * Value, version 1:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5, 4 nothing staged,
- *   8 content is alone, 16 content is without pieces) | created | etag | modified | snapshot | lease | content id, length, block count | content type, encoding, language,
+ *   8 content is alone, 16 content is without pieces) | created | etag | modified | snapshot |
+ *   lease | content id, length, block count | content type, encoding, language,
  *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged) | metadata (bytes) | tier u8 |
  *   tier changed
  * A change of the form gets a new version number; the old reader stays. */

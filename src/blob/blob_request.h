@@ -4,9 +4,9 @@
 
 #include "blob/blob.h"
 
-/* What a request may be asked for that is not built yet. It would be a silent wrong answer to ignore
- * it, so it is refused: 400 UnsupportedHeader or UnsupportedQueryParameter naming it; --loose ignores it
- * on the operator's word. */
+/* What a request may be asked for that is not built yet. It would be a silent wrong answer to
+ * ignore it, so it is refused: 400 UnsupportedHeader or UnsupportedQueryParameter naming it;
+ * --loose ignores it on the operator's word. */
 enum blob_request_kind {
     REQUEST_READ = 1,   /* Get Blob, Get Blob Properties, Get Blob Metadata, Get Block List */
     REQUEST_CREATE = 2, /* Put Blob, Put Block List: the whole state of a blob is given */
@@ -21,7 +21,8 @@ enum error blob_refuse_unbuilt(struct decision *d, enum blob_request_kind kind);
 
 /* x-ms-blob-content-type and so on; with `standard`, the plain header where the x-ms-blob- one is
  * absent (Put Blob).
- * returns OK; E_InvalidHeaderValue: x-ms-blob-content-md5 is none, or a text that cannot be sent back */
+ * returns OK; E_InvalidHeaderValue: x-ms-blob-content-md5 is none, or a text that cannot be sent
+ * back */
 enum standard_headers { STANDARD_IGNORED, STANDARD_USED };
 enum error blob_parse_http_properties(struct decision *d, enum standard_headers standard,
                                       struct http_properties *ret_http);

@@ -1,4 +1,5 @@
-/* Put Block: stages one block of a block blob to be. Nobody sees it before a Put Block List names it. */
+/* Put Block: stages one block of a block blob to be. Nobody sees it before a Put Block List names
+ * it. */
 #include "blob/blob_request.h"
 
 #include "base/encode.h"
@@ -95,8 +96,8 @@ static enum error check_count(struct decision *d, const struct uncommitted *tota
     return result ? fail_store(d, result) : OK;
 }
 
-/* A blob that is not there yet gets a record that only a listing with its uncommitted blobs shows; one
- * that is there remembers that blocks are staged now. */
+/* A blob that is not there yet gets a record that only a listing with its uncommitted blobs shows;
+ * one that is there remembers that blocks are staged now. */
 static void write_blob(struct decision *d)
 {
     const struct blob_state *state = blob_state(d);
@@ -125,8 +126,8 @@ static enum error check_block(struct decision *d)
 
 /* All ids of the staged blocks of a blob have one length.
  *
- * returns  InvalidBlobOrBlock (a length that differs), BlockCountExceedsLimit, InvalidHeaderValue (an
- *          empty block), RequestBodyTooLarge, BlobArchived
+ * returns  InvalidBlobOrBlock (a length that differs), BlockCountExceedsLimit,
+ *          InvalidHeaderValue (an empty block), RequestBodyTooLarge, BlobArchived
  * rest: Put-Block; semantics 5 */
 enum error put_block(struct decision *d)
 {

@@ -1,5 +1,5 @@
-/* Put Block List: makes a block blob of blocks that are staged or committed, in one atomic step. Get
- * Block List: what is staged and what is committed. */
+/* Put Block List: makes a block blob of blocks that are staged or committed, in one atomic step.
+ * Get Block List: what is staged and what is committed. */
 #include <stdlib.h>
 
 #include "blob/create_blob.h"
@@ -325,7 +325,8 @@ static enum store_result block_list_xml(struct decision *d, unsigned lists, stru
     return STORE_OK;
 }
 
-/* ETag, Last-Modified and length are of the committed blob, if there is one. rest: Get-Block-List */
+/* ETag, Last-Modified and length are of the committed blob, if there is one.
+ * rest: Get-Block-List */
 enum error get_block_list(struct decision *d)
 {
     const struct blob *blob = &blob_state(d)->blob;

@@ -1,5 +1,5 @@
-/* Lease Blob and Lease Container: the headers in, the state machine of concurrency/lease.h, the answer.
- * Neither changes an ETag or a modification time. semantics 3.1 */
+/* Lease Blob and Lease Container: the headers in, the state machine of concurrency/lease.h, the
+ * answer. Neither changes an ETag or a modification time. semantics 3.1 */
 #include "blob/blob_request.h"
 
 /* rest: Lease-Blob, Lease-Container */

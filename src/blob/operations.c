@@ -1,26 +1,28 @@
-/* The operation table of the Blob service: one row an operation, under its name in the REST reference.
+/* The operation table of the Blob service: one row an operation, under its name in the REST
+ * reference.
  *
  *   methods     bits; GH: GET and HEAD
  *   selector    the comp and restype that the request has, no more and no fewer
- *   variant     a header, or header=value, that picks the row among those of one selector; the first
- *               row that fits is taken
+ *   variant     a header, or header=value, that picks the row among those of one selector; the
+ *               first row that fits is taken
  *   sas         permission letters, any of which allows it
- *   conditions  which conditional headers are accepted: HTTP4 the four of HTTP, S If-Modified-Since, U
- *               If-Unmodified-Since, T x-ms-if-tags; then the class that says how they are answered
- *   lease       IGNORED; OPTIONAL: checked if an id is sent; WHEN_LEASED: an id is needed while leased;
- *               ACTION: the operation is the lease's own
+ *   conditions  which conditional headers are accepted: HTTP4 the four of HTTP, S
+ *               If-Modified-Since, U If-Unmodified-Since, T x-ms-if-tags; then the class that says
+ *               how they are answered
+ *   lease       IGNORED; OPTIONAL: checked if an id is sent; WHEN_LEASED: an id is needed while
+ *               leased; ACTION: the operation is the lease's own
  *   etag        NONE; RETURNED; CHANGED: returned, and newer than before
  *   body        REFUSED; MEMORY, STAGED with the most bytes it may have
  *   the last three: check, subject, decide; decide NULL: known, not built yet, 501
  *
- * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations, Lease-Blob,
- * Lease-Container; semantics 2.1 */
+ * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
+ * Lease-Blob, Lease-Container; semantics 2.1 */
 #include "blob/blob.h"
 
 #define MIB            (UINT64_C(1) << 20)
 
-/* XML bodies: a list of 50,000 blocks with the longest ids takes 6 MiB; policies and service properties
- * far less. */
+/* XML bodies: a list of 50,000 blocks with the longest ids takes 6 MiB; policies and service
+ * properties far less. */
 #define BLOCK_LIST_MAX (8 * MIB)
 #define XML_BODY_MAX   (UINT64_C(256) << 10)
 /* semantics 10.1 */

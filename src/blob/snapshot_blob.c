@@ -21,8 +21,9 @@ enum error check_snapshot_blob(struct decision *d)
     return OK;
 }
 
-/* The snapshot shares the content of the base; of the base itself nothing changes that anybody sees. One
- * with metadata of its own has an ETag of its own. rest: Snapshot-Blob; semantics 0.5, 5 */
+/* The snapshot shares the content of the base; of the base itself nothing changes that anybody
+ * sees. One with metadata of its own has an ETag of its own. rest: Snapshot-Blob;
+ * semantics 0.5, 5 */
 enum error snapshot_blob(struct decision *d)
 {
     const struct snapshot_metadata *given = d->call->parameters;

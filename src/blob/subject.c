@@ -1,5 +1,5 @@
-/* What a call of the Blob service is about: names, partitions, and the state of the container or blob
- * that the generic steps look at. Worker. */
+/* What a call of the Blob service is about: names, partitions, and the state of the container or
+ * blob that the generic steps look at. Worker. */
 #include "blob/blob.h"
 
 #include <nettle/sha2.h>

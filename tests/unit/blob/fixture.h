@@ -1,5 +1,5 @@
-/* The Blob service without sockets: requests as text go through routing, intake, decide and commit on a
- * memory store, as service/exchange.c does it, but for authorization and waiting. */
+/* The Blob service without sockets: requests as text go through routing, intake, decide and commit
+ * on a memory store, as service/exchange.c does it, but for authorization and waiting. */
 #ifndef LAGRA_TESTS_UNIT_BLOB_FIXTURE_H
 #define LAGRA_TESTS_UNIT_BLOB_FIXTURE_H
 
@@ -25,8 +25,8 @@ struct answer {
     struct bytes body;
 };
 
-/* target: "PUT /box/b?comp=block&blockid=MQ%3D%3D"; headers: "name: value" lines, or NULL; body may be
- * NULL. x-ms-version is 2026-10-06 unless given. */
+/* target: "PUT /box/b?comp=block&blockid=MQ%3D%3D"; headers: "name: value" lines, or NULL; body may
+ * be NULL. x-ms-version is 2026-10-06 unless given. */
 struct answer ask(struct fixture *f, const char *target, const char *headers, const char *body);
 struct answer ask_bytes(struct fixture *f, const char *target, const char *headers,
                         struct bytes body);

@@ -13,8 +13,8 @@ static const char *etag_of(struct fixture *f, const char *target)
     return header_of(f, &got, "ETag");
 }
 
-/* Rule: Set Blob Properties sets all of them: one that is not sent is cleared, also the MD5 and the type.
- * rest: Set-Blob-Properties */
+/* Rule: Set Blob Properties sets all of them: one that is not sent is cleared, also the MD5 and the
+ * type. rest: Set-Blob-Properties */
 static void properties_are_set_together(void **state)
 {
     struct fixture *f = *state;
@@ -73,8 +73,8 @@ static void metadata_is_replaced(void **state)
     assert_header(f, got, "Content-MD5", "XUFAKrxLKna5cZ2REBfFkg==");
 }
 
-/* Rule: a snapshot keeps the blob as it was, says so with no lease headers, and does not change the base.
- * rest: Snapshot-Blob; semantics 0.5; recorded header names */
+/* Rule: a snapshot keeps the blob as it was, says so with no lease headers, and does not change the
+ * base. rest: Snapshot-Blob; semantics 0.5; recorded header names */
 static void snapshot_keeps_the_blob(void **state)
 {
     struct fixture *f = *state;
@@ -248,8 +248,8 @@ static void etag_changes_with_writes_only(void **state)
     }
 }
 
-/* Rule: what later versions added to an answer is given to their callers only, as recorded for 2017-04-17,
- * 2018-03-28, 2018-11-09 and 2019-02-02. */
+/* Rule: what later versions added to an answer is given to their callers only, as recorded for
+ * 2017-04-17, 2018-03-28, 2018-11-09 and 2019-02-02. */
 static void answers_follow_the_version(void **state)
 {
     static const struct {

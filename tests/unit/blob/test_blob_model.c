@@ -1,5 +1,5 @@
-/* Random operations on one blob against a model of a few lines: what is read is what the model says, and
- * when all is deleted nothing is left behind. design, promises 3 and 4; content.h */
+/* Random operations on one blob against a model of a few lines: what is read is what the model
+ * says, and when all is deleted nothing is left behind. design, promises 3 and 4; content.h */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
-/* The operation table of the Blob service against the REST definitions kept as data: each operation of the
- * newest client has a row, with its statuses, conditional headers and lease. Skipped where the data is not
- * there (LAGRA_SHARED, or ../shared beside the repository). semantics 2.1 */
+/* The operation table of the Blob service against the REST definitions kept as data: each operation
+ * of the newest client has a row, with its statuses, conditional headers and lease. Skipped where
+ * the data is not there (LAGRA_SHARED, or ../shared beside the repository). semantics 2.1 */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -139,7 +139,8 @@ static bool answers_etag(const json_t *responses)
     return false;
 }
 
-/* The lease operations send x-ms-lease-id as a part of theirs; Get Container ACL and the like may. */
+/* The lease operations send x-ms-lease-id as a part of theirs; Get Container ACL and the like
+ * may. */
 static bool lease_fits(const struct operation *row, const json_t *headers)
 {
     bool sends = find(headers, "x-ms-lease-id");

@@ -82,8 +82,8 @@ static void sizes_come_back(void **state)
     assert_int_equal(bytes_kept(f), 0);
 }
 
-/* Rule: an overwrite replaces content, properties and metadata, has a newer ETag, and keeps the time of
- * creation. rest: Put-Blob; decision: 12 */
+/* Rule: an overwrite replaces content, properties and metadata, has a newer ETag, and keeps the
+ * time of creation. rest: Put-Blob; decision: 12 */
 static void overwrite_replaces_all(void **state)
 {
     struct fixture *f = *state;
@@ -106,8 +106,8 @@ static void overwrite_replaces_all(void **state)
     assert_true(strcmp(header_of(f, &second, "ETag"), header_of(f, &first, "ETag")) > 0);
 }
 
-/* Rule: what a client says of the body is checked. rest: Put-Blob "Content-MD5", "x-ms-content-crc64",
- * "x-ms-blob-content-md5"; decision: 16 */
+/* Rule: what a client says of the body is checked. rest: Put-Blob "Content-MD5",
+ * "x-ms-content-crc64", "x-ms-blob-content-md5"; decision: 16 */
 static void sums_are_checked(void **state)
 {
     struct fixture *f = *state;
@@ -163,7 +163,8 @@ static void unbuilt_is_refused(void **state)
                   "NotImplemented");
 }
 
-/* Rule: a Put Blob names a type, a tier that there is, and fits its version's size. rest: Put-Blob */
+/* Rule: a Put Blob names a type, a tier that there is, and fits its version's size.
+ * rest: Put-Blob */
 static void wrong_puts_are_refused(void **state)
 {
     struct fixture *f = *state;
@@ -199,8 +200,8 @@ static void archived_is_closed(void **state)
     assert_ok(ask(f, "DELETE /box/b", NULL, NULL), 202);
 }
 
-/* Rule: If-None-Match: * creates once (409), If-Match guards (412), a read that is not modified is 304.
- * semantics 4.2; decision: 4 */
+/* Rule: If-None-Match: * creates once (409), If-Match guards (412), a read that is not modified is
+ * 304. semantics 4.2; decision: 4 */
 static void conditions_hold(void **state)
 {
     struct fixture *f = *state;

@@ -5,8 +5,9 @@
 
 #define PUT_HEADERS "x-ms-blob-type: BlockBlob"
 
-/* Rule: the range that is asked for is cut at the blob's end; x-ms-range counts before Range; what is no
- * range of ours is no range at all. rest: Specifying-the-Range-Header-for-Blob-Service-Operations */
+/* Rule: the range that is asked for is cut at the blob's end; x-ms-range counts before Range; what
+ * is no range of ours is no range at all.
+ * rest: Specifying-the-Range-Header-for-Blob-Service-Operations */
 static void ranges_are_given(void **state)
 {
     static const struct {
@@ -58,7 +59,8 @@ static void range_past_the_end_is_refused(void **state)
     assert_int_equal(got.body.len, 0);
 }
 
-/* Rule: with a range the MD5 of the whole blob has another name. rest: Get-Blob "x-ms-blob-content-md5" */
+/* Rule: with a range the MD5 of the whole blob has another name.
+ * rest: Get-Blob "x-ms-blob-content-md5" */
 static void whole_md5_beside_a_range(void **state)
 {
     struct fixture *f = *state;
@@ -70,8 +72,9 @@ static void whole_md5_beside_a_range(void **state)
     assert_no_header(f, got, "Content-MD5");
 }
 
-/* Rule: a sum goes with a range of at most 4 MiB, one sum with one range. The error is the recorded one
- * of the real service. rest: Get-Blob "x-ms-range-get-content-md5", "x-ms-range-get-content-crc64" */
+/* Rule: a sum goes with a range of at most 4 MiB, one sum with one range. The error is the recorded
+ * one of the real service. rest: Get-Blob "x-ms-range-get-content-md5",
+ * "x-ms-range-get-content-crc64" */
 static void sums_of_ranges(void **state)
 {
     static const struct {

@@ -48,8 +48,8 @@ static void assert_content(struct fixture *f, const char *want)
 
 #define BLOCK(id, size) "<Block><Name>" id "</Name><Size>" size "</Size></Block>"
 
-/* Rule: staged blocks are seen by Get Block List alone, committed ones make the blob, in the order of the
- * list. rest: Put-Block, Put-Block-List, Get-Block-List; recorded bodies */
+/* Rule: staged blocks are seen by Get Block List alone, committed ones make the blob, in the order
+ * of the list. rest: Put-Block, Put-Block-List, Get-Block-List; recorded bodies */
 static void blocks_are_staged_and_committed(void **state)
 {
     struct fixture *f = *state;
@@ -88,8 +88,8 @@ static void blocks_are_staged_and_committed(void **state)
     assert_no_header(f, list, "Content-MD5");
 }
 
-/* Rule: each kind of element has its source; what is not named is dropped; nothing changes when a block is
- * missing. rest: Put-Block-List; recorded 400 InvalidBlockList */
+/* Rule: each kind of element has its source; what is not named is dropped; nothing changes when a
+ * block is missing. rest: Put-Block-List; recorded 400 InvalidBlockList */
 static void sources_are_kept_apart(void **state)
 {
     struct fixture *f = *state;
@@ -115,7 +115,8 @@ static void sources_are_kept_apart(void **state)
     assert_content(f, "");
 }
 
-/* Rule: the last block staged under an id wins; Put Blob and Delete Blob drop what is staged. semantics 5 */
+/* Rule: the last block staged under an id wins; Put Blob and Delete Blob drop what is staged.
+ * semantics 5 */
 static void staged_blocks_are_replaced_and_dropped(void **state)
 {
     struct fixture *f = *state;
@@ -149,7 +150,8 @@ static void staging_leaves_the_etag(void **state)
     assert_content(f, "whole");
 }
 
-/* Rule: an id is base64 of 1 to 64 bytes, of one length for all staged blocks. rest: Put-Block "blockid" */
+/* Rule: an id is base64 of 1 to 64 bytes, of one length for all staged blocks.
+ * rest: Put-Block "blockid" */
 static void ids_are_checked(void **state)
 {
     char digits[90];
@@ -171,7 +173,8 @@ static void ids_are_checked(void **state)
                   "InvalidHeaderValue");
 }
 
-/* Rule: the list is XML of the form the reference gives, and of nothing else. rest: Put-Block-List */
+/* Rule: the list is XML of the form the reference gives, and of nothing else.
+ * rest: Put-Block-List */
 static void lists_are_checked(void **state)
 {
     static const struct {

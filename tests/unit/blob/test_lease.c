@@ -30,7 +30,8 @@ static void assert_state(struct fixture *f, const char *target, const char *stat
         assert_no_header(f, got, "x-ms-lease-duration");
 }
 
-/* One life of a lease: every action, what it answers, what is visible after it. semantics 3.1, 3.2 */
+/* One life of a lease: every action, what it answers, what is visible after it.
+ * semantics 3.1, 3.2 */
 static void life_of_a_lease(struct fixture *f, const char *target, const char *head)
 {
     struct answer got = ask(f, head, NULL, NULL);
@@ -181,8 +182,8 @@ static void uses_of_a_leased_blob(void **state)
               202);
 }
 
-/* Rule: on a broken or expired lease its id is LeaseLost, another a mismatch; a write without id ends it.
- * semantics 3.3; decision: 3 */
+/* Rule: on a broken or expired lease its id is LeaseLost, another a mismatch; a write without id
+ * ends it. semantics 3.3; decision: 3 */
 static void uses_after_a_lease(void **state)
 {
     static const char *const ends[] = { "break\nx-ms-lease-break-period: 0", "expire" };
