@@ -470,6 +470,15 @@ struct store_usage usage_now(struct store *store)
     return usage;
 }
 
+void assert_all_given_back(struct store *store)
+{
+    struct store_usage usage = usage_now(store);
+
+    assert_int_equal(usage.piece_bytes, 0);
+    assert_int_equal(usage.pending_bytes, 0);
+    assert_true(usage.allocated_bytes <= EMPTY_ALLOCATED_MAX);
+}
+
 /* ---- chance ---- */
 
 uint64_t random_next(struct random *random)

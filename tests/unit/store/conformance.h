@@ -114,6 +114,11 @@ bool stream_matches(struct store *store, struct snapshot *snapshot, const char *
                     uint64_t length, uint64_t seed);
 struct store_usage usage_now(struct store *store);
 
+/* What may be left of file space when no piece is left: a begun extent, its header. */
+#define EMPTY_ALLOCATED_MAX (256u << 10)
+/* No piece is referred to, none waits to be freed, and the files hold nothing. */
+void assert_all_given_back(struct store *store);
+
 /* ---- chance ---- */
 
 struct random {

@@ -254,6 +254,10 @@ static void look(struct fixture *f, struct arena *arena)
         seen = arena_copy(arena, walked.value);
     }
     walk_close(walk);
+    for (int i = 0; i < 5; i++) { /* writers have gone on meanwhile */
+        assert(strcmp(get_text(snapshot, arena, "b"), b) == 0);
+        assert(strcmp(get_text(snapshot, arena, "a"), a) == 0);
+    }
     snapshot_close(snapshot);
 }
 

@@ -9,8 +9,7 @@
 
 static const struct bytes nothing = { NULL, 0 };
 
-#define MIB                 (1u << 20)
-#define EMPTY_ALLOCATED_MAX (256u << 10) /* as in test_conformance_pieces.c */
+#define MIB (1u << 20)
 
 /* Rule: all that was committed is there after the store was closed and opened again. */
 static void records_outlive_the_process(void **state)
