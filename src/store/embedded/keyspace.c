@@ -6,9 +6,10 @@
 #include "base/log.h"
 
 #define CACHE_BYTES_DEFAULT (32u << 20)
+#define CACHE_SHARD_BITS    2
 #define WRITE_BUFFER_BYTES  (16u << 20)
 #define WRITE_BUFFERS       3
-#define BLOCK_BYTES         (8u << 10)
+#define BLOCK_BYTES         (4u << 10)
 #define BLOOM_BITS          10
 #define OPEN_FILES_MAX      256
 #define LOG_FILE_BYTES      (1u << 20)
@@ -27,9 +28,14 @@ enum store_result keyspace_error(const char *doing, char *error)
 static rocksdb_cache_t *set_table_options(rocksdb_options_t *options, size_t cache_bytes)
 {
     rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
-    rocksdb_cache_t *cache =
-        rocksdb_cache_create_lru(cache_bytes > 0 ? cache_bytes : CACHE_BYTES_DEFAULT);
+    rocksdb_lru_cache_options_t *cache_options = rocksdb_lru_cache_options_create();
+    rocksdb_cache_t *cache;
 
+    rocksdb_lru_cache_options_set_capacity(cache_options,
+                                           cache_bytes > 0 ? cache_bytes : CACHE_BYTES_DEFAULT);
+    rocksdb_lru_cache_options_set_num_shard_bits(cache_options, CACHE_SHARD_BITS);
+    cache = rocksdb_cache_create_lru_opts(cache_options);
+    rocksdb_lru_cache_options_destroy(cache_options);
     rocksdb_block_based_options_set_block_cache(table, cache);
     rocksdb_block_based_options_set_block_size(table, BLOCK_BYTES);
     rocksdb_block_based_options_set_filter_policy(
