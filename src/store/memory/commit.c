@@ -161,42 +161,55 @@ static void apply_drop(struct memory_store *store, const struct guid *space)
     key_release(&key);
 }
 
+/* Whether the newest state is the one that the snapshot saw. */
+static enum store_result check_unchanged(const struct memory_store *store,
+                                         const struct memory_snapshot *snapshot)
+{
+    if (memory_space_is_dropped(store->root, &snapshot->base.space))
+        return STORE_NOT_FOUND;
+    if (memory_partition_version(store->root, snapshot->base.prefix) != snapshot->version)
+        return STORE_CONFLICT;
+    return STORE_OK;
+}
+
+static void apply(struct memory_store *store, struct bytes prefix, const struct changes *changes,
+                  const struct piece_change *pieces, size_t piece_count)
+{
+    size_t space_count;
+    const struct guid *spaces = changes_dropped_spaces(changes, &space_count);
+
+    store->sequence++;
+    apply_records(store, prefix, changes_first(changes));
+    apply_version(store, prefix);
+    for (size_t i = 0; i < piece_count; i++)
+        memory_piece_refer(&store->pieces, pieces[i].offset, pieces[i].references, store->sequence);
+    for (size_t i = 0; i < space_count; i++)
+        apply_drop(store, &spaces[i]);
+}
+
 enum store_result memory_commit(struct snapshot *base, const struct changes *changes, instant now,
                                 uint64_t *ret_sequence)
 {
     struct memory_snapshot *snapshot = (struct memory_snapshot *)(void *)base;
     struct memory_store *store = (struct memory_store *)(void *)base->store;
     struct memory_piece *freed = NULL;
-    enum store_result result = STORE_OK;
-    size_t piece_count, space_count;
+    size_t piece_count;
     const struct piece_change *pieces = changes_pieces(changes, &piece_count);
-    const struct guid *spaces = changes_dropped_spaces(changes, &space_count);
+    enum store_result result;
 
     assert(!snapshot->spent);
     (void)now; /* there is no next start to tell it to */
     lock_take(&store->lock);
-    if (memory_space_is_dropped(store->root, &base->space)) {
-        result = STORE_NOT_FOUND;
-        goto out;
+    result = check_unchanged(store, snapshot);
+    if (!result) {
+        snapshot->spent = true;
+        tree_give(snapshot->root); /* so that nodes which nobody else sees are changed in place */
+        snapshot->root = NULL;
+        if (!changes_empty(changes))
+            apply(store, base->prefix, changes, pieces, piece_count);
+        *ret_sequence = store->sequence;
+        freed = memory_collect(store);
     }
-    if (memory_partition_version(store->root, base->prefix) != snapshot->version) {
-        result = STORE_CONFLICT;
-        goto out;
-    }
-    snapshot->spent = true;
-    if (!changes_empty(changes))
-        store->sequence++;
-    *ret_sequence = store->sequence;
-    if (changes_empty(changes))
-        goto out;
-    apply_records(store, base->prefix, changes_first(changes));
-    apply_version(store, base->prefix);
-    for (size_t i = 0; i < piece_count; i++)
-        memory_piece_refer(&store->pieces, pieces[i].offset, pieces[i].references, store->sequence);
-    for (size_t i = 0; i < space_count; i++)
-        apply_drop(store, &spaces[i]);
-    freed = memory_collect(store);
-out:
     lock_give(&store->lock);
     memory_pieces_free(freed);
     return result;

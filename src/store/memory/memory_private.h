@@ -14,7 +14,7 @@
 struct memory_snapshot {
     struct snapshot base;
     struct tree_node *root;
-    bool spent;                    /* by its commit: not read again (its thread's) */
+    bool spent;                    /* by its commit: the root is given back */
     uint64_t version;              /* of the partition; 0: it has no record */
     uint64_t seen;                 /* the newest commit in the root */
     struct memory_snapshot *older; /* both under store.lock */

@@ -49,7 +49,7 @@ static void later_change_in_a_list_wins(void **state)
 
     put_text(f->store, f->partition, "c", "before");
     for (int i = 0; i < 3; i++)
-        changes_put(changes, RECORD_LISTED, bytes_from_string("a"), bytes_of("123" + i, 1), NULL,
+        changes_put(changes, RECORD_LISTED, bytes_from_string("a"), bytes_of(&"123"[i], 1), NULL,
                     0);
     changes_put(changes, RECORD_LISTED, bytes_from_string("b"), bytes_from_string("x"), NULL, 0);
     changes_delete(changes, RECORD_LISTED, bytes_from_string("b"));
