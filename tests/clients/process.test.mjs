@@ -1,0 +1,340 @@
+// The process: its options, its certificate, its accounts, how it starts, stops and starts again.
+// Each test has servers of its own.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once as event } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
+import { Connection } from '../lib/http.mjs';
+import { freePorts, Server } from '../lib/server.mjs';
+import { DEVELOPMENT, sign } from '../lib/sign.mjs';
+import { blockId, collect, credential, md5, once, pattern, refused } from './setup.mjs';
+
+const binary = process.env.LAGRA_BINARY;
+const MiB = 1024 * 1024;
+
+async function newFolder(t) {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-process-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    return folder;
+}
+
+async function newServer(t, options = {}) {
+    const server = await Server.start(options);
+    t.after(() => server.kill().then(() => server.remove()));
+    return server;
+}
+
+const clientOf = (server) => new BlobServiceClient(server.url, credential, once);
+
+/** Runs lagra to its end: { code, output, errors }. */
+async function run(args, env = {}) {
+    const child = spawn(binary, args, { env: { ...process.env, ...env } });
+    const texts = { stdout: '', stderr: '' };
+    for (const name of ['stdout', 'stderr'])
+        child[name].on('data', (bytes) => {
+            texts[name] += bytes;
+        });
+    const limit = setTimeout(() => child.kill('SIGKILL'), 15000);
+    const [code] = await event(child, 'close');
+    clearTimeout(limit);
+    return { code, output: texts.stdout, errors: texts.stderr };
+}
+
+/** Arguments of a server on free ports, with a folder of its own. */
+async function serveArguments(t) {
+    const [blob, queue, table] = await freePorts(3);
+    const location = await newFolder(t);
+    return {
+        port: blob, location,
+        args: ['--location', location, '--blobPort', `${blob}`, '--queuePort', `${queue}`,
+            '--tablePort', `${table}`],
+    };
+}
+
+/** One signed request by hand. */
+async function ask(server, method, path, headers = {}, options = {}) {
+    const connection = await Connection.open(server.host, server.port);
+    try {
+        return await connection.exchange(sign({
+            method, target: `/${server.account}${path}`,
+            headers: Object.entries({
+                Host: `${server.host}:${server.port}`, 'Content-Length': '0', ...headers,
+            }),
+        }, options));
+    } finally {
+        connection.close();
+    }
+}
+
+/* ---- options ---- */
+
+test('wrong options: a message that names them, and exit code 2', async () => {
+    for (const [args, message] of [
+        [['--nonsense'], /nonsense/], [['--blobPort'], /blobPort/], [['--blobPort', 'x'], /blobPort.*"x"/],
+        [['--blobPort', '70000'], /blobPort/], [['serve'], /"serve"/], [['--cert', 'c.pem'], /--key/],
+        [['--key', 'k.pem'], /--cert/], [['operations', '--yaml'], /operations/],
+    ]) {
+        const { code, output, errors } = await run(args);
+        assert.equal(code, 2, `${args}`);
+        assert.match(errors, message);
+        assert.equal(output, '');
+    }
+});
+
+test('help, version, and the tables in print', async () => {
+    const help = await run(['--help']);
+    assert.equal(help.code, 0);
+    for (const option of ['--location', '--blobPort', '--inMemoryPersistence', '--skipApiVersionCheck',
+        'AZURITE_ACCOUNTS'])
+        assert.ok(help.output.includes(option), option);
+    assert.match((await run(['--version'])).output, /^\d+\.\d+/);
+    assert.match((await run(['operations'])).output, /\| Put Block List \|/);
+    const errors = JSON.parse((await run(['errors', '--json'])).output);
+    assert.ok(errors.some(({ code, status }) => code === 'LeaseIdMissing' && status === 412));
+});
+
+test('what cannot be used is told, and nothing is served', async (t) => {
+    const { args, port } = await serveArguments(t);
+    const missing = await run([...args, '--cert', '/nowhere/c.pem', '--key', '/nowhere/k.pem']);
+    assert.equal(missing.code, 1);
+    assert.match(missing.errors, /\/nowhere\/c\.pem/);
+    const taken = await newServer(t);
+    const again = await run([...args.slice(0, 2), '--blobPort', `${taken.port}`, ...args.slice(4)]);
+    assert.equal(again.code, 1);
+    assert.match(again.errors, new RegExp(`blob service cannot listen.*${taken.port}`));
+    const folder = await run(['--location', '/proc/nowhere', ...args.slice(2)]);
+    assert.equal(folder.code, 1);
+    assert.match(folder.errors, /\/proc\/nowhere/);
+    await assert.rejects(Connection.open('127.0.0.1', port));
+});
+
+test('--skipApiVersionCheck takes any x-ms-version', async (t) => {
+    const server = await newServer(t, { args: ['--inMemoryPersistence', '--skipApiVersionCheck'] });
+    const answer = await ask(server, 'GET', '/?comp=list', {}, { version: 'latest' });
+    assert.equal(answer.status, 200);
+});
+
+test('--loose ignores what is not supported, --disableProductStyleUrl the host', async (t) => {
+    const server = await newServer(t,
+        { args: ['--inMemoryPersistence', '--loose', '--disableProductStyleUrl'] });
+    const container = clientOf(server).getContainerClient('loose');
+    await container.create();
+    const headers = { 'x-ms-blob-type': 'BlockBlob', 'x-ms-tags': 'a=b' };
+    assert.equal((await ask(server, 'PUT', '/loose/b', headers)).status, 201);
+    const host = { Host: `${server.account}.blob.localhost` };
+    assert.equal((await ask(server, 'GET', '/loose/b', host)).status, 200);
+});
+
+test('--inMemoryPersistence keeps nothing on the disk', async (t) => {
+    const server = await newServer(t, { args: ['--inMemoryPersistence'] });
+    const container = clientOf(server).getContainerClient('memory');
+    await container.create();
+    const content = pattern(3 * MiB);
+    await container.getBlockBlobClient('b').upload(content, content.length);
+    assert.ok((await container.getBlobClient('b').downloadToBuffer()).equals(content));
+    assert.equal(execFileSync('ls', ['-A', server.location], { encoding: 'utf8' }), '');
+    await server.stop({ keep: true });
+    await server.restart();
+    assert.equal(await clientOf(server).getContainerClient('memory').exists(), false);
+});
+
+/* ---- accounts ---- */
+
+test('AZURITE_ACCOUNTS: two accounts, each with its own key and its own blobs', async (t) => {
+    const keys = [pattern(64, 3), pattern(64, 4), pattern(64, 5)].map((key) => key.toString('base64'));
+    const server = await newServer(t, {
+        args: ['--inMemoryPersistence'],
+        env: { AZURITE_ACCOUNTS: `first:${keys[0]};second:${keys[1]}:${keys[2]}` },
+    });
+    const of = (name, key) => new BlobServiceClient(`http://127.0.0.1:${server.port}/${name}`,
+        new StorageSharedKeyCredential(name, key), once);
+    const [first, second, rotated] = [of('first', keys[0]), of('second', keys[1]), of('second', keys[2])];
+    await first.getContainerClient('shared-name').create();
+    assert.deepEqual(await collect(second.listContainers()), []);
+    await second.getContainerClient('shared-name').create();
+    await second.getContainerClient('shared-name').getBlockBlobClient('b').upload('2', 1);
+    assert.deepEqual(await collect(first.getContainerClient('shared-name').listBlobsFlat()), []);
+    // A second key of an account opens the same.
+    const blob = rotated.getContainerClient('shared-name').getBlobClient('b');
+    assert.equal((await blob.downloadToBuffer()).toString(), '2');
+    await refused(of('first', keys[1]).getProperties(), 403, 'AuthenticationFailed');
+    await refused(of('second', keys[0]).getProperties(), 403, 'AuthenticationFailed');
+    await refused(of(DEVELOPMENT.account, DEVELOPMENT.key).getProperties(), 403, 'AuthenticationFailed');
+});
+
+test('accounts that are none stop the start', async (t) => {
+    const { args } = await serveArguments(t);
+    for (const text of ['name', 'name:', ':a2V5', 'name:not base64!', 'a:a2V5;a:a2V5']) {
+        const { code, errors } = await run(args, { AZURITE_ACCOUNTS: text });
+        assert.equal(code, 1, text);
+        assert.match(errors, /AZURITE_ACCOUNTS/);
+    }
+});
+
+test('the published key opens nothing beyond this machine, unless told to', async (t) => {
+    const { args } = await serveArguments(t);
+    const open = ['--blobHost', '0.0.0.0'];
+    const { code, errors } = await run([...args, ...open]);
+    assert.equal(code, 1);
+    assert.match(errors, /AZURITE_ACCOUNTS/);
+    assert.match(errors, /--allowDevelopmentAccount/);
+    for (const options of [
+        { args: [...open, '--allowDevelopmentAccount'] },
+        { args: open, env: { AZURITE_ACCOUNTS: `${DEVELOPMENT.account}:${DEVELOPMENT.key}` } },
+    ]) {
+        const server = await newServer(t, { ...options, args: ['--inMemoryPersistence', ...options.args] });
+        assert.equal((await ask(server, 'GET', '/?comp=list')).status, 200);
+    }
+});
+
+/* ---- HTTPS ---- */
+
+test('a certificate and its key: HTTPS, and nothing else', async (t) => {
+    const { args, port, location } = await serveArguments(t);
+    const [cert, key] = ['cert.pem', 'key.pem'].map((name) => join(location, name));
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1',
+        '-nodes', '-keyout', key, '-out', cert, '-days', '2', '-subj', '/CN=localhost',
+        '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'], { stdio: 'ignore' });
+    const child = spawn(binary, [...args, '--inMemoryPersistence', '--cert', cert, '--key', key],
+        { stdio: ['ignore', 'pipe', 'inherit'] });
+    t.after(() => child.kill('SIGKILL'));
+    const [said] = await event(child.stdout, 'data');
+    assert.match(said.toString(), new RegExp(`https://127\\.0\\.0\\.1:${port}`));
+
+    const trusting = { tlsOptions: { ca: await readFile(cert) } };
+    const service = new BlobServiceClient(`https://127.0.0.1:${port}/${DEVELOPMENT.account}`, credential,
+        { ...once, ...trusting });
+    const container = service.getContainerClient('tls');
+    await container.create();
+    const content = pattern(5 * MiB);
+    await container.getBlockBlobClient('b').upload(content, content.length);
+    assert.ok((await container.getBlobClient('b').downloadToBuffer()).equals(content));
+    const list = await container.listBlobsFlat().byPage().next();
+    assert.equal(list.value.serviceEndpoint, `https://127.0.0.1:${port}/${DEVELOPMENT.account}/`);
+    await assert.rejects(event(https.get({ port, host: '127.0.0.1' }), 'response'), /self-signed|certificate/i);
+    const plain = await Connection.open('127.0.0.1', port);
+    t.after(() => plain.close());
+    await assert.rejects(plain.exchange({ method: 'GET', target: '/', headers: [['Host', 'x']] }));
+    child.kill('SIGTERM');
+    assert.deepEqual((await event(child, 'exit'))[0], 0);
+});
+
+/* ---- stop and start ---- */
+
+test('SIGTERM: what is in flight ends, nothing new begins, exit code 0', async (t) => {
+    const server = await newServer(t);
+    const service = clientOf(server);
+    await service.getContainerClient('stopping').create();
+    const body = pattern(2 * MiB);
+    const connection = await Connection.open(server.host, server.port);
+    t.after(() => connection.close());
+    await connection.request(sign({
+        method: 'PUT', target: `/${server.account}/stopping/last`,
+        headers: [['Host', 'localhost'], ['Content-Length', String(body.length)],
+            ['x-ms-blob-type', 'BlockBlob']],
+    }));
+    await connection.send(body.subarray(0, MiB));
+    await delay(100);
+    const stopped = server.stop({ keep: true });
+    await delay(300);
+    const late = assert.rejects(ask(server, 'GET', '/?comp=list'));
+    await connection.send(body.subarray(MiB));
+    const answer = await connection.response('PUT');
+    assert.equal(answer.status, 201);
+    await stopped;
+    await late;
+    await server.restart();
+    const blob = clientOf(server).getContainerClient('stopping').getBlobClient('last');
+    assert.ok((await blob.downloadToBuffer()).equals(body));
+});
+
+test('a second server on the same data folder is refused', async (t) => {
+    const server = await newServer(t);
+    const { args } = await serveArguments(t);
+    const { code, errors } = await run(['--location', server.location, ...args.slice(2)]);
+    assert.equal(code, 1);
+    assert.ok(errors.includes(server.location), errors);
+    assert.match(errors, /another|in use|already|locked/i);
+    assert.equal((await ask(server, 'GET', '/?comp=list')).status, 200);
+    // Once the first is gone, the folder is free.
+    await server.stop({ keep: true });
+    await server.restart();
+});
+
+/** Everything that clients can see of a service, as one value. */
+async function everything(service) {
+    const seen = { cors: (await service.getProperties()).cors, containers: [] };
+    const everyBlob = { includeMetadata: true, includeSnapshots: true, includeUncommitedBlobs: true };
+
+    for await (const listed of service.listContainers({ includeMetadata: true })) {
+        const container = service.getContainerClient(listed.name);
+        const policies = await container.getAccessPolicy();
+        const blobs = [];
+        for await (const item of container.listBlobsFlat(everyBlob)) {
+            const blob = container.getBlockBlobClient(item.name);
+            const at = item.snapshot ? blob.withSnapshot(item.snapshot) : blob;
+            const { committedBlocks, uncommittedBlocks } = await at.getBlockList(item.snapshot ? 'committed' : 'all');
+            const content = await at.downloadToBuffer().then((bytes) => md5(bytes).toString('hex'), (e) => e.code);
+            blobs.push({ item, committedBlocks, uncommittedBlocks, content });
+        }
+        seen.containers.push({
+            listed, blobs, policies: policies.signedIdentifiers, access: policies.blobPublicAccess,
+        });
+    }
+    return JSON.parse(JSON.stringify(seen));
+}
+
+test('everything is there again after a stop, and after a kill', async (t) => {
+    // design, promise 1
+    const server = await newServer(t);
+    const service = clientOf(server);
+    await service.setProperties({ cors: [{
+        allowedOrigins: '*', allowedMethods: 'GET', allowedHeaders: '*', exposedHeaders: '*', maxAgeInSeconds: 5,
+    }] });
+    const container = service.getContainerClient('kept');
+    await container.create({ metadata: { Key: 'value' } });
+    await container.setAccessPolicy('blob', [{
+        id: 'policy', accessPolicy: { permissions: 'r', expiresOn: new Date('2036-01-01') },
+    }]);
+    await container.getBlobLeaseClient().acquireLease(-1);
+    for (const size of [0, 10, 20000, 3 * MiB]) {
+        const blob = container.getBlockBlobClient(`size ${size}`);
+        await blob.upload(pattern(size, size + 1), size, { metadata: { Size: `${size}` } });
+        await blob.createSnapshot();
+        await blob.upload(pattern(size + 1, size + 2), size + 1, {
+            blobHTTPHeaders: { blobContentType: 'text/plain', blobContentLanguage: 'de' },
+        });
+    }
+    const blocks = container.getBlockBlobClient('blocks');
+    for (const n of [1, 2, 3])
+        await blocks.stageBlock(blockId(n), pattern(n * 300000, n), n * 300000);
+    await blocks.commitBlockList([blockId(3), blockId(1)]);
+    await blocks.stageBlock(blockId(4), 'staged', 6);
+    await blocks.getBlobLeaseClient().acquireLease(-1);
+    await container.getBlockBlobClient('uncommitted').stageBlock(blockId(1), pattern(20000), 20000);
+    await container.getBlockBlobClient('gone').upload('x', 1);
+    await container.deleteBlob('gone');
+    await service.createContainer('gone');
+    await service.deleteContainer('gone');
+
+    const before = await everything(service);
+    assert.equal(before.containers.length, 1);
+    assert.equal(before.containers[0].blobs.length, 10);
+    await server.stop({ keep: true });
+    await server.restart();
+    assert.deepEqual(await everything(clientOf(server)), before);
+    await server.kill();
+    await server.restart();
+    assert.deepEqual(await everything(clientOf(server)), before);
+    // Time goes on: what is written now is newer than all before.
+    const again = clientOf(server).getContainerClient('kept').getBlockBlobClient('size 10');
+    const { etag } = await again.getProperties();
+    const put = await again.upload('x', 1);
+    assert.ok(BigInt(JSON.parse(put.etag)) > BigInt(JSON.parse(etag)));
+});
