@@ -62,11 +62,14 @@ struct run {
 static int setup(void **state)
 {
     const struct run *run = *state;
+    const char *parent = getenv("LAGRA_TEST_FOLDERS");
     struct fixture *fixture = xcalloc(1, sizeof *fixture);
 
     fixture->engine = run->engine;
     fixture->test = run->test;
-    (void)snprintf(fixture->folder, sizeof fixture->folder, "conformance-XXXXXX");
+    if (snprintf(fixture->folder, sizeof fixture->folder, "%s/conformance-XXXXXX",
+                 parent ? parent : ".") >= (int)sizeof fixture->folder)
+        return -1;
     if (!mkdtemp(fixture->folder))
         return -1;
     if (fixture->engine->open(fixture->folder, &fixture->store))

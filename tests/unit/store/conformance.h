@@ -1,7 +1,8 @@
 /* What every store must do, tested against each of them: the engines, the fixture, and helpers that
  * the files test_conformance_*.c share. A test gets a fresh, empty store.
  *
- * LAGRA_STORE=memory (or embedded) in the environment runs the tests on that engine only. */
+ * LAGRA_STORE=memory (or embedded) in the environment runs the tests on that engine only;
+ * LAGRA_TEST_FOLDERS=folder puts the folders of stores there and not in the working directory. */
 #ifndef LAGRA_TESTS_STORE_CONFORMANCE_H
 #define LAGRA_TESTS_STORE_CONFORMANCE_H
 
@@ -23,7 +24,7 @@ struct engine {
 
 const struct engine *engine_by_name(const char *name);
 
-#define FOLDER_SIZE 64
+#define FOLDER_SIZE 256
 
 struct conformance_test;
 
