@@ -154,8 +154,8 @@ enum store_result extents_sync(struct extents *extents, uint32_t id)
     return STORE_OK;
 }
 
-/* Removes an extent that nothing is in. */
-static void remove_if_unused(struct extents *extents, uint32_t id)
+/* Removes an extent that nothing is in; true when it was removed. Collector: nobody else does. */
+static bool remove_if_unused(struct extents *extents, uint32_t id)
 {
     struct extent *extent;
     bool unused;
@@ -172,11 +172,12 @@ static void remove_if_unused(struct extents *extents, uint32_t id)
     }
     lock_give(&extents->lock);
     if (!unused)
-        return;
+        return false;
     if (extent->fd >= 0)
         close(extent->fd);
     free(extent);
     extent_file_remove(extents->folder, id);
+    return true;
 }
 
 /* Adds to what is in use; true when that leaves nothing. */
@@ -196,14 +197,11 @@ static void count_used(struct extents *extents, uint32_t id, int64_t more, bool 
 
 void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length)
 {
-    uint64_t room = extent_room(length);
     int fd;
 
-    if (extents_file(extents, id, &fd))
-        return;
-    extent_file_punch(fd, id, offset, room);
-    count_used(extents, id, -(int64_t)room, false);
-    remove_if_unused(extents, id);
+    count_used(extents, id, -(int64_t)length, false);
+    if (!remove_if_unused(extents, id) && !extents_file(extents, id, &fd))
+        extent_file_punch(fd, id, offset, length);
 }
 
 void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes)

@@ -81,8 +81,8 @@ void extents_referred(struct extents *extents, const struct piece_change *pieces
 /* Takes it out of the table; false when a commit has done so before. */
 bool extents_unstage(struct extents *extents, struct staged_piece *piece);
 
-/* `length` bytes at offset are gone: punches them, and removes the extent when it was the last of
- * it. Waits for the disk. Collector. */
+/* `length` bytes (a multiple of EXTENT_UNIT) at offset are gone: removes the extent when they were
+ * the last in it, else punches them. Waits for the disk. Collector. */
 void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length);
 /* Recovery: the index has `used_bytes` of that extent in use. Removes it when that is none. */
 void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes);

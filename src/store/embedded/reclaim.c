@@ -82,6 +82,25 @@ static struct freed *take_durable(struct embedded *embedded, bool *ret_left)
     return taken;
 }
 
+/* Gives back what a commit freed, pieces that follow each other in one. */
+static void give_back(struct embedded *embedded, const struct freed *freed)
+{
+    for (size_t i = 0, next; i < freed->count; i = next) {
+        const struct freed_piece *first = &freed->pieces[i];
+        uint64_t length = 0;
+
+        for (next = i; next < freed->count; next++) {
+            const struct freed_piece *piece = &freed->pieces[next];
+
+            if (piece->extent != first->extent || piece->offset != first->offset + length)
+                break;
+            verified_forget(&embedded->verified, piece->extent, piece->offset);
+            length += extent_room(piece->length);
+        }
+        extents_punch(&embedded->extents, first->extent, first->offset, length);
+    }
+}
+
 bool reclaim_step(struct embedded *embedded)
 {
     bool left;
@@ -90,12 +109,7 @@ bool reclaim_step(struct embedded *embedded)
     while (freed) {
         struct freed *next = freed->next;
 
-        for (size_t i = 0; i < freed->count; i++) {
-            const struct freed_piece *piece = &freed->pieces[i];
-
-            verified_forget(&embedded->verified, piece->extent, piece->offset);
-            extents_punch(&embedded->extents, piece->extent, piece->offset, piece->length);
-        }
+        give_back(embedded, freed);
         atomic_fetch_sub(&embedded->reclaim.pending_bytes, bytes_of_freed(freed));
         free(freed);
         freed = next;
