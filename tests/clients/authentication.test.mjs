@@ -21,6 +21,11 @@ test('a wrong key, a wrong account', async () => {
         403, 'AuthenticationFailed');
     await rawRefused(raw('GET', '/?comp=list', {}, '', { credentials: { account: 'nobody', key } }),
         403, 'AuthenticationFailed');
+    // The string that the server signed, with its line feeds: the SDK's reader decodes no references.
+    const answer = await rawRefused(
+        raw('GET', '/?comp=list', {}, '', { credentials: { account: account.name, key } }),
+        403, 'AuthenticationFailed');
+    assert.ok(answer.text.includes("string to sign: 'GET\n\n\n\n\n\n\n\n\n\n\n\nx-ms-date:"), answer.text);
 });
 
 test('a request of more than 15 minutes ago, or ahead', async () => {

@@ -50,14 +50,6 @@ test('names of containers that are not allowed are refused', async () => {
         await refused(service.getContainerClient(name).create(), 400, 'OutOfRangeInput');
 });
 
-test('$root is a container as any other', async () => {
-    // rest: Working-with-the-Root-Container
-    const root = service.getContainerClient('$root');
-    await root.createIfNotExists();
-    assert.equal(await root.exists(), true);
-    await root.delete();
-});
-
 test('metadata is replaced whole and changes the ETag', async (t) => {
     // rest: Set-Container-Metadata
     const container = await newContainer(t, { metadata: { a: '1', b: '2' } });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sign } from '../lib/sign.mjs';
 import { raw, rawRefused } from './raw.mjs';
-import { account, collect, newBlob, newContainer, refused } from './setup.mjs';
+import { account, collect, newBlob, newContainer, refused, service } from './setup.mjs';
 
 const NAMES = [
     'plain', 'with space', ' leading', 'per%cent', '%41', '100%', 'a/b/c', 'a//b', '/leading', 'trailing/',
@@ -89,12 +89,17 @@ test('metadata: the case of names is kept on the wire, values are trimmed, order
     await rawRefused(raw('PUT', `${path}?comp=metadata`, { 'x-ms-meta-': '1' }), 400, 'EmptyMetadataKey');
 });
 
-test('a blob of $root is named without its container', async (t) => {
-    // rest: Working-with-the-Root-Container
-    await raw('PUT', '/$root?restype=container');
-    t.after(() => raw('DELETE', '/$root?restype=container'));
+test('$root is a container as any other; its blobs are named without it, too', async (t) => {
+    // rest: Working-with-the-Root-Container. The only test that makes it: all share the account.
+    const root = service.getContainerClient('$root');
+    await root.create();
+    t.after(() => root.deleteIfExists());
+    assert.equal(await root.exists(), true);
     const put = await raw('PUT', '/in-root', { 'x-ms-blob-type': 'BlockBlob' }, 'content');
     assert.equal(put.status, 201, put.text);
     assert.equal((await raw('GET', '/in-root')).text, 'content');
     assert.equal((await raw('GET', '/$root/in-root')).text, 'content');
+    assert.deepEqual((await collect(root.listBlobsFlat())).map(({ name }) => name), ['in-root']);
+    await root.delete();
+    assert.equal(await root.exists(), false);
 });
