@@ -1,0 +1,29 @@
+/* MD5 of many streams at once. A step of MD5 needs the one before it, so that a single stream
+ * leaves most of the CPU idle; the same step of MD5_LANES streams, side by side in vector
+ * registers, costs little more than that of one. rfc: 1321 */
+#ifndef LAGRA_BASE_MD5_H
+#define LAGRA_BASE_MD5_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bytes.h"
+
+#define MD5_SIZE        16
+#define MD5_BLOCK_BYTES 64
+#define MD5_LANES       8 /* streams that are summed up at the cost of one */
+
+struct md5_stream {
+    uint32_t state[4];
+    uint64_t length;                  /* bytes so far */
+    uint8_t partial[MD5_BLOCK_BYTES]; /* the last length % MD5_BLOCK_BYTES of them */
+};
+
+void md5_stream_init(struct md5_stream *stream);
+/* Adds data[i] to *streams[i]; each stream at most once in the list. Lengths may differ, but what
+ * is longer than the others goes on with fewer lanes. Any thread. */
+void md5_update_many(struct md5_stream *const streams[], const struct bytes data[], size_t count);
+/* Spends the stream: it must be initialized again before further use. */
+void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE]);
+
+#endif
