@@ -26,7 +26,7 @@
 /* Finds bugs, limits nothing that is asked for: the block list of a blob of 1 TiB takes 300 MB. */
 #define ARENA_CAP_BYTES ((size_t)4 << 30)
 
-struct live *live_of(struct exchange *exchange)
+static struct live *live_of(struct exchange *exchange)
 {
     assert(exchange->magic == EXCHANGE_MAGIC);
     return (struct live *)(void *)exchange;

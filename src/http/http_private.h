@@ -124,7 +124,6 @@ struct live {
     _Atomic bool suspended; /* exchange_suspend() was called, exchange_resume() not yet */
 };
 
-struct live *live_of(struct exchange *exchange);
 /* Whether the connection is suspended in MHD. Worker. */
 bool exchange_is_paused(const struct live *live);
 

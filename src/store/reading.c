@@ -109,8 +109,7 @@ struct walk *walk_open(struct store *store, struct guid space, struct bytes from
     key_init(&end);
     key_set_space(&end, KEY_KIND_LISTED, &space);
     key_set_end(&end);
-    walk->cursor =
-        store->operations->walk_cursor(store, &space, key_bytes(&end), &walk->sequence);
+    walk->cursor = store->operations->walk_cursor(store, &space, key_bytes(&end), &walk->sequence);
     key_release(&end);
     walk_seek(walk, from_partition, from_record);
     return walk;

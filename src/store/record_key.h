@@ -22,9 +22,9 @@
 #define KEY_KIND_DROPPED 'D'
 #define KEY_KIND_CLOCK   'C'
 
-#define KEY_SPACE_SIZE 17 /* kind and space */
-#define KEY_PIECE_SIZE 13
-#define KEY_CLOCK_SIZE 3
+#define KEY_SPACE_SIZE   17 /* kind and space */
+#define KEY_PIECE_SIZE   13
+#define KEY_CLOCK_SIZE   3
 
 /* A key being made: in place while short, on the heap when long. */
 struct key {

@@ -77,9 +77,8 @@ static bool read_piece(const char **at, const char *end, struct arena *arena,
         !get_varint(at, end, PIECE_MAX_BYTES, &length) || length == 0 ||
         !get_varint(at, end, INT64_MAX - PIECE_MAX_BYTES, &offset))
         return false;
-    *ret_piece = (struct piece){ .extent = (uint32_t)extent,
-                                 .length = (uint32_t)length,
-                                 .offset = offset };
+    *ret_piece =
+        (struct piece){ .extent = (uint32_t)extent, .length = (uint32_t)length, .offset = offset };
     sectors = piece_sectors(ret_piece);
     if ((size_t)(end - *at) < sectors * sizeof *crc)
         return false;

@@ -16,7 +16,7 @@ const names = (blocks) => (blocks ?? []).map((b) => `${Buffer.from(b.name, 'base
 
 test('blocks are staged, listed, committed and read', async (t) => {
     // rest: Put-Block, Put-Block-List, Get-Block-List
-    const contents = [pattern(1000, 1), pattern(2000, 2), pattern(0, 3).length ? '' : pattern(1, 3)];
+    const contents = [pattern(1000, 1), pattern(2000, 2), pattern(1, 3)];
     const { container, blob } = await stagedBlob(t, ...contents);
     await refused(blob.getProperties(), 404, 'BlobNotFound');
     await refused(blob.download(), 404, 'BlobNotFound');
@@ -47,7 +47,7 @@ test('blocks are staged, listed, committed and read', async (t) => {
     assert.equal(list.blobContentLength, 3001);
 });
 
-test('Put Block answers with the MD5 of the block and neither ETag nor Last-Modified', async (t) => {
+test('Put Block answers with the sum of the block, without an ETag', async (t) => {
     // semantics 5, Put Block [rec]
     const container = await newContainer(t);
     const blob = container.getBlockBlobClient('b');
@@ -191,12 +191,13 @@ test('block ids with + / and = in them', async (t) => {
     // rest: Put-Block: the id is percent-encoded in the URL, not in the list
     const container = await newContainer(t);
     const blob = container.getBlockBlobClient('ids');
-    const ids = ['fb+/', '++//', 'ABC='].map((_, n) => Buffer.from([251, 239, 190 + n, n]).toString('base64'));
+    const ids = [0, 1, 2].map((n) => Buffer.from([251, 239, 190 + n, n]).toString('base64'));
     for (const [n, id] of ids.entries())
         await blob.stageBlock(id, String(n), 1);
     await blob.commitBlockList(ids);
     assert.equal((await blob.downloadToBuffer()).toString(), '012');
-    assert.deepEqual((await blob.getBlockList('committed')).committedBlocks.map((b) => b.name), ids);
+    assert.deepEqual((await blob.getBlockList('committed')).committedBlocks.map((b) => b.name),
+        ids);
 });
 
 test('2,000 blocks staged at once are committed in the order of the list', async (t) => {

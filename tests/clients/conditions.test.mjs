@@ -1,5 +1,5 @@
-// Conditional headers on blob operations: for each operation and each of the four headers, a request
-// whose condition holds and one whose condition does not.
+// Conditional headers on blob operations: for each operation and each of the four headers, a
+// request whose condition holds and one whose condition does not.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { raw, rawRefused } from './raw.mjs';
@@ -23,7 +23,8 @@ function conditionsOf({ etag, lastModified }) {
 
 // semantics 4.2: on reads an unmet If-None-Match or If-Modified-Since is 304.
 const readStatus = { ifMatch: 412, ifNoneMatch: 304, ifModifiedSince: 304, ifUnmodifiedSince: 412 };
-const writeStatus = { ifMatch: 412, ifNoneMatch: 412, ifModifiedSince: 412, ifUnmodifiedSince: 412 };
+const writeStatus =
+    { ifMatch: 412, ifNoneMatch: 412, ifModifiedSince: 412, ifUnmodifiedSince: 412 };
 
 const id = 'aaaaaaaa-bbbb-cccc-dddd-eeeeeeeeeeee';
 const operations = {
@@ -37,7 +38,8 @@ const operations = {
         await blob.stageBlock(blockId(1), 'new', 3);
         await blob.commitBlockList([blockId(1)], { conditions });
     }],
-    'Set Blob Metadata': [writeStatus, (blob, conditions) => blob.setMetadata({ a: '1' }, { conditions })],
+    'Set Blob Metadata': [writeStatus,
+        (blob, conditions) => blob.setMetadata({ a: '1' }, { conditions })],
     'Set Blob Properties': [writeStatus,
         (blob, conditions) => blob.setHTTPHeaders({ blobContentType: 'a/b' }, { conditions })],
     'Snapshot Blob': [writeStatus, (blob, conditions) => blob.createSnapshot({ conditions })],
@@ -174,7 +176,7 @@ test('of 20 creators with If-None-Match * one wins', async (t) => {
 });
 
 test('If-None-Match * on a read is refused', async (t) => {
-    // semantics 11.4
+    // decision: 4
     const { container } = await newBlob(t);
     await rawRefused(raw('GET', `/${container.containerName}/blob`, { 'If-None-Match': '*' }),
         400, 'UnsatisfiableCondition');
@@ -185,12 +187,15 @@ test('conditions on a blob that does not exist', async (t) => {
     const container = await newContainer(t);
     const missing = () => container.getBlockBlobClient(`m${Math.random()}`);
     const date = new Date(Date.now() - MINUTE);
-    await refused(missing().upload('x', 1, { conditions: { ifMatch: OTHER } }), 412, 'ConditionNotMet');
+    await refused(missing().upload('x', 1, { conditions: { ifMatch: OTHER } }), 412,
+        'ConditionNotMet');
     await missing().upload('x', 1, { conditions: { ifNoneMatch: OTHER } });
     await missing().upload('x', 1, { conditions: { ifModifiedSince: date } });
     await missing().upload('x', 1, { conditions: { ifUnmodifiedSince: date } });
-    await refused(missing().getProperties({ conditions: { ifNoneMatch: OTHER } }), 404, 'BlobNotFound');
-    await refused(missing().delete({ conditions: { ifUnmodifiedSince: date } }), 404, 'BlobNotFound');
+    await refused(missing().getProperties({ conditions: { ifNoneMatch: OTHER } }), 404,
+        'BlobNotFound');
+    await refused(missing().delete({ conditions: { ifUnmodifiedSince: date } }), 404,
+        'BlobNotFound');
 });
 
 test('lists of ETags on reads, bare ETags, no list on writes', async (t) => {

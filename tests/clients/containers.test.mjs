@@ -131,14 +131,15 @@ test('access policy under If-Modified-Since and If-Unmodified-Since', async (t) 
     const later = new Date(lastModified.getTime() + 60000);
     await container.setAccessPolicy(undefined, [], { conditions: { ifModifiedSince: earlier } });
     await container.setAccessPolicy(undefined, [], { conditions: { ifUnmodifiedSince: later } });
-    await refused(container.setAccessPolicy(undefined, [], { conditions: { ifModifiedSince: later } }),
+    await refused(container.setAccessPolicy(undefined, [],
+        { conditions: { ifModifiedSince: later } }),
         412, 'ConditionNotMet');
     await refused(
         container.setAccessPolicy(undefined, [], { conditions: { ifUnmodifiedSince: earlier } }),
         412, 'ConditionNotMet');
 });
 
-test('a deleted container is gone with its blobs, and a new one of the name is empty', async (t) => {
+test('a deleted container is gone with its blobs; a new one is empty', async (t) => {
     // rest: Delete-Container; decision of the design, section 4: a fresh space for each incarnation
     const container = await newContainer(t);
     await container.getBlockBlobClient('b').upload('x', 1);

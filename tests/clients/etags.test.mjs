@@ -13,34 +13,50 @@ const acquire = action('acquire', { 'x-ms-lease-duration': '-1', 'x-ms-proposed-
 const list = `<BlockList><Latest>${blockId(1)}</Latest></BlockList>`;
 const block = `comp=block&blockid=${encodeURIComponent(blockId(1))}`;
 const stage = ['PUT', 'blob', block, {}, 'x'];
-const properties = '<StorageServiceProperties><StaticWebsite><Enabled>false</Enabled></StaticWebsite>' +
+const properties =
+    '<StorageServiceProperties><StaticWebsite><Enabled>false</Enabled></StaticWebsite>' +
     '</StorageServiceProperties>';
 
-// name, method, level, query, headers, body, and then: does it change the ETag of its resource; what is
-// sent before; what makes it an error of its own: more headers, or another query.
+// name, method, level, query, headers, body, and then: does it change the ETag of its resource;
+// what is sent before; what makes it an error of its own: more headers, or another query.
 const OTHER = { headers: { 'If-Match': '"0x1"' } };
 const ABSENT = { level: 'absent' };
 const FOREIGN = { headers: { 'x-ms-lease-id': B } };
 const ASKED = { headers: { 'If-Match': '*' } };
 const TABLE = [
-    ['Get Account Information', 'GET', 'service', 'restype=account&comp=properties', {}, '', 'none', [], ASKED],
-    ['List Containers', 'GET', 'service', 'comp=list', {}, '', 'none', [], { more: '&maxresults=0' }],
-    ['Set Blob Service Properties', 'PUT', 'service', 'restype=service&comp=properties', {}, properties, 'none', [],
+    ['Get Account Information', 'GET', 'service', 'restype=account&comp=properties', {}, '', 'none',
+        [], ASKED],
+    ['List Containers', 'GET', 'service', 'comp=list', {}, '', 'none', [],
+        { more: '&maxresults=0' }],
+    ['Set Blob Service Properties', 'PUT', 'service', 'restype=service&comp=properties', {},
+        properties, 'none', [],
         { body: '<x' }],
-    ['Get Blob Service Properties', 'GET', 'service', 'restype=service&comp=properties', {}, '', 'none', [], ASKED],
-    ['Create Container', 'PUT', 'new', 'restype=container', {}, '', 'changed', [], { level: 'container' }],
-    ['Get Container Properties', 'GET', 'container', 'restype=container', {}, '', 'returned', [], FOREIGN],
-    ['Get Container Properties', 'HEAD', 'container', 'restype=container', {}, '', 'returned', [], FOREIGN],
-    ['Get Container Metadata', 'GET', 'container', 'restype=container&comp=metadata', {}, '', 'returned', [], FOREIGN],
-    ['Get Container Metadata', 'HEAD', 'container', 'restype=container&comp=metadata', {}, '', 'returned', [], FOREIGN],
-    ['Set Container Metadata', 'PUT', 'container', 'restype=container&comp=metadata', {}, '', 'changed', [], FOREIGN],
-    ['Get Container ACL', 'GET', 'container', 'restype=container&comp=acl', {}, '', 'returned', [], FOREIGN],
-    ['Get Container ACL', 'HEAD', 'container', 'restype=container&comp=acl', {}, '', 'returned', [], FOREIGN],
-    ['Set Container ACL', 'PUT', 'container', 'restype=container&comp=acl', {}, '', 'changed', [], FOREIGN],
-    ['Lease Container', 'PUT', 'container', 'restype=container&comp=lease', acquire, '', 'returned', [],
+    ['Get Blob Service Properties', 'GET', 'service', 'restype=service&comp=properties', {}, '',
+        'none', [], ASKED],
+    ['Create Container', 'PUT', 'new', 'restype=container', {}, '', 'changed', [],
+        { level: 'container' }],
+    ['Get Container Properties', 'GET', 'container', 'restype=container', {}, '', 'returned', [],
+        FOREIGN],
+    ['Get Container Properties', 'HEAD', 'container', 'restype=container', {}, '', 'returned', [],
+        FOREIGN],
+    ['Get Container Metadata', 'GET', 'container', 'restype=container&comp=metadata', {}, '',
+        'returned', [], FOREIGN],
+    ['Get Container Metadata', 'HEAD', 'container', 'restype=container&comp=metadata', {}, '',
+        'returned', [], FOREIGN],
+    ['Set Container Metadata', 'PUT', 'container', 'restype=container&comp=metadata', {}, '',
+        'changed', [], FOREIGN],
+    ['Get Container ACL', 'GET', 'container', 'restype=container&comp=acl', {}, '', 'returned', [],
+        FOREIGN],
+    ['Get Container ACL', 'HEAD', 'container', 'restype=container&comp=acl', {}, '', 'returned', [],
+        FOREIGN],
+    ['Set Container ACL', 'PUT', 'container', 'restype=container&comp=acl', {}, '', 'changed', [],
+        FOREIGN],
+    ['Lease Container', 'PUT', 'container', 'restype=container&comp=lease', acquire, '', 'returned',
+        [],
         { headers: { 'x-ms-lease-duration': '1' } }],
     ...leaseRows('Lease Container', 'container', 'restype=container&comp=lease'),
-    ['List Blobs', 'GET', 'container', 'restype=container&comp=list', {}, '', 'none', [], { more: '&maxresults=0' }],
+    ['List Blobs', 'GET', 'container', 'restype=container&comp=list', {}, '', 'none', [],
+        { more: '&maxresults=0' }],
     ['Delete Container', 'DELETE', 'container', 'restype=container', {}, '', 'gone', [], FOREIGN],
     ['Get Blob', 'GET', 'blob', '', {}, '', 'returned', [], OTHER],
     ['Get Blob', 'HEAD', 'blob', '', {}, '', 'returned', [], OTHER],
@@ -51,8 +67,10 @@ const TABLE = [
     ['Lease Blob', 'PUT', 'blob', 'comp=lease', acquire, '', 'returned', [], OTHER],
     ...leaseRows('Lease Blob', 'blob', 'comp=lease'),
     ['Snapshot Blob', 'PUT', 'blob', 'comp=snapshot', {}, '', 'returned', [], OTHER],
-    ['Snapshot Blob', 'PUT', 'blob', 'comp=snapshot', { 'x-ms-meta-own': '1' }, '', 'own', [], OTHER],
-    ['Put Blob', 'PUT', 'blob', '', { 'x-ms-blob-type': 'BlockBlob' }, 'same', 'changed', [], OTHER],
+    ['Snapshot Blob', 'PUT', 'blob', 'comp=snapshot', { 'x-ms-meta-own': '1' }, '', 'own', [],
+        OTHER],
+    ['Put Blob', 'PUT', 'blob', '', { 'x-ms-blob-type': 'BlockBlob' }, 'same', 'changed', [],
+        OTHER],
     ['Put Block', 'PUT', 'blob', block, {}, 'x', 'none', [], FOREIGN],
     ['Put Block List', 'PUT', 'blob', 'comp=blocklist', {}, list, 'changed', [stage], OTHER],
     ['Get Block List', 'GET', 'blob', 'comp=blocklist', {}, '', 'returned', [], FOREIGN],
@@ -65,7 +83,8 @@ function leaseRows(name, level, query) {
 
     return [
         [name, 'PUT', level, query, action('renew', id), '', 'returned', held, FOREIGN],
-        [name, 'PUT', level, query, action('change', { ...id, 'x-ms-proposed-lease-id': B }), '', 'returned', held,
+        [name, 'PUT', level, query, action('change', { ...id, 'x-ms-proposed-lease-id': B }), '',
+            'returned', held,
             { headers: { 'x-ms-proposed-lease-id': 'x' } }],
         [name, 'PUT', level, query, action('release', id), '', 'returned', held, FOREIGN],
         [name, 'PUT', level, query, action('break'), '', 'returned', held,
@@ -75,14 +94,16 @@ function leaseRows(name, level, query) {
 
 function send(container, method, level, query, headers, body) {
     const path = {
-        service: '/', container: `/${container}`, new: `/${container}-new`, blob: `/${container}/blob`,
+        service: '/', container: `/${container}`, new: `/${container}-new`,
+        blob: `/${container}/blob`,
         absent: `/${container}/absent`,
     }[level];
 
     return raw(method, query ? `${path}?${query}` : path, headers, body);
 }
 
-const etagNow = async (container, level) => (await send(container, 'HEAD', level === 'blob' ? 'blob' : 'container',
+const etagNow = async (container, level) =>
+    (await send(container, 'HEAD', level === 'blob' ? 'blob' : 'container',
     level === 'blob' ? '' : 'restype=container', {}, '')).headers.get('etag');
 
 for (const [name, method, level, query, headers, body, effect, before, wrong] of TABLE) {
@@ -107,7 +128,8 @@ for (const [name, method, level, query, headers, body, effect, before, wrong] of
         const answer = await send(own, method, level, query, headers, body);
         assert.ok(answer.status < 300, answer.text);
         const etag = answer.headers.get('etag');
-        assert.equal(etag !== undefined, ['returned', 'changed', 'own'].includes(effect), 'answers an ETag');
+        assert.equal(etag !== undefined, ['returned', 'changed', 'own'].includes(effect),
+            'answers an ETag');
         assert.equal(answer.headers.get('last-modified') !== undefined, etag !== undefined);
         const now = await etagNow(own, level);
         if (effect === 'gone') {
@@ -128,8 +150,11 @@ for (const [name, method, level, query, headers, body, effect, before, wrong] of
 }
 
 test('the table above has every operation that is built', () => {
-    const text = execFileSync(process.env.LAGRA_BINARY, ['operations', '--json'], { encoding: 'utf8' });
-    const built = JSON.parse(text).filter((row) => row.service === 'blob' && row.built).map((row) => row.name);
+    const text =
+        execFileSync(process.env.LAGRA_BINARY, ['operations', '--json'], { encoding: 'utf8' });
+    const built =
+        JSON.parse(text).filter((row) => row.service === 'blob' &&
+            row.built).map((row) => row.name);
     const tested = new Set(TABLE.map(([name]) => name));
     tested.add('Get Blob Properties'); // HEAD of a blob, as the table has it
     assert.deepEqual([...new Set(built)].filter((name) => !tested.has(name)), []);
@@ -141,7 +166,8 @@ test('two changes in one tick have two ETags, the later one the greater', async 
     const own = container.containerName;
     let last = 0n;
     for (let n = 0; n < 200; n++) {
-        const answer = await send(own, 'PUT', 'blob', 'comp=metadata', { 'x-ms-meta-n': String(n) }, '');
+        const answer =
+            await send(own, 'PUT', 'blob', 'comp=metadata', { 'x-ms-meta-n': String(n) }, '');
         const etag = BigInt(JSON.parse(answer.headers.get('etag')));
         assert.ok(etag > last);
         last = etag;
@@ -155,5 +181,6 @@ test('an ETag of a blob does not come back with its name', async (t) => {
     await send(own, 'DELETE', 'blob', '', {}, '');
     const again = await send(own, 'PUT', 'blob', '', { 'x-ms-blob-type': 'BlockBlob' }, 'content');
     assert.notEqual(again.headers.get('etag'), etag);
-    await rawRefused(send(own, 'DELETE', 'blob', '', { 'If-Match': etag }, ''), 412, 'ConditionNotMet');
+    await rawRefused(send(own, 'DELETE', 'blob', '', { 'If-Match': etag }, ''), 412,
+        'ConditionNotMet');
 });

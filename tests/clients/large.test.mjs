@@ -50,7 +50,8 @@ test('64 MiB as a stream of unknown length, down in one and in parallel ranges',
     const whole = await sumOfStream((await blob.download()).readableStreamBody);
     assert.equal(whole.length, total);
     assert.ok(whole.sum.equals(sumOf(total)));
-    const buffer = await blob.downloadToBuffer(0, undefined, { blockSize: 3 * MiB, concurrency: 8 });
+    const buffer =
+        await blob.downloadToBuffer(0, undefined, { blockSize: 3 * MiB, concurrency: 8 });
     assert.ok(createHash('md5').update(buffer).digest().equals(sumOf(total)));
     const part = await blob.downloadToBuffer(12 * MiB - 5, 10);
     assert.ok(part.equals(buffer.subarray(12 * MiB - 5, 12 * MiB + 5)));
@@ -85,7 +86,8 @@ test('a body that is cut off leaves what was there', async (t) => {
     const connection = await Connection.open(hostname, Number(port));
     await connection.request(sign({
         method: 'PUT', target,
-        headers: [['Host', host], ['Content-Length', String(8 * MiB)], ['x-ms-blob-type', 'BlockBlob']],
+        headers: [['Host', host], ['Content-Length', String(8 * MiB)],
+            ['x-ms-blob-type', 'BlockBlob']],
     }));
     await connection.send(pattern(4 * MiB));
     connection.close();

@@ -112,7 +112,8 @@ for (const [kind, make] of Object.entries(kinds)) {
         const id = made.headers.get('x-ms-lease-id');
         assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
         for (const form of [id.toUpperCase(), `{${id}}`, `(${id})`, id.replaceAll('-', '')]) {
-            const renewed = await raw('PUT', path, { 'x-ms-lease-action': 'renew', 'x-ms-lease-id': form });
+            const renewed =
+                await raw('PUT', path, { 'x-ms-lease-action': 'renew', 'x-ms-lease-id': form });
             assert.equal(renewed.status, 200, form);
             assert.equal(renewed.headers.get('x-ms-lease-id'), id);
         }
@@ -125,8 +126,10 @@ for (const [kind, make] of Object.entries(kinds)) {
         const acquire = { 'x-ms-lease-action': 'acquire' };
         await rawRefused(ask(acquire), 400, 'MissingRequiredHeader');
         for (const seconds of ['0', '14', '61', '-2', 'x'])
-            await rawRefused(ask({ ...acquire, 'x-ms-lease-duration': seconds }), 400, 'InvalidHeaderValue');
-        await rawRefused(ask({ ...acquire, 'x-ms-lease-duration': '15', 'x-ms-proposed-lease-id': 'x' }),
+            await rawRefused(ask({ ...acquire, 'x-ms-lease-duration': seconds }), 400,
+                'InvalidHeaderValue');
+        await rawRefused(ask({ ...acquire, 'x-ms-lease-duration': '15',
+            'x-ms-proposed-lease-id': 'x' }),
             400, 'InvalidHeaderValue');
         for (const action of ['renew', 'release'])
             await rawRefused(ask({ 'x-ms-lease-action': action }), 400, 'MissingRequiredHeader');

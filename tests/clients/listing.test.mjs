@@ -16,7 +16,8 @@ const listPath = (container, query = '') =>
 
 test('a flat list is in the order of the bytes of the names', async (t) => {
     // rest: List-Blobs "lists in alphabetical order, upper-case letters first"
-    const names = ['B', 'a', 'a b', 'a%2Fb', 'a-b', 'a.b', 'a/', 'a/b', 'a/b/c', 'aa', 'b', 'é', '€', '𝄞'];
+    const names =
+        ['B', 'a', 'a b', 'a%2Fb', 'a-b', 'a.b', 'a/', 'a/b', 'a/b/c', 'aa', 'b', 'é', '€', '𝄞'];
     const container = await blobsNamed(t, [...names].reverse());
     assert.deepEqual(namesOf(await collect(container.listBlobsFlat())), names);
 });
@@ -115,14 +116,16 @@ test('by hierarchy: pages count blobs and prefixes, and repeat none', async (t) 
     const container = await blobsNamed(t, names);
     const pages = await collect(container.listBlobsByHierarchy('/').byPage({ maxPageSize: 2 }));
     const shown = pages.map((page) => [
-        ...(page.segment.blobPrefixes ?? []).map(({ name }) => name), ...namesOf(page.segment.blobItems),
+        ...(page.segment.blobPrefixes ?? []).map(({ name }) => name),
+        ...namesOf(page.segment.blobItems),
     ].sort());
     assert.deepEqual(shown, [['a/', 'b'], ['c/', 'd'], ['e/']]);
 });
 
 test('include adds metadata, snapshots and blobs of uncommitted blocks alone', async (t) => {
     // rest: List-Blobs include
-    const { container, blob } = await newBlob(t, 'one', { metadata: { Key: 'old', other: 'a & <b>' } });
+    const { container, blob } =
+        await newBlob(t, 'one', { metadata: { Key: 'old', other: 'a & <b>' } });
     const { snapshot } = await blob.createSnapshot();
     await blob.upload('second', 6, { metadata: { key: 'new' } });
     await container.getBlockBlobClient('staged').stageBlock(blockId(1), 'abc', 3);
@@ -180,7 +183,8 @@ test('a list begins where startFrom says', async (t) => {
     const container = await blobsNamed(t, ['a', 'b', 'c', 'd']);
     assert.deepEqual(namesOf(await collect(container.listBlobsFlat({ startFrom: 'b' }))),
         ['b', 'c', 'd']);
-    assert.deepEqual(namesOf(await collect(container.listBlobsFlat({ startFrom: 'bb' }))), ['c', 'd']);
+    assert.deepEqual(namesOf(await collect(container.listBlobsFlat({ startFrom: 'bb' }))),
+        ['c', 'd']);
 });
 
 test('white space of names and values is given back as it is', async (t) => {

@@ -76,8 +76,10 @@ async function ask(server, method, path, headers = {}, options = {}) {
 
 test('wrong options: a message that names them, and exit code 2', async () => {
     for (const [args, message] of [
-        [['--nonsense'], /nonsense/], [['--blobPort'], /blobPort/], [['--blobPort', 'x'], /blobPort.*"x"/],
-        [['--blobPort', '70000'], /blobPort/], [['serve'], /"serve"/], [['--cert', 'c.pem'], /--key/],
+        [['--nonsense'], /nonsense/], [['--blobPort'], /blobPort/],
+        [['--blobPort', 'x'], /blobPort.*"x"/],
+        [['--blobPort', '70000'], /blobPort/], [['serve'], /"serve"/],
+        [['--cert', 'c.pem'], /--key/],
         [['--key', 'k.pem'], /--cert/], [['operations', '--yaml'], /operations/],
     ]) {
         const { code, output, errors } = await run(args);
@@ -90,7 +92,8 @@ test('wrong options: a message that names them, and exit code 2', async () => {
 test('help, version, and the tables in print', async () => {
     const help = await run(['--help']);
     assert.equal(help.code, 0);
-    for (const option of ['--location', '--blobPort', '--inMemoryPersistence', '--skipApiVersionCheck',
+    for (const option of ['--location', '--blobPort', '--inMemoryPersistence',
+        '--skipApiVersionCheck',
         'AZURITE_ACCOUNTS'])
         assert.ok(help.output.includes(option), option);
     assert.match((await run(['--version'])).output, /^\d+\.\d+/);
@@ -147,14 +150,16 @@ test('--inMemoryPersistence keeps nothing on the disk', async (t) => {
 /* ---- accounts ---- */
 
 test('AZURITE_ACCOUNTS: two accounts, each with its own key and its own blobs', async (t) => {
-    const keys = [pattern(64, 3), pattern(64, 4), pattern(64, 5)].map((key) => key.toString('base64'));
+    const keys =
+        [pattern(64, 3), pattern(64, 4), pattern(64, 5)].map((key) => key.toString('base64'));
     const server = await newServer(t, {
         args: ['--inMemoryPersistence'],
         env: { AZURITE_ACCOUNTS: `first:${keys[0]};second:${keys[1]}:${keys[2]}` },
     });
     const of = (name, key) => new BlobServiceClient(`http://127.0.0.1:${server.port}/${name}`,
         new StorageSharedKeyCredential(name, key), once);
-    const [first, second, rotated] = [of('first', keys[0]), of('second', keys[1]), of('second', keys[2])];
+    const [first, second, rotated] =
+        [of('first', keys[0]), of('second', keys[1]), of('second', keys[2])];
     await first.getContainerClient('shared-name').create();
     assert.deepEqual(await collect(second.listContainers()), []);
     await second.getContainerClient('shared-name').create();
@@ -165,7 +170,8 @@ test('AZURITE_ACCOUNTS: two accounts, each with its own key and its own blobs', 
     assert.equal((await blob.downloadToBuffer()).toString(), '2');
     await refused(of('first', keys[1]).getProperties(), 403, 'AuthenticationFailed');
     await refused(of('second', keys[0]).getProperties(), 403, 'AuthenticationFailed');
-    await refused(of(DEVELOPMENT.account, DEVELOPMENT.key).getProperties(), 403, 'AuthenticationFailed');
+    await refused(of(DEVELOPMENT.account, DEVELOPMENT.key).getProperties(), 403,
+        'AuthenticationFailed');
 });
 
 test('accounts that are none stop the start', async (t) => {
@@ -188,7 +194,8 @@ test('the published key opens nothing beyond this machine, unless told to', asyn
         { args: [...open, '--allowDevelopmentAccount'] },
         { args: open, env: { AZURITE_ACCOUNTS: `${DEVELOPMENT.account}:${DEVELOPMENT.key}` } },
     ]) {
-        const server = await newServer(t, { ...options, args: ['--inMemoryPersistence', ...options.args] });
+        const server =
+            await newServer(t, { ...options, args: ['--inMemoryPersistence', ...options.args] });
         assert.equal((await ask(server, 'GET', '/?comp=list')).status, 200);
     }
 });
@@ -202,7 +209,8 @@ test('a certificate and its key: HTTPS, and nothing else', async (t) => {
     await writeFile(template, 'cn = localhost\ndns_name = localhost\nip_address = 127.0.0.1\n' +
         'expiration_days = 2\nsigning_key\ntls_www_server\n');
     for (const what of [['--generate-privkey', '--key-type', 'ecdsa', '--outfile', key],
-        ['--generate-self-signed', '--load-privkey', key, '--template', template, '--outfile', cert]])
+        ['--generate-self-signed', '--load-privkey', key, '--template', template, '--outfile',
+            cert]])
         execFileSync('certtool', what, { stdio: 'ignore' });
     const child = spawn(binary, [...args, '--inMemoryPersistence', '--cert', cert, '--key', key],
         { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -211,7 +219,8 @@ test('a certificate and its key: HTTPS, and nothing else', async (t) => {
     assert.match(said.toString(), new RegExp(`https://127\\.0\\.0\\.1:${port}`));
 
     const trusting = { tlsOptions: { ca: await readFile(cert) } };
-    const service = new BlobServiceClient(`https://127.0.0.1:${port}/${DEVELOPMENT.account}`, credential,
+    const service =
+        new BlobServiceClient(`https://127.0.0.1:${port}/${DEVELOPMENT.account}`, credential,
         { ...once, ...trusting });
     const container = service.getContainerClient('tls');
     await container.create();
@@ -220,7 +229,8 @@ test('a certificate and its key: HTTPS, and nothing else', async (t) => {
     assert.ok((await container.getBlobClient('b').downloadToBuffer()).equals(content));
     const list = await container.listBlobsFlat().byPage().next();
     assert.equal(list.value.serviceEndpoint, `https://127.0.0.1:${port}/${DEVELOPMENT.account}/`);
-    await assert.rejects(event(https.get({ port, host: '127.0.0.1' }), 'response'), /self-signed|certificate/i);
+    await assert.rejects(event(https.get({ port, host: '127.0.0.1' }), 'response'),
+        /self-signed|certificate/i);
     const plain = await Connection.open('127.0.0.1', port);
     t.after(() => plain.close());
     await assert.rejects(plain.exchange({ method: 'GET', target: '/', headers: [['Host', 'x']] }));
@@ -273,7 +283,8 @@ test('a second server on the same data folder is refused', async (t) => {
 /** Everything that clients can see of a service, as one value. */
 async function everything(service) {
     const seen = { cors: (await service.getProperties()).cors, containers: [] };
-    const everyBlob = { includeMetadata: true, includeSnapshots: true, includeUncommitedBlobs: true };
+    const everyBlob =
+        { includeMetadata: true, includeSnapshots: true, includeUncommitedBlobs: true };
 
     for await (const listed of service.listContainers({ includeMetadata: true })) {
         const container = service.getContainerClient(listed.name);
@@ -282,8 +293,11 @@ async function everything(service) {
         for await (const item of container.listBlobsFlat(everyBlob)) {
             const blob = container.getBlockBlobClient(item.name);
             const at = item.snapshot ? blob.withSnapshot(item.snapshot) : blob;
-            const { committedBlocks, uncommittedBlocks } = await at.getBlockList(item.snapshot ? 'committed' : 'all');
-            const content = await at.downloadToBuffer().then((bytes) => md5(bytes).toString('hex'), (e) => e.code);
+            const { committedBlocks, uncommittedBlocks } =
+                await at.getBlockList(item.snapshot ? 'committed' : 'all');
+            const content =
+                await at.downloadToBuffer().then((bytes) => md5(bytes).toString('hex'),
+                    (e) => e.code);
             blobs.push({ item, committedBlocks, uncommittedBlocks, content });
         }
         seen.containers.push({
@@ -298,7 +312,8 @@ test('everything is there again after a stop, and after a kill', async (t) => {
     const server = await newServer(t);
     const service = clientOf(server);
     await service.setProperties({ cors: [{
-        allowedOrigins: '*', allowedMethods: 'GET', allowedHeaders: '*', exposedHeaders: '*', maxAgeInSeconds: 5,
+        allowedOrigins: '*', allowedMethods: 'GET', allowedHeaders: '*', exposedHeaders: '*',
+        maxAgeInSeconds: 5,
     }] });
     const container = service.getContainerClient('kept');
     await container.create({ metadata: { Key: 'value' } });

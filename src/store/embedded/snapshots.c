@@ -163,7 +163,8 @@ void embedded_snapshot_close(struct snapshot *base)
     free(snapshot);
 }
 
-const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_snapshot *snapshot)
+/* Of the view, or of the newest state. */
+static const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_snapshot *snapshot)
 {
     struct view *view = atomic_load(&snapshot->view);
 

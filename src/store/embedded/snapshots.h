@@ -70,8 +70,7 @@ void embedded_snapshot_close(struct snapshot *snapshot);
 enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                                struct record *ret_record);
 
-/* The state to read, as it is now: of the view, or the newest. */
-const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_snapshot *snapshot);
+/* The state to read, as it is now: of the view, or NULL for the newest. */
 const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapshot);
 
 /* For a writer that holds the stripe's lock and is about to write: takes its own snapshot (may be

@@ -1,5 +1,5 @@
 /* Bodies in both directions, over real sockets: whole, in chunks, announced, refused, paused, from
- * memory, files and sources. rfc: 9110, 9112 */
+ * memory, files and sources. rfc: 9112 6 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* The http room serves HTTP/1.1 as its header says: every sentence of http.h's top, over real
- * sockets. rfc: 9110, 9112 */
+ * sockets. rfc: 9112 2 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
