@@ -50,7 +50,8 @@ static inline struct embedded *embedded_of(struct store *store)
     return (struct embedded *)store;
 }
 
-/* A write or sync failed: final. Says so once, lets go of all who wait. Any thread, no lock held. */
+/* A write or sync failed: final. Says so once, lets go of all who wait. Any thread, without a
+ * lock. */
 void embedded_fail(struct embedded *embedded);
 
 #endif

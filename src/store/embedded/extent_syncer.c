@@ -5,7 +5,7 @@
 
 #include "store/embedded/embedded_private.h"
 
-/* Extents synced in one round; a stage that touches more of them waits for another round's worth. */
+/* Extents remembered as synced in one round; those beyond may be synced twice. */
 #define EXTENTS_MAX 64
 
 struct round {

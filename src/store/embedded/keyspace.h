@@ -3,7 +3,7 @@
  *
  * Sequences of the embedded store are RocksDB's own sequence numbers: every write moves the newest
  * one on, and it is told as written only after it is in the log and seen by readers; so a flush of
- * the log that began after a sequence was the newest one covers all that anybody could see at it. */
+ * the log that began after a sequence was the newest one covers all that anybody saw at it. */
 #ifndef LAGRA_STORE_EMBEDDED_KEYSPACE_H
 #define LAGRA_STORE_EMBEDDED_KEYSPACE_H
 

@@ -1,8 +1,8 @@
 /* Stages: a stream of bytes on its way to an extent.
  *
  * Its owner fills buffers of one sector each, summing them up as they pass. An I/O thread, one at a
- * time for each stage, gives every piece a place and writes full buffers, many in one call. When all
- * is written the extent syncer makes it durable together with whatever else waits.
+ * time for each stage, gives every piece a place and writes full buffers, many in one call. When
+ * all is written the extent syncer makes it durable together with whatever else waits.
  *
  *    FILLING --stage_finish: last buffer queued--> WRITING --queue empty--> SYNCING --> DONE
  *       \                                             |

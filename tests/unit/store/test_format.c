@@ -189,7 +189,7 @@ static void other_formats_are_refused(void **state)
     }
 }
 
-/* Rule: a value or row of an unknown version is damage, not something to guess at. record_value.h */
+/* Rule: a value or row of an unknown version is damage, nothing to guess at. record_value.h */
 static void other_versions_of_values_are_damage(void **state)
 {
     struct arena *arena = arena_new(1u << 16);
