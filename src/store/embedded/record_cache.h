@@ -1,9 +1,9 @@
 /* The newest records read of each stripe, so that a hot one is not looked for in RocksDB again.
  *
  * A record here is as the newest commit of its stripe left it: every change of the stripe empties
- * its cache under the stripe's lock, and only a snapshot that still sees the newest state reads from
- * it or adds to it. It holds what RocksDB gave, checksums checked. At most CACHED_BYTES_MAX a record
- * and CACHED_RECORDS records a stripe: 16 MiB together when every slot is taken by the largest. */
+ * its cache under the stripe's lock, and only a snapshot that still sees the newest state reads
+ * from it or adds to it. It holds what RocksDB gave, checksums checked. At most CACHED_BYTES_MAX a
+ * record and CACHED_RECORDS records a stripe: 16 MiB together when all are as large. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
 #define LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
 
