@@ -19,6 +19,7 @@
 #include "store/embedded/snapshots.h"
 #include "store/embedded/spaces.h"
 #include "store/embedded/stage.h"
+#include "store/embedded/stage_sum.h"
 #include "store/embedded/syncer.h"
 #include "store/embedded/verified.h"
 #include "store/store_private.h"
@@ -38,6 +39,7 @@ struct embedded {
     struct syncer syncer;
     struct extents extents;
     struct io_pool io;
+    struct stage_summer summer;
     struct extent_syncer extent_syncer;
     struct verified verified;
     struct reclaim reclaim;

@@ -18,11 +18,13 @@ struct io_job {
 
 /* One sector of a piece that is being staged. */
 struct io_buffer {
-    struct io_buffer *next;
+    char bytes[PIECE_SECTOR_BYTES];
+    struct io_buffer *next;     /* of whoever has it alone, or to be written */
+    struct io_buffer *sum_next; /* to be summed up */
     struct staged_piece *piece;
     uint32_t offset; /* in the piece */
     uint32_t length;
-    char bytes[PIECE_SECTOR_BYTES];
+    unsigned holders; /* threads that have yet to write it or sum it up; under lock */
 };
 
 struct io_pool {

@@ -60,6 +60,7 @@ static void embedded_close(struct store *store)
     struct embedded *embedded = embedded_of(store);
 
     io_pool_stop(&embedded->io);
+    stage_summer_stop(&embedded->summer);
     extent_syncer_stop(&embedded->extent_syncer);
     collector_stop(&embedded->collector);
     syncer_stop(&embedded->syncer);
@@ -169,6 +170,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     syncer_start(&embedded->syncer, &embedded->keyspace, options->sync, note_file, failed,
                  embedded);
     io_pool_start(&embedded->io);
+    stage_summer_start(&embedded->summer, &embedded->io);
     extent_syncer_start(&embedded->extent_syncer, embedded);
     collector_start(&embedded->collector);
     *ret_store = &embedded->store;

@@ -7,9 +7,6 @@
 #include "base/crc.h"
 #include "store/embedded/embedded_private.h"
 
-/* So many sectors of one stage may wait to be written (2 MiB); its owner goes on at half of it. */
-#define QUEUED_MAX 32
-
 struct stage *embedded_stage_open(struct store *store, uint64_t length_hint)
 {
     struct embedded_stage *stage = xcalloc(1, sizeof *stage);
@@ -85,11 +82,13 @@ static bool is_full(const struct io_buffer *buffer)
 /* Hands the buffer being filled to the I/O threads. */
 static void queue_filling(struct embedded_stage *stage)
 {
-    struct io_pool *pool = &embedded_of(stage->stage.store)->io;
+    struct embedded *embedded = embedded_of(stage->stage.store);
+    struct io_pool *pool = &embedded->io;
     struct io_buffer *buffer = stage->filling;
 
     stage->filling = NULL;
     buffer->next = NULL;
+    buffer->holders = stage->stage.wants_md5 ? 2 : 1;
     lock_take(&pool->lock);
     if (stage->queue_first)
         stage->queue_last->next = buffer;
@@ -101,6 +100,8 @@ static void queue_filling(struct embedded_stage *stage)
         stage->in_hand = true;
         io_pool_add_locked(pool, &stage->job);
     }
+    if (stage->stage.wants_md5)
+        stage_summer_add_locked(&embedded->summer, stage, buffer);
     lock_give(&pool->lock);
 }
 
@@ -113,7 +114,7 @@ static enum store_result check_queue(struct embedded_stage *stage, struct waiter
     lock_take(&pool->lock);
     if (stage->state == STAGE_FAILED) {
         result = stage->result;
-    } else if (stage->queued >= QUEUED_MAX) {
+    } else if (stage->queued >= STAGE_QUEUED_MAX) {
         stage->waiter = waiter;
         result = STORE_WAIT;
     }
@@ -177,7 +178,7 @@ enum store_result embedded_stage_finish(struct stage *base, struct waiter *waite
             io_pool_add_locked(pool, &stage->job);
         }
     }
-    if (stage->state == STAGE_DONE)
+    if (stage->state == STAGE_DONE && !stage->in_sum)
         result = STORE_OK;
     else if (stage->state == STAGE_FAILED)
         result = stage->result;
@@ -201,7 +202,7 @@ void embedded_stage_close(struct stage *base)
 {
     struct embedded_stage *stage = (struct embedded_stage *)base;
     struct io_pool *pool = &embedded_of(base->store)->io;
-    bool in_hand;
+    bool in_hands;
 
     if (stage->buffer_waiter)
         io_buffer_forget(pool, stage->buffer_waiter);
@@ -211,10 +212,10 @@ void embedded_stage_close(struct stage *base)
     lock_take(&pool->lock);
     stage->closed = true;
     stage->waiter = NULL;
-    in_hand = stage->in_hand;
-    if (in_hand)
+    in_hands = stage->in_hand || stage->in_sum;
+    if (in_hands)
         atomic_fetch_add(&embedded_of(base->store)->ending_stages, 1);
     lock_give(&pool->lock);
-    if (!in_hand)
-        stage_end(stage); /* else the thread that has it does, and counts it */
+    if (!in_hands)
+        stage_end(stage); /* else the last thread that has it does, and counts it */
 }

@@ -1,20 +1,26 @@
 /* Stages: a stream of bytes on its way to an extent.
  *
- * Its owner fills buffers of one sector each, summing them up as they pass. An I/O thread, one at a
+ * Its owner fills buffers of one sector each, with the CRC of what passes. An I/O thread, one at a
  * time for each stage, gives every piece a place and writes full buffers, many in one call. When
- * all is written the extent syncer makes it durable together with whatever else waits.
+ * all is written the extent syncer makes it durable together with whatever else waits. Where an
+ * MD5 is wanted, stage_sum.h computes it meanwhile; a buffer is free when both have let it go.
  *
  *    FILLING --stage_finish: last buffer queued--> WRITING --queue empty--> SYNCING --> DONE
  *       \                                             |
  *        `-------------- a write failed --------------+--> FAILED
  *
- * stage_close() in any state: the stage is ended by its closer, or where a thread still has it in
- * hand, by that thread. */
+ * stage_finish() is through when the stage is DONE and summed up.
+ * stage_close() in any state: the stage is ended by its closer, or where threads still have it in
+ * hand, by the last of them. */
 #ifndef LAGRA_STORE_EMBEDDED_STAGE_H
 #define LAGRA_STORE_EMBEDDED_STAGE_H
 
 #include "store/embedded/extents.h"
 #include "store/embedded/io_pool.h"
+#include "store/store_private.h"
+
+/* So many sectors of one stage may be held (2 MiB); its owner goes on at half of it. */
+#define STAGE_QUEUED_MAX 32
 
 enum stage_state { STAGE_FILLING, STAGE_WRITING, STAGE_SYNCING, STAGE_DONE, STAGE_FAILED };
 
@@ -42,12 +48,15 @@ struct embedded_stage {
     enum stage_state state;
     enum store_result result; /* of FAILED */
     bool in_hand;             /* queued for or held by an I/O thread or the extent syncer */
+    bool in_sum;              /* queued for or held by the thread that sums up */
     bool closed;
-    struct io_buffer *queue_first, *queue_last;
-    size_t queued;
+    struct io_buffer *queue_first, *queue_last; /* to be written */
+    struct io_buffer *sum_first, *sum_last;     /* to be summed up */
+    size_t queued;                              /* buffers that somebody holds */
     struct waiter *waiter; /* of the owner: for the queue to shorten, or for DONE */
     struct io_job job;
-    struct embedded_stage *sync_next; /* of the extent syncer */
+    struct embedded_stage *sync_next;      /* of the extent syncer */
+    struct embedded_stage *sum_stage_next; /* of the thread that sums up */
 };
 
 /* For the table of operations. */
@@ -62,6 +71,19 @@ void embedded_stage_close(struct stage *stage);
 void stage_run(struct io_job *job);
 /* The extent syncer is through with it. */
 void stage_synced(struct embedded_stage *stage, enum store_result result);
+/* A thread leaves a stage, or some of its buffers: what is to be done without the lock. */
+struct stage_parting {
+    struct embedded *embedded;
+    struct io_buffer *unheld;     /* nobody holds these any longer */
+    struct waiter *waiter;        /* what it waits for has come */
+    struct embedded_stage *ended; /* closed, and nobody has it in hand */
+};
+/* The thread holds the buffer no longer. Under io_pool.lock. */
+void stage_let_go_locked(struct stage_parting *parting, struct embedded_stage *stage,
+                         struct io_buffer *buffer);
+/* The last under io_pool.lock: the thread no longer uses the stage unless it has it in hand. */
+void stage_part_locked(struct stage_parting *parting, struct embedded_stage *stage);
+void stage_parted(const struct stage_parting *parting);
 /* Frees a closed stage that nobody has in hand, and its pieces that no commit refers to. */
 void stage_end(struct embedded_stage *stage);
 

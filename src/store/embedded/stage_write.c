@@ -117,27 +117,72 @@ static struct io_buffer *take_queue(struct embedded_stage *stage)
     return first;
 }
 
-static size_t count_buffers(const struct io_buffer *buffer)
+void stage_let_go_locked(struct stage_parting *parting, struct embedded_stage *stage,
+                         struct io_buffer *buffer)
 {
-    size_t count = 0;
-
-    for (; buffer; buffer = buffer->next)
-        count++;
-    return count;
+    assert(buffer->holders > 0);
+    if (--buffer->holders > 0)
+        return;
+    buffer->next = parting->unheld;
+    parting->unheld = buffer;
+    stage->queued--;
 }
 
-/* After the queue was written: what is next. Gives the stage away unless more has come.
- * ret_waiter: to be woken. */
-enum next { NEXT_WRITE, NEXT_SYNC, NEXT_END, NEXT_NONE };
+static bool waiter_is_due(const struct embedded_stage *stage)
+{
+    switch (stage->state) {
+    case STAGE_FILLING:
+        return stage->queued <= STAGE_QUEUED_MAX / 2;
+    case STAGE_WRITING:
+    case STAGE_SYNCING:
+        return false;
+    case STAGE_DONE:
+        return !stage->in_sum;
+    case STAGE_FAILED:
+        break;
+    }
+    return true;
+}
+
+void stage_part_locked(struct stage_parting *parting, struct embedded_stage *stage)
+{
+    parting->embedded = embedded_of(stage->stage.store);
+    if (stage->closed && !stage->in_hand && !stage->in_sum)
+        parting->ended = stage;
+    if (stage->waiter && waiter_is_due(stage)) {
+        parting->waiter = stage->waiter;
+        stage->waiter = NULL;
+    }
+}
+
+void stage_parted(const struct stage_parting *parting)
+{
+    io_buffers_give(&parting->embedded->io, parting->unheld);
+    if (parting->waiter)
+        parting->waiter->wake(parting->waiter);
+    if (parting->ended) {
+        stage_end(parting->ended);
+        atomic_fetch_sub(&parting->embedded->ending_stages, 1);
+    }
+}
+
+/* After what was queued has been written: what is next. Lets the stage go unless more has come. */
+enum next { NEXT_WRITE, NEXT_SYNC, NEXT_NONE };
 
 static enum next after_writing(struct embedded *embedded, struct embedded_stage *stage,
-                               size_t count, enum store_result result, struct waiter **ret_waiter)
+                               struct io_buffer *buffers, enum store_result result)
 {
     struct io_pool *pool = &embedded->io;
+    struct stage_parting parting = { 0 };
     enum next next;
 
     lock_take(&pool->lock);
-    stage->queued -= count;
+    while (buffers) {
+        struct io_buffer *buffer = buffers;
+
+        buffers = buffer->next;
+        stage_let_go_locked(&parting, stage, buffer);
+    }
     if (result && stage->state != STAGE_FAILED) {
         stage->state = STAGE_FAILED;
         stage->result = result == STORE_FULL ? STORE_FULL : STORE_IO;
@@ -149,22 +194,12 @@ static enum next after_writing(struct embedded *embedded, struct embedded_stage 
         next = NEXT_SYNC;
     } else {
         stage->in_hand = false;
-        next = stage->closed ? NEXT_END : NEXT_NONE;
+        next = NEXT_NONE;
     }
-    *ret_waiter = NULL;
-    if (stage->state == STAGE_FILLING || stage->state == STAGE_FAILED) {
-        *ret_waiter = stage->waiter;
-        stage->waiter = NULL;
-    }
+    stage_part_locked(&parting, stage);
     lock_give(&pool->lock);
+    stage_parted(&parting);
     return next;
-}
-
-/* The last of a stage that was closed in this thread's hands. */
-static void end_in_hand(struct embedded *embedded, struct embedded_stage *stage)
-{
-    stage_end(stage);
-    atomic_fetch_sub(&embedded->ending_stages, 1);
 }
 
 void stage_run(struct io_job *job)
@@ -176,54 +211,39 @@ void stage_run(struct io_job *job)
 
     do {
         struct io_buffer *buffers;
-        struct waiter *waiter;
         enum store_result result = STORE_OK;
         bool failed;
-        size_t count;
 
         lock_take(&embedded->io.lock);
         buffers = take_queue(stage);
         failed = stage->state == STAGE_FAILED;
         lock_give(&embedded->io.lock);
-        count = count_buffers(buffers);
         if (!failed && atomic_load(&embedded->failed))
             result = STORE_IO;
         else if (!failed)
             result = write_buffers(embedded, stage, buffers);
         if (result && result != STORE_FULL)
             embedded_fail(embedded);
-        io_buffers_give(&embedded->io, buffers);
-        next = after_writing(embedded, stage, count, result, &waiter);
-        if (waiter)
-            waiter->wake(waiter);
+        next = after_writing(embedded, stage, buffers, result);
     } while (next == NEXT_WRITE);
     if (next == NEXT_SYNC) {
         shorten_last(embedded, stage);
         extent_syncer_add(&embedded->extent_syncer, stage);
-    } else if (next == NEXT_END) {
-        end_in_hand(embedded, stage);
     }
 }
 
 void stage_synced(struct embedded_stage *stage, enum store_result result)
 {
-    struct embedded *embedded = embedded_of(stage->stage.store);
-    struct io_pool *pool = &embedded->io;
-    struct waiter *waiter;
-    bool closed;
+    struct io_pool *pool = &embedded_of(stage->stage.store)->io;
+    struct stage_parting parting = { 0 };
 
     lock_take(&pool->lock);
     stage->state = result ? STAGE_FAILED : STAGE_DONE;
     stage->result = result;
     stage->in_hand = false;
-    closed = stage->closed;
-    waiter = stage->waiter;
-    stage->waiter = NULL;
+    stage_part_locked(&parting, stage);
     lock_give(&pool->lock);
-    if (waiter)
-        waiter->wake(waiter);
-    else if (closed)
-        end_in_hand(embedded, stage);
+    stage_parted(&parting);
 }
 
 /* The pieces that no commit refers to are given to reclaim. */

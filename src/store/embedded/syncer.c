@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/gate.h"
@@ -11,6 +12,8 @@
 
 #define NOTE_SIZE    16
 #define GATE_POLL_MS 2
+#define GATHER_FROM  4 /* waiters woken by one sync */
+#define GATHER_US    100
 
 static void put_le64(unsigned char *to, uint64_t value)
 {
@@ -92,24 +95,32 @@ static struct waiter *take_ready(struct syncer *syncer)
     return ready;
 }
 
-static void wake_all(struct waiter *waiter)
-{
-    while (waiter) {
-        struct waiter *next = waiter->next;
-
-        waiter->wake(waiter);
-        waiter = next;
-    }
-}
-
-static void wake_ready(struct syncer *syncer)
+/* Wakes them; tells how many. */
+static size_t wake_ready(struct syncer *syncer)
 {
     struct waiter *ready;
+    size_t count = 0;
 
     lock_take(&syncer->lock);
     ready = take_ready(syncer);
     lock_give(&syncer->lock);
-    wake_all(ready);
+    while (ready) {
+        struct waiter *next = ready->next;
+
+        ready->wake(ready);
+        ready = next;
+        count++;
+    }
+    return count;
+}
+
+/* A sync costs as much processor time as several requests. Where many wait, those woken just now
+ * will be back soon: the next sync is put off a little, so that it serves more of them. */
+static void let_gather(void)
+{
+    static const struct timespec pause = { .tv_nsec = GATHER_US * 1000 };
+
+    nanosleep(&pause, NULL);
 }
 
 /* A test build may hold the syncer: nothing becomes durable meanwhile. */
@@ -150,6 +161,7 @@ static void *sync_over_and_over(void *argument)
 
     while (wait_for_work(syncer, &stopping)) {
         uint64_t target;
+        size_t count;
 
         atomic_store(&syncer->dirty, false);
         target = keyspace_sequence(syncer->keyspace);
@@ -165,8 +177,10 @@ static void *sync_over_and_over(void *argument)
             continue;
         }
         atomic_store(&syncer->durable, target);
-        wake_ready(syncer);
+        count = wake_ready(syncer);
         note(syncer, target);
+        if (count >= GATHER_FROM)
+            let_gather();
     }
     return NULL;
 }
