@@ -216,3 +216,12 @@ void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE])
         memcpy(ret_digest + 4 * i, &word, sizeof word);
     }
 }
+
+void md5_of(struct bytes data, uint8_t ret_digest[MD5_SIZE])
+{
+    struct md5_stream stream, *one = &stream;
+
+    md5_stream_init(&stream);
+    md5_update_many(&one, &data, 1);
+    md5_stream_digest(&stream, ret_digest);
+}

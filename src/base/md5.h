@@ -25,5 +25,7 @@ void md5_stream_init(struct md5_stream *stream);
 void md5_update_many(struct md5_stream *const streams[], const struct bytes data[], size_t count);
 /* Spends the stream: it must be initialized again before further use. */
 void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE]);
+/* Of bytes that are all here. */
+void md5_of(struct bytes data, uint8_t ret_digest[MD5_SIZE]);
 
 #endif

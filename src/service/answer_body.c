@@ -23,12 +23,9 @@ static void sum_header(struct decision *d, const char *name, const void *sum, si
 static void sum_range(struct decision *d, struct bytes range)
 {
     if (d->send.md5) {
-        struct md5_ctx context;
-        uint8_t md5[MD5_DIGEST_SIZE];
+        uint8_t md5[MD5_SIZE];
 
-        md5_init(&context);
-        md5_update(&context, range.len, (const uint8_t *)range.ptr);
-        md5_digest(&context, sizeof md5, md5);
+        md5_of(range, md5);
         sum_header(d, "Content-MD5", md5, sizeof md5);
     }
     if (d->send.crc64) {

@@ -1,5 +1,6 @@
-/* The body of a request on its way in: thrown away, collected in memory, or staged as pieces; hashed
- * as it passes. A staged one starts in memory and moves to a stage when it outgrows call->inline_max. */
+/* The body of a request on its way in: thrown away, collected in memory, or staged as pieces. Its
+ * CRC-64 is taken as it passes, its MD5 by the stage, or at the end of one in memory. One that may
+ * be staged starts in memory and moves to a stage when it outgrows call->inline_max. */
 #include "service/service_private.h"
 
 #include <assert.h>
@@ -14,15 +15,12 @@ void intake_init(struct work *work)
     size_t hint = announced <= work->call.inline_max ? (size_t)announced : 0;
 
     text_init(&intake->memory, work->call.arena, hint);
-    md5_init(&intake->md5);
 }
 
-static void hash(struct work *work, struct bytes data)
+static void sum_up(struct work *work, struct bytes data)
 {
     struct body_intake *intake = &work->intake;
 
-    if (work->call.wants_md5)
-        md5_update(&intake->md5, data.len, (const uint8_t *)data.ptr);
     if (work->call.wants_crc64)
         intake->crc64 = crc64(intake->crc64, data.ptr, data.len);
 }
@@ -68,12 +66,15 @@ static enum body_taken take_to_stage(struct work *work, struct bytes data, size_
     struct body_intake *intake = &work->intake;
     enum store_result result;
 
-    if (!intake->stage)
+    if (!intake->stage) {
         intake->stage = stage_open(work->endpoint->store, work->call.request->content_length);
+        if (work->call.wants_md5)
+            stage_want_md5(intake->stage);
+    }
     result = stage_memory(work);
     if (!result) {
         result = stage_write(intake->stage, data, pause_arm(&work->pause), ret_taken);
-        hash(work, bytes_of(data.ptr, *ret_taken));
+        sum_up(work, bytes_of(data.ptr, *ret_taken));
         intake->received += *ret_taken;
     }
     if (result == STORE_IO || result == STORE_FULL)
@@ -95,7 +96,7 @@ enum body_taken intake_take(struct work *work, struct bytes data, size_t *ret_ta
         return take_to_stage(work, data, ret_taken);
     if (keeps) {
         text_add(&intake->memory, data);
-        hash(work, data);
+        sum_up(work, data);
         intake->received += data.len;
     }
     *ret_taken = data.len;
@@ -116,13 +117,15 @@ enum store_result intake_finish(struct work *work)
             return result;
         body->stage = intake->stage;
         body->pieces = stage_pieces(intake->stage, &body->piece_count);
+        if (work->call.wants_md5)
+            stage_md5(intake->stage, body->md5);
     } else {
         body->inline_bytes = text_bytes(&intake->memory);
+        if (work->call.wants_md5)
+            md5_of(body->inline_bytes, body->md5);
     }
     body->length = intake->received;
     body->crc64 = intake->crc64;
-    if (work->call.wants_md5)
-        md5_digest(&intake->md5, sizeof body->md5, body->md5);
     return STORE_OK;
 }
 

@@ -2,7 +2,6 @@
 #ifndef LAGRA_SERVICE_SERVICE_PRIVATE_H
 #define LAGRA_SERVICE_SERVICE_PRIVATE_H
 
-#include <nettle/md5.h>
 #include <stdatomic.h>
 
 #include "service/server.h"
@@ -29,7 +28,6 @@ struct body_intake {
     size_t staged_bytes; /* of memory: already given to the stage */
     struct stage *stage;
     uint64_t received;
-    struct md5_ctx md5;
     uint64_t crc64;
     enum error failure; /* after BODY_STORE_FAILED */
 };

@@ -92,6 +92,12 @@ struct stage *stage_open(struct store *store, uint64_t length_hint)
     return store->operations->stage_open(store, length_hint);
 }
 
+void stage_want_md5(struct stage *stage)
+{
+    stage->wants_md5 = true;
+    md5_stream_init(&stage->md5);
+}
+
 enum store_result stage_write(struct stage *stage, struct bytes data, struct waiter *waiter,
                               size_t *ret_taken)
 {
@@ -106,6 +112,14 @@ enum store_result stage_finish(struct stage *stage, struct waiter *waiter)
 const struct piece *stage_pieces(const struct stage *stage, size_t *ret_count)
 {
     return stage->store->operations->stage_pieces(stage, ret_count);
+}
+
+void stage_md5(const struct stage *stage, uint8_t ret_md5[MD5_SIZE])
+{
+    struct md5_stream md5 = stage->md5;
+
+    assert(stage->wants_md5);
+    md5_stream_digest(&md5, ret_md5);
 }
 
 void stage_close(struct stage *stage)

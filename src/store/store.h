@@ -29,6 +29,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/ids.h"
+#include "base/md5.h"
 #include "base/waiter.h"
 
 enum store_result {
@@ -188,6 +189,9 @@ void walk_close(struct walk *walk);
 struct stage;
 /* length_hint: how many bytes will come; UINT64_MAX unknown. */
 struct stage *stage_open(struct store *store, uint64_t length_hint);
+/* Before the first stage_write(): the MD5 of all bytes will be asked for. It is computed on the way,
+ * by a thread of the store, together with those of other stages (base/md5.h). */
+void stage_want_md5(struct stage *stage);
 /* Takes some bytes (*ret_taken may be less than given, also 0).
  * returns STORE_OK    all taken
  *         STORE_WAIT  buffers are full: waiter will be woken; call again with the rest
@@ -201,6 +205,8 @@ enum store_result stage_write(struct stage *stage, struct bytes data, struct wai
 enum store_result stage_finish(struct stage *stage, struct waiter *waiter);
 /* After STORE_OK of stage_finish: the pieces, in order; valid until stage_close(). */
 const struct piece *stage_pieces(const struct stage *stage, size_t *ret_count);
+/* After STORE_OK of stage_finish(), where it was wanted. */
+void stage_md5(const struct stage *stage, uint8_t ret_md5[MD5_SIZE]);
 /* Ends the stage. Pieces that no commit refers to by now are freed. If a write of it is still under
  * way it is awaited in the background; no waiter is woken after this call. */
 void stage_close(struct stage *stage);

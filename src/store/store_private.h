@@ -37,6 +37,8 @@ struct cursor {
 /* The first member of an engine's stage. */
 struct stage {
     struct store *store;
+    bool wants_md5;        /* immutable once bytes have been written */
+    struct md5_stream md5; /* of the thread that sums up, until stage_finish() gives STORE_OK */
 };
 
 /* One row an engine. Results and threads as in store.h, unless said here. */

@@ -95,10 +95,13 @@ enum store_result memory_stage_write(struct stage *base, struct bytes data, stru
                                      size_t *ret_taken)
 {
     struct memory_stage *stage = stage_of(base);
+    struct md5_stream *md5 = &base->md5;
     struct bytes rest = data;
 
     (void)waiter;
     assert(!stage->pieces);
+    if (base->wants_md5)
+        md5_update_many(&md5, &data, 1);
     while (rest.len > 0) {
         struct memory_piece *piece = current_piece(stage);
         size_t room = stage->room - piece->length;
