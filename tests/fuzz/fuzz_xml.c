@@ -12,10 +12,8 @@ static size_t count_nodes(const struct xml_node *node, size_t depth)
 {
     size_t count = 0;
 
-    if (depth > DEPTH_MAX)
-        abort();
     for (; node; node = node->next) {
-        if (!bytes_is_utf8(node->text))
+        if (depth > DEPTH_MAX || !bytes_is_utf8(node->text))
             abort();
         count += 1 + count_nodes(node->first_child, depth + 1);
     }
