@@ -1,5 +1,5 @@
-// Requests that the SDK would not send: exact headers, query and body, signed, over one socket each.
-// Built on tests/lib, which has the signature and HTTP/1.1 by hand.
+// Requests that the SDK would not send: exact headers, query and body, signed, over one socket
+// each. Built on tests/lib, which has the signature and HTTP/1.1 by hand.
 import assert from 'node:assert/strict';
 import { Connection } from '../lib/http.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';

@@ -1,5 +1,5 @@
-// The service itself through the SDK: properties with CORS rules, account information, the secondary
-// endpoint, the account in the host name.
+// The service itself through the SDK: properties with CORS rules, account information, the
+// secondary endpoint, the account in the host name.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BlobServiceClient } from '@azure/storage-blob';
@@ -36,7 +36,8 @@ test('service properties: what is set is read back; what is not named stays', as
     const { blobAnalyticsLogging, hourMetrics, minuteMetrics, cors, deleteRetentionPolicy,
         staticWebsite } = await service.getProperties();
     await service.setProperties({
-        blobAnalyticsLogging, hourMetrics, minuteMetrics, cors, deleteRetentionPolicy, staticWebsite,
+        blobAnalyticsLogging, hourMetrics, minuteMetrics, cors, deleteRetentionPolicy,
+        staticWebsite,
     });
     assert.deepEqual((await service.getProperties()).cors, rules);
 
@@ -46,7 +47,8 @@ test('service properties: what is set is read back; what is not named stays', as
     await refused(service.setProperties({ staticWebsite: { enabled: true, indexDocument: 'i' } }),
         501, 'NotImplemented');
     // semantics 10.1: at most five rules
-    await refused(service.setProperties({ cors: Array(6).fill(rule('*')) }), 400, 'InvalidXmlDocument');
+    await refused(service.setProperties({ cors: Array(6).fill(rule('*')) }), 400,
+        'InvalidXmlDocument');
     await rawRefused(raw('PUT', PROPERTIES, {}, '<StorageServiceProperties><Cors>'),
         400, 'InvalidXmlDocument');
     assert.deepEqual((await service.getProperties()).cors, rules);
@@ -91,7 +93,8 @@ test('the account in the host name', async (t) => {
     const container = await newContainer(t);
     const Host = `${account.name}.blob.localhost:${port}`;
     const target = `/${container.containerName}/a%20b`;
-    const put = await raw('PUT', '', { Host, 'x-ms-blob-type': 'BlockBlob' }, 'content', { target });
+    const put =
+        await raw('PUT', '', { Host, 'x-ms-blob-type': 'BlockBlob' }, 'content', { target });
     assert.equal(put.status, 201, put.text);
     const got = await raw('GET', '', { Host }, '', { target });
     assert.equal(got.status, 200);
@@ -103,7 +106,8 @@ test('the account in the host name', async (t) => {
     await rawRefused(raw('GET', '', { Host: `other.blob.localhost:${port}` }, '', { target }),
         403, 'AuthenticationFailed');
     // A host that only looks like it: the account is in the path.
-    const path = await raw('GET', `/${container.containerName}/a%20b`, { Host: 'storage.example.com' });
+    const path =
+        await raw('GET', `/${container.containerName}/a%20b`, { Host: 'storage.example.com' });
     assert.equal(path.status, 200);
 });
 
@@ -117,7 +121,8 @@ test('the version that is asked for is answered; any date is taken', async (t) =
         assert.equal(answer.headers.get('x-ms-version'), version);
     }
     await rawRefused(raw('GET', path, {}, '', { version: 'latest' }), 400, 'InvalidHeaderValue');
-    await rawRefused(raw('GET', path, {}, '', { version: '2019-13-01' }), 400, 'InvalidHeaderValue');
+    await rawRefused(raw('GET', path, {}, '', { version: '2019-13-01' }), 400,
+        'InvalidHeaderValue');
 });
 
 test('every answer carries its request id, and the client\'s', async (t) => {
@@ -126,7 +131,8 @@ test('every answer carries its request id, and the client\'s', async (t) => {
     const path = `/${container.containerName}/blob`;
     const ids = new Set();
     for (let n = 0; n < 20; n++) {
-        const answer = await raw('GET', n % 2 ? path : `${path}no`, { 'x-ms-client-request-id': `c-${n}` });
+        const answer =
+            await raw('GET', n % 2 ? path : `${path}no`, { 'x-ms-client-request-id': `c-${n}` });
         assert.match(answer.headers.get('x-ms-request-id'), /^[0-9a-f-]{36}$/);
         assert.equal(answer.headers.get('x-ms-client-request-id'), `c-${n}`);
         assert.ok(Math.abs(Date.parse(answer.headers.get('date')) - Date.now()) < 60000);
@@ -144,7 +150,8 @@ test('an error tells its code, its message, its request', async (t) => {
     const answer = await raw('GET', `/${container.containerName}/none`);
     assert.equal(answer.status, 404);
     assert.equal(answer.headers.get('content-type'), 'application/xml');
-    assert.match(answer.text, new RegExp('^\uFEFF<\\?xml version="1.0" encoding="utf-8"\\?>\\s*<Error>' +
+    assert.match(answer.text,
+        new RegExp('^\uFEFF<\\?xml version="1.0" encoding="utf-8"\\?>\\s*<Error>' +
         '<Code>BlobNotFound</Code><Message>The specified blob does not exist.\n' +
         `RequestId:${answer.headers.get('x-ms-request-id')}\n` +
         'Time:\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{7}Z</Message></Error>$'));
@@ -162,5 +169,6 @@ test('a selector that there is not, a verb that does not fit', async (t) => {
     await rawRefused(raw('DELETE', `${path}/blob?comp=blocklist`), 405, 'UnsupportedHttpVerb');
     await rawRefused(raw('POST', `${path}/blob`), 405, 'UnsupportedHttpVerb');
     await rawRefused(raw('PUT', `${path}/blob`), 400, 'MissingRequiredHeader');
-    await rawRefused(raw('PUT', `${path}/blob`, { 'x-ms-blob-type': 'Block' }), 400, 'InvalidHeaderValue');
+    await rawRefused(raw('PUT', `${path}/blob`, { 'x-ms-blob-type': 'Block' }), 400,
+        'InvalidHeaderValue');
 });

@@ -1,8 +1,8 @@
 // What every client test shares: the server's address, clients that do not retry, containers that
 // go away with their test, and the way to say "this is refused with that status and code".
 //
-// run.mjs starts one server for all files and passes its address in LAGRA_TEST_URL. Set by hand, the
-// variable runs the same files against any other endpoint.
+// run.mjs starts one server for all files and passes its address in LAGRA_TEST_URL. Set by hand,
+// the variable runs the same files against any other endpoint.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';

@@ -52,7 +52,8 @@ test('ranges and conditions of a snapshot', async (t) => {
     const content = pattern(100000);
     const { blob } = await newBlob(t, content);
     const { snapshot, etag } = await blob.createSnapshot();
-    await blob.delete({ deleteSnapshots: 'include' }).then(() => blob.upload(content, content.length));
+    await blob.delete({ deleteSnapshots: 'include' }).then(() =>
+        blob.upload(content, content.length));
     const again = await blob.createSnapshot();
     assert.notEqual(again.snapshot, snapshot);
     const old = blob.withSnapshot(again.snapshot);
@@ -60,7 +61,8 @@ test('ranges and conditions of a snapshot', async (t) => {
     const got = await old.download(70000, 10000, { conditions: { ifMatch: again.etag } });
     assert.ok((await bytesOf(got)).equals(content.subarray(70000, 80000)));
     await refused(old.download(0, 1, { conditions: { ifMatch: etag } }), 412, 'ConditionNotMet');
-    await refused(old.getProperties({ conditions: { ifNoneMatch: again.etag } }), 304, 'ConditionNotMet');
+    await refused(old.getProperties({ conditions: { ifNoneMatch: again.etag } }), 304,
+        'ConditionNotMet');
 });
 
 test('deleting: the base, with snapshots, snapshots only, one snapshot', async (t) => {

@@ -1,5 +1,5 @@
-// Operations that the tables know and this server does not do yet: 501 NotImplemented, whatever else the
-// request has; nothing is changed. One request a row, made from the row.
+// Operations that the tables know and this server does not do yet: 501 NotImplemented, whatever
+// else the request has; nothing is changed. One request a row, made from the row.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
@@ -9,7 +9,8 @@ import { newBlob, refused, service } from './setup.mjs';
 const HEADERS = { 'x-ms-copy-source': 'http://127.0.0.1/c/b' };
 
 function rows() {
-    const text = execFileSync(process.env.LAGRA_BINARY, ['operations', '--json'], { encoding: 'utf8' });
+    const text =
+        execFileSync(process.env.LAGRA_BINARY, ['operations', '--json'], { encoding: 'utf8' });
     return JSON.parse(text).filter(({ service: of, built }) => of === 'blob' && !built);
 }
 
@@ -40,11 +41,14 @@ test('the SDK sees NotImplemented; the answer names the operation', async (t) =>
     const page = container.getPageBlobClient('page');
     for (const call of [
         () => append.create(), () => append.appendBlock('x', 1), () => append.seal(),
-        () => page.create(512), () => page.uploadPages(Buffer.alloc(512), 0, 512), () => page.clearPages(0, 512),
-        () => page.getPageRanges(), () => blob.syncCopyFromURL(blob.url), () => blob.beginCopyFromURL(blob.url),
+        () => page.create(512), () => page.uploadPages(Buffer.alloc(512), 0, 512),
+        () => page.clearPages(0, 512),
+        () => page.getPageRanges(), () => blob.syncCopyFromURL(blob.url),
+        () => blob.beginCopyFromURL(blob.url),
         () => blob.abortCopyFromURL('id'), () => blob.stageBlockFromURL('MQ==', blob.url),
         () => blob.getTags(), () => blob.setTags({ a: 'b' }), () => blob.setAccessTier('Cool'),
-        () => blob.undelete(), () => blob.setLegalHold(true), () => blob.query('select * from BlobStorage'),
+        () => blob.undelete(), () => blob.setLegalHold(true),
+        () => blob.query('select * from BlobStorage'),
         () => service.getStatistics(), () => service.findBlobsByTags("a='b'").next(),
         () => service.getUserDelegationKey(new Date(), new Date(Date.now() + 3600000)),
     ])
@@ -58,7 +62,8 @@ test('what an operation that is built cannot do is refused, and not forgotten', 
     const { container, blob, etag } = await newBlob(t);
     const path = `/${container.containerName}/blob`;
     const put = (headers) => raw('PUT', path, { 'x-ms-blob-type': 'BlockBlob', ...headers }, 'x');
-    for (const name of ['x-ms-encryption-key', 'x-ms-encryption-scope', 'x-ms-tags', 'x-ms-legal-hold',
+    for (const name of ['x-ms-encryption-key', 'x-ms-encryption-scope', 'x-ms-tags',
+        'x-ms-legal-hold',
         'x-ms-immutability-policy-until-date', 'x-ms-expiry-time'])
         await rawRefused(put({ [name]: '1' }), 400, 'UnsupportedHeader');
     await rawRefused(raw('GET', `${path}?versionid=2020-01-01T00:00:00.0000000Z`),

@@ -95,7 +95,8 @@ test('HTTP headers are kept, answered, and replaced as a whole', async (t) => {
 
 test('metadata is replaced as a whole', async (t) => {
     // rest: Set-Blob-Metadata
-    const { blob, etag } = await newBlob(t, 'x', { metadata: { Upper: 'Value', _u1: 'a=b; c, d' } });
+    const { blob, etag } =
+        await newBlob(t, 'x', { metadata: { Upper: 'Value', _u1: 'a=b; c, d' } });
     assert.deepEqual((await blob.getProperties()).metadata, { upper: 'Value', _u1: 'a=b; c, d' });
     const set = await blob.setMetadata({ other: 'v' });
     assert.notEqual(set.etag, etag);
@@ -129,7 +130,8 @@ test('a body is checked against its MD5 and its CRC-64', async (t) => {
     const blob = container.getBlockBlobClient('blob');
     const right = new Uint8Array(md5('content'));
     await blob.upload('content', 7, { transactionalContentMD5: right });
-    await refused(blob.upload('contenT', 7, { transactionalContentMD5: right }), 400, 'Md5Mismatch');
+    await refused(blob.upload('contenT', 7, { transactionalContentMD5: right }), 400,
+        'Md5Mismatch');
     assert.equal((await blob.downloadToBuffer()).toString(), 'content');
     const crc = (await blob.download(0, 7, { rangeGetContentCrc64: true }));
     crc.readableStreamBody.resume();

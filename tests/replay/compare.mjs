@@ -2,8 +2,8 @@
 
 /* ---- XML ---- */
 
-/** Elements in their order as nested lists: [name, child, child..]. Of equal neighbours one is kept:
- *  how many blobs a list has depends on the account. cut: the text may end anywhere. */
+/** Elements in their order as nested lists: [name, child, child..]. Of equal neighbours one is
+ *  kept: how many blobs a list has depends on the account. cut: the text may end anywhere. */
 export function shapeOf(xml) {
     const root = ['', []];
     const open = [root];

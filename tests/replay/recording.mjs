@@ -1,8 +1,9 @@
 // The recordings as groups of exchanges, and a recorded exchange as a request to be sent again.
 //
 // A group is one test of one of Microsoft's SDKs against the real service. What a request needs and
-// the recording has not (python.jsonl.gz: bytes of large bodies; node.jsonl.gz: request headers too) is
-// made up where it does not matter, or taken from an answer; otherwise the request cannot be sent.
+// the recording has not (python.jsonl.gz: bytes of large bodies; node.jsonl.gz: request headers
+// too) is made up where it does not matter, or taken from an answer; otherwise the request cannot
+// be sent.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -51,8 +52,8 @@ export function groupsOf(file) {
     }));
 }
 
-/** Some tests were recorded several times, one run after the other, each in a container made anew. A run
- *  begins where the first request comes again after a while. */
+/** Some tests were recorded several times, one run after the other, each in a container made anew.
+ *  A run begins where the first request comes again after a while. */
 function runsOf(exchanges) {
     const kind = ({ method, path, reqHeaders }) => [method, path, reqHeaders?.['x-ms-lease-action'],
         ...Object.keys(reqHeaders ?? {}).sort()].join();
@@ -91,8 +92,8 @@ export function containersBefore(exchanges) {
     return before;
 }
 
-/** Block blobs that were there before the run began, as far as its first answer about them shows them:
- *  [{ path, length, headers, blocks }]. blocks: it has no MD5, as one that was put in blocks. */
+/** Block blobs that were there before the run began, as far as its first answer about them shows
+ *  them: [{ path, length, headers, blocks }]. blocks: without an MD5, as if put in blocks. */
 export function blobsBefore(exchanges) {
     const seen = new Set();
     const blobs = [];
@@ -145,7 +146,8 @@ function guessedHeaders(exchange, later) {
 
     if (status === 412 || status === 304 || error === 'ConditionNotMet')
         throw new NotRecorded('conditions of the request were not recorded');
-    if (['lease', 'properties', 'acl', 'metadata', 'tier', 'copy'].includes(comp) && method === 'PUT')
+    if (['lease', 'properties', 'acl', 'metadata', 'tier', 'copy'].includes(comp) &&
+        method === 'PUT')
         throw new NotRecorded('headers of the request were not recorded');
     if (method === 'PUT' && blob && !comp) {
         if (reqBody === null || status === 202)
@@ -162,7 +164,8 @@ function guessedHeaders(exchange, later) {
 
 function bodyOf(exchange, later) {
     const { reqBody, reqHeaders } = exchange;
-    const length = reqHeaders ? Number(reqHeaders['content-length'] ?? 0) : lengthOf(exchange, later);
+    const length = reqHeaders ? Number(reqHeaders['content-length'] ?? 0)
+        : lengthOf(exchange, later);
 
     if (reqBody === null)
         return Buffer.alloc(0);
@@ -179,8 +182,8 @@ function bodyOf(exchange, later) {
         : Buffer.alloc(length, 'x');
 }
 
-/** The request as it can be sent: { method, path, query, headers, body, anonymous }. later: what comes
- *  after it in its group. Throws NotRecorded. */
+/** The request as it can be sent: { method, path, query, headers, body, anonymous }. later: what
+ *  comes after it in its group. Throws NotRecorded. */
 export function requestOf(exchange, later) {
     const recorded = exchange.reqHeaders ?? guessedHeaders(exchange, later);
     const body = bodyOf(exchange, later);

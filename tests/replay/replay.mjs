@@ -1,14 +1,15 @@
 #!/usr/bin/env node
 // Replays recorded exchanges with the real service against Lagra: replay.mjs [--show] [GROUP..]
 //
-// The requests of a group are sent in their order, signed anew. What the server gave out earlier in the
-// group (ETags, leases, snapshots, markers, times) takes the place of what the real service gave out;
-// where the recording waited, the server's clock is moved. Compared are status, error code, the names
-// of the headers, the elements of XML in their order, and which requests change an ETag. Every
-// difference needs a rule with a reason in differences.json, and every rule a difference.
+// The requests of a group are sent in their order, signed anew. What the server gave out earlier in
+// the group (ETags, leases, snapshots, markers, times) takes the place of what the real service
+// gave out; where the recording waited, the server's clock is moved. Compared are status, error
+// code, the names of the headers, the elements of XML in their order, and which requests change an
+// ETag. Every difference needs a rule with a reason in differences.json, and every rule a
+// difference.
 //
-// An operation that is not built is answered 501, a header that is not supported 400 UnsupportedHeader:
-// there the group ends. --show prints every difference with its request.
+// An operation that is not built is answered 501, a header that is not supported 400
+// UnsupportedHeader: there the group ends. --show prints every difference with its request.
 
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -23,7 +24,8 @@ import {
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARED = process.env.LAGRA_SHARED ?? path.resolve(HERE, '../../../shared');
-const FILES = ['python.jsonl.gz', 'node.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
+const FILES =
+    ['python.jsonl.gz', 'node.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
 /* Waits of the recording that are repeated, by moving the clock; shorter ones are the network's. */
 const WAIT_MIN_MS = 3000;
 const WAIT_MAX_MS = 300000;
@@ -87,7 +89,8 @@ class Replay {
     async begin(exchanges) {
         const restype = 'container';
 
-        if (exchanges.some(({ container, parameter }) => !container && parameter('comp') === 'properties'))
+        if (exchanges.some(({ container, parameter }) => !container &&
+            parameter('comp') === 'properties'))
             await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [],
                 Buffer.from('<StorageServiceProperties><Cors/></StorageServiceProperties>'));
         for (const [container, existed] of containersBefore(exchanges)) {
@@ -104,7 +107,8 @@ class Replay {
                 await this.prepare('PUT', name, { comp: 'block', blockid: 'MQ==' }, [], body);
                 await this.prepare('PUT', name, { comp: 'blocklist' }, headers, Buffer.from(list));
             } else {
-                await this.prepare('PUT', name, {}, [['x-ms-blob-type', 'BlockBlob'], ...headers], body);
+                await this.prepare('PUT', name, {}, [['x-ms-blob-type', 'BlockBlob'], ...headers],
+                    body);
             }
         }
     }
@@ -143,9 +147,11 @@ const used = new Set();
 function ruleFor(group, exchange, difference) {
     const operation = operationOf(exchange);
     const version = exchange.respHeaders['x-ms-version'] ?? '';
-    const matches = (pattern, text) => pattern === undefined || new RegExp(`^(?:${pattern})$`).test(text);
+    const matches = (pattern, text) => pattern === undefined ||
+        new RegExp(`^(?:${pattern})$`).test(text);
 
-    return rules.find((rule) => matches(rule.request, operation) && matches(rule.group, group.name) &&
+    return rules.find((rule) => matches(rule.request, operation) &&
+        matches(rule.group, group.name) &&
         matches(rule.difference, difference) && (!rule.before || version < rule.before));
 }
 
@@ -168,7 +174,8 @@ function endOf(exchange, answer) {
 
     if (answer.status === 501)
         return 'an operation that is not built';
-    return UNBUILT.includes(code) && exchange.error !== code ? 'a header that is not supported' : null;
+    return UNBUILT.includes(code) && exchange.error !== code ? 'a header that is not supported'
+        : null;
 }
 
 async function exchangeAgain(replay, given, exchange, later) {

@@ -1,16 +1,16 @@
 #!/usr/bin/env node
 // Holds every reply of the whole test run against the operation tables: check.mjs [LOG]
 //
-// Test builds of Lagra write a line a reply to LAGRA_REPLY_LOG (src/service/control.c). Here each line
-// is compared with its row of `lagra operations --json` and with `lagra errors --json`:
+// Test builds of Lagra write a line a reply to LAGRA_REPLY_LOG (src/service/control.c). Here each
+// line is compared with its row of `lagra operations --json` and with `lagra errors --json`:
 //
 //   - a success has a status of the row; ETag and Last-Modified are there exactly as the row says
 //   - an error has x-ms-error-code, and status and code stand together in the error table
 //   - every reply has x-ms-request-id and x-ms-version
 //   - a row that is built was answered with a success and with an error, one that is not with 501
 //
-// So a row without a test fails, and so does a reply that the tables do not know. One count a row, and
-// one for the replies that were refused before a row was found.
+// So a row without a test fails, and so does a reply that the tables do not know. One count a row,
+// and one for the replies that were refused before a row was found.
 
 import { execFileSync } from 'node:child_process';
 import { createReadStream } from 'node:fs';
@@ -47,7 +47,8 @@ function fault(row, text) {
 }
 
 function mayLack({ name }, header) {
-    return EXCEPTIONS.some((exception) => exception.name === name && exception.headers.includes(header));
+    return EXCEPTIONS.some((exception) => exception.name === name &&
+        exception.headers.includes(header));
 }
 
 function checkSuccess(row, { status }, headers) {
