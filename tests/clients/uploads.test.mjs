@@ -141,9 +141,8 @@ test('a body is checked against its MD5 and its CRC-64', async (t) => {
     assert.equal((await blob.downloadToBuffer()).toString(), 'content');
 });
 
-test('a stored MD5 that does not fit is kept as given', async (t) => {
-    // rest: Put-Blob x-ms-blob-content-md5: stored, not validated when Content-MD5 is absent is
-    // refused: the header is validated for a whole Put Blob
+test('the MD5 that is to be stored with a whole Put Blob has to fit', async (t) => {
+    // rest: Put-Blob x-ms-blob-content-md5; decision: 16
     const container = await newContainer(t);
     const blob = container.getBlockBlobClient('blob');
     const wrong = new Uint8Array(md5('other'));
