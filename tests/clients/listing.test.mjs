@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { raw, rawRefused } from './raw.mjs';
-import { blockId, collect, newBlob, newContainer, refused } from './setup.mjs';
+import { blockId, collect, newBlob, newContainer, refused, service } from './setup.mjs';
 
 async function blobsNamed(t, names) {
     const container = await newContainer(t);
@@ -163,6 +163,11 @@ test('what include may hold and this server has none of is taken', async (t) => 
         includeDeletedWithVersions: true, includeImmutabilityPolicy: true, includeLegalHold: true,
     }));
     assert.deepEqual(namesOf(listed), ['blob']);
+    const containers = await collect(service.listContainers({
+        prefix: container.containerName, includeDeleted: true, includeSystem: true,
+        includeMetadata: true,
+    }));
+    assert.deepEqual(namesOf(containers), [container.containerName]);
 });
 
 test('leases are seen in the list', async (t) => {
