@@ -111,10 +111,11 @@ enum store_result uncommitted_clear(struct snapshot *before, struct changes *cha
 /* A range of a content, to be sent: holds its own snapshot of the partition open, and one segment
  * of the map in memory at a time. Belongs to one thread at a time. */
 struct content_reader;
-/* Takes over `snapshot` (closed by content_reader_close). offset + length: within the content. */
+/* Takes over `snapshot` (closed by content_reader_close). offset + length: within the content.
+ * The reader lies in `arena`, and so does the map of a content that has one segment for certain. */
 struct content_reader *content_reader_open(struct store *store, struct snapshot *snapshot,
-                                           const struct content *content, uint64_t offset,
-                                           uint64_t length);
+                                           struct arena *arena, const struct content *content,
+                                           uint64_t offset, uint64_t length);
 /* Checks the first bytes before a head is sent, so that damage is an error and not a cut
  * connection. Only before the first read, while the range has a byte.
  *

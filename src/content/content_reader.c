@@ -1,5 +1,6 @@
-/* Bytes of a content on their way out: one segment of its map at a time lies in the reader's arena,
- * and pieces are read straight to where the caller wants them. */
+/* Bytes of a content on their way out: one segment of its map at a time lies in an arena of the
+ * reader's own (the only one of a small content in the caller's: an arena costs as much as reading
+ * it), and pieces are read straight to where the caller wants them. */
 #include <assert.h>
 
 #include "content/segment.h"
@@ -19,7 +20,8 @@ struct run {
 };
 
 struct content_reader {
-    struct arena *arena;       /* the reader lies in it too */
+    struct arena *arena;       /* of the segment */
+    bool owns_arena;           /* else it is the caller's, and no segment takes another's place */
     struct arena_mark emptied; /* without a segment */
     struct store *store;
     struct snapshot *snapshot; /* owned */
@@ -34,15 +36,18 @@ struct content_reader {
 };
 
 struct content_reader *content_reader_open(struct store *store, struct snapshot *snapshot,
-                                           const struct content *content, uint64_t offset,
-                                           uint64_t length)
+                                           struct arena *arena, const struct content *content,
+                                           uint64_t offset, uint64_t length)
 {
-    struct arena *arena = arena_new(READER_ARENA_MAX);
     struct content_reader *reader = arena_alloc(arena, sizeof *reader);
+    bool owns_arena = !segment_is_only(content);
 
     assert(offset <= content->length && length <= content->length - offset);
+    if (owns_arena)
+        arena = arena_new(READER_ARENA_MAX);
     *reader = (struct content_reader){
         .arena = arena,
+        .owns_arena = owns_arena,
         .emptied = arena_mark(arena),
         .store = store,
         .snapshot = snapshot,
@@ -56,7 +61,8 @@ struct content_reader *content_reader_open(struct store *store, struct snapshot 
 void content_reader_close(struct content_reader *reader)
 {
     snapshot_close(reader->snapshot);
-    arena_free(reader->arena);
+    if (reader->owns_arena)
+        arena_free(reader->arena);
 }
 
 /* ---- runs ---- */
@@ -108,7 +114,8 @@ static enum store_result seek(struct content_reader *reader)
         enum store_result result;
 
         reader->segment.end = 0;
-        arena_rewind(reader->arena, reader->emptied);
+        if (reader->owns_arena)
+            arena_rewind(reader->arena, reader->emptied);
         result = segment_at(reader->snapshot, reader->arena, &reader->content, reader->at,
                             &reader->segment);
         if (result)

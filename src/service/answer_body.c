@@ -113,8 +113,8 @@ enum state answer_body(struct work *work)
     if (!d->send.wanted || d->send.length == 0 || work->call.request->method == METHOD_HEAD)
         return RESPOND;
     if (!work->reader) {
-        work->reader = content_reader_open(d->store, d->before, &d->send.content, d->send.offset,
-                                           d->send.length);
+        work->reader = content_reader_open(d->store, d->before, d->arena, &d->send.content,
+                                           d->send.offset, d->send.length);
         d->before = NULL; /* the reader's now */
     }
     if (d->send.length <= SMALL_BODY_MAX || d->send.md5 || d->send.crc64)

@@ -34,15 +34,6 @@ static enum http_method method_of(struct bytes text)
     return METHOD_OTHER;
 }
 
-static struct bytes lower(struct arena *arena, struct bytes text)
-{
-    char *to = arena_string(arena, text);
-
-    for (size_t i = 0; i < text.len; i++)
-        to[i] = to[i] >= 'A' && to[i] <= 'Z' ? (char)(to[i] - 'A' + 'a') : to[i];
-    return bytes_of(to, text.len);
-}
-
 #define HEADERS_MAX 32
 
 static void add_header(struct arena *arena, struct request *request, struct http_header *headers,
@@ -53,7 +44,7 @@ static void add_header(struct arena *arena, struct request *request, struct http
     bytes_cut(line, ':', &name, &value);
     assert_true(value.ptr && request->header_count < HEADERS_MAX);
     headers[request->header_count++] = (struct http_header){
-        .name = lower(arena, name),
+        .name = arena_copy_lower(arena, name),
         .value = bytes_trim(value),
         .name_as_sent = name,
     };
@@ -180,7 +171,8 @@ static struct bytes read_sent(struct fixture *f, struct decision *d)
             snapshot_close(d->before);
         return d->response->body;
     }
-    reader = content_reader_open(f->store, d->before, &d->send.content, d->send.offset, length);
+    reader = content_reader_open(f->store, d->before, f->arena, &d->send.content, d->send.offset,
+                                 length);
     while (done < length) {
         size_t count = 0;
 

@@ -133,7 +133,7 @@ enum store_result fixture_read(struct fixture *f, const struct content *content,
 {
     struct snapshot *snapshot = snapshot_open(f->store, f->partition);
     struct content_reader *reader =
-        content_reader_open(f->store, snapshot, content, offset, length);
+        content_reader_open(f->store, snapshot, f->arena, content, offset, length);
     char *bytes = arena_bytes(f->arena, (size_t)length + 1);
     size_t got = 0;
     enum store_result result = STORE_OK;

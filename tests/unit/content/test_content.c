@@ -302,7 +302,8 @@ static void reading_while_overwritten(void **state)
     struct bytes data = fixture_random_bytes(f, 300000);
     struct content content = commit_body(f, data, 100000);
     struct snapshot *snapshot = snapshot_open(f->store, f->partition);
-    struct content_reader *reader = content_reader_open(f->store, snapshot, &content, 0, data.len);
+    struct content_reader *reader =
+        content_reader_open(f->store, snapshot, f->arena, &content, 0, data.len);
     char *bytes = arena_bytes(f->arena, data.len);
     size_t got = 0, count = 0;
 

@@ -128,8 +128,8 @@ static struct content put(struct fixture *f, size_t length)
 static struct content_reader *open_reader(struct fixture *f, const struct content *content,
                                           uint64_t offset, uint64_t length)
 {
-    return content_reader_open(f->store, snapshot_open(f->store, f->partition), content, offset,
-                               length);
+    return content_reader_open(f->store, snapshot_open(f->store, f->partition), f->arena, content,
+                               offset, length);
 }
 
 static enum store_result begin(struct fixture *f, struct content_reader *reader,

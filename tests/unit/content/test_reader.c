@@ -171,7 +171,7 @@ static struct content_reader *open_reader(struct fixture *f, const struct conten
 
     world.gets = 0;
     world.scans = 0;
-    return content_reader_open(f->store, snapshot, content, offset, length);
+    return content_reader_open(f->store, snapshot, f->arena, content, offset, length);
 }
 
 /* A small blob costs one record, got by its key. */
