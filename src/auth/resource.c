@@ -63,18 +63,6 @@ static struct bytes decoded(struct arena *arena, struct bytes text)
     return plain.ptr ? plain : text;
 }
 
-static struct bytes lower_case(struct arena *arena, struct bytes text)
-{
-    char *to = arena_bytes(arena, text.len);
-
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-
-        to[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    return bytes_of(to, text.len);
-}
-
 static size_t read_parameters(struct arena *arena, struct bytes query,
                               struct parameter **ret_parameters)
 {
@@ -90,7 +78,7 @@ static size_t read_parameters(struct arena *arena, struct bytes query,
         if (pair.len == 0)
             continue;
         bytes_cut(pair, '=', &name, &value);
-        parameters[count].name = lower_case(arena, decoded(arena, name));
+        parameters[count].name = arena_copy_lower(arena, decoded(arena, name));
         parameters[count++].value = decoded(arena, value);
     }
     *ret_parameters = parameters;

@@ -184,6 +184,18 @@ struct bytes arena_copy(struct arena *arena, struct bytes from)
     return bytes_of(to, from.len);
 }
 
+struct bytes arena_copy_lower(struct arena *arena, struct bytes from)
+{
+    char *to = take(arena, from.len, 1);
+
+    for (size_t i = 0; i < from.len; i++) {
+        char c = from.ptr[i];
+
+        to[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+    }
+    return bytes_of(to, from.len);
+}
+
 char *arena_string(struct arena *arena, struct bytes from)
 {
     char *to = take(arena, from.len + 1, 1);

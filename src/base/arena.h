@@ -33,6 +33,8 @@ char *arena_bytes(struct arena *arena, size_t size);
 /* count * size is checked. */
 void *arena_array(struct arena *arena, size_t count, size_t size);
 struct bytes arena_copy(struct arena *arena, struct bytes from);
+/* A copy with ASCII letters in lower case. */
+struct bytes arena_copy_lower(struct arena *arena, struct bytes from);
 /* NUL-terminated copy. */
 char *arena_string(struct arena *arena, struct bytes from);
 struct bytes arena_printf(struct arena *arena, const char *format, ...)

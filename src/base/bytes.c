@@ -98,6 +98,17 @@ bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value)
     return true;
 }
 
+int bytes_hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return -1;
+}
+
 bool bytes_equal_secret(struct bytes a, struct bytes b)
 {
     unsigned char difference = 0;

@@ -62,6 +62,9 @@ void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *re
  * Returns false otherwise; *ret_value is then untouched. */
 bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value);
 
+/* Value of a hexadecimal digit of either case; -1: it is none. */
+int bytes_hex_digit(char c);
+
 /* Constant time in the content (not in the length): for signatures and keys. */
 bool bytes_equal_secret(struct bytes a, struct bytes b);
 

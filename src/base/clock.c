@@ -229,7 +229,7 @@ static bool finish(const struct cursor *at, struct civil c, unsigned second_of_d
     return true;
 }
 
-/* Index of the first of count names that the text begins with; the name is skipped. */
+/* Skips the first of the names that the text begins with. */
 static bool skip_day_name(struct cursor *at, const char *const names[7])
 {
     for (int i = 0; i < 7; i++)
@@ -310,11 +310,14 @@ bool instant_parse_http(struct bytes text, instant *ret_instant)
 {
     struct cursor at = { .left = text };
 
-    if (skip_day_name(&at, long_days))
-        return parse_rfc850(at, ret_instant);
-    if (!skip_day_name(&at, short_days))
-        return false;
-    return next_is(&at, ',') ? parse_imf(at, ret_instant) : parse_asctime(at, ret_instant);
+    if (skip_day_name(&at, short_days)) {
+        if (next_is(&at, ','))
+            return parse_imf(at, ret_instant);
+        if (next_is(&at, ' '))
+            return parse_asctime(at, ret_instant);
+    }
+    at.left = text;
+    return skip_day_name(&at, long_days) && parse_rfc850(at, ret_instant);
 }
 
 /* ".f" up to ".fffffff" as ticks. */

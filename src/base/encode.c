@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#define NOT_A_DIGIT 0xFF
+#define NOT_A_DIGIT UINT32_MAX
 
 static const char base64_digits[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -36,17 +36,23 @@ struct bytes base64_encode(struct arena *arena, struct bytes from)
     return bytes_of(text, groups * 4);
 }
 
+/* Value of a digit, plus 1. */
+/* clang-format off */
+static const uint8_t base64_values[256] = {
+    ['A'] = 1, ['B'] = 2, ['C'] = 3, ['D'] = 4, ['E'] = 5, ['F'] = 6, ['G'] = 7, ['H'] = 8,
+    ['I'] = 9, ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
+    ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22, ['W'] = 23, ['X'] = 24,
+    ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32,
+    ['g'] = 33, ['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40,
+    ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44, ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48,
+    ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56,
+    ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['+'] = 63, ['/'] = 64,
+};
+/* clang-format on */
+
 static uint32_t base64_value(char c)
 {
-    if (c >= 'A' && c <= 'Z')
-        return (uint32_t)(c - 'A');
-    if (c >= 'a' && c <= 'z')
-        return (uint32_t)(c - 'a') + 26;
-    if (c >= '0' && c <= '9')
-        return (uint32_t)(c - '0') + 52;
-    if (c == '+')
-        return 62;
-    return c == '/' ? 63 : NOT_A_DIGIT;
+    return base64_values[(unsigned char)c] - 1u;
 }
 
 /* Strict: whole groups of four, padding only at the end, and unused bits zero, so that every run of
@@ -83,17 +89,6 @@ struct bytes base64_decode(struct arena *arena, struct bytes from)
     return bytes_of(data, len);
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 struct bytes percent_decode(struct arena *arena, struct bytes from)
 {
     char *text, *to;
@@ -110,8 +105,8 @@ struct bytes percent_decode(struct arena *arena, struct bytes from)
         }
         if (from.len - i < 3)
             return bytes_of(NULL, 0);
-        high = hex_value(from.ptr[i + 1]);
-        low = hex_value(from.ptr[i + 2]);
+        high = bytes_hex_digit(from.ptr[i + 1]);
+        low = bytes_hex_digit(from.ptr[i + 2]);
         if (high < 0 || low < 0)
             return bytes_of(NULL, 0);
         *to++ = (char)(high << 4 | low);

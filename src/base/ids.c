@@ -60,17 +60,6 @@ struct guid guid_new(void)
     return guid;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 /* 32 digits, with dashes after the 8th, 12th, 16th and 20th or without. */
 static bool parse_digits(struct bytes text, bool dashed, struct guid *ret_guid)
 {
@@ -87,7 +76,7 @@ static bool parse_digits(struct bytes text, bool dashed, struct guid *ret_guid)
                 return false;
             continue;
         }
-        digit = hex_digit(text.ptr[i]);
+        digit = bytes_hex_digit(text.ptr[i]);
         if (digit < 0)
             return false;
         guid.b[digits / 2] = (uint8_t)(guid.b[digits / 2] << 4 | digit);

@@ -30,21 +30,12 @@ int fixture_tear_down(void **state)
     return 0;
 }
 
-static struct bytes lower(struct arena *arena, struct bytes name)
-{
-    char *copy = arena_string(arena, name);
-
-    for (char *c = copy; *c; c++)
-        *c = *c >= 'A' && *c <= 'Z' ? (char)(*c - 'A' + 'a') : *c;
-    return bytes_from_string(copy);
-}
-
 static void add_header(struct fixture *f, struct http_header *to, const char *line)
 {
     struct bytes name, value;
 
     bytes_cut(bytes_from_string(line), ':', &name, &value);
-    *to = (struct http_header){ lower(f->arena, name), bytes_trim(value), name };
+    *to = (struct http_header){ arena_copy_lower(f->arena, name), bytes_trim(value), name };
 }
 
 void fixture_request(struct fixture *f, enum http_method method, const char *target,
