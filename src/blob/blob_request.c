@@ -9,51 +9,73 @@
 /* ---- what is not built yet ---- */
 
 static const struct unbuilt {
-    const char *name;
-    unsigned kinds; /* REQUEST_ bits: what it would change the meaning of */
+    struct bytes name; /* of a literal, so it ends with a NUL */
+    unsigned kinds;    /* REQUEST_ bits: what it would change the meaning of */
 } unbuilt_headers[] = {
     /* rest: Encryption-at-rest; Encryption-Scopes */
-    { "x-ms-encryption-key", REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
-    { "x-ms-encryption-key-sha256",
+    { BYTES("x-ms-encryption-key"),
       REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
-    { "x-ms-encryption-algorithm", REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
-    { "x-ms-encryption-scope", REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
-    { "x-ms-tags", REQUEST_CREATE },
-    { "x-ms-immutability-policy-until-date", REQUEST_CREATE },
-    { "x-ms-immutability-policy-mode", REQUEST_CREATE },
-    { "x-ms-legal-hold", REQUEST_CREATE },
-    { "x-ms-expiry-option", REQUEST_CREATE },
-    { "x-ms-expiry-time", REQUEST_CREATE },
-    { "x-ms-structured-body", REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK },
-    { "x-ms-structured-content-length", REQUEST_CREATE | REQUEST_BLOCK },
-    { "x-ms-access-tier-if-modified-since", REQUEST_DELETE },
-    { "x-ms-access-tier-if-unmodified-since", REQUEST_DELETE },
+    { BYTES("x-ms-encryption-key-sha256"),
+      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
+    { BYTES("x-ms-encryption-algorithm"),
+      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
+    { BYTES("x-ms-encryption-scope"), REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
+    { BYTES("x-ms-tags"), REQUEST_CREATE },
+    { BYTES("x-ms-immutability-policy-until-date"), REQUEST_CREATE },
+    { BYTES("x-ms-immutability-policy-mode"), REQUEST_CREATE },
+    { BYTES("x-ms-legal-hold"), REQUEST_CREATE },
+    { BYTES("x-ms-expiry-option"), REQUEST_CREATE },
+    { BYTES("x-ms-expiry-time"), REQUEST_CREATE },
+    { BYTES("x-ms-structured-body"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK },
+    { BYTES("x-ms-structured-content-length"), REQUEST_CREATE | REQUEST_BLOCK },
+    { BYTES("x-ms-access-tier-if-modified-since"), REQUEST_DELETE },
+    { BYTES("x-ms-access-tier-if-unmodified-since"), REQUEST_DELETE },
 };
 
 static const struct unbuilt unbuilt_parameters[] = {
-    { "versionid", REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_DELETE |
-                       REQUEST_LEASE },
-    { "deletetype", REQUEST_DELETE },
+    { BYTES("versionid"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE |
+                              REQUEST_DELETE | REQUEST_LEASE },
+    { BYTES("deletetype"), REQUEST_DELETE },
 };
 
+/* The row of that name, if it is for requests of this kind. */
+static const struct unbuilt *find_unbuilt(const struct unbuilt *rows, size_t count,
+                                          enum blob_request_kind kind, struct bytes name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if ((rows[i].kinds & kind) && bytes_equal(rows[i].name, name))
+            return &rows[i];
+    }
+    return NULL;
+}
+
+/* Once over what was sent, rather than over all that might be: every request comes this way. */
 static enum error refuse_headers(struct decision *d, enum blob_request_kind kind)
 {
-    for (size_t i = 0; i < sizeof unbuilt_headers / sizeof unbuilt_headers[0]; i++) {
-        const char *name = unbuilt_headers[i].name;
+    const struct request *request = d->call->request;
 
-        if ((unbuilt_headers[i].kinds & kind) && call_header(d->call, name).ptr)
-            return fail_header(d, E_UnsupportedHeader, name, call_header(d->call, name));
+    for (size_t i = 0; i < request->header_count; i++) {
+        const struct http_header *header = &request->headers[i];
+        const struct unbuilt *row =
+            find_unbuilt(unbuilt_headers, sizeof unbuilt_headers / sizeof unbuilt_headers[0], kind,
+                         header->name);
+
+        if (row)
+            return fail_header(d, E_UnsupportedHeader, row->name.ptr, header->value);
     }
     return OK;
 }
 
 static enum error refuse_parameters(struct decision *d, enum blob_request_kind kind)
 {
-    for (size_t i = 0; i < sizeof unbuilt_parameters / sizeof unbuilt_parameters[0]; i++) {
-        const char *name = unbuilt_parameters[i].name;
+    for (size_t i = 0; i < d->call->query_count; i++) {
+        const struct query_parameter *parameter = &d->call->query[i];
+        const struct unbuilt *row = find_unbuilt(
+            unbuilt_parameters, sizeof unbuilt_parameters / sizeof unbuilt_parameters[0], kind,
+            parameter->name);
 
-        if ((unbuilt_parameters[i].kinds & kind) && call_query(d->call, name).ptr)
-            return fail_query(d, E_UnsupportedQueryParameter, name, call_query(d->call, name),
+        if (row)
+            return fail_query(d, E_UnsupportedQueryParameter, row->name.ptr, parameter->value,
                               NULL);
     }
     return OK;
@@ -173,9 +195,7 @@ enum error blob_check_size(struct decision *d, const struct size_limit *limits, 
         limits++;
     if (length == HTTP_LENGTH_UNKNOWN || length <= limits->bytes)
         return OK;
-    d->error_fields[0].name = "MaxLimit";
-    d->error_fields[0].value = arena_printf(d->arena, "%" PRIu64, limits->bytes);
-    d->error_field_count = 1;
+    fail_field(d, "MaxLimit", arena_printf(d->arena, "%" PRIu64, limits->bytes));
     return E_RequestBodyTooLarge;
 }
 

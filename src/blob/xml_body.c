@@ -1,7 +1,6 @@
 /* Request bodies that are XML: see xml_body.h. */
 #include "blob/xml_body.h"
 
-#include <assert.h>
 #include <inttypes.h>
 
 #define VALUE_SHOWN_MAX 256 /* bytes of a wrong value that an error answer repeats */
@@ -10,18 +9,9 @@
  * bounds the others. */
 static const struct xml_limits limits = { .depth_max = 8, .nodes_max = 200000 };
 
-static void add_field(struct decision *d, const char *name, struct bytes value)
-{
-    assert(d->error_field_count < sizeof d->error_fields / sizeof d->error_fields[0]);
-    d->error_fields[d->error_field_count].name = name;
-    d->error_fields[d->error_field_count].value = value;
-    d->error_field_count++;
-}
-
 enum error fail_xml(struct decision *d, const char *reason)
 {
-    d->error_field_count = 0;
-    add_field(d, "Reason", bytes_from_string(reason));
+    fail_field(d, "Reason", bytes_from_string(reason));
     return E_InvalidXmlDocument;
 }
 
@@ -30,17 +20,15 @@ enum error fail_xml_value(struct decision *d, const char *name, struct bytes val
 {
     if (value.len > VALUE_SHOWN_MAX || !bytes_is_utf8(value))
         value = bytes_of("", 0);
-    d->error_field_count = 0;
-    add_field(d, "XmlNodeName", bytes_from_string(name));
-    add_field(d, "XmlNodeValue", value);
-    add_field(d, "Reason", bytes_from_string(reason));
+    fail_field(d, "XmlNodeName", bytes_from_string(name));
+    fail_field_more(d, "XmlNodeValue", value);
+    fail_field_more(d, "Reason", bytes_from_string(reason));
     return E_InvalidXmlNodeValue;
 }
 
 enum error fail_xml_missing(struct decision *d, const char *name)
 {
-    d->error_field_count = 0;
-    add_field(d, "XmlNodeName", bytes_from_string(name));
+    fail_field(d, "XmlNodeName", bytes_from_string(name));
     return E_MissingRequiredXmlNode;
 }
 
@@ -51,10 +39,9 @@ enum error xml_body(struct decision *d, const char *root, const struct xml_node 
 
     node = xml_parse(d->arena, d->call->body.inline_bytes, limits, &problem);
     if (!node) {
-        d->error_field_count = 0;
-        add_field(d, "LineNumber", arena_printf(d->arena, "%lu", problem.line));
-        add_field(d, "LinePosition", arena_printf(d->arena, "%lu", problem.position));
-        add_field(d, "Reason", bytes_from_string(problem.reason));
+        fail_field(d, "LineNumber", arena_printf(d->arena, "%lu", problem.line));
+        fail_field_more(d, "LinePosition", arena_printf(d->arena, "%lu", problem.position));
+        fail_field_more(d, "Reason", bytes_from_string(problem.reason));
         return E_InvalidXmlDocument;
     }
     if (!bytes_is(node->name, root))

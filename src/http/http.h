@@ -65,8 +65,14 @@ struct request {
     void *listener_tag; /* of the listener it came in by */
 };
 
-/* Value of the header (name in lower case); ptr NULL when absent. Of several, the first. */
-struct bytes request_header(const struct request *request, const char *name);
+/* Value of the header (name in lower case, not empty); ptr NULL when absent. Of several, the
+ * first. */
+struct bytes request_find_header(const struct request *request, struct bytes name);
+/* Inline, so that the length of a literal is known when it is compiled. */
+static inline struct bytes request_header(const struct request *request, const char *name)
+{
+    return request_find_header(request, bytes_from_string(name));
+}
 
 /* ---- response ---- */
 

@@ -31,16 +31,14 @@ static enum http_method method_by_name(struct bytes name)
     return METHOD_OTHER;
 }
 
-struct bytes request_header(const struct request *request, const char *name)
+struct bytes request_find_header(const struct request *request, struct bytes name)
 {
-    size_t len = strlen(name);
-
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *h = &request->headers[i];
 
         /* The first and the last character tell nearly all names apart. */
-        if (h->name.len == len && h->name.ptr[0] == name[0] &&
-            h->name.ptr[len - 1] == name[len - 1] && memcmp(h->name.ptr, name, len) == 0)
+        if (h->name.len == name.len && h->name.ptr[0] == name.ptr[0] &&
+            h->name.ptr[name.len - 1] == name.ptr[name.len - 1] && bytes_equal(h->name, name))
             return h->value;
     }
     return (struct bytes){ NULL, 0 };

@@ -49,7 +49,10 @@ struct call {
 /* Value of a query parameter (name lower case); ptr NULL when absent. */
 struct bytes call_query(const struct call *call, const char *name);
 /* As request_header(). */
-struct bytes call_header(const struct call *call, const char *name);
+static inline struct bytes call_header(const struct call *call, const char *name)
+{
+    return request_header(call->request, name);
+}
 /* x-ms-version is at least this date. */
 bool call_since(const struct call *call, const char *version);
 

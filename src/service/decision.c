@@ -2,7 +2,6 @@
 #include "service/operation.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/encode.h"
@@ -24,7 +23,13 @@ enum error fail(struct decision *d, enum error e, const char *format, ...)
     return e;
 }
 
-static void add_field(struct decision *d, const char *name, struct bytes value)
+void fail_field(struct decision *d, const char *name, struct bytes value)
+{
+    d->error_field_count = 0;
+    fail_field_more(d, name, value);
+}
+
+void fail_field_more(struct decision *d, const char *name, struct bytes value)
 {
     assert(d->error_field_count < sizeof d->error_fields / sizeof d->error_fields[0]);
     d->error_fields[d->error_field_count].name = name;
@@ -35,10 +40,9 @@ static void add_field(struct decision *d, const char *name, struct bytes value)
 enum error fail_header(struct decision *d, enum error e, const char *name, struct bytes value)
 {
     assert(e != OK);
-    d->error_field_count = 0;
-    add_field(d, "HeaderName", bytes_from_string(name));
+    fail_field(d, "HeaderName", bytes_from_string(name));
     if (value.ptr)
-        add_field(d, "HeaderValue", value);
+        fail_field_more(d, "HeaderValue", value);
     return e;
 }
 
@@ -47,11 +51,10 @@ enum error fail_sum(struct decision *d, enum error e, const void *given, const v
 {
     bool md5 = e == E_Md5Mismatch;
 
-    d->error_field_count = 0;
-    add_field(d, md5 ? "UserSpecifiedMd5" : "UserSpecifiedCrc64",
-              base64_encode(d->arena, bytes_of(given, size)));
-    add_field(d, md5 ? "ServerCalculatedMd5" : "ServerCalculatedCrc64",
-              base64_encode(d->arena, bytes_of(computed, size)));
+    fail_field(d, md5 ? "UserSpecifiedMd5" : "UserSpecifiedCrc64",
+               base64_encode(d->arena, bytes_of(given, size)));
+    fail_field_more(d, md5 ? "ServerCalculatedMd5" : "ServerCalculatedCrc64",
+                    base64_encode(d->arena, bytes_of(computed, size)));
     return e;
 }
 
@@ -59,12 +62,11 @@ enum error fail_query(struct decision *d, enum error e, const char *name, struct
                       const char *reason)
 {
     assert(e != OK);
-    d->error_field_count = 0;
-    add_field(d, "QueryParameterName", bytes_from_string(name));
+    fail_field(d, "QueryParameterName", bytes_from_string(name));
     if (value.ptr)
-        add_field(d, "QueryParameterValue", value);
+        fail_field_more(d, "QueryParameterValue", value);
     if (reason)
-        add_field(d, "Reason", bytes_from_string(reason));
+        fail_field_more(d, "Reason", bytes_from_string(reason));
     return e;
 }
 
@@ -106,7 +108,11 @@ void answer_string(struct decision *d, const char *name, const char *value)
 
 void answer_u64(struct decision *d, const char *name, uint64_t value)
 {
-    answer_header(d, name, arena_printf(d->arena, "%" PRIu64, value));
+    struct text digits;
+
+    text_init(&digits, d->arena, 0);
+    text_add_u64(&digits, value);
+    answer_header(d, name, text_bytes(&digits));
 }
 
 void answer_etag(struct decision *d, struct etag etag, instant modified)

@@ -91,9 +91,14 @@ void metadata_answer(struct decision *d, struct bytes metadata)
     struct bytes name, value;
 
     decoder_init(&in, metadata);
-    while (next_pair(&in, &name, &value))
-        response_header(d->response, arena_printf(d->arena, PREFIX "%.*s", BYTES_ARG(name)),
-                        arena_copy(d->arena, value));
+    while (next_pair(&in, &name, &value)) {
+        struct text header;
+
+        text_init(&header, d->arena, sizeof PREFIX + name.len);
+        text_add_string(&header, PREFIX);
+        text_add(&header, name);
+        response_header(d->response, text_bytes(&header), arena_copy(d->arena, value));
+    }
 }
 
 void metadata_xml(struct text *out, struct bytes metadata)

@@ -114,6 +114,9 @@ void decision_saw(struct decision *d, uint64_t sequence);
 /* return fail(d, E_X, "...") : the code with a detail for the client (printf). */
 enum error fail(struct decision *d, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The first of the elements that the error's body has besides code and message, then others. */
+void fail_field(struct decision *d, const char *name, struct bytes value);
+void fail_field_more(struct decision *d, const char *name, struct bytes value);
 /* E_InvalidHeaderValue, E_MissingRequiredHeader.. with HeaderName and HeaderValue in the body. */
 enum error fail_header(struct decision *d, enum error e, const char *name, struct bytes value);
 /* E_Md5Mismatch or E_Crc64Mismatch with what the client says and what the server computed in the

@@ -37,18 +37,6 @@ static enum error read_version(struct work *work)
     return OK;
 }
 
-static struct bytes lower_case(struct arena *arena, struct bytes text)
-{
-    char *to = arena_bytes(arena, text.len);
-
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-
-        to[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-    }
-    return bytes_of(to, text.len);
-}
-
 static size_t count_parameters(struct bytes query)
 {
     size_t count = query.len > 0 ? 1 : 0;
@@ -77,7 +65,7 @@ static enum error read_query(struct work *work)
         value = value.ptr ? percent_decode(call->arena, value) : bytes_from_string("");
         if (!name.ptr || !value.ptr || !bytes_is_utf8(value))
             return E_InvalidUri;
-        parameters[count].name = lower_case(call->arena, name);
+        parameters[count].name = arena_copy_lower(call->arena, name);
         parameters[count].value = value;
         count++;
     }
@@ -106,14 +94,22 @@ static struct bytes account_of_host(const struct work *work)
     return account;
 }
 
-static struct bytes scheme_and_host(const struct work *work)
+/* account: in the path; ptr NULL when the host names it. */
+static struct bytes url_prefix(const struct work *work, struct bytes account)
 {
     struct bytes host = call_header(&work->call, "host");
+    struct text out;
 
     if (!host.ptr || host.len == 0) /* HTTP/1.0 */
         host = bytes_from_string("localhost");
-    return arena_printf(work->call.arena, "%s://%.*s",
-                        work->call.request->secure ? "https" : "http", BYTES_ARG(host));
+    text_init(&out, work->call.arena, sizeof "https:///" + host.len + account.len);
+    text_add_string(&out, work->call.request->secure ? "https://" : "http://");
+    text_add(&out, host);
+    if (account.ptr) {
+        text_add_char(&out, '/');
+        text_add(&out, account);
+    }
+    return text_bytes(&out);
 }
 
 static enum error find_account(struct work *work, struct bytes name)
@@ -172,14 +168,12 @@ static enum error read_target(struct work *work)
     struct call *call = &work->call;
     struct bytes path = bytes_from(call->request->path, 1);
     struct bytes account = account_of_host(work);
+    bool in_path = !account.ptr;
     enum error e;
 
-    call->url_prefix = scheme_and_host(work);
-    if (!account.ptr) {
+    if (in_path)
         bytes_cut(path, '/', &account, &path);
-        call->url_prefix =
-            arena_printf(call->arena, "%.*s/%.*s", BYTES_ARG(call->url_prefix), BYTES_ARG(account));
-    }
+    call->url_prefix = url_prefix(work, in_path ? account : bytes_of(NULL, 0));
     e = find_account(work, account);
     return e ? e : read_names(work, path);
 }
