@@ -57,6 +57,10 @@ void exchange_resume(struct exchange *exchange)
     bool was_suspended = atomic_exchange_explicit(&live->suspended, false, memory_order_relaxed);
 
     assert(was_suspended);
+    /* From now on bytes are owed, even if none come to tell exchange_step() of it. The worker leaves
+     * the connection alone until it is resumed below. */
+    if (live->stage == STAGE_BODY)
+        connection_resumes_body(live->connection);
     atomic_fetch_add(&server->resumers, 1);
     MHD_resume_connection(live->mhd);
     atomic_fetch_sub(&server->resumers, 1);

@@ -46,7 +46,7 @@ struct connection {
     _Atomic uint64_t since_ms;   /* the phase began; a body: without the time we paused it */
     _Atomic uint64_t last_ms;    /* body: the last byte came */
     _Atomic uint64_t body_bytes; /* body: so far */
-    uint64_t paused_ms;          /* worker: body paused since, 0: not */
+    uint64_t paused_ms;          /* worker or who resumes: body paused since, 0: not */
 };
 
 #define WORKER_SPARES 16 /* arenas */
@@ -81,7 +81,7 @@ struct http_server {
 /* At accept, and before the socket is closed. Worker. */
 struct connection *connection_add(struct http_server *server, struct MHD_Connection *mhd);
 void connection_remove(struct connection *connection);
-/* Marks of progress. Worker. */
+/* Marks of progress. Worker; connection_resumes_body() also who resumes the exchange. */
 void connection_awaits_head(struct connection *connection);
 void connection_awaits_body(struct connection *connection);
 void connection_resumes_body(struct connection *connection);

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -228,6 +229,8 @@ void http_stop(struct http_server *server, unsigned grace_s)
 
     atomic_store(&server->stopping, true);
     fd = MHD_quiesce_daemon(server->daemon);
+    if (fd >= 0)
+        shutdown(fd, SHUT_RDWR); /* who comes now is refused, and does not wait in the queue */
     connections_cut(server, CUT_IDLE);
     if (!connections_wait_none(server, (int)grace_s * 1000)) {
         connections_cut(server, CUT_ALL);

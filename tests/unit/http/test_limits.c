@@ -1,10 +1,14 @@
 /* What the http room does to clients that are too many, too slow, too long or malformed, and how it
  * stops. The limits are those of struct http_limits. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,15 +30,30 @@ static const struct http_limits small_limits = {
 
 static struct http_server *server;
 
-static int start(void **state)
+static int start_with(const struct http_limits *limits)
 {
     struct http_listen listen = { .host = "127.0.0.1" };
     const char *problem = NULL;
 
-    (void)state;
     echo_start();
-    server = http_start(&listen, &small_limits, &echo_application, &problem);
+    server = http_start(&listen, limits, &echo_application, &problem);
     return server ? 0 : -1;
+}
+
+static int start(void **state)
+{
+    (void)state;
+    return start_with(&small_limits);
+}
+
+/* Where only the limits of bodies are short. */
+static int start_patient(void **state)
+{
+    struct http_limits limits = small_limits;
+
+    (void)state;
+    limits.idle_s = 30;
+    return start_with(&limits);
 }
 
 static int stop(void **state)
@@ -186,6 +205,25 @@ static void cuts_slow_bodies(void **state)
     client_close(slow);
 }
 
+/* After a pause of ours the client is waited for again: one that sends no more is cut after
+ * body_stall_s, one that went away with the bytes that we paused for at once. */
+static void cuts_bodies_after_pauses(void **state)
+{
+    struct client *stalled = open_client();
+    struct client *gone = open_client();
+    unsigned done = echo_dones();
+
+    (void)state;
+    client_send(gone, "PUT /echo?after HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc");
+    client_close(gone);
+    client_send(stalled, "PUT /echo?after HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc");
+    assert_true(client_sees_end(stalled, 5000));
+    client_close(stalled);
+    for (int i = 0; i < 100 && echo_dones() < done + 2; i++)
+        usleep(10000);
+    assert_int_equal(echo_dones(), done + 2);
+}
+
 /* Time that the server takes is not the client's: an exchange paused for long is answered. */
 static void spares_paused_exchanges(void **state)
 {
@@ -226,18 +264,43 @@ static void limits_discarded_bodies(void **state)
     client_close(client);
 }
 
-static void *release_soon(void *unused)
+static bool is_refused(uint16_t port)
 {
-    usleep(700000);
-    echo_release();
-    return unused;
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_port = htons(port),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool refused =
+        connect(fd, (struct sockaddr *)&address, sizeof address) < 0 && errno == ECONNREFUSED;
+
+    close(fd);
+    return refused;
 }
 
-/* Exchanges under way end before the server does; idle connections do not hold it up. */
+struct release {
+    uint16_t port;
+    bool late_is_refused;
+};
+
+/* While the server stops: tries to connect, then lets what is under way end. */
+static void *release_soon(void *argument)
+{
+    struct release *release = argument;
+
+    usleep(500000);
+    release->late_is_refused = is_refused(release->port);
+    usleep(200000);
+    echo_release();
+    return NULL;
+}
+
+/* Exchanges under way end before the server does; idle connections do not hold it up; new ones are
+ * refused. */
 static void stops_in_order(void **state)
 {
     struct client *idle = open_client();
     struct client *busy = open_client();
+    struct release release = { .port = http_port(server) };
     struct reply reply;
     pthread_t releaser;
     uint64_t begun;
@@ -249,11 +312,12 @@ static void stops_in_order(void **state)
     client_send(busy, GET("/bytes/3?end"));
     while (echo_held() == 0)
         usleep(1000);
-    pthread_create(&releaser, NULL, release_soon, NULL);
+    pthread_create(&releaser, NULL, release_soon, &release);
     begun = now_ms();
     http_stop(server, 5);
     server = NULL;
     pthread_join(releaser, NULL);
+    assert_true(release.late_is_refused);
     assert_in_range(now_ms() - begun, 500, 4000);
     client_read(busy, &reply);
     assert_int_equal(reply.status, 200);
@@ -274,6 +338,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(limits_connections, start, stop),
         cmocka_unit_test_setup_teardown(cuts_idle_connections, start, stop),
         cmocka_unit_test_setup_teardown(cuts_slow_bodies, start, stop),
+        cmocka_unit_test_setup_teardown(cuts_bodies_after_pauses, start_patient, stop),
         cmocka_unit_test_setup_teardown(spares_paused_exchanges, start, stop),
         cmocka_unit_test_setup_teardown(limits_discarded_bodies, start, stop),
         cmocka_unit_test_setup_teardown(stops_in_order, start, stop),
