@@ -32,6 +32,7 @@ void io_pool_start(struct io_pool *pool)
     *pool = (struct io_pool){ .waiters_end = &pool->waiters };
     lock_init(&pool->lock, RANK_IO_POOL);
     lock_condition_init(&pool->work);
+    lock_condition_init(&pool->woken);
     for (int i = 0; i < IO_THREADS; i++) {
         int error = pthread_create(&pool->threads[i], NULL, run_jobs, pool);
 
@@ -59,6 +60,7 @@ void io_pool_release(struct io_pool *pool)
         free(buffer);
     }
     pthread_cond_destroy(&pool->work);
+    pthread_cond_destroy(&pool->woken);
     lock_release(&pool->lock);
 }
 

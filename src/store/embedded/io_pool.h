@@ -31,6 +31,7 @@ struct io_pool {
     pthread_t threads[IO_THREADS];
     struct lock lock;
     pthread_cond_t work;
+    pthread_cond_t woken;        /* the owner of a stage has been */
     struct io_job *first, *last; /* under lock */
     bool stopping;               /* under lock */
     struct io_buffer *unused;    /* under lock */

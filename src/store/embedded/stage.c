@@ -210,6 +210,8 @@ void embedded_stage_close(struct stage *base)
         stage->filling->next = NULL;
     io_buffers_give(pool, stage->filling);
     lock_take(&pool->lock);
+    while (stage->waking > 0)
+        lock_wait(&pool->lock, &pool->woken, -1);
     stage->closed = true;
     stage->waiter = NULL;
     in_hands = stage->in_hand || stage->in_sum;

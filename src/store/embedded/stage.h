@@ -54,6 +54,7 @@ struct embedded_stage {
     struct io_buffer *sum_first, *sum_last;     /* to be summed up */
     size_t queued;                              /* buffers that somebody holds */
     struct waiter *waiter; /* of the owner: for the queue to shorten, or for DONE */
+    unsigned waking;       /* threads that are about to wake one: stage_close() waits for them */
     struct io_job job;
     struct embedded_stage *sync_next;      /* of the extent syncer */
     struct embedded_stage *sum_stage_next; /* of the thread that sums up */
@@ -74,9 +75,10 @@ void stage_synced(struct embedded_stage *stage, enum store_result result);
 /* A thread leaves a stage, or some of its buffers: what is to be done without the lock. */
 struct stage_parting {
     struct embedded *embedded;
-    struct io_buffer *unheld;     /* nobody holds these any longer */
-    struct waiter *waiter;        /* what it waits for has come */
-    struct embedded_stage *ended; /* closed, and nobody has it in hand */
+    struct io_buffer *unheld;      /* nobody holds these any longer */
+    struct waiter *waiter;         /* what it waits for has come */
+    struct embedded_stage *waited; /* the stage it waited for */
+    struct embedded_stage *ended;  /* closed, and nobody has it in hand */
 };
 /* The thread holds the buffer no longer. Under io_pool.lock. */
 void stage_let_go_locked(struct stage_parting *parting, struct embedded_stage *stage,

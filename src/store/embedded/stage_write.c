@@ -151,15 +151,28 @@ void stage_part_locked(struct stage_parting *parting, struct embedded_stage *sta
         parting->ended = stage;
     if (stage->waiter && waiter_is_due(stage)) {
         parting->waiter = stage->waiter;
+        parting->waited = stage;
         stage->waiter = NULL;
+        stage->waking++;
     }
+}
+
+static void wake(const struct stage_parting *parting)
+{
+    struct io_pool *pool = &parting->embedded->io;
+
+    parting->waiter->wake(parting->waiter);
+    lock_take(&pool->lock);
+    parting->waited->waking--;
+    pthread_cond_broadcast(&pool->woken);
+    lock_give(&pool->lock);
 }
 
 void stage_parted(const struct stage_parting *parting)
 {
     io_buffers_give(&parting->embedded->io, parting->unheld);
     if (parting->waiter)
-        parting->waiter->wake(parting->waiter);
+        wake(parting);
     if (parting->ended) {
         stage_end(parting->ended);
         atomic_fetch_sub(&parting->embedded->ending_stages, 1);
