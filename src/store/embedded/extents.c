@@ -75,11 +75,16 @@ enum store_result extents_open(struct extents *extents, int folder, const char *
     while ((entry = readdir(directory)))
         if (extent_file_id(entry->d_name, &id)) {
             extents_insert(extents, id)->named = true;
-            if (id >= extents->next_id)
-                extents->next_id = id + 1;
+            extents_reserve(extents, id);
         }
     closedir(directory);
     return STORE_OK;
+}
+
+void extents_reserve(struct extents *extents, uint32_t id)
+{
+    if (id >= extents->next_id)
+        extents->next_id = id + 1;
 }
 
 void extents_release(struct extents *extents)
@@ -180,34 +185,36 @@ static bool remove_if_unused(struct extents *extents, uint32_t id)
     return true;
 }
 
-/* Adds to what is in use; true when that leaves nothing. */
-static void count_used(struct extents *extents, uint32_t id, int64_t more, bool counted)
+/* Adds to what is in use. False: there is no such extent (its file is missing). */
+static bool count_used(struct extents *extents, uint32_t id, int64_t more, bool counted)
 {
     struct extent *extent;
 
     lock_take(&extents->lock);
     extent = extents_find(extents, id);
-    assert(extent);
-    extent->used_bytes += more;
-    if (counted)
-        extent->counted = true;
-    assert(!extent->counted || extent->used_bytes >= 0);
+    if (extent) {
+        extent->used_bytes += more;
+        if (counted)
+            extent->counted = true;
+        assert(!extent->counted || extent->used_bytes >= 0);
+    }
     lock_give(&extents->lock);
+    return extent;
 }
 
 void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length)
 {
     int fd;
 
-    count_used(extents, id, -(int64_t)length, false);
-    if (!remove_if_unused(extents, id) && !extents_file(extents, id, &fd))
+    if (count_used(extents, id, -(int64_t)length, false) && !remove_if_unused(extents, id) &&
+        !extents_file(extents, id, &fd))
         extent_file_punch(fd, id, offset, length);
 }
 
 void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes)
 {
-    count_used(extents, id, (int64_t)used_bytes, true);
-    remove_if_unused(extents, id);
+    if (count_used(extents, id, (int64_t)used_bytes, true))
+        remove_if_unused(extents, id);
 }
 
 bool extents_id_at(struct extents *extents, size_t at, uint32_t *ret_id)

@@ -56,6 +56,8 @@ struct extents {
 enum store_result extents_open(struct extents *extents, int folder, const char **ret_problem);
 /* The caller closes the folder. */
 void extents_release(struct extents *extents);
+/* This id, and those below, are never given to a new extent. Start-up thread. */
+void extents_reserve(struct extents *extents, uint32_t id);
 /* The last extent goes on from `end`, behind its last piece; false when there is too little room.
  * Start-up thread. */
 bool extents_go_on(struct extents *extents, uint64_t end);
@@ -82,7 +84,8 @@ void extents_referred(struct extents *extents, const struct piece_change *pieces
 bool extents_unstage(struct extents *extents, struct staged_piece *piece);
 
 /* `length` bytes (a multiple of EXTENT_UNIT) at offset are gone: removes the extent when they were
- * the last in it, else punches them. Waits for the disk. Collector. */
+ * the last in it, else punches them; of an extent whose file is missing there is nothing to give
+ * back. Waits for the disk. Collector. */
 void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length);
 /* Recovery: the index has `used_bytes` of that extent in use. Removes it when that is none. */
 void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes);

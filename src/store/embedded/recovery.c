@@ -73,39 +73,49 @@ static enum store_result recover_dropped(struct embedded *embedded)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* Where the last piece of an extent ends. */
-static enum store_result find_end(struct embedded *embedded, uint32_t id, uint64_t *ret_end)
+/* The last piece of all in extents up to one: its extent, and where it ends.
+ * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO */
+static enum store_result find_last(struct embedded *embedded, uint32_t up_to, uint32_t *ret_extent,
+                                   uint64_t *ret_end)
 {
     rocksdb_iterator_t *iterator =
         rocksdb_create_iterator(embedded->keyspace.db, embedded->keyspace.read);
-    enum store_result result = STORE_OK;
-    uint64_t end = EXTENT_UNIT;
+    enum store_result result = STORE_NOT_FOUND;
     char key[KEY_PIECE_SIZE];
     char *error = NULL;
 
-    key_write_piece(key, id, UINT64_MAX);
+    key_write_piece(key, up_to, UINT64_MAX);
     rocksdb_iter_seek_for_prev(iterator, key, sizeof key);
     if (rocksdb_iter_valid(iterator)) {
         struct bytes found_key, value;
-        struct piece_row row;
-        uint32_t extent;
+        struct piece_row row = { 0 };
         uint64_t offset;
 
         found_key.ptr = rocksdb_iter_key(iterator, &found_key.len);
         value.ptr = rocksdb_iter_value(iterator, &value.len);
-        if (key_read_piece(found_key, &extent, &offset) && extent == id) {
-            if (piece_row_read(value, &row))
-                end = offset + extent_room(row.length);
-            else
-                result = damaged("the piece index");
+        if (key_read_piece(found_key, ret_extent, &offset)) {
+            result = piece_row_read(value, &row) ? STORE_OK : damaged("the piece index");
+            *ret_end = offset + extent_room(row.length);
         }
     }
     rocksdb_iter_get_error(iterator, &error);
     if (error)
         result = keyspace_error("read the piece index", error);
     rocksdb_iter_destroy(iterator);
-    *ret_end = end;
     return result;
+}
+
+/* An extent whose file is missing keeps its id: nothing new may lie where the index says that old
+ * pieces are. */
+static enum store_result reserve_ids(struct embedded *embedded)
+{
+    uint32_t id;
+    uint64_t end;
+    enum store_result result = find_last(embedded, UINT32_MAX, &id, &end);
+
+    if (!result)
+        extents_reserve(&embedded->extents, id);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 /* The last extent is filled further, behind its last piece; what a crash left there is freed. */
@@ -113,18 +123,18 @@ static enum store_result recover_active(struct embedded *embedded)
 {
     struct recovery *recovery = &embedded->recovery;
     enum store_result result;
+    uint32_t id, found;
     uint64_t end;
-    uint32_t id;
     int fd;
 
     if (recovery->count == 0)
         return STORE_OK;
     id = recovery->ids[recovery->count - 1];
-    result = find_end(embedded, id, &end);
+    result = find_last(embedded, id, &found, &end);
     if (result)
-        return result;
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
     /* A crash while it was made may have left it without a header: then nothing is in it. */
-    if (end == EXTENT_UNIT || extents_file(&embedded->extents, id, &fd))
+    if (found != id || extents_file(&embedded->extents, id, &fd))
         return STORE_OK;
     extent_file_punch(fd, id, end, EXTENT_BYTES - end);
     if (extents_go_on(&embedded->extents, end)) {
@@ -151,6 +161,8 @@ enum store_result recovery_begin(struct embedded *embedded)
 
     if (!result)
         result = recover_dropped(embedded);
+    if (!result)
+        result = reserve_ids(embedded);
     if (result)
         return result;
     list_extents(embedded);

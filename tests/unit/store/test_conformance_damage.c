@@ -308,11 +308,43 @@ static void damaged_manifest_is_found(void **state)
         (void)count_refused(f);
 }
 
+/* Rule: where a file of pieces is missing its bytes are, and no more: they are STORE_CORRUPT, what
+ * refers to them can be deleted, new pieces never come to lie in their place, and the store goes
+ * on. */
+static void missing_file_of_pieces_is_found(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *snapshot;
+    struct record record;
+    char path[PATH_SIZE], byte;
+    uint64_t offset;
+
+    put_stream(f->store, f->partition, "s", 5 * PIECE_SECTOR_BYTES, 2);
+    find_byte(f, 0, path, &offset);
+    store_close(f->store);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(f->engine->open(f->folder, &f->store), STORE_OK);
+
+    snapshot = snapshot_open(f->store, f->partition);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+    assert_int_equal(piece_read(f->store, record.pieces, 0, 1, &byte, NULL), STORE_CORRUPT);
+    snapshot_close(snapshot);
+    put_stream(f->store, f->partition, "new", 5 * PIECE_SECTOR_BYTES, 3);
+    delete_stream(f->store, f->partition, "s");
+    (void)usage_now(f->store); /* when all that can be given back is */
+    snapshot = snapshot_open(f->store, f->partition);
+    assert_true(stream_matches(f->store, snapshot, "new", 5 * PIECE_SECTOR_BYTES, 3));
+    snapshot_close(snapshot);
+    assert_true(store_healthy(f->store));
+}
+
 int main(void)
 {
     static const struct conformance_test tests[] = {
         TEST(turned_byte_of_a_piece_is_found, STORES_ON_DISK),
         TEST(cut_file_of_pieces_is_found, STORES_ON_DISK),
+        TEST(missing_file_of_pieces_is_found, STORES_ON_DISK),
         TEST(damaged_tables_are_found, STORES_ON_DISK),
         TEST(damaged_log_is_found, STORES_ON_DISK),
         TEST(damaged_manifest_is_found, STORES_ON_DISK),
