@@ -1,0 +1,183 @@
+/* Records that earlier programs wrote stay readable: the bytes of each version, pinned. A new version
+ * adds a row; none is ever changed or taken away. blob_record.c, container_record.c */
+#include "fixture.h"
+
+#include "base/encode.h"
+
+static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p") };
+
+/* Commits the changes and gives the value of the one LISTED record as hexadecimal digits. */
+static const char *written(struct store *store, struct arena *arena, const struct changes *changes)
+{
+    struct snapshot *snapshot = snapshot_open(store, partition);
+    struct record record;
+    struct text hex;
+    uint64_t sequence;
+    struct scan *scan;
+
+    assert_int_equal(store_commit(store, snapshot, changes, 1, &sequence), STORE_OK);
+    snapshot_close(snapshot);
+    snapshot = snapshot_open(store, partition);
+    scan = scan_open(snapshot, RECORD_LISTED, bytes_of("", 0), bytes_of("", 0));
+    assert_int_equal(scan_next(scan, arena, &record), STORE_OK);
+    scan_close(scan);
+    snapshot_close(snapshot);
+    text_init(&hex, arena, 0);
+    for (size_t i = 0; i < record.value.len; i++)
+        text_printf(&hex, "%02x", (unsigned char)record.value.ptr[i]);
+    return arena_string(arena, text_bytes(&hex));
+}
+
+static struct bytes from_hex(struct arena *arena, const char *hex)
+{
+    struct text escaped;
+
+    text_init(&escaped, arena, 0);
+    for (; *hex; hex += 2)
+        text_printf(&escaped, "%%%.2s", hex);
+    return percent_decode(arena, text_bytes(&escaped));
+}
+
+static const struct lease lease = {
+    .id = { { 0xA1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } },
+    .kind = 1,
+    .duration_s = 15,
+    .ends = 1000,
+};
+
+static const struct blob blob = {
+    .type = BLOB_BLOCK,
+    .created = 100,
+    .etag = { 200 },
+    .modified = 300,
+    .snapshot = 0,
+    .lease = lease,
+    .content = { .id = 200, .length = 5, .block_count = 2, .is_alone = true },
+    .http = { .content_type = BYTES("text/plain"),
+              .cache_control = BYTES("no-cache"),
+              .has_md5 = true,
+              .md5 = { 0xFF, 1 } },
+    .metadata = BYTES("\x02"
+                      "a"
+                      "\x02"
+                      "b"),
+    .tier = TIER_COOL,
+    .tier_changed = 400,
+};
+static const char blob_version_1[] =
+    "01000a64c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
+    "00096e6f2d6361636865ff0100000000000000000000000000000502610262029003";
+
+static const struct container container = {
+    .space = { { 7, 8 } },
+    .created = 100,
+    .etag = { 200 },
+    .modified = 300,
+    .lease = lease,
+    .public_access = ACCESS_BLOB,
+    .metadata = BYTES("\x02"
+                      "a"
+                      "\x02"
+                      "b"),
+};
+static const char container_version_1[] =
+    "010708000000000000000000000000000064c801ac0201a102030405060708090a0b0c0d0e0f1010e80701050261"
+    "026200";
+
+/* A blob's record, version 1. */
+static void blob_record_version_1(void **state)
+{
+    struct store *store = store_open_memory();
+    struct arena *arena = arena_new(1u << 20);
+    struct changes *changes = changes_new(arena);
+    struct blob read;
+
+    (void)state;
+    blob_write(changes, arena, &blob);
+    assert_string_equal(written(store, arena, changes), blob_version_1);
+
+    assert_true(blob_decode(from_hex(arena, blob_version_1), &read));
+    assert_int_equal(read.created, 100);
+    assert_int_equal(read.etag.v, 200);
+    assert_int_equal(read.modified, 300);
+    assert_memory_equal(&read.lease, &lease, sizeof lease);
+    assert_int_equal(read.content.id, 200);
+    assert_int_equal(read.content.length, 5);
+    assert_int_equal(read.content.block_count, 2);
+    assert_true(read.content.is_alone && !read.content.without_pieces && !read.nothing_staged);
+    assert_bytes(read.http.content_type, "text/plain");
+    assert_null(read.http.content_language.ptr);
+    assert_bytes(read.http.cache_control, "no-cache");
+    assert_memory_equal(read.http.md5, blob.http.md5, sizeof read.http.md5);
+    assert_bytes(read.metadata, "\x02"
+                                "a"
+                                "\x02"
+                                "b");
+    assert_int_equal(read.tier, TIER_COOL);
+    assert_int_equal(read.tier_changed, 400);
+    arena_free(arena);
+    store_close(store);
+}
+
+/* A container's record, version 1. */
+static void container_record_version_1(void **state)
+{
+    struct store *store = store_open_memory();
+    struct arena *arena = arena_new(1u << 20);
+    struct changes *changes = changes_new(arena);
+    struct container read;
+
+    (void)state;
+    container_write(changes, arena, &container);
+    assert_string_equal(written(store, arena, changes), container_version_1);
+
+    assert_true(container_decode(from_hex(arena, container_version_1), &read));
+    assert_true(guid_equal(&read.space, &container.space));
+    assert_int_equal(read.created, 100);
+    assert_int_equal(read.etag.v, 200);
+    assert_int_equal(read.modified, 300);
+    assert_memory_equal(&read.lease, &lease, sizeof lease);
+    assert_int_equal(read.public_access, ACCESS_BLOB);
+    assert_bytes(read.metadata, "\x02"
+                                "a"
+                                "\x02"
+                                "b");
+    assert_null(read.policies.ptr);
+    arena_free(arena);
+    store_close(store);
+}
+
+/* A version of the future, a value that is cut anywhere, one that is too long: refused. */
+static void other_forms_are_refused(void **state)
+{
+    struct arena *arena = arena_new(1u << 20);
+    struct bytes of_blob = from_hex(arena, blob_version_1);
+    struct bytes of_container = from_hex(arena, container_version_1);
+    struct blob read_blob;
+    struct container read_container;
+    struct text other;
+
+    (void)state;
+    for (size_t len = 0; len < of_blob.len; len++)
+        assert_false(blob_decode(bytes_of(of_blob.ptr, len), &read_blob));
+    for (size_t len = 0; len < of_container.len; len++)
+        assert_false(container_decode(bytes_of(of_container.ptr, len), &read_container));
+    text_init(&other, arena, 0);
+    text_add(&other, of_blob);
+    text_add_char(&other, 0);
+    assert_false(blob_decode(text_bytes(&other), &read_blob));
+    other.ptr[0] = 2;
+    assert_false(blob_decode(bytes_of(other.ptr, of_blob.len), &read_blob));
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blob_record_version_1),
+        cmocka_unit_test(container_record_version_1),
+        cmocka_unit_test(other_forms_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
