@@ -113,17 +113,24 @@ static bool open_store(struct running *run)
 static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "re");
-    char *text;
-    size_t length;
+    char *text = NULL;
+    size_t length = 0;
 
-    if (!file) {
-        fprintf(stderr, "lagra: cannot read %s: %s\n", path, strerror(errno));
-        return NULL;
+    if (file) {
+        text = xcalloc(1, PEM_MAX_BYTES);
+        length = fread(text, 1, PEM_MAX_BYTES, file);
     }
-    text = xcalloc(1, PEM_MAX_BYTES);
-    length = fread(text, 1, PEM_MAX_BYTES - 1, file);
-    text[length] = '\0';
-    fclose(file);
+    if (!file || ferror(file)) {
+        fprintf(stderr, "lagra: cannot read %s: %s\n", path, strerror(errno));
+        free(text);
+        text = NULL;
+    } else if (length == PEM_MAX_BYTES) {
+        fprintf(stderr, "lagra: %s is too long for a certificate or a key\n", path);
+        free(text);
+        text = NULL;
+    }
+    if (file)
+        fclose(file);
     return text;
 }
 
