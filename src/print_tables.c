@@ -68,8 +68,8 @@ static void print_markdown(const struct service *service)
         printf("Not built yet: every request is answered 501 NotImplemented.\n");
         return;
     }
-    printf("| Operation | Request | Built | Success | Conditions | x-ms-lease-id | ETag |\n"
-           "|---|---|---|---|---|---|---|\n");
+    printf("| Operation | Request | Since | Built | Success | Conditions | x-ms-lease-id | ETag |\n"
+           "|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < service->operation_count; i++) {
         const struct operation *row = &service->operations[i];
 
@@ -78,7 +78,7 @@ static void print_markdown(const struct service *service)
         printf(" %s%s%s", level_names[row->level], row->selector[0] ? "?" : "", row->selector);
         if (row->variant)
             printf(" [%s]", row->variant);
-        printf(" | %s | %d", row->decide ? "yes" : "501", row->ok[0]);
+        printf(" | %s | %s | %d", row->since, row->decide ? "yes" : "501", row->ok[0]);
         if (row->ok[1] != 0)
             printf("/%d", row->ok[1]);
         printf(" | ");
