@@ -1,7 +1,6 @@
 # The commands of a developer's day. Meson and Ninja do the work; `make help` lists what there is.
 .DEFAULT_GOAL := build
 BUILD  ?= build
-JOBS   ?= $(shell nproc)
 # `make run ARGS="--blobPort 11000"`: any option of `lagra --help`.
 ARGS   ?=
 PREFIX ?= /usr/local
@@ -55,7 +54,7 @@ soak: ## the long crash campaigns: 10,000 kill -9 points, many power cuts
 
 bench: build ## Lagra beside Azurite and nginx on this machine: a table of ratios
 	@tools/prepare bench
-	@tools/compile build-bench -Dtests=true
+	@tools/compile build-bench -Dtests=true -- bench/load
 	@tools/node bench/run.mjs --build build-bench
 
 docs: build ## print docs/operations.md from the operation tables
