@@ -1,6 +1,6 @@
 /* MD5 of many streams at once. A step of MD5 needs the one before it, so that a single stream
  * leaves most of the CPU idle; the same step of MD5_LANES streams, side by side in vector
- * registers, costs little more than that of one. rfc: 1321 */
+ * registers, costs little more than that of one. rfc: 1321 3 */
 #ifndef LAGRA_BASE_MD5_H
 #define LAGRA_BASE_MD5_H
 
