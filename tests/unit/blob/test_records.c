@@ -38,12 +38,12 @@ static struct bytes from_hex(struct arena *arena, const char *hex)
     return percent_decode(arena, text_bytes(&escaped));
 }
 
-static const struct lease lease = {
-    .id = { { 0xA1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } },
-    .kind = 1,
-    .duration_s = 15,
-    .ends = 1000,
-};
+#define LEASE                                                                                      \
+    {                                                                                              \
+        .id = { { 0xA1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 } }, .kind = 1,         \
+        .duration_s = 15, .ends = 1000                                                             \
+    }
+static const struct lease lease = LEASE;
 
 static const struct blob blob = {
     .type = BLOB_BLOCK,
@@ -51,7 +51,7 @@ static const struct blob blob = {
     .etag = { 200 },
     .modified = 300,
     .snapshot = 0,
-    .lease = lease,
+    .lease = LEASE,
     .content = { .id = 200, .length = 5, .block_count = 2, .is_alone = true },
     .http = { .content_type = BYTES("text/plain"),
               .cache_control = BYTES("no-cache"),
@@ -73,7 +73,7 @@ static const struct container container = {
     .created = 100,
     .etag = { 200 },
     .modified = 300,
-    .lease = lease,
+    .lease = LEASE,
     .public_access = ACCESS_BLOB,
     .metadata = BYTES("\x02"
                       "a"
