@@ -153,6 +153,30 @@ static void lease_ids(void **state)
     }
 }
 
+/* A condition, or one of the service's headers, that is sent twice is refused: the second would not
+ * be looked at. rfc: 9110 5.3 */
+static void repeated_headers(void **state)
+{
+    static const char *const twice[][2] = {
+        { "If-None-Match: \"0x1\"", "If-None-Match: \"0x2\"" },
+        { "If-Match: *", "if-match: \"0x2\"" },
+        { "x-ms-lease-id: 0a0b0c0d-0000-4000-8000-000000000001",
+          "x-ms-lease-id: 0a0b0c0d-0000-4000-8000-000000000002" },
+        { "x-ms-range: bytes=0-1", "x-ms-range: bytes=2-3" },
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++) {
+        fixture_request(f, METHOD_PUT, ACCOUNT "/c/b",
+                        (const char *const[]){ twice[i][0], twice[i][1], NULL });
+        assert_int_equal(route(&f->work), E_InvalidHeaderValue);
+    }
+    fixture_request(f, METHOD_PUT, ACCOUNT "/c/b",
+                    (const char *const[]){ "x-ms-meta-a: 1", "x-ms-meta-a: 2", "via: x", "via: y",
+                                           "if-match: *", "x-ms-range: bytes=0-1", NULL });
+    assert_int_equal(route(&f->work), OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -160,6 +184,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(prefix_of_urls, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(versions, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(queries, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(repeated_headers, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(lease_ids, fixture_set_up, fixture_tear_down),
     };
 
