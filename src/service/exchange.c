@@ -173,7 +173,7 @@ static enum state commit(struct work *work)
     case STORE_WAIT:
         break;
     }
-    return refuse(work, fail_store(d, result == STORE_FULL ? STORE_FULL : STORE_IO));
+    return refuse(work, fail_store(d, result));
 }
 
 /* ---- DURABLE: nothing that was seen or done may be taken back by a crash once it is told ---- */
