@@ -136,6 +136,15 @@ static void watch(struct load *load, struct connection *c, int how, uint32_t eve
         die("epoll_ctl");
 }
 
+/* A server that closes a connection has failed that request; the others go on without it. */
+static void give_up(struct load *load, struct connection *c)
+{
+    load->failed++;
+    load->busy--;
+    c->busy = false;
+    close(c->fd); /* epoll forgets it */
+}
+
 /* Sends what is left; asks to be called again when the socket is full. */
 static void send_rest(struct load *load, struct connection *c)
 {
@@ -161,8 +170,10 @@ static void send_rest(struct load *load, struct connection *c)
             was_full = true;
             break;
         }
-        if (n < 0)
-            die("send");
+        if (n < 0) {
+            give_up(load, c);
+            return;
+        }
         c->sent += (size_t)n;
     }
     watch(load, c, EPOLL_CTL_MOD, was_full ? EPOLLIN | EPOLLOUT : EPOLLIN);
@@ -222,11 +233,12 @@ static void read_answers(struct load *load, struct connection *c)
 
         if (n < 0 && errno == EAGAIN)
             return;
-        if (n <= 0)
-            die(n == 0 ? "the server closed a connection" : "recv");
-        answer_take(&c->answer, buffer, (size_t)n);
-        if (c->answer.bad)
-            die("an answer is not HTTP");
+        if (n > 0)
+            answer_take(&c->answer, buffer, (size_t)n);
+        if (n <= 0 || c->answer.bad) {
+            give_up(load, c);
+            return;
+        }
         if (c->answer.part == COMPLETE) {
             uint64_t now = now_us();
 
@@ -289,9 +301,9 @@ static void run(struct load *load)
         for (int i = 0; i < count; i++) {
             struct connection *c = events[i].data.ptr;
 
-            if (events[i].events & EPOLLOUT)
+            if (c->busy && (events[i].events & EPOLLOUT))
                 send_rest(load, c);
-            if (events[i].events & ~(uint32_t)EPOLLOUT)
+            if (c->busy && (events[i].events & ~(uint32_t)EPOLLOUT))
                 read_answers(load, c);
         }
     }

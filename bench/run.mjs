@@ -63,7 +63,8 @@ function load(target, { work, size, container = 'bench', names = namesOf(size), 
         throw new Error(`${target.name}: the load generator ended without a result`);
     const result = JSON.parse(ran.stdout);
     if (result.failed > 0)
-        console.error(`${target.name}: ${result.failed} requests of ${work} failed, the last with ${result.failed_status}`);
+        console.log(`(${target.name}: ${result.failed} requests of ${work} failed or lost their connection, ` +
+            `last status ${result.failed_status})`);
     return result;
 }
 
