@@ -91,10 +91,9 @@ static enum store_result add_piece_rows(struct batch *batch, const struct piece_
         result = read_row(batch, bytes_of(key, sizeof key), row.length, &before);
         if (result)
             return result;
-        if (pieces[i].references < 0 && before < (uint64_t)-pieces[i].references) {
-            /* Either the partition changed meanwhile, or more was released than was held. */
+        /* Either the partition has changed meanwhile, or this is damage: commit_inside() tells. */
+        if (pieces[i].references < 0 && before < (uint64_t)-pieces[i].references)
             return STORE_CONFLICT;
-        }
         row.references = before + (uint64_t)pieces[i].references;
         if (row.references == 0) {
             rocksdb_writebatch_delete(batch->writes, key, sizeof key);
@@ -224,6 +223,16 @@ static enum store_result write_if_unchanged(struct batch *batch, struct embedded
     return result;
 }
 
+static bool is_unchanged(const struct embedded_snapshot *own)
+{
+    bool old;
+
+    lock_take(&own->stripe->lock);
+    old = snapshot_is_old(own);
+    lock_give(&own->stripe->lock);
+    return !old;
+}
+
 static enum store_result commit_inside(struct embedded_snapshot *own, const struct changes *changes,
                                        instant now, const struct guid *dropped,
                                        size_t dropped_count, uint64_t *ret_sequence)
@@ -235,8 +244,12 @@ static enum store_result commit_inside(struct embedded_snapshot *own, const stru
     if (spaces_dropped_at(&embedded->spaces, &own->snapshot.space) > 0)
         return STORE_NOT_FOUND;
     result = batch_init(&batch, embedded, own->snapshot.prefix, changes);
-    if (!result)
+    if (!result) {
         result = write_if_unchanged(&batch, own, changes, now, ret_sequence);
+    } else if (result == STORE_CONFLICT && is_unchanged(own)) {
+        log_line(LOG_ERROR, "store: a commit takes more references of a piece than there are");
+        result = STORE_CORRUPT;
+    }
     batch_release(&batch);
     if (result)
         return result;

@@ -159,6 +159,31 @@ static void freed_pieces_wait_for_the_oldest(void **state)
     assert_int_equal(usage_now(world->store).pending_bytes, 0);
 }
 
+/* Rule: a commit that takes more references of a piece than there are has met damage, and says so;
+ * decided again it would fail again. store.h, STORE_CONFLICT */
+static void too_many_releases_are_no_conflict(void **state)
+{
+    struct world *world = *state;
+    struct changes *changes = changes_new(world->arena);
+    struct snapshot *snapshot;
+    struct record record;
+    uint64_t sequence;
+
+    put_stream(world->store, world->a, "s", 200000, 1);
+    snapshot = snapshot_open(world->store, world->a);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), world->arena, &record),
+        STORE_OK);
+    changes_release(changes, record.pieces, record.piece_count);
+    changes_release(changes, record.pieces, record.piece_count);
+    assert_int_equal(store_commit(world->store, snapshot, changes, clock_now(), &sequence),
+                     STORE_CORRUPT);
+    put_text(world->store, world->a, "k", "2");
+    assert_int_equal(store_commit(world->store, snapshot, changes, clock_now(), &sequence),
+                     STORE_CONFLICT);
+    snapshot_close(snapshot);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +191,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(own_change_is_found_among_neighbours, setup, teardown),
         cmocka_unit_test_setup_teardown(others_stay_open_over_a_commit, setup, teardown),
         cmocka_unit_test_setup_teardown(freed_pieces_wait_for_the_oldest, setup, teardown),
+        cmocka_unit_test_setup_teardown(too_many_releases_are_no_conflict, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
