@@ -43,6 +43,7 @@ struct connection {
     struct bytes body;
     uint64_t began_us;
     bool busy;
+    bool waits_for_room; /* to send the rest */
 };
 
 struct kept_request {
@@ -176,7 +177,9 @@ static void send_rest(struct load *load, struct connection *c)
         }
         c->sent += (size_t)n;
     }
-    watch(load, c, EPOLL_CTL_MOD, was_full ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    if (was_full != c->waits_for_room)
+        watch(load, c, EPOLL_CTL_MOD, was_full ? EPOLLIN | EPOLLOUT : EPOLLIN);
+    c->waits_for_room = was_full;
 }
 
 static bool is_over(const struct load *load, uint64_t now)
