@@ -129,11 +129,11 @@ static void use_own(struct load *load, struct connection *c, uint64_t n)
 
 /* ---- one connection ---- */
 
-static void watch(struct load *load, struct connection *c, int how, uint32_t events)
+static void watch(struct load *load, struct connection *c, uint32_t events)
 {
     struct epoll_event event = { .events = events, .data.ptr = c };
 
-    if (epoll_ctl(load->epoll, how, c->fd, &event) != 0)
+    if (epoll_ctl(load->epoll, EPOLL_CTL_MOD, c->fd, &event) != 0)
         die("epoll_ctl");
 }
 
@@ -178,7 +178,7 @@ static void send_rest(struct load *load, struct connection *c)
         c->sent += (size_t)n;
     }
     if (was_full != c->waits_for_room)
-        watch(load, c, EPOLL_CTL_MOD, was_full ? EPOLLIN | EPOLLOUT : EPOLLIN);
+        watch(load, c, was_full ? EPOLLIN | EPOLLOUT : EPOLLIN);
     c->waits_for_room = was_full;
 }
 
