@@ -1,9 +1,9 @@
 /* Arenas: chunks that double, a bump pointer in the newest, and the text that grows in them.
  *
  * The arena itself lies in its first chunk, so that a small request costs one malloc() and one
- * free(). An allocation that would waste more than the rest of a chunk gets a
- * chunk of its own size. Chunks form a list from the newest back to the first; a mark names a chunk
- * and how much of it was used, so rewinding frees what is newer. */
+ * free(). An allocation that is larger than the next chunk would be gets one of its own size. Chunks
+ * form a list from the newest back to the first; a mark names a chunk and how much of it was used,
+ * so rewinding frees what is newer. */
 #include "base/arena.h"
 
 #include <assert.h>

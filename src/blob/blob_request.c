@@ -1,5 +1,5 @@
-/* The headers that several blob operations read: what is not built yet is refused, the
- * rest: parsed. */
+/* The headers that several blob operations read. What is not built yet is refused, all else is
+ * parsed. */
 #include "blob/blob_request.h"
 
 #include <inttypes.h>

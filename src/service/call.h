@@ -26,8 +26,8 @@ struct call {
     const struct account *account;
     bool secondary; /* named with -secondary: reads only */
     bool loose;     /* --loose: what is not built yet is ignored where it would be refused */
-    struct bytes
-        url_prefix; /* "http://127.0.0.1:10000/devstoreaccount1": ServiceEndpoint in listings */
+    /* "http://127.0.0.1:10000/devstoreaccount1": ServiceEndpoint in listings */
+    struct bytes url_prefix;
     struct bytes container; /* decoded; ptr NULL at service level. Queue: the queue; and so on */
     struct bytes blob;      /* decoded; ptr NULL above blob level */
     const struct query_parameter *query;
@@ -37,10 +37,9 @@ struct call {
     const struct guid *lease_id; /* x-ms-lease-id, or NULL */
     instant snapshot;            /* ?snapshot=, 0: none */
     struct guid request_id;
-    struct body
-        body;       /* complete when decide runs (BODY_MEMORY: inline_bytes whatever the length) */
-    bool wants_md5; /* set by check(): body.md5 is needed */
-    bool wants_crc64;
+    struct body body;    /* complete when decide runs (BODY_MEMORY: inline, however long) */
+    bool wants_md5;      /* set by check(): body.md5 is needed */
+    bool wants_crc64;    /* as above: body.crc64 */
     uint32_t inline_max; /* bodies up to this stay in memory; check() may lower it */
     void *parameters;    /* the operation's own, set by check() */
     struct gate_request gate;

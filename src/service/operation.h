@@ -35,9 +35,9 @@ struct decision;
 /* Looks at the request alone, before its body: parses and validates headers and query into
  * call->parameters. Runs once. */
 typedef enum error check_fn(struct decision *d);
-/* Loads what the request is about: fills d->subject and d->lease; a missing container is the error
- * here; a missing blob is subject.exists = false, or the error when the operation needs one. Pure.
- */
+/* Loads what the request is about: fills d->subject and d->lease. A missing container is the error
+ * here; a missing blob is subject.exists = false, or the error when the operation needs one.
+ * Pure. */
 typedef enum error subject_fn(struct decision *d);
 /* Answers and collects changes. Pure: may be run again on a newer state. */
 typedef enum error decide_fn(struct decision *d);
@@ -46,10 +46,11 @@ struct operation {
     const char *name; /* as the REST reference's page has it */
     unsigned methods; /* METHOD_ bits */
     enum level level;
-    const char
-        *selector; /* "comp=metadata&restype=container": exactly these comp/restype; "" none */
-    const char *variant; /* "x-ms-blob-type=BlockBlob" header that picks the row, "x-ms-copy-source"
-                            any value; NULL */
+    /* "comp=metadata&restype=container": exactly these comp/restype; "": none */
+    const char *selector;
+    /* The header that picks the row: "x-ms-blob-type=BlockBlob"; "x-ms-copy-source": with any
+     * value; NULL: none */
+    const char *variant;
     const char *sas;     /* SAS permission letters, any of which allows it */
     const char *since;   /* earliest x-ms-version */
     unsigned conditions; /* accepted IF_ bits */
@@ -72,8 +73,8 @@ struct service {
     /* The partition a call reads and changes. May read other partitions (call decision_saw()).
      * returns OK, or the error of what is missing above it (ContainerNotFound) */
     enum error (*locate)(struct decision *d, struct partition *ret_partition);
-    /* Are the names in the call well formed? E_InvalidResourceName, E_InvalidUri, E_OutOfRangeInput
-     */
+    /* Are the names in the call well formed?
+     * returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeInput */
     enum error (*check_names)(struct decision *d);
 };
 
@@ -144,13 +145,13 @@ const struct operation *operation_find(const struct service *service, const stru
 
 /* Answer helpers for decide functions. */
 void answer(struct decision *d, int status);
-void answer_etag(struct decision *d, struct etag etag,
-                 instant modified); /* ETag and Last-Modified */
+/* ETag and Last-Modified. */
+void answer_etag(struct decision *d, struct etag etag, instant modified);
 void answer_header(struct decision *d, const char *name, struct bytes value);
 void answer_string(struct decision *d, const char *name, const char *value);
 void answer_u64(struct decision *d, const char *name, uint64_t value);
-void answer_lease(struct decision *d,
-                  const struct lease *lease); /* x-ms-lease-status, -state, -duration */
+/* x-ms-lease-status, -state, -duration. */
+void answer_lease(struct decision *d, const struct lease *lease);
 void answer_xml(struct decision *d, int status, const struct text *xml);
 
 #endif

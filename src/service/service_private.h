@@ -73,8 +73,13 @@ struct work {
     char *body_bytes;
 };
 
-/* returns OK, STORE_WAIT as HTTP_WAIT: see body_intake.c */
-enum body_taken { BODY_TAKEN, BODY_PAUSED, BODY_TOO_LARGE, BODY_STORE_FAILED };
+/* What became of a run of the body. */
+enum body_taken {
+    BODY_TAKEN,
+    BODY_PAUSED,       /* what *ret_taken says was taken; the pause is armed */
+    BODY_TOO_LARGE,    /* longer than its operation takes */
+    BODY_STORE_FAILED, /* body_intake.failure says how */
+};
 void intake_init(struct work *work);
 enum body_taken intake_take(struct work *work, struct bytes data, size_t *ret_taken);
 /* All has come: STORE_OK when it is durable (or in memory) and call->body is complete. */
