@@ -92,15 +92,6 @@ static void reply_log_open(void)
         reply_log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-static struct bytes answered_code(const struct response *response)
-{
-    for (size_t i = 0; i < response->header_count; i++) {
-        if (bytes_is(response->headers[i].name, "x-ms-error-code"))
-            return response->headers[i].value;
-    }
-    return bytes_from_string("");
-}
-
 void control_reply(const struct work *work)
 {
     const struct response *response = &work->exchange->response;

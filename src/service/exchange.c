@@ -228,6 +228,7 @@ static enum http_step walk(struct work *work)
         work->state = next;
     }
     answer_common(work);
+    request_log(work);
     control_reply(work);
     return HTTP_RESPOND;
 }

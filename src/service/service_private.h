@@ -108,4 +108,11 @@ void answer_error(struct decision *d, enum error e);
 /* x-ms-request-id, x-ms-version, x-ms-client-request-id, Server. */
 void answer_common(struct work *work);
 
+/* ---- what was asked and answered: request_log.c ---- */
+
+/* x-ms-error-code of the response; empty when there is none. */
+struct bytes answered_code(const struct response *response);
+/* One line of the log at level debug; without the signature of a SAS. */
+void request_log(const struct work *work);
+
 #endif

@@ -134,6 +134,21 @@ test('--loose ignores what is not supported, --disableProductStyleUrl the host',
     assert.equal((await ask(server, 'GET', '/loose/b', host)).status, 200);
 });
 
+test('--debug: a line for each request, with its answer and without what would sign another', async (t) => {
+    const log = join(await newFolder(t), 'requests');
+    const server = await newServer(t, { args: ['--inMemoryPersistence', '--debug', log] });
+    await clientOf(server).getContainerClient('logged').create();
+    const sas = await fetch(`${server.url}/logged/a%20b?sv=2026-10-06&sig=c2VjcmV0&%73ig=c2VjcmV0`);
+    assert.equal(sas.status, 403);
+    const lines = (await readFile(log, 'utf8')).split('\n');
+    const id = sas.headers.get('x-ms-request-id');
+    assert.ok(lines.some((line) =>
+        line.includes(`201 PUT /${server.account}/logged?restype=container request `)));
+    assert.ok(lines.some((line) => line.endsWith('403 AuthenticationFailed ' +
+        `GET /${server.account}/logged/a%20b?sv=2026-10-06&sig=***&%73ig=*** request ${id}`)));
+    assert.doesNotMatch(lines.join(), /c2VjcmV0|SharedKey|Eby8/);
+});
+
 test('--inMemoryPersistence keeps nothing on the disk', async (t) => {
     const server = await newServer(t, { args: ['--inMemoryPersistence'] });
     const container = clientOf(server).getContainerClient('memory');

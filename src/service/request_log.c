@@ -1,0 +1,52 @@
+/* One line for each answered request, for --debug: who asked what, and what was answered. */
+#include <string.h>
+
+#include "base/log.h"
+#include "service/service_private.h"
+
+struct bytes answered_code(const struct response *response)
+{
+    for (size_t i = 0; i < response->header_count; i++) {
+        if (bytes_is(response->headers[i].name, "x-ms-error-code"))
+            return response->headers[i].value;
+    }
+    return bytes_from_string("");
+}
+
+/* The query as it was sent, but for the signature of a SAS, which opens what it was signed for. A
+ * name that is percent-encoded may be "sig" too. */
+static void add_query(struct text *to, struct bytes query)
+{
+    struct bytes one, name, value;
+    const char *before = "?";
+
+    while (query.len > 0) {
+        bytes_cut(query, '&', &one, &query);
+        bytes_cut(one, '=', &name, &value);
+        if (value.ptr && (bytes_is_nocase(name, "sig") || memchr(name.ptr, '%', name.len)))
+            value = bytes_from_string("***");
+        text_printf(to, "%s%.*s%s%.*s", before, BYTES_ARG(name), value.ptr ? "=" : "",
+                    BYTES_ARG(value));
+        before = "&";
+    }
+}
+
+void request_log(const struct work *work)
+{
+    const struct request *request = &work->exchange->request;
+    const struct response *response = &work->exchange->response;
+    struct bytes code;
+    char id[GUID_TEXT_SIZE];
+    struct text query;
+
+    if (!log_enabled(LOG_DEBUG))
+        return;
+    code = answered_code(response);
+    guid_format(&work->call.request_id, id);
+    text_init(&query, work->exchange->arena, 128);
+    add_query(&query, request->query);
+    log_line(LOG_DEBUG, "%.*s %d %.*s%s%.*s %.*s%.*s request %s", BYTES_ARG(request->peer),
+             response->status, BYTES_ARG(code), code.len > 0 ? " " : "",
+             BYTES_ARG(request->method_text), BYTES_ARG(request->path),
+             BYTES_ARG(text_bytes(&query)), id);
+}
