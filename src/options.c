@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "version.h"
-
 struct option_row {
     const char *name;
     char letter;       /* 0: none */

@@ -67,7 +67,7 @@ void answer_common(struct work *work)
     char id[GUID_TEXT_SIZE];
 
     guid_format(&work->call.request_id, id);
-    answer_string(d, "Server", "Lagra/0.1");
+    answer_string(d, "Server", "Lagra/" LAGRA_VERSION);
     answer_header(d, "x-ms-request-id", arena_copy(d->arena, bytes_from_string(id)));
     answer_header(d, "x-ms-version", work->call.version);
     if (is_echoed(client_id))
