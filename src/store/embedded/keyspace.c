@@ -13,6 +13,9 @@
 #define BLOOM_BITS          10
 #define OPEN_FILES_MAX      256
 #define LOG_FILE_BYTES      (1u << 20)
+/* Of so many records in a row so many deleted: their file is compacted soon. */
+#define DELETION_WINDOW     1000
+#define DELETIONS_MAX       500
 
 enum { WAL_POINT_IN_TIME = 2, INFO_LEVEL_WARN = 2 };
 
@@ -68,6 +71,9 @@ static rocksdb_options_t *new_options(void)
     /* The log is written by the syncer, not by each commit. */
     rocksdb_options_set_manual_wal_flush(options, 1);
     rocksdb_options_set_wal_recovery_mode(options, WAL_POINT_IN_TIME);
+    /* A walk steps over every record that was deleted before it comes to the next that was not. */
+    rocksdb_options_add_compact_on_deletion_collector_factory(options, DELETION_WINDOW,
+                                                              DELETIONS_MAX);
     rocksdb_options_set_stats_dump_period_sec(options, 0);
     rocksdb_options_set_stats_persist_period_sec(options, 0);
     rocksdb_options_set_info_log_level(options, INFO_LEVEL_WARN);
