@@ -9,18 +9,18 @@
 static _Atomic uint64_t newest;  /* the last answer */
 static _Atomic uint64_t advance; /* tests only */
 
-static uint64_t wall_clock(void)
+instant clock_wall(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);
     return INSTANT_UNIX_EPOCH + (uint64_t)now.tv_sec * TICKS_PER_SECOND +
-           (uint64_t)now.tv_nsec / 100;
+           (uint64_t)now.tv_nsec / 100 + atomic_load_explicit(&advance, memory_order_relaxed);
 }
 
 instant clock_now(void)
 {
-    uint64_t wall = wall_clock() + atomic_load_explicit(&advance, memory_order_relaxed);
+    uint64_t wall = clock_wall();
     uint64_t last = atomic_load(&newest);
     uint64_t now;
 
@@ -266,7 +266,7 @@ static bool parse_imf(struct cursor at, instant *ret_instant)
  * most recent one in the past with the same last digits. rfc: 9110 5.6.7 */
 static bool parse_rfc850(struct cursor at, instant *ret_instant)
 {
-    unsigned this_year = civil_from_days(instant_seconds(wall_clock()) / SECONDS_PER_DAY).year;
+    unsigned this_year = civil_from_days(instant_seconds(clock_wall()) / SECONDS_PER_DAY).year;
     struct civil c;
     unsigned second_of_day;
 

@@ -20,6 +20,8 @@ typedef uint64_t instant;
 #define INSTANT_UNIX_EPOCH 621355968000000000ull
 
 instant clock_now(void);
+/* What the wall clock says, which may go back: for what others date by their own clocks. */
+instant clock_wall(void);
 void clock_not_before(instant floor);
 /* Tests only: adds ticks to every later answer. */
 void clock_advance(uint64_t ticks);

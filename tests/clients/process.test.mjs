@@ -11,7 +11,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { Connection } from '../lib/http.mjs';
-import { freePorts, Server } from '../lib/server.mjs';
+import { Control, freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 import { blockId, collect, credential, md5, once, pattern, refused } from './setup.mjs';
 
@@ -280,6 +280,21 @@ test('SIGTERM: what is in flight ends, nothing new begins, exit code 0', async (
     await server.restart();
     const blob = clientOf(server).getContainerClient('stopping').getBlobClient('last');
     assert.ok((await blob.downloadToBuffer()).equals(body));
+});
+
+test('a clock that was set back: requests of this time are served, ETags still rise', async (t) => {
+    const server = await newServer(t);
+    const control = new Control(server);
+    await control.clock(7200);
+    control.close();
+    const later = { offsetMs: 7_200_000 };
+    const first = await ask(server, 'PUT', '/back?restype=container', {}, later);
+    assert.equal(first.status, 201);
+    await server.stop({ keep: true });
+    await server.restart();
+    const again = await ask(server, 'PUT', '/back?restype=container&comp=metadata');
+    assert.equal(again.status, 200);
+    assert.ok(again.headers.get('etag') > first.headers.get('etag'));
 });
 
 test('a second server on the same data folder is refused', async (t) => {
