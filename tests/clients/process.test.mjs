@@ -134,7 +134,7 @@ test('--loose ignores what is not supported, --disableProductStyleUrl the host',
     assert.equal((await ask(server, 'GET', '/loose/b', host)).status, 200);
 });
 
-test('--debug: a line for each request, with its answer and without what would sign another', async (t) => {
+test('--debug: a line for each request and its answer, without signatures', async (t) => {
     const log = join(await newFolder(t), 'requests');
     const server = await newServer(t, { args: ['--inMemoryPersistence', '--debug', log] });
     await clientOf(server).getContainerClient('logged').create();
