@@ -1,4 +1,4 @@
-/* The clock: one atomic word, and the calendar in our own arithmetic (no time zone, no lock, no
+/* The clock: a few atomic words, and the calendar in our own arithmetic (no time zone, no lock, no
  * locale: gmtime() has all three). */
 #include "base/clock.h"
 
@@ -6,8 +6,16 @@
 #include <stdbool.h>
 #include <time.h>
 
+/* While it is ahead of the wall, the clock loses one part in so many of the time that passes. */
+#define SLEW       16u
+/* How old the note of the wall's lead may be. */
+#define NOTE_TICKS TICKS_PER_SECOND
+
 static _Atomic uint64_t newest;  /* the last answer */
 static _Atomic uint64_t advance; /* tests only */
+/* How far our time was ahead of the time since boot, and when (ticks since boot). Written as two
+ * words: who reads one old and one new sees a smaller lead for one answer, which `newest` mends. */
+static _Atomic uint64_t lead, lead_at;
 
 instant clock_wall(void)
 {
@@ -18,24 +26,60 @@ instant clock_wall(void)
            (uint64_t)now.tv_nsec / 100 + atomic_load_explicit(&advance, memory_order_relaxed);
 }
 
+/* Rises with time whatever the wall clock is set to. */
+static uint64_t since_boot(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * TICKS_PER_SECOND + (uint64_t)now.tv_nsec / 100;
+}
+
+static void note_lead(uint64_t ours, uint64_t boot)
+{
+    atomic_store(&lead_at, boot);
+    atomic_store(&lead, ours > boot ? ours - boot : 0);
+}
+
+/* Our time by the note alone, slowed. */
+static uint64_t by_note(uint64_t boot)
+{
+    uint64_t at = atomic_load(&lead_at);
+    uint64_t lost = boot > at ? (boot - at) / SLEW : 0;
+    uint64_t ahead = atomic_load(&lead);
+
+    return boot + (ahead > lost ? ahead - lost : 0);
+}
+
+/* Clock invariants 1 and 3. */
 instant clock_now(void)
 {
     uint64_t wall = clock_wall();
+    uint64_t boot = since_boot();
+    uint64_t ours = by_note(boot);
     uint64_t last = atomic_load(&newest);
     uint64_t now;
 
+    if (wall >= ours) {
+        ours = wall;
+        if (boot - atomic_load(&lead_at) >= NOTE_TICKS)
+            note_lead(wall, boot);
+    }
     do
-        now = wall > last ? wall : last + 1;
+        now = ours > last ? ours : last + 1;
     while (!atomic_compare_exchange_weak(&newest, &last, now));
     return now;
 }
 
 void clock_not_before(instant floor)
 {
+    uint64_t boot = since_boot();
     uint64_t last = atomic_load(&newest);
 
     while (last < floor && !atomic_compare_exchange_weak(&newest, &last, floor))
         ;
+    if (floor > by_note(boot))
+        note_lead(floor, boot);
 }
 
 void clock_advance(uint64_t ticks)

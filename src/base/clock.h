@@ -4,7 +4,9 @@
  *  (1) clock_now() rises strictly, over all threads.
  *  (2) After clock_not_before(t) every answer is greater than t: the store calls it at open with
  *      the newest instant of any commit, so a restart never goes back even if the wall clock did.
- *  (3) A clock that ran ahead of the wall stays ahead tick by tick until the wall catches up. */
+ *  (3) While it is ahead of the wall clock (that was set back, or by (2)) it goes on at 15/16 of the
+ *      speed of time until the wall has caught up: it never stands still, and a lease lasts at most a
+ *      fifteenth longer. */
 #ifndef LAGRA_BASE_CLOCK_H
 #define LAGRA_BASE_CLOCK_H
 

@@ -246,6 +246,19 @@ static enum error read_snapshot(struct work *work)
     return OK;
 }
 
+/* A number of seconds, which no operation here takes long enough to reach.
+ * rest: Setting-Timeouts-for-Blob-Service-Operations */
+static enum error read_timeout(struct work *work)
+{
+    struct bytes text = call_query(&work->call, "timeout");
+    uint64_t seconds;
+
+    if (!text.ptr || bytes_parse_u64(text, INT32_MAX, &seconds))
+        return OK;
+    return fail_query(&work->decision, E_InvalidQueryParameterValue, "timeout", text,
+                      "Not a number of seconds.");
+}
+
 static enum error read_gate(struct work *work)
 {
 #ifdef LAGRA_GATES
@@ -265,7 +278,7 @@ enum error route(struct work *work)
 {
     static reader_fn *const readers[] = { read_version,  refuse_repeated, read_query,
                                           read_target,   read_lease_id,   read_conditions,
-                                          read_snapshot, read_gate };
+                                          read_snapshot, read_timeout,    read_gate };
 
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
         enum error e = readers[i](work);

@@ -131,6 +131,28 @@ static void queries(void **state)
     assert_int_equal(route(&f->work), E_InvalidUri);
 }
 
+/* rest: Setting-Timeouts-for-Blob-Service-Operations */
+static void timeouts(void **state)
+{
+    static const struct {
+        const char *target;
+        enum error result;
+    } cases[] = {
+        { ACCOUNT "/c/b?timeout=30", OK },
+        { ACCOUNT "/c/b?timeout=0", OK },
+        { ACCOUNT "/c/b?timeout=", E_InvalidQueryParameterValue },
+        { ACCOUNT "/c/b?timeout=-1", E_InvalidQueryParameterValue },
+        { ACCOUNT "/c/b?timeout=soon", E_InvalidQueryParameterValue },
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        fixture_request(f, METHOD_GET, cases[i].target, NULL);
+        if (route(&f->work) != cases[i].result)
+            fail_msg("%s", cases[i].target);
+    }
+}
+
 /* Every Guid form that .NET takes; others are refused. decision: 8 */
 static void lease_ids(void **state)
 {
@@ -185,6 +207,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(versions, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(queries, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(repeated_headers, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(timeouts, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(lease_ids, fixture_set_up, fixture_tear_down),
     };
 
