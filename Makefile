@@ -12,7 +12,7 @@ help: ## this list
 
 build: ## build build/lagra, after installing what is missing
 	@tools/prepare build
-	@tools/compile $(BUILD) -Dtests=false
+	@tools/compile $(BUILD) -Dtests=false -Db_lto=true -Doptimization=3
 
 run: build ## build, and serve ./data with the development account on 127.0.0.1:10000
 	@exec $(BUILD)/lagra --location data $(ARGS)

@@ -3,8 +3,9 @@
 //
 //   run.mjs --build FOLDER [--seconds N] [--only WORK,..] [--without azurite,nginx,million,memory]
 //
-// Each work runs against the servers one after the other, with the same load generator and the same
-// requests. nginx serves static files and is the limit for GET; it takes no other work.
+// Each work runs against the servers in turn, several rounds, with the same load generator and the same
+// requests; what is printed is each server's middle round, so that a disturbance of the machine does not
+// fall on one of them alone. nginx serves static files and is the limit for GET; it takes no other work.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
@@ -21,10 +22,11 @@ import { ACCOUNT, KEY, startAzurite, startLagra, startNginx } from './targets.mj
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const KiB = 1024;
 const MiB = 1024 * KiB;
+const ROUNDS = 5; /* odd */
 
 const { values: options } = parseArgs({
     options: {
-        build: { type: 'string' }, seconds: { type: 'string', default: '5' },
+        build: { type: 'string' }, seconds: { type: 'string', default: '10' },
         only: { type: 'string', default: '' }, without: { type: 'string', default: '' },
     },
 });
@@ -70,9 +72,19 @@ function load(target, { work, size, container = 'bench', names = namesOf(size), 
 
 function measure(target, work, connections) {
     const before = cpuSeconds(target.pid);
-    const result = load(target, { ...work, connections, seconds: options.seconds });
+    const result = load(target, { ...work, connections, seconds: options.seconds / ROUNDS });
 
     return { ...result, cpuUs: ((cpuSeconds(target.pid) - before) / result.answered) * 1e6 };
+}
+
+/** The middle round of each server, by name. */
+function measureAll(targets, work, connections) {
+    const rounds = Array.from({ length: ROUNDS }, () => targets.map((target) => measure(target, work, connections)));
+
+    return new Map(targets.map(({ name }, i) => {
+        const results = rounds.map((round) => round[i]).sort((a, b) => a.per_second - b.per_second);
+        return [name, results[(ROUNDS - 1) / 2]];
+    }));
 }
 
 /* ---- preparing ---- */
@@ -147,11 +159,9 @@ function measureWorks(targets) {
     printHead();
     for (const work of WORKS.filter(({ name }) => !only || [...only].some((wanted) => name.startsWith(wanted)))) {
         for (const connections of [1, 32]) {
-            const results = new Map();
+            const taking = targets.filter(({ name }) => name !== 'nginx' || work.nginx);
 
-            for (const target of targets.filter(({ name }) => name !== 'nginx' || work.nginx))
-                results.set(target.name, measure(target, work, connections));
-            printResults(work, connections, results);
+            printResults(work, connections, measureAll(taking, work, connections));
         }
     }
 }
@@ -176,7 +186,7 @@ async function main() {
 
     try {
         const cpu = os.cpus();
-        console.log(`${cpu.length} cores of ${cpu[0].model.trim()}, Linux ${os.release()}, ${options.seconds} s each`);
+        console.log(`${cpu.length} cores of ${cpu[0].model.trim()}, Linux ${os.release()}, ${ROUNDS} rounds of ${options.seconds / ROUNDS} s each`);
         console.log(`fdatasync after each appended 4 KiB, one writer: ${number(syncsPerSecond())}/s`);
         console.log(`start to first answer: ${targets.map(({ name, startMs }) => `${name} ${number(startMs)} ms`).join(', ')}`);
         console.log(`resident after start: Lagra ${number(idle)} MiB\n`);

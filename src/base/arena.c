@@ -33,7 +33,7 @@ struct arena {
     struct chunk *first; /* the arena lies in it: freed last */
 };
 
-static __attribute__((noreturn)) void out_of_memory(size_t size)
+void out_of_memory(size_t size)
 {
     log_line(LOG_ERROR, "no memory for %zu bytes; ending", size);
     abort();

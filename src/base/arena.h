@@ -65,5 +65,7 @@ void *xmalloc(size_t size);
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t size);
 char *xstrdup(const char *string);
+/* For what others allocate. */
+__attribute__((noreturn)) void out_of_memory(size_t size);
 
 #endif

@@ -119,7 +119,7 @@ struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xm
     b->limits = limits;
     b->parser = XML_ParserCreate(NULL);
     if (!b->parser)
-        xmalloc(SIZE_MAX); /* ends the process as any lack of memory does */
+        out_of_memory(sizeof(void *));
     XML_SetUserData(b->parser, b);
     XML_SetStartDoctypeDeclHandler(b->parser, on_doctype);
     XML_SetElementHandler(b->parser, on_start, on_end);

@@ -3,13 +3,14 @@
  * A record here is as the newest commit of its stripe left it: every change of the stripe empties
  * its cache under the stripe's lock, and only a snapshot that still sees the newest state reads
  * from it or adds to it. It holds what RocksDB gave, checksums checked. At most CACHED_BYTES_MAX a
- * record and CACHED_RECORDS records a stripe: 16 MiB together when all are as large. */
+ * record and CACHED_RECORDS records a stripe: 32 MiB together when all are as large. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
 #define LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
 
 #include "base/bytes.h"
 
-#define CACHED_RECORDS   2u /* of a blob: its record, and its bytes when they lie inline */
+#define CACHED_RECORDS                                                                             \
+    4u /* two of a blob (its record, and its bytes when they lie inline), twice */
 #define CACHED_BYTES_MAX 2048u
 
 struct cached_record;
