@@ -15,17 +15,31 @@ const START_LIMIT_MS = 20000;
 const STOP_LIMIT_MS = 20000;
 const STDERR_KEPT = 16384;
 
-/** Ports nobody listens on, all different. */
-export async function freePorts(count) {
-    const servers = await Promise.all(Array.from({ length: count }, async () => {
-        const server = net.createServer().listen(0, '127.0.0.1');
-        await once(server, 'listening');
-        return server;
-    }));
-    const ports = servers.map((server) => server.address().port);
+/** Can the port be listened on? */
+async function isFree(port) {
+    const server = net.createServer();
 
-    await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-    return ports;
+    try {
+        server.listen(port, '127.0.0.1');
+        await once(server, 'listening');
+        return true;
+    } catch {
+        return false;
+    } finally {
+        server.close();
+    }
+}
+
+/** Ports nobody listens on, all different, below those that the kernel gives out by itself. */
+export async function freePorts(count) {
+    const ports = new Set();
+
+    while (ports.size < count) {
+        const port = 12000 + Math.floor(Math.random() * 20000);
+        if (!ports.has(port) && (await isFree(port)))
+            ports.add(port);
+    }
+    return [...ports];
 }
 
 const running = new Set();
@@ -76,18 +90,25 @@ export class Server {
     /** Starts a process on the same data folder, after stop({ keep: true }) or kill(). */
     async restart() {
         const binary = this.#options.binary ?? process.env.LAGRA_BINARY;
-        const [blob, queue, table] = await freePorts(3);
 
         if (!binary)
             throw new Error('LAGRA_BINARY does not name a server');
         if (this.#child)
             throw new Error('the server still runs');
-        this.port = blob;
+        this.port = 0;
         this.stderr = '';
         const child = spawn(binary, [
-            '--location', this.location, '--blobHost', this.host, '--blobPort', `${blob}`,
-            '--queuePort', `${queue}`, '--tablePort', `${table}`, '--silent', ...this.#options.args,
-        ], { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, ...this.#options.env } });
+            '--location', this.location, '--blobHost', this.host, '--blobPort', '0', '--queuePort', '0',
+            '--tablePort', '0', ...this.#options.args,
+        ], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#options.env } });
+        let said = '';
+
+        /* It takes any free ports and says which: no two servers ever want the same. */
+        child.stdout.setEncoding('latin1');
+        child.stdout.on('data', (text) => {
+            said += text;
+            this.port = Number(said.match(/blob service listens on \S+:(\d+)\n/)?.[1] ?? 0);
+        });
         child.stderr.setEncoding('utf8');
         child.stderr.on('data', (text) => {
             this.stderr = (this.stderr + text).slice(-STDERR_KEPT);
@@ -110,7 +131,7 @@ export class Server {
             ended = how;
         });
         while (Date.now() < limit && !ended) {
-            const connection = await Connection.open(this.host, this.port).catch(() => null);
+            const connection = this.port > 0 && await Connection.open(this.host, this.port).catch(() => null);
             if (connection) {
                 const headers = [['Host', `${this.host}:${this.port}`]];
                 const request = { method: 'GET', target: '/', headers };
