@@ -275,11 +275,5 @@ enum error set_container_acl(struct decision *d)
     if (e)
         return e;
     container.public_access = *access;
-    container.etag = etag_after(container.etag, d->now);
-    container.modified = d->now;
-    container_write(d->changes, d->arena, &container);
-
-    answer(d, 200);
-    answer_etag(d, container.etag, container.modified);
-    return OK;
+    return container_change(d, &container);
 }

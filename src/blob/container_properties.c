@@ -58,11 +58,5 @@ enum error set_container_metadata(struct decision *d)
     struct container container = blob_state(d)->container;
 
     container.metadata = *metadata;
-    container.etag = etag_after(container.etag, d->now);
-    container.modified = d->now;
-    container_write(d->changes, d->arena, &container);
-
-    answer(d, 200);
-    answer_etag(d, container.etag, container.modified);
-    return OK;
+    return container_change(d, &container);
 }
