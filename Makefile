@@ -52,10 +52,10 @@ soak: ## the long crash campaigns: 10,000 kill -9 points, many power cuts
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/run.mjs --build build-test --soak
 
-bench: build ## Lagra beside Azurite and nginx on this machine: a table of ratios
+bench: build ## Lagra beside Azurite and nginx (ARGS="--baseline FILE": and an older Lagra)
 	@tools/prepare bench
 	@tools/compile build-bench -Dtests=true -- bench/load
-	@tools/node bench/run.mjs --build build-bench
+	@tools/node bench/run.mjs --build build-bench $(ARGS)
 
 docs: build ## print docs/operations.md from the operation tables
 	@$(BUILD)/lagra operations --markdown > docs/operations.md

@@ -1,6 +1,6 @@
-// What the kernel counts for a process and its children: CPU time and memory.
+// What the kernel counts for a process and its children or threads: CPU time and memory.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100; /* USER_HZ of Linux's /proc */
 
@@ -30,4 +30,15 @@ export function memoryMiB(pid, name) {
         const found = readFileSync(`/proc/${one}/status`, 'utf8').match(new RegExp(`${name}:\\s+(\\d+) kB`));
         return found ? Number(found[1]) / 1024 : 0;
     }).reduce((a, b) => a + b, 0);
+}
+
+/** Seconds of CPU of each thread whose name begins so, by its id. */
+export function threadSeconds(pid, prefix) {
+    const seconds = new Map();
+
+    for (const thread of readdirSync(`/proc/${pid}/task`)) {
+        if (readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8').startsWith(prefix))
+            seconds.set(thread, Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e9);
+    }
+    return seconds;
 }

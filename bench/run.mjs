@@ -1,13 +1,21 @@
 #!/usr/bin/env node
 // Lagra beside Azurite and nginx on this machine, in one run: requests a second, times, CPU, memory.
 //
-//   run.mjs --build FOLDER [--seconds N] [--only WORK,..] [--without azurite,nginx,million,memory]
+//   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,million,memory]
+//
+//   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
+//                  takes part as "before", and the last columns are Lagra's figures divided by its
+//   --rounds       odd; default 5, with a baseline 11
+//   --seconds      of one work and server, all rounds together; default 2 a round
 //
 // Each work runs against the servers in turn, several rounds, with the same load generator and the same
-// requests; what is printed is each server's middle round, so that a disturbance of the machine does not
-// fall on one of them alone. nginx serves static files and is the limit for GET; it takes no other work.
+// requests. What is printed is the middle of the rounds, column by column, and for the comparison with the
+// baseline the middle of the quotients of each round, so that a disturbance of the machine does not fall on
+// one server alone. nginx serves static files and is the limit for GET; it takes no other work.
 
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -16,22 +24,27 @@ import { parseArgs } from 'node:util';
 import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
 import { measureMemory } from './memory.mjs';
+import { measureCold } from './cold.mjs';
 import { cpuSeconds, memoryMiB } from './process.mjs';
+import { measureSpread } from './spread.mjs';
 import { ACCOUNT, KEY, startAzurite, startLagra, startNginx } from './targets.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const KiB = 1024;
 const MiB = 1024 * KiB;
-const ROUNDS = 5; /* odd */
 
 const { values: options } = parseArgs({
     options: {
-        build: { type: 'string' }, seconds: { type: 'string', default: '10' },
+        build: { type: 'string' }, baseline: { type: 'string', default: process.env.LAGRA_BASELINE ?? '' },
+        rounds: { type: 'string' }, seconds: { type: 'string' }, connections: { type: 'string', default: '1,32' },
         only: { type: 'string', default: '' }, without: { type: 'string', default: '' },
     },
 });
 const without = new Set(options.without.split(','));
 const only = options.only ? new Set(options.only.split(',')) : null;
+const baseline = options.baseline ? path.resolve(options.baseline) : null;
+const ROUNDS = Number(options.rounds ?? (baseline ? 11 : 5));
+const SECONDS = Number(options.seconds ?? 2 * ROUNDS);
 const loadBinary = path.resolve(options.build, 'bench/load');
 const lagraBinary = path.resolve(HERE, '../build/lagra');
 /* On a disk, as a data folder would be: /tmp may be memory. */
@@ -53,38 +66,67 @@ const WORKS = [
 
 /* ---- one measurement ---- */
 
-function load(target, { work, size, container = 'bench', names = namesOf(size), connections = 1, seconds, count }) {
+function loadArguments(target, { work, size, container = 'bench', names = namesOf(size), connections = 1, seconds, count }) {
     const args = ['--port', target.port, '--container', container, '--work', work, '--size', size, '--names', names,
         '--connections', connections];
 
     if (target.signed)
         args.push('--account', ACCOUNT, '--key', KEY);
     args.push(...(count ? ['--count', count] : ['--seconds', seconds]));
-    const ran = spawnSync(loadBinary, args.map(String), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-    if (!ran.stdout)
+    return args.map(String);
+}
+
+function resultOf(target, work, output) {
+    if (!output)
         throw new Error(`${target.name}: the load generator ended without a result`);
-    const result = JSON.parse(ran.stdout);
+    const result = JSON.parse(output);
     if (result.failed > 0)
         console.log(`(${target.name}: ${result.failed} requests of ${work} failed or lost their connection, ` +
             `last status ${result.failed_status})`);
     return result;
 }
 
+function load(target, asked) {
+    const ran = spawnSync(loadBinary, loadArguments(target, asked), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+
+    return resultOf(target, asked.work, ran.stdout);
+}
+
+/** As load(), beside others. */
+async function loadBeside(target, asked) {
+    const child = spawn(loadBinary, loadArguments(target, asked), { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+
+    child.stdout.setEncoding('utf8');
+    child.stdout.on('data', (text) => {
+        output += text;
+    });
+    await once(child, 'close');
+    return resultOf(target, asked.work, output);
+}
+
 function measure(target, work, connections) {
     const before = cpuSeconds(target.pid);
-    const result = load(target, { ...work, connections, seconds: options.seconds / ROUNDS });
+    const result = load(target, { ...work, connections, seconds: SECONDS / ROUNDS });
 
     return { ...result, cpuUs: ((cpuSeconds(target.pid) - before) / result.answered) * 1e6 };
 }
 
-/** The middle round of each server, by name. */
-function measureAll(targets, work, connections) {
-    const rounds = Array.from({ length: ROUNDS }, () => targets.map((target) => measure(target, work, connections)));
+const middle = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
 
-    return new Map(targets.map(({ name }, i) => {
-        const results = rounds.map((round) => round[i]).sort((a, b) => a.per_second - b.per_second);
-        return [name, results[(ROUNDS - 1) / 2]];
-    }));
+/** The middle of all rounds for each server, by name; Lagra's has the quotients to the baseline too. */
+function measureAll(targets, work, connections) {
+    const rounds = Array.from({ length: ROUNDS }, (_, i) => {
+        const order = i % 2 === 0 ? targets : [...targets].reverse();
+        return new Map(order.map((target) => [target.name, measure(target, work, connections)]));
+    });
+    const middleOf = (name, column) => middle(rounds.map((round) => round.get(name)[column]));
+    const quotient = (column) => middle(rounds.map((round) => round.get('Lagra')[column] / round.get('before')[column]));
+
+    return new Map(targets.map(({ name }) => [name, {
+        ...Object.fromEntries(['per_second', 'p50_us', 'p99_us', 'cpuUs'].map((column) => [column, middleOf(name, column)])),
+        ...(name === 'Lagra' && baseline ? { faster: quotient('per_second'), cpu: quotient('cpuUs') } : {}),
+    }]));
 }
 
 /* ---- preparing ---- */
@@ -121,10 +163,11 @@ function row(cells, widths) {
     console.log(cells.map((cell, i) => (i === 0 ? `${cell}`.padEnd(widths[i]) : `${cell}`.padStart(widths[i]))).join('  '));
 }
 
-const WIDTHS = [24, 5, 8, 10, 9, 9, 8, 11, 9];
+const WIDTHS = [24, 5, 8, 10, 9, 9, 8, 11, 9, 11, 10];
 
 function printHead() {
-    row(['work', 'conns', 'server', 'requests/s', 'p50 us', 'p99 us', 'CPU us', 'to Azurite', 'to nginx'], WIDTHS);
+    row(['work', 'conns', 'server', 'requests/s', 'p50 us', 'p99 us', 'CPU us', 'to Azurite', 'to nginx',
+        ...(baseline ? ['r/s, before', 'CPU, before'] : [])], WIDTHS);
 }
 
 function printResults(work, connections, results) {
@@ -133,7 +176,8 @@ function printResults(work, connections, results) {
 
     for (const [name, result] of results)
         row([work.name, connections, name, number(result.per_second), result.p50_us, result.p99_us, number(result.cpuUs),
-            ...(name === 'Lagra' ? [ratio('Azurite'), ratio('nginx')] : [])], WIDTHS);
+            ...(name === 'Lagra' ? [ratio('Azurite'), ratio('nginx')] : []),
+            ...(name === 'Lagra' && baseline ? [`${result.faster.toFixed(3)}x`, `${result.cpu.toFixed(3)}x`] : [])], WIDTHS);
 }
 
 /* ---- the parts of the run ---- */
@@ -155,10 +199,12 @@ function syncsPerSecond() {
     return count / ((performance.now() - began) / 1000);
 }
 
+const isWanted = ({ name }) => !only || [...only].some((wanted) => name.startsWith(wanted));
+
 function measureWorks(targets) {
     printHead();
-    for (const work of WORKS.filter(({ name }) => !only || [...only].some((wanted) => name.startsWith(wanted)))) {
-        for (const connections of [1, 32]) {
+    for (const work of WORKS.filter(isWanted)) {
+        for (const connections of options.connections.split(',').map(Number)) {
             const taking = targets.filter(({ name }) => name !== 'nginx' || work.nginx);
 
             printResults(work, connections, measureAll(taking, work, connections));
@@ -170,24 +216,28 @@ function measureWorks(targets) {
 async function measureMillion(lagra) {
     await createContainer(lagra, 'list1m');
     fill(lagra, 'list1m', 0, 1000000);
-    const small = load(lagra, { work: 'list', size: 0, container: 'list10k', seconds: options.seconds });
-    const large = load(lagra, { work: 'list', size: 0, container: 'list1m', seconds: options.seconds });
+    const small = load(lagra, { work: 'list', size: 0, container: 'list10k', seconds: SECONDS });
+    const large = load(lagra, { work: 'list', size: 0, container: 'list1m', seconds: SECONDS });
 
     console.log(`\nA page of 5,000 blobs: ${number(small.p50_us / 1000)} ms out of 10,000 blobs, ` +
         `${number(large.p50_us / 1000)} ms out of 1,000,000 (p50)`);
 }
 
-async function main() {
+async function startAll() {
+    const lagra = await startLagra(lagraBinary, folder);
+    const before = baseline ? await startLagra(baseline, path.join(folder, 'before'), { name: 'before' }) : null;
     const azurite = without.has('azurite') ? null : await startAzurite(folder);
     const nginx = without.has('nginx') ? null : await startNginx(folder, [KiB, 4 * MiB], namesOf);
-    const lagra = await startLagra(lagraBinary, folder);
+
+    return [lagra, before, azurite, nginx].filter(Boolean);
+}
+
+async function measureServers() {
+    const targets = await startAll();
+    const [lagra] = targets;
     const idle = memoryMiB(lagra.pid, 'VmRSS');
-    const targets = [lagra, azurite, nginx].filter(Boolean);
 
     try {
-        const cpu = os.cpus();
-        console.log(`${cpu.length} cores of ${cpu[0].model.trim()}, Linux ${os.release()}, ${ROUNDS} rounds of ${options.seconds / ROUNDS} s each`);
-        console.log(`fdatasync after each appended 4 KiB, one writer: ${number(syncsPerSecond())}/s`);
         console.log(`start to first answer: ${targets.map(({ name, startMs }) => `${name} ${number(startMs)} ms`).join(', ')}`);
         console.log(`resident after start: Lagra ${number(idle)} MiB\n`);
         for (const target of targets.filter(({ signed }) => signed))
@@ -200,6 +250,21 @@ async function main() {
         for (const target of targets)
             await target.stop();
     }
+}
+
+async function main() {
+    const cpu = os.cpus();
+    const versions = [{ name: 'Lagra', binary: lagraBinary }, ...(baseline ? [{ name: 'before', binary: baseline }] : [])];
+    const tools = { folder, load, loadBeside, createContainer, seconds: SECONDS };
+
+    console.log(`${cpu.length} cores of ${cpu[0].model.trim()}, Linux ${os.release()}, ${ROUNDS} rounds of ${number(SECONDS / ROUNDS)} s each`);
+    console.log(`fdatasync after each appended 4 KiB, one writer: ${number(syncsPerSecond())}/s`);
+    if (options.connections && WORKS.some(isWanted))
+        await measureServers();
+    if (!without.has('spread'))
+        await measureSpread(versions, tools);
+    if (!without.has('cold'))
+        await measureCold(versions, tools);
     if (!without.has('memory'))
         await measureMemory(() => startLagra(lagraBinary, path.join(folder, 'memory')), createContainer);
 }

@@ -50,11 +50,14 @@ async function startTarget(name, command, args, port) {
     };
 }
 
-export async function startLagra(binary, folder) {
+/** name: in the tables; args: more arguments */
+export async function startLagra(binary, folder, { name = 'Lagra', args = [] } = {}) {
     const [blob, queue, table] = await freePorts(3);
+    const location = path.join(folder, 'lagra');
 
-    return startTarget('Lagra', binary, ['--location', path.join(folder, 'lagra'), '--silent',
-        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`], blob);
+    mkdirSync(location, { recursive: true });
+    return startTarget(name, binary, ['--location', location, '--silent',
+        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`, ...args], blob);
 }
 
 export async function startAzurite(folder) {

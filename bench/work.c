@@ -27,6 +27,13 @@ static void draft_get(const struct work_options *options, const struct worker *w
     blob_path(options, "blob", n % options->names, draft);
 }
 
+/* Far apart from turn to turn, so that nothing that was read for one blob serves the next. */
+static void draft_get_apart(const struct work_options *options, const struct worker *worker,
+                            uint64_t n, struct draft *draft)
+{
+    draft_get(options, worker, n * 7919, draft);
+}
+
 static void draft_put(const struct work_options *options, const struct worker *worker, uint64_t n,
                       struct draft *draft)
 {
@@ -108,6 +115,7 @@ static void draft_lease(const struct work_options *options, const struct worker 
 
 static const struct work work_table[] = {
     { "get", draft_get, true, { 200, 0 } },
+    { "get-apart", draft_get_apart, false, { 200, 0 } },
     { "put", draft_put, true, { 201, 0 } },
     { "fill", draft_put, false, { 201, 0 } },
     { "list", draft_list, true, { 200, 0 } },

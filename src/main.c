@@ -153,6 +153,7 @@ static bool start_listener(struct running *run, size_t i)
         .key_pem = run->key,
         .tag = &run->endpoints[i],
     };
+    struct http_limits limits = http_limits_default;
     const char *scheme = run->cert ? "https" : "http";
     const char *problem = "";
 
@@ -162,7 +163,8 @@ static bool start_listener(struct running *run, size_t i)
         .accounts = run->accounts,
         .options = &run->server_options,
     };
-    run->servers[i] = http_start(&where, &http_limits_default, &service_application, &problem);
+    limits.workers = run->options.workers;
+    run->servers[i] = http_start(&where, &limits, &service_application, &problem);
     if (!run->servers[i]) {
         fprintf(stderr, "lagra: the %s service cannot listen on %s port %u: %s\n",
                 services[i]->name, listen->host, listen->port, problem);

@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT_MAX 1000000u
+
 struct option_row {
     const char *name;
     char letter;       /* 0: none */
     const char *value; /* what it takes, for the help; NULL: nothing */
     const char *help;
     size_t offset; /* of the member it sets */
-    enum { SET_TEXT, SET_PORT, SET_TRUE, SET_FALSE, IGNORE, HELP, VERSION } action;
+    enum { SET_TEXT, SET_PORT, SET_COUNT, SET_TRUE, SET_FALSE, IGNORE, HELP, VERSION } action;
 };
 
 #define MEMBER(name) offsetof(struct options, name)
@@ -26,6 +28,7 @@ static const struct option_row rows[] = {
     { "queuePort",             0,  "PORT", "its port (10001)",                                  MEMBER(queue.port), SET_PORT },
     { "tableHost",             0,  "HOST", "address of the Table service (127.0.0.1)",          MEMBER(table.host), SET_TEXT },
     { "tablePort",             0,  "PORT", "its port (10002)",                                  MEMBER(table.port), SET_PORT },
+    { "workers",               0,  "N",    "threads for each service (one a core)",             MEMBER(workers), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
@@ -66,18 +69,26 @@ static enum options_result apply(const struct option_row *row, const char *value
                                  struct options *options)
 {
     char *member = (char *)options + row->offset;
-    uint64_t port;
+    uint64_t number;
 
     switch (row->action) {
     case SET_TEXT:
         memcpy(member, &value, sizeof value);
         return OPTIONS_RUN;
     case SET_PORT:
-        if (!bytes_parse_u64(bytes_from_string(value), UINT16_MAX, &port)) {
+        if (!bytes_parse_u64(bytes_from_string(value), UINT16_MAX, &number)) {
             fprintf(stderr, "lagra: --%s takes a port number, not \"%s\"\n", row->name, value);
             return OPTIONS_WRONG;
         }
-        *(uint16_t *)(void *)member = (uint16_t)port;
+        *(uint16_t *)(void *)member = (uint16_t)number;
+        return OPTIONS_RUN;
+    case SET_COUNT:
+        if (!bytes_parse_u64(bytes_from_string(value), COUNT_MAX, &number) || number == 0) {
+            fprintf(stderr, "lagra: --%s takes a number from 1 to %u, not \"%s\"\n", row->name,
+                    COUNT_MAX, value);
+            return OPTIONS_WRONG;
+        }
+        *(unsigned *)(void *)member = (unsigned)number;
         return OPTIONS_RUN;
     case SET_TRUE:
     case SET_FALSE:

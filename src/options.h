@@ -19,6 +19,7 @@ struct options {
     struct listen_options blob;
     struct listen_options queue;
     struct listen_options table;
+    unsigned workers;      /* of each service; 0: one a core */
     const char *cert_path; /* PEM; with key_path: HTTPS */
     const char *key_path;
     const char *debug_path; /* log of every request */
