@@ -1,4 +1,4 @@
-/* A queue of jobs, a few threads, and a bounded number of buffers. */
+/* A queue of jobs, a few threads, and bounded buffers. */
 #include "store/embedded/io_pool.h"
 
 #include <assert.h>
@@ -52,7 +52,7 @@ void io_pool_stop(struct io_pool *pool)
 
 void io_pool_release(struct io_pool *pool)
 {
-    assert(!pool->waiters && pool->buffer_count == pool->unused_count);
+    assert(!pool->waiters && pool->queued_count == 0 && pool->filling_bytes == 0);
     while (pool->unused) {
         struct io_buffer *buffer = pool->unused;
 
@@ -82,41 +82,150 @@ void io_pool_add(struct io_pool *pool, struct io_job *job)
     lock_give(&pool->lock);
 }
 
-struct io_buffer *io_buffer_take(struct io_pool *pool, struct waiter *waiter)
+/* The sizes that buffers have: what arrives slowly takes little, and what arrives in large parts is
+ * not copied twice. */
+static uint32_t size_for(size_t wanted)
 {
-    struct io_buffer *buffer;
-    bool may_make = false;
+    if (wanted <= IO_SMALL_BYTES)
+        return IO_SMALL_BYTES;
+    return wanted < 4 * IO_SMALL_BYTES ? 4 * IO_SMALL_BYTES : PIECE_SECTOR_BYTES;
+}
 
-    lock_take(&pool->lock);
-    buffer = pool->unused;
+/* Under lock. */
+static void wait_for_queue(struct io_pool *pool, struct waiter *waiter)
+{
+    waiter->next = NULL;
+    *pool->waiters_end = waiter;
+    pool->waiters_end = &waiter->next;
+}
+
+/* Charges a buffer that is to be filled. Under lock. */
+static bool charge_filling(struct io_pool *pool, uint32_t size)
+{
+    if (pool->filling_bytes + size > IO_FILLING_MAX)
+        return false;
+    pool->filling_bytes += size;
+    return true;
+}
+
+/* An unused one of the largest size, or NULL. Under lock. */
+static struct io_buffer *take_unused(struct io_pool *pool, uint32_t size)
+{
+    struct io_buffer *buffer = size == PIECE_SECTOR_BYTES ? pool->unused : NULL;
+
     if (buffer) {
         pool->unused = buffer->next;
         pool->unused_count--;
-    } else if (pool->buffer_count < IO_BUFFERS_MAX) {
-        pool->buffer_count++;
-        may_make = true;
-    } else {
-        waiter->next = NULL;
-        *pool->waiters_end = waiter;
-        pool->waiters_end = &waiter->next;
     }
-    lock_give(&pool->lock);
-    return may_make ? xmalloc(sizeof *buffer) : buffer;
+    return buffer;
 }
 
-/* As many as there are unused buffers. Under lock. */
+static struct io_buffer *begin_buffer(struct io_buffer *unused, uint32_t size,
+                                      enum io_account account)
+{
+    struct io_buffer *buffer = unused ? unused : xmalloc(sizeof *buffer + size);
+
+    buffer->size = size;
+    buffer->account = account;
+    buffer->length = 0;
+    return buffer;
+}
+
+struct io_buffer *io_buffer_take(struct io_pool *pool, size_t wanted, struct waiter *waiter)
+{
+    uint32_t size = size_for(wanted);
+    enum io_account account = IO_SMALL;
+    struct io_buffer *unused;
+
+    if (size == IO_SMALL_BYTES)
+        return begin_buffer(NULL, size, account);
+    lock_take(&pool->lock);
+    if (charge_filling(pool, size)) {
+        account = IO_FILLING;
+    } else if (pool->queued_count < IO_QUEUED_MAX) {
+        pool->queued_count++;
+        account = IO_QUEUED;
+    } else {
+        wait_for_queue(pool, waiter);
+        lock_give(&pool->lock);
+        return NULL;
+    }
+    unused = take_unused(pool, size);
+    lock_give(&pool->lock);
+    return begin_buffer(unused, size, account);
+}
+
+struct io_buffer *io_buffer_grow(struct io_pool *pool, struct io_buffer *buffer)
+{
+    uint32_t size = size_for((size_t)buffer->size + 1);
+    struct io_buffer *unused, *larger;
+    bool granted;
+
+    if (buffer->size == PIECE_SECTOR_BYTES || buffer->account == IO_QUEUED)
+        return NULL;
+    lock_take(&pool->lock);
+    granted = charge_filling(pool, size);
+    unused = granted ? take_unused(pool, size) : NULL;
+    if (granted && buffer->account == IO_FILLING)
+        pool->filling_bytes -= buffer->size;
+    lock_give(&pool->lock);
+    if (!granted)
+        return NULL;
+    larger = begin_buffer(unused, size, IO_FILLING);
+    larger->piece = buffer->piece;
+    larger->offset = buffer->offset;
+    larger->length = buffer->length;
+    memcpy(larger->bytes, buffer->bytes, buffer->length);
+    free(buffer);
+    return larger;
+}
+
+bool io_buffer_charge_locked(struct io_pool *pool, struct io_buffer *buffer, struct waiter *waiter)
+{
+    if (buffer->account == IO_QUEUED)
+        return true;
+    if (pool->queued_count >= IO_QUEUED_MAX) {
+        if (waiter)
+            wait_for_queue(pool, waiter);
+        return false;
+    }
+    pool->queued_count++;
+    if (buffer->account == IO_FILLING)
+        pool->filling_bytes -= buffer->size;
+    buffer->account = IO_QUEUED;
+    return true;
+}
+
+/* As many as may queue a buffer now. Under lock. */
 static struct waiter *take_waiters(struct io_pool *pool)
 {
     struct waiter *first = pool->waiters;
     struct waiter **link = &pool->waiters;
 
-    for (size_t i = 0; i < pool->unused_count && *link; i++)
+    for (size_t i = pool->queued_count; i < IO_QUEUED_MAX && *link; i++)
         link = &(*link)->next;
+    if (link == &pool->waiters)
+        return NULL;
     pool->waiters = *link;
     *link = NULL;
     if (!pool->waiters)
         pool->waiters_end = &pool->waiters;
-    return link == &pool->waiters ? NULL : first;
+    return first;
+}
+
+/* Ends the charge. Keeps the buffer as an unused one, or returns false. Under lock. */
+static bool take_back(struct io_pool *pool, struct io_buffer *buffer)
+{
+    if (buffer->account == IO_QUEUED)
+        pool->queued_count--;
+    else if (buffer->account == IO_FILLING)
+        pool->filling_bytes -= buffer->size;
+    if (buffer->size != PIECE_SECTOR_BYTES || pool->unused_count == IO_UNUSED_MAX)
+        return false;
+    buffer->next = pool->unused;
+    pool->unused = buffer;
+    pool->unused_count++;
+    return true;
 }
 
 void io_buffers_give(struct io_pool *pool, struct io_buffer *list)
@@ -129,14 +238,9 @@ void io_buffers_give(struct io_pool *pool, struct io_buffer *list)
         struct io_buffer *buffer = list;
 
         list = buffer->next;
-        if (pool->unused_count < IO_BUFFERS_KEPT) {
-            buffer->next = pool->unused;
-            pool->unused = buffer;
-            pool->unused_count++;
-        } else {
+        if (!take_back(pool, buffer)) {
             buffer->next = surplus;
             surplus = buffer;
-            pool->buffer_count--;
         }
     }
     if (pool->waiters)

@@ -34,35 +34,46 @@ static struct staged_piece *add_piece(struct embedded_stage *stage)
     return piece;
 }
 
-/* Takes an empty buffer for the next sector. */
-static bool begin_sector(struct embedded_stage *stage, struct waiter *waiter)
+/* What is left of the sector that the stage has come to. */
+static uint32_t sector_room(const struct embedded_stage *stage)
+{
+    const struct staged_piece *piece = stage->last;
+    uint32_t length = piece->piece.length;
+    uint32_t room = PIECE_SECTOR_BYTES - length % PIECE_SECTOR_BYTES;
+
+    return room < piece->capacity - length ? room : piece->capacity - length;
+}
+
+/* Takes an empty buffer for what comes next. */
+static bool begin_buffer(struct embedded_stage *stage, size_t coming, struct waiter *waiter)
 {
     struct embedded *embedded = embedded_of(stage->stage.store);
-    struct io_buffer *buffer = io_buffer_take(&embedded->io, waiter);
-    struct staged_piece *piece = stage->last;
+    struct io_buffer *buffer;
+    uint32_t room;
 
+    if (!stage->last || stage->last->piece.length == stage->last->capacity)
+        add_piece(stage);
+    room = sector_room(stage);
+    buffer = io_buffer_take(&embedded->io, coming < room ? coming : room, waiter);
     stage->buffer_waiter = buffer ? NULL : waiter;
     if (!buffer)
         return false;
-    if (!piece || piece->piece.length == piece->capacity)
-        piece = add_piece(stage);
-    buffer->piece = piece;
-    buffer->offset = piece->piece.length;
-    buffer->length = 0;
+    buffer->piece = stage->last;
+    buffer->offset = stage->last->piece.length;
     stage->filling = buffer;
     return true;
 }
 
-/* Copies what fits, summing it up; returns how much. */
+/* Copies what fits and adds it to the sector's CRC; returns how much. */
 static size_t fill(struct embedded_stage *stage, struct bytes data)
 {
     struct io_buffer *buffer = stage->filling;
     struct staged_piece *piece = buffer->piece;
-    uint32_t sector = buffer->offset / PIECE_SECTOR_BYTES;
-    size_t room = piece->capacity - piece->piece.length;
+    uint32_t sector = piece->piece.length / PIECE_SECTOR_BYTES;
+    size_t room = sector_room(stage);
 
-    if (room > PIECE_SECTOR_BYTES - buffer->length)
-        room = PIECE_SECTOR_BYTES - buffer->length;
+    if (room > buffer->size - buffer->length)
+        room = buffer->size - buffer->length;
     if (data.len < room)
         room = data.len;
     memcpy(buffer->bytes + buffer->length, data.ptr, room);
@@ -73,36 +84,45 @@ static size_t fill(struct embedded_stage *stage, struct bytes data)
     return room;
 }
 
-static bool is_full(const struct io_buffer *buffer)
+/* The buffer has the sector, or the piece, up to its end. */
+static bool ends_sector(const struct io_buffer *buffer)
 {
-    return buffer->length == PIECE_SECTOR_BYTES ||
+    return (buffer->offset + buffer->length) % PIECE_SECTOR_BYTES == 0 ||
            buffer->piece->piece.length == buffer->piece->capacity;
 }
 
-/* Hands the buffer being filled to the I/O threads. */
-static void queue_filling(struct embedded_stage *stage)
+/* Hands the buffer being filled to the I/O threads. False: too many buffers are queued, and the
+ * waiter (NULL: none) will be woken. */
+static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
 {
     struct embedded *embedded = embedded_of(stage->stage.store);
     struct io_pool *pool = &embedded->io;
     struct io_buffer *buffer = stage->filling;
+    bool charged;
 
-    stage->filling = NULL;
     buffer->next = NULL;
     buffer->holders = stage->stage.wants_md5 ? 2 : 1;
     lock_take(&pool->lock);
-    if (stage->queue_first)
-        stage->queue_last->next = buffer;
-    else
-        stage->queue_first = buffer;
-    stage->queue_last = buffer;
-    stage->queued++;
-    if (!stage->in_hand) {
-        stage->in_hand = true;
-        io_pool_add_locked(pool, &stage->job);
+    charged = io_buffer_charge_locked(pool, buffer, waiter);
+    if (charged) {
+        if (stage->queue_first)
+            stage->queue_last->next = buffer;
+        else
+            stage->queue_first = buffer;
+        stage->queue_last = buffer;
+        stage->queued++;
+        if (!stage->in_hand) {
+            stage->in_hand = true;
+            io_pool_add_locked(pool, &stage->job);
+        }
+        if (stage->stage.wants_md5)
+            stage_summer_add_locked(&embedded->summer, stage, buffer);
     }
-    if (stage->stage.wants_md5)
-        stage_summer_add_locked(&embedded->summer, stage, buffer);
     lock_give(&pool->lock);
+    stage->buffer_waiter = charged ? NULL : waiter;
+    if (charged)
+        stage->filling = NULL;
+    return charged;
 }
 
 /* The result so far; arms the waiter when the queue is long. */
@@ -122,30 +142,51 @@ static enum store_result check_queue(struct embedded_stage *stage, struct waiter
     return result;
 }
 
+/* Sees to it that the buffer being filled has room. */
+static enum store_result make_room(struct embedded_stage *stage, size_t coming,
+                                   struct waiter *waiter)
+{
+    struct io_pool *pool = &embedded_of(stage->stage.store)->io;
+    struct io_buffer *buffer = stage->filling;
+    enum store_result result;
+
+    if (buffer && !ends_sector(buffer)) {
+        struct io_buffer *larger;
+
+        if (buffer->length < buffer->size)
+            return STORE_OK;
+        larger = io_buffer_grow(pool, buffer);
+        if (larger) {
+            stage->filling = larger;
+            return STORE_OK;
+        }
+    }
+    if (buffer && !queue_filling(stage, waiter))
+        return STORE_WAIT;
+    result = check_queue(stage, waiter);
+    if (!result && !begin_buffer(stage, coming, waiter))
+        result = STORE_WAIT;
+    return result;
+}
+
 enum store_result embedded_stage_write(struct stage *base, struct bytes data, struct waiter *waiter,
                                        size_t *ret_taken)
 {
     struct embedded_stage *stage = (struct embedded_stage *)base;
+    enum store_result result = STORE_OK;
     size_t taken = 0;
 
-    *ret_taken = 0;
-    while (taken < data.len) {
-        if (!stage->filling) {
-            enum store_result result = check_queue(stage, waiter);
-
-            if (!result && !begin_sector(stage, waiter))
-                result = STORE_WAIT;
-            if (result) {
-                *ret_taken = taken;
-                return result;
-            }
-        }
-        taken += fill(stage, bytes_from(data, taken));
-        if (is_full(stage->filling))
-            queue_filling(stage);
+    while (taken < data.len && !result) {
+        result = make_room(stage, data.len - taken, waiter);
+        if (!result)
+            taken += fill(stage, bytes_from(data, taken));
     }
+    /* When too many are queued, one that ends its sector stays until the next call. */
+    if (!result && stage->filling &&
+        (ends_sector(stage->filling) || stage->filling->account == IO_QUEUED))
+        (void)queue_filling(stage, NULL);
     *ret_taken = taken;
-    return STORE_OK;
+    return result;
 }
 
 static void make_array(struct embedded_stage *stage)
@@ -166,8 +207,8 @@ enum store_result embedded_stage_finish(struct stage *base, struct waiter *waite
     struct io_pool *pool = &embedded_of(base->store)->io;
     enum store_result result = STORE_WAIT;
 
-    if (stage->filling)
-        queue_filling(stage);
+    if (stage->filling && !queue_filling(stage, waiter))
+        return STORE_WAIT;
     lock_take(&pool->lock);
     if (stage->state == STAGE_FILLING && !stage->first)
         stage->state = STAGE_DONE;

@@ -1,6 +1,7 @@
 /* Stages: a stream of bytes on its way to an extent.
  *
- * Its owner fills buffers of one sector each, with the CRC of what passes. An I/O thread, one at a
+ * Its owner fills buffers of a sector or a part of one, with the CRC of what passes; a buffer is
+ * small while little arrives, and counts against the bound of all stages only when it is queued. An I/O thread, one at a
  * time for each stage, gives every piece a place and writes full buffers, many in one call. When
  * all is written the extent syncer makes it durable together with whatever else waits. Where an
  * MD5 is wanted, stage_sum.h computes it meanwhile; a buffer is free when both have let it go.
@@ -19,7 +20,7 @@
 #include "store/embedded/io_pool.h"
 #include "store/store_private.h"
 
-/* So many sectors of one stage may be held (2 MiB); its owner goes on at half of it. */
+/* So many buffers of one stage may be queued (2 MiB); its owner goes on at half of it. */
 #define STAGE_QUEUED_MAX 32
 
 enum stage_state { STAGE_FILLING, STAGE_WRITING, STAGE_SYNCING, STAGE_DONE, STAGE_FAILED };
@@ -33,7 +34,7 @@ struct embedded_stage {
     struct io_buffer *filling;
     struct piece *array; /* what stage_pieces() gives */
     size_t piece_count;
-    struct waiter *buffer_waiter; /* given to io_buffer_take(), perhaps woken since */
+    struct waiter *buffer_waiter; /* given to io_pool.h, perhaps woken since */
 
     /* Pieces: appended by the owner; places given by the I/O thread before their bytes are written.
      */

@@ -276,12 +276,75 @@ static void threads_abandon_stages(void **state)
     assert_all_given_back(f->store);
 }
 
+#define SLOW_STAGES 1100
+#define SLOW_BYTES  60000u
+#define SLOW_CHUNK  1400u
+
+static void write_slowly(struct stage **stages, const char *bytes, uint64_t at,
+                         struct blocking_waiter *blocking)
+{
+    size_t size = SLOW_BYTES - at < SLOW_CHUNK ? (size_t)(SLOW_BYTES - at) : SLOW_CHUNK;
+
+    for (unsigned i = 0; i < SLOW_STAGES; i++) {
+        struct bytes rest = bytes_of(bytes + at, size);
+
+        while (rest.len > 0) {
+            size_t taken;
+
+            if (stage_write(stages[i], rest, &blocking->waiter, &taken) == STORE_WAIT)
+                blocking_wait(blocking);
+            rest = bytes_from(rest, taken);
+        }
+    }
+}
+
+/* Rule: stages that fill slowly, however many, hold nobody back, and lose nothing of what came in
+ * small parts. store.h, staging pieces */
+static void slow_stages_hold_nobody_back(void **state)
+{
+    struct fixture *f = *state;
+    struct stage *stages[SLOW_STAGES];
+    struct blocking_waiter blocking;
+    char *bytes = xmalloc(SLOW_BYTES);
+    struct stage *quick;
+
+    pattern_fill(bytes, SLOW_BYTES, 1, 0);
+    blocking_init(&blocking);
+    for (unsigned i = 0; i < SLOW_STAGES; i++)
+        stages[i] = stage_open(f->store, i % 2 == 0 ? SLOW_BYTES : UINT64_MAX);
+    for (uint64_t at = 0; at < SLOW_BYTES; at += SLOW_CHUNK) {
+        write_slowly(stages, bytes, at, &blocking);
+        if (at / SLOW_CHUNK % 20 != 0)
+            continue;
+        assert_int_equal(stage_pattern(f->store, 3 * MIB + 77, at, 30000, &quick), STORE_OK);
+        stage_close(quick);
+    }
+    for (unsigned i = 0; i < SLOW_STAGES; i++) {
+        const struct piece *pieces;
+        size_t count;
+
+        while (i < 20 && stage_finish(stages[i], &blocking.waiter) == STORE_WAIT)
+            blocking_wait(&blocking);
+        if (i < 20) {
+            pieces = stage_pieces(stages[i], &count);
+            check_pieces(pieces, count, SLOW_BYTES, 1);
+        }
+        stage_close(stages[i]);
+    }
+    assert_all_given_back(f->store);
+    blocking_release(&blocking);
+    free(bytes);
+}
+
 int main(void)
 {
     static const struct conformance_test tests[] = {
-        TEST(streams_of_any_length, EVERY_STORE),      TEST(long_stream_in_odd_chunks, EVERY_STORE),
-        TEST(abandoned_stages_are_freed, EVERY_STORE), TEST(threads_replace_streams, EVERY_STORE),
+        TEST(streams_of_any_length, EVERY_STORE),
+        TEST(long_stream_in_odd_chunks, EVERY_STORE),
+        TEST(abandoned_stages_are_freed, EVERY_STORE),
+        TEST(threads_replace_streams, EVERY_STORE),
         TEST(threads_abandon_stages, EVERY_STORE),
+        TEST(slow_stages_hold_nobody_back, EVERY_STORE),
     };
 
     return conformance_run("staging", tests, sizeof tests / sizeof tests[0]);
