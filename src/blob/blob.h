@@ -8,7 +8,7 @@
  *     partition <blob name>      LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: content's (content/content.h)
- * So snapshots are walked before their base, as List Blobs gives them. */
+ * So snapshots are returned before their base, as List Blobs gives them. */
 #ifndef LAGRA_BLOB_BLOB_H
 #define LAGRA_BLOB_BLOB_H
 
@@ -35,7 +35,7 @@ enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
                                  struct container *ret_container);
 void container_write(struct changes *changes, struct arena *arena,
                      const struct container *container);
-/* For walks: points into value. */
+/* For iterators: points into value. */
 bool container_decode(struct bytes value, struct container *ret_container);
 
 /* ---- blobs: blob_record.c ---- */
@@ -73,7 +73,7 @@ enum store_result blob_read(struct snapshot *before, struct arena *arena, instan
                             struct blob *ret_blob);
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
 void blob_delete_record(struct changes *changes, struct arena *arena, instant snapshot);
-/* For walks: points into value. */
+/* For iterators: points into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* What the record keys of all snapshots begin with. */
 extern const struct bytes blob_snapshot_prefix;

@@ -1,4 +1,4 @@
-/* List Blobs, flat and by delimiter: a walk over the container's space.
+/* List Blobs, flat and by delimiter: an iterator over the container's space.
  *
  * (1) The work of a page is proportional to the page: what is not shown is jumped over, the
  *     snapshots of a blob and all blobs behind a BlobPrefix with one seek each.
@@ -113,7 +113,7 @@ enum error check_list_blobs(struct decision *d)
 struct page {
     const struct list_blobs *asked;
     struct blob_view view;
-    struct walk *walk;
+    struct space_iterator *iterator;
     struct text out;
     struct text seek; /* reused: a place to jump to */
     uint32_t shown;
@@ -180,7 +180,7 @@ static enum store_result add_group(struct page *page, struct bytes group)
     page->shown++;
     if (!listing_successor(&page->seek, group))
         return STORE_NOT_FOUND;
-    walk_seek(page->walk, text_bytes(&page->seek), (struct bytes){ NULL, 0 });
+    space_iterator_seek(page->iterator, text_bytes(&page->seek), (struct bytes){ NULL, 0 });
     return STORE_OK;
 }
 
@@ -192,7 +192,7 @@ static enum store_result unknown_form(struct bytes name)
 
 /* Shows one record, or passes over it.
  * returns  STORE_OK: go on; STORE_NOT_FOUND: the page is complete; STORE_CORRUPT */
-static enum store_result add_record(struct page *page, const struct walked *at)
+static enum store_result add_record(struct page *page, const struct space_record *at)
 {
     unsigned include = page->asked->listing.include;
     struct bytes name = at->partition_key;
@@ -205,7 +205,7 @@ static enum store_result add_record(struct page *page, const struct walked *at)
     if (snapshot > 0 && !(include & INCLUDE_SNAPSHOTS)) {
         page->seek.len = 0;
         text_add(&page->seek, name);
-        walk_seek(page->walk, text_bytes(&page->seek), base_key);
+        space_iterator_seek(page->iterator, text_bytes(&page->seek), base_key);
         return STORE_OK;
     }
     if (!blob_decode(at->value, &blob))
@@ -231,10 +231,10 @@ static enum store_result add_record(struct page *page, const struct walked *at)
 static enum store_result add_page(struct page *page)
 {
     enum store_result result = STORE_OK;
-    struct walked at;
+    struct space_record at;
 
     while (result == STORE_OK) {
-        result = walk_next(page->walk, &at);
+        result = space_iterator_next(page->iterator, &at);
         if (result == STORE_OK && !in_range(page->asked, at.partition_key))
             result = STORE_NOT_FOUND;
         if (result == STORE_OK)
@@ -257,12 +257,12 @@ static struct listing_place first_place(const struct list_blobs *asked)
 }
 
 /* A page without anything may be that of a container deleted since it was found: then its space was
- * dropped before the walk began, and the answer is that it does not exist. */
+ * dropped before the iterator was opened, and the answer is that it does not exist. */
 static enum error check_still_there(struct decision *d)
 {
     struct partition partition = { blob_account_space(account_name(d->call->account)),
                                    d->call->container };
-    struct snapshot *snapshot = snapshot_open(d->store, partition);
+    struct snapshot *snapshot = snapshot_open(d->store, partition, d->access);
     struct container container;
     enum store_result result;
 
@@ -300,10 +300,11 @@ enum error list_blobs(struct decision *d)
     if (asked->delimiter.ptr)
         listing_name(&page.out, "Delimiter", asked->delimiter);
 
-    page.walk = walk_open(d->store, blob_state(d)->container.space, from.name, from.record);
-    decision_saw(d, walk_sequence(page.walk));
+    page.iterator = space_iterator_open(d->store, blob_state(d)->container.space, from.name,
+                                        from.record, d->access);
+    decision_saw(d, space_iterator_sequence(page.iterator));
     result = add_page(&page);
-    walk_close(page.walk);
+    space_iterator_close(page.iterator);
     if (result != STORE_OK)
         return fail_store(d, result);
     if (page.shown == 0) {

@@ -1,4 +1,4 @@
-/* List Containers: a walk over the account's space, where every container is a partition.
+/* List Containers: an iterator over the account's space, where every container is a partition.
  * The marker is "/account/name" of the container to go on with, as the real service gives it. */
 #include "base/log.h"
 #include "blob/container_private.h"
@@ -103,8 +103,8 @@ static void add_container(struct text *out, const struct container_view *view, s
 
 /* Adds a page of containers. *ret_next: the marker when there are more, else ptr NULL.
  * returns  STORE_OK, STORE_CORRUPT, STORE_IO */
-static enum store_result add_page(struct decision *d, struct walk *walk, struct text *out,
-                                  struct bytes *ret_next)
+static enum store_result add_page(struct decision *d, struct space_iterator *iterator,
+                                  struct text *out, struct bytes *ret_next)
 {
     const struct list_containers *p = d->call->parameters;
     const struct container_view view = {
@@ -115,12 +115,12 @@ static enum store_result add_page(struct decision *d, struct walk *walk, struct 
         .encryption = call_since(d->call, "2019-07-07"),
         .immutable = call_since(d->call, "2020-10-02"),
     };
-    struct walked at;
+    struct space_record at;
     struct container container;
     enum store_result result;
 
     for (uint32_t count = 0;; count++) {
-        result = walk_next(walk, &at);
+        result = space_iterator_next(iterator, &at);
         if (result == STORE_NOT_FOUND)
             return STORE_OK;
         if (result != STORE_OK)
@@ -153,7 +153,7 @@ enum error list_containers(struct decision *d)
     struct bytes from = p->listing.prefix;
     struct bytes next = { NULL, 0 };
     struct text out;
-    struct walk *walk;
+    struct space_iterator *iterator;
     size_t empty_len;
     enum store_result result;
 
@@ -163,11 +163,11 @@ enum error list_containers(struct decision *d)
     text_init(&out, d->arena, 4096);
     listing_begin(&out, d->call, (struct bytes){ NULL, 0 }, &p->listing);
     empty_len = out.len;
-    walk = walk_open(d->store, blob_account_space(account_name(d->call->account)), from,
-                     (struct bytes){ NULL, 0 });
-    decision_saw(d, walk_sequence(walk));
-    result = add_page(d, walk, &out, &next);
-    walk_close(walk);
+    iterator = space_iterator_open(d->store, blob_account_space(account_name(d->call->account)),
+                                   from, (struct bytes){ NULL, 0 }, d->access);
+    decision_saw(d, space_iterator_sequence(iterator));
+    result = add_page(d, iterator, &out, &next);
+    space_iterator_close(iterator);
     if (result != STORE_OK)
         return fail_store(d, result);
 

@@ -111,7 +111,7 @@ static enum error fail_no_container(struct decision *d, enum store_result result
 static enum error read_container(struct decision *d, struct partition at,
                                  struct container *ret_container)
 {
-    struct snapshot *snapshot = snapshot_open(d->store, at);
+    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
     enum store_result result = container_read(snapshot, d->arena, ret_container);
 
     decision_saw(d, snapshot_sequence(snapshot));

@@ -38,6 +38,7 @@ static enum body_taken from_stage(enum store_result result)
     case STORE_IO:
     case STORE_FULL:
     case STORE_BUSY:
+    case STORE_UNKNOWN:
         break;
     }
     return BODY_STORE_FAILED;
@@ -67,7 +68,8 @@ static enum body_taken take_to_stage(struct work *work, struct bytes data, size_
     enum store_result result;
 
     if (!intake->stage) {
-        intake->stage = stage_open(work->endpoint->store, work->call.request->content_length);
+        intake->stage =
+            stage_open(work->endpoint->store, work->partition, work->call.request->content_length);
         if (work->call.wants_md5)
             stage_want_md5(intake->stage);
     }

@@ -84,6 +84,7 @@ enum error fail_store(struct decision *d, enum store_result result)
     case STORE_OK:
     case STORE_CONFLICT:
     case STORE_BUSY:
+    case STORE_UNKNOWN:
     case STORE_WAIT:
         break;
     }

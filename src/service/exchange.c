@@ -87,12 +87,11 @@ static enum state finish_body(struct work *work)
 static enum error open_partition(struct work *work)
 {
     struct decision *d = &work->decision;
-    struct partition partition;
-    enum error e = work->endpoint->service->locate(d, &partition);
+    enum error e = work->endpoint->service->locate(d, &work->partition);
 
     if (e)
         return e;
-    d->before = snapshot_open(d->store, partition);
+    d->before = snapshot_open(d->store, work->partition, d->access);
     decision_saw(d, snapshot_sequence(d->before));
     return OK;
 }
@@ -145,7 +144,8 @@ static enum store_result apply(struct work *work, uint64_t *ret_sequence)
     if (holds)
         gate_hold_syncer(true);
 #endif
-    result = store_commit(d->store, d->before, d->changes, d->now, ret_sequence);
+    result = store_commit(d->store, &(struct commit_part){ d->before, d->changes }, 1, d->now,
+                          d->access, ret_sequence);
 #ifdef LAGRA_GATES
     if (holds && result && gate_count(GATE_APPLIED) == 0)
         gate_hold_syncer(false);
@@ -170,6 +170,7 @@ static enum state commit(struct work *work)
     case STORE_IO:
     case STORE_FULL:
     case STORE_BUSY:
+    case STORE_UNKNOWN:
     case STORE_WAIT:
         break;
     }
@@ -255,6 +256,7 @@ static struct work *work_new(struct exchange *exchange)
     d->call = &work->call;
     d->arena = exchange->arena;
     d->store = work->endpoint->store;
+    d->access = STORE_MAY_BLOCK;
     d->response = &exchange->response;
     d->now = clock_now();
     response_init(d->response, exchange->arena);

@@ -84,7 +84,8 @@ struct decision {
     struct call *call;
     struct arena *arena;
     struct store *store;
-    struct snapshot *before; /* of the call's partition */
+    enum store_access access; /* of every read and commit of this decision */
+    struct snapshot *before;  /* of the call's partition */
     struct changes *changes;
     struct response *response;
     instant now;

@@ -62,6 +62,7 @@ struct work {
     const struct endpoint *endpoint;
     struct call call;
     struct decision decision;
+    struct partition partition; /* of the decision: by the early check, then by each attempt */
     struct pause pause;
     enum state state;
     struct arena_mark attempt; /* where decide begins: rewound when it is made again */

@@ -1,4 +1,4 @@
-/* Scans of a partition and walks over a space: both are an engine's cursor whose keys and values
+/* Scans of a partition and iterators over a space: both are an engine's cursor whose keys and values
  * are taken apart here. */
 #include "store/store_private.h"
 
@@ -8,7 +8,7 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
-/* The pieces of one record that is read without an arena of the caller, or of a walk. */
+/* The pieces of one record that is read without an arena of the caller, or of a space iterator. */
 #define READING_ARENA_MAX (64u << 20)
 
 static enum store_result malformed(struct bytes key)
@@ -86,7 +86,7 @@ void scan_close(struct scan *scan)
     free(scan);
 }
 
-struct walk {
+struct space_iterator {
     struct cursor *cursor; /* NULL: the space is gone */
     struct guid space;
     uint64_t sequence;
@@ -97,38 +97,42 @@ struct walk {
     size_t partition_max; /* room there */
 };
 
-struct walk *walk_open(struct store *store, struct guid space, struct bytes from_partition,
-                       struct bytes from_record)
+struct space_iterator *space_iterator_open(struct store *store, struct guid space,
+                                           struct bytes from_partition, struct bytes from_record,
+                                           enum store_access access)
 {
-    struct walk *walk = xcalloc(1, sizeof *walk);
+    struct space_iterator *iterator = xcalloc(1, sizeof *iterator);
     struct key end;
 
-    walk->space = space;
-    walk->arena = arena_new(READING_ARENA_MAX);
-    key_init(&walk->from);
+    iterator->space = space;
+    iterator->arena = arena_new(READING_ARENA_MAX);
+    key_init(&iterator->from);
     key_init(&end);
     key_set_space(&end, KEY_KIND_LISTED, &space);
     key_set_end(&end);
-    walk->cursor = store->operations->walk_cursor(store, &space, key_bytes(&end), &walk->sequence);
+    iterator->cursor = store->operations->space_cursor(store, &space, key_bytes(&end), access,
+                                                       &iterator->sequence);
     key_release(&end);
-    walk_seek(walk, from_partition, from_record);
-    return walk;
+    space_iterator_seek(iterator, from_partition, from_record);
+    return iterator;
 }
 
-uint64_t walk_sequence(const struct walk *walk)
+uint64_t space_iterator_sequence(const struct space_iterator *iterator)
 {
-    return walk->sequence;
+    return iterator->sequence;
 }
 
-void walk_seek(struct walk *walk, struct bytes from_partition, struct bytes from_record)
+void space_iterator_seek(struct space_iterator *iterator, struct bytes from_partition,
+                         struct bytes from_record)
 {
-    key_set_place(&walk->from, RECORD_LISTED, (struct partition){ walk->space, from_partition },
-                  from_record);
-    walk->seeking = true;
+    key_set_place(&iterator->from, RECORD_LISTED,
+                  (struct partition){ iterator->space, from_partition }, from_record);
+    iterator->seeking = true;
 }
 
 /* Gives the partition key of an escaped one, in place where nothing is escaped. */
-static bool partition_key(struct walk *walk, struct bytes escaped, struct bytes *ret_key)
+static bool partition_key(struct space_iterator *iterator, struct bytes escaped,
+                          struct bytes *ret_key)
 {
     size_t length;
 
@@ -136,51 +140,54 @@ static bool partition_key(struct walk *walk, struct bytes escaped, struct bytes 
         *ret_key = escaped;
         return true;
     }
-    if (escaped.len > walk->partition_max) {
-        walk->partition_max = 2 * escaped.len;
-        walk->partition = xrealloc(walk->partition, walk->partition_max);
+    if (escaped.len > iterator->partition_max) {
+        iterator->partition_max = 2 * escaped.len;
+        iterator->partition = xrealloc(iterator->partition, iterator->partition_max);
     }
-    if (!key_unescape(escaped, walk->partition, &length))
+    if (!key_unescape(escaped, iterator->partition, &length))
         return false;
-    *ret_key = bytes_of(walk->partition, length);
+    *ret_key = bytes_of(iterator->partition, length);
     return true;
 }
 
-enum store_result walk_next(struct walk *walk, struct walked *ret_walked)
+enum store_result space_iterator_next(struct space_iterator *iterator,
+                                      struct space_record *ret_record)
 {
     const struct store_operations *operations;
     const struct piece *pieces;
     struct arena_mark mark;
-    struct walked walked;
+    struct space_record found;
     struct bytes escaped;
     enum store_result result;
     size_t count;
 
-    if (!walk->cursor)
+    if (!iterator->cursor)
         return STORE_NOT_FOUND;
-    operations = walk->cursor->store->operations;
-    result = walk->seeking ? operations->cursor_seek(walk->cursor, key_bytes(&walk->from))
-                           : operations->cursor_next(walk->cursor);
-    walk->seeking = false;
+    operations = iterator->cursor->store->operations;
+    result = iterator->seeking
+                 ? operations->cursor_seek(iterator->cursor, key_bytes(&iterator->from))
+                 : operations->cursor_next(iterator->cursor);
+    iterator->seeking = false;
     if (result)
         return result;
 
-    mark = arena_mark(walk->arena);
-    result = record_value_decode(walk->cursor->value, walk->arena, &walked.value, &pieces, &count);
-    arena_rewind(walk->arena, mark);
-    if (result || !key_split(walk->cursor->key, &escaped, &walked.record_key) ||
-        !partition_key(walk, escaped, &walked.partition_key))
-        return malformed(walk->cursor->key);
-    *ret_walked = walked;
+    mark = arena_mark(iterator->arena);
+    result = record_value_decode(iterator->cursor->value, iterator->arena, &found.value, &pieces,
+                                 &count);
+    arena_rewind(iterator->arena, mark);
+    if (result || !key_split(iterator->cursor->key, &escaped, &found.record_key) ||
+        !partition_key(iterator, escaped, &found.partition_key))
+        return malformed(iterator->cursor->key);
+    *ret_record = found;
     return STORE_OK;
 }
 
-void walk_close(struct walk *walk)
+void space_iterator_close(struct space_iterator *iterator)
 {
-    if (walk->cursor)
-        walk->cursor->store->operations->cursor_close(walk->cursor);
-    arena_free(walk->arena);
-    key_release(&walk->from);
-    free(walk->partition);
-    free(walk);
+    if (iterator->cursor)
+        iterator->cursor->store->operations->cursor_close(iterator->cursor);
+    arena_free(iterator->arena);
+    key_release(&iterator->from);
+    free(iterator->partition);
+    free(iterator);
 }

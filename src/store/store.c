@@ -16,6 +16,7 @@ const char *store_result_text(enum store_result result)
         [STORE_FULL] = "no space left",
         [STORE_BUSY] = "another process uses this data folder",
         [STORE_WAIT] = "not yet",
+        [STORE_UNKNOWN] = "the outcome is unknown",
     };
 
     assert((size_t)result < sizeof texts / sizeof texts[0]);
@@ -32,9 +33,24 @@ bool store_healthy(struct store *store)
     return store->operations->healthy(store);
 }
 
-struct snapshot *snapshot_open(struct store *store, struct partition partition)
+struct store_limits store_limits(const struct store *store)
 {
-    return store->operations->snapshot_open(store, partition);
+    return store->operations->limits(store);
+}
+
+enum store_result space_create(struct store *store, enum space_shape shape,
+                               enum store_access access, struct guid *ret_space)
+{
+    return store->operations->space_create(store, shape, access, ret_space);
+}
+
+struct snapshot *snapshot_open(struct store *store, struct partition partition,
+                               enum store_access access)
+{
+    struct snapshot *snapshot = store->operations->snapshot_open(store, partition);
+
+    snapshot->access = access;
+    return snapshot;
 }
 
 void snapshot_close(struct snapshot *snapshot)
@@ -42,9 +58,36 @@ void snapshot_close(struct snapshot *snapshot)
     snapshot->store->operations->snapshot_close(snapshot);
 }
 
+void snapshot_set_access(struct snapshot *snapshot, enum store_access access)
+{
+    snapshot->access = access;
+}
+
 uint64_t snapshot_sequence(const struct snapshot *snapshot)
 {
     return snapshot->sequence;
+}
+
+instant snapshot_instant(const struct snapshot *snapshot)
+{
+    return snapshot->newest;
+}
+
+enum store_result snapshot_hold(struct snapshot *snapshot)
+{
+    return snapshot->store->operations->snapshot_hold(snapshot);
+}
+
+void snapshot_expect(struct snapshot *snapshot, enum record_family family, struct bytes key)
+{
+    struct key full;
+
+    if (snapshot->gone)
+        return;
+    key_init(&full);
+    key_set_record(&full, family, snapshot->prefix, key);
+    snapshot->store->operations->snapshot_expect(snapshot, key_bytes(&full));
+    key_release(&full);
 }
 
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
@@ -67,14 +110,22 @@ enum store_result snapshot_get(struct snapshot *snapshot, enum record_family fam
     return STORE_OK;
 }
 
-enum store_result store_commit(struct store *store, struct snapshot *snapshot,
-                               const struct changes *changes, instant now, uint64_t *ret_sequence)
+enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
+                               instant now, enum store_access access, uint64_t *ret_sequence)
 {
-    assert(snapshot->store == store);
+    bool changes = false;
 
-    if (snapshot->gone)
-        return STORE_NOT_FOUND;
-    return store->operations->commit(snapshot, changes, now, ret_sequence);
+    for (size_t i = 0; i < count; i++) {
+        assert(parts[i].snapshot->store == store);
+        for (size_t j = 0; j < i; j++)
+            assert(!bytes_equal(parts[i].snapshot->prefix, parts[j].snapshot->prefix));
+        changes = changes || parts[i].changes;
+    }
+    assert(changes);
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].snapshot->gone)
+            return STORE_NOT_FOUND;
+    return store->operations->commit(store, parts, count, now, access, ret_sequence);
 }
 
 void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
@@ -87,9 +138,14 @@ bool store_is_durable(struct store *store, uint64_t sequence)
     return store->operations->is_durable(store, sequence);
 }
 
-struct stage *stage_open(struct store *store, uint64_t length_hint)
+enum store_result store_settled(struct store *store, uint64_t sequence)
 {
-    return store->operations->stage_open(store, length_hint);
+    return store->operations->settled(store, sequence);
+}
+
+struct stage *stage_open(struct store *store, struct partition partition, uint64_t length_hint)
+{
+    return store->operations->stage_open(store, partition, length_hint);
 }
 
 void stage_want_md5(struct stage *stage)
@@ -148,4 +204,28 @@ enum store_result piece_check(struct store *store, const struct piece *piece, ui
 void store_collect_now(struct store *store, struct store_usage *ret_usage)
 {
     store->operations->collect_now(store, ret_usage);
+}
+
+/* ---- what local engines have in common ---- */
+
+enum store_result local_space_create(struct store *store, enum space_shape shape,
+                                     enum store_access access, struct guid *ret_space)
+{
+    (void)store;
+    (void)shape;
+    (void)access;
+    *ret_space = guid_new();
+    return STORE_OK;
+}
+
+enum store_result local_snapshot_hold(struct snapshot *snapshot)
+{
+    (void)snapshot;
+    return STORE_OK;
+}
+
+void local_snapshot_expect(struct snapshot *snapshot, struct bytes key)
+{
+    (void)snapshot;
+    (void)key;
 }

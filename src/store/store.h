@@ -1,28 +1,49 @@
 /* The only way to data. Words as in the Windows Azure Storage paper (SOSP 2011) where it has them.
  *
  *   space      a 128-bit id; each incarnation of a container, table, queue or share has a fresh one
- *   partition  (space, key): unit of atomicity and of snapshot isolation
+ *   partition  (space, key): the unit of snapshot isolation; a commit changes one or several
  *   record     ordered key -> value inside a partition, in one of two families: LISTED records are
- *              what a walk over the space visits; INNER records are not
+ *              what an iterator over the space returns; INNER records are not
  *   piece      immutable bulk bytes, written once and made durable before the commit that refers to
  *              them; guarded by a CRC-32C for each sector. A record refers to pieces of its own
  *              partition; several records may refer to one piece (the store counts references)
  *
- * How a change is made: open a snapshot of the partition; read it; collect changes; commit. The
- * commit applies all of them or none, and only if the partition is still as the snapshot saw it;
- * otherwise STORE_CONFLICT, and the caller decides again on a newer snapshot.
+ * How a change is made: open a snapshot of each partition that matters; read them; collect changes;
+ * commit. The commit applies all changes or none, and only if each partition is still as its
+ * snapshot saw it; otherwise STORE_CONFLICT, and the caller decides again on newer snapshots.
+ *
+ * There are two kinds of engine. A local one (embedded, memory) has all records at hand, and knows
+ * the outcome of a commit when store_commit() returns. A remote one (records on other machines) has
+ * to ask for what it does not hold, and learns the outcome later. Callers are written for both:
+ *  - Any function that takes an access, or reads through an object that was opened with one, may
+ *    return STORE_WAIT under STORE_NO_WAIT: the answer is not in memory. Nothing has been returned
+ *    and nothing has changed. The caller repeats the whole decision under STORE_MAY_BLOCK on a
+ *    thread that may wait. Under STORE_MAY_BLOCK these functions never return STORE_WAIT.
+ *  - Reads may return STORE_CONFLICT: the state of the snapshot is gone. Decide again on a new one.
+ *    Never after snapshot_hold() returned STORE_OK, and never from a local engine.
+ *  - A decision that is repeated on the same state must come to the same result.
+ *  - A snapshot may show commits that are not settled yet. Nothing that was seen or done is reported
+ *    to a client before store_wait_durable() has woken its waiter and store_settled() has returned
+ *    STORE_OK. On STORE_CONFLICT the caller decides again, as if store_commit() had returned it.
  *
  * Store invariants, cited as "store invariant N":
- *  (1) A commit is atomic, in memory and after a crash.
+ *  (1) A commit is atomic, in memory and after a crash, over all its partitions. Snapshots of
+ *      different partitions are not of one moment: a reader of two may see one before and the other
+ *      after a commit to both. Who needs both unchanged makes one of them a guard of its commit.
  *  (2) A record never refers to a piece that is not durable.
- *  (3) Every snapshot and commit has a sequence; once store_wait_durable() lets go of that one,
- *      all that the snapshot saw or the commit did survives a crash.
- *  (4) A piece seen by an open snapshot keeps its bytes until that snapshot is closed.
+ *  (3) Every snapshot and commit has a sequence. Once store_wait_durable() has woken the waiter of
+ *      that sequence and store_settled() returns STORE_OK, all that the snapshot saw or the commit
+ *      did survives a crash.
+ *  (4) A piece seen by an open snapshot keeps its bytes until that snapshot is closed. In a remote
+ *      engine this holds for snapshots that are held (snapshot_hold()), and for five minutes for
+ *      others.
  *  (5) Bytes whose CRC does not match are never returned: STORE_CORRUPT.
- *  (6) A failed write or sync is final: the store stops accepting commits (STORE_IO), and what was
- *      not durable is never acknowledged.
+ *  (6) What is not durable is never acknowledged. In a local engine a failed write or sync is final:
+ *      the store stops accepting commits (STORE_IO). In a remote engine a commit whose outcome cannot
+ *      be learned is neither acknowledged nor repeated: store_settled() returns STORE_UNKNOWN.
  *
- * No function here waits for a disk write; those that may wait for a disk read say so. */
+ * No function here waits for a disk write. Reads wait for the disk, or for other machines, only
+ * under STORE_MAY_BLOCK. */
 #ifndef LAGRA_STORE_STORE_H
 #define LAGRA_STORE_STORE_H
 
@@ -34,15 +55,24 @@
 
 enum store_result {
     STORE_OK = 0,
-    STORE_NOT_FOUND, /* no such record; the space was dropped; the walk is at its end */
-    STORE_CONFLICT,  /* the partition changed since the snapshot: decide again */
-    STORE_CORRUPT,   /* a checksum or the form of stored data is wrong; logged where it was found */
-    STORE_IO,        /* the disk failed, or had failed before; logged */
-    STORE_FULL,      /* no space left for pieces; nothing was changed */
-    STORE_BUSY,      /* another process has this data folder (open only) */
-    STORE_WAIT,      /* not now: the waiter given will be woken; then call again */
+    STORE_NOT_FOUND, /* no such record; the space was dropped; the iterator is at its end */
+    STORE_CONFLICT, /* a partition changed since its snapshot, or its state is gone: decide again */
+    STORE_CORRUPT,  /* a checksum or the form of stored data is wrong; logged where it was found */
+    STORE_IO,       /* the disk failed, or had failed before; logged */
+    STORE_FULL,     /* no space left for pieces; nothing was changed */
+    STORE_BUSY,     /* another process has this data folder (open only) */
+    STORE_WAIT,     /* with a waiter: it will be woken, then call again. With STORE_NO_WAIT: not in
+                      * memory; decide again with STORE_MAY_BLOCK */
+    STORE_UNKNOWN,  /* store_settled() only: the outcome cannot be learned; close the connection
+                      * without an answer. Never from a local engine */
 };
 const char *store_result_text(enum store_result result);
+
+/* Whether a call may wait for a disk or for another machine. */
+enum store_access {
+    STORE_NO_WAIT,   /* from memory only, else STORE_WAIT: for threads that serve many */
+    STORE_MAY_BLOCK, /* waits as long as it takes: for threads that may */
+};
 
 struct store;
 
@@ -59,10 +89,12 @@ enum record_family { RECORD_LISTED, RECORD_INNER };
 #define PIECE_SECTOR_BYTES (64u << 10)
 #define PIECE_SECTORS_MAX  (PIECE_MAX_BYTES / PIECE_SECTOR_BYTES)
 
+/* (extent, offset) names a piece. Outside the engine these two are compared for equality and for
+ * lying next to each other, nothing else. */
 struct piece {
     uint32_t extent;
     uint32_t length; /* 1..PIECE_MAX_BYTES */
-    uint64_t offset; /* in the extent */
+    uint64_t offset;
     /* One CRC-32C a sector of PIECE_SECTOR_BYTES; the last sector may be short. */
     const uint32_t *sector_crc;
 };
@@ -85,21 +117,57 @@ struct store_options {
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem);
 struct store *store_open_memory(void);
-/* Waits until all is durable, stops the threads, closes. All snapshots, walks and stages must
+/* Waits until all is durable, stops the threads, closes. All snapshots, iterators and stages must
  * be closed. */
 void store_close(struct store *store);
-/* True until a write or sync failed (store invariant 6). Any thread. */
+/* False after a write or sync has failed (store invariant 6). A local engine stays so; a remote one
+ * may recover. Any thread. */
 bool store_healthy(struct store *store);
+
+/* What a caller may put into one record and one commit. */
+struct store_limits {
+    uint32_t
+        inline_bytes; /* bytes of content up to this size lie better in a record than in a piece */
+    uint32_t record_bytes; /* most bytes of the key and the value of one record, together */
+    uint64_t commit_bytes; /* most bytes of all keys and values of one commit */
+};
+struct store_limits store_limits(const struct store *store);
+
+/* ---- spaces ---- */
+
+/* How many partitions a space is expected to have. */
+enum space_shape {
+    SPACE_ONE,  /* one partition, or few */
+    SPACE_WIDE, /* any number */
+};
+/* Makes a new space. The commit that writes its id into a record gives it a meaning; one that no
+ * commit named is collected in the background.
+ * returns STORE_OK, STORE_WAIT, STORE_IO */
+enum store_result space_create(struct store *store, enum space_shape shape,
+                               enum store_access access, struct guid *ret_space);
 
 /* ---- snapshots ---- */
 
 /* One committed state of one partition, from open to close. Belongs to one thread at a time. */
 struct snapshot;
 
-struct snapshot *snapshot_open(struct store *store, struct partition partition);
+/* Never waits. The access is that of all reads through the snapshot. */
+struct snapshot *snapshot_open(struct store *store, struct partition partition,
+                               enum store_access access);
 void snapshot_close(struct snapshot *snapshot);
-/* What must be durable before anything read here may be told (store invariant 3). */
+/* Changes the access of reads that begin after this call. */
+void snapshot_set_access(struct snapshot *snapshot, enum store_access access);
+/* What must be durable before anything read here may be reported (store invariant 3). */
 uint64_t snapshot_sequence(const struct snapshot *snapshot);
+/* At least the newest instant of any commit of the partition. The instant of a decision must be
+ * above it, whatever the clock of this machine says: now = max(clock_now(), this + 1), read after
+ * the snapshot was opened. */
+instant snapshot_instant(const struct snapshot *snapshot);
+/* Keeps the state of the snapshot readable until it is closed: reads no longer return
+ * STORE_CONFLICT, and pieces keep their bytes (store invariant 4). For readers that live long: a
+ * streaming answer, a long scan.
+ * returns STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_IO */
+enum store_result snapshot_hold(struct snapshot *snapshot);
 
 struct record {
     struct bytes key;
@@ -108,17 +176,22 @@ struct record {
     size_t piece_count;
 };
 
-/* May wait for a disk read.
- * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO */
+/* A hint that this record will be read: an engine may fetch several with one message. */
+void snapshot_expect(struct snapshot *snapshot, enum record_family family, struct bytes key);
+/* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
                                struct bytes key, struct arena *arena, struct record *ret_record);
 
-/* First record of the family whose key is at or after `from` and begins with `prefix`.
- * STORE_NOT_FOUND when there is none. To go on: from = key + "\0". For runs use a scan. */
+/* The records of a family whose keys begin with `prefix`, in order, from the first key at or after
+ * `from`. Of a partition that is consumed from its front (messages), `from` must be a low-water mark
+ * that the caller keeps: a scan from the beginning steps over everything deleted before it. */
 struct scan;
 struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
                        struct bytes from);
-/* Next record; its memory is valid until the next call or close unless an arena is given. */
+/* Next record; its memory is valid until the next call or close unless an arena is given. After
+ * STORE_WAIT or STORE_CONFLICT the scan can only be closed.
+ * returns STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,
+ *         STORE_IO */
 enum store_result scan_next(struct scan *scan, struct arena *arena, struct record *ret_record);
 void scan_close(struct scan *scan);
 
@@ -140,55 +213,89 @@ void changes_delete(struct changes *changes, enum record_family family, struct b
  * and no open snapshot can see it. */
 void changes_release(struct changes *changes, const struct piece *pieces, size_t piece_count);
 /* Drops a whole space in the same commit: all its partitions are gone at once for every new
- * snapshot and walk, commits to it give STORE_NOT_FOUND, its contents are collected in the
+ * snapshot and iterator, commits to it return STORE_NOT_FOUND, its contents are collected in the
  * background. */
 void changes_drop_space(struct changes *changes, struct guid space);
 
-/* Applies the changes to the snapshot's partition, atomically, if it is unchanged since. A snapshot
- * whose commit gave STORE_OK is spent: it may be closed, not read or committed again.
+/* One partition of a commit. */
+struct commit_part {
+    struct snapshot *snapshot;
+    const struct changes
+        *changes; /* NULL: a guard. Nothing is written, but the commit is refused if
+                                    * the partition has changed since the snapshot */
+};
+
+/* Applies the changes of all parts atomically, if every partition is unchanged since its snapshot.
+ * Each partition is in one part at most, and at least one part has changes. A guard costs a remote
+ * engine a message: use one where a rule spans two partitions, not on every write.
  *
- * now           the instant the changes were decided at
- * ret_sequence  what to wait for before the success may be told
- * returns       STORE_OK
+ * After STORE_OK the snapshots of parts with changes are spent: they may be closed, not read or
+ * committed again. Those of guards stay as they were.
+ *
+ * now           the instant the changes were decided at, above snapshot_instant() of every part
+ * ret_sequence  what to wait for before the success may be reported
+ * returns       STORE_OK         see store_settled()
  *               STORE_CONFLICT   changed since; now and then also when only another partition was
- *               STORE_NOT_FOUND  the space is dropped
- *               STORE_IO */
-enum store_result store_commit(struct store *store, struct snapshot *snapshot,
-                               const struct changes *changes, instant now, uint64_t *ret_sequence);
+ *               STORE_NOT_FOUND  the space of a part is dropped
+ *               STORE_WAIT       only under STORE_NO_WAIT
+ *               STORE_IO, STORE_CORRUPT */
+enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
+                               instant now, enum store_access access, uint64_t *ret_sequence);
 
 /* ---- durability ---- */
 
-/* Calls waiter->wake once all up to `sequence` is durable or the store has failed (ask
- * store_healthy()); at once, in this call, if it already is. Any thread. */
+/* Calls waiter->wake once all up to `sequence` is durable or settled otherwise, or the store has
+ * failed; at once, in this call, if it already is. Any thread. */
 void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter);
+/* True when store_wait_durable() would wake at once because all up to `sequence` is durable. */
 bool store_is_durable(struct store *store, uint64_t sequence);
+/* What became of all that was seen or done up to `sequence`, after its waiter was woken.
+ * returns STORE_OK        durable
+ *         STORE_WAIT      not settled yet
+ *         STORE_CONFLICT  what was seen or done never came to be: decide again
+ *         STORE_IO        the store has failed
+ *         STORE_UNKNOWN   see there */
+enum store_result store_settled(struct store *store, uint64_t sequence);
 
-/* ---- walking the partitions of a space ---- */
+/* ---- iterating over the partitions of a space ---- */
 
-/* Visits LISTED records of a space in order of (partition key, record key), all from one state. */
-struct walk;
-/* Starts at the first record at or after (from_partition, from_record). */
-struct walk *walk_open(struct store *store, struct guid space, struct bytes from_partition,
-                       struct bytes from_record);
-uint64_t walk_sequence(const struct walk *walk);
-struct walked {
-    struct bytes partition_key; /* all valid until the next call on this walk */
+/* The LISTED records of a space in order of (partition key, record key). Each partition is seen in
+ * one committed state, and everything acknowledged before the iterator was opened is seen; states
+ * of different partitions may be of different moments. (Local engines show one state of all.) */
+struct space_iterator;
+/* Starts at the first record at or after (from_partition, from_record). Never waits. */
+struct space_iterator *space_iterator_open(struct store *store, struct guid space,
+                                           struct bytes from_partition, struct bytes from_record,
+                                           enum store_access access);
+/* As snapshot_sequence(). */
+uint64_t space_iterator_sequence(const struct space_iterator *iterator);
+struct space_record {
+    struct bytes partition_key; /* all valid until the next call on this iterator */
     struct bytes record_key;
     struct bytes value;
 };
-/* STORE_OK, STORE_NOT_FOUND at the end, STORE_CORRUPT, STORE_IO. May wait for a disk read. */
-enum store_result walk_next(struct walk *walk, struct walked *ret_walked);
-/* The next walk_next() gives the first record at or after this place. */
-void walk_seek(struct walk *walk, struct bytes from_partition, struct bytes from_record);
-void walk_close(struct walk *walk);
+/* After STORE_WAIT or STORE_CONFLICT the iterator can only be closed.
+ * returns STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,
+ *         STORE_IO */
+enum store_result space_iterator_next(struct space_iterator *iterator,
+                                      struct space_record *ret_record);
+/* The next space_iterator_next() returns the first record at or after this place. */
+void space_iterator_seek(struct space_iterator *iterator, struct bytes from_partition,
+                         struct bytes from_record);
+void space_iterator_close(struct space_iterator *iterator);
 
 /* ---- staging pieces ---- */
 
 /* Writes a stream of bytes as pieces of at most PIECE_MAX_BYTES. Belongs to one thread at a time.
  * Bytes are copied into bounded buffers and written by the store's I/O threads. */
 struct stage;
-/* length_hint: how many bytes will come; UINT64_MAX unknown. */
-struct stage *stage_open(struct store *store, uint64_t length_hint);
+/* Never waits: the first stage_write() does what has to be waited for.
+ *
+ * partition    of the record that will refer to the pieces: where a remote engine puts them. When
+ *              another one refers to them in the end (a container was replaced meanwhile) such an
+ *              engine has to move them
+ * length_hint  how many bytes will come; UINT64_MAX unknown */
+struct stage *stage_open(struct store *store, struct partition partition, uint64_t length_hint);
 /* Before the first stage_write(): the MD5 of all bytes will be asked for. It is computed on the way,
  * by a thread of the store, together with those of other stages (base/md5.h). */
 void stage_want_md5(struct stage *stage);

@@ -16,11 +16,13 @@ struct store {
     const struct store_operations *operations;
 };
 
-/* The first member of an engine's snapshot; immutable once open. */
+/* The first member of an engine's snapshot; but for `access` immutable once open. */
 struct snapshot {
     struct store *store;
     uint64_t sequence; /* at least that of the newest change to the partition, or of the dropping of
                         * its space */
+    instant newest;    /* snapshot_instant() */
+    enum store_access access;
     struct guid space;
     bool gone;           /* the space had been dropped: there is nothing to read */
     struct bytes prefix; /* of every key of the partition, family byte first; owned by the engine */
@@ -46,29 +48,41 @@ struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
 
+    struct store_limits (*limits)(const struct store *store);
+    enum store_result (*space_create)(struct store *store, enum space_shape shape,
+                                      enum store_access access, struct guid *ret_space);
+
+    /* The caller sets the access. */
     struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
     void (*snapshot_close)(struct snapshot *snapshot);
+    enum store_result (*snapshot_hold)(struct snapshot *snapshot);
+    /* With a full key. */
+    void (*snapshot_expect)(struct snapshot *snapshot, struct bytes key);
     /* The record under a full key, decoded into the arena; ret_record->key is left alone. */
     enum store_result (*get)(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                              struct record *ret_record);
-    enum store_result (*commit)(struct snapshot *snapshot, const struct changes *changes,
-                                instant now, uint64_t *ret_sequence);
+    /* No space of a part was gone when its snapshot was opened. */
+    enum store_result (*commit)(struct store *store, const struct commit_part *parts, size_t count,
+                                instant now, enum store_access access, uint64_t *ret_sequence);
 
     void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
     bool (*is_durable)(struct store *store, uint64_t sequence);
+    enum store_result (*settled)(struct store *store, uint64_t sequence);
 
     /* Cursors see keys below `end` only (copied). The one of a scan sees the snapshot's state and
-     * is closed before it; the one of a walk sees the newest state and tells its sequence, and is
-     * NULL when the space is dropped. Both stand nowhere until cursor_seek(). */
+     * is closed before it; the one of a space iterator sees the newest state and returns its sequence, and
+     * is NULL when the space is dropped. Both stand nowhere until cursor_seek(). */
     struct cursor *(*scan_cursor)(struct snapshot *snapshot, struct bytes end);
-    struct cursor *(*walk_cursor)(struct store *store, const struct guid *space, struct bytes end,
-                                  uint64_t *ret_sequence);
-    /* Both: STORE_OK, STORE_NOT_FOUND at the end, STORE_CORRUPT, STORE_IO. */
+    struct cursor *(*space_cursor)(struct store *store, const struct guid *space, struct bytes end,
+                                   enum store_access access, uint64_t *ret_sequence);
+    /* Both: STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,
+     * STORE_IO. */
     enum store_result (*cursor_seek)(struct cursor *cursor, struct bytes key);
     enum store_result (*cursor_next)(struct cursor *cursor);
     void (*cursor_close)(struct cursor *cursor);
 
-    struct stage *(*stage_open)(struct store *store, uint64_t length_hint);
+    struct stage *(*stage_open)(struct store *store, struct partition partition,
+                                uint64_t length_hint);
     enum store_result (*stage_write)(struct stage *stage, struct bytes data, struct waiter *waiter,
                                      size_t *ret_taken);
     enum store_result (*stage_finish)(struct stage *stage, struct waiter *waiter);
@@ -83,6 +97,19 @@ struct store_operations {
 
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
 };
+
+/* ---- what local engines have in common ---- */
+
+/* Larger records make commits and compactions slow for all. */
+#define LOCAL_INLINE_BYTES (16u << 10)
+#define LOCAL_RECORD_BYTES (4u << 20)
+
+/* Ids are random, and nothing has to be prepared. */
+enum store_result local_space_create(struct store *store, enum space_shape shape,
+                                     enum store_access access, struct guid *ret_space);
+/* Every snapshot is held. */
+enum store_result local_snapshot_hold(struct snapshot *snapshot);
+void local_snapshot_expect(struct snapshot *snapshot, struct bytes key);
 
 /* ---- what a list of changes holds, for the engines ---- */
 

@@ -215,8 +215,11 @@ static enum store_result write_if_unchanged(struct batch *batch, struct embedded
             extents_referred(&batch->embedded->extents, pieces, count, batch->first_count);
         }
         result = write_batch(batch, stripe, own->hash, own);
-        if (!result)
+        if (!result) {
             announce_clock(batch->embedded, ahead);
+            if (now > stripe->newest)
+                stripe->newest = now;
+        }
         *ret_sequence = stripe->sequence;
     }
     lock_give(&stripe->lock);
@@ -258,15 +261,20 @@ static enum store_result commit_inside(struct embedded_snapshot *own, const stru
     return STORE_OK;
 }
 
-enum store_result embedded_commit(struct snapshot *snapshot, const struct changes *changes,
-                                  instant now, uint64_t *ret_sequence)
+enum store_result embedded_commit(struct store *store, const struct commit_part *parts,
+                                  size_t count, instant now, enum store_access access,
+                                  uint64_t *ret_sequence)
 {
+    struct snapshot *snapshot = parts[0].snapshot;
+    const struct changes *changes = parts[0].changes;
     struct embedded_snapshot *own = (struct embedded_snapshot *)snapshot;
-    struct embedded *embedded = embedded_of(snapshot->store);
+    struct embedded *embedded = embedded_of(store);
     const struct guid *dropped;
     size_t dropped_count;
     enum store_result result;
 
+    assert(count == 1);
+    (void)access;
     if (atomic_load(&embedded->failed))
         return STORE_IO;
     dropped = changes_dropped_spaces(changes, &dropped_count);

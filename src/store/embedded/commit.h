@@ -8,8 +8,9 @@
 struct embedded;
 
 /* For the table of operations. */
-enum store_result embedded_commit(struct snapshot *snapshot, const struct changes *changes,
-                                  instant now, uint64_t *ret_sequence);
+enum store_result embedded_commit(struct store *store, const struct commit_part *parts,
+                                  size_t count, instant now, enum store_access access,
+                                  uint64_t *ret_sequence);
 /* The collector's: to a partition of a dropped space, which nobody else changes. */
 enum store_result commit_collected(struct embedded *embedded, struct bytes partition_prefix,
                                    const struct changes *changes);

@@ -48,13 +48,15 @@ struct cursor *embedded_scan_cursor(struct snapshot *base, struct bytes end)
     return &cursor->cursor;
 }
 
-struct cursor *embedded_walk_cursor(struct store *store, const struct guid *space, struct bytes end,
-                                    uint64_t *ret_sequence)
+struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
+                                     struct bytes end, enum store_access access,
+                                     uint64_t *ret_sequence)
 {
     struct embedded *embedded = embedded_of(store);
     struct cursor *cursor = NULL;
     uint64_t dropped_at;
 
+    (void)access;
     spaces_enter(&embedded->spaces, space);
     dropped_at = spaces_dropped_at(&embedded->spaces, space);
     if (dropped_at == 0)

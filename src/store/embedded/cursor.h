@@ -1,4 +1,4 @@
-/* Cursors: RocksDB iterators over a run of keys, for scans of a snapshot and walks over a space. */
+/* Cursors: RocksDB iterators over a run of keys, for scans of a snapshot and iterators over a space. */
 #ifndef LAGRA_STORE_EMBEDDED_CURSOR_H
 #define LAGRA_STORE_EMBEDDED_CURSOR_H
 
@@ -6,8 +6,9 @@
 
 /* For the table of operations. */
 struct cursor *embedded_scan_cursor(struct snapshot *snapshot, struct bytes end);
-struct cursor *embedded_walk_cursor(struct store *store, const struct guid *space, struct bytes end,
-                                    uint64_t *ret_sequence);
+struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
+                                     struct bytes end, enum store_access access,
+                                     uint64_t *ret_sequence);
 enum store_result embedded_cursor_seek(struct cursor *cursor, struct bytes key);
 enum store_result embedded_cursor_next(struct cursor *cursor);
 void embedded_cursor_close(struct cursor *cursor);

@@ -33,6 +33,7 @@ struct embedded {
     _Atomic size_t ending_stages; /* closed, and still in the hands of a thread */
     _Atomic int64_t piece_bytes;  /* referred to by records */
     _Atomic instant clock_ahead;  /* the newest clock row in the key space; see commit.c */
+    instant newest_at_start;      /* at least that of every commit before this start; immutable */
     struct keyspace keyspace;
     struct spaces spaces;
     struct stripe *stripes;

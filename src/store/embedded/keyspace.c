@@ -71,7 +71,7 @@ static rocksdb_options_t *new_options(void)
     /* The log is written by the syncer, not by each commit. */
     rocksdb_options_set_manual_wal_flush(options, 1);
     rocksdb_options_set_wal_recovery_mode(options, WAL_POINT_IN_TIME);
-    /* A walk steps over every record that was deleted before it comes to the next that was not. */
+    /* An iterator steps over every record that was deleted before it comes to the next that was not. */
     rocksdb_options_add_compact_on_deletion_collector_factory(options, DELETION_WINDOW,
                                                               DELETIONS_MAX);
     rocksdb_options_set_stats_dump_period_sec(options, 0);

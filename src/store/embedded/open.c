@@ -43,6 +43,23 @@ static bool embedded_is_durable(struct store *store, uint64_t sequence)
     return syncer_covers(&embedded_of(store)->syncer, sequence);
 }
 
+static enum store_result embedded_settled(struct store *store, uint64_t sequence)
+{
+    if (embedded_is_durable(store, sequence))
+        return STORE_OK;
+    return embedded_healthy(store) ? STORE_WAIT : STORE_IO;
+}
+
+static struct store_limits embedded_limits(const struct store *store)
+{
+    (void)store;
+    return (struct store_limits){
+        .inline_bytes = LOCAL_INLINE_BYTES,
+        .record_bytes = LOCAL_RECORD_BYTES,
+        .commit_bytes = UINT64_MAX,
+    };
+}
+
 static void embedded_collect_now(struct store *store, struct store_usage *ret_usage)
 {
     struct embedded *embedded = embedded_of(store);
@@ -80,14 +97,19 @@ static void embedded_close(struct store *store)
 static const struct store_operations embedded_operations = {
     .close = embedded_close,
     .healthy = embedded_healthy,
+    .limits = embedded_limits,
+    .space_create = local_space_create,
     .snapshot_open = embedded_snapshot_open,
     .snapshot_close = embedded_snapshot_close,
+    .snapshot_hold = local_snapshot_hold,
+    .snapshot_expect = local_snapshot_expect,
     .get = embedded_get,
     .commit = embedded_commit,
     .wait_durable = embedded_wait_durable,
     .is_durable = embedded_is_durable,
+    .settled = embedded_settled,
     .scan_cursor = embedded_scan_cursor,
-    .walk_cursor = embedded_walk_cursor,
+    .space_cursor = embedded_space_cursor,
     .cursor_seek = embedded_cursor_seek,
     .cursor_next = embedded_cursor_next,
     .cursor_close = embedded_cursor_close,

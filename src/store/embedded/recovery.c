@@ -47,6 +47,7 @@ static enum store_result recover_clock(struct embedded *embedded)
     if (result != STORE_NOT_FOUND)
         return result;
     atomic_store(&embedded->clock_ahead, newest);
+    embedded->newest_at_start = newest;
     clock_not_before(newest);
     return STORE_OK;
 }

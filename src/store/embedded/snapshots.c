@@ -109,6 +109,8 @@ struct snapshot *embedded_snapshot_open(struct store *store, struct partition pa
     snapshot->snapshot.gone = dropped_at > 0;
     lock_take(&stripe->lock);
     snapshot->snapshot.sequence = stripe->sequence > dropped_at ? stripe->sequence : dropped_at;
+    snapshot->snapshot.newest =
+        stripe->newest > embedded->newest_at_start ? stripe->newest : embedded->newest_at_start;
     enter_list(snapshot);
     lock_give(&stripe->lock);
     spaces_leave(&embedded->spaces, &partition.space);

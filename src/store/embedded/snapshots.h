@@ -34,6 +34,7 @@ struct stripe {
     struct lock lock;
     uint64_t sequence;               /* of the newest change; under lock */
     uint64_t other_sequence;         /* of the newest one of another partition; under lock */
+    instant newest;                  /* of any commit to the stripe; under lock */
     uint32_t newest_hash;            /* of the partition of the newest change; under lock */
     struct embedded_snapshot *first; /* open, without a view; under lock */
     struct view *newest_view;        /* NULL when all are gone; under lock */

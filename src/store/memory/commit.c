@@ -172,13 +172,20 @@ static enum store_result check_unchanged(const struct memory_store *store,
     return STORE_OK;
 }
 
-static void apply(struct memory_store *store, struct bytes prefix, const struct changes *changes,
-                  const struct piece_change *pieces, size_t piece_count)
+/* Lets go of the state, so that nodes which nobody else sees are changed in place. */
+static void spend(struct memory_snapshot *snapshot)
 {
-    size_t space_count;
+    snapshot->spent = true;
+    tree_give(snapshot->root);
+    snapshot->root = NULL;
+}
+
+static void apply(struct memory_store *store, struct bytes prefix, const struct changes *changes)
+{
+    size_t piece_count, space_count;
+    const struct piece_change *pieces = changes_pieces(changes, &piece_count);
     const struct guid *spaces = changes_dropped_spaces(changes, &space_count);
 
-    store->sequence++;
     apply_records(store, prefix, changes_first(changes));
     apply_version(store, prefix);
     for (size_t i = 0; i < piece_count; i++)
@@ -187,26 +194,38 @@ static void apply(struct memory_store *store, struct bytes prefix, const struct 
         apply_drop(store, &spaces[i]);
 }
 
-enum store_result memory_commit(struct snapshot *base, const struct changes *changes, instant now,
-                                uint64_t *ret_sequence)
+static struct memory_snapshot *snapshot_of(const struct commit_part *part)
 {
-    struct memory_snapshot *snapshot = (struct memory_snapshot *)(void *)base;
-    struct memory_store *store = (struct memory_store *)(void *)base->store;
-    struct memory_piece *freed = NULL;
-    size_t piece_count;
-    const struct piece_change *pieces = changes_pieces(changes, &piece_count);
-    enum store_result result;
+    return (struct memory_snapshot *)(void *)part->snapshot;
+}
 
-    assert(!snapshot->spent);
-    (void)now; /* there is no next start to tell it to */
+enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,
+                                instant now, enum store_access access, uint64_t *ret_sequence)
+{
+    struct memory_store *store = (struct memory_store *)(void *)base;
+    struct memory_piece *freed = NULL;
+    enum store_result result = STORE_OK;
+    bool empty = true;
+
+    (void)access;
+    for (size_t i = 0; i < count; i++) {
+        assert(!snapshot_of(&parts[i])->spent);
+        empty = empty && (!parts[i].changes || changes_empty(parts[i].changes));
+    }
     lock_take(&store->lock);
-    result = check_unchanged(store, snapshot);
+    for (size_t i = 0; i < count && !result; i++)
+        result = check_unchanged(store, snapshot_of(&parts[i]));
     if (!result) {
-        snapshot->spent = true;
-        tree_give(snapshot->root); /* so that nodes which nobody else sees are changed in place */
-        snapshot->root = NULL;
-        if (!changes_empty(changes))
-            apply(store, base->prefix, changes, pieces, piece_count);
+        if (!empty)
+            store->sequence++;
+        if (now > store->newest)
+            store->newest = now;
+        for (size_t i = 0; i < count; i++)
+            if (parts[i].changes)
+                spend(snapshot_of(&parts[i]));
+        for (size_t i = 0; i < count; i++)
+            if (parts[i].changes && !changes_empty(parts[i].changes))
+                apply(store, parts[i].snapshot->prefix, parts[i].changes);
         *ret_sequence = store->sequence;
         freed = memory_collect(store);
     }

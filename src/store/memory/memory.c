@@ -1,7 +1,7 @@
 /* The store in memory (--inMemoryPersistence): for tests and throw-away use. Opening it costs
  * nothing, and all is durable, in its way, at once.
  *
- * All records of all partitions lie in one persistent tree (tree.h). A snapshot or a walk is a hold
+ * All records of all partitions lie in one persistent tree (tree.h). A snapshot or an iterator is a hold
  * on the root of that moment; a commit makes a new root under the one lock. Readers take the lock
  * only to get the root. Pieces are buffers with counted references (pieces.h). */
 #include "store/memory/memory_private.h"
@@ -35,6 +35,16 @@ static bool memory_healthy(struct store *base)
     return true;
 }
 
+static struct store_limits memory_limits(const struct store *base)
+{
+    (void)base;
+    return (struct store_limits){
+        .inline_bytes = LOCAL_INLINE_BYTES,
+        .record_bytes = LOCAL_RECORD_BYTES,
+        .commit_bytes = UINT64_MAX,
+    };
+}
+
 static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
 {
     struct memory_store *store = store_of(base);
@@ -53,6 +63,7 @@ static struct snapshot *memory_snapshot_open(struct store *base, struct partitio
     lock_take(&store->lock);
     snapshot->root = tree_take(store->root);
     snapshot->seen = store->sequence;
+    snapshot->base.newest = store->newest;
     snapshot->older = store->newest_snapshot;
     if (store->newest_snapshot)
         store->newest_snapshot->newer = snapshot;
@@ -116,6 +127,13 @@ static bool memory_is_durable(struct store *base, uint64_t sequence)
     return true;
 }
 
+static enum store_result memory_settled(struct store *base, uint64_t sequence)
+{
+    (void)base;
+    (void)sequence;
+    return STORE_OK;
+}
+
 struct memory_cursor {
     struct cursor base;
     struct tree_node *root;
@@ -150,12 +168,14 @@ static struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end
     return cursor_new(base->store, tree_take(snapshot->root), end);
 }
 
-static struct cursor *memory_walk_cursor(struct store *base, const struct guid *space,
-                                         struct bytes end, uint64_t *ret_sequence)
+static struct cursor *memory_space_cursor(struct store *base, const struct guid *space,
+                                          struct bytes end, enum store_access access,
+                                          uint64_t *ret_sequence)
 {
     struct memory_store *store = store_of(base);
     struct tree_node *root;
 
+    (void)access;
     lock_take(&store->lock);
     root = tree_take(store->root);
     *ret_sequence = store->sequence;
@@ -219,14 +239,19 @@ static void memory_collect_now(struct store *base, struct store_usage *ret_usage
 static const struct store_operations memory_operations = {
     .close = memory_close,
     .healthy = memory_healthy,
+    .limits = memory_limits,
+    .space_create = local_space_create,
     .snapshot_open = memory_snapshot_open,
     .snapshot_close = memory_snapshot_close,
+    .snapshot_hold = local_snapshot_hold,
+    .snapshot_expect = local_snapshot_expect,
     .get = memory_get,
     .commit = memory_commit,
     .wait_durable = memory_wait_durable,
     .is_durable = memory_is_durable,
+    .settled = memory_settled,
     .scan_cursor = memory_scan_cursor,
-    .walk_cursor = memory_walk_cursor,
+    .space_cursor = memory_space_cursor,
     .cursor_seek = memory_cursor_seek,
     .cursor_next = memory_cursor_next,
     .cursor_close = memory_cursor_close,

@@ -28,6 +28,7 @@ struct memory_store {
     /* all below under the lock */
     struct tree_node *root;
     uint64_t sequence; /* of the newest commit */
+    instant newest;    /* of any commit */
     uint64_t random;   /* state of the generator of priorities */
     struct memory_snapshot *oldest_snapshot;
     struct memory_snapshot *newest_snapshot;
@@ -36,15 +37,16 @@ struct memory_store {
 };
 
 /* The row of a table of operations that lies in another file. */
-enum store_result memory_commit(struct snapshot *base, const struct changes *changes, instant now,
-                                uint64_t *ret_sequence);
+enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,
+                                instant now, enum store_access access, uint64_t *ret_sequence);
 bool memory_space_is_dropped(const struct tree_node *root, const struct guid *space);
 /* 0: the partition has no record. prefix: of its keys in any family. */
 uint64_t memory_partition_version(const struct tree_node *root, struct bytes prefix);
 /* Takes out the pieces that no open snapshot can see, to be freed without the lock. */
 struct memory_piece *memory_collect(struct memory_store *store);
 
-struct stage *memory_stage_open(struct store *base, uint64_t length_hint);
+struct stage *memory_stage_open(struct store *base, struct partition partition,
+                                uint64_t length_hint);
 enum store_result memory_stage_write(struct stage *base, struct bytes data, struct waiter *waiter,
                                      size_t *ret_taken);
 enum store_result memory_stage_finish(struct stage *base, struct waiter *waiter);

@@ -144,10 +144,11 @@ static enum error decide_and_commit(struct fixture *f, struct work *work)
     e = blob_locate(d, &partition);
     if (e)
         return e;
-    d->before = snapshot_open(f->store, partition);
+    d->before = snapshot_open(f->store, partition, STORE_MAY_BLOCK);
     e = operation_decide(d);
     if (!e && !changes_empty(d->changes))
-        assert_int_equal(store_commit(f->store, d->before, d->changes, d->now, &sequence),
+        assert_int_equal(store_commit(f->store, &(struct commit_part){ d->before, d->changes }, 1,
+                                      d->now, STORE_MAY_BLOCK, &sequence),
                          STORE_OK);
     return e;
 }
@@ -257,13 +258,13 @@ struct snapshot *open_blob(struct fixture *f)
 {
     struct partition at = { .space = blob_account_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
                             .key = BYTES("box") };
-    struct snapshot *snapshot = snapshot_open(f->store, at);
+    struct snapshot *snapshot = snapshot_open(f->store, at, STORE_MAY_BLOCK);
     struct container container;
 
     assert_int_equal(container_read(snapshot, f->arena, &container), STORE_OK);
     snapshot_close(snapshot);
     at = (struct partition){ .space = container.space, .key = BYTES("b") };
-    return snapshot_open(f->store, at);
+    return snapshot_open(f->store, at, STORE_MAY_BLOCK);
 }
 
 uint64_t bytes_kept(struct fixture *f)

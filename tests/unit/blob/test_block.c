@@ -239,7 +239,8 @@ static void pretend_all_are_staged(struct fixture *f, struct arena *arena)
     assert_int_equal(uncommitted_put(snapshot, changes, arena, &total, clock_now(),
                                      bytes_from_string(ids[0]), &body),
                      STORE_OK);
-    assert_int_equal(store_commit(store_of(f), snapshot, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(store_of(f), &(struct commit_part){ snapshot, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
     snapshot_close(snapshot);
 }

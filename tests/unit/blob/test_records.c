@@ -9,15 +9,17 @@ static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p"
 /* Commits the changes and gives the value of the one LISTED record as hexadecimal digits. */
 static const char *written(struct store *store, struct arena *arena, const struct changes *changes)
 {
-    struct snapshot *snapshot = snapshot_open(store, partition);
+    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
     struct record record;
     struct text hex;
     uint64_t sequence;
     struct scan *scan;
 
-    assert_int_equal(store_commit(store, snapshot, changes, 1, &sequence), STORE_OK);
+    assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, 1,
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
     snapshot_close(snapshot);
-    snapshot = snapshot_open(store, partition);
+    snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
     scan = scan_open(snapshot, RECORD_LISTED, bytes_of("", 0), bytes_of("", 0));
     assert_int_equal(scan_next(scan, arena, &record), STORE_OK);
     scan_close(scan);

@@ -59,7 +59,7 @@ struct bytes fixture_random_bytes(struct fixture *f, size_t length)
 void fixture_begin(struct fixture *f)
 {
     assert_null(f->before);
-    f->before = snapshot_open(f->store, f->partition);
+    f->before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     f->changes = changes_new(f->arena);
 }
 
@@ -67,7 +67,8 @@ void fixture_commit(struct fixture *f)
 {
     uint64_t sequence;
 
-    assert_int_equal(store_commit(f->store, f->before, f->changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ f->before, f->changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_OK);
     snapshot_close(f->before);
     f->before = NULL;
@@ -77,7 +78,7 @@ void fixture_commit(struct fixture *f)
 /* One piece. */
 static struct piece stage_piece(struct fixture *f, struct bytes data)
 {
-    struct stage *stage = stage_open(f->store, data.len);
+    struct stage *stage = stage_open(f->store, f->partition, data.len);
     const struct piece *pieces;
     size_t taken, count;
 
@@ -131,7 +132,7 @@ uint64_t fixture_piece_bytes(struct fixture *f)
 enum store_result fixture_read(struct fixture *f, const struct content *content, uint64_t offset,
                                uint64_t length, size_t max, struct bytes *ret_bytes)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_reader *reader =
         content_reader_open(f->store, snapshot, f->arena, content, offset, length);
     char *bytes = arena_bytes(f->arena, (size_t)length + 1);

@@ -72,7 +72,7 @@ static struct content commit_sample(struct fixture *f, const struct sample *samp
 static void expect_blocks(struct fixture *f, const struct content *content,
                           const struct sample *sample)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_block *blocks;
     size_t count;
 
@@ -102,7 +102,7 @@ static void give_up(struct fixture *f, const struct content *content, uint32_t h
 
 static size_t count_records(struct fixture *f)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct scan *scan = scan_open(snapshot, RECORD_INNER, bytes_of("", 0), bytes_of("", 0));
     struct record record;
     size_t count = 0;
@@ -301,7 +301,7 @@ static void reading_while_overwritten(void **state)
     struct fixture *f = *state;
     struct bytes data = fixture_random_bytes(f, 300000);
     struct content content = commit_body(f, data, 100000);
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_reader *reader =
         content_reader_open(f->store, snapshot, f->arena, &content, 0, data.len);
     char *bytes = arena_bytes(f->arena, data.len);

@@ -14,7 +14,7 @@ struct records {
 
 static void read_records(struct fixture *f, struct records *records)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct scan *scan = scan_open(snapshot, RECORD_INNER, bytes_of("", 0), bytes_of("", 0));
 
     records->count = 0;
@@ -51,7 +51,7 @@ static struct content commit_blocks(struct fixture *f)
 
 static enum store_result list_blocks(struct fixture *f, const struct content *content)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_block *blocks;
     size_t count;
     enum store_result result = content_blocks(snapshot, f->arena, content, &blocks, &count);

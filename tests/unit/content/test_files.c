@@ -92,8 +92,8 @@ static void wait_woken(struct fixture *f)
 /* Put Blob of the first `length` bytes. */
 static struct content put(struct fixture *f, size_t length)
 {
-    struct stage *stage = stage_open(f->store, length);
-    struct snapshot *before = snapshot_open(f->store, f->partition);
+    struct stage *stage = stage_open(f->store, f->partition, length);
+    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     struct body body = { .length = length };
     enum store_result result = STORE_OK;
@@ -117,7 +117,9 @@ static struct content put(struct fixture *f, size_t length)
     assert_int_equal(result, STORE_OK);
     body.pieces = stage_pieces(stage, &body.piece_count);
     content = content_from_body(changes, clock_now(), &body);
-    assert_int_equal(store_commit(f->store, before, changes, clock_now(), &sequence), STORE_OK);
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
     store_wait_durable(f->store, sequence, &f->waiting.waiter);
     wait_woken(f);
     snapshot_close(before);
@@ -128,8 +130,8 @@ static struct content put(struct fixture *f, size_t length)
 static struct content_reader *open_reader(struct fixture *f, const struct content *content,
                                           uint64_t offset, uint64_t length)
 {
-    return content_reader_open(f->store, snapshot_open(f->store, f->partition), f->arena, content,
-                               offset, length);
+    return content_reader_open(f->store, snapshot_open(f->store, f->partition, STORE_MAY_BLOCK),
+                               f->arena, content, offset, length);
 }
 
 static enum store_result begin(struct fixture *f, struct content_reader *reader,

@@ -167,7 +167,7 @@ static struct content commit_body(struct fixture *f, struct bytes data, uint32_t
 static struct content_reader *open_reader(struct fixture *f, const struct content *content,
                                           uint64_t offset, uint64_t length)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
 
     world.gets = 0;
     world.scans = 0;

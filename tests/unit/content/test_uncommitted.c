@@ -18,7 +18,7 @@ static void put(struct fixture *f, const char *id, struct bytes data, uint32_t p
 
 static struct uncommitted total_of(struct fixture *f)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct uncommitted total;
 
     assert_int_equal(uncommitted_read(snapshot, f->arena, &total), STORE_OK);
@@ -70,7 +70,7 @@ static void total_is_kept(void **state)
 
 static void expect_found(struct fixture *f, const char *id, struct bytes data)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_block block;
     char *bytes = arena_bytes(f->arena, data.len);
     size_t at = 0;

@@ -73,8 +73,8 @@ const char *get_now(struct store *store, struct partition partition, struct aren
 /* All LISTED keys and values of a snapshot from a place: "a=1 b=2". */
 const char *scan_text(struct snapshot *snapshot, struct arena *arena, struct bytes prefix,
                       struct bytes from);
-/* All records of a walk: "partition/key=value ...". */
-const char *walk_text(struct walk *walk, struct arena *arena);
+/* All records of a space iterator: "partition/key=value ...". */
+const char *space_text(struct space_iterator *iterator, struct arena *arena);
 
 /* ---- waiting ---- */
 

@@ -13,7 +13,7 @@ static enum store_result commit_staged(struct fixture *f, struct arena *arena, u
                                        const struct stage *stage, uint64_t *ret_sequence)
 {
     struct changes *changes = changes_new(arena);
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct bytes value = arena_printf(arena, "%llu", (unsigned long long)number);
     const struct piece *pieces;
     struct record record;
@@ -28,7 +28,8 @@ static enum store_result commit_staged(struct fixture *f, struct arena *arena, u
     changes_put(changes, RECORD_LISTED, bytes_from_string("s"), value, pieces, count);
     changes_put(changes, RECORD_INNER, bytes_from_string("b"), value, NULL, 0);
     if (result == STORE_OK || result == STORE_NOT_FOUND)
-        result = store_commit(f->store, snapshot, changes, clock_now(), ret_sequence);
+        result = store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                              STORE_MAY_BLOCK, ret_sequence);
     snapshot_close(snapshot);
     return result;
 }
@@ -63,7 +64,7 @@ uint64_t numbers_check(struct fixture *f)
         assert_int_equal(usage_now(f->store).piece_bytes, 0);
         return 0;
     }
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     text = get_text(snapshot, f->arena, "a");
     assert_string_equal(get_text(snapshot, f->arena, "s"), text);
     assert_int_equal(

@@ -15,9 +15,10 @@ enum store_result commit_new(struct store *store, struct partition partition,
     uint64_t sequence = 0;
 
     do {
-        struct snapshot *snapshot = snapshot_open(store, partition);
+        struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
 
-        result = store_commit(store, snapshot, changes, clock_now(), &sequence);
+        result = store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                              STORE_MAY_BLOCK, &sequence);
         snapshot_close(snapshot);
     } while (result == STORE_CONFLICT);
     if (!result && ret_sequence)
@@ -64,7 +65,7 @@ const char *get_text(struct snapshot *snapshot, struct arena *arena, const char 
 const char *get_now(struct store *store, struct partition partition, struct arena *arena,
                     const char *key)
 {
-    struct snapshot *snapshot = snapshot_open(store, partition);
+    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
     const char *value = get_text(snapshot, arena, key);
 
     snapshot_close(snapshot);
@@ -89,17 +90,17 @@ const char *scan_text(struct snapshot *snapshot, struct arena *arena, struct byt
     return arena_string(arena, text_bytes(&text));
 }
 
-const char *walk_text(struct walk *walk, struct arena *arena)
+const char *space_text(struct space_iterator *iterator, struct arena *arena)
 {
     enum store_result result;
-    struct walked walked;
+    struct space_record found;
     struct text text;
 
     text_init(&text, arena, 1024);
-    while ((result = walk_next(walk, &walked)) == STORE_OK)
+    while ((result = space_iterator_next(iterator, &found)) == STORE_OK)
         text_printf(&text, "%s%.*s/%.*s=%.*s", text.len > 0 ? " " : "",
-                    BYTES_ARG(walked.partition_key), BYTES_ARG(walked.record_key),
-                    BYTES_ARG(walked.value));
+                    BYTES_ARG(found.partition_key), BYTES_ARG(found.record_key),
+                    BYTES_ARG(found.value));
     if (result != STORE_NOT_FOUND)
         text_add_string(&text, store_result_text(result));
     return arena_string(arena, text_bytes(&text));

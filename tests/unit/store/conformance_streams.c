@@ -64,7 +64,9 @@ static enum store_result write_chunk(struct stage *stage, struct bytes chunk,
 enum store_result stage_pattern(struct store *store, uint64_t length, uint64_t seed,
                                 size_t chunk_max, struct stage **ret_stage)
 {
-    struct stage *stage = stage_open(store, seed % 2 == 0 ? length : UINT64_MAX);
+    /* What is staged here is referred to by records of any partition. */
+    static const struct partition somewhere = { .key = { "somewhere", 9 } };
+    struct stage *stage = stage_open(store, somewhere, seed % 2 == 0 ? length : UINT64_MAX);
     struct random random = { seed + 1 };
     struct blocking_waiter blocking;
     enum store_result result = STORE_OK;
@@ -114,7 +116,7 @@ uint64_t delete_stream(struct store *store, struct partition partition, const ch
 {
     struct arena *arena = arena_new(READING_MAX);
     struct changes *changes = changes_new(arena);
-    struct snapshot *snapshot = snapshot_open(store, partition);
+    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
     struct record record;
     uint64_t sequence = 0;
 
@@ -122,7 +124,9 @@ uint64_t delete_stream(struct store *store, struct partition partition, const ch
                      STORE_OK);
     changes_delete(changes, RECORD_LISTED, record.key);
     changes_release(changes, record.pieces, record.piece_count);
-    assert_int_equal(store_commit(store, snapshot, changes, clock_now(), &sequence), STORE_OK);
+    assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
     snapshot_close(snapshot);
     arena_free(arena);
     return sequence;

@@ -25,7 +25,7 @@ static void records_read_as_put(void **state)
     changes_put(changes, RECORD_LISTED, bytes_from_string("empty"), nothing, NULL, 0);
     assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
 
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_string_equal(get_text(snapshot, f->arena, "k"), "listed");
     assert_string_equal(get_text(snapshot, f->arena, ""), "at the empty key");
     assert_string_equal(get_text(snapshot, f->arena, "empty"), "");
@@ -71,19 +71,20 @@ static void stale_commit_changes_nothing(void **state)
     uint64_t sequence = 12345;
 
     put_text(f->store, f->partition, "old", "1");
-    stale = snapshot_open(f->store, f->partition);
+    stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     put_text(f->store, f->partition, "other key", "2");
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("new"), bytes_from_string("3"), NULL, 0);
     changes_put(changes, RECORD_INNER, bytes_from_string("new"), bytes_from_string("3"), NULL, 0);
     changes_delete(changes, RECORD_LISTED, bytes_from_string("old"));
     changes_drop_space(changes, f->partition.space);
-    assert_int_equal(store_commit(f->store, stale, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ stale, changes }, 1, clock_now(),
+                                  STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     assert_int_equal(sequence, 12345);
     snapshot_close(stale);
 
-    stale = snapshot_open(f->store, f->partition);
+    stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_string_equal(scan_text(stale, f->arena, nothing, nothing), "old=1 other key=2");
     snapshot_close(stale);
 }
@@ -93,7 +94,7 @@ static void stale_commit_changes_nothing(void **state)
 static void any_change_is_a_conflict(void **state)
 {
     struct fixture *f = *state;
-    struct snapshot *seen_empty = snapshot_open(f->store, f->partition);
+    struct snapshot *seen_empty = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     struct changes *inner = changes_new(f->arena);
     struct snapshot *seen_one;
@@ -102,17 +103,20 @@ static void any_change_is_a_conflict(void **state)
     changes_put(changes, RECORD_LISTED, bytes_from_string("mine"), bytes_from_string("m"), NULL, 0);
     changes_put(inner, RECORD_INNER, bytes_from_string("theirs"), nothing, NULL, 0);
     put_text(f->store, f->partition, "k", "1");
-    assert_int_equal(store_commit(f->store, seen_empty, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_empty, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     snapshot_close(seen_empty);
-    seen_one = snapshot_open(f->store, f->partition);
+    seen_one = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     delete_key(f->store, f->partition, "k");
-    assert_int_equal(store_commit(f->store, seen_one, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_one, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     snapshot_close(seen_one);
-    seen_one = snapshot_open(f->store, f->partition);
+    seen_one = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(commit_new(f->store, f->partition, inner, NULL), STORE_OK);
-    assert_int_equal(store_commit(f->store, seen_one, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_one, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     snapshot_close(seen_one);
     assert_string_equal(get_now(f->store, f->partition, f->arena, "mine"), "(none)");
@@ -129,14 +133,15 @@ static void other_partitions_rarely_conflict(void **state)
     for (int i = 0; i < 200; i++) {
         struct partition mine = { f->partition.space, arena_printf(f->arena, "mine %d", i) };
         struct partition other = { f->partition.space, arena_printf(f->arena, "other %d", i) };
-        struct snapshot *snapshot = snapshot_open(f->store, mine);
+        struct snapshot *snapshot = snapshot_open(f->store, mine, STORE_MAY_BLOCK);
         struct changes *changes = changes_new(f->arena);
         enum store_result result;
         uint64_t sequence;
 
         put_text(f->store, other, "k", "1");
         changes_put(changes, RECORD_LISTED, bytes_from_string("k"), nothing, NULL, 0);
-        result = store_commit(f->store, snapshot, changes, clock_now(), &sequence);
+        result = store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                              STORE_MAY_BLOCK, &sequence);
         assert_true(result == STORE_OK || result == STORE_CONFLICT);
         conflicts += result == STORE_CONFLICT;
         snapshot_close(snapshot);
@@ -155,7 +160,7 @@ static void snapshot_never_changes(void **state)
     put_text(f->store, f->partition, "a", "1");
     put_text(f->store, f->partition, "c", "1");
     put_text(f->store, f->partition, "d", "1");
-    before = snapshot_open(f->store, f->partition);
+    before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     scan = scan_open(before, RECORD_LISTED, nothing, nothing);
     assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
     assert_true(bytes_is(record.key, "a"));
@@ -163,7 +168,7 @@ static void snapshot_never_changes(void **state)
     put_text(f->store, f->partition, "a", "2");
     put_text(f->store, f->partition, "b", "2");
     delete_key(f->store, f->partition, "c");
-    after = snapshot_open(f->store, f->partition);
+    after = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     delete_key(f->store, f->partition, "a");
 
     assert_int_equal(scan_next(scan, NULL, &record), STORE_OK);
@@ -185,7 +190,7 @@ static void snapshot_never_changes(void **state)
 static void increment(struct fixture *f, struct arena *arena)
 {
     for (;;) {
-        struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+        struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
         unsigned long count = strtoul(get_text(snapshot, arena, "count") + 0, NULL, 10);
         struct changes *changes = changes_new(arena);
         enum store_result result;
@@ -193,7 +198,8 @@ static void increment(struct fixture *f, struct arena *arena)
 
         changes_put(changes, RECORD_LISTED, bytes_from_string("count"),
                     arena_printf(arena, "%lu", count + 1), NULL, 0);
-        result = store_commit(f->store, snapshot, changes, clock_now(), &sequence);
+        result = store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                              STORE_MAY_BLOCK, &sequence);
         snapshot_close(snapshot);
         assert(result == STORE_OK || result == STORE_CONFLICT);
         if (result == STORE_OK)
@@ -233,15 +239,16 @@ struct watched {
     atomic_uint looks;
 };
 
-/* Whether two records that are always changed together are the same, by get, scan and walk. */
+/* Whether two records that are always changed together are the same, by get, scan and iterator. */
 static void look(struct fixture *f, struct arena *arena)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
-    struct walk *walk = walk_open(f->store, f->partition.space, nothing, nothing);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct space_iterator *iterator =
+        space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
     const char *a = get_text(snapshot, arena, "a");
     const char *b = get_text(snapshot, arena, "b");
     const char *both = arena_printf(arena, "a=%s b=%s%c", a, b, 0).ptr;
-    struct walked walked;
+    struct space_record found;
     struct bytes seen = { NULL, 0 };
 
     assert(strcmp(a, b) == 0);
@@ -249,11 +256,11 @@ static void look(struct fixture *f, struct arena *arena)
         assert(strcmp(scan_text(snapshot, arena, nothing, nothing), both) == 0);
     else
         assert(strcmp(scan_text(snapshot, arena, nothing, nothing), "") == 0);
-    while (walk_next(walk, &walked) == STORE_OK) {
-        assert(!seen.ptr || bytes_equal(seen, walked.value));
-        seen = arena_copy(arena, walked.value);
+    while (space_iterator_next(iterator, &found) == STORE_OK) {
+        assert(!seen.ptr || bytes_equal(seen, found.value));
+        seen = arena_copy(arena, found.value);
     }
-    walk_close(walk);
+    space_iterator_close(iterator);
     for (int i = 0; i < 5; i++) { /* writers have gone on meanwhile */
         assert(strcmp(get_text(snapshot, arena, "b"), b) == 0);
         assert(strcmp(get_text(snapshot, arena, "a"), a) == 0);
@@ -316,12 +323,13 @@ static void durability_is_told(void **state)
     first = put_text(f->store, f->partition, "k", "1");
     second = put_text(f->store, f->partition, "k", "2");
     assert_true(second > first);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(snapshot_sequence(snapshot) >= second);
     snapshot_close(snapshot);
     gone = delete_key(f->store, f->partition, "k");
     assert_true(gone > second);
-    snapshot = snapshot_open(f->store, f->partition); /* that it is gone is seen too */
+    snapshot =
+        snapshot_open(f->store, f->partition, STORE_MAY_BLOCK); /* that it is gone is seen too */
     assert_true(snapshot_sequence(snapshot) >= gone);
     wait_durable(f->store, snapshot_sequence(snapshot));
     assert_true(store_is_durable(f->store, snapshot_sequence(snapshot)));
@@ -367,18 +375,18 @@ static void many_wait_for_durability(void **state)
 {
     struct fixture *f = *state;
     pthread_t threads[THREADS];
-    struct walk *walk;
-    struct walked walked;
+    struct space_iterator *iterator;
+    struct space_record found;
     int partitions = 0;
 
     for (int i = 0; i < THREADS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, commit_and_wait, f), 0);
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
-    walk = walk_open(f->store, f->partition.space, nothing, nothing);
-    for (; walk_next(walk, &walked) == STORE_OK; partitions++)
-        assert_true(bytes_is(walked.value, "24"));
-    walk_close(walk);
+    iterator = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
+    for (; space_iterator_next(iterator, &found) == STORE_OK; partitions++)
+        assert_true(bytes_is(found.value, "24"));
+    space_iterator_close(iterator);
     assert_int_equal(partitions, THREADS);
 }
 

@@ -31,7 +31,7 @@ static void records_outlive_the_process(void **state)
 
     for (int i = 0; i < 3; i++) {
         fixture_reopen(f);
-        snapshot = snapshot_open(f->store, f->partition);
+        snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
         assert_string_equal(scan_text(snapshot, f->arena, nothing, nothing), "a=1 b=2 s=stream");
         assert_true(stream_matches(f->store, snapshot, "s", 5 * MIB + 5, 3));
         assert_true(store_is_durable(f->store, snapshot_sequence(snapshot)));
@@ -63,12 +63,14 @@ static void clock_goes_on_after_a_start(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     instant ahead = clock_now() + 3600 * TICKS_PER_SECOND;
     uint64_t sequence;
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("k"), nothing, NULL, 0);
-    assert_int_equal(store_commit(f->store, snapshot, changes, ahead, &sequence), STORE_OK);
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1, ahead,
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
     snapshot_close(snapshot);
     put_text(f->store, partition_of(f->partition.space, "other"), "k", "decided earlier");
     fixture_reopen(f);
@@ -116,7 +118,7 @@ static void stage_and_die(struct fixture *f, int to_parent)
     if (stage_pattern(f->store, 10 * MIB, 1, 100000, &stage) != STORE_OK)
         abort();
     blocking_init(&blocking);
-    stage = stage_open(f->store, UINT64_MAX);
+    stage = stage_open(f->store, f->partition, UINT64_MAX);
     for (int i = 0; i < 10; i++)
         if (stage_write(stage, bytes_of(chunk, 700000), &blocking.waiter, &taken) == STORE_WAIT)
             blocking_wait(&blocking);
@@ -140,7 +142,7 @@ static void staged_bytes_do_not_outlive_a_kill(void **state)
     assert_int_equal(usage.pending_bytes, 0);
     assert_true(usage.allocated_bytes <= MIB + EMPTY_ALLOCATED_MAX);
     put_stream(f->store, f->partition, "t", 3 * MIB, 4); /* the room is used again */
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", MIB, 2));
     assert_true(stream_matches(f->store, snapshot, "t", 3 * MIB, 4));
     snapshot_close(snapshot);

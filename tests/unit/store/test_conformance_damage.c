@@ -32,7 +32,7 @@ static void flip_byte(const char *path, uint64_t offset)
 static void find_byte(struct fixture *f, uint32_t in_piece, char path[PATH_SIZE],
                       uint64_t *ret_offset)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct piece_file file;
     struct record record;
     char link[64];
@@ -52,7 +52,7 @@ static void find_byte(struct fixture *f, uint32_t in_piece, char path[PATH_SIZE]
 /* The third sector of the record "s" is damaged, the others are not. */
 static void check_reading(struct fixture *f, uint64_t seed)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     char *buffer = xcalloc(1, 5 * PIECE_SECTOR_BYTES);
     struct record record;
 
@@ -72,7 +72,7 @@ static void check_reading(struct fixture *f, uint64_t seed)
 /* The same of what is to be sent from the file. */
 static void check_checking(struct fixture *f)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct piece_file file;
     struct record record;
 
@@ -103,7 +103,7 @@ static void turned_byte_of_a_piece_is_found(void **state)
     uint64_t offset;
 
     put_stream(f->store, f->partition, "s", 5 * PIECE_SECTOR_BYTES, 2);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", 5 * PIECE_SECTOR_BYTES, 2));
     snapshot_close(snapshot);
     find_byte(f, 2 * PIECE_SECTOR_BYTES + 4567, path, &offset);
@@ -116,7 +116,7 @@ static void turned_byte_of_a_piece_is_found(void **state)
     assert_true(store_healthy(f->store));
 
     flip_byte(path, offset); /* and back: the bytes are right again */
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", 5 * PIECE_SECTOR_BYTES, 2));
     snapshot_close(snapshot);
 }
@@ -142,7 +142,7 @@ static void cut_file_of_pieces_is_found(void **state)
         f->store = NULL; /* refused to start: also an answer */
         return;
     }
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
     assert_int_equal(
@@ -213,7 +213,7 @@ static bool says_so(enum store_result result)
 /* Each record is right or refused with an error. Gives how many were refused. */
 static int count_refused(struct fixture *f)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct scan *scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     enum store_result result;
     struct record record;
@@ -325,7 +325,7 @@ static void missing_file_of_pieces_is_found(void **state)
     assert_int_equal(unlink(path), 0);
     assert_int_equal(f->engine->open(f->folder, &f->store), STORE_OK);
 
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
     assert_int_equal(piece_read(f->store, record.pieces, 0, 1, &byte, NULL), STORE_CORRUPT);
@@ -333,7 +333,7 @@ static void missing_file_of_pieces_is_found(void **state)
     put_stream(f->store, f->partition, "new", 5 * PIECE_SECTOR_BYTES, 3);
     delete_stream(f->store, f->partition, "s");
     (void)usage_now(f->store); /* when all that can be given back is */
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "new", 5 * PIECE_SECTOR_BYTES, 3));
     snapshot_close(snapshot);
     assert_true(store_healthy(f->store));
@@ -350,7 +350,7 @@ int main(void)
         TEST(damaged_manifest_is_found, STORES_ON_DISK),
     };
 
-    if (!log_open(LOG_ERROR, "/dev/null")) /* it tells each damaged block */
+    if (!log_open(LOG_ERROR, "/dev/null")) /* it returns each damaged block */
         return 1;
     return conformance_run("damage", tests, sizeof tests / sizeof tests[0]);
 }

@@ -102,11 +102,11 @@ static void failed_sync_of_pieces_is_final(void **state)
     stage_close(stage);
     atomic_store(&syncs_fail, false);
     assert_stopped(f);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", 2 * MIB, 2)); /* what is there is read */
     snapshot_close(snapshot);
     fixture_reopen(f);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "s", 2 * MIB, 2));
     snapshot_close(snapshot);
     assert_int_equal(usage_now(f->store).piece_bytes, 2 * MIB);
@@ -154,7 +154,7 @@ static void failed_write_of_the_log_is_final(void **state)
     assert_true(child_end(child, from_child));
     assert_true(acknowledged > 5);
     fixture_reopen(f);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     for (uint64_t i = 1; i <= acknowledged; i++) {
         assert_int_equal(snapshot_get(snapshot, RECORD_LISTED,
                                       arena_printf(f->arena, "%u", (unsigned)i), f->arena, &record),
@@ -186,7 +186,7 @@ static void full_disk_changes_nothing(void **state)
     result = stage_pattern(f->store, 64 * MIB, 1, 300000, &stage);
     stage_close(stage);
     (void)usage_now(f->store);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     if (result == STORE_FULL && store_healthy(f->store) &&
         stream_matches(f->store, snapshot, "s", 8 * MIB, 2)) {
         put_stream(f->store, f->partition, "t", 8 * MIB, 4);

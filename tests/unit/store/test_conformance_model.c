@@ -137,7 +137,8 @@ static struct held *hold(struct model *m)
     held->dropped = false;
     held->seen = m->partitions[held->space][held->partition];
     held->snapshot = snapshot_open(
-        m->f->store, (struct partition){ m->spaces[held->space], partition_keys[held->partition] });
+        m->f->store, (struct partition){ m->spaces[held->space], partition_keys[held->partition] },
+        STORE_MAY_BLOCK);
     return held;
 }
 
@@ -235,7 +236,8 @@ static void step_commit(struct model *m)
         else
             stages[k] = put_cell(m, held, family, k, changes, &after.cells[family][k]);
     }
-    result = store_commit(m->f->store, held->snapshot, changes, clock_now(), &sequence);
+    result = store_commit(m->f->store, &(struct commit_part){ held->snapshot, changes }, 1,
+                          clock_now(), STORE_MAY_BLOCK, &sequence);
     for (size_t k = 0; k < KEYS; k++)
         if (stages[k])
             stage_close(stages[k]);
@@ -252,14 +254,15 @@ static void step_commit(struct model *m)
         let_go(held); /* a snapshot is spent by its commit */
 }
 
-static void step_walk(struct model *m)
+static void step_iterate(struct model *m)
 {
     size_t space = chance(m, SPACES);
     size_t from_p = chance(m, PARTITIONS);
     size_t from_k = chance(m, KEYS);
-    struct walk *walk =
-        walk_open(m->f->store, m->spaces[space], partition_keys[from_p], record_keys[from_k]);
-    struct walked walked;
+    struct space_iterator *iterator =
+        space_iterator_open(m->f->store, m->spaces[space], partition_keys[from_p],
+                            record_keys[from_k], STORE_MAY_BLOCK);
+    struct space_record found;
 
     for (size_t i = from_p * KEYS + from_k; i < (size_t)PARTITIONS * KEYS; i++) {
         size_t p = i / KEYS, k = i % KEYS;
@@ -267,13 +270,13 @@ static void step_walk(struct model *m)
 
         if (cell.version == 0)
             continue;
-        assert_int_equal(walk_next(walk, &walked), STORE_OK);
-        assert_true(bytes_equal(walked.partition_key, partition_keys[p]));
-        assert_true(bytes_equal(walked.record_key, record_keys[k]));
-        assert_true(bytes_equal(walked.value, value_of(m->arena, cell.version)));
+        assert_int_equal(space_iterator_next(iterator, &found), STORE_OK);
+        assert_true(bytes_equal(found.partition_key, partition_keys[p]));
+        assert_true(bytes_equal(found.record_key, record_keys[k]));
+        assert_true(bytes_equal(found.value, value_of(m->arena, cell.version)));
     }
-    assert_int_equal(walk_next(walk, &walked), STORE_NOT_FOUND);
-    walk_close(walk);
+    assert_int_equal(space_iterator_next(iterator, &found), STORE_NOT_FOUND);
+    space_iterator_close(iterator);
 }
 
 /* A space is dropped; another takes its place in the model. */
@@ -335,7 +338,7 @@ static void step(struct model *m)
     else if (way < 850)
         check_held(m);
     else if (way < 950)
-        step_walk(m);
+        step_iterate(m);
     else if (way < 980)
         step_collect(m);
     else if (way < 995)

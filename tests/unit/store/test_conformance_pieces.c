@@ -21,7 +21,7 @@ static void any_range_is_read(void **state)
     struct record record;
 
     put_stream(f->store, f->partition, "s", 3 * MIB + 77, 4);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
     assert_int_equal(record.piece_count, 1);
@@ -49,7 +49,7 @@ static void pieces_are_shared_by_counting(void **state)
     struct record record;
 
     put_stream(f->store, f->partition, "one", 5 * MIB, 6);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("one"), f->arena, &record),
         STORE_OK);
@@ -63,7 +63,7 @@ static void pieces_are_shared_by_counting(void **state)
 
     delete_stream(f->store, f->partition, "one");
     assert_int_equal(usage_now(f->store).piece_bytes, 5 * MIB);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "two", 5 * MIB, 6));
     snapshot_close(snapshot);
 
@@ -86,7 +86,7 @@ static void moving_a_reference_keeps_the_piece(void **state)
     uint64_t sequence;
 
     put_stream(f->store, f->partition, "from", 100000, 8);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("from"), f->arena, &record),
         STORE_OK);
@@ -94,11 +94,13 @@ static void moving_a_reference_keeps_the_piece(void **state)
     changes_release(changes, record.pieces, record.piece_count);
     changes_put(changes, RECORD_LISTED, bytes_from_string("to"), nothing, record.pieces,
                 record.piece_count);
-    assert_int_equal(store_commit(f->store, snapshot, changes, clock_now(), &sequence), STORE_OK);
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
     snapshot_close(snapshot);
 
     assert_int_equal(usage_now(f->store).piece_bytes, 100000);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "to", 100000, 8));
     snapshot_close(snapshot);
     delete_stream(f->store, f->partition, "to");
@@ -113,10 +115,10 @@ static void readers_keep_pieces(void **state)
     struct record record;
 
     put_stream(f->store, f->partition, "s", 6 * MIB, 2);
-    reader = snapshot_open(f->store, f->partition);
+    reader = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(snapshot_get(reader, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
                      STORE_OK);
-    later = snapshot_open(f->store, f->partition);
+    later = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     delete_stream(f->store, f->partition, "s");
     snapshot_close(later);
     assert_int_equal(usage_now(f->store).piece_bytes, 0);
@@ -143,7 +145,7 @@ static void wrong_crc_is_found(void **state)
     struct piece altered;
 
     put_stream(f->store, f->partition, "s", 4 * PIECE_SECTOR_BYTES + 10, 2);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
     altered = record.pieces[0];
@@ -180,7 +182,7 @@ static void checked_bytes_are_in_the_file(void **state)
     char bytes[5000];
 
     put_stream(f->store, f->partition, "s", 2 * MIB, 2);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
     result = piece_check(f->store, record.pieces, 123456, sizeof bytes, &file, NULL);
@@ -219,7 +221,7 @@ static void readers_may_be_woken(void **state)
 
     blocking_init(&blocking);
     put_stream(f->store, f->partition, "s", 4 * MIB, 2);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
     for (uint32_t at = 0; at < 4 * MIB; at += MIB) {

@@ -1,4 +1,4 @@
-/* Scans and walks: byte order of (partition key, record key) whatever bytes are in the keys, from
+/* Scans and iterators: byte order of (partition key, record key) whatever bytes are in the keys, from
  * any place, nothing of a neighbour. store.h */
 #include "conformance.h"
 
@@ -104,7 +104,7 @@ static void scans_are_in_byte_order(void **state)
     put_odd_keys(f, f->partition, RECORD_LISTED);
     put_text(f->store, f->partition, "an inner one", "listed");
     delete_key(f->store, f->partition, "an inner one");
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     for (size_t p = 0; p < ODD_KEYS; p++)
         for (size_t from = 0; from < ODD_KEYS; from++)
             check_scan(f, snapshot, odd_keys[p], odd_keys[from]);
@@ -125,7 +125,7 @@ static void odd_keys_are_apart(void **state)
 
         changes_delete(changes, RECORD_LISTED, odd_keys[gone]);
         assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
-        snapshot = snapshot_open(f->store, f->partition);
+        snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
         for (size_t i = 0; i < ODD_KEYS; i++) {
             assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, odd_keys[i], f->arena, &record),
                              i <= gone ? STORE_NOT_FOUND : STORE_OK);
@@ -146,7 +146,7 @@ static void scanned_records_stay_in_the_arena(void **state)
     struct scan *scan;
 
     put_odd_keys(f, f->partition, RECORD_LISTED);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     for (size_t i = 0; i < ODD_KEYS; i++)
         assert_int_equal(scan_next(scan, f->arena, &records[i]), STORE_OK);
@@ -158,7 +158,7 @@ static void scanned_records_stay_in_the_arena(void **state)
     }
 }
 
-/* ---- walks ---- */
+/* ---- iterators ---- */
 
 static struct partition odd_partition(const struct fixture *f, size_t place)
 {
@@ -182,12 +182,12 @@ static void put_odd_partitions(struct fixture *f)
     }
 }
 
-/* The walk's next records are those of the table from (partition, record) on, to its end or to
+/* The iterator's next records are those of the table from (partition, record) on, to its end or to
  * `most` of them. */
-static void check_walk(struct fixture *f, struct walk *walk, struct bytes from_partition,
-                       struct bytes from_record, size_t most)
+static void check_iterator(struct fixture *f, struct space_iterator *iterator,
+                           struct bytes from_partition, struct bytes from_record, size_t most)
 {
-    struct walked walked;
+    struct space_record found;
 
     for (size_t i = 0; i < ODD_KEYS; i++)
         for (size_t k = 0; k < FEW_KEYS; k++) {
@@ -197,78 +197,79 @@ static void check_walk(struct fixture *f, struct walk *walk, struct bytes from_p
                 continue;
             if (most-- == 0)
                 return;
-            assert_int_equal(walk_next(walk, &walked), STORE_OK);
-            assert_true(bytes_equal(walked.partition_key, odd_keys[i]));
-            assert_true(bytes_equal(walked.record_key, few_keys[k]));
-            assert_true(bytes_equal(walked.value, place_value(f->arena, i)));
+            assert_int_equal(space_iterator_next(iterator, &found), STORE_OK);
+            assert_true(bytes_equal(found.partition_key, odd_keys[i]));
+            assert_true(bytes_equal(found.record_key, few_keys[k]));
+            assert_true(bytes_equal(found.value, place_value(f->arena, i)));
         }
-    assert_int_equal(walk_next(walk, &walked), STORE_NOT_FOUND);
-    assert_int_equal(walk_next(walk, &walked), STORE_NOT_FOUND);
+    assert_int_equal(space_iterator_next(iterator, &found), STORE_NOT_FOUND);
+    assert_int_equal(space_iterator_next(iterator, &found), STORE_NOT_FOUND);
 }
 
-/* Rule: a walk visits the LISTED records of a space in order of (partition key, record key). */
-static void walks_are_in_byte_order(void **state)
+/* Rule: an iterator returns the LISTED records of a space in order of (partition key, record key). */
+static void spaces_are_iterated_in_byte_order(void **state)
 {
     struct fixture *f = *state;
-    struct walk *walk;
+    struct space_iterator *iterator;
 
     put_odd_partitions(f);
     for (size_t p = 0; p < ODD_KEYS; p++)
         for (size_t k = 0; k < FEW_KEYS; k++) {
-            walk = walk_open(f->store, f->partition.space, odd_keys[p], few_keys[k]);
-            check_walk(f, walk, odd_keys[p], few_keys[k], SIZE_MAX);
-            walk_close(walk);
+            iterator = space_iterator_open(f->store, f->partition.space, odd_keys[p], few_keys[k],
+                                           STORE_MAY_BLOCK);
+            check_iterator(f, iterator, odd_keys[p], few_keys[k], SIZE_MAX);
+            space_iterator_close(iterator);
         }
-    walk = walk_open(f->store, f->partition.space, bytes_from_string("between"),
-                     bytes_from_string("any"));
-    check_walk(f, walk, bytes_from_string("between"), bytes_from_string("any"), SIZE_MAX);
-    walk_close(walk);
+    iterator = space_iterator_open(f->store, f->partition.space, bytes_from_string("between"),
+                                   bytes_from_string("any"), STORE_MAY_BLOCK);
+    check_iterator(f, iterator, bytes_from_string("between"), bytes_from_string("any"), SIZE_MAX);
+    space_iterator_close(iterator);
 }
 
-/* Rule: a walk goes on from where it was sent, forward or back, also from its end. */
-static void walks_can_be_sent(void **state)
+/* Rule: an iterator goes on from where it was sent, forward or back, also from its end. */
+static void iterators_can_seek(void **state)
 {
     struct fixture *f = *state;
     struct random random = { 7 };
-    struct walk *walk;
+    struct space_iterator *iterator;
 
     put_odd_partitions(f);
-    walk = walk_open(f->store, f->partition.space, nothing, nothing);
+    iterator = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
     for (int i = 0; i < 300; i++) {
         struct bytes partition = odd_keys[random_below(&random, ODD_KEYS)];
         struct bytes record = few_keys[random_below(&random, FEW_KEYS)];
 
-        walk_seek(walk, partition, record);
-        check_walk(f, walk, partition, record,
-                   i % 10 ? (size_t)random_below(&random, 5) : SIZE_MAX);
+        space_iterator_seek(iterator, partition, record);
+        check_iterator(f, iterator, partition, record,
+                       i % 10 ? (size_t)random_below(&random, 5) : SIZE_MAX);
     }
-    walk_close(walk);
+    space_iterator_close(iterator);
 }
 
-/* Rule: a walk shows one state, from open to close. design: promise 4 */
-static void walk_shows_one_state(void **state)
+/* Rule: an iterator of a local engine shows one state, from open to close. design: promise 4 */
+static void local_iterator_shows_one_state(void **state)
 {
     struct fixture *f = *state;
     struct partition other = partition_of(f->partition.space, "other");
-    struct walk *before, *after;
+    struct space_iterator *before, *after;
     uint64_t sequence;
 
     put_text(f->store, f->partition, "a", "1");
     sequence = put_text(f->store, other, "b", "1");
-    before = walk_open(f->store, f->partition.space, nothing, nothing);
-    assert_true(walk_sequence(before) >= sequence);
+    before = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
+    assert_true(space_iterator_sequence(before) >= sequence);
     put_text(f->store, f->partition, "a", "2");
     delete_key(f->store, other, "b");
     sequence = put_text(f->store, partition_of(f->partition.space, "third"), "c", "2");
 
-    after = walk_open(f->store, f->partition.space, nothing, nothing);
-    assert_true(walk_sequence(after) >= sequence);
-    assert_string_equal(walk_text(before, f->arena), "other/b=1 partition/a=1");
-    assert_string_equal(walk_text(after, f->arena), "partition/a=2 third/c=2");
-    walk_seek(before, nothing, nothing);
-    assert_string_equal(walk_text(before, f->arena), "other/b=1 partition/a=1");
-    walk_close(before);
-    walk_close(after);
+    after = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
+    assert_true(space_iterator_sequence(after) >= sequence);
+    assert_string_equal(space_text(before, f->arena), "other/b=1 partition/a=1");
+    assert_string_equal(space_text(after, f->arena), "partition/a=2 third/c=2");
+    space_iterator_seek(before, nothing, nothing);
+    assert_string_equal(space_text(before, f->arena), "other/b=1 partition/a=1");
+    space_iterator_close(before);
+    space_iterator_close(after);
 }
 
 /* Rule: spaces whose ids are neighbours, also at the ends of the range of ids, are apart. */
@@ -276,7 +277,7 @@ static void neighbour_spaces_are_apart(void **state)
 {
     struct fixture *f = *state;
     struct guid spaces[4] = { { { 0 } }, { { 0 } }, { { 0 } }, { { 0 } } };
-    struct walk *walk;
+    struct space_iterator *iterator;
 
     spaces[1].b[15] = 1;
     memset(spaces[2].b, 0xff, sizeof spaces[2].b);
@@ -291,15 +292,15 @@ static void neighbour_spaces_are_apart(void **state)
     for (size_t i = 0; i < 4; i++) {
         const char *expected = arena_printf(f->arena, "/=%zu \xff\xff/\xff=%zu%c", i, i, 0).ptr;
 
-        walk = walk_open(f->store, spaces[i], nothing, nothing);
-        assert_string_equal(walk_text(walk, f->arena), expected);
-        walk_close(walk);
+        iterator = space_iterator_open(f->store, spaces[i], nothing, nothing, STORE_MAY_BLOCK);
+        assert_string_equal(space_text(iterator, f->arena), expected);
+        space_iterator_close(iterator);
         assert_string_equal(get_now(f->store, partition_of(spaces[i], ""), f->arena, "\xff"),
                             "(none)");
     }
-    walk = walk_open(f->store, guid_new(), nothing, nothing);
-    assert_string_equal(walk_text(walk, f->arena), "");
-    walk_close(walk);
+    iterator = space_iterator_open(f->store, guid_new(), nothing, nothing, STORE_MAY_BLOCK);
+    assert_string_equal(space_text(iterator, f->arena), "");
+    space_iterator_close(iterator);
 }
 
 /* Rule: the pieces of a record are read as they were put, by get and by scan, beside its value. */
@@ -311,7 +312,7 @@ static void pieces_are_read_with_their_record(void **state)
     struct scan *scan;
 
     put_stream(f->store, f->partition, "s", 2 * PIECE_MAX_BYTES + 70000, 1);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_int_equal(snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &got),
                      STORE_OK);
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
@@ -337,9 +338,9 @@ int main(void)
         TEST(scans_are_in_byte_order, EVERY_STORE),
         TEST(odd_keys_are_apart, EVERY_STORE),
         TEST(scanned_records_stay_in_the_arena, EVERY_STORE),
-        TEST(walks_are_in_byte_order, EVERY_STORE),
-        TEST(walks_can_be_sent, EVERY_STORE),
-        TEST(walk_shows_one_state, EVERY_STORE),
+        TEST(spaces_are_iterated_in_byte_order, EVERY_STORE),
+        TEST(iterators_can_seek, EVERY_STORE),
+        TEST(local_iterator_shows_one_state, EVERY_STORE),
         TEST(neighbour_spaces_are_apart, EVERY_STORE),
         TEST(pieces_are_read_with_their_record, EVERY_STORE),
     };

@@ -243,7 +243,7 @@ int main(int argc, char **argv)
         TEST(power_may_go_at_any_call, STORES_ON_DISK),
     };
 
-    if (!log_open(LOG_ERROR, "/dev/null")) /* it tells each failure */
+    if (!log_open(LOG_ERROR, "/dev/null")) /* it returns each failure */
         return 1;
     /* What is lost is decided here, so the fastest of file systems will do. */
     if (access("/dev/shm", W_OK) == 0 && setenv("LAGRA_TEST_FOLDERS", "/dev/shm", 0) != 0)

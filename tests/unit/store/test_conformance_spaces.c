@@ -29,7 +29,7 @@ static uint64_t drop(struct fixture *f, struct guid space)
     return sequence;
 }
 
-/* Rule: a dropped space is empty for every new snapshot and walk, and no commit to it succeeds. */
+/* Rule: a dropped space is empty for every new snapshot and iterator, and no commit to it succeeds. */
 static void dropped_space_vanishes(void **state)
 {
     struct fixture *f = *state;
@@ -37,20 +37,21 @@ static void dropped_space_vanishes(void **state)
     struct snapshot *snapshot, *seen_before;
     struct record record;
     struct scan *scan;
-    struct walk *walk;
+    struct space_iterator *iterator;
     uint64_t sequence, dropped;
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("k"), bytes_from_string("again"), NULL,
                 0);
     put_text(f->store, registry_of(f), "entry", "there");
     put_text(f->store, f->partition, "k", "1");
-    seen_before = snapshot_open(f->store, f->partition);
+    seen_before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     dropped = drop(f, f->partition.space);
 
-    assert_int_equal(store_commit(f->store, seen_before, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_before, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_NOT_FOUND);
     snapshot_close(seen_before);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(snapshot_sequence(snapshot) >= dropped);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("k"), f->arena, &record),
@@ -58,39 +59,40 @@ static void dropped_space_vanishes(void **state)
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     assert_int_equal(scan_next(scan, NULL, &record), STORE_NOT_FOUND);
     scan_close(scan);
-    assert_int_equal(store_commit(f->store, snapshot, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_NOT_FOUND);
     snapshot_close(snapshot);
-    walk = walk_open(f->store, f->partition.space, nothing, nothing);
-    assert_true(walk_sequence(walk) >= dropped);
-    assert_string_equal(walk_text(walk, f->arena), "");
-    walk_seek(walk, nothing, nothing);
-    assert_string_equal(walk_text(walk, f->arena), "");
-    walk_close(walk);
+    iterator = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
+    assert_true(space_iterator_sequence(iterator) >= dropped);
+    assert_string_equal(space_text(iterator, f->arena), "");
+    space_iterator_seek(iterator, nothing, nothing);
+    assert_string_equal(space_text(iterator, f->arena), "");
+    space_iterator_close(iterator);
     assert_int_equal(
         commit_new(f->store, partition_of(f->partition.space, "never there"), changes, NULL),
         STORE_NOT_FOUND);
     assert_string_equal(get_now(f->store, registry_of(f), f->arena, "entry"), "(none)");
 }
 
-/* Rule: who had a snapshot or walk open goes on to see what was there. store invariant 4 */
+/* Rule: who had a snapshot or iterator open goes on to see what was there. store invariant 4 */
 static void readers_keep_a_dropped_space(void **state)
 {
     struct fixture *f = *state;
     struct snapshot *reader;
-    struct walk *walk;
+    struct space_iterator *iterator;
 
     put_text(f->store, f->partition, "a", "1");
     put_stream(f->store, f->partition, "s", 5000000, 2);
-    reader = snapshot_open(f->store, f->partition);
-    walk = walk_open(f->store, f->partition.space, nothing, nothing);
+    reader = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    iterator = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
     drop(f, f->partition.space);
     (void)usage_now(f->store);
 
     assert_string_equal(scan_text(reader, f->arena, nothing, nothing), "a=1 s=stream");
     assert_true(stream_matches(f->store, reader, "s", 5000000, 2));
-    assert_string_equal(walk_text(walk, f->arena), "partition/a=1 partition/s=stream");
-    walk_close(walk);
+    assert_string_equal(space_text(iterator, f->arena), "partition/a=1 partition/s=stream");
+    space_iterator_close(iterator);
     snapshot_close(reader);
     assert_int_equal(usage_now(f->store).piece_bytes, 0);
     assert_int_equal(usage_now(f->store).pending_bytes, 0);
@@ -128,7 +130,7 @@ static void pieces_of_a_dropped_space_are_freed(void **state)
         put_stream(f->store,
                    partition_of(f->partition.space, arena_printf(f->arena, "%d%c", i, 0).ptr), "s",
                    3000000, (uint64_t)i);
-    snapshot = snapshot_open(f->store, partition_of(f->partition.space, "3"));
+    snapshot = snapshot_open(f->store, partition_of(f->partition.space, "3"), STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
     snapshot_close(snapshot);
@@ -143,7 +145,7 @@ static void pieces_of_a_dropped_space_are_freed(void **state)
     assert_int_equal(usage_now(f->store).piece_bytes, 1000000);
     assert_int_equal(usage_now(f->store).pending_bytes, 0);
     assert_true(usage_now(f->store).allocated_bytes < 2000000);
-    snapshot = snapshot_open(f->store, registry_of(f));
+    snapshot = snapshot_open(f->store, registry_of(f), STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "kept", 1000000, 9));
     snapshot_close(snapshot);
 }
@@ -170,10 +172,11 @@ static void large_space_is_dropped(void **state)
     }
     drop(f, f->partition.space);
     for (int i = 0; i < 2; i++) {
-        struct walk *walk = walk_open(f->store, f->partition.space, nothing, nothing);
+        struct space_iterator *iterator =
+            space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
 
-        assert_string_equal(walk_text(walk, f->arena), "");
-        walk_close(walk);
+        assert_string_equal(space_text(iterator, f->arena), "");
+        space_iterator_close(iterator);
         (void)usage_now(f->store);
     }
     changes_put(late, RECORD_LISTED, bytes_from_string("k"), nothing, NULL, 0);

@@ -56,7 +56,7 @@ static void streams_of_any_length(void **state)
         stage_close(stage);
 
         put_stream(f->store, f->partition, "stream", length, i);
-        snapshot = snapshot_open(f->store, f->partition);
+        snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
         assert_true(stream_matches(f->store, snapshot, "stream", length, i));
         snapshot_close(snapshot);
         delete_stream(f->store, f->partition, "stream");
@@ -72,7 +72,7 @@ static void long_stream_in_odd_chunks(void **state)
     struct snapshot *snapshot;
 
     put_stream(f->store, f->partition, "long", length, 1);
-    snapshot = snapshot_open(f->store, f->partition);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(stream_matches(f->store, snapshot, "long", length, 1));
     assert_false(stream_matches(f->store, snapshot, "long", length, 2)); /* the test can fail */
     snapshot_close(snapshot);
@@ -87,7 +87,7 @@ static void abandoned_stages_are_freed(void **state)
 {
     struct fixture *f = *state;
     struct changes *changes = changes_new(f->arena);
-    struct snapshot *stale = snapshot_open(f->store, f->partition);
+    struct snapshot *stale = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct stage *finished, *unfinished, *unused;
     struct blocking_waiter blocking;
     const struct piece *pieces;
@@ -99,20 +99,21 @@ static void abandoned_stages_are_freed(void **state)
     put_text(f->store, f->partition, "k", "changed since");
     pieces = stage_pieces(finished, &count);
     changes_put(changes, RECORD_LISTED, bytes_from_string("s"), nothing, pieces, count);
-    assert_int_equal(store_commit(f->store, stale, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ stale, changes }, 1, clock_now(),
+                                  STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     assert_int_equal(usage_now(f->store).piece_bytes, 0);
     snapshot_close(stale);
     stage_close(finished);
 
     blocking_init(&blocking);
-    unfinished = stage_open(f->store, UINT64_MAX);
+    unfinished = stage_open(f->store, f->partition, UINT64_MAX);
     for (int i = 0; i < 50; i++)
         if (stage_write(unfinished, bytes_of(chunk, 100000), &blocking.waiter, &taken) ==
             STORE_WAIT)
             blocking_wait(&blocking);
     stage_close(unfinished);
-    unused = stage_open(f->store, 10 * MIB);
+    unused = stage_open(f->store, f->partition, 10 * MIB);
     stage_close(unused);
     assert_all_given_back(f->store);
     blocking_release(&blocking);
@@ -153,7 +154,8 @@ static enum store_result replace(struct store *store, struct snapshot *snapshot,
     changes_put(changes, RECORD_LISTED, key, key, pieces, count);
     if (snapshot_get(snapshot, RECORD_LISTED, key, arena, &record) == STORE_OK)
         changes_release(changes, record.pieces, record.piece_count);
-    result = store_commit(store, snapshot, changes, clock_now(), &sequence);
+    result = store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                          STORE_MAY_BLOCK, &sequence);
     stage_close(stage);
     return result;
 }
@@ -166,11 +168,11 @@ static void replace_and_read(struct worker *worker, struct random *random, struc
     struct partition partition = { worker->f->partition.space,
                                    arena_printf(arena, "%u", worker->number) };
     struct stream new = { random_below(random, 6 * MIB), random_next(random) | 1 };
-    struct snapshot *reader = snapshot_open(store, partition);
+    struct snapshot *reader = snapshot_open(store, partition, STORE_MAY_BLOCK);
     enum store_result result;
 
     do {
-        struct snapshot *snapshot = snapshot_open(store, partition);
+        struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
 
         result = replace(store, snapshot, new, arena);
         snapshot_close(snapshot);
@@ -179,7 +181,7 @@ static void replace_and_read(struct worker *worker, struct random *random, struc
     assert(stream->seed == 0 || stream_matches(store, reader, "s", stream->length, stream->seed));
     snapshot_close(reader);
     *stream = new;
-    reader = snapshot_open(store, partition);
+    reader = snapshot_open(store, partition, STORE_MAY_BLOCK);
     assert(stream_matches(store, reader, "s", stream->length, stream->seed));
     snapshot_close(reader);
     arena_free(arena);
@@ -239,7 +241,7 @@ static void *abandon_often(void *argument)
             stage_close(stage);
             continue;
         }
-        stage = stage_open(worker->f->store, UINT64_MAX);
+        stage = stage_open(worker->f->store, worker->f->partition, UINT64_MAX);
         for (uint64_t chunks = random_below(&random, 60); chunks > 0; chunks--) {
             enum store_result result =
                 stage_write(stage, bytes_of(chunk, 200000), &blocking.waiter, &taken);
@@ -311,7 +313,7 @@ static void slow_stages_hold_nobody_back(void **state)
     pattern_fill(bytes, SLOW_BYTES, 1, 0);
     blocking_init(&blocking);
     for (unsigned i = 0; i < SLOW_STAGES; i++)
-        stages[i] = stage_open(f->store, i % 2 == 0 ? SLOW_BYTES : UINT64_MAX);
+        stages[i] = stage_open(f->store, f->partition, i % 2 == 0 ? SLOW_BYTES : UINT64_MAX);
     for (uint64_t at = 0; at < SLOW_BYTES; at += SLOW_CHUNK) {
         write_slowly(stages, bytes, at, &blocking);
         if (at / SLOW_CHUNK % 20 != 0)

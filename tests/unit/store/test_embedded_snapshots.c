@@ -85,7 +85,8 @@ static enum store_result commit_on(struct world *world, struct snapshot *snapsho
     uint64_t sequence;
 
     changes_put(changes, RECORD_LISTED, bytes_from_string("k"), bytes_from_string(value), NULL, 0);
-    return store_commit(world->store, snapshot, changes, clock_now(), &sequence);
+    return store_commit(world->store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                        STORE_MAY_BLOCK, &sequence);
 }
 
 /* Rule: a change of one partition is no conflict for another of its stripe, also when each has seen
@@ -93,8 +94,8 @@ static enum store_result commit_on(struct world *world, struct snapshot *snapsho
 static void neighbours_do_not_conflict(void **state)
 {
     struct world *world = *state;
-    struct snapshot *a = snapshot_open(world->store, world->a);
-    struct snapshot *b = snapshot_open(world->store, world->b);
+    struct snapshot *a = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    struct snapshot *b = snapshot_open(world->store, world->b, STORE_MAY_BLOCK);
 
     assert_int_equal(commit_on(world, a, "1"), STORE_OK);
     assert_int_equal(commit_on(world, b, "2"), STORE_OK); /* has got a view by now */
@@ -108,7 +109,7 @@ static void neighbours_do_not_conflict(void **state)
 static void own_change_is_found_among_neighbours(void **state)
 {
     struct world *world = *state;
-    struct snapshot *old = snapshot_open(world->store, world->a);
+    struct snapshot *old = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
 
     put_text(world->store, world->a, "k", "1");
     put_text(world->store, world->b, "k", "2");
@@ -123,11 +124,11 @@ static void own_change_is_found_among_neighbours(void **state)
 static void others_stay_open_over_a_commit(void **state)
 {
     struct world *world = *state;
-    struct snapshot *b = snapshot_open(world->store, world->b);
+    struct snapshot *b = snapshot_open(world->store, world->b, STORE_MAY_BLOCK);
     struct snapshot *later;
 
     put_text(world->store, world->a, "k", "1"); /* b has a view */
-    later = snapshot_open(world->store, world->a);
+    later = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
     assert_int_equal(commit_on(world, b, "2"), STORE_OK);
     put_text(world->store, world->a, "k", "3");
     assert_string_equal(get_text(later, world->arena, "k"), "1");
@@ -143,11 +144,11 @@ static void freed_pieces_wait_for_the_oldest(void **state)
     struct snapshot *oldest, *middle, *newest;
 
     put_stream(world->store, world->a, "s", 200000, 1);
-    oldest = snapshot_open(world->store, world->a);
+    oldest = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
     put_text(world->store, world->a, "k", "1");
-    middle = snapshot_open(world->store, world->a);
+    middle = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
     delete_stream(world->store, world->a, "s");
-    newest = snapshot_open(world->store, world->a);
+    newest = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
     put_text(world->store, world->a, "k", "2");
 
     snapshot_close(newest);
@@ -170,16 +171,18 @@ static void too_many_releases_are_no_conflict(void **state)
     uint64_t sequence;
 
     put_stream(world->store, world->a, "s", 200000, 1);
-    snapshot = snapshot_open(world->store, world->a);
+    snapshot = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), world->arena, &record),
         STORE_OK);
     changes_release(changes, record.pieces, record.piece_count);
     changes_release(changes, record.pieces, record.piece_count);
-    assert_int_equal(store_commit(world->store, snapshot, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(world->store, &(struct commit_part){ snapshot, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CORRUPT);
     put_text(world->store, world->a, "k", "2");
-    assert_int_equal(store_commit(world->store, snapshot, changes, clock_now(), &sequence),
+    assert_int_equal(store_commit(world->store, &(struct commit_part){ snapshot, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_CONFLICT);
     snapshot_close(snapshot);
 }

@@ -81,7 +81,7 @@ static enum store_result open_folder(const struct folder *folder, struct store *
 static void check_records(struct store *store, struct arena *arena)
 {
     const struct partition plain = { image_space, IMAGE_PLAIN };
-    struct snapshot *snapshot = snapshot_open(store, plain);
+    struct snapshot *snapshot = snapshot_open(store, plain, STORE_MAY_BLOCK);
     struct record record;
 
     assert_string_equal(get_text(snapshot, arena, ""), "listed");
@@ -102,11 +102,12 @@ static void check_records(struct store *store, struct arena *arena)
 static void check_pieces(struct store *store)
 {
     struct snapshot *snapshot =
-        snapshot_open(store, (struct partition){ image_space, IMAGE_STREAM });
+        snapshot_open(store, (struct partition){ image_space, IMAGE_STREAM }, STORE_MAY_BLOCK);
 
     assert_true(stream_matches(store, snapshot, "s", IMAGE_STREAM_LENGTH, IMAGE_STREAM_SEED));
     snapshot_close(snapshot);
-    snapshot = snapshot_open(store, (struct partition){ image_space, IMAGE_SHARED });
+    snapshot =
+        snapshot_open(store, (struct partition){ image_space, IMAGE_SHARED }, STORE_MAY_BLOCK);
     assert_true(stream_matches(store, snapshot, "one", IMAGE_SHARED_LENGTH, IMAGE_SHARED_SEED));
     assert_true(stream_matches(store, snapshot, "two", IMAGE_SHARED_LENGTH, IMAGE_SHARED_SEED));
     snapshot_close(snapshot);

@@ -1,0 +1,93 @@
+/* What store.h promises about access, instants, limits, new spaces and settled sequences. */
+#include "conformance.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Rule: snapshot_instant() is at least the instant of every commit of the partition, also when the
+ * clock was behind. store.h */
+static void instants_are_known(void **state)
+{
+    struct fixture *f = *state;
+    instant ahead = clock_now() + 60 * TICKS_PER_SECOND;
+    struct changes *changes = changes_new(f->arena);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    uint64_t sequence;
+
+    changes_put(changes, RECORD_LISTED, bytes_from_string("a"), bytes_from_string("1"), NULL, 0);
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1, ahead,
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(snapshot);
+    put_text(f->store, f->partition, "a", "2"); /* now, which is earlier */
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_true(snapshot_instant(snapshot) >= ahead);
+    snapshot_close(snapshot);
+    if (!f->engine->on_disk)
+        return;
+    wait_durable(f->store, sequence);
+    fixture_reopen(f);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_true(snapshot_instant(snapshot) >= ahead);
+    snapshot_close(snapshot);
+}
+
+/* Rule: a held snapshot, expected records and a change of access do not change what is read. */
+static void reads_are_the_same_however_announced(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *snapshot;
+
+    put_text(f->store, f->partition, "a", "1");
+    snapshot = snapshot_open(f->store, f->partition, STORE_NO_WAIT);
+    snapshot_expect(snapshot, RECORD_LISTED, bytes_from_string("a"));
+    snapshot_expect(snapshot, RECORD_INNER, bytes_from_string("none"));
+    snapshot_set_access(snapshot, STORE_MAY_BLOCK);
+    assert_int_equal(snapshot_hold(snapshot), STORE_OK);
+    put_text(f->store, f->partition, "a", "2");
+    assert_string_equal(get_text(snapshot, f->arena, "a"), "1");
+    snapshot_close(snapshot);
+}
+
+/* Rule: new spaces differ, and a record as large as the limits allow is stored and read. */
+static void spaces_and_limits(void **state)
+{
+    struct fixture *f = *state;
+    struct store_limits limits = store_limits(f->store);
+    struct partition one = f->partition, wide = f->partition;
+    char *text = xmalloc(limits.record_bytes);
+
+    assert_true(limits.inline_bytes > 0 && limits.inline_bytes <= limits.record_bytes);
+    assert_true(limits.record_bytes <= limits.commit_bytes);
+    assert_int_equal(space_create(f->store, SPACE_ONE, STORE_MAY_BLOCK, &one.space), STORE_OK);
+    assert_int_equal(space_create(f->store, SPACE_WIDE, STORE_MAY_BLOCK, &wide.space), STORE_OK);
+    assert_false(guid_equal(&one.space, &wide.space));
+    memset(text, 'x', limits.record_bytes - 2);
+    text[limits.record_bytes - 2] = 0;
+    put_text(f->store, one, "a", text);
+    assert_string_equal(get_now(f->store, one, f->arena, "a"), text);
+    assert_string_equal(get_now(f->store, wide, f->arena, "a"), "(none)");
+    free(text);
+}
+
+/* Rule: what was waited for is settled. store invariant 3 */
+static void durable_is_settled(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t sequence = put_text(f->store, f->partition, "a", "1");
+
+    wait_durable(f->store, sequence);
+    assert_int_equal(store_settled(f->store, sequence), STORE_OK);
+}
+
+int main(void)
+{
+    static const struct conformance_test tests[] = {
+        TEST(instants_are_known, EVERY_STORE),
+        TEST(reads_are_the_same_however_announced, EVERY_STORE),
+        TEST(spaces_and_limits, EVERY_STORE),
+        TEST(durable_is_settled, EVERY_STORE),
+    };
+
+    return conformance_run("contract", tests, sizeof tests / sizeof tests[0]);
+}
