@@ -2,9 +2,16 @@
 #include "base/codec.h"
 
 #include <assert.h>
-#include <endian.h>
 
-#define VARINT_BYTES_MAX 10
+size_t varint_put(char to[VARINT_BYTES_MAX], uint64_t value)
+{
+    size_t len = 0;
+
+    for (; value >= 0x80; value >>= 7)
+        to[len++] = (char)(value | 0x80);
+    to[len++] = (char)value;
+    return len;
+}
 
 void encode_u8(struct text *out, uint8_t value)
 {
@@ -14,12 +21,8 @@ void encode_u8(struct text *out, uint8_t value)
 void encode_u64(struct text *out, uint64_t value)
 {
     char varint[VARINT_BYTES_MAX];
-    size_t len = 0;
 
-    for (; value >= 0x80; value >>= 7)
-        varint[len++] = (char)(value | 0x80);
-    varint[len++] = (char)value;
-    text_add(out, bytes_of(varint, len));
+    text_add(out, bytes_of(varint, varint_put(varint, value)));
 }
 
 void encode_fixed(struct text *out, const void *from, size_t size)
@@ -113,18 +116,4 @@ struct bytes decode_bytes(struct decoder *d)
 bool decoder_ok(const struct decoder *d)
 {
     return !d->bad && d->at == d->end;
-}
-
-void key_put_u64(uint8_t to[8], uint64_t value)
-{
-    value = htobe64(value);
-    memcpy(to, &value, sizeof value);
-}
-
-uint64_t key_get_u64(const uint8_t from[8])
-{
-    uint64_t value;
-
-    memcpy(&value, from, sizeof value);
-    return be64toh(value);
 }

@@ -28,8 +28,8 @@ struct bytes decode_bytes(struct decoder *d); /* points into the value */
 /* All read, nothing left over, nothing short. */
 bool decoder_ok(const struct decoder *d);
 
-/* Big-endian integers, for keys whose bytewise order is their numeric order. */
-void key_put_u64(uint8_t to[8], uint64_t value);
-uint64_t key_get_u64(const uint8_t from[8]);
+/* A varint into a place of its own; returns its length. */
+#define VARINT_BYTES_MAX 10
+size_t varint_put(char to[VARINT_BYTES_MAX], uint64_t value);
 
 #endif

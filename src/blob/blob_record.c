@@ -37,7 +37,7 @@ static struct bytes record_key(struct arena *arena, instant snapshot)
     }
     key = arena_bytes(arena, 1 + 8);
     key[0] = KEY_OF_SNAPSHOT;
-    key_put_u64((uint8_t *)key + 1, snapshot);
+    be64_put(key + 1, snapshot);
     return bytes_of(key, 1 + 8);
 }
 

@@ -130,7 +130,7 @@ static bool snapshot_of_key(struct bytes key, instant *ret_snapshot)
     }
     if (key.len != 9 || key.ptr[0] != 1)
         return false;
-    *ret_snapshot = key_get_u64((const uint8_t *)key.ptr + 1);
+    *ret_snapshot = be64_get(key.ptr + 1);
     return true;
 }
 

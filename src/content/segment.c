@@ -5,6 +5,7 @@
 #include <endian.h>
 
 #include "base/codec.h"
+#include "base/endian.h"
 #include "base/log.h"
 
 #define SEGMENT_VERSION     1
@@ -194,8 +195,8 @@ static bool key_is_ours(struct bytes key, uint64_t *ret_content_id, uint64_t *re
 {
     if (key.len != SEGMENT_KEY_SIZE || key.ptr[0] != 'c')
         return false;
-    *ret_content_id = key_get_u64((const uint8_t *)key.ptr + 1);
-    *ret_end = key_get_u64((const uint8_t *)key.ptr + SEGMENT_PREFIX_SIZE);
+    *ret_content_id = be64_get(key.ptr + 1);
+    *ret_end = be64_get(key.ptr + SEGMENT_PREFIX_SIZE);
     return true;
 }
 

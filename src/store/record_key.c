@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/endian.h"
+
 void key_init(struct key *key)
 {
     key->ptr = key->fixed;
@@ -106,25 +108,16 @@ void key_set_end(struct key *key)
 void key_write_piece(char to[KEY_PIECE_SIZE], uint32_t extent, uint64_t offset)
 {
     to[0] = KEY_KIND_PIECE;
-    for (int i = 0; i < 4; i++)
-        to[1 + i] = (char)(extent >> (24 - 8 * i));
-    for (int i = 0; i < 8; i++)
-        to[5 + i] = (char)(offset >> (56 - 8 * i));
+    be32_put(to + 1, extent);
+    be64_put(to + 5, offset);
 }
 
 bool key_read_piece(struct bytes key, uint32_t *ret_extent, uint64_t *ret_offset)
 {
-    uint32_t extent = 0;
-    uint64_t offset = 0;
-
     if (key.len != KEY_PIECE_SIZE || key.ptr[0] != KEY_KIND_PIECE)
         return false;
-    for (int i = 0; i < 4; i++)
-        extent = extent << 8 | (unsigned char)key.ptr[1 + i];
-    for (int i = 0; i < 8; i++)
-        offset = offset << 8 | (unsigned char)key.ptr[5 + i];
-    *ret_extent = extent;
-    *ret_offset = offset;
+    *ret_extent = be32_get(key.ptr + 1);
+    *ret_offset = be64_get(key.ptr + 5);
     return true;
 }
 

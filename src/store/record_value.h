@@ -30,7 +30,7 @@ enum store_result record_value_decode(struct bytes value, struct arena *arena,
 enum store_result record_value_read(struct bytes value, struct arena *arena,
                                     struct record *ret_record);
 
-#define PIECE_ROW_SIZE_MAX 16
+#define PIECE_ROW_SIZE_MAX 21 /* version, two varints */
 
 struct piece_row {
     uint32_t length;

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/endian.h"
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
@@ -130,14 +131,14 @@ static void add_drops(struct batch *batch, const struct guid *spaces, size_t cou
 static instant add_clock(struct batch *batch, const struct stripe *stripe, instant now)
 {
     size_t number = (size_t)(stripe - batch->embedded->stripes);
-    char key[KEY_CLOCK_SIZE] = { KEY_KIND_CLOCK, (char)(number >> 8), (char)number };
+    char key[KEY_CLOCK_SIZE] = { KEY_KIND_CLOCK };
     instant ahead = now + CLOCK_STEP;
     char value[8];
 
     if (now <= atomic_load(&batch->embedded->clock_ahead))
         return 0;
-    for (int i = 0; i < 8; i++)
-        value[i] = (char)(ahead >> (56 - 8 * i));
+    be16_put(key + 1, (uint16_t)number);
+    be64_put(value, ahead);
     rocksdb_writebatch_put(batch->writes, key, sizeof key, value, sizeof value);
     return ahead;
 }

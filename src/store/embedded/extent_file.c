@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/crc.h"
+#include "base/endian.h"
 #include "base/log.h"
 
 #define VERSION     1
@@ -18,18 +19,12 @@
 #define NAME_SIZE   9
 #define RUNS_MAX    64
 
-static void put_le32(unsigned char *to, uint32_t value)
-{
-    for (int i = 0; i < 4; i++)
-        to[i] = (unsigned char)(value >> 8 * i);
-}
-
 static void make_header(unsigned char header[HEADER_SIZE], uint32_t id)
 {
     memcpy(header, "LAGRAEXT", 8);
-    put_le32(header + 8, VERSION);
-    put_le32(header + 12, id);
-    put_le32(header + 16, crc32c(0, header, 16));
+    le32_put(header + 8, VERSION);
+    le32_put(header + 12, id);
+    le32_put(header + 16, crc32c(0, header, 16));
 }
 
 static void make_name(char name[NAME_SIZE], uint32_t id)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/endian.h"
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
@@ -32,14 +33,13 @@ static enum store_result recover_clock(struct embedded *embedded)
     instant newest = 0;
 
     for (; !result; result = embedded_cursor_next(cursor)) {
-        instant found = 0;
+        instant found;
 
         if (cursor->value.len != sizeof found) {
             result = damaged("clocks");
             break;
         }
-        for (size_t i = 0; i < sizeof found; i++)
-            found = found << 8 | (unsigned char)cursor->value.ptr[i];
+        found = be64_get(cursor->value.ptr);
         if (found > newest)
             newest = found;
     }

@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/endian.h"
 #include "base/gate.h"
 #include "base/log.h"
 
@@ -14,21 +15,6 @@
 #define GATE_POLL_MS 2
 #define GATHER_FROM  4 /* waiters woken by one sync */
 #define GATHER_US    100
-
-static void put_le64(unsigned char *to, uint64_t value)
-{
-    for (int i = 0; i < 8; i++)
-        to[i] = (unsigned char)(value >> 8 * i);
-}
-
-static uint64_t get_le64(const unsigned char *from)
-{
-    uint64_t value = 0;
-
-    for (int i = 0; i < 8; i++)
-        value |= (uint64_t)from[i] << 8 * i;
-    return value;
-}
 
 enum store_result syncer_check(int folder, uint64_t newest, int *ret_note_file,
                                const char **ret_problem)
@@ -47,9 +33,9 @@ enum store_result syncer_check(int folder, uint64_t newest, int *ret_note_file,
         return STORE_IO;
     }
     /* A note that is short or torn says nothing: it is a check, not the truth. */
-    if (size == NOTE_SIZE && get_le64(note) == ~get_le64(note + 8) && get_le64(note) > newest) {
+    if (size == NOTE_SIZE && le64_get(note) == ~le64_get(note + 8) && le64_get(note) > newest) {
         log_line(LOG_ERROR, "store: records end at %llu, %llu had been made durable",
-                 (unsigned long long)newest, (unsigned long long)get_le64(note));
+                 (unsigned long long)newest, (unsigned long long)le64_get(note));
         *ret_problem = "acknowledged records are missing: the log of records is damaged";
         close(fd);
         return STORE_CORRUPT;
@@ -62,8 +48,8 @@ static void note(const struct syncer *syncer, uint64_t sequence)
 {
     unsigned char bytes[NOTE_SIZE];
 
-    put_le64(bytes, sequence);
-    put_le64(bytes + 8, ~sequence);
+    le64_put(bytes, sequence);
+    le64_put(bytes + 8, ~sequence);
     if (pwrite(syncer->note_file, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         log_errno("store: note what is durable"); /* a weaker check at the next start, no more */
 }

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "base/codec.h"
+#include "base/endian.h"
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -179,9 +180,9 @@ static void keys_in_order(void **state)
             uint8_t a[8], b[8];
             int order;
 
-            key_put_u64(a, numbers[i]);
-            key_put_u64(b, numbers[k]);
-            assert_true(key_get_u64(a) == numbers[i]);
+            be64_put(a, numbers[i]);
+            be64_put(b, numbers[k]);
+            assert_true(be64_get(a) == numbers[i]);
             order = memcmp(a, b, 8);
             assert_int_equal(order < 0, numbers[i] < numbers[k]);
             assert_int_equal(order == 0, numbers[i] == numbers[k]);
