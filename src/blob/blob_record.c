@@ -8,6 +8,8 @@
  * A change of the form gets a new version number; the old reader stays. */
 #include "blob/blob.h"
 
+#include "base/endian.h"
+
 #define RECORD_VERSION 1
 
 enum {

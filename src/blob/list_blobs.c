@@ -8,6 +8,7 @@
  * rest: List-Blobs */
 #include "blob/listing.h"
 
+#include "base/endian.h"
 #include "base/log.h"
 
 enum {

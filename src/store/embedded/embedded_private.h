@@ -1,6 +1,6 @@
 /* The embedded store, inside its own folder only. README.md draws how the parts work together.
  *
- * Order of locks: door of a space, then base/lock.h's ranks: stripe, extents, reclaim, syncers and
+ * Order of locks: lock of a space, then base/lock.h's ranks: stripe, extents, reclaim, syncers and
  * collector, I/O pool. */
 #ifndef LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
 #define LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
@@ -19,7 +19,7 @@
 #include "store/embedded/snapshots.h"
 #include "store/embedded/spaces.h"
 #include "store/embedded/stage.h"
-#include "store/embedded/stage_sum.h"
+#include "store/embedded/stage_hash.h"
 #include "store/embedded/syncer.h"
 #include "store/embedded/verified.h"
 #include "store/store_private.h"
@@ -30,7 +30,7 @@ struct embedded {
     bool sync;
     atomic_bool failed;           /* store invariant 6 */
     atomic_bool announced;        /* that it failed, in the log */
-    _Atomic size_t ending_stages; /* closed, and still in the hands of a thread */
+    _Atomic size_t ending_stages; /* closed, and still used by a thread */
     _Atomic int64_t piece_bytes;  /* referred to by records */
     _Atomic instant clock_ahead;  /* the newest clock row in the key space; see commit.c */
     instant newest_at_start;      /* at least that of every commit before this start; immutable */
@@ -40,7 +40,7 @@ struct embedded {
     struct syncer syncer;
     struct extents extents;
     struct io_pool io;
-    struct stage_summer summer;
+    struct stage_hasher hasher;
     struct extent_syncer extent_syncer;
     struct verified verified;
     struct reclaim reclaim;
@@ -53,8 +53,8 @@ static inline struct embedded *embedded_of(struct store *store)
     return (struct embedded *)store;
 }
 
-/* A write or sync failed: final. Says so once, lets go of all who wait. Any thread, without a
- * lock. */
+/* A write or sync failed: final. Logs it once, wakes all who wait. Any thread, without a
+ * lock. (health.c) */
 void embedded_fail(struct embedded *embedded);
 
 #endif

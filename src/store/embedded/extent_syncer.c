@@ -59,7 +59,7 @@ static void sync_all(struct embedded *embedded, struct embedded_stage *stage)
     }
 }
 
-static void *sync_over_and_over(void *argument)
+static void *sync_extents(void *argument)
 {
     struct extent_syncer *syncer = argument;
 
@@ -87,7 +87,7 @@ void extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded
     *syncer = (struct extent_syncer){ .embedded = embedded };
     lock_init(&syncer->lock, RANK_SYNCER);
     lock_condition_init(&syncer->work);
-    error = pthread_create(&syncer->thread, NULL, sync_over_and_over, syncer);
+    error = pthread_create(&syncer->thread, NULL, sync_extents, syncer);
     assert(!error);
 }
 

@@ -16,7 +16,7 @@ struct extent_syncer {
 
 void extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded);
 void extent_syncer_stop(struct extent_syncer *syncer);
-/* Takes the stage in hand; ends with stage_synced(). I/O thread. */
+/* Queues a stage for a sync; ends with stage_synced(). I/O thread. */
 void extent_syncer_add(struct extent_syncer *syncer, struct embedded_stage *stage);
 
 #endif

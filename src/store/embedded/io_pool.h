@@ -31,8 +31,8 @@ enum io_account { IO_SMALL, IO_FILLING, IO_QUEUED };
 
 /* Bytes of one sector of a piece that is being staged: the whole sector, or a part of it. */
 struct io_buffer {
-    struct io_buffer *next;     /* of whoever has it alone, or to be written */
-    struct io_buffer *sum_next; /* to be hashed */
+    struct io_buffer *next;      /* of whoever has it alone, or to be written */
+    struct io_buffer *hash_next; /* to be hashed */
     struct staged_piece *piece;
     uint32_t offset; /* in the piece */
     uint32_t length;

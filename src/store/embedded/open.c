@@ -14,15 +14,6 @@
 #include "store/embedded/folder.h"
 #include "store/embedded/piece_read.h"
 
-void embedded_fail(struct embedded *embedded)
-{
-    atomic_store(&embedded->failed, true);
-    if (!atomic_exchange(&embedded->announced, true))
-        log_line(LOG_ERROR, "store: a write or sync failed; nothing more is accepted until the "
-                            "disk is looked after and the server started again");
-    syncer_break(&embedded->syncer);
-}
-
 static void failed(void *context)
 {
     embedded_fail(context);
@@ -77,7 +68,7 @@ static void embedded_close(struct store *store)
     struct embedded *embedded = embedded_of(store);
 
     io_pool_stop(&embedded->io);
-    stage_summer_stop(&embedded->summer);
+    stage_hasher_stop(&embedded->hasher);
     extent_syncer_stop(&embedded->extent_syncer);
     collector_stop(&embedded->collector);
     syncer_stop(&embedded->syncer);
@@ -192,7 +183,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     syncer_start(&embedded->syncer, &embedded->keyspace, options->sync, note_file, failed,
                  embedded);
     io_pool_start(&embedded->io);
-    stage_summer_start(&embedded->summer, &embedded->io);
+    stage_hasher_start(&embedded->hasher, &embedded->io);
     extent_syncer_start(&embedded->extent_syncer, embedded);
     collector_start(&embedded->collector);
     *ret_store = &embedded->store;

@@ -1,8 +1,8 @@
-/* The dropped spaces, and the doors of all spaces: a commit holds the door of its space shared, and
+/* The dropped spaces, and the locks of all spaces: a commit holds the lock of its space shared, and
  * of each space that it drops alone; so no commit to a space is under way while it is dropped, and
  * after that none begins.
  *
- * A door is taken before the lock of a stripe. A space stays known as dropped until the next start
+ * A lock is taken before the lock of a stripe. A space stays known as dropped until the next start
  * (20 odd bytes each), since a request may have read its id before. */
 #ifndef LAGRA_STORE_EMBEDDED_SPACES_H
 #define LAGRA_STORE_EMBEDDED_SPACES_H
@@ -11,14 +11,14 @@
 
 #include "store/store.h"
 
-#define SPACE_DOORS 64
+#define SPACE_LOCKS 64
 
 struct dropped_space {
     struct guid space;
     uint64_t sequence; /* of the drop; 0: no entry */
 };
 
-struct space_door {
+struct space_lock {
     pthread_rwlock_t lock;
     struct dropped_space *dropped; /* open addressing; under the lock */
     size_t count;
@@ -26,7 +26,7 @@ struct space_door {
 };
 
 struct spaces {
-    struct space_door doors[SPACE_DOORS];
+    struct space_lock locks[SPACE_LOCKS];
 };
 
 void spaces_init(struct spaces *spaces);
@@ -40,9 +40,9 @@ void spaces_enter_to_drop(struct spaces *spaces, const struct guid *space,
 void spaces_leave_dropped(struct spaces *spaces, const struct guid *space,
                           const struct guid *dropped, size_t count);
 
-/* The sequence of the drop, 0 when it is not dropped. The caller is inside the door. */
+/* The sequence of the drop, 0 when it is not dropped. The caller is inside the lock. */
 uint64_t spaces_dropped_at(const struct spaces *spaces, const struct guid *space);
-/* The caller is alone inside the door. */
+/* The caller is alone inside the lock. */
 void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_t sequence);
 
 #endif

@@ -4,15 +4,15 @@
  * small while little arrives, and counts against the bound of all stages only when it is queued. An I/O thread, one at a
  * time for each stage, gives every piece a place and writes full buffers, many in one call. When
  * all is written the extent syncer makes it durable together with whatever else waits. Where an
- * MD5 is wanted, stage_sum.h computes it meanwhile; a buffer is free when both have let it go.
+ * MD5 is wanted, stage_hash.h computes it meanwhile; a buffer is free when both have released it.
  *
  *    FILLING --stage_finish: last buffer queued--> WRITING --queue empty--> SYNCING --> DONE
  *       \                                             |
  *        `-------------- a write failed --------------+--> FAILED
  *
- * stage_finish() is through when the stage is DONE and summed up.
- * stage_close() in any state: the stage is ended by its closer, or where threads still have it in
- * hand, by the last of them. */
+ * stage_finish() returns STORE_OK when the stage is DONE and hashed.
+ * stage_close() in any state: the stage is ended by its closer, or where threads still use it, by the
+ * last of them. */
 #ifndef LAGRA_STORE_EMBEDDED_STAGE_H
 #define LAGRA_STORE_EMBEDDED_STAGE_H
 
@@ -22,6 +22,8 @@
 
 /* So many buffers of one stage may be queued (2 MiB); its owner goes on at half of it. */
 #define STAGE_QUEUED_MAX 32
+
+struct embedded;
 
 enum stage_state { STAGE_FILLING, STAGE_WRITING, STAGE_SYNCING, STAGE_DONE, STAGE_FAILED };
 
@@ -40,7 +42,7 @@ struct embedded_stage {
      */
     struct staged_piece *first, *last;
 
-    /* Of the I/O thread that has the stage in hand, then of whoever ends it. */
+    /* Of the I/O thread that processes the stage, then of whoever ends it. */
     struct run run;              /* what is left of the one being filled; length 0: none */
     uint64_t written;            /* bytes given to the file */
     struct staged_piece *placed; /* the newest piece with a place; ends where `run` begins */
@@ -48,17 +50,17 @@ struct embedded_stage {
     /* Under io_pool.lock. */
     enum stage_state state;
     enum store_result result; /* of FAILED */
-    bool in_hand;             /* queued for or held by an I/O thread or the extent syncer */
-    bool in_sum;              /* queued for or held by the thread that sums up */
+    bool in_io;               /* queued for or held by an I/O thread or the extent syncer */
+    bool in_hash;             /* queued for or held by the hasher */
     bool closed;
     struct io_buffer *queue_first, *queue_last; /* to be written */
-    struct io_buffer *sum_first, *sum_last;     /* to be summed up */
+    struct io_buffer *hash_first, *hash_last;   /* to be hashed */
     size_t queued;                              /* buffers that somebody holds */
     struct waiter *waiter; /* of the owner: for the queue to shorten, or for DONE */
     unsigned waking;       /* threads that are about to wake one: stage_close() waits for them */
     struct io_job job;
-    struct embedded_stage *sync_next;      /* of the extent syncer */
-    struct embedded_stage *sum_stage_next; /* of the thread that sums up */
+    struct embedded_stage *sync_next;       /* of the extent syncer */
+    struct embedded_stage *hash_stage_next; /* of the hasher */
 };
 
 /* For the table of operations. */
@@ -72,23 +74,26 @@ void embedded_stage_close(struct stage *stage);
 
 /* The job of a stage: writes what is queued. I/O thread. (stage_write.c) */
 void stage_run(struct io_job *job);
-/* The extent syncer is through with it. */
+/* Called by the extent syncer when it is done with the stage. */
 void stage_synced(struct embedded_stage *stage, enum store_result result);
-/* A thread leaves a stage, or some of its buffers: what is to be done without the lock. */
-struct stage_parting {
+/* Gives the unused rest of the run back. Of whoever processes or ends the stage. */
+void stage_return_run(struct embedded *embedded, struct embedded_stage *stage);
+/* A thread detaches from a stage, or from some of its buffers: what is left to be done without the
+ * lock. */
+struct stage_detach {
     struct embedded *embedded;
-    struct io_buffer *unheld;      /* nobody holds these any longer */
-    struct waiter *waiter;         /* what it waits for has come */
-    struct embedded_stage *waited; /* the stage it waited for */
-    struct embedded_stage *ended;  /* closed, and nobody has it in hand */
+    struct io_buffer *unused;        /* no thread holds these any longer */
+    struct waiter *waiter;           /* what it waits for has come */
+    struct embedded_stage *waited;   /* the stage it waited for */
+    struct embedded_stage *finished; /* closed, and no thread uses it */
 };
-/* The thread holds the buffer no longer. Under io_pool.lock. */
-void stage_let_go_locked(struct stage_parting *parting, struct embedded_stage *stage,
-                         struct io_buffer *buffer);
-/* The last under io_pool.lock: the thread no longer uses the stage unless it has it in hand. */
-void stage_part_locked(struct stage_parting *parting, struct embedded_stage *stage);
-void stage_parted(const struct stage_parting *parting);
-/* Frees a closed stage that nobody has in hand, and its pieces that no commit refers to. */
+/* The thread no longer holds the buffer. Under io_pool.lock. */
+void stage_release_buffer_locked(struct stage_detach *detach, struct embedded_stage *stage,
+                                 struct io_buffer *buffer);
+/* Last under io_pool.lock: from here on the thread uses the stage only if in_io or in_hash says so. */
+void stage_detach_locked(struct stage_detach *detach, struct embedded_stage *stage);
+void stage_detach_finish(const struct stage_detach *detach);
+/* Frees a closed stage that no thread uses, and its pieces that no commit refers to. */
 void stage_end(struct embedded_stage *stage);
 
 #endif

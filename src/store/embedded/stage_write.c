@@ -1,4 +1,4 @@
-/* A stage in the hands of an I/O thread: places for pieces, writes, and the end. */
+/* What an I/O thread does with a stage: places for pieces, writes. */
 #include "store/embedded/stage.h"
 
 #include <assert.h>
@@ -11,13 +11,6 @@
 #define RUN_BYTES   (64ull << 20) /* the most to ask for at once */
 #define FLUSH_BYTES (1u << 20)
 
-static void give_back_rest(struct embedded *embedded, struct embedded_stage *stage)
-{
-    if (stage->run.length > 0)
-        extents_give_back(&embedded->extents, stage->run);
-    stage->run.length = 0;
-}
-
 /* Gives a piece its place, in the run behind the piece before it if there is room. */
 static enum store_result place(struct embedded *embedded, struct embedded_stage *stage,
                                struct staged_piece *piece, uint64_t bytes_left)
@@ -28,7 +21,7 @@ static enum store_result place(struct embedded *embedded, struct embedded_stage 
         uint64_t most = bytes_left < RUN_BYTES ? bytes_left : RUN_BYTES;
         enum store_result result;
 
-        give_back_rest(embedded, stage);
+        stage_return_run(embedded, stage);
         result = extents_cut(&embedded->extents, room, most > room ? most : room, &stage->run);
         if (result)
             return result;
@@ -105,7 +98,7 @@ static void shorten_last(struct embedded *embedded, struct embedded_stage *stage
     piece->capacity = piece->piece.length;
     stage->run.offset -= more;
     stage->run.length += more;
-    give_back_rest(embedded, stage);
+    stage_return_run(embedded, stage);
 }
 
 /* Takes what is queued; NULL when there is nothing. Under the lock. */
@@ -117,76 +110,14 @@ static struct io_buffer *take_queue(struct embedded_stage *stage)
     return first;
 }
 
-void stage_let_go_locked(struct stage_parting *parting, struct embedded_stage *stage,
-                         struct io_buffer *buffer)
-{
-    assert(buffer->holders > 0);
-    if (--buffer->holders > 0)
-        return;
-    buffer->next = parting->unheld;
-    parting->unheld = buffer;
-    stage->queued--;
-}
-
-static bool waiter_is_due(const struct embedded_stage *stage)
-{
-    switch (stage->state) {
-    case STAGE_FILLING:
-        return stage->queued <= STAGE_QUEUED_MAX / 2;
-    case STAGE_WRITING:
-    case STAGE_SYNCING:
-        return false;
-    case STAGE_DONE:
-        return !stage->in_sum;
-    case STAGE_FAILED:
-        break;
-    }
-    return true;
-}
-
-void stage_part_locked(struct stage_parting *parting, struct embedded_stage *stage)
-{
-    parting->embedded = embedded_of(stage->stage.store);
-    if (stage->closed && !stage->in_hand && !stage->in_sum)
-        parting->ended = stage;
-    if (stage->waiter && waiter_is_due(stage)) {
-        parting->waiter = stage->waiter;
-        parting->waited = stage;
-        stage->waiter = NULL;
-        stage->waking++;
-    }
-}
-
-static void wake(const struct stage_parting *parting)
-{
-    struct io_pool *pool = &parting->embedded->io;
-
-    parting->waiter->wake(parting->waiter);
-    lock_take(&pool->lock);
-    parting->waited->waking--;
-    pthread_cond_broadcast(&pool->woken);
-    lock_give(&pool->lock);
-}
-
-void stage_parted(const struct stage_parting *parting)
-{
-    io_buffers_give(&parting->embedded->io, parting->unheld);
-    if (parting->waiter)
-        wake(parting);
-    if (parting->ended) {
-        stage_end(parting->ended);
-        atomic_fetch_sub(&parting->embedded->ending_stages, 1);
-    }
-}
-
-/* After what was queued has been written: what is next. Lets the stage go unless more has come. */
+/* After what was queued has been written: what is next. Detaches from the stage unless more has come. */
 enum next { NEXT_WRITE, NEXT_SYNC, NEXT_NONE };
 
 static enum next after_writing(struct embedded *embedded, struct embedded_stage *stage,
                                struct io_buffer *buffers, enum store_result result)
 {
     struct io_pool *pool = &embedded->io;
-    struct stage_parting parting = { 0 };
+    struct stage_detach detach = { 0 };
     enum next next;
 
     lock_take(&pool->lock);
@@ -194,7 +125,7 @@ static enum next after_writing(struct embedded *embedded, struct embedded_stage 
         struct io_buffer *buffer = buffers;
 
         buffers = buffer->next;
-        stage_let_go_locked(&parting, stage, buffer);
+        stage_release_buffer_locked(&detach, stage, buffer);
     }
     if (result && stage->state != STAGE_FAILED) {
         stage->state = STAGE_FAILED;
@@ -206,12 +137,12 @@ static enum next after_writing(struct embedded *embedded, struct embedded_stage 
         stage->state = STAGE_SYNCING;
         next = NEXT_SYNC;
     } else {
-        stage->in_hand = false;
+        stage->in_io = false;
         next = NEXT_NONE;
     }
-    stage_part_locked(&parting, stage);
+    stage_detach_locked(&detach, stage);
     lock_give(&pool->lock);
-    stage_parted(&parting);
+    stage_detach_finish(&detach);
     return next;
 }
 
@@ -243,52 +174,4 @@ void stage_run(struct io_job *job)
         shorten_last(embedded, stage);
         extent_syncer_add(&embedded->extent_syncer, stage);
     }
-}
-
-void stage_synced(struct embedded_stage *stage, enum store_result result)
-{
-    struct io_pool *pool = &embedded_of(stage->stage.store)->io;
-    struct stage_parting parting = { 0 };
-
-    lock_take(&pool->lock);
-    stage->state = result ? STAGE_FAILED : STAGE_DONE;
-    stage->result = result;
-    stage->in_hand = false;
-    stage_part_locked(&parting, stage);
-    lock_give(&pool->lock);
-    stage_parted(&parting);
-}
-
-/* The pieces that no commit refers to are given to reclaim. */
-static void free_uncommitted(struct embedded *embedded, struct embedded_stage *stage)
-{
-    struct freed *freed = freed_new(stage->piece_count);
-
-    for (struct staged_piece *piece = stage->first; piece; piece = piece->next)
-        if (extents_unstage(&embedded->extents, piece))
-            freed->pieces[freed->count++] =
-                (struct freed_piece){ piece->piece.extent, piece->capacity, piece->piece.offset };
-    if (freed->count == 0) {
-        free(freed);
-        return;
-    }
-    freed_count(&embedded->reclaim, freed);
-    reclaim_add(&embedded->reclaim, freed);
-}
-
-void stage_end(struct embedded_stage *stage)
-{
-    struct embedded *embedded = embedded_of(stage->stage.store);
-    struct staged_piece *piece = stage->first;
-
-    free_uncommitted(embedded, stage);
-    give_back_rest(embedded, stage);
-    while (piece) {
-        struct staged_piece *next = piece->next;
-
-        free(piece);
-        piece = next;
-    }
-    free(stage->array);
-    free(stage);
 }

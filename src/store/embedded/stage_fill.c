@@ -93,7 +93,7 @@ static bool ends_sector(const struct io_buffer *buffer)
            buffer->piece->piece.length == buffer->piece->capacity;
 }
 
-/* Hands the buffer being filled to the I/O threads. False: too many buffers are queued, and the
+/* Queues the buffer being filled for the I/O threads. False: too many buffers are queued, and the
  * waiter (NULL: none) will be woken. */
 static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
 {
@@ -113,12 +113,12 @@ static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
             stage->queue_first = buffer;
         stage->queue_last = buffer;
         stage->queued++;
-        if (!stage->in_hand) {
-            stage->in_hand = true;
+        if (!stage->in_io) {
+            stage->in_io = true;
             io_pool_add_locked(pool, &stage->job);
         }
         if (stage->stage.wants_md5)
-            stage_summer_add_locked(&embedded->summer, stage, buffer);
+            stage_hasher_add_locked(&embedded->hasher, stage, buffer);
     }
     lock_give(&pool->lock);
     stage->buffer_waiter = charged ? NULL : waiter;
@@ -216,12 +216,12 @@ enum store_result embedded_stage_finish(struct stage *base, struct waiter *waite
         stage->state = STAGE_DONE;
     if (stage->state == STAGE_FILLING) {
         stage->state = STAGE_WRITING;
-        if (!stage->in_hand) {
-            stage->in_hand = true;
+        if (!stage->in_io) {
+            stage->in_io = true;
             io_pool_add_locked(pool, &stage->job);
         }
     }
-    if (stage->state == STAGE_DONE && !stage->in_sum)
+    if (stage->state == STAGE_DONE && !stage->in_hash)
         result = STORE_OK;
     else if (stage->state == STAGE_FAILED)
         result = stage->result;
@@ -245,7 +245,7 @@ void embedded_stage_close(struct stage *base)
 {
     struct embedded_stage *stage = (struct embedded_stage *)base;
     struct io_pool *pool = &embedded_of(base->store)->io;
-    bool in_hands;
+    bool busy;
 
     if (stage->buffer_waiter)
         io_buffer_forget(pool, stage->buffer_waiter);
@@ -257,10 +257,10 @@ void embedded_stage_close(struct stage *base)
         lock_wait(&pool->lock, &pool->woken, -1);
     stage->closed = true;
     stage->waiter = NULL;
-    in_hands = stage->in_hand || stage->in_sum;
-    if (in_hands)
+    busy = stage->in_io || stage->in_hash;
+    if (busy)
         atomic_fetch_add(&embedded_of(base->store)->ending_stages, 1);
     lock_give(&pool->lock);
-    if (!in_hands)
+    if (!busy)
         stage_end(stage); /* else the last thread that has it does, and counts it */
 }

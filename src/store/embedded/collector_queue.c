@@ -1,0 +1,57 @@
+/* The queue of the collector. */
+#include "store/embedded/collector_queue.h"
+
+#include <stdlib.h>
+
+void collector_init(struct collector *collector, struct embedded *embedded)
+{
+    *collector = (struct collector){ .embedded = embedded };
+    lock_init(&collector->lock, RANK_SYNCER);
+    lock_condition_init(&collector->work);
+    lock_condition_init(&collector->answer);
+}
+
+void collector_release(struct collector *collector)
+{
+    free(collector->spaces);
+    pthread_cond_destroy(&collector->work);
+    pthread_cond_destroy(&collector->answer);
+    lock_release(&collector->lock);
+}
+
+void collector_add(struct collector *collector, const struct guid *space)
+{
+    lock_take(&collector->lock);
+    if (collector->count == collector->capacity) {
+        collector->capacity = collector->capacity > 0 ? 2 * collector->capacity : 16;
+        collector->spaces =
+            xrealloc(collector->spaces, collector->capacity * sizeof collector->spaces[0]);
+    }
+    collector->spaces[collector->count++] = *space;
+    pthread_cond_signal(&collector->work);
+    lock_give(&collector->lock);
+}
+
+void collector_poke(void *context)
+{
+    struct collector *collector = context;
+
+    lock_take(&collector->lock);
+    if (!collector->poked) {
+        collector->poked = true;
+        pthread_cond_signal(&collector->work);
+    }
+    lock_give(&collector->lock);
+}
+
+void collector_wait(struct collector *collector)
+{
+    uint64_t round;
+
+    lock_take(&collector->lock);
+    round = ++collector->asked;
+    pthread_cond_signal(&collector->work);
+    while (collector->answered < round)
+        lock_wait(&collector->lock, &collector->answer, -1);
+    lock_give(&collector->lock);
+}

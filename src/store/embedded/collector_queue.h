@@ -1,0 +1,37 @@
+/* What the collector is to do: dropped spaces, freed pieces, questions whether it is done. Filled by
+ * commits, recovery and reclaim, emptied by the thread of collector.h. */
+#ifndef LAGRA_STORE_EMBEDDED_COLLECTOR_QUEUE_H
+#define LAGRA_STORE_EMBEDDED_COLLECTOR_QUEUE_H
+
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "store/store.h"
+
+struct embedded;
+
+struct collector {
+    struct embedded *embedded;
+    pthread_t thread;
+    atomic_bool stop; /* set with `stopping`: long work ends early */
+    struct lock lock;
+    pthread_cond_t work;
+    pthread_cond_t answer;
+    struct guid *spaces; /* dropped, contents still there; under lock */
+    size_t count, capacity;
+    bool poked;               /* freed pieces were added; under lock */
+    bool stopping;            /* under lock */
+    uint64_t asked, answered; /* rounds asked for by collector_wait(); under lock */
+};
+
+void collector_init(struct collector *collector, struct embedded *embedded);
+void collector_release(struct collector *collector);
+
+/* The contents of this space may go. Any thread. */
+void collector_add(struct collector *collector, const struct guid *space);
+/* There are freed pieces. context: the collector. Any thread. */
+void collector_poke(void *context);
+/* Waits until all that can be collected now is. */
+void collector_wait(struct collector *collector);
+
+#endif
