@@ -23,7 +23,8 @@ struct call {
     const struct operation *operation;
     const struct request *request;
     struct arena *arena;
-    const struct account *account;
+    const struct account *account; /* not NULL once the request is authenticated */
+    struct bytes account_name;     /* without "-secondary" */
     bool secondary; /* named with -secondary: reads only */
     bool loose;     /* --loose: what is not built yet is ignored where it would be refused */
     /* "http://127.0.0.1:10000/devstoreaccount1": ServiceEndpoint in listings */

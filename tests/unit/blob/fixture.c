@@ -102,6 +102,8 @@ static enum error admit(struct work *work)
 
     if (e)
         return e;
+    if (!work->call.account)
+        return E_AuthenticationFailed;
     work->call.operation = d->operation = operation_find(&blob_service, &work->call, &e);
     if (!d->operation)
         return e;
