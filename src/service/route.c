@@ -265,7 +265,8 @@ static bool is_read_once(struct bytes name)
 {
     static const struct bytes prefixes[] = { BYTES("if-"), BYTES("x-ms-"), BYTES("content-") };
     static const struct bytes metadata = BYTES("x-ms-meta-");
-    static const char *const names[] = { "authorization", "cache-control", "date", "host", "range" };
+    static const char *const names[] = { "authorization", "cache-control", "date", "host",
+                                         "range" };
 
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
         if (bytes_has_prefix(name, prefixes[i]))
@@ -379,9 +380,10 @@ typedef enum error reader_fn(struct work *work);
 
 enum error route(struct work *work)
 {
-    static reader_fn *const readers[] = { read_version, require_length, refuse_repeated,
-                                          read_query,   read_target,    read_lease_id,
-                                          read_conditions, read_snapshot, read_timeout, read_gate };
+    static reader_fn *const readers[] = { read_version,    require_length, refuse_repeated,
+                                          read_query,      read_target,    read_lease_id,
+                                          read_conditions, read_snapshot,  read_timeout,
+                                          read_gate };
 
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
         enum error e = readers[i](work);

@@ -35,9 +35,12 @@ static void keys_are_decoded_leniently(void **state)
     static const struct {
         const char *list, *same;
     } keys[] = {
-        { "one:testing_key", "one:testing/key=" },      { "one:a2V5", "one:a 2V5" },
-        { "one:-_-_", "one:+/+/" },                     { "one:a2V5cw", "one:a2V5cw==" },
-        { "one:a2V5cw==", "one:a2V5cw=ignored" },       { "one:testing_key", "one:testing_ke.y" },
+        { "one:testing_key", "one:testing/key=" },
+        { "one:a2V5", "one:a 2V5" },
+        { "one:-_-_", "one:+/+/" },
+        { "one:a2V5cw", "one:a2V5cw==" },
+        { "one:a2V5cw==", "one:a2V5cw=ignored" },
+        { "one:testing_key", "one:testing_ke.y" },
     };
     static const struct bytes text = BYTES("text");
 
@@ -74,10 +77,10 @@ static void hosts_have_no_case(void **state)
 
     (void)state;
     assert_true(accounts_add_list(accounts, "one:a2V5;Two:a2V5;two:a2V5", &problem));
-    assert_true(bytes_is(
-        account_name(accounts_find_host(accounts, bytes_from_string("ONE"))), "one"));
-    assert_true(bytes_is(
-        account_name(accounts_find_host(accounts, bytes_from_string("two"))), "two"));
+    assert_true(
+        bytes_is(account_name(accounts_find_host(accounts, bytes_from_string("ONE"))), "one"));
+    assert_true(
+        bytes_is(account_name(accounts_find_host(accounts, bytes_from_string("two"))), "two"));
     assert_null(accounts_find_host(accounts, bytes_from_string("three")));
     accounts_free(accounts);
 }

@@ -41,7 +41,8 @@ static const struct target targets[] = {
     { ACCOUNT "/c/a%5Cb\\c", PATH_HOST, "c", "a/b/c", false, OK },
     { ACCOUNT "/c/", PATH_HOST, NULL, NULL, false, E_InvalidUri },
     { ACCOUNT "/c/?restype=container", PATH_HOST, "c", NULL, false, OK },
-    { ACCOUNT "/c?comp=list&comp=list", PATH_HOST, NULL, NULL, false, E_InvalidQueryParameterValue },
+    { ACCOUNT "/c?comp=list&comp=list", PATH_HOST, NULL, NULL, false,
+      E_InvalidQueryParameterValue },
     { ACCOUNT "/c/b?snapshot=", PATH_HOST, NULL, NULL, false, E_InvalidQueryParameterValue },
     { ACCOUNT "/c/b?Prefix=a&prefix=b", PATH_HOST, NULL, NULL, false,
       E_InvalidQueryParameterValue },
@@ -136,8 +137,9 @@ static void queries(void **state)
 {
     struct fixture *f = *state;
 
-    fixture_request(f, METHOD_GET, ACCOUNT "/c?ResType=container&prefix=a%2Fb+c&empty=&&flag&include=x%2Cy&Include=z",
-                    NULL);
+    fixture_request(
+        f, METHOD_GET,
+        ACCOUNT "/c?ResType=container&prefix=a%2Fb+c&empty=&&flag&include=x%2Cy&Include=z", NULL);
     assert_int_equal(route(&f->work), OK);
     assert_text(call_query(&f->work.call, "restype"), "container");
     assert_text(call_query(&f->work.call, "prefix"), "a/b c");
