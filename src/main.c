@@ -1,5 +1,6 @@
 /* Lagra: options -> rooms, signals, orderly stop. */
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,8 +17,10 @@
 #include "table/table.h"
 
 /* How long exchanges under way may take after SIGTERM. */
-#define STOP_GRACE_S  30
-#define PEM_MAX_BYTES (1u << 20)
+#define STOP_GRACE_S      30
+#define PEM_MAX_BYTES     (1u << 20)
+/* Set aside for the store (the table files of RocksDB, extents, logs), standard files, the log. */
+#define OTHER_DESCRIPTORS 512u
 
 static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
 #define SERVICES (sizeof services / sizeof services[0])
@@ -25,6 +28,7 @@ static const struct service *const services[] = { &blob_service, &queue_service,
 struct running {
     struct options options;
     struct server_options server_options;
+    struct http_limits limits;
     struct accounts *accounts;
     struct store *store;
     char *cert;
@@ -153,7 +157,6 @@ static bool start_listener(struct running *run, size_t i)
         .key_pem = run->key,
         .tag = &run->endpoints[i],
     };
-    struct http_limits limits = http_limits_default;
     const char *scheme = run->cert ? "https" : "http";
     const char *problem = "";
 
@@ -163,8 +166,7 @@ static bool start_listener(struct running *run, size_t i)
         .accounts = run->accounts,
         .options = &run->server_options,
     };
-    limits.workers = run->options.workers;
-    run->servers[i] = http_start(&where, &limits, &service_application, &problem);
+    run->servers[i] = http_start(&where, &run->limits, &service_application, &problem);
     if (!run->servers[i]) {
         fprintf(stderr, "lagra: the %s service cannot listen on %s port %u: %s\n",
                 services[i]->name, listen->host, listen->port, problem);
@@ -198,14 +200,43 @@ static void block_signals(sigset_t *set)
     signal(SIGPIPE, SIG_IGN);
 }
 
-static void allow_many_files(void)
+/* How many descriptors this process may have, after asking for as many as it may ask for. */
+static unsigned allow_many_files(void)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur < UINT_MAX ? (unsigned)limit.rlim_cur : UINT_MAX;
+}
+
+/* Descriptors are the store's first: connections share what it leaves, so that no crowd of clients can
+ * keep it from opening a file. */
+static bool fit_limits(struct running *run)
+{
+    unsigned descriptors = allow_many_files();
+    unsigned wanted;
+
+    run->limits = http_limits_default;
+    run->limits.workers = run->options.workers;
+    run->limits.connections_per_address_max = run->options.connections_per_address_max;
+    if (run->options.connections_max > 0)
+        run->limits.connections_max = run->options.connections_max;
+    wanted = run->limits.connections_max;
+    if (descriptors <= OTHER_DESCRIPTORS ||
+        !http_limits_fit(&run->limits, SERVICES, descriptors - OTHER_DESCRIPTORS)) {
+        fprintf(stderr, "lagra: %u open files are allowed (ulimit -n), which is too few\n",
+                descriptors);
+        return false;
     }
+    if (!run->options.silent && run->limits.connections_max < wanted)
+        printf("Lagra takes up to %u connections for each service: %u open files are allowed "
+               "(ulimit -n)\n",
+               run->limits.connections_max, descriptors);
+    return true;
 }
 
 /* Also after a start that got half way. What is in flight ends, all is synced, exit. */
@@ -237,11 +268,10 @@ static int serve(const struct options *options)
         .loose = options->loose,
     };
     block_signals(&signals);
-    allow_many_files();
     /* Few malloc arenas: threads are few, and memory given back early is what idles least. */
     mallopt(M_ARENA_MAX, 4);
-    started =
-        open_accounts(&run) && read_certificate(&run) && open_store(&run) && start_listeners(&run);
+    started = fit_limits(&run) && open_accounts(&run) && read_certificate(&run) &&
+              open_store(&run) && start_listeners(&run);
     if (started)
         sigwait(&signals, &signal_number);
     stop(&run);

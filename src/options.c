@@ -39,6 +39,8 @@ static const struct option_row rows[] = {
     { "tableHost",             0,  "HOST", "address of the Table service (127.0.0.1)",          MEMBER(table.host), SET_TEXT },
     { "tablePort",             0,  "PORT", "its port (10002)",                                  MEMBER(table.port), SET_PORT },
     { "workers",               0,  "N",    "threads for each service (one a core)",             MEMBER(workers), SET_COUNT },
+    { "maxConnections",        0,  "N",    "at most so many connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
+    { "maxConnectionsPerAddress", 0, "N",  "at most so many of them from one address",          MEMBER(connections_per_address_max), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },

@@ -19,8 +19,10 @@ struct options {
     struct listen_options blob;
     struct listen_options queue;
     struct listen_options table;
-    unsigned workers;      /* of each service; 0: one a core */
-    const char *cert_path; /* PEM; with key_path: HTTPS */
+    unsigned workers;                     /* of each service; 0: one a core */
+    unsigned connections_max;             /* of each service; 0: the default */
+    unsigned connections_per_address_max; /* 0: no limit */
+    const char *cert_path;                /* PEM; with key_path: HTTPS */
     const char *key_path;
     const char *debug_path; /* log of every request */
     bool silent;

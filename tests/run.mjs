@@ -31,10 +31,11 @@ const SUITES = [
     { name: 'clients', command: ['clients/run.mjs'], shared: true },
     { name: 'replay', command: ['replay/replay.mjs'], shared: true },
     { name: 'wire', command: ['wire/run.mjs'], shared: true },
+    { name: 'limits', command: ['limits/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'power'];
+const SOAK = ['crash', 'power', 'limits'];
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };

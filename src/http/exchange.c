@@ -66,6 +66,11 @@ void exchange_resume(struct exchange *exchange)
     atomic_fetch_sub(&server->resumers, 1);
 }
 
+void exchange_trust(struct exchange *exchange)
+{
+    connection_trust(live_of(exchange)->connection);
+}
+
 /* ---- begin and end ---- */
 
 /* A worker keeps a few arenas of ended exchanges for the next ones, the last used first: cheaper
@@ -113,6 +118,8 @@ void *exchange_begin(void *server, const char *target, struct MHD_Connection *mh
     live->fresh = fresh;
     live->mhd = mhd;
     live->connection = connection;
+    live->exchange.server_is_busy = connection->refused;
+    live->closes = connection->refused;
     live->target = arena_copy(arena, bytes_from_string(target));
     live->target_end = target + live->target.len;
     hide_query(target);

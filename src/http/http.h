@@ -23,7 +23,10 @@
  *     answer at once
  *   - a refused body that was not announced with Expect is read and thrown away, up to
  *     discard_max_bytes, so that the client sees the answer
- *   - idle and slow connections are cut, and those that are too many closed
+ *   - idle and slow connections are cut
+ *   - of too many connections, idle ones give way to new ones; if none is idle, a new one is answered
+ *     503 by the application (server_is_busy) and closed
+ *   - each connection goes to the worker that has the fewest
  *   - pipelining, keep-alive, TLS */
 #ifndef LAGRA_HTTP_HTTP_H
 #define LAGRA_HTTP_HTTP_H
@@ -121,8 +124,13 @@ struct exchange {
     struct arena *arena;
     struct request request;
     struct response response;
-    void *application; /* the application's own state of this exchange */
+    bool server_is_busy; /* for head(): to be answered 503, and nothing else to be done */
+    void *application;   /* the application's own state of this exchange */
 };
+
+/* Somebody was authenticated on this connection: when the server is full, it gives way to new
+ * connections only after all on which nobody was. Worker. */
+void exchange_trust(struct exchange *exchange);
 
 /* From here on a resume is remembered. Worker, inside head(), body(), end() or a source's read().
  */
@@ -154,14 +162,21 @@ struct http_application {
 struct http_limits {
     unsigned workers; /* 0: one a core */
     unsigned connections_max;
-    size_t connection_memory_bytes; /* head of a request and of its answer */
-    unsigned idle_s;                /* a connection without a complete head for so long is closed */
-    unsigned body_stall_s;          /* no body byte for so long: closed */
-    unsigned body_rate_min;         /* bytes a second on average ... */
-    unsigned body_rate_grace_s;     /* ... once a body has taken so long */
-    uint64_t discard_max_bytes;     /* of a refused body; a longer one is cut */
+    unsigned connections_per_address_max; /* 0: as many as in all */
+    size_t connection_memory_bytes;       /* head of a request and of its answer */
+    unsigned idle_s;            /* a connection without a complete head for so long is closed */
+    unsigned body_stall_s;      /* no body byte for so long: closed */
+    unsigned body_rate_min;     /* bytes a second on average ... */
+    unsigned body_rate_grace_s; /* ... once a body has taken so long */
+    uint64_t discard_max_bytes; /* of a refused body; a longer one is cut */
 };
 extern const struct http_limits http_limits_default;
+
+/* Lowers connections_max until `servers` servers with these limits need at most so many descriptors:
+ * their connections, those beyond the limit that are being refused or closed, and what the servers
+ * have open themselves. returns false if not even CONNECTIONS_LEAST of each find room. */
+#define CONNECTIONS_LEAST 8u
+bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors);
 
 struct http_listen {
     const char *host;     /* numeric or a name; "0.0.0.0", "::1", "localhost" */
@@ -172,7 +187,7 @@ struct http_listen {
 };
 
 struct http_server;
-/* Starts one listener with its own workers.
+/* Starts one listener with its own workers and acceptor.
  *
  * returns  NULL on failure, and *ret_problem: words for the operator, valid until the next call.
  * Main thread. */

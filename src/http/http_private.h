@@ -1,16 +1,18 @@
 /* Inside of the http room: how a server, its connections and its exchanges hang together.
  *
- *   http_server --- list of connections (under lock) --- one exchange at a time on each
+ *   http_server --- connections, admitted by its acceptor --- one exchange at a time on each
+ *               --- workers: each a daemon of libmicrohttpd with one thread and no listening socket
  *
- * Threads. "Worker": the thread of libmicrohttpd that owns the connection; everything of an
- * exchange happens on it, but for exchange_resume(). The sweeper (limits.c) sees connections only
- * through the list and through the atomic fields of their progress.
+ * Threads. "Acceptor": one thread a server; it accepts, chooses the worker of each connection, and
+ * cuts connections that are late. "Worker": the thread of libmicrohttpd that owns the connection;
+ * everything of an exchange happens on it, except exchange_resume(). The acceptor sees a connection
+ * only through the lists (under lock) and through the atomic fields of its progress.
  *
  * Invariants:
  * (1) An exchange begins when its request line has been read (exchange_begin) and ends in
  *     exchange_over, once. The application's done() is called there if head() ever was.
- * (2) A connection is in the list from its accept until just before its socket is closed, so the
- *     socket of a listed connection may be shut down under the lock.
+ * (2) A connection is listed from its accept until just before its socket is closed, so the socket
+ *     of a listed connection that its worker has begun may be shut down under the lock.
  * (3) While an exchange is paused (suspended in MHD) the application is not called for it. */
 #ifndef LAGRA_HTTP_PRIVATE_H
 #define LAGRA_HTTP_PRIVATE_H
@@ -21,7 +23,7 @@
 #include "base/lock.h"
 #include "http/http.h"
 
-/* ---- connections and their limits (limits.c) ---- */
+/* ---- connections (connections.c) ---- */
 
 /* What a connection owes us, so what it can be late with. */
 enum phase {
@@ -36,12 +38,20 @@ struct connection {
     unsigned magic;
     struct http_server *server;
     struct worker *worker;
-    struct connection *next; /* under server->lock */
-    struct connection *previous;
     int fd;
     char peer[PEER_TEXT_MAX];
+    uint8_t address[16]; /* of the peer; IPv4 as mapped into IPv6 */
     bool peer_is_loopback;
-    /* Written by the worker, read by the sweeper; milliseconds of the monotonic clock. */
+    bool refused;         /* admitted only to be answered 503; constant once listed */
+    uint64_t accepted_ms; /* constant */
+    /* Under server->lock. */
+    struct connection *next; /* of all that are as trusted, in the order of their accept */
+    struct connection *previous;
+    struct connection *next_of_address; /* in a bucket of server->addresses */
+    bool begun;                         /* by the worker: its socket is open */
+    bool trusted;                       /* read by the worker without the lock: it alone sets it */
+    bool gives_way;                     /* its socket was shut down to make room */
+    /* Written by the worker, read by the acceptor; milliseconds of the monotonic clock. */
     _Atomic int phase;
     _Atomic uint64_t since_ms;   /* the phase began; a body: without the time we paused it */
     _Atomic uint64_t last_ms;    /* body: the last byte came */
@@ -49,38 +59,88 @@ struct connection {
     uint64_t paused_ms;          /* worker or who resumes: body paused since, 0: not */
 };
 
+/* Connections beyond the limit, in each way: to be refused, and shut down but not yet closed. */
+static inline unsigned connections_beyond(const struct http_limits *limits)
+{
+    return limits->connections_max < 512 ? 1 + limits->connections_max / 8 : 64;
+}
+
+struct connection_list {
+    struct connection *first; /* the oldest */
+    struct connection *last;
+};
+
 #define WORKER_SPARES 16 /* arenas */
 
-/* One of MHD's threads. Its own fields are touched by that thread only. */
+/* A daemon of MHD with its one thread. */
 struct worker {
-    _Alignas(64) pthread_t thread; /* under server->lock */
-    bool known;                    /* under server->lock: thread is set */
+    _Alignas(64) struct MHD_Daemon *daemon;
+    unsigned connections; /* under server->lock: handed to it */
+    /* Touched by its thread only. */
     unsigned spare_count;
     struct arena *spares[WORKER_SPARES]; /* see exchange_begin() */
 };
 
+#define ADDRESS_BUCKETS 1024u
+
 struct http_server {
-    struct MHD_Daemon *daemon;
     const struct http_application *application;
     struct http_limits limits;
     void *tag;
     bool secure;
     uint16_t port;
-    struct lock lock;               /* RANK_CONNECTIONS */
-    pthread_cond_t changed;         /* a connection left the list; stopping */
-    struct connection *connections; /* under lock */
-    bool sweeper_ends;              /* under lock */
-    _Atomic unsigned connection_count;
-    _Atomic unsigned resumers; /* threads inside exchange_resume() */
-    _Atomic bool stopping;     /* answers say "Connection: close" */
-    pthread_t sweeper;
     unsigned worker_count;
     struct worker *workers;
+    struct lock lock;       /* RANK_CONNECTIONS */
+    pthread_cond_t changed; /* the last connection left; the acceptor ends */
+    /* Under lock. */
+    struct connection_list untrusted; /* nobody on it has been authenticated yet */
+    struct connection_list trusted;
+    struct connection **by_fd; /* the listed connection of each descriptor */
+    size_t by_fd_size;
+    struct connection *addresses[ADDRESS_BUCKETS]; /* only if the limit for an address is set */
+    unsigned connection_count;                     /* listed: admitted, giving way, refused */
+    unsigned giving_way_count;
+    unsigned refused_count;
+    bool acceptor_ends;
+    pthread_t acceptor;
+    int listener; /* -1: closed; changed by the acceptor, under lock */
+    /* The acceptor's. */
+    int wake;                  /* an eventfd: look at `stopping` and `acceptor_ends` */
+    unsigned next_worker;      /* where the search for the least loaded begins */
+    uint64_t complained_ms;    /* about a lack of descriptors */
+    _Atomic unsigned resumers; /* threads inside exchange_resume() */
+    _Atomic bool stopping;     /* accept no more; answers say "Connection: close" */
 };
 
-/* At accept, and before the socket is closed. Worker. */
-struct connection *connection_add(struct http_server *server, struct MHD_Connection *mhd);
+/* Whether a connection may be accepted now: few enough are about to leave. Acceptor. */
+bool connections_may_grow(struct http_server *server);
+/* Finds room and a worker for an accepted socket and lists it, perhaps only to be refused.
+ *
+ * returns  NULL if there is no room even for a refusal: the socket is still the caller's
+ * Acceptor. */
+struct connection *connection_admit(struct http_server *server, int fd,
+                                    const struct sockaddr *address);
+/* Makes room by cutting an idle connection, if there is one. Acceptor. */
+bool connections_make_room(struct http_server *server);
+/* The worker has taken the connection over; never NULL. Worker. */
+struct connection *connection_begin(struct http_server *server, struct MHD_Connection *mhd);
+/* Just before the socket is closed, or after MHD refused to take it. Worker; acceptor. */
 void connection_remove(struct connection *connection);
+/* Somebody has been authenticated on it: it gives way only after all others. Worker. */
+void connection_trust(struct connection *connection);
+/* Shuts down the sockets of connections that are late; MHD then closes them. Acceptor. */
+void connections_sweep(struct http_server *server);
+/* Shuts down the sockets of idle connections, or of all. */
+enum cut_which { CUT_IDLE, CUT_ALL };
+void connections_cut(struct http_server *server, enum cut_which which);
+/* Waits until no connection is left, at most timeout_ms. Returns whether none is. */
+bool connections_wait_none(struct http_server *server, int timeout_ms);
+unsigned connections_count(struct http_server *server);
+
+/* ---- progress and lateness (limits.c) ---- */
+
+uint64_t monotonic_ms(void);
 /* Marks of progress. Worker; connection_resumes_body() also who resumes the exchange. */
 void connection_awaits_head(struct connection *connection);
 void connection_awaits_body(struct connection *connection);
@@ -88,14 +148,17 @@ void connection_resumes_body(struct connection *connection);
 void connection_got_body(struct connection *connection, size_t bytes);
 void connection_pauses(struct connection *connection);
 void connection_is_ours(struct connection *connection);
-/* Main thread: the sweeper; and cutting for http_stop(). */
-bool sweeper_start(struct http_server *server);
-void sweeper_stop(struct http_server *server);
-/* Shuts down the sockets of idle connections, or of all; MHD then closes them. */
-enum cut_which { CUT_IDLE, CUT_ALL };
-void connections_cut(struct http_server *server, enum cut_which which);
-/* Waits until no connection is left, at most timeout_ms. Returns whether none is. */
-bool connections_wait_none(struct http_server *server, int timeout_ms);
+/* Why the connection is to be cut now, or NULL. Under server->lock. */
+const char *connection_lateness(const struct connection *connection, uint64_t now_ms);
+
+/* ---- the acceptor (acceptor.c) ---- */
+
+/* Starts the thread. returns NULL, or words for the operator. Main thread. */
+const char *acceptor_start(struct http_server *server);
+/* From its return on no connection is accepted, and the port is free. Main thread. */
+void acceptor_accept_no_more(struct http_server *server);
+/* Ends and joins the thread: no connection may be left. Main thread. */
+void acceptor_stop(struct http_server *server);
 
 /* ---- exchanges (exchange.c) ---- */
 
@@ -151,7 +214,6 @@ enum MHD_Result response_refuse(struct live *live, int status);
 /* ---- listener.c ---- */
 
 /* A listening socket. returns the descriptor, or -1 and *ret_problem. Main thread. */
-int listener_open(const char *host, uint16_t port, uint16_t *ret_port, bool *ret_ipv6,
-                  const char **ret_problem);
+int listener_open(const char *host, uint16_t port, uint16_t *ret_port, const char **ret_problem);
 
 #endif

@@ -63,8 +63,7 @@ static uint16_t bound_port(int fd)
     return ntohs(((struct sockaddr_in *)&bound)->sin_port);
 }
 
-int listener_open(const char *host, uint16_t port, uint16_t *ret_port, bool *ret_ipv6,
-                  const char **ret_problem)
+int listener_open(const char *host, uint16_t port, uint16_t *ret_port, const char **ret_problem)
 {
     struct addrinfo hints = { .ai_family = AF_UNSPEC,
                               .ai_socktype = SOCK_STREAM,
@@ -95,7 +94,6 @@ int listener_open(const char *host, uint16_t port, uint16_t *ret_port, bool *ret
         goto out;
     }
     *ret_port = bound_port(fd);
-    *ret_ipv6 = address->ai_family == AF_INET6;
 out:
     freeaddrinfo(list);
     return fd;

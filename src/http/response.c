@@ -74,22 +74,42 @@ static ssize_t read_nothing(void *state, uint64_t at, char *to, size_t max)
     return MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
+static size_t block_bytes(uint64_t length)
+{
+    return length < SOURCE_BLOCK_BYTES ? (size_t)length : SOURCE_BLOCK_BYTES;
+}
+
 static uint64_t body_length(const struct response *response)
 {
     return response->body_kind == BODY_BYTES ? response->body.len : response->body_length;
 }
 
-/* MHD closes the descriptor it is given with the response, which may be after done(): it gets one
- * of its own. */
-static struct MHD_Response *file_response(const struct response *response)
+/* Of a response from a file that has no descriptor of its own. */
+static ssize_t read_file(void *state, uint64_t at, char *to, size_t max)
 {
+    const struct response *response = &((struct live *)state)->exchange.response;
+    uint64_t left = response->body_length - at;
+    ssize_t n;
+
+    if (max > left)
+        max = (size_t)left;
+    n = pread(response->fd, to, max, (off_t)(response->fd_offset + at));
+    if (n < 0)
+        log_errno("read a body");
+    return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
+/* MHD closes the descriptor it is given with the response, which may be after done(): it gets one
+ * of its own. When there is none left, the file is read instead of sent by the kernel. */
+static struct MHD_Response *file_response(struct live *live)
+{
+    const struct response *response = &live->exchange.response;
     int fd = fcntl(response->fd, F_DUPFD_CLOEXEC, 0);
     struct MHD_Response *made;
 
-    if (fd < 0) {
-        log_errno("duplicate the descriptor of a body");
-        return NULL;
-    }
+    if (fd < 0)
+        return MHD_create_response_from_callback(
+            response->body_length, block_bytes(response->body_length), read_file, live, NULL);
     made = MHD_create_response_from_fd_at_offset64(response->body_length, fd, response->fd_offset);
     if (!made)
         close(fd);
@@ -110,11 +130,10 @@ static struct MHD_Response *body_response(struct live *live)
         return MHD_create_response_from_buffer(response->body.len, (void *)response->body.ptr,
                                                MHD_RESPMEM_PERSISTENT);
     case BODY_FILE:
-        return file_response(response);
+        return file_response(live);
     case BODY_SOURCE:
-        return MHD_create_response_from_callback(
-            length, length < SOURCE_BLOCK_BYTES ? (size_t)length : SOURCE_BLOCK_BYTES, read_source,
-            live, NULL);
+        return MHD_create_response_from_callback(length, block_bytes(length), read_source, live,
+                                                 NULL);
     case BODY_NONE:
         break;
     }

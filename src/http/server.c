@@ -1,12 +1,12 @@
-/* Starting and stopping a listener: one MHD daemon with a pool of workers, one sweeper. */
+/* Starting and stopping a server: a listening socket, workers (a daemon of MHD each), an acceptor. */
 #include "http/http_private.h"
 
 #include <assert.h>
 #include <gnutls/gnutls.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -30,21 +30,11 @@ const struct http_limits http_limits_default = {
 
 /* ---- MHD's callbacks that are not an exchange's ---- */
 
-static enum MHD_Result admit(void *state, const struct sockaddr *address, socklen_t size)
-{
-    struct http_server *server = state;
-
-    (void)address;
-    (void)size;
-    return atomic_load(&server->connection_count) < server->limits.connections_max ? MHD_YES
-                                                                                   : MHD_NO;
-}
-
 static void connection_notify(void *state, struct MHD_Connection *mhd, void **connection,
                               enum MHD_ConnectionNotificationCode what)
 {
     if (what == MHD_CONNECTION_NOTIFY_STARTED)
-        *connection = connection_add(state, mhd);
+        *connection = connection_begin(state, mhd);
     else
         connection_remove(*connection);
 }
@@ -83,6 +73,24 @@ static unsigned worker_count(const struct http_limits *limits)
     return cores > 0 ? (unsigned)cores : 1;
 }
 
+/* Listening socket and wake-up; an epoll set, one for TLS, and a wake-up for each worker. */
+static unsigned own_descriptors(const struct http_limits *limits)
+{
+    return 2 + 3 * worker_count(limits);
+}
+
+bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors)
+{
+    unsigned share = descriptors / servers;
+    unsigned own = own_descriptors(limits);
+
+    assert(servers > 0);
+    while (limits->connections_max > CONNECTIONS_LEAST &&
+           limits->connections_max + 2 * connections_beyond(limits) + own > share)
+        limits->connections_max--;
+    return limits->connections_max + 2 * connections_beyond(limits) + own <= share;
+}
+
 /* Looks at certificate and key before MHD does, which would only say "no".
  * Returns NULL when they are usable. */
 static const char *tls_problem(const char *cert_pem, const char *key_pem)
@@ -99,32 +107,24 @@ static const char *tls_problem(const char *cert_pem, const char *key_pem)
     return result < 0 ? gnutls_strerror(result) : NULL;
 }
 
-static struct MHD_Daemon *start_daemon(struct http_server *server, const struct http_listen *listen,
-                                       int fd, bool ipv6)
+static struct MHD_Daemon *start_daemon(struct http_server *server, const struct http_listen *listen)
 {
     const struct http_limits *limits = &server->limits;
-    unsigned workers = server->worker_count;
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_NO_LISTEN_SOCKET |
+                     MHD_ALLOW_SUSPEND_RESUME | MHD_USE_TURBO;
     struct MHD_OptionItem options[OPTIONS_MAX];
     size_t count = 0;
 
-    flags |= ipv6 ? MHD_USE_IPv6 : 0u;
     flags |= log_enabled(LOG_DEBUG) ? MHD_USE_ERROR_LOG : 0u;
-    options[count++] = (struct MHD_OptionItem){ MHD_OPTION_LISTEN_SOCKET, fd, NULL };
     options[count++] = (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                                                 (intptr_t)limits->connection_memory_bytes, NULL };
-    /* MHD shares its limit out among the workers; ours, in admit(), counts them together. */
-    options[count++] =
-        (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_LIMIT,
-                                 (intptr_t)((limits->connections_max + 1) * workers), NULL };
+    /* Ours, in connections.c, comes first. */
+    options[count++] = (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_LIMIT, INT_MAX, NULL };
     /* Against clients that do not read their answer, and that stop in a TLS handshake. */
     options[count++] = (struct MHD_OptionItem){
         MHD_OPTION_CONNECTION_TIMEOUT,
         limits->idle_s > limits->body_stall_s ? limits->idle_s : limits->body_stall_s, NULL
     };
-    if (workers > 1)
-        options[count++] =
-            (struct MHD_OptionItem){ MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)workers, NULL };
     if (server->secure) {
         flags |= MHD_USE_TLS;
         options[count++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0,
@@ -138,12 +138,30 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, const struct 
     }
     assert(count < OPTIONS_MAX);
     options[count] = (struct MHD_OptionItem){ MHD_OPTION_END, 0, NULL };
-    return MHD_start_daemon(flags, 0, admit, server, exchange_step, server,
-                            MHD_OPTION_EXTERNAL_LOGGER, log_mhd, NULL, MHD_OPTION_URI_LOG_CALLBACK,
-                            exchange_begin, server, MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing,
-                            NULL, MHD_OPTION_NOTIFY_COMPLETED, exchange_over, server,
+    return MHD_start_daemon(flags, 0, NULL, NULL, exchange_step, server, MHD_OPTION_EXTERNAL_LOGGER,
+                            log_mhd, NULL, MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, server,
+                            MHD_OPTION_UNESCAPE_CALLBACK, unescape_nothing, NULL,
+                            MHD_OPTION_NOTIFY_COMPLETED, exchange_over, server,
                             MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server,
                             MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+static bool start_workers(struct http_server *server, const struct http_listen *listen)
+{
+    for (unsigned i = 0; i < server->worker_count; i++) {
+        server->workers[i].daemon = start_daemon(server, listen);
+        if (!server->workers[i].daemon)
+            return false;
+    }
+    return true;
+}
+
+static void stop_workers(struct http_server *server)
+{
+    for (unsigned i = 0; i < server->worker_count; i++) {
+        if (server->workers[i].daemon)
+            MHD_stop_daemon(server->workers[i].daemon);
+    }
 }
 
 static struct http_server *server_new(const struct http_listen *listen,
@@ -156,6 +174,7 @@ static struct http_server *server_new(const struct http_listen *listen,
     server->limits = *limits;
     server->tag = listen->tag;
     server->secure = listen->cert_pem;
+    server->listener = -1;
     server->worker_count = worker_count(limits);
     server->workers =
         aligned_alloc(_Alignof(struct worker), server->worker_count * sizeof *server->workers);
@@ -174,6 +193,9 @@ static void server_free(struct http_server *server)
             arena_free(server->workers[i].spares[--server->workers[i].spare_count]);
     }
     free(server->workers);
+    free(server->by_fd);
+    if (server->listener >= 0)
+        close(server->listener);
     lock_release(&server->lock);
     pthread_cond_destroy(&server->changed);
     free(server);
@@ -184,8 +206,6 @@ struct http_server *http_start(const struct http_listen *listen, const struct ht
 {
     struct http_server *server;
     const char *why;
-    bool ipv6;
-    int fd;
 
     if (listen->cert_pem) {
         why = listen->key_pem ? tls_problem(listen->cert_pem, listen->key_pem) : "no key given";
@@ -195,21 +215,19 @@ struct http_server *http_start(const struct http_listen *listen, const struct ht
         }
     }
     server = server_new(listen, limits, application);
-    fd = listener_open(listen->host, listen->port, &server->port, &ipv6, ret_problem);
-    if (fd < 0)
+    server->listener = listener_open(listen->host, listen->port, &server->port, ret_problem);
+    if (server->listener < 0)
         goto out;
-    if (!sweeper_start(server)) {
-        *ret_problem = "cannot start a thread";
+    if (!start_workers(server, listen)) {
+        *ret_problem = "libmicrohttpd does not start (descriptors, threads or memory)";
         goto out;
     }
-    server->daemon = start_daemon(server, listen, fd, ipv6);
-    if (server->daemon)
+    why = acceptor_start(server);
+    if (!why)
         return server;
-    *ret_problem = "libmicrohttpd does not start (descriptors, threads or memory)";
-    sweeper_stop(server);
+    *ret_problem = why;
 out:
-    if (fd >= 0)
-        close(fd);
+    stop_workers(server);
     server_free(server);
     return NULL;
 }
@@ -225,24 +243,17 @@ uint16_t http_port(const struct http_server *server)
  * they wait for (the store) must still be running. */
 void http_stop(struct http_server *server, unsigned grace_s)
 {
-    int fd;
-
-    atomic_store(&server->stopping, true);
-    fd = MHD_quiesce_daemon(server->daemon);
-    if (fd >= 0)
-        shutdown(fd, SHUT_RDWR); /* who comes now is refused, and does not wait in the queue */
+    acceptor_accept_no_more(server);
     connections_cut(server, CUT_IDLE);
     if (!connections_wait_none(server, (int)grace_s * 1000)) {
         connections_cut(server, CUT_ALL);
         while (!connections_wait_none(server, STOP_WAIT_MS))
             log_line(LOG_WARN, "port %u: %u connections still wait for the store", server->port,
-                     atomic_load(&server->connection_count));
+                     connections_count(server));
     }
     while (atomic_load(&server->resumers) > 0)
         sched_yield(); /* the last instructions of who resumed the last exchange */
-    sweeper_stop(server);
-    MHD_stop_daemon(server->daemon);
-    if (fd >= 0)
-        close(fd);
+    acceptor_stop(server);
+    stop_workers(server);
     server_free(server);
 }

@@ -308,8 +308,12 @@ static enum error admit(struct work *work)
     struct call *call = &work->call;
     enum error e = route(work);
 
+    if (!e && work->exchange->server_is_busy)
+        return E_ServerBusy;
     if (!e)
         e = route_authorize(work);
+    if (!e)
+        exchange_trust(work->exchange);
     if (!e)
         e = find_operation(work);
     if (!e && call->service->check_names)

@@ -25,12 +25,14 @@ struct client {
     gnutls_certificate_credentials_t credentials;
 };
 
-struct client *client_open(uint16_t port)
+static struct client *open_from(uint16_t port, unsigned host)
 {
     struct client *client = calloc(1, sizeof *client);
     struct sockaddr_in address = { .sin_family = AF_INET,
                                    .sin_port = htons(port),
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct sockaddr_in own = { .sin_family = AF_INET,
+                               .sin_addr.s_addr = htonl(0x7F000000u + host) };
     struct timeval patience = { .tv_sec = PATIENCE_S };
     int on = 1;
     int result;
@@ -41,9 +43,32 @@ struct client *client_open(uint16_t port)
     setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
     setsockopt(client->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    result = connect(client->fd, (struct sockaddr *)&address, sizeof address);
+    result = bind(client->fd, (struct sockaddr *)&own, sizeof own);
     assert(result == 0);
+    result = connect(client->fd, (struct sockaddr *)&address, sizeof address);
+    if (result == 0)
+        return client;
+    close(client->fd);
+    free(client);
+    return NULL;
+}
+
+struct client *client_open_from(uint16_t port, unsigned host)
+{
+    struct client *client = open_from(port, host);
+
+    assert(client);
     return client;
+}
+
+struct client *client_open(uint16_t port)
+{
+    return client_open_from(port, 1);
+}
+
+struct client *client_try(uint16_t port)
+{
+    return open_from(port, 1);
 }
 
 struct client *client_open_tls(uint16_t port)

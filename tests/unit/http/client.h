@@ -17,6 +17,10 @@ struct reply {
 };
 
 struct client *client_open(uint16_t port);
+/* From another address of the loopback network: 127.0.0.HOST. */
+struct client *client_open_from(uint16_t port, unsigned host);
+/* NULL when the connection is refused. */
+struct client *client_try(uint16_t port);
 /* TLS; any certificate is taken. NULL when the handshake fails. */
 struct client *client_open_tls(uint16_t port);
 void client_close(struct client *client);

@@ -240,6 +240,10 @@ static enum http_step on_head(struct exchange *exchange)
         text_init(&echo->body, exchange->arena, 0);
         exchange->application = echo;
     }
+    if (exchange->server_is_busy)
+        return respond(exchange, 503, (struct bytes)BYTES("busy"));
+    if (says(exchange, "trust"))
+        exchange_trust(exchange);
     if (says(exchange, "head") && !echo->paused_head) {
         echo->paused_head = true;
         return pause_now(echo);

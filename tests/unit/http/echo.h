@@ -8,6 +8,7 @@
  *   /refuse           403 in head()
  *   /refuse-late      409 at the first bytes of the body
  *   /cut              no answer
+ * and 503 to whatever is asked of a busy server.
  * Words in the query (between '&'):
  *   head, body, end   head() is paused once; body() at every run of bytes; end() once
  *   after             body() is paused after every run that it took
@@ -15,6 +16,7 @@
  *   fail              the source fails in the middle
  *   sip               body() takes, and a source gives, at most 1000 bytes at a time
  *   blob-headers      the headers of a blob in the answer
+ *   trust             the connection counts as one of an authenticated client
  *   large-headers     64 headers of 100 bytes in the answer
  * Pauses are ended by a thread of its own, as the store does it. */
 #ifndef LAGRA_TESTS_ECHO_H

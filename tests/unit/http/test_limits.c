@@ -146,30 +146,6 @@ static void takes_rather_large_heads(void **state)
     client_close(client);
 }
 
-/* More connections than allowed are closed at once; a place that is free again is given. */
-static void limits_connections(void **state)
-{
-    struct client *clients[8];
-    struct client *extra;
-
-    (void)state;
-    for (size_t i = 0; i < 8; i++) {
-        clients[i] = open_client();
-        client_send(clients[i], GET("/bytes/1"));
-        expect(clients[i], 200);
-    }
-    extra = open_client();
-    assert_true(client_sees_end(extra, 5000));
-    client_close(extra);
-    for (size_t i = 0; i < 8; i++)
-        client_close(clients[i]);
-    usleep(100000);
-    extra = open_client();
-    client_send(extra, GET("/bytes/1"));
-    expect(extra, 200);
-    client_close(extra);
-}
-
 /* A connection without a complete head in idle_s is closed, also when bytes trickle in. */
 static void cuts_idle_connections(void **state)
 {
@@ -335,7 +311,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(refuses_large_heads, start, stop),
         cmocka_unit_test_setup_teardown(refuses_many_headers, start, stop),
         cmocka_unit_test_setup_teardown(takes_rather_large_heads, start, stop),
-        cmocka_unit_test_setup_teardown(limits_connections, start, stop),
         cmocka_unit_test_setup_teardown(cuts_idle_connections, start, stop),
         cmocka_unit_test_setup_teardown(cuts_slow_bodies, start, stop),
         cmocka_unit_test_setup_teardown(cuts_bodies_after_pauses, start_patient, stop),

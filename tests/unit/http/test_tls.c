@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <gnutls/x509.h>
@@ -108,6 +109,40 @@ static void serves_https(void **state)
     http_stop(server, 1);
 }
 
+/* Over TLS too, who finds the server full is answered: the worker makes the handshake first. */
+static void refuses_by_answers(void **state)
+{
+    struct http_listen listen = { .host = "127.0.0.1", .cert_pem = cert_pem, .key_pem = key_pem };
+    struct http_limits limits = http_limits_default;
+    const char *problem = NULL;
+    struct http_server *server;
+    struct client *busy;
+    struct client *late;
+    struct reply reply;
+
+    (void)state;
+    limits.connections_max = 1;
+    server = http_start(&listen, &limits, &echo_application, &problem);
+    assert_non_null(server);
+    echo_hold();
+    busy = client_open_tls(http_port(server));
+    assert_non_null(busy);
+    client_send(busy, "GET /bytes/1000?head HTTP/1.1\r\nHost: x\r\n\r\n");
+    while (echo_held() == 0)
+        usleep(1000);
+    late = client_open_tls(http_port(server));
+    assert_non_null(late);
+    client_send(late, "GET /bytes/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_read(late, &reply);
+    assert_int_equal(reply.status, 503);
+    reply_release(&reply);
+    echo_release();
+    expect_bytes(busy, 1000);
+    client_close(late);
+    client_close(busy);
+    http_stop(server, 1);
+}
+
 /* Plain HTTP on a TLS port gets no answer, and does not hurt. */
 static void refuses_plain_http(void **state)
 {
@@ -182,9 +217,8 @@ static void refuses_bad_addresses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(serves_https),
-        cmocka_unit_test(refuses_plain_http),
-        cmocka_unit_test(refuses_bad_certificates),
+        cmocka_unit_test(serves_https),          cmocka_unit_test(refuses_by_answers),
+        cmocka_unit_test(refuses_plain_http),    cmocka_unit_test(refuses_bad_certificates),
         cmocka_unit_test(refuses_bad_addresses),
     };
 

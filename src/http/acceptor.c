@@ -1,0 +1,181 @@
+/* The acceptor of a server: a thread that takes connections from the listening socket and hands each to
+ * its worker, and between times cuts those that are late.
+ *
+ * libmicrohttpd knows nothing of the listening socket. When the server stops, this thread closes it, so
+ * nobody else can be about to use it. */
+#include "http/http_private.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define SWEEP_MS    250
+/* How soon to try again when there was no descriptor or no room for a connection. */
+#define RETRY_MS    10
+/* Connections between two looks at the clock. */
+#define BATCH       64
+#define COMPLAIN_MS 10000u
+
+static bool is_lack(int error)
+{
+    return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
+}
+
+static void complain(struct http_server *server, int error)
+{
+    uint64_t now = monotonic_ms();
+
+    if (server->complained_ms != 0 && now - server->complained_ms < COMPLAIN_MS)
+        return;
+    server->complained_ms = now;
+    log_line(LOG_WARN, "port %u: connections wait to be accepted: %s", server->port,
+             strerrordesc_np(error));
+}
+
+static void hand_over(struct connection *connection, int fd, const struct sockaddr *address,
+                      socklen_t size)
+{
+    /* MHD closes the socket when it refuses it. */
+    if (MHD_add_connection(connection->worker->daemon, fd, address, size) != MHD_YES)
+        connection_remove(connection);
+}
+
+enum accepted { ACCEPTED, ACCEPTED_NOTHING, ACCEPT_LATER };
+
+static enum accepted accept_one(struct http_server *server)
+{
+    struct sockaddr_storage address;
+    struct sockaddr *where = (struct sockaddr *)&address;
+    socklen_t size = sizeof address;
+    struct connection *connection;
+    int fd;
+
+    if (!connections_may_grow(server))
+        return ACCEPT_LATER;
+    fd = accept4(server->listener, where, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (fd < 0 && is_lack(errno)) {
+        complain(server, errno);
+        connections_make_room(server);
+        return ACCEPT_LATER;
+    }
+    if (fd < 0) /* none waits, or that one is gone already */
+        return errno == EAGAIN || errno == EWOULDBLOCK ? ACCEPTED_NOTHING : ACCEPTED;
+    connection = connection_admit(server, fd, where);
+    if (connection)
+        hand_over(connection, fd, where, size);
+    else
+        close(fd);
+    return ACCEPTED;
+}
+
+static enum accepted accept_some(struct http_server *server)
+{
+    enum accepted accepted = ACCEPTED;
+
+    for (int i = 0; i < BATCH && accepted == ACCEPTED; i++)
+        accepted = accept_one(server);
+    return accepted;
+}
+
+static void close_listener(struct http_server *server)
+{
+    if (server->listener < 0)
+        return;
+    close(server->listener); /* who is in the queue is refused, and who comes now */
+    lock_take(&server->lock);
+    server->listener = -1;
+    pthread_cond_broadcast(&server->changed);
+    lock_give(&server->lock);
+}
+
+static bool must_end(struct http_server *server)
+{
+    bool ends;
+
+    lock_take(&server->lock);
+    ends = server->acceptor_ends;
+    lock_give(&server->lock);
+    return ends;
+}
+
+static void drain_wake(int fd)
+{
+    uint64_t count;
+
+    if (read(fd, &count, sizeof count) < 0 && errno != EAGAIN)
+        log_errno("read an eventfd");
+}
+
+static void *acceptor_run(void *argument)
+{
+    struct http_server *server = argument;
+    enum accepted accepted = ACCEPTED_NOTHING;
+    uint64_t swept = 0;
+
+    pthread_setname_np(pthread_self(), "http-acceptor");
+    while (!must_end(server)) {
+        struct pollfd ready[2] = { { .fd = server->wake, .events = POLLIN },
+                                   { .fd = server->listener, .events = POLLIN } };
+        bool later = accepted == ACCEPT_LATER;
+
+        /* The listening socket comes last: poll() is asked about fewer when it has to wait. */
+        if (poll(ready, later || server->listener < 0 ? 1 : 2, later ? RETRY_MS : SWEEP_MS) > 0 &&
+            (ready[0].revents & POLLIN))
+            drain_wake(server->wake);
+        if (atomic_load(&server->stopping))
+            close_listener(server);
+        accepted = ACCEPTED_NOTHING;
+        if (server->listener >= 0 && (later || (ready[1].revents & POLLIN)))
+            accepted = accept_some(server);
+        if (monotonic_ms() - swept >= SWEEP_MS) {
+            connections_sweep(server);
+            swept = monotonic_ms();
+        }
+    }
+    close_listener(server);
+    return NULL;
+}
+
+const char *acceptor_start(struct http_server *server)
+{
+    server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (server->wake < 0)
+        return "no descriptor left";
+    if (pthread_create(&server->acceptor, NULL, acceptor_run, server) == 0)
+        return NULL;
+    close(server->wake);
+    return "cannot start a thread";
+}
+
+static void wake(struct http_server *server)
+{
+    uint64_t one = 1;
+
+    if (write(server->wake, &one, sizeof one) != sizeof one)
+        log_errno("write an eventfd");
+}
+
+void acceptor_accept_no_more(struct http_server *server)
+{
+    atomic_store(&server->stopping, true);
+    wake(server);
+    lock_take(&server->lock);
+    while (server->listener >= 0)
+        lock_wait(&server->lock, &server->changed, -1);
+    lock_give(&server->lock);
+}
+
+void acceptor_stop(struct http_server *server)
+{
+    lock_take(&server->lock);
+    server->acceptor_ends = true;
+    lock_give(&server->lock);
+    wake(server);
+    pthread_join(server->acceptor, NULL);
+    close(server->wake);
+}

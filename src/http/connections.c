@@ -1,0 +1,425 @@
+/* The connections of a server: who is let in, who gives way, who is refused.
+ *
+ * A server that is full takes a new connection in the place of an idle one: first the oldest on which
+ * nobody has been authenticated, then the oldest on which somebody has. Idle is a connection that has
+ * not sent a whole head, and an unauthenticated one also while a body is thrown away. So whoever opens
+ * connections and sends nothing takes places only from others of the kind. If nobody is idle, the new
+ * connection is admitted only to be answered 503, a few at a time; beyond those it is closed at once.
+ *
+ * The limit for one address is kept the same way among the connections of that address.
+ *
+ * libmicrohttpd takes a connection over on the worker's thread, later than MHD_add_connection()
+ * returns, and does not say when it fails to. A connection is therefore made and counted by the
+ * acceptor, found again by its descriptor when the worker begins it, and given up when its descriptor
+ * comes out of accept() once more or the worker has not begun it for long. */
+#include "http/http_private.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/log.h"
+
+#define CONNECTION_MAGIC 0x6C636F6Eu
+
+/* ---- whose it is ---- */
+
+static void peer_write(struct connection *connection, const struct sockaddr *address)
+{
+    static const uint8_t mapped_prefix[12] = { [10] = 0xFF, [11] = 0xFF };
+    char text[INET6_ADDRSTRLEN] = "";
+
+    if (address->sa_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)address;
+
+        inet_ntop(AF_INET, &v4->sin_addr, text, sizeof text);
+        snprintf(connection->peer, sizeof connection->peer, "%s:%u", text, ntohs(v4->sin_port));
+        connection->peer_is_loopback = ntohl(v4->sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+        memcpy(connection->address, mapped_prefix, sizeof mapped_prefix);
+        memcpy(connection->address + sizeof mapped_prefix, &v4->sin_addr, 4);
+    } else if (address->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
+        bool mapped = IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr);
+
+        memcpy(connection->address, &v6->sin6_addr, sizeof connection->address);
+        if (mapped) {
+            inet_ntop(AF_INET, &v6->sin6_addr.s6_addr[12], text, sizeof text);
+            connection->peer_is_loopback = v6->sin6_addr.s6_addr[12] == IN_LOOPBACKNET;
+        } else {
+            inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof text);
+            connection->peer_is_loopback = IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+        }
+        snprintf(connection->peer, sizeof connection->peer, mapped ? "%s:%u" : "[%s]:%u", text,
+                 ntohs(v6->sin6_port));
+    }
+}
+
+static struct connection **bucket_of(struct http_server *server, const struct connection *c)
+{
+    uint64_t high, low;
+
+    memcpy(&high, c->address, sizeof high);
+    memcpy(&low, c->address + sizeof high, sizeof low);
+    return &server->addresses[((high ^ low) * 0x9E3779B97F4A7C15u >> 32) % ADDRESS_BUCKETS];
+}
+
+static bool same_address(const struct connection *a, const struct connection *b)
+{
+    return memcmp(a->address, b->address, sizeof a->address) == 0;
+}
+
+/* ---- the lists, all under server->lock ---- */
+
+static void list_append(struct connection_list *list, struct connection *c)
+{
+    c->previous = list->last;
+    c->next = NULL;
+    if (list->last)
+        list->last->next = c;
+    else
+        list->first = c;
+    list->last = c;
+}
+
+static void list_remove(struct connection_list *list, struct connection *c)
+{
+    if (c->next)
+        c->next->previous = c->previous;
+    else
+        list->last = c->previous;
+    if (c->previous)
+        c->previous->next = c->next;
+    else
+        list->first = c->next;
+}
+
+static struct connection_list *list_of(struct http_server *server, const struct connection *c)
+{
+    return c->trusted ? &server->trusted : &server->untrusted;
+}
+
+static void remember_fd(struct http_server *server, struct connection *c)
+{
+    size_t fd = (size_t)c->fd;
+
+    if (fd >= server->by_fd_size) {
+        size_t size = fd + 1 > 2 * server->by_fd_size ? fd + 1 : 2 * server->by_fd_size;
+
+        server->by_fd = xrealloc(server->by_fd, size * sizeof(struct connection *));
+        memset(server->by_fd + server->by_fd_size, 0,
+               (size - server->by_fd_size) * sizeof(struct connection *));
+        server->by_fd_size = size;
+    }
+    server->by_fd[fd] = c;
+}
+
+static void add(struct http_server *server, struct connection *c)
+{
+    list_append(list_of(server, c), c);
+    remember_fd(server, c);
+    if (server->limits.connections_per_address_max > 0) {
+        struct connection **bucket = bucket_of(server, c);
+
+        c->next_of_address = *bucket;
+        *bucket = c;
+    }
+    server->connection_count++;
+    server->refused_count += c->refused;
+    c->worker->connections++;
+}
+
+static void forget(struct http_server *server, struct connection *c)
+{
+    list_remove(list_of(server, c), c);
+    assert(server->by_fd[c->fd] == c);
+    server->by_fd[c->fd] = NULL;
+    if (server->limits.connections_per_address_max > 0) {
+        struct connection **link = bucket_of(server, c);
+
+        while (*link != c)
+            link = &(*link)->next_of_address;
+        *link = c->next_of_address;
+    }
+    assert(server->connection_count > 0 && c->worker->connections > 0);
+    c->worker->connections--;
+    server->giving_way_count -= c->gives_way;
+    server->refused_count -= c->refused;
+    if (--server->connection_count == 0)
+        pthread_cond_broadcast(&server->changed);
+    c->magic = 0;
+    free(c);
+}
+
+/* ---- room, under server->lock ---- */
+
+static bool is_idle(const struct connection *c)
+{
+    int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
+
+    return c->begun && !c->gives_way && !c->refused &&
+           (phase == PHASE_HEAD || (phase == PHASE_BODY && !c->trusted));
+}
+
+static void give_way(struct connection *c)
+{
+    if (log_enabled(LOG_DEBUG))
+        log_line(LOG_DEBUG, "%s: cut: idle, and others want its place", c->peer);
+    c->gives_way = true;
+    c->server->giving_way_count++;
+    shutdown(c->fd, SHUT_RDWR);
+}
+
+/* The oldest idle one gives way. */
+static bool one_gives_way(const struct connection_list *list)
+{
+    for (struct connection *c = list->first; c; c = c->next) {
+        if (is_idle(c)) {
+            give_way(c);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool make_room(struct http_server *server)
+{
+    return one_gives_way(&server->untrusted) || one_gives_way(&server->trusted);
+}
+
+bool connections_make_room(struct http_server *server)
+{
+    bool made;
+
+    lock_take(&server->lock);
+    made = make_room(server);
+    lock_give(&server->lock);
+    return made;
+}
+
+/* Whether the address of c may have one more connection, if need be in the place of an idle one. The
+ * last in the bucket that may give way is the oldest. */
+static bool address_has_room(struct http_server *server, const struct connection *c)
+{
+    struct connection *untrusted = NULL;
+    struct connection *trusted = NULL;
+    unsigned count = 0;
+
+    if (server->limits.connections_per_address_max == 0)
+        return true;
+    for (struct connection *other = *bucket_of(server, c); other; other = other->next_of_address) {
+        if (!same_address(other, c))
+            continue;
+        count += !other->gives_way && !other->refused;
+        if (is_idle(other) && other->trusted)
+            trusted = other;
+        else if (is_idle(other))
+            untrusted = other;
+    }
+    if (count < server->limits.connections_per_address_max)
+        return true;
+    if (!untrusted && !trusted)
+        return false;
+    give_way(untrusted ? untrusted : trusted);
+    return true;
+}
+
+static bool server_has_room(struct http_server *server)
+{
+    unsigned count = server->connection_count - server->giving_way_count - server->refused_count;
+
+    return count < server->limits.connections_max || make_room(server);
+}
+
+/* ---- admission ---- */
+
+/* The first of those with the fewest connections, counted from a place that moves on, so that equals
+ * take turns. */
+static struct worker *least_loaded(struct http_server *server)
+{
+    struct worker *least = NULL;
+
+    for (unsigned i = 0; i < server->worker_count; i++) {
+        struct worker *w = &server->workers[(server->next_worker + i) % server->worker_count];
+
+        if (!least || w->connections < least->connections)
+            least = w;
+    }
+    server->next_worker = (unsigned)(least - server->workers) + 1;
+    return least;
+}
+
+static struct connection *connection_new(struct http_server *server, int fd,
+                                         const struct sockaddr *address)
+{
+    struct connection *c = xcalloc(1, sizeof *c);
+
+    c->magic = CONNECTION_MAGIC;
+    c->server = server;
+    c->fd = fd;
+    if (address)
+        peer_write(c, address);
+    c->accepted_ms = monotonic_ms();
+    connection_awaits_head(c);
+    return c;
+}
+
+bool connections_may_grow(struct http_server *server)
+{
+    bool may;
+
+    lock_take(&server->lock);
+    may = server->giving_way_count < connections_beyond(&server->limits);
+    lock_give(&server->lock);
+    return may;
+}
+
+struct connection *connection_admit(struct http_server *server, int fd,
+                                    const struct sockaddr *address)
+{
+    struct connection *c = connection_new(server, fd, address);
+    bool dropped;
+
+    lock_take(&server->lock);
+    if ((size_t)fd < server->by_fd_size && server->by_fd[fd])
+        forget(server, server->by_fd[fd]); /* MHD has closed it without a word */
+    c->refused = !address_has_room(server, c) || !server_has_room(server);
+    dropped = c->refused && server->refused_count >= connections_beyond(&server->limits);
+    if (!dropped) {
+        c->worker = least_loaded(server);
+        add(server, c);
+    }
+    lock_give(&server->lock);
+    if (!dropped)
+        return c;
+    free(c);
+    return NULL;
+}
+
+static struct worker *worker_of(struct http_server *server, struct MHD_Connection *mhd)
+{
+    const struct MHD_Daemon *daemon =
+        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_DAEMON)->daemon;
+    unsigned i = 0;
+
+    while (i < server->worker_count && server->workers[i].daemon != daemon)
+        i++;
+    assert(i < server->worker_count);
+    return &server->workers[i];
+}
+
+struct connection *connection_begin(struct http_server *server, struct MHD_Connection *mhd)
+{
+    int fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    struct connection *c = NULL;
+
+    lock_take(&server->lock);
+    if ((size_t)fd < server->by_fd_size)
+        c = server->by_fd[fd];
+    if (!c) { /* given up as failed, and then came late */
+        c = connection_new(
+            server, fd,
+            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+        c->worker = worker_of(server, mhd);
+        add(server, c);
+    }
+    assert(!c->begun);
+    c->begun = true;
+    lock_give(&server->lock);
+    return c;
+}
+
+void connection_remove(struct connection *connection)
+{
+    struct http_server *server = connection->server;
+
+    assert(connection->magic == CONNECTION_MAGIC);
+    lock_take(&server->lock);
+    forget(server, connection);
+    lock_give(&server->lock);
+}
+
+void connection_trust(struct connection *connection)
+{
+    struct http_server *server = connection->server;
+
+    if (connection->trusted)
+        return;
+    lock_take(&server->lock);
+    list_remove(&server->untrusted, connection);
+    connection->trusted = true;
+    list_append(&server->trusted, connection);
+    lock_give(&server->lock);
+}
+
+/* ---- cutting ---- */
+
+static void sweep_list(struct http_server *server, const struct connection_list *list)
+{
+    uint64_t now = monotonic_ms();
+    struct connection *next;
+
+    for (struct connection *c = list->first; c; c = next) {
+        const char *why = connection_lateness(c, now);
+
+        next = c->next;
+        if (!why)
+            continue;
+        if (log_enabled(LOG_DEBUG))
+            log_line(LOG_DEBUG, "%s: cut: %s", c->peer, why);
+        if (c->begun)
+            shutdown(c->fd, SHUT_RDWR);
+        else
+            forget(server, c);
+    }
+}
+
+void connections_sweep(struct http_server *server)
+{
+    lock_take(&server->lock);
+    sweep_list(server, &server->untrusted);
+    sweep_list(server, &server->trusted);
+    lock_give(&server->lock);
+}
+
+static void cut_list(const struct connection_list *list, enum cut_which which)
+{
+    for (const struct connection *c = list->first; c; c = c->next) {
+        if (c->begun && (which == CUT_ALL || atomic_load(&c->phase) == PHASE_HEAD))
+            shutdown(c->fd, SHUT_RDWR);
+    }
+}
+
+void connections_cut(struct http_server *server, enum cut_which which)
+{
+    lock_take(&server->lock);
+    cut_list(&server->untrusted, which);
+    cut_list(&server->trusted, which);
+    lock_give(&server->lock);
+}
+
+bool connections_wait_none(struct http_server *server, int timeout_ms)
+{
+    uint64_t end = monotonic_ms() + (uint64_t)timeout_ms;
+    bool none;
+
+    lock_take(&server->lock);
+    for (uint64_t now = monotonic_ms(); server->connection_count > 0 && now < end;
+         now = monotonic_ms())
+        lock_wait(&server->lock, &server->changed, (int)(end - now));
+    none = server->connection_count == 0;
+    lock_give(&server->lock);
+    return none;
+}
+
+unsigned connections_count(struct http_server *server)
+{
+    unsigned count;
+
+    lock_take(&server->lock);
+    count = server->connection_count;
+    lock_give(&server->lock);
+    return count;
+}

@@ -1,0 +1,67 @@
+// Clients for the tests of limits: signed requests on connections that a test holds as it wants.
+
+import { Connection } from '../lib/http.mjs';
+import { sign } from '../lib/sign.mjs';
+
+export const CONTAINER = '/devstoreaccount1/limits';
+export const PATIENCE_MS = 20000;
+
+export function inTime(promise, what, patience = PATIENCE_MS) {
+    let timer;
+    const late = new Promise((_, reject) => {
+        timer = setTimeout(() => reject(new Error(`${what}: nothing in ${patience} ms`)), patience);
+    });
+
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** A signed request. */
+export function signed(server, method, target, headers = []) {
+    return sign({ method, target, headers: [['Host', `${server.host}:${server.port}`], ...headers] });
+}
+
+/** A Put Blob of so many bytes. */
+export function putBlob(server, target, length) {
+    return signed(server, 'PUT', target, [['Content-Length', `${length}`], ['x-ms-blob-type', 'BlockBlob']]);
+}
+
+/** One exchange on a connection of its own: the whole answer. */
+export async function ask(server, request, body) {
+    const connection = await inTime(Connection.open(server.host, server.port), 'a connection');
+
+    try {
+        return await inTime(connection.exchange(request, body), `${request.method} ${request.target}`);
+    } finally {
+        connection.close();
+    }
+}
+
+export async function createContainer(server) {
+    const answer = await ask(server, signed(server, 'PUT', `${CONTAINER}?restype=container`, [['Content-Length', '0']]));
+
+    if (answer.status !== 201)
+        throw new Error(`Create Container: ${answer.status}`);
+}
+
+/** Connections that ask for nothing. */
+export async function openIdle(server, count) {
+    const connections = [];
+
+    for (let i = 0; i < count; i += 100)
+        connections.push(...(await Promise.all(Array.from({ length: Math.min(100, count - i) },
+            () => Connection.open(server.host, server.port)))));
+    return connections;
+}
+
+export const closeAll = (connections) => connections.forEach((connection) => connection.close());
+
+/** What an honest client does: writes 100 KB and reads them back. */
+export async function honest(server) {
+    const body = Buffer.alloc(100_000, 'honest ');
+    const target = `${CONTAINER}/honest`;
+    const put = await ask(server, putBlob(server, target, body.length), body);
+    const get = await ask(server, signed(server, 'GET', target));
+
+    if (put.status !== 201 || get.status !== 200 || !get.body.equals(body))
+        throw new Error(`an honest client's PUT is answered ${put.status}, its GET ${get.status}`);
+}

@@ -1,0 +1,136 @@
+// Too many connections: who gives way, who is refused and how, and stops under connects.
+
+import { spawnSync } from 'node:child_process';
+import { Connection } from '../lib/http.mjs';
+import { Server } from '../lib/server.mjs';
+import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, putBlob, signed } from './clients.mjs';
+
+async function withServer({ binary }, args, use) {
+    const server = await Server.start({ binary, args: ['--inMemoryPersistence', ...args] });
+
+    try {
+        await createContainer(server);
+        await use(server);
+    } finally {
+        await server.stop();
+    }
+}
+
+/** Uploads that have begun and do not go on: connections that are in use by an authenticated client. */
+async function beginUploads(server, count) {
+    const uploads = [];
+
+    for (let i = 0; i < count; i++) {
+        const connection = await Connection.open(server.host, server.port);
+        await connection.request(putBlob(server, `${CONTAINER}/upload-${i}`, 100), Buffer.alloc(10));
+        uploads.push(connection);
+    }
+    return uploads;
+}
+
+const finishUploads = (uploads) => Promise.all(uploads.map(async (connection) => {
+    await connection.send(Buffer.alloc(90));
+    const head = await inTime(connection.response('PUT'), 'the end of an upload');
+    await connection.rest(head);
+    return head.status;
+}));
+
+/** A full server takes new connections in the place of idle ones. */
+export async function idle_connections_shut_nobody_out(context) {
+    const places = context.soak ? 10000 : 200;
+
+    await withServer(context, context.soak ? [] : ['--maxConnections', `${places}`], async (server) => {
+        const idle = await openIdle(server, places + places / 2);
+        await honest(server);
+        closeAll(idle);
+    });
+}
+
+/** Connections of authenticated clients stay open while others come and go. */
+export async function authenticated_connections_stay(context) {
+    await withServer(context, ['--maxConnections', '8'], async (server) => {
+        const { assert } = context;
+        const own = await Connection.open(server.host, server.port);
+        const list = () => inTime(own.exchange(signed(server, 'GET', `${CONTAINER}?restype=container&comp=list`)), 'List Blobs');
+
+        assert.equal((await list()).status, 200);
+        const idle = await openIdle(server, 40);
+        assert.equal((await list()).status, 200);
+        closeAll([own, ...idle]);
+    });
+}
+
+/** A server whose connections are all in use answers others as the service does. rest: Common-REST-API-Error-Codes */
+export async function a_busy_server_answers_503(context) {
+    await withServer(context, ['--maxConnections', '8'], async (server) => {
+        const { assert } = context;
+        const uploads = await beginUploads(server, 8);
+
+        for (const method of ['GET', 'HEAD', 'PUT']) {
+            const request = method === 'PUT' ? putBlob(server, `${CONTAINER}/late`, 5) : signed(server, method, `${CONTAINER}/late`);
+            const answer = await ask(server, request, method === 'PUT' ? Buffer.from('hello') : undefined);
+
+            assert.equal(answer.status, 503);
+            assert.equal(answer.headers.get('x-ms-error-code'), 'ServerBusy');
+            assert.equal(answer.headers.get('connection').toLowerCase(), 'close');
+            assert.ok(answer.headers.get('x-ms-request-id'));
+            if (method !== 'HEAD')
+                assert.match(answer.body.toString(), /<Code>ServerBusy<\/Code>/);
+        }
+        assert.deepEqual(await finishUploads(uploads), Array(8).fill(201));
+        closeAll(uploads);
+        await honest(server);
+    });
+}
+
+/** With --maxConnectionsPerAddress an address that has its share takes from itself. */
+export async function an_address_has_its_share(context) {
+    await withServer(context, ['--maxConnectionsPerAddress', '4'], async (server) => {
+        const { assert } = context;
+        const uploads = await beginUploads(server, 4);
+        const answer = await ask(server, signed(server, 'GET', `${CONTAINER}/late`));
+
+        assert.equal(answer.status, 503);
+        assert.deepEqual(await finishUploads(uploads), Array(4).fill(201));
+        await honest(server);
+        closeAll(uploads);
+    });
+}
+
+/** Descriptors are set aside for the store before connections get theirs. */
+export async function few_descriptors(context) {
+    const { assert, binary } = context;
+    const limited = ['-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh'];
+    const refused = spawnSync('sh', [...limited, '300', binary, '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
+        '--tablePort', '0'], { encoding: 'utf8', timeout: 10000 });
+
+    assert.equal(refused.status, 1, refused.stderr);
+    assert.match(refused.stderr, /^lagra: 300 open files are allowed \(ulimit -n\), which is too few\n$/);
+}
+
+/** Started and stopped again and again while clients connect: every stop is orderly. */
+export async function stops_under_connects(context) {
+    const rounds = context.soak ? 1000 : 15;
+    let server = null;
+    let ended = false;
+    const knockers = Array.from({ length: 4 }, async () => {
+        while (!ended) {
+            const connection = server ? await Connection.open(server.host, server.port).catch(() => null) : null;
+            await connection?.send(Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')).catch(() => null);
+            await new Promise((resolve) => setImmediate(resolve));
+            connection?.close();
+        }
+    });
+
+    try {
+        for (let i = 0; i < rounds; i++) {
+            const started = await Server.start({ binary: context.binary, args: ['--inMemoryPersistence'] });
+            server = started;
+            await new Promise((resolve) => setTimeout(resolve, 10));
+            await started.stop();
+        }
+    } finally {
+        ended = true;
+        await Promise.all(knockers);
+    }
+}

@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+// What a server does about clients that are too many: run.mjs [--server BINARY] [--soak] [--only WORD]
+//
+// Each test has a server of its own. With --soak the crowds are as large as they get in the wild.
+
+import assert from 'node:assert/strict';
+import { parseArgs } from 'node:util';
+import * as connections from './connections.mjs';
+
+const { values: options } = parseArgs({
+    options: {
+        server: { type: 'string', default: process.env.LAGRA_BINARY }, soak: { type: 'boolean', default: false },
+        only: { type: 'string', default: '' },
+    },
+});
+const context = { binary: options.server, soak: options.soak, assert };
+const tests = [connections].flatMap((module) => Object.entries(module));
+let passed = 0;
+let failed = 0;
+
+for (const [name, test] of tests.filter(([name]) => name.includes(options.only))) {
+    try {
+        await test(context);
+        passed++;
+        console.log(`ok      ${name}`);
+    } catch (error) {
+        failed++;
+        console.log(`not ok  ${name}: ${error.stack}`);
+    }
+}
+console.log(`limits: ${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;
