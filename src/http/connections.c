@@ -127,6 +127,7 @@ static void add(struct http_server *server, struct connection *c)
         *bucket = c;
     }
     server->connection_count++;
+    server->not_begun_count++;
     server->refused_count += c->refused;
     c->worker->connections++;
 }
@@ -145,6 +146,7 @@ static void forget(struct http_server *server, struct connection *c)
     }
     assert(server->connection_count > 0 && c->worker->connections > 0);
     c->worker->connections--;
+    server->not_begun_count -= !c->begun;
     server->giving_way_count -= c->gives_way;
     server->refused_count -= c->refused;
     if (--server->connection_count == 0)
@@ -226,11 +228,10 @@ static bool address_has_room(struct http_server *server, const struct connection
     return true;
 }
 
-static bool server_has_room(struct http_server *server)
+static bool is_full(const struct http_server *server)
 {
-    unsigned count = server->connection_count - server->giving_way_count - server->refused_count;
-
-    return count < server->limits.connections_max || make_room(server);
+    return server->connection_count - server->giving_way_count - server->refused_count >=
+           server->limits.connections_max;
 }
 
 /* ---- admission ---- */
@@ -266,12 +267,14 @@ static struct connection *connection_new(struct http_server *server, int fd,
     return c;
 }
 
+/* A full server waits until its workers have begun all it has, because only those can give way. */
 bool connections_may_grow(struct http_server *server)
 {
     bool may;
 
     lock_take(&server->lock);
-    may = server->giving_way_count < connections_beyond(&server->limits);
+    may = server->giving_way_count < connections_beyond(&server->limits) &&
+          !(is_full(server) && server->not_begun_count > 0);
     lock_give(&server->lock);
     return may;
 }
@@ -285,7 +288,7 @@ struct connection *connection_admit(struct http_server *server, int fd,
     lock_take(&server->lock);
     if ((size_t)fd < server->by_fd_size && server->by_fd[fd])
         forget(server, server->by_fd[fd]); /* MHD has closed it without a word */
-    c->refused = !address_has_room(server, c) || !server_has_room(server);
+    c->refused = !address_has_room(server, c) || (is_full(server) && !make_room(server));
     dropped = c->refused && server->refused_count >= connections_beyond(&server->limits);
     if (!dropped) {
         c->worker = least_loaded(server);
@@ -327,6 +330,7 @@ struct connection *connection_begin(struct http_server *server, struct MHD_Conne
     }
     assert(!c->begun);
     c->begun = true;
+    server->not_begun_count--;
     lock_give(&server->lock);
     return c;
 }

@@ -100,6 +100,7 @@ struct http_server {
     size_t by_fd_size;
     struct connection *addresses[ADDRESS_BUCKETS]; /* only if the limit for an address is set */
     unsigned connection_count;                     /* listed: admitted, giving way, refused */
+    unsigned not_begun_count;
     unsigned giving_way_count;
     unsigned refused_count;
     bool acceptor_ends;
@@ -113,7 +114,7 @@ struct http_server {
     _Atomic bool stopping;     /* accept no more; answers say "Connection: close" */
 };
 
-/* Whether a connection may be accepted now: few enough are about to leave. Acceptor. */
+/* Whether a connection may be accepted now. Acceptor. */
 bool connections_may_grow(struct http_server *server);
 /* Finds room and a worker for an accepted socket and lists it, perhaps only to be refused.
  *

@@ -15,7 +15,7 @@
 /* A refused client has this long to take its answer. */
 #define REFUSED_MS   10000u
 /* A worker that has not begun a connection for so long never will. */
-#define NOT_BEGUN_MS 30000u
+#define NOT_BEGUN_MS 5000u
 
 uint64_t monotonic_ms(void)
 {
