@@ -304,5 +304,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "lagra: cannot write %s: %s\n", options.debug_path, strerror(errno));
         return EXIT_FAILURE;
     }
+    log_aborts();
     return serve(&options);
 }

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -65,6 +66,12 @@ static size_t add_sanitized(char *line, size_t used, const char *from)
     return used;
 }
 
+static instant instant_of(const struct timespec *wall)
+{
+    return INSTANT_UNIX_EPOCH + (uint64_t)wall->tv_sec * TICKS_PER_SECOND +
+           (uint64_t)wall->tv_nsec / 100;
+}
+
 /* problem: what follows after ": ", or NULL. */
 static __attribute__((format(printf, 2, 0))) void write_line(enum log_level level,
                                                              const char *format, va_list args,
@@ -76,9 +83,7 @@ static __attribute__((format(printf, 2, 0))) void write_line(enum log_level leve
     int head;
 
     clock_gettime(CLOCK_REALTIME, &wall);
-    instant_format_iso(INSTANT_UNIX_EPOCH + (uint64_t)wall.tv_sec * TICKS_PER_SECOND +
-                           (uint64_t)wall.tv_nsec / 100,
-                       when);
+    instant_format_iso(instant_of(&wall), when);
     head = snprintf(line, sizeof line, "%s %-5s ", when, level_names[level]);
     used = (size_t)head;
     (void)vsnprintf(text, sizeof text, format, args);
@@ -91,6 +96,31 @@ static __attribute__((format(printf, 2, 0))) void write_line(enum log_level leve
     /* There is nowhere to tell that the log itself cannot be written. */
     if (write(log_fd, line, used) < 0)
         return;
+}
+
+/* Only what a signal handler may call. */
+static void write_last_line(int signal_number)
+{
+    static const char text[] =
+        " error lagra ends by signal SIGABRT: an assertion failed, or memory or threads ran out, "
+        "in "
+        "it or in a library; standard error says more. What was acknowledged is on disk: start it "
+        "again.\n";
+    char when[INSTANT_ISO_SIZE];
+    struct timespec wall;
+
+    (void)signal_number;
+    clock_gettime(CLOCK_REALTIME, &wall);
+    instant_format_iso(instant_of(&wall), when);
+    if (write(log_fd, when, strlen(when)) < 0 || write(log_fd, text, sizeof text - 1) < 0)
+        return;
+}
+
+void log_aborts(void)
+{
+    struct sigaction action = { .sa_handler = write_last_line, .sa_flags = (int)SA_RESETHAND };
+
+    sigaction(SIGABRT, &action, NULL);
 }
 
 void log_line(enum log_level level, const char *format, ...)

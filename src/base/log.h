@@ -14,4 +14,8 @@ void log_line(enum log_level level, const char *format, ...) __attribute__((form
 /* As log_line(LOG_ERROR), with ": " and the text of the current errno. */
 void log_errno(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* From now on a process that is aborted (a failed assertion, an exception of a library that nobody
+ * caught, no memory) says so in the log. Start-up thread. */
+void log_aborts(void);
+
 #endif

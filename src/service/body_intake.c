@@ -37,6 +37,7 @@ static enum body_taken from_stage(enum store_result result)
     case STORE_CORRUPT:
     case STORE_IO:
     case STORE_FULL:
+    case STORE_SHORTAGE:
     case STORE_BUSY:
     case STORE_UNKNOWN:
         break;
@@ -79,7 +80,7 @@ static enum body_taken take_to_stage(struct work *work, struct bytes data, size_
         sum_up(work, bytes_of(data.ptr, *ret_taken));
         intake->received += *ret_taken;
     }
-    if (result == STORE_IO || result == STORE_FULL)
+    if (result && result != STORE_WAIT)
         intake->failure = fail_store(&work->decision, result);
     return from_stage(result);
 }

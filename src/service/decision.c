@@ -51,9 +51,9 @@ enum error fail_sum(struct decision *d, enum error e, const void *given, const v
 {
     bool md5 = e == E_Md5Mismatch;
 
-    fail_field(d, md5 ? "UserSpecifiedMd5" : "UserSpecifiedCrc",
+    fail_field(d, md5 ? "UserSpecifiedMd5" : "UserSpecifiedCrc64",
                base64_encode(d->arena, bytes_of(given, size)));
-    fail_field_more(d, md5 ? "ServerCalculatedMd5" : "ServerCalculatedCrc",
+    fail_field_more(d, md5 ? "ServerCalculatedMd5" : "ServerCalculatedCrc64",
                     base64_encode(d->arena, bytes_of(computed, size)));
     return e;
 }
@@ -77,6 +77,8 @@ enum error fail_store(struct decision *d, enum store_result result)
         return fail(d, E_ResourceNotFound, "What the request is about is gone.");
     case STORE_FULL:
         return fail(d, E_InsufficientStorage, "The server's disk is full.");
+    case STORE_SHORTAGE:
+        return E_ServerBusy;
     case STORE_CORRUPT:
         return fail(d, E_InternalError, "Stored data is damaged; the server's log says where.");
     case STORE_IO:

@@ -169,6 +169,7 @@ static enum state commit(struct work *work)
     case STORE_CORRUPT:
     case STORE_IO:
     case STORE_FULL:
+    case STORE_SHORTAGE:
     case STORE_BUSY:
     case STORE_UNKNOWN:
     case STORE_WAIT:

@@ -14,6 +14,7 @@ const char *store_result_text(enum store_result result)
         [STORE_CORRUPT] = "stored data is damaged",
         [STORE_IO] = "the disk failed",
         [STORE_FULL] = "no space left",
+        [STORE_SHORTAGE] = "descriptors or memory ran out",
         [STORE_BUSY] = "another process uses this data folder",
         [STORE_WAIT] = "not yet",
         [STORE_UNKNOWN] = "the outcome is unknown",

@@ -60,6 +60,8 @@ enum store_result {
     STORE_CORRUPT,  /* a checksum or the form of stored data is wrong; logged where it was found */
     STORE_IO,       /* the disk failed, or had failed before; logged */
     STORE_FULL,     /* no space left for pieces; nothing was changed */
+    STORE_SHORTAGE, /* descriptors or memory ran out just now; nothing was changed: try later. Any
+                     * function that returns STORE_IO may return it */
     STORE_BUSY,     /* another process has this data folder (open only) */
     STORE_WAIT,     /* with a waiter: it will be woken, then call again. With STORE_NO_WAIT: not in
                       * memory; decide again with STORE_MAY_BLOCK */

@@ -1,8 +1,8 @@
 /* Contents of dropped spaces, partition by partition, and freed pieces. */
 #include "store/embedded/collector.h"
 
-#include <assert.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
@@ -13,7 +13,16 @@
 #define BATCH_RECORDS   256
 #define BATCH_ARENA_MAX (256u << 20)
 #define GATHER_MS       10
+#define RETRY_MS        5000
 #define CURSOR_RECORDS  4096 /* a cursor holds old state: it is renewed after so many */
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
 
 static bool must_stop(const struct collector *collector)
 {
@@ -97,8 +106,8 @@ static enum store_result collect_some(struct collector *collector, const struct 
     return result ? result : moved;
 }
 
-/* True when nothing of the space is left. */
-static bool collect_space(struct collector *collector, const struct guid *space)
+/* STORE_OK: nothing of the space is left; STORE_WAIT: the collector is to stop. */
+static enum store_result collect_space(struct collector *collector, const struct guid *space)
 {
     for (enum record_family family = RECORD_LISTED; family <= RECORD_INNER; family++) {
         enum store_result result = STORE_OK;
@@ -111,13 +120,36 @@ static bool collect_space(struct collector *collector, const struct guid *space)
             reclaim_step(collector->embedded);
         }
         key_release(&from);
-        if (result && result != STORE_NOT_FOUND)
+        if (!result)
+            return STORE_WAIT; /* it goes on at the next start */
+        if (result != STORE_NOT_FOUND) {
             log_line(LOG_ERROR, "store: a dropped space is not collected: %s",
                      store_result_text(result));
-        if (result != STORE_NOT_FOUND)
-            return false; /* it goes on, or fails again, at the next start */
+            return result;
+        }
     }
-    return true;
+    return STORE_OK;
+}
+
+/* Damage stays as it is until the next start; what could not be read may be readable later. */
+static void postpone(struct collector *collector, const struct guid *space,
+                     enum store_result result)
+{
+    if (result == STORE_CORRUPT || must_stop(collector))
+        return;
+    if (collector->postponed.count == 0)
+        collector->retry_ms = now_ms() + RETRY_MS;
+    space_list_add(&collector->postponed, space);
+}
+
+static void retry_postponed(struct collector *collector)
+{
+    struct space_list *list = &collector->postponed;
+
+    if (list->count == 0 || now_ms() < collector->retry_ms)
+        return;
+    while (list->count > 0)
+        collector_add(collector, &list->ids[--list->count]);
 }
 
 /* One round over all there is to do; true when something still waits for the disk. */
@@ -125,18 +157,23 @@ static bool work(struct collector *collector)
 {
     bool left;
 
+    retry_postponed(collector);
     for (;;) {
+        enum store_result result;
         struct guid space;
         bool found;
 
         lock_take(&collector->lock);
-        found = collector->count > 0;
+        found = collector->spaces.count > 0;
         if (found)
-            space = collector->spaces[--collector->count];
+            space = collector->spaces.ids[--collector->spaces.count];
         lock_give(&collector->lock);
         if (!found || must_stop(collector))
             break;
-        if (collect_space(collector, &space))
+        result = collect_space(collector, &space);
+        if (result)
+            postpone(collector, &space, result);
+        else
             commit_space_collected(collector->embedded, &space);
     }
     /* First: what a stage that ends gives away is there before it no longer counts. */
@@ -149,11 +186,14 @@ static bool work(struct collector *collector)
 /* Until there is something to do. Freed pieces are let gather, unless somebody asks. Under lock. */
 static void wait_for_work(struct collector *collector, bool left)
 {
+    int longest = left ? GATHER_MS : collector->postponed.count > 0 ? RETRY_MS : -1;
+
     while (!collector->stopping && collector->asked == collector->answered && !collector->poked &&
-           collector->count == 0)
-        if (!lock_wait(&collector->lock, &collector->work, left ? GATHER_MS : -1))
+           collector->spaces.count == 0)
+        if (!lock_wait(&collector->lock, &collector->work, longest))
             return;
-    if (!collector->stopping && collector->asked == collector->answered && collector->count == 0)
+    if (!collector->stopping && collector->asked == collector->answered &&
+        collector->spaces.count == 0)
         lock_wait(&collector->lock, &collector->work, GATHER_MS);
 }
 
@@ -187,11 +227,9 @@ static void *collect_over_and_over(void *argument)
     return NULL;
 }
 
-void collector_start(struct collector *collector)
+bool collector_start(struct collector *collector)
 {
-    int error = pthread_create(&collector->thread, NULL, collect_over_and_over, collector);
-
-    assert(!error);
+    return thread_start(&collector->thread, collect_over_and_over, collector);
 }
 
 void collector_stop(struct collector *collector)
@@ -201,5 +239,5 @@ void collector_stop(struct collector *collector)
     atomic_store(&collector->stop, true);
     pthread_cond_signal(&collector->work);
     lock_give(&collector->lock);
-    pthread_join(collector->thread, NULL);
+    thread_join(&collector->thread);
 }

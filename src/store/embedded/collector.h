@@ -6,7 +6,8 @@
 
 #include "store/embedded/collector_queue.h"
 
-void collector_start(struct collector *collector);
+/* False: no thread; to be stopped all the same. */
+bool collector_start(struct collector *collector);
 /* Ends the thread where it is. */
 void collector_stop(struct collector *collector);
 

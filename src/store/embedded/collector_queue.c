@@ -13,21 +13,26 @@ void collector_init(struct collector *collector, struct embedded *embedded)
 
 void collector_release(struct collector *collector)
 {
-    free(collector->spaces);
+    free(collector->spaces.ids);
+    free(collector->postponed.ids);
     pthread_cond_destroy(&collector->work);
     pthread_cond_destroy(&collector->answer);
     lock_release(&collector->lock);
 }
 
+void space_list_add(struct space_list *list, const struct guid *space)
+{
+    if (list->count == list->capacity) {
+        list->capacity = list->capacity > 0 ? 2 * list->capacity : 16;
+        list->ids = xrealloc(list->ids, list->capacity * sizeof list->ids[0]);
+    }
+    list->ids[list->count++] = *space;
+}
+
 void collector_add(struct collector *collector, const struct guid *space)
 {
     lock_take(&collector->lock);
-    if (collector->count == collector->capacity) {
-        collector->capacity = collector->capacity > 0 ? 2 * collector->capacity : 16;
-        collector->spaces =
-            xrealloc(collector->spaces, collector->capacity * sizeof collector->spaces[0]);
-    }
-    collector->spaces[collector->count++] = *space;
+    space_list_add(&collector->spaces, space);
     pthread_cond_signal(&collector->work);
     lock_give(&collector->lock);
 }

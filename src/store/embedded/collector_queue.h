@@ -6,22 +6,30 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
+#include "base/thread.h"
 #include "store/store.h"
 
 struct embedded;
 
+struct space_list {
+    struct guid *ids;
+    size_t count, capacity;
+};
+void space_list_add(struct space_list *list, const struct guid *space);
+
 struct collector {
     struct embedded *embedded;
-    pthread_t thread;
+    struct thread thread;
     atomic_bool stop; /* set with `stopping`: long work ends early */
     struct lock lock;
     pthread_cond_t work;
     pthread_cond_t answer;
-    struct guid *spaces; /* dropped, contents still there; under lock */
-    size_t count, capacity;
-    bool poked;               /* freed pieces were added; under lock */
-    bool stopping;            /* under lock */
-    uint64_t asked, answered; /* rounds asked for by collector_wait(); under lock */
+    struct space_list spaces;    /* dropped, contents still there; under lock */
+    struct space_list postponed; /* could not be read just now; of the thread */
+    uint64_t retry_ms;           /* when these are tried again; CLOCK_MONOTONIC */
+    bool poked;                  /* freed pieces were added; under lock */
+    bool stopping;               /* under lock */
+    uint64_t asked, answered;    /* rounds asked for by collector_wait(); under lock */
 };
 
 void collector_init(struct collector *collector, struct embedded *embedded);

@@ -289,7 +289,8 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
     else
         spaces_leave(&embedded->spaces, &snapshot->space);
 
-    if (result == STORE_IO)
+    /* A read that failed is not final: nothing was written. */
+    if (result == STORE_IO && atomic_load(&embedded->failed))
         embedded_fail(embedded);
     if (result)
         return result;
@@ -313,7 +314,7 @@ enum store_result commit_collected(struct embedded *embedded, struct bytes parti
         lock_give(&stripe->lock);
     }
     batch_release(&batch);
-    if (result == STORE_IO)
+    if (result == STORE_IO && atomic_load(&embedded->failed))
         embedded_fail(embedded);
     syncer_wrote(&embedded->syncer);
     return result;

@@ -5,6 +5,12 @@
 
 #include "store/embedded/extents_private.h"
 
+/* Under lock. */
+static void set_frontier(struct extents *extents)
+{
+    atomic_store(&extents->frontier, extents_place(extents->active->id, extents->active_end));
+}
+
 bool extents_go_on(struct extents *extents, uint64_t end)
 {
     bool enough = end + PIECE_MAX_BYTES <= EXTENT_BYTES;
@@ -14,6 +20,7 @@ bool extents_go_on(struct extents *extents, uint64_t end)
     if (enough) {
         extents->active = extents->list[extents->count - 1];
         extents->active_end = end;
+        set_frontier(extents);
     }
     lock_give(&extents->lock);
     return enough;
@@ -69,6 +76,7 @@ enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t 
                                  .offset = extents->active_end,
                                  .length = most < room ? most : room };
         extents->active_end += ret_run->length;
+        set_frontier(extents);
         extents->active->used_bytes += (int64_t)ret_run->length;
     }
     lock_give(&extents->lock);
@@ -83,8 +91,10 @@ void extents_give_back(struct extents *extents, struct run run)
     extent = extents_find(extents, run.extent);
     assert(extent);
     extent->used_bytes -= (int64_t)run.length;
-    if (extent == extents->active && run.offset + run.length == extents->active_end)
+    if (extent == extents->active && run.offset + run.length == extents->active_end) {
         extents->active_end = run.offset;
+        set_frontier(extents);
+    }
     lock_give(&extents->lock);
 }
 

@@ -46,9 +46,31 @@ bool extent_file_id(const char *name, uint32_t *ret_id)
 
 static enum store_result failed(const char *doing, uint32_t id)
 {
-    enum store_result result = errno == ENOSPC || errno == EDQUOT ? STORE_FULL : STORE_IO;
+    int error = errno;
 
     log_errno("store: %s extent %08" PRIx32, doing, id);
+    if (error == ENOSPC || error == EDQUOT)
+        return STORE_FULL;
+    return error == EMFILE || error == ENFILE || error == ENOMEM ? STORE_SHORTAGE : STORE_IO;
+}
+
+static int open_again(int folder, const char *name, int flags)
+{
+    int fd;
+
+    do
+        fd = openat(folder, name, flags | O_RDWR | O_CLOEXEC, 0600);
+    while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+static int lengthen(int fd)
+{
+    int result;
+
+    do
+        result = ftruncate(fd, (off_t)EXTENT_BYTES);
+    while (result < 0 && errno == EINTR);
     return result;
 }
 
@@ -61,11 +83,11 @@ enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd)
     int fd;
 
     make_name(name, id);
-    fd = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    fd = open_again(folder, name, O_CREAT | O_EXCL);
     if (fd < 0)
         return failed("create", id);
     make_header(header, id);
-    result = ftruncate(fd, (off_t)EXTENT_BYTES) < 0 ? failed("lengthen", id) : STORE_OK;
+    result = lengthen(fd) < 0 ? failed("lengthen", id) : STORE_OK;
     if (!result)
         result = extent_file_write(fd, id, &run, 1, 0);
     if (result) {
@@ -77,26 +99,46 @@ enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd)
     return STORE_OK;
 }
 
+/* The first bytes, up to HEADER_SIZE; fewer when the file is shorter. */
+static enum store_result read_start(int fd, uint32_t id, char header[HEADER_SIZE], size_t *ret_size)
+{
+    size_t done = 0;
+
+    while (done < HEADER_SIZE) {
+        ssize_t size = pread(fd, header + done, HEADER_SIZE - done, (off_t)done);
+
+        if (size == 0)
+            break;
+        if (size < 0 && errno != EINTR)
+            return failed("read", id);
+        if (size > 0)
+            done += (size_t)size;
+    }
+    *ret_size = done;
+    return STORE_OK;
+}
+
 enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd)
 {
-    unsigned char header[HEADER_SIZE], expected[HEADER_SIZE];
+    unsigned char expected[HEADER_SIZE];
+    char header[HEADER_SIZE];
     char name[NAME_SIZE];
-    ssize_t size;
+    enum store_result result;
+    size_t size;
     int fd;
 
     make_name(name, id);
-    fd = openat(folder, name, O_RDWR | O_CLOEXEC);
+    fd = open_again(folder, name, 0);
     if (fd < 0 && errno == ENOENT) {
         log_line(LOG_ERROR, "store: extent %s is missing", name);
         return STORE_CORRUPT;
     }
     if (fd < 0)
         return failed("open", id);
-    size = pread(fd, header, sizeof header, 0);
-    if (size < 0) {
-        failed("read", id);
+    result = read_start(fd, id, header, &size);
+    if (result) {
         close(fd);
-        return STORE_IO;
+        return result;
     }
     make_header(expected, id);
     if (size != HEADER_SIZE || memcmp(header, expected, HEADER_SIZE) != 0) {
@@ -149,8 +191,37 @@ enum store_result extent_file_write(int fd, uint32_t id, const struct bytes *run
 
 void extent_file_punch(int fd, uint32_t id, uint64_t offset, uint64_t length)
 {
-    if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)length) < 0)
+    int result;
+
+    do
+        result =
+            fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset, (off_t)length);
+    while (result < 0 && errno == EINTR);
+    if (result < 0)
         log_errno("store: free %" PRIu64 " bytes of extent %08" PRIx32, length, id);
+}
+
+enum store_result extent_file_sync(int fd, uint32_t id)
+{
+    int result;
+
+    /* EINTR says that the sync was not made, and takes no error with it. */
+    do
+        result = fdatasync(fd);
+    while (result < 0 && errno == EINTR);
+    return result < 0 ? failed("sync", id) : STORE_OK;
+}
+
+enum store_result extent_folder_sync(int folder)
+{
+    int result;
+
+    do
+        result = fsync(folder);
+    while (result < 0 && errno == EINTR);
+    if (result < 0)
+        log_errno("store: sync the folder of extents");
+    return result < 0 ? STORE_IO : STORE_OK;
 }
 
 bool extent_file_has_data(int fd, uint64_t from, uint64_t to)

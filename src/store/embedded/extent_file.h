@@ -22,17 +22,22 @@ static inline uint64_t extent_room(uint64_t length)
 }
 
 /* Makes a new one, not yet durable. Logs.
- * returns STORE_OK, STORE_FULL, STORE_IO */
+ * returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO */
 enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd);
-/* returns STORE_OK, STORE_CORRUPT (missing, or not an extent of that id), STORE_IO; logged */
+/* returns STORE_OK, STORE_CORRUPT (missing, or not an extent of that id), STORE_SHORTAGE, STORE_IO;
+ * logged */
 enum store_result extent_file_open(int folder, uint32_t id, int *ret_fd);
 void extent_file_remove(int folder, uint32_t id);
 /* False when it is no name of an extent. */
 bool extent_file_id(const char *name, uint32_t *ret_id);
 
-/* returns STORE_OK, STORE_FULL, STORE_IO; logged */
+/* returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO; logged */
 enum store_result extent_file_write(int fd, uint32_t id, const struct bytes *runs, size_t count,
                                     uint64_t offset);
+/* Make the file, or the names in the folder, durable. Wait for the disk. Log.
+ * Anything but STORE_OK is final: what was lost is not known. */
+enum store_result extent_file_sync(int fd, uint32_t id);
+enum store_result extent_folder_sync(int folder);
 /* Gives bytes back to the file system; where it cannot, they stay and a line is logged. */
 void extent_file_punch(int fd, uint32_t id, uint64_t offset, uint64_t length);
 /* Whether any bytes from..to lie on the disk. */

@@ -80,15 +80,12 @@ static void *sync_extents(void *argument)
     }
 }
 
-void extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded)
+bool extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded)
 {
-    int error;
-
     *syncer = (struct extent_syncer){ .embedded = embedded };
     lock_init(&syncer->lock, RANK_SYNCER);
     lock_condition_init(&syncer->work);
-    error = pthread_create(&syncer->thread, NULL, sync_extents, syncer);
-    assert(!error);
+    return thread_start(&syncer->thread, sync_extents, syncer);
 }
 
 void extent_syncer_stop(struct extent_syncer *syncer)
@@ -97,7 +94,7 @@ void extent_syncer_stop(struct extent_syncer *syncer)
     syncer->stopping = true;
     pthread_cond_signal(&syncer->work);
     lock_give(&syncer->lock);
-    pthread_join(syncer->thread, NULL);
+    thread_join(&syncer->thread);
     pthread_cond_destroy(&syncer->work);
     lock_release(&syncer->lock);
 }

@@ -3,18 +3,20 @@
 #define LAGRA_STORE_EMBEDDED_EXTENT_SYNCER_H
 
 #include "base/lock.h"
+#include "base/thread.h"
 #include "store/embedded/stage.h"
 
 struct extent_syncer {
     struct embedded *embedded;
-    pthread_t thread;
+    struct thread thread;
     struct lock lock;
     pthread_cond_t work;
     struct embedded_stage *first; /* under lock */
     bool stopping;                /* under lock */
 };
 
-void extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded);
+/* False: no thread; to be stopped all the same. */
+bool extent_syncer_start(struct extent_syncer *syncer, struct embedded *embedded);
 void extent_syncer_stop(struct extent_syncer *syncer);
 /* Queues a stage for a sync; ends with stage_synced(). I/O thread. */
 void extent_syncer_add(struct extent_syncer *syncer, struct embedded_stage *stage);

@@ -83,8 +83,10 @@ enum store_result extents_open(struct extents *extents, int folder, const char *
 
 void extents_reserve(struct extents *extents, uint32_t id)
 {
-    if (id >= extents->next_id)
-        extents->next_id = id + 1;
+    if (id < extents->next_id)
+        return;
+    extents->next_id = id + 1;
+    atomic_store(&extents->frontier, extents_place(id + 1, 0));
 }
 
 void extents_release(struct extents *extents)
@@ -149,10 +151,8 @@ enum store_result extents_sync(struct extents *extents, uint32_t id)
     assert(extent);
     named = extent->named;
     lock_give(&extents->lock);
-    if (fdatasync(fd) < 0 || (!named && fsync(extents->folder) < 0)) {
-        log_errno("store: sync extent %08" PRIx32, id);
+    if (extent_file_sync(fd, id) || (!named && extent_folder_sync(extents->folder)))
         return STORE_IO;
-    }
     lock_take(&extents->lock);
     extent->named = true;
     lock_give(&extents->lock);

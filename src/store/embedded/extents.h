@@ -7,6 +7,8 @@
 #ifndef LAGRA_STORE_EMBEDDED_EXTENTS_H
 #define LAGRA_STORE_EMBEDDED_EXTENTS_H
 
+#include <stdatomic.h>
+
 #include "base/lock.h"
 #include "store/embedded/extent_file.h"
 #include "store/store_private.h"
@@ -44,8 +46,9 @@ struct extents {
     struct extent **list; /* by rising id; under lock */
     size_t count;
     size_t capacity;
-    struct extent *active; /* NULL: none yet; under lock */
-    uint64_t active_end;   /* where its free end begins; under lock */
+    struct extent *active;     /* NULL: none yet; under lock */
+    uint64_t active_end;       /* where its free end begins; under lock */
+    _Atomic uint64_t frontier; /* written under lock */
     uint32_t next_id;
     bool creating; /* some thread makes a new one; under lock */
     pthread_cond_t created;
@@ -63,14 +66,25 @@ void extents_reserve(struct extents *extents, uint32_t id);
 bool extents_go_on(struct extents *extents, uint64_t end);
 
 /* Cuts a run of `least` to `most` bytes. May create a file. I/O threads.
- * returns STORE_OK, STORE_FULL, STORE_IO */
+ * returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO */
 enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t most,
                               struct run *ret_run);
 /* Gives back a run, or the end of one, in which nothing was written. Any thread. */
 void extents_give_back(struct extents *extents, struct run run);
 
+/* Places are given out in rising order of this number, until the process ends. */
+static inline uint64_t extents_place(uint32_t extent, uint64_t offset)
+{
+    return (uint64_t)extent << 32 | offset;
+}
+/* All pieces that have a place now lie before this place. Any thread. */
+static inline uint64_t extents_frontier(const struct extents *extents)
+{
+    return atomic_load(&extents->frontier);
+}
+
 /* The open file of an extent; opens it when needed. Stays open while bytes in it are in use.
- * returns STORE_OK, STORE_CORRUPT, STORE_IO. Any thread. */
+ * returns STORE_OK, STORE_CORRUPT, STORE_SHORTAGE, STORE_IO. Any thread. */
 enum store_result extents_file(struct extents *extents, uint32_t id, int *ret_fd);
 /* Makes an extent's data and name durable. Waits for the disk. Extent syncer. */
 enum store_result extents_sync(struct extents *extents, uint32_t id);

@@ -27,17 +27,17 @@ static void *run_jobs(void *argument)
     return NULL;
 }
 
-void io_pool_start(struct io_pool *pool)
+bool io_pool_start(struct io_pool *pool)
 {
+    bool started = true;
+
     *pool = (struct io_pool){ .waiters_end = &pool->waiters };
     lock_init(&pool->lock, RANK_IO_POOL);
     lock_condition_init(&pool->work);
     lock_condition_init(&pool->woken);
-    for (int i = 0; i < IO_THREADS; i++) {
-        int error = pthread_create(&pool->threads[i], NULL, run_jobs, pool);
-
-        assert(!error);
-    }
+    for (int i = 0; i < IO_THREADS; i++)
+        started = thread_start(&pool->threads[i], run_jobs, pool) && started;
+    return started;
 }
 
 void io_pool_stop(struct io_pool *pool)
@@ -47,7 +47,7 @@ void io_pool_stop(struct io_pool *pool)
     pthread_cond_broadcast(&pool->work);
     lock_give(&pool->lock);
     for (int i = 0; i < IO_THREADS; i++)
-        pthread_join(pool->threads[i], NULL);
+        thread_join(&pool->threads[i]);
 }
 
 void io_pool_release(struct io_pool *pool)

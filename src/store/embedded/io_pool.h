@@ -12,6 +12,7 @@
 #define LAGRA_STORE_EMBEDDED_IO_POOL_H
 
 #include "base/lock.h"
+#include "base/thread.h"
 #include "base/waiter.h"
 #include "store/store.h"
 
@@ -43,7 +44,7 @@ struct io_buffer {
 };
 
 struct io_pool {
-    pthread_t threads[IO_THREADS];
+    struct thread threads[IO_THREADS];
     struct lock lock;
     pthread_cond_t work;
     pthread_cond_t woken;        /* the owner of a stage has been */
@@ -57,7 +58,8 @@ struct io_pool {
     struct waiter **waiters_end;
 };
 
-void io_pool_start(struct io_pool *pool);
+/* False: not enough threads; to be stopped all the same. */
+bool io_pool_start(struct io_pool *pool);
 /* Runs what is queued, then ends the threads. */
 void io_pool_stop(struct io_pool *pool);
 void io_pool_release(struct io_pool *pool);

@@ -1,6 +1,7 @@
 /* RocksDB, as the embedded store uses it; the reasons of the options are in README.md. */
 #include "store/embedded/keyspace.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -21,11 +22,16 @@ enum { WAL_POINT_IN_TIME = 2, INFO_LEVEL_WARN = 2 };
 
 enum store_result keyspace_error(const char *doing, char *error)
 {
-    bool damaged = strncmp(error, "Corruption", 10) == 0;
+    enum store_result result = STORE_IO;
 
+    if (strncmp(error, "Corruption", 10) == 0)
+        result = STORE_CORRUPT;
+    else if (strstr(error, strerrordesc_np(EMFILE)) || strstr(error, strerrordesc_np(ENFILE)) ||
+             strstr(error, strerrordesc_np(ENOMEM)))
+        result = STORE_SHORTAGE;
     log_line(LOG_ERROR, "store: %s: %s", doing, error);
     rocksdb_free(error);
-    return damaged ? STORE_CORRUPT : STORE_IO;
+    return result;
 }
 
 static rocksdb_cache_t *set_table_options(rocksdb_options_t *options, size_t cache_bytes)

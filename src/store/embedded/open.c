@@ -71,6 +71,7 @@ static void embedded_close(struct store *store)
     stage_hasher_stop(&embedded->hasher);
     extent_syncer_stop(&embedded->extent_syncer);
     collector_stop(&embedded->collector);
+    recovery_release(embedded); /* when its thread never ran */
     syncer_stop(&embedded->syncer);
     io_pool_release(&embedded->io);
     reclaim_release(&embedded->reclaim);
@@ -149,6 +150,18 @@ close_extents:
     return result;
 }
 
+/* Each part is brought up, with or without its thread, so that all can be closed alike. */
+static bool start_threads(struct embedded *embedded, int note_file)
+{
+    bool syncs = syncer_start(&embedded->syncer, &embedded->keyspace, embedded->sync, note_file,
+                              failed, embedded);
+    bool writes = io_pool_start(&embedded->io);
+    bool hashes = stage_hasher_start(&embedded->hasher, &embedded->io);
+    bool syncs_extents = extent_syncer_start(&embedded->extent_syncer, embedded);
+
+    return syncs && writes && hashes && syncs_extents && collector_start(&embedded->collector);
+}
+
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem)
 {
@@ -180,12 +193,11 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         free(embedded);
         return result;
     }
-    syncer_start(&embedded->syncer, &embedded->keyspace, options->sync, note_file, failed,
-                 embedded);
-    io_pool_start(&embedded->io);
-    stage_hasher_start(&embedded->hasher, &embedded->io);
-    extent_syncer_start(&embedded->extent_syncer, embedded);
-    collector_start(&embedded->collector);
+    if (!start_threads(embedded, note_file)) {
+        embedded_close(&embedded->store);
+        *ret_problem = "the threads that it needs cannot be started";
+        return STORE_SHORTAGE;
+    }
     *ret_store = &embedded->store;
     return STORE_OK;
 }

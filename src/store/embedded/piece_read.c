@@ -87,7 +87,8 @@ static void run_fetch(struct io_job *job)
     result = extents_file(&fetch->embedded->extents, fetch->piece.extent, &fd);
     for (uint32_t i = 0; i < fetch->count && !result; i++)
         result = read_sector(fd, &fetch->piece, fetch->first + i, false, scratch);
-    if (result)
+    /* A shortage is found again, and reported, by the caller itself. */
+    if (result && result != STORE_SHORTAGE)
         verified_add_unreadable(&fetch->embedded->verified, &fetch->piece);
     free(fetch);
     waiter->wake(waiter);

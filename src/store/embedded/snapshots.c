@@ -13,9 +13,10 @@
 struct view {
     const rocksdb_snapshot_t *state;
     rocksdb_readoptions_t *read;
-    size_t holders;     /* snapshots, and the next older view; under the stripe's lock */
-    struct view *newer; /* made after this one while it lived; under the stripe's lock */
-    struct freed *freed;
+    size_t holders;             /* snapshots; under the stripe's lock */
+    struct view *older, *newer; /* of the stripe; under its lock */
+    struct freed *freed;        /* what this view sees, and no newer one; under the stripe's lock */
+    uint64_t frontier;          /* pieces at or behind it are not seen; extents_frontier() */
 };
 
 struct stripe *stripes_new(void)
@@ -111,57 +112,91 @@ struct snapshot *embedded_snapshot_open(struct store *store, struct partition pa
     snapshot->snapshot.sequence = stripe->sequence > dropped_at ? stripe->sequence : dropped_at;
     snapshot->snapshot.newest =
         stripe->newest > embedded->newest_at_start ? stripe->newest : embedded->newest_at_start;
+    snapshot->frontier = extents_frontier(&embedded->extents);
     enter_list(snapshot);
     lock_give(&stripe->lock);
     spaces_leave(&embedded->spaces, &partition.space);
     return &snapshot->snapshot;
 }
 
-/* One holder less. Views that nobody holds any longer are put on the list. Under the lock. */
-static void let_go(struct stripe *stripe, struct view *view, struct view **list)
+/* Pieces lie in the order in which their places were given out, so those that a snapshot can see lie
+ * before the frontier of the time when it was opened. */
+static bool view_sees(const struct view *view, const struct freed *freed)
 {
-    while (view) {
-        struct view *newer = view->newer;
-
-        assert(view->holders > 0);
-        if (--view->holders > 0)
-            return;
-        if (stripe->newest_view == view)
-            stripe->newest_view = NULL;
-        view->newer = *list;
-        *list = view;
-        view = newer;
-    }
+    return extents_place(freed->pieces[0].extent, freed->pieces[0].offset) < view->frontier;
 }
 
-static void free_views(struct embedded *embedded, struct view *view)
+/* Hangs what was freed on the newest view from `view` on that sees it. False: none does. Under the
+ * lock. */
+static bool keep_freed(struct view *view, struct freed *freed)
 {
-    while (view) {
-        struct view *next = view->newer;
+    while (view && !view_sees(view, freed))
+        view = view->older;
+    if (!view)
+        return false;
+    freed->next = view->freed;
+    view->freed = freed;
+    return true;
+}
 
-        rocksdb_readoptions_destroy(view->read);
-        rocksdb_release_snapshot(embedded->keyspace.db, view->state);
-        reclaim_add(&embedded->reclaim, view->freed);
-        free(view);
-        view = next;
+/* What an older view sees too waits for that one. Leaves what nobody sees. Under the lock. */
+static void pass_freed_on(struct view *view)
+{
+    struct freed *unseen = NULL;
+
+    while (view->freed) {
+        struct freed *freed = view->freed;
+
+        view->freed = freed->next;
+        if (keep_freed(view->older, freed))
+            continue;
+        freed->next = unseen;
+        unseen = freed;
     }
+    view->freed = unseen;
+}
+
+/* One holder less. True when there is none left: the view is the caller's, to be freed. Under the
+ * lock. */
+static bool release_view(struct stripe *stripe, struct view *view)
+{
+    assert(view->holders > 0);
+    if (--view->holders > 0)
+        return false;
+    pass_freed_on(view);
+    if (view->newer)
+        view->newer->older = view->older;
+    else
+        stripe->newest_view = view->older;
+    if (view->older)
+        view->older->newer = view->newer;
+    return true;
+}
+
+static void free_view(struct embedded *embedded, struct view *view)
+{
+    rocksdb_readoptions_destroy(view->read);
+    rocksdb_release_snapshot(embedded->keyspace.db, view->state);
+    reclaim_add(&embedded->reclaim, view->freed);
+    free(view);
 }
 
 void embedded_snapshot_close(struct snapshot *base)
 {
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
     struct stripe *stripe = snapshot->stripe;
-    struct view *unused = NULL;
     struct view *view;
+    bool was_last = false;
 
     lock_take(&stripe->lock);
     view = atomic_load(&snapshot->view);
     if (view)
-        let_go(stripe, view, &unused);
+        was_last = release_view(stripe, view);
     else if (!snapshot->spent)
         leave_list(snapshot);
     lock_give(&stripe->lock);
-    free_views(embedded_of(base->store), unused);
+    if (was_last)
+        free_view(embedded_of(base->store), view);
     free(snapshot);
 }
 
@@ -280,23 +315,18 @@ void stripe_before_write(struct embedded *embedded, struct stripe *stripe,
         next = s->next;
         s->next = s->previous = NULL;
         view->holders++;
+        if (s->frontier > view->frontier)
+            view->frontier = s->frontier;
         atomic_store(&s->view, view);
     }
     stripe->first = NULL;
-    if (stripe->newest_view) {
-        stripe->newest_view->newer = view;
-        view->holders++;
-    }
+    view->older = stripe->newest_view;
+    if (view->older)
+        view->older->newer = view;
     stripe->newest_view = view;
 }
 
 bool stripe_keep_freed(struct stripe *stripe, struct freed *freed)
 {
-    struct view *view = stripe->newest_view;
-
-    if (!view)
-        return false;
-    freed->next = view->freed;
-    view->freed = freed;
-    return true;
+    return keep_freed(stripe->newest_view, freed);
 }

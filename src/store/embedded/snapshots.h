@@ -11,9 +11,9 @@
  * all who have snapshots of the stripe open (its own is spent by the commit). A reader that finds
  * after a read that it has got a view meanwhile reads again, in the view.
  *
- * Freed pieces hang on the newest view of their stripe and go with it. A view is kept by its
- * snapshots and by the next older view, so that it goes only when nobody is left who opened before
- * its commit: that is store invariant 4. */
+ * Freed pieces hang on the newest view that can see them, and when that goes on the next older one
+ * that can, so they wait only for snapshots that can see them: store invariant 4. A view sees no
+ * piece that got its place after the last of its snapshots was opened. */
 #ifndef LAGRA_STORE_EMBEDDED_SNAPSHOTS_H
 #define LAGRA_STORE_EMBEDDED_SNAPSHOTS_H
 
@@ -37,7 +37,7 @@ struct stripe {
     instant newest;                  /* of any commit to the stripe; under lock */
     uint32_t newest_hash;            /* of the partition of the newest change; under lock */
     struct embedded_snapshot *first; /* open, without a view; under lock */
-    struct view *newest_view;        /* NULL when all are gone; under lock */
+    struct view *newest_view;        /* NULL: none; under lock */
     struct record_cache cache;       /* of the state after the newest change; under lock */
 };
 
@@ -46,6 +46,7 @@ struct embedded_snapshot {
     struct stripe *stripe;
     uint32_t hash;                             /* of the partition */
     struct embedded_snapshot *next, *previous; /* in the stripe's list; under its lock */
+    uint64_t frontier;                         /* of the extents when it was opened */
     struct view *_Atomic view;                 /* set once, under the stripe's lock */
     bool spent;                                /* its commit is done; owner's thread */
     char prefix[];

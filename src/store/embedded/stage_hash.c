@@ -103,14 +103,11 @@ static void *hash_buffers(void *argument)
     return NULL;
 }
 
-void stage_hasher_start(struct stage_hasher *hasher, struct io_pool *pool)
+bool stage_hasher_start(struct stage_hasher *hasher, struct io_pool *pool)
 {
-    int error;
-
     *hasher = (struct stage_hasher){ .pool = pool };
     lock_condition_init(&hasher->work);
-    error = pthread_create(&hasher->thread, NULL, hash_buffers, hasher);
-    assert(!error);
+    return thread_start(&hasher->thread, hash_buffers, hasher);
 }
 
 void stage_hasher_stop(struct stage_hasher *hasher)
@@ -119,6 +116,6 @@ void stage_hasher_stop(struct stage_hasher *hasher)
     hasher->stopping = true;
     pthread_cond_signal(&hasher->work);
     lock_give(&hasher->pool->lock);
-    pthread_join(hasher->thread, NULL);
+    thread_join(&hasher->thread);
     pthread_cond_destroy(&hasher->work);
 }

@@ -9,13 +9,14 @@
 /* All but the thread: under io_pool.lock. */
 struct stage_hasher {
     struct io_pool *pool;
-    pthread_t thread;
+    struct thread thread;
     pthread_cond_t work;
     struct embedded_stage *first, *last; /* stages with buffers to be hashed */
     bool stopping;
 };
 
-void stage_hasher_start(struct stage_hasher *hasher, struct io_pool *pool);
+/* False: no thread; to be stopped all the same. */
+bool stage_hasher_start(struct stage_hasher *hasher, struct io_pool *pool);
 /* Hashes what is queued, then ends the thread. */
 void stage_hasher_stop(struct stage_hasher *hasher);
 /* Adds a buffer behind those of the stage; the hasher is one of its holders. Under io_pool.lock. */

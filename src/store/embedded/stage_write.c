@@ -23,6 +23,8 @@ static enum store_result place(struct embedded *embedded, struct embedded_stage 
 
         stage_return_run(embedded, stage);
         result = extents_cut(&embedded->extents, room, most > room ? most : room, &stage->run);
+        if (result == STORE_IO)
+            embedded_fail(embedded);
         if (result)
             return result;
     }
@@ -50,8 +52,11 @@ static enum store_result write_run(struct embedded *embedded, struct io_buffer *
         length += first->length;
     }
     result = extents_file(&embedded->extents, piece->extent, &fd);
-    if (!result)
-        result = extent_file_write(fd, piece->extent, runs, count, offset);
+    if (result)
+        return result;
+    result = extent_file_write(fd, piece->extent, runs, count, offset);
+    if (result == STORE_IO)
+        embedded_fail(embedded);
     /* The kernel begins to write out while the rest comes, so that the sync at the end is short. */
     if (!result && length >= FLUSH_BYTES)
         sync_file_range(fd, (off_t)offset, (off_t)length, SYNC_FILE_RANGE_WRITE);
@@ -129,7 +134,7 @@ static enum next after_writing(struct embedded *embedded, struct embedded_stage 
     }
     if (result && stage->state != STAGE_FAILED) {
         stage->state = STAGE_FAILED;
-        stage->result = result == STORE_FULL ? STORE_FULL : STORE_IO;
+        stage->result = result == STORE_CORRUPT ? STORE_IO : result;
     }
     if (stage->queue_first) {
         next = NEXT_WRITE;
@@ -166,8 +171,6 @@ void stage_run(struct io_job *job)
             result = STORE_IO;
         else if (!failed)
             result = write_buffers(embedded, stage, buffers);
-        if (result && result != STORE_FULL)
-            embedded_fail(embedded);
         next = after_writing(embedded, stage, buffers, result);
     } while (next == NEXT_WRITE);
     if (next == NEXT_SYNC) {

@@ -171,11 +171,9 @@ static void *sync_over_and_over(void *argument)
     return NULL;
 }
 
-void syncer_start(struct syncer *syncer, const struct keyspace *keyspace, bool sync, int note_file,
+bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace, bool sync, int note_file,
                   void (*failed)(void *context), void *context)
 {
-    int error;
-
     syncer->keyspace = keyspace;
     syncer->sync = sync;
     syncer->note_file = note_file;
@@ -185,8 +183,7 @@ void syncer_start(struct syncer *syncer, const struct keyspace *keyspace, bool s
     lock_condition_init(&syncer->work);
     /* What a start finds was replayed and synced by the opening itself. */
     atomic_store(&syncer->durable, keyspace_sequence(keyspace));
-    error = pthread_create(&syncer->thread, NULL, sync_over_and_over, syncer);
-    assert(!error);
+    return thread_start(&syncer->thread, sync_over_and_over, syncer);
 }
 
 void syncer_stop(struct syncer *syncer)
@@ -195,7 +192,7 @@ void syncer_stop(struct syncer *syncer)
     syncer->stopping = true;
     pthread_cond_signal(&syncer->work);
     lock_give(&syncer->lock);
-    pthread_join(syncer->thread, NULL);
+    thread_join(&syncer->thread);
     assert(!syncer->waiters);
     pthread_cond_destroy(&syncer->work);
     lock_release(&syncer->lock);

@@ -14,6 +14,7 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
+#include "base/thread.h"
 #include "store/embedded/keyspace.h"
 
 struct syncer {
@@ -22,7 +23,7 @@ struct syncer {
     int note_file; /* `synced` */
     void (*failed)(void *context);
     void *context;
-    pthread_t thread;
+    struct thread thread;
     pthread_cond_t work;
 
     _Atomic uint64_t durable;
@@ -39,8 +40,9 @@ struct syncer {
  * returns STORE_OK, STORE_CORRUPT (acknowledged records are missing), STORE_IO */
 enum store_result syncer_check(int folder, uint64_t newest, int *ret_note_file,
                                const char **ret_problem);
-/* failed(context) is called once, from the thread, when a sync fails. */
-void syncer_start(struct syncer *syncer, const struct keyspace *keyspace, bool sync, int note_file,
+/* failed(context) is called once, from the thread, when a sync fails. False: no thread; to be stopped
+ * all the same. */
+bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace, bool sync, int note_file,
                   void (*failed)(void *context), void *context);
 /* Syncs what is left and ends the thread. */
 void syncer_stop(struct syncer *syncer);

@@ -243,6 +243,34 @@ static void readers_may_be_woken(void **state)
     free(buffer);
 }
 
+/* Rule: what is freed waits for those readers only that can see it: a reader that stands still keeps
+ * nothing that was written after it was opened. store invariant 4 */
+static void readers_keep_only_what_they_see(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *readers[3];
+    unsigned seeds[3];
+
+    for (unsigned seed = 1; seed <= 20; seed++) {
+        put_stream(f->store, f->partition, "s", MIB, seed);
+        if (seed % 7 == 1) {
+            readers[seed / 7] = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+            seeds[seed / 7] = seed;
+        }
+        delete_stream(f->store, f->partition, "s");
+    }
+    for (unsigned left = 3; left > 0; left--) {
+        unsigned closed = left % 3; /* the oldest, then the newest, then the one between */
+
+        assert_int_equal(usage_now(f->store).pending_bytes, left * MIB);
+        for (unsigned i = 0; i < 3; i++)
+            assert_true(!readers[i] || stream_matches(f->store, readers[i], "s", MIB, seeds[i]));
+        snapshot_close(readers[closed]);
+        readers[closed] = NULL;
+    }
+    assert_all_given_back(f->store);
+}
+
 int main(void)
 {
     static const struct conformance_test tests[] = {
@@ -250,6 +278,7 @@ int main(void)
         TEST(pieces_are_shared_by_counting, EVERY_STORE),
         TEST(moving_a_reference_keeps_the_piece, EVERY_STORE),
         TEST(readers_keep_pieces, EVERY_STORE),
+        TEST(readers_keep_only_what_they_see, STORES_ON_DISK),
         TEST(wrong_crc_is_found, EVERY_STORE),
         TEST(checked_bytes_are_in_the_file, EVERY_STORE),
         TEST(readers_may_be_woken, EVERY_STORE),

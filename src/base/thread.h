@@ -1,0 +1,18 @@
+/* Threads that a room runs for itself. */
+#ifndef LAGRA_BASE_THREAD_H
+#define LAGRA_BASE_THREAD_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+struct thread {
+    pthread_t thread;
+    bool running;
+};
+
+/* Starts a thread. False, with a line in the log, when the system has none to give. */
+bool thread_start(struct thread *thread, void *(*run)(void *argument), void *argument);
+/* Waits for its end; returns at once when it was never started. */
+void thread_join(struct thread *thread);
+
+#endif
