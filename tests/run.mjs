@@ -26,6 +26,7 @@ const work = mkdtempSync(path.join(tmpdir(), 'lagra-run-'));
 const SUITES = [
     { name: 'crash', command: ['crash/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'power', command: ['crash/power.mjs', ...(options.soak ? ['--soak'] : [])] },
+    { name: 'faults', command: ['faults/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'unit', command: ['unit/run.mjs', '--build', build] },
     { name: 'isolation', command: ['isolation/run.mjs'] },
     { name: 'clients', command: ['clients/run.mjs'], shared: true },
@@ -35,7 +36,7 @@ const SUITES = [
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'power', 'limits'];
+const SOAK = ['crash', 'power', 'limits', 'faults'];
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };

@@ -3,6 +3,7 @@
 // Each blob has one writer, so its order of changes is known. Readers note the ETags that they saw:
 // what was seen must not be taken back (promise 2).
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Unexpected } from './client.mjs';
 import { CHANGES, adopt, differs, emptyState } from './model.mjs';
 
@@ -12,6 +13,10 @@ const READERS = 2;
 const SNAPSHOTS_MAX = 4;
 const BLOCKS_MAX = 4;
 const CONTAINER = 'crash';
+/* Statuses of a change that is refused; after the first of them nobody knows whether it was made. */
+const UNKNOWN = 500;
+const REFUSED = [UNKNOWN, 503, 507];
+const REFUSED_PAUSE_MS = 5;
 const GATES = ['staged', 'decided', 'applied', 'synced'];
 
 /** A small generator whose seed is printed, so that a failure can be run again (mulberry32). */
@@ -82,18 +87,31 @@ export class Campaign {
 
     /* ---- writers and readers ---- */
 
-    async #write(blobs, isOver, gateAt) {
+    async #write(mine, isOver, { gateAt, refusals }) {
         const client = new Client(this.#server);
+        const blobs = [...mine];
 
-        while (!isOver()) {
+        while (!isOver() && blobs.length > 0) {
             const blob = blobs[this.#random(blobs.length)];
             const change = this.#next(blob);
 
             if (this.changes++ === gateAt)
                 change.gate = GATES[this.#random(GATES.length)];
             blob.asked = change;
-            const answer = await client.change(blob.path, change);
+            let answer;
 
+            try {
+                answer = await client.change(blob.path, change);
+            } catch (error) {
+                if (!refusals || !REFUSED.includes(error.status))
+                    throw error;
+                if (error.status === UNKNOWN)
+                    blobs.splice(blobs.indexOf(blob), 1); /* it may have been made: the look afterwards tells */
+                else
+                    blob.asked = null;
+                await delay(REFUSED_PAUSE_MS);
+                continue;
+            }
             if (this.#deaf)
                 break;
             blob.state = CHANGES[change.kind](blob.state, change, answer);
@@ -118,8 +136,9 @@ export class Campaign {
     /** Works until the server goes away or `ms` have passed.
      *  cut: called once at that time; gated: let a request kill the server at a gate instead
      *  deaf: answers that come while it is cut do not count. A file system that is shut down may let a
-     *  sync that is under way succeed; a process that is killed has meant every answer that it gave. */
-    async work({ ms, gated, cut, deaf = false }) {
+     *  sync that is under way succeed; a process that is killed has meant every answer that it gave.
+     *  refusals: an answer of 503 or 507 means that nothing was changed, 500 that nobody knows */
+    async work({ ms, gated, cut, deaf = false, refusals = false }) {
         const end = Date.now() + ms;
         const gateAt = gated ? this.changes + this.#random(40) : -1;
         let gone = false, cutting = false; /* while it is cut, a server may well say 500 */
@@ -131,7 +150,7 @@ export class Campaign {
         });
         const workers = [
             ...Array.from({ length: WRITERS }, (_, i) =>
-                run(this.#write(this.#blobs.slice(i * BLOBS_EACH, (i + 1) * BLOBS_EACH), isOver, gateAt))),
+                run(this.#write(this.#blobs.slice(i * BLOBS_EACH, (i + 1) * BLOBS_EACH), isOver, { gateAt, refusals }))),
             ...Array.from({ length: READERS }, () => run(this.#read(isOver))),
         ];
         while (!gone && Date.now() < end)

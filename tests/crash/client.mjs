@@ -34,7 +34,7 @@ export class Client {
         const answer = await REQUESTS[kind](this, path, how);
 
         if (![200, 201, 202].includes(answer.status))
-            throw new Unexpected(`${kind} of ${path}: ${answer.status} ${answer.headers.get('x-ms-error-code')}`);
+            throw new Unexpected(`${kind} of ${path}: ${answer.status} ${answer.headers.get('x-ms-error-code')}`, answer.status);
         return { etag: answer.headers.get('etag'), snapshot: answer.headers.get('x-ms-snapshot') };
     }
 
@@ -78,7 +78,12 @@ export class Client {
 }
 
 /** The server answered, but not as it should. */
-export class Unexpected extends Error {}
+export class Unexpected extends Error {
+    constructor(message, status) {
+        super(message);
+        this.status = status;
+    }
+}
 
 const meta = (value) => ['x-ms-meta-value', value];
 

@@ -1,0 +1,191 @@
+#!/usr/bin/env node
+// Each call of the file layer fails, in each way it can, once and for ever: run.mjs [--soak] [--cases N] [--seed N]
+//
+// A server works with one fault injected (shim.c), and is started again without. Nothing acknowledged may
+// be lost; a request that was refused with 503 or 507 has changed nothing; nothing may hang; what is only
+// passing must not end the service; whoever ends in another way says why; and the next start is clean.
+// One count for each case.
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Campaign, randomFrom } from '../crash/campaign.mjs';
+import { Client } from '../crash/client.mjs';
+import { Server } from '../lib/server.mjs';
+import { FAULTS, Shim } from './shim.mjs';
+
+const { values: options } = parseArgs({
+    options: { soak: { type: 'boolean', default: false }, cases: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
+});
+const CASES = Number(options.cases ?? (options.soak ? 1000 : 60));
+const SEED = Number(options.seed ?? Date.now() % 1000000);
+const WORK_MS = 120;
+const HANG_MS = 15000;
+const PROBE_BYTES = 100000;
+
+/* What a process that does not end in order must have said. */
+const SAYS_WHY = /lagra: .*cannot|ends by signal|assertion failed/;
+
+/** Whether the server must go on once the fault is over: no data that it wrote or synced was in doubt. */
+function isPassing({ call, kind, fault }) {
+    if (['EINTR', 'short'].includes(fault))
+        return true;
+    if (['extent', 'extents'].includes(kind))
+        return call !== 'sync' && !(['write', 'ftruncate', 'create'].includes(call) && fault === 'EIO');
+    return ['note', 'ballast', 'info'].includes(kind);
+}
+
+/* No signal comes for ever. RocksDB takes EINTR of a sync for a failed one, which no local file system of Linux gives. */
+const happens = ({ call, kind, fault, forEver }) =>
+    fault !== 'EINTR' || (!forEver && (call !== 'sync' || ['extent', 'extents', 'folder'].includes(kind)));
+
+const total = { passed: 0, failed: 0 };
+const random = randomFrom(SEED);
+const work = mkdtempSync(path.join(tmpdir(), 'lagra-faults-'));
+const location = path.join(work, 'data');
+const shim = new Shim(work, location);
+const server = new Server({ location, env: shim.env });
+const campaign = new Campaign(server, random);
+
+server.location = location;
+
+const nameOf = ({ call, kind, nth, fault, forEver }) => `${call} of ${kind} ${nth}: ${fault} ${forEver ? 'for ever' : 'once'}`;
+
+/** The promise, or a failure when it takes too long. */
+async function within(promise, what) {
+    const over = Symbol('over');
+
+    if (await Promise.race([promise, delay(HANG_MS, over, { ref: false })]) === over)
+        throw new Error(`${what} hangs`);
+}
+
+async function probe() {
+    const client = new Client(server);
+    const answers = [];
+
+    for (const size of [100, PROBE_BYTES])
+        answers.push((await client.ask('PUT', `/crash/probe${size}`,
+            { headers: [['x-ms-blob-type', 'BlockBlob']], body: Buffer.alloc(size, 'p') })).status);
+    client.close();
+    if (answers.some((status) => status !== 201))
+        throw new Error(`when the fault was over, PUT gave ${answers.join(', ')}`);
+}
+
+/** One life of a server with the fault. */
+async function live(one) {
+    try {
+        await server.restart();
+    } catch (error) {
+        if (!SAYS_WHY.test(error.message))
+            throw error;
+        return;
+    }
+    await within(campaign.work({ ms: WORK_MS, refusals: true, cut: () => {} }), 'a request');
+    const wasPassing = isPassing(one) && shim.injected > 0;
+
+    if (wasPassing) {
+        shim.disarm();
+        await within(probe(), 'a request');
+    }
+    await server.stop({ keep: true }).catch((error) => {
+        if (wasPassing || !SAYS_WHY.test(error.message))
+            throw error;
+    });
+}
+
+async function look() {
+    shim.reset();
+    await server.restart();
+    await campaign.verify();
+    await server.stop({ keep: true });
+}
+
+/** Runs a case; false when the model no longer fits. */
+async function run(one) {
+    let wrong = null;
+
+    shim.reset();
+    shim.arm(one);
+    try {
+        await live(one);
+    } catch (error) {
+        wrong = error.message;
+    }
+    const injected = shim.injected;
+
+    await server.kill();
+    await look().catch((error) => campaign.failures.push(error.message));
+    await server.kill();
+    wrong = [wrong, ...campaign.failures.splice(0)].filter(Boolean).join('; ');
+    if (wrong)
+        total.failed++;
+    else
+        total.passed++;
+    if (wrong)
+        console.log(`FAILED ${nameOf(one)} (${injected} injected) of seed ${SEED}: ${wrong}`);
+    return injected > 0;
+}
+
+/** Every site with every fault, at its first call, its last, and others between. */
+function casesOf(sites) {
+    const cases = [];
+
+    for (const { call, kind, count } of sites)
+        for (const fault of FAULTS[call])
+            for (const forEver of [false, true])
+                for (const nth of new Set([1, 1 + random(count), count]))
+                    if (happens({ call, kind, fault, forEver }))
+                        cases.push({ call, kind, nth, fault, forEver });
+    for (let i = cases.length - 1; i > 0; i--) {
+        const j = random(i + 1);
+        [cases[i], cases[j]] = [cases[j], cases[i]];
+    }
+    return cases;
+}
+
+/** A life without faults, to see which sites there are. */
+async function findSites() {
+    shim.reset();
+    await server.restart();
+    await campaign.work({ ms: WORK_MS, cut: () => {} });
+    await server.stop({ keep: true });
+    return shim.sites;
+}
+
+/* A sanitizer wants to be loaded before all others itself. */
+const starts = spawnSync(process.env.LAGRA_BINARY, ['--version'], { env: { ...process.env, ...shim.env } }).status === 0;
+
+if (!starts) {
+    console.log('skipped: this build takes no LD_PRELOAD');
+    console.log('faults: 0 passed, 0 failed, 1 skipped');
+    rmSync(work, { recursive: true, force: true });
+    process.exit(0);
+}
+try {
+    await server.restart();
+    await campaign.createContainer();
+    await campaign.work({ ms: 500, cut: () => {} });
+    await server.stop({ keep: true });
+    const sites = await findSites();
+    let cases = casesOf(sites);
+    let injected = 0;
+
+    if (options.only)
+        cases = cases.filter((one) => nameOf(one).includes(options.only));
+    console.log(`${sites.length} sites, ${cases.length} cases`);
+    for (const one of cases.slice(0, CASES))
+        injected += (await run(one)) ? 1 : 0;
+    console.log(`${injected} faults injected at ${sites.length} sites, ${campaign.changes} changes, seed ${SEED}`);
+} catch (error) {
+    total.failed++;
+    console.log(`FAILED seed ${SEED}: ${error.stack}`);
+} finally {
+    await server.kill();
+    shim.close();
+    rmSync(work, { recursive: true, force: true });
+}
+console.log(`faults: ${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed === 0 ? 0 : 1;
