@@ -14,7 +14,17 @@ struct option_row {
     const char *value; /* what it takes, for the help; NULL: nothing */
     const char *help;
     size_t offset; /* of the member it sets */
-    enum { SET_TEXT, SET_PORT, SET_COUNT, SET_TRUE, SET_FALSE, IGNORE, HELP, VERSION } action;
+    enum {
+        SET_TEXT,
+        SET_PORT,
+        SET_COUNT,
+        SET_TRUE,
+        SET_FALSE,
+        IGNORE,
+        OAUTH,
+        HELP,
+        VERSION
+    } action;
 };
 
 #define MEMBER(name) offsetof(struct options, name)
@@ -40,6 +50,7 @@ static const struct option_row rows[] = {
     { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
     { "disableProductStyleUrl", 0, NULL,   "account always in the path, never in the host name", MEMBER(product_style_url), SET_FALSE },
     { "allowDevelopmentAccount", 0, NULL,  "serve devstoreaccount1 and its published key on other addresses than loopback", MEMBER(allow_development_account), SET_TRUE },
+    { "oauth",                 0,  "basic", "bearer tokens: not supported yet, so the start is refused", 0, OAUTH },
     { "disableTelemetry",      0,  NULL,   "accepted for Azurite's sake: there is no telemetry", 0, IGNORE },
     { "help",                 'h', NULL,   "this text",                                         0, HELP },
     { "version",              'v', NULL,   "the version",                                       0, VERSION },
@@ -98,6 +109,14 @@ static enum options_result apply(const struct option_row *row, const char *value
         return OPTIONS_RUN;
     case IGNORE:
         return OPTIONS_RUN;
+    case OAUTH:
+        /* A server that started would refuse every token, which tells its clients less. */
+        if (strcmp(value, "basic") == 0)
+            fprintf(stderr, "lagra: --oauth basic: bearer tokens are not supported yet; without "
+                            "--oauth clients sign with the account's key\n");
+        else
+            fprintf(stderr, "lagra: --oauth takes basic, not \"%s\"\n", value);
+        return OPTIONS_WRONG;
     case HELP:
         print_help();
         return OPTIONS_DONE;

@@ -1,10 +1,13 @@
-/* Who asks, and may they. Shared Key and Shared Key Lite; everything else (SAS, bearer tokens,
- * anonymous requests) is refused with the documented error.
+/* Authentication: who sent a request. Shared Key and Shared Key Lite; everything else (SAS, bearer
+ * tokens, anonymous requests) is refused with the documented error.
  *
- * (1) A request is let in only when its signature was made with a key of the account that the
- *     request addresses, over this very method, path, query and headers.
+ * (1) A request is admitted only when its signature was made with a key of the account that the
+ *     request addresses, over this very method, path, query and headers. A string to sign of Shared
+ *     Key belongs to one request: what two requests could share is refused (decision: 21). Shared
+ *     Key Lite covers less by its definition.
  * (2) Keys are decoded once, at start, and kept only as HMAC states; none of them is ever logged or
- *     told. Signatures are compared in constant time.
+ *     reported. Signatures are compared in constant time.
+ * (3) An answer does not tell whether the account exists, nor does its time (decision: 35).
  * rest: Authorize-with-Shared-Key; semantics 10.3; decision: 11. Any thread. */
 #ifndef LAGRA_AUTH_AUTH_H
 #define LAGRA_AUTH_AUTH_H
@@ -35,20 +38,23 @@ void accounts_free(struct accounts *accounts);
 /* The development account with its published key. It must not be there yet. */
 void accounts_add_development(struct accounts *accounts);
 
-/* Adds the accounts of "name:key1[:key2];name2:key1..." (keys in base64), the form of the
+/* Adds the accounts of "name:key1[:key2];name2:key1..." (keys in base64, leniently), the form of the
  * environment variable AZURITE_ACCOUNTS.
  *
  * ret_problem  static text for the operator, without anything secret; set when false is returned
- * returns      false for a malformed list; then nothing was added */
+ * returns      false for a malformed list; then nothing was added. */
 bool accounts_add_list(struct accounts *accounts, const char *list, const char **ret_problem);
 
-/* NULL when there is no such account. Names are compared exactly. Any thread. */
+/* Returns NULL when there is no such account. Names are compared exactly. Any thread. */
 const struct account *accounts_find(const struct accounts *accounts, struct bytes name);
+/* As accounts_find(), for the first label of a host name: DNS ignores the case of letters. */
+const struct account *accounts_find_host(const struct accounts *accounts, struct bytes label);
 struct bytes account_name(const struct account *account);
 
 /* What a signature is made over, beside the request itself. */
 struct auth_target {
-    const struct account *account; /* the one that the host or the path names */
+    const struct account *account; /* NULL: there is none of that name; refused as others are */
+    struct bytes name;             /* the account's, as it is signed: without "-secondary" */
     struct bytes path; /* raw, as on the request line (path style: with the account's name in it) */
     bool secondary;    /* the account was named with "-secondary", which is not signed */
     bool table_service; /* has its own, shorter string to sign */
@@ -61,7 +67,8 @@ struct auth_target {
  *             some of the errors, untouched otherwise
  * returns     OK                           signed with a key of the account
  *             E_NoAuthenticationInformation  401: an anonymous request
- *             E_InvalidAuthenticationInfo    400: an Authorization header or a date that is none
+ *             E_InvalidAuthenticationInfo    400: a malformed Authorization header or date
+ *             E_InvalidQueryParameterValue   400: a query that cannot be signed unambiguously
  *             E_AuthenticationFailed         403: wrong signature or account, a date that is
  *                                            missing or too far off, SAS and bearer tokens
  * Any thread. */

@@ -6,7 +6,7 @@
 
 /* ---- keys (accounts.c) ---- */
 
-/* Was `signature` (raw bytes) made over `text` with one of the account's keys? */
+/* Was `signature` (raw bytes) made over `text` with one of the account's keys? False for NULL. */
 bool account_signed(const struct account *account, struct bytes text, struct bytes signature);
 
 /* ---- what is signed (string_to_sign.c) ---- */
@@ -14,14 +14,13 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
 enum auth_scheme { SHARED_KEY, SHARED_KEY_LITE };
 
 /* The documentation leaves room, and clients that all work with the service differ. Each bit is one
- * such difference; 0 is the form the service itself writes. A request is accepted in any form,
- * which is no weaker: each of them covers the same facts. semantics 10.3 */
+ * such difference; 0 is the documented form. A request is accepted in any form that applies to it.
+ * No two requests that mean different things have a string in common. semantics 10.3; decision: 21 */
 enum {
     FORM_LANGUAGE_FIRST = 1, /* Content-Language before Content-Encoding (JavaScript clients) */
     FORM_BYTEWISE = 2,       /* x-ms-* headers in byte order, not in .NET's order of en-US words */
-    FORM_SINGLE_SPACE = 4,   /* runs of white space in their values as one space (documented) */
-    FORM_SECONDARY = 8,      /* the path as it was sent, with "-secondary" in it */
-    FORMS = 16
+    FORM_SECONDARY = 4,      /* the path as it was sent, with "-secondary" in it */
+    FORMS = 8
 };
 
 /* The headers of the string to sign that have a line of their own, in its order. */
@@ -55,6 +54,11 @@ void signed_headers_read(struct arena *arena, const struct request *request,
 /* Which FORM_ bits change the string to sign of this request: mostly none. */
 unsigned forms_of(const struct signed_headers *headers, const struct auth_target *target);
 
+/* Does the string of Shared Key in this form belong to this request? Both orders of Content-Encoding
+ * and Content-Language are accepted, so a string whose two lines are (a, b) could be of the request
+ * with encoding a and of the one with encoding b: the values decide which. */
+bool form_applies(const struct signed_headers *headers, unsigned form);
+
 /* The string to sign in a form: any combination of the FORM_ bits. */
 struct bytes string_to_sign(struct arena *arena, const struct request *request,
                             const struct signed_headers *headers, const struct auth_target *target,
@@ -67,6 +71,11 @@ bool resource_has_secondary(const struct auth_target *target);
 
 /* "/account/path", the path as it was sent, but without "-secondary" unless FORM_SECONDARY. */
 void resource_add_path(struct text *out, const struct auth_target *target, unsigned form);
+
+/* Can the query be read in one way only, once it is decoded and joined by line feeds? A name with a
+ * colon or a control character, a value with a control character, what is not well encoded, and a
+ * parameter other than `include` that is given twice cannot. */
+bool resource_is_unambiguous(struct arena *arena, struct bytes query);
 
 /* "\nname:value" for each parameter, sorted and decoded; of several with one name
  * "\nname:value1,value2". */

@@ -1,5 +1,6 @@
-/* Checks who sent a request, in this order: is it signed at all, is the Authorization header one,
- * is it for this account, is its date near ours, is the signature right.
+/* Checks who sent a request, in this order: is it signed at all, is the Authorization header well
+ * formed, is it for this account, is its date near ours, is the signature right. Whether the account
+ * exists is looked at last, with the signature, so that no earlier answer depends on it.
  * rest: Authorize-with-Shared-Key; semantics 10.3 */
 #include "auth/auth_private.h"
 
@@ -99,8 +100,8 @@ static enum error check_date(const struct signed_headers *headers, instant now, 
 
 /* ---- the signature ---- */
 
-/* Azure's sentence: it lets a client's author compare the strings. It tells no secret: all of the
- * string came from the client. */
+/* Azure's sentence: it lets a client's author compare the strings. It reveals no secret: all of
+ * the string came from the client. */
 static struct bytes mismatch_detail(struct arena *arena, const struct signed_headers *headers,
                                     struct bytes text)
 {
@@ -120,6 +121,7 @@ static enum error check_signature(const struct request *request,
                                   struct bytes *ret_detail)
 {
     unsigned differing = forms_of(headers, target);
+    bool has_languages = credential->scheme == SHARED_KEY && !target->table_service;
     struct bytes first = { NULL, 0 };
 
     for (unsigned form = 0; form < FORMS; form++) {
@@ -128,7 +130,8 @@ static enum error check_signature(const struct request *request,
         if (form & ~differing)
             continue; /* the same string as without those bits */
         text = string_to_sign(arena, request, headers, target, credential->scheme, form);
-        if (account_signed(target->account, text, credential->signature))
+        if (account_signed(target->account, text, credential->signature) &&
+            (!has_languages || form_applies(headers, form)))
             return OK;
         if (form == 0)
             first = text;
@@ -144,17 +147,19 @@ enum error authenticate(const struct request *request, const struct auth_target 
     struct credential credential;
     enum error e;
 
-    assert(target->account);
+    assert(target->name.len > 0 || !target->account);
     signed_headers_read(arena, request, &headers);
     if (!headers.authorization.ptr)
         return refuse_unsigned(request, ret_detail);
     e = parse_credential(arena, headers.authorization, &credential, ret_detail);
     if (e)
         return e;
-    if (!bytes_equal(credential.account, account_name(target->account)))
+    if (!bytes_equal(credential.account, target->name))
         return refuse(ret_detail, "The signature is of another account than the one addressed.");
     e = check_date(&headers, now, arena, ret_detail);
     if (e)
         return e;
+    if (!resource_is_unambiguous(arena, request->query))
+        return E_InvalidQueryParameterValue;
     return check_signature(request, &headers, target, &credential, arena, ret_detail);
 }

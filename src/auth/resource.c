@@ -12,7 +12,7 @@ static const struct bytes secondary_suffix = BYTES("-secondary");
  * there. */
 static size_t secondary_at(const struct auth_target *target)
 {
-    struct bytes name = account_name(target->account);
+    struct bytes name = target->name;
     struct bytes after;
 
     if (!target->secondary || !bytes_has_prefix(bytes_from(target->path, 1), name))
@@ -34,7 +34,7 @@ void resource_add_path(struct text *out, const struct auth_target *target, unsig
     size_t at = form & FORM_SECONDARY ? 0 : secondary_at(target);
 
     text_add_char(out, '/');
-    text_add(out, account_name(target->account));
+    text_add(out, target->name);
     if (at > 0) {
         text_add(out, bytes_of(target->path.ptr, at));
         text_add(out, bytes_from(target->path, at + secondary_suffix.len));
@@ -55,10 +55,11 @@ static int by_name_and_value(const void *a, const void *b)
     return order != 0 ? order : bytes_compare(x->value, y->value);
 }
 
-/* Decoded; what is not well encoded stays as it is, and is refused by routing. */
+/* Decoded, '+' as a space (as the service decodes it: Azurite issue 1696); what is not well encoded
+ * stays as it is, and is refused. */
 static struct bytes decoded(struct arena *arena, struct bytes text)
 {
-    struct bytes plain = percent_decode(arena, text);
+    struct bytes plain = query_decode(arena, text);
 
     return plain.ptr ? plain : text;
 }
@@ -85,6 +86,40 @@ static size_t read_parameters(struct arena *arena, struct bytes query,
     return count;
 }
 
+static bool has_control(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] < 0x20)
+            return true;
+    }
+    return false;
+}
+
+static bool is_well_encoded(struct arena *arena, struct bytes query)
+{
+    return query.len == 0 || query_decode(arena, query).ptr;
+}
+
+bool resource_is_unambiguous(struct arena *arena, struct bytes query)
+{
+    struct parameter *parameters;
+    size_t count = read_parameters(arena, query, &parameters);
+
+    if (!is_well_encoded(arena, query))
+        return false;
+    qsort(parameters, count, sizeof *parameters, by_name_and_value);
+    for (size_t i = 0; i < count; i++) {
+        struct bytes name = parameters[i].name;
+
+        if (has_control(name) || has_control(parameters[i].value) ||
+            (name.len > 0 && memchr(name.ptr, ':', name.len)))
+            return false;
+        if (i > 0 && bytes_equal(name, parameters[i - 1].name) && !bytes_is(name, "include"))
+            return false;
+    }
+    return true;
+}
+
 void resource_add_parameters(struct text *out, struct bytes query)
 {
     struct parameter *parameters;
@@ -105,14 +140,13 @@ void resource_add_parameters(struct text *out, struct bytes query)
 
 void resource_add_component(struct text *out, struct bytes query)
 {
-    struct bytes pair, name, value;
+    struct parameter *parameters;
+    size_t count = read_parameters(out->arena, query, &parameters);
 
-    while (query.len > 0) {
-        bytes_cut(query, '&', &pair, &query);
-        bytes_cut(pair, '=', &name, &value);
-        if (bytes_is_nocase(name, "comp")) {
+    for (size_t i = 0; i < count; i++) {
+        if (bytes_is(parameters[i].name, "comp")) {
             text_add_string(out, "?comp=");
-            text_add(out, value);
+            text_add(out, parameters[i].value);
             return;
         }
     }

@@ -7,9 +7,8 @@
 
 static const struct bytes ms_prefix = BYTES("x-ms-");
 
-/* Versions from which a rule of the string changed. */
-#define VERSION_LENGTH_0_EMPTY     "2015-02-21" /* a Content-Length of 0 is signed as nothing */
-#define VERSION_EMPTY_VALUES_COUNT "2016-05-31" /* an x-ms-* header without a value is signed */
+/* The version from which a rule of the string changed. */
+#define VERSION_LENGTH_0_EMPTY "2015-02-21" /* a Content-Length of 0 is signed as nothing */
 
 /* ---- the headers ---- */
 
@@ -119,40 +118,6 @@ static void add_line(struct text *out, struct bytes value)
 
 /* ---- x-ms-* headers ---- */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static bool has_runs_of_space(struct bytes value)
-{
-    for (size_t i = 0; i < value.len; i++) {
-        if (is_space(value.ptr[i]) &&
-            (value.ptr[i] != ' ' || (i + 1 < value.len && is_space(value.ptr[i + 1]))))
-            return true;
-    }
-    return false;
-}
-
-/* Each run of white space as one space, but not inside of quotes. */
-static void add_single_spaced(struct text *out, struct bytes value)
-{
-    bool is_quoted = false;
-    bool after_space = false;
-
-    for (size_t i = 0; i < value.len; i++) {
-        bool is_run = is_space(value.ptr[i]) && !is_quoted;
-
-        if (value.ptr[i] == '"')
-            is_quoted = !is_quoted;
-        if (!is_run)
-            text_add_char(out, value.ptr[i]);
-        else if (!after_space)
-            text_add_char(out, ' ');
-        after_space = is_run;
-    }
-}
-
 static const struct http_header **sorted_by_bytes(struct arena *arena,
                                                   const struct signed_headers *headers)
 {
@@ -164,17 +129,16 @@ static const struct http_header **sorted_by_bytes(struct arena *arena,
     return copy;
 }
 
-/* A line each; the values of a header that was sent several times on one, with commas. */
+/* A line each; the values of a header that was sent several times on one, with commas. An empty value
+ * is signed for every version (documented since 2016-05-31): were it left out, the string would
+ * also be that of a request without the header. decision: 21 */
 static void add_ms_headers(struct text *out, const struct signed_headers *headers, unsigned form)
 {
     const struct http_header **ms =
         form & FORM_BYTEWISE ? sorted_by_bytes(out->arena, headers) : headers->ms;
-    bool skips_empty = is_before(headers, VERSION_EMPTY_VALUES_COUNT);
     struct bytes name = { NULL, 0 }; /* of the line that is open */
 
     for (size_t i = 0; i < headers->ms_count; i++) {
-        if (skips_empty && ms[i]->value.len == 0)
-            continue;
         if (name.ptr && bytes_equal(name, ms[i]->name)) {
             text_add_char(out, ',');
         } else {
@@ -184,10 +148,7 @@ static void add_ms_headers(struct text *out, const struct signed_headers *header
             text_add(out, name);
             text_add_char(out, ':');
         }
-        if (form & FORM_SINGLE_SPACE)
-            add_single_spaced(out, ms[i]->value);
-        else
-            text_add(out, ms[i]->value);
+        text_add(out, ms[i]->value);
     }
     if (name.ptr)
         text_add_char(out, '\n');
@@ -201,15 +162,60 @@ unsigned forms_of(const struct signed_headers *headers, const struct auth_target
 
     if (!bytes_equal(headers->standard[CONTENT_ENCODING], headers->standard[CONTENT_LANGUAGE]))
         forms |= FORM_LANGUAGE_FIRST;
-    for (size_t i = 0; i < headers->ms_count; i++) {
-        if (has_runs_of_space(headers->ms[i]->value))
-            forms |= FORM_SINGLE_SPACE;
-        if (i > 0 && bytes_compare(headers->ms[i - 1]->name, headers->ms[i]->name) > 0)
+    for (size_t i = 1; i < headers->ms_count; i++) {
+        if (bytes_compare(headers->ms[i - 1]->name, headers->ms[i]->name) > 0)
             forms |= FORM_BYTEWISE;
     }
     if (resource_has_secondary(target))
         forms |= FORM_SECONDARY;
     return forms;
+}
+
+/* Content codings that are registered or in use. rfc: 9110 8.4.1 */
+static bool is_coding(struct bytes value)
+{
+    static const char *const codings[] = {
+        "gzip",     "x-gzip", "compress", "x-compress", "deflate", "br",   "zstd",      "dcb",
+        "identity", "dcz",    "exi",      "utf-8",      "utf8",    "none", "aes128gcm", "raw",
+    };
+
+    for (size_t i = 0; i < sizeof codings / sizeof codings[0]; i++) {
+        if (bytes_is_nocase(value, codings[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Does it begin as a language tag does, with two or three letters? rfc: 5646 2.2.1 */
+static bool is_language(struct bytes value)
+{
+    size_t letters = 0;
+
+    while (letters < value.len && ((value.ptr[letters] >= 'a' && value.ptr[letters] <= 'z') ||
+                                   (value.ptr[letters] >= 'A' && value.ptr[letters] <= 'Z')))
+        letters++;
+    return letters >= 2 && letters <= 3 &&
+           (letters == value.len || value.ptr[letters] == '-' || value.ptr[letters] == ',');
+}
+
+/* Of the two lines of a string that hold Content-Encoding and Content-Language: is the language the
+ * first one? One answer for each pair, so that each string belongs to one of the two requests that
+ * have the values exchanged. */
+static bool language_is_first(struct bytes first, struct bytes second)
+{
+    if (is_coding(first) || is_coding(second))
+        return !is_coding(first);
+    return is_language(first) && !is_language(second);
+}
+
+bool form_applies(const struct signed_headers *headers, unsigned form)
+{
+    struct bytes encoding = headers->standard[CONTENT_ENCODING];
+    struct bytes language = headers->standard[CONTENT_LANGUAGE];
+
+    if (form & FORM_LANGUAGE_FIRST)
+        return language_is_first(language, encoding);
+    return !language_is_first(encoding, language);
 }
 
 static void add_full(struct text *out, const struct request *request,

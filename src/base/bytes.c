@@ -41,6 +41,11 @@ bool bytes_has_suffix(struct bytes a, struct bytes suffix)
     return a.len >= suffix.len && bytes_equal(bytes_from(a, a.len - suffix.len), suffix);
 }
 
+bool bytes_has_suffix_nocase(struct bytes a, struct bytes suffix)
+{
+    return a.len >= suffix.len && bytes_equal_nocase(bytes_from(a, a.len - suffix.len), suffix);
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';

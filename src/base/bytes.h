@@ -51,6 +51,7 @@ bool bytes_is_nocase(struct bytes a, const char *string);
 int bytes_compare(struct bytes a, struct bytes b);
 bool bytes_has_prefix(struct bytes a, struct bytes prefix);
 bool bytes_has_suffix(struct bytes a, struct bytes suffix);
+bool bytes_has_suffix_nocase(struct bytes a, struct bytes suffix);
 /* Without leading and trailing space and tab. */
 struct bytes bytes_trim(struct bytes a);
 /* The bytes from `from` to the end; empty when `from` is past it. */

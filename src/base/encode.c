@@ -89,18 +89,42 @@ struct bytes base64_decode(struct arena *arena, struct bytes from)
     return bytes_of(data, len);
 }
 
-struct bytes percent_decode(struct arena *arena, struct bytes from)
+struct bytes base64_decode_lenient(struct arena *arena, struct bytes from)
+{
+    char *data = arena_bytes(arena, from.len / 4 * 3 + 3), *to = data;
+    uint32_t bits = 0;
+    unsigned bit_count = 0; /* of `bits`, not yet written */
+
+    for (size_t i = 0; i < from.len && from.ptr[i] != '='; i++) {
+        char c = from.ptr[i];
+        uint32_t value = base64_value(c == '-' ? '+' : c == '_' ? '/' : c);
+
+        if (value == NOT_A_DIGIT)
+            continue;
+        bits = bits << 6 | value;
+        bit_count += 6;
+        if (bit_count >= 8) {
+            bit_count -= 8;
+            *to++ = (char)(bits >> bit_count);
+        }
+    }
+    return bytes_of(data, (size_t)(to - data));
+}
+
+/* plus: what a '+' stands for. */
+static struct bytes decode_url(struct arena *arena, struct bytes from, char plus)
 {
     char *text, *to;
 
-    if (from.len == 0 || !memchr(from.ptr, '%', from.len))
+    if (from.len == 0 ||
+        (!memchr(from.ptr, '%', from.len) && (plus == '+' || !memchr(from.ptr, '+', from.len))))
         return from;
     text = to = arena_bytes(arena, from.len);
     for (size_t i = 0; i < from.len; i++) {
         int high, low;
 
         if (from.ptr[i] != '%') {
-            *to++ = from.ptr[i];
+            *to++ = from.ptr[i] == '+' ? plus : from.ptr[i];
             continue;
         }
         if (from.len - i < 3)
@@ -113,6 +137,16 @@ struct bytes percent_decode(struct arena *arena, struct bytes from)
         i += 2;
     }
     return bytes_of(text, (size_t)(to - text));
+}
+
+struct bytes percent_decode(struct arena *arena, struct bytes from)
+{
+    return decode_url(arena, from, '+');
+}
+
+struct bytes query_decode(struct arena *arena, struct bytes from)
+{
+    return decode_url(arena, from, ' ');
 }
 
 /* rfc: 3986 2.3 */

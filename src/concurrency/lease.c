@@ -157,12 +157,12 @@ static void end_early(struct lease *lease, const struct lease_request *request, 
     lease->kind = KIND_BROKEN;
 }
 
-/* Rounded up: whoever waits for so long finds the lease broken. */
+/* Rounded down, as recorded: breaking a fresh lease of 20 seconds answers 19. decision: 41 */
 static uint32_t remaining_s(const struct lease *lease, instant now)
 {
     if (lease->ends <= now)
         return 0;
-    return (uint32_t)((lease->ends - now + TICKS_PER_SECOND - 1) / TICKS_PER_SECOND);
+    return (uint32_t)((lease->ends - now) / TICKS_PER_SECOND);
 }
 
 static void apply(struct lease *lease, const struct lease_request *request, instant now)

@@ -23,9 +23,10 @@ struct call {
     const struct operation *operation;
     const struct request *request;
     struct arena *arena;
-    const struct account *account;
-    bool secondary; /* named with -secondary: reads only */
-    bool loose;     /* --loose: what is not built yet is ignored where it would be refused */
+    const struct account *account; /* not NULL once the request is authenticated */
+    struct bytes account_name;     /* without "-secondary" */
+    bool secondary;                /* named with -secondary: reads only */
+    bool loose; /* --loose: what is not built yet is ignored where it would be refused */
     /* "http://127.0.0.1:10000/devstoreaccount1": ServiceEndpoint in listings */
     struct bytes url_prefix;
     struct bytes container; /* decoded; ptr NULL at service level. Queue: the queue; and so on */

@@ -51,9 +51,9 @@ enum error fail_sum(struct decision *d, enum error e, const void *given, const v
 {
     bool md5 = e == E_Md5Mismatch;
 
-    fail_field(d, md5 ? "UserSpecifiedMd5" : "UserSpecifiedCrc64",
+    fail_field(d, md5 ? "UserSpecifiedMd5" : "UserSpecifiedCrc",
                base64_encode(d->arena, bytes_of(given, size)));
-    fail_field_more(d, md5 ? "ServerCalculatedMd5" : "ServerCalculatedCrc64",
+    fail_field_more(d, md5 ? "ServerCalculatedMd5" : "ServerCalculatedCrc",
                     base64_encode(d->arena, bytes_of(computed, size)));
     return e;
 }

@@ -4,6 +4,12 @@
 
 #include "base/xml.h"
 
+/* As recorded, with a tenant that is none: clients that hold a token credential read it. decision: 11 */
+#define CHALLENGE                                                                                  \
+    "Bearer authorization_uri=https://login.microsoftonline.com/"                                  \
+    "00000000-0000-0000-0000-000000000000/oauth2/authorize "                                       \
+    "resource_id=https://storage.azure.com"
+
 static void error_xml(struct decision *d, enum error e)
 {
     char id[GUID_TEXT_SIZE], time[INSTANT_ISO_SIZE];
@@ -45,7 +51,7 @@ void answer_error(struct decision *d, enum error e)
         error_xml(d, e);
     answer_string(d, "x-ms-error-code", error_code(e));
     if (e == E_NoAuthenticationInformation)
-        answer_string(d, "WWW-Authenticate", "SharedKey");
+        answer_string(d, "WWW-Authenticate", CHALLENGE);
 }
 
 /* At most 1,024 visible ASCII characters are echoed. semantics 2 */

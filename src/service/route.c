@@ -46,31 +46,76 @@ static size_t count_parameters(struct bytes query)
     return count;
 }
 
+/* The parameters that may be given more than once: their values are one list.
+ * rest: Authorize-with-Shared-Key, the example of List Blobs */
+static bool is_list(struct bytes name)
+{
+    return bytes_is(name, "include");
+}
+
+static bool has_control(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] < 0x20)
+            return true;
+    }
+    return false;
+}
+
+/* Adds a parameter. One that is given twice would in part be ignored, and what could be read in two
+ * ways once it is joined by line feeds could share a signature with another request.
+ * decisions: 21, 36 */
+static enum error add_parameter(struct work *work, struct query_parameter *parameters,
+                                struct query_parameter new)
+{
+    struct call *call = &work->call;
+    const char *name = arena_string(call->arena, new.name);
+
+    if (has_control(new.name) || (new.name.len > 0 && memchr(new.name.ptr, ':', new.name.len)))
+        return E_InvalidUri;
+    if (has_control(new.value))
+        return fail_query(&work->decision, E_InvalidQueryParameterValue, name, bytes_of(NULL, 0),
+                          "It contains a control character.");
+    for (size_t i = 0; i < call->query_count; i++) {
+        if (!bytes_equal(parameters[i].name, new.name))
+            continue;
+        if (!is_list(new.name))
+            return fail_query(&work->decision, E_InvalidQueryParameterValue, name, new.value,
+                              "The parameter is given more than once.");
+        parameters[i].value = arena_printf(call->arena, "%.*s,%.*s", BYTES_ARG(parameters[i].value),
+                                           BYTES_ARG(new.value));
+        return OK;
+    }
+    parameters[call->query_count++] = new;
+    return OK;
+}
+
 static enum error read_query(struct work *work)
 {
     struct call *call = &work->call;
     struct bytes rest = call->request->query;
     struct query_parameter *parameters =
         arena_array(call->arena, count_parameters(rest), sizeof *parameters);
-    size_t count = 0;
 
+    call->query = parameters;
     while (rest.len > 0) {
         struct bytes pair, name, value;
+        enum error e;
 
         bytes_cut(rest, '&', &pair, &rest);
         if (pair.len == 0)
             continue;
         bytes_cut(pair, '=', &name, &value);
-        name = percent_decode(call->arena, name);
-        value = value.ptr ? percent_decode(call->arena, value) : bytes_from_string("");
-        if (!name.ptr || !value.ptr || !bytes_is_utf8(value))
+        name = query_decode(call->arena, name);
+        value = value.ptr ? query_decode(call->arena, value) : bytes_from_string("");
+        if (!name.ptr || !value.ptr || !bytes_is_utf8(name) || !bytes_is_utf8(value))
             return E_InvalidUri;
-        parameters[count].name = arena_copy_lower(call->arena, name);
-        parameters[count].value = value;
-        count++;
+        e = add_parameter(work, parameters,
+                          (struct query_parameter){ .name = arena_copy_lower(call->arena, name),
+                                                    .value = value });
+        if (e)
+            return e;
     }
-    call->query = parameters;
-    call->query_count = count;
     return OK;
 }
 
@@ -112,19 +157,32 @@ static struct bytes url_prefix(const struct work *work, struct bytes account)
     return text_bytes(&out);
 }
 
-static enum error find_account(struct work *work, struct bytes name)
+typedef const struct account *find_fn(const struct accounts *accounts, struct bytes name);
+
+/* An account that is not there is refused by authentication, as a wrong signature is: names cannot be
+ * probed. decision: 35 */
+static void find_account(struct work *work, struct bytes name, find_fn *find)
 {
     struct call *call = &work->call;
 
-    call->account = accounts_find(work->endpoint->accounts, name);
-    if (!call->account && bytes_has_suffix(name, secondary_suffix)) {
+    call->account = find(work->endpoint->accounts, name);
+    if (!call->account && bytes_has_suffix_nocase(name, secondary_suffix)) {
         name.len -= secondary_suffix.len;
-        call->account = accounts_find(work->endpoint->accounts, name);
+        call->account = find(work->endpoint->accounts, name);
         call->secondary = true;
     }
-    if (!call->account)
-        return fail(&work->decision, E_AuthenticationFailed, "This server has no such account.");
-    return OK;
+    call->account_name = call->account ? account_name(call->account) : name;
+}
+
+/* Is it, as the path begins, the account's name or its secondary's? */
+static bool begins_with_account(const struct call *call, struct bytes path)
+{
+    struct bytes first, rest;
+
+    bytes_cut(path, '/', &first, &rest);
+    if (bytes_has_suffix(first, secondary_suffix))
+        first.len -= secondary_suffix.len;
+    return bytes_equal(first, call->account_name);
 }
 
 /* Is the only segment of the path a container, or a blob of $root?
@@ -143,6 +201,19 @@ static bool decode_name(struct arena *arena, struct bytes *name)
     return name->ptr && bytes_is_utf8(*name) && !memchr(name->ptr, '\0', name->len);
 }
 
+/* A blob's name as it is stored: with '/' for each '\\'. decision: 39 */
+static struct bytes with_slashes(struct arena *arena, struct bytes name)
+{
+    char *text;
+
+    if (name.len == 0 || !memchr(name.ptr, '\\', name.len))
+        return name;
+    text = arena_bytes(arena, name.len);
+    for (size_t i = 0; i < name.len; i++)
+        text[i] = name.ptr[i] == '\\' ? '/' : name.ptr[i];
+    return bytes_of(text, name.len);
+}
+
 static enum error read_names(struct work *work, struct bytes path)
 {
     struct call *call = &work->call;
@@ -153,12 +224,17 @@ static enum error read_names(struct work *work, struct bytes path)
         return OK;
     if (!decode_name(call->arena, &first) || !decode_name(call->arena, &rest))
         return E_InvalidUri;
+    /* "/c/" without restype is neither a container's nor, since their names have no slash, a root
+     * blob's. decision: 37 */
+    if (rest.ptr && rest.len == 0 && !names_container(call))
+        return E_InvalidUri;
+    rest = with_slashes(call->arena, rest);
     if (rest.len > 0 || names_container(call)) {
         call->container = first;
         call->blob = rest.len > 0 ? rest : (struct bytes){ NULL, 0 };
     } else {
         call->container = bytes_from_string("$root");
-        call->blob = first;
+        call->blob = with_slashes(call->arena, first);
     }
     return OK;
 }
@@ -169,31 +245,50 @@ static enum error read_target(struct work *work)
     struct bytes path = bytes_from(call->request->path, 1);
     struct bytes account = account_of_host(work);
     bool in_path = !account.ptr;
-    enum error e;
 
     if (in_path)
         bytes_cut(path, '/', &account, &path);
     call->url_prefix = url_prefix(work, in_path ? account : bytes_of(NULL, 0));
-    e = find_account(work, account);
-    return e ? e : read_names(work, path);
+    find_account(work, account, in_path ? accounts_find : accounts_find_host);
+    /* The host is not signed: "/name/c" of the host "name.blob..." has the string to sign of "/name/c"
+     * in path style, which means another resource. decision: 21 */
+    if (!in_path && begins_with_account(call, path))
+        return fail(&work->decision, E_InvalidUri,
+                    "A container of the account's own name can only be addressed in path style.");
+    return read_names(work, path);
 }
 
 /* ---- headers that every operation knows ---- */
 
-/* Only the first of several headers of one name is looked at, so a condition or a lease id that is
- * sent twice would in part be ignored (promise 5). Metadata has an error of its own for it.
- * decision: 33 */
+/* The headers that are read here or stored: but for metadata, which has an error of its own. */
+static bool is_read_once(struct bytes name)
+{
+    static const struct bytes prefixes[] = { BYTES("if-"), BYTES("x-ms-"), BYTES("content-") };
+    static const struct bytes metadata = BYTES("x-ms-meta-");
+    static const char *const names[] = { "authorization", "cache-control", "date", "host",
+                                         "range" };
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (bytes_has_prefix(name, prefixes[i]))
+            return !bytes_has_prefix(name, metadata);
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (bytes_is(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Only the first of several headers of one name is looked at, so a condition, a lease id or a sum
+ * that is sent twice would in part be ignored (promise 5). decision: 33 */
 static enum error refuse_repeated(struct work *work)
 {
-    static const struct bytes condition = BYTES("if-"), ours = BYTES("x-ms-"),
-                              metadata = BYTES("x-ms-meta-");
     const struct request *request = work->call.request;
 
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *header = &request->headers[i];
 
-        if (!bytes_has_prefix(header->name, condition) &&
-            (!bytes_has_prefix(header->name, ours) || bytes_has_prefix(header->name, metadata)))
+        if (!is_read_once(header->name))
             continue;
         if (request_find_header(request, header->name).ptr != header->value.ptr)
             return fail_header(&work->decision, E_InvalidHeaderValue,
@@ -207,9 +302,9 @@ static enum error read_lease_id(struct work *work)
     struct bytes text = call_header(&work->call, "x-ms-lease-id");
     struct guid id;
 
-    if (!text.ptr || text.len == 0)
+    if (!text.ptr)
         return OK;
-    if (!guid_parse(text, &id))
+    if (!guid_parse(text, &id)) /* an empty one too: it may be the mistake of a client */
         return fail_header(&work->decision, E_InvalidHeaderValue, "x-ms-lease-id", text);
     struct guid *kept = arena_alloc(work->call.arena, sizeof *kept);
 
@@ -238,8 +333,9 @@ static enum error read_snapshot(struct work *work)
 {
     struct bytes text = call_query(&work->call, "snapshot");
 
-    if (!text.ptr || text.len == 0)
+    if (!text.ptr)
         return OK;
+    /* An empty one would silently mean the blob itself: Delete Blob would delete that. */
     if (!instant_parse_iso(text, &work->call.snapshot))
         return fail_query(&work->decision, E_InvalidQueryParameterValue, "snapshot", text,
                           "Not a snapshot's date and time.");
@@ -259,6 +355,14 @@ static enum error read_timeout(struct work *work)
                       "Not a number of seconds.");
 }
 
+/* rest: Status-and-Error-Codes2, MissingContentLengthHeader; decision: 38 */
+static enum error require_length(struct work *work)
+{
+    if (work->call.request->method == METHOD_PUT && !call_header(&work->call, "content-length").ptr)
+        return E_MissingContentLengthHeader;
+    return OK;
+}
+
 static enum error read_gate(struct work *work)
 {
 #ifdef LAGRA_GATES
@@ -276,9 +380,10 @@ typedef enum error reader_fn(struct work *work);
 
 enum error route(struct work *work)
 {
-    static reader_fn *const readers[] = { read_version,  refuse_repeated, read_query,
-                                          read_target,   read_lease_id,   read_conditions,
-                                          read_snapshot, read_timeout,    read_gate };
+    static reader_fn *const readers[] = { read_version,    require_length, refuse_repeated,
+                                          read_query,      read_target,    read_lease_id,
+                                          read_conditions, read_snapshot,  read_timeout,
+                                          read_gate };
 
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
         enum error e = readers[i](work);
@@ -294,11 +399,16 @@ enum error route_authorize(struct work *work)
     struct call *call = &work->call;
     struct auth_target target = {
         .account = call->account,
+        .name = call->account_name,
         .path = call->request->path,
         .secondary = call->secondary,
         .table_service = bytes_is(bytes_from_string(work->endpoint->service->name), "table"),
     };
     struct bytes detail = { NULL, 0 };
+
+    /* A preflight request is never signed. rest: Preflight-Blob-Request */
+    if (call->request->method == METHOD_OPTIONS)
+        return OK;
     /* The wall clock: ours stays ahead after the wall clock was set back (clock invariant 3), and
      * every request would be refused as too old until the wall catches up. */
     enum error e = authenticate(call->request, &target, clock_wall(), call->arena, &detail);

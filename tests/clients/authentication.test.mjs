@@ -69,7 +69,7 @@ test('nobody: 401, also where public access is stored', async (t) => {
         .downloadToBuffer(), 401, 'NoAuthenticationInformation');
     const answer = await raw('GET', `/${container.containerName}/blob`, {}, '', { signed: false });
     assert.equal(answer.status, 401);
-    assert.match(answer.headers.get('www-authenticate'), /^SharedKey/);
+    assert.match(answer.headers.get('www-authenticate'), /^Bearer authorization_uri=/);
     assert.equal(await blob.exists(), true);
 });
 

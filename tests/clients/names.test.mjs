@@ -10,7 +10,7 @@ const NAMES = [
     'trailing/',
     'q?mark', 'hash#', 'plus+plus', 'amp&amp', 'semi;colon', 'eq=', 'at@', 'quote"', "apo'",
     '<tag>',
-    'back\\slash', 'colon:', 'pipe|', 'star*', '{brace}', '[bracket]', 'caret^', 'tilde~', '`tick`',
+    'colon:', 'pipe|', 'star*', '{brace}', '[bracket]', 'caret^', 'tilde~', '`tick`',
     'dots...', 'a.b.c', '.hidden', '...', 'ümläut', '中文/文件', 'Ελληνικά', 'עברית', '𝄞🎼', 'e\u0301',
     '\u00e9',
     'UPPER', 'upper', 'a'.repeat(1024), '€'.repeat(1024), 's/'.repeat(253) + 's',

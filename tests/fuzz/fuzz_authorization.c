@@ -45,6 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.header_count = read_headers(arena, lines, headers);
     target = (struct auth_target){
         .account = accounts_find(accounts, bytes_from_string(DEVELOPMENT_ACCOUNT)),
+        .name = BYTES(DEVELOPMENT_ACCOUNT),
         .path = request.path,
         .table_service = size % 2 == 1,
     };

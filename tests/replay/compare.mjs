@@ -1,35 +1,22 @@
 // What differs between a recorded answer and ours, as short texts that differences.json can name.
 
+import { elementsOf, shapeOf, valuesOf } from './xml.mjs';
+
+/** Values of the moment: only that they are there is compared. What is given out and comes back is
+ *  followed by replay.mjs, and which requests change an ETag by EtagHistory. */
+const MOMENT_HEADERS = new Set(['etag', 'last-modified', 'x-ms-creation-time', 'x-ms-snapshot',
+    'x-ms-lease-id', 'x-ms-copy-id', 'x-ms-copy-completion-time', 'x-ms-client-request-id',
+    'x-ms-access-tier-change-time']);
+const MOMENT_ELEMENTS = new Set(['Etag', 'Last-Modified', 'Creation-Time', 'Snapshot', 'NextMarker',
+    'Marker', 'CopyId', 'CopyCompletionTime', 'AccessTierChangeTime',
+    'EnumerationResults@ServiceEndpoint']);
+/** Known only where the bytes of the bodies were recorded. */
+const OF_BYTES = new Set(['content-md5', 'x-ms-content-crc64', 'x-ms-blob-content-md5',
+    'Content-MD5', 'Content-CRC64', 'Content-Length']);
+
+const short = (value) => (value.length > 80 ? `${value.slice(0, 80)}..` : value);
+
 /* ---- XML ---- */
-
-/** Elements in their order as nested lists: [name, child, child..]. Of equal neighbours one is
- *  kept: how many blobs a list has depends on the account. cut: the text may end anywhere. */
-export function shapeOf(xml) {
-    const root = ['', []];
-    const open = [root];
-
-    for (const [, closing, name, , empty] of xml.matchAll(/<(\/?)([\w.-]+)([^<>]*?)(\/?)>/g)) {
-        if (closing) {
-            if (open.at(-1)[0] !== name)
-                return null;
-            const [closed, children] = open.pop();
-            add(open.at(-1), [closed, children]);
-        } else if (empty) {
-            add(open.at(-1), [name, []]);
-        } else {
-            open.push([name, []]);
-        }
-    }
-    return open.length === 1 ? root[1].map(text).join('') : null;
-
-    function add([, siblings], element) {
-        if (siblings.length === 0 || text(siblings.at(-1)) !== text(element))
-            siblings.push(element);
-    }
-    function text([name, children]) {
-        return children.length === 0 ? name : `${name}(${children.map(text).join(' ')})`;
-    }
-}
 
 /** The first place where two shapes differ, with the words around it. */
 function shapeDifference(recorded, ours) {
@@ -42,24 +29,71 @@ function shapeDifference(recorded, ours) {
     return `xml ${shown(a)} -> ${shown(b)}`;
 }
 
-function compareBodies(exchange, answer) {
+/** A value as it is compared: without the request's id and time; null: of the moment. */
+function comparable(path, value, isExact) {
+    const name = path.split('/').at(-1);
+
+    if (MOMENT_ELEMENTS.has(name) || (OF_BYTES.has(name) && !isExact))
+        return null;
+    return name === 'Message' ? value.split('\n')[0] : value;
+}
+
+function valueDifferences(recorded, ours, isExact) {
+    const [a, b] = [valuesOf(recorded), valuesOf(ours)];
+
+    // Lists of different lengths: of the account, not of the request.
+    if (a.length !== b.length || a.some(([path], n) => path !== b[n][0]))
+        return [];
+    return a.flatMap(([path, value], n) => {
+        const [x, y] = [comparable(path, value, isExact), comparable(path, b[n][1], isExact)];
+        return x === y ? [] : [`value ${path}: ${short(x)} -> ${short(y)}`];
+    });
+}
+
+function compareXml(recordedText, text, { isExact, isLeftOut }) {
+    const [recorded, ours] = [elementsOf(recordedText, isLeftOut), elementsOf(text, isLeftOut)];
+
+    if (ours === null)
+        return ['xml ours is not well formed'];
+    if (recorded === null)
+        return [];
+    const [a, b] = [shapeOf(recorded), shapeOf(ours)];
+    return a === b ? valueDifferences(recorded, ours, isExact) : [shapeDifference(a, b)];
+}
+
+function compareBodies(exchange, answer, options) {
     const isXml = (text) => /^\uFEFF?\s*<\?xml/.test(text);
     const text = answer.body.toString('utf8');
 
-    if (exchange.respBody === null || (!isXml(exchange.respBody) && !isXml(text)))
+    if (exchange.respBody === null)
         return [];
+    if (!isXml(exchange.respBody) && !isXml(text))
+        return options.isExact && exchange.respBody.length < BODY_CUT && exchange.respBody !== text
+            ? [`body ${short(exchange.respBody)} -> ${short(text)}`] : [];
     if (!isXml(exchange.respBody) || !isXml(text))
         return [isXml(text) ? 'xml none -> a document' : 'xml a document -> none'];
-    const [recorded, ours] = [shapeOf(exchange.respBody), shapeOf(text)];
-    if (ours === null)
-        return ['xml ours is not well formed'];
-    // A recorded body that was cut has no shape.
-    return recorded === null || recorded === ours ? [] : [shapeDifference(recorded, ours)];
+    return compareXml(exchange.respBody, text, options);
 }
+
+/** Where the older recordings cut a body. */
+const BODY_CUT = 4000;
 
 /* ---- headers ---- */
 
-function compareHeaders(exchange, answer, isCompared) {
+function compareHeaderValues(exchange, answer, { isCompared, isExact }) {
+    const isBlob = 'x-ms-blob-type' in exchange.respHeaders;
+
+    return Object.entries(exchange.respHeaders).flatMap(([name, recorded]) => {
+        const ours = answer.headers.get(name);
+        const wanted = name === 'content-length' ? isBlob : isCompared(name) &&
+            !MOMENT_HEADERS.has(name) && (isExact || !OF_BYTES.has(name));
+        return !wanted || ours === undefined || ours === recorded ? []
+            : [`header ${name}: ${short(recorded)} -> ${short(ours)}`];
+    });
+}
+
+function compareHeaders(exchange, answer, options) {
+    const { isCompared } = options;
     const recorded = new Set(Object.keys(exchange.respHeaders).map((name) => name.toLowerCase()));
     const ours = new Set(answer.headers.list.map(([name]) => name.toLowerCase()));
     const differences = [];
@@ -70,7 +104,7 @@ function compareHeaders(exchange, answer, isCompared) {
     for (const name of [...ours].filter(isCompared))
         if (!recorded.has(name))
             differences.push(`header missing -> ${name}`);
-    return differences;
+    return [...differences, ...compareHeaderValues(exchange, answer, options)];
 }
 
 /* ---- ETags ---- */
@@ -93,8 +127,9 @@ export class EtagHistory {
     }
 }
 
-/** All differences; when status or code differ already, the rest says nothing. */
-export function differencesOf(exchange, answer, etags, isCompared) {
+/** All differences; when status or code differ already, the rest says nothing.
+ *  options: isCompared(header), isLeftOut(element), isExact: every body up to here was recorded. */
+export function differencesOf(exchange, answer, etags, options) {
     const code = answer.headers.get('x-ms-error-code');
     const first = [];
 
@@ -106,7 +141,7 @@ export function differencesOf(exchange, answer, etags, isCompared) {
     if (first.length > 0)
         return first;
     return [
-        ...compareHeaders(exchange, answer, isCompared), ...compareBodies(exchange, answer),
+        ...compareHeaders(exchange, answer, options), ...compareBodies(exchange, answer, options),
         ...etags.compare(exchange, answer),
     ];
 }

@@ -3,8 +3,8 @@
 //   name    what is tried
 //   rule    where it is written
 //   send    bytes (strings are latin1), or a list of them, sent one after the other in their own packets
-//   expect  the statuses that come back, in order; GET and PUT stand for the service's own answer to
-//           the well-formed request it is (run.mjs asks first)
+//   expect  the statuses that come back, in order; GET, PUT and POST stand for the service's own
+//           answer to the well-formed request it is (run.mjs asks first)
 //   then    'open': a further request on the connection is answered; 'closed': nothing more comes
 //
 // Nothing here is signed, so that nearly all end in a refusal of the service: what is tested is
@@ -13,11 +13,13 @@
 export const TARGET = '/devstoreaccount1/wire/blob';
 export const GET = 'GET';
 export const PUT = 'PUT';
+export const POST = 'POST';
 
 const HOST = 'Host: 127.0.0.1\r\n';
 const get = (more = '', target = TARGET) => `GET ${target} HTTP/1.1\r\n${HOST}${more}\r\n`;
 const put = (headers, body = '') => `PUT ${TARGET} HTTP/1.1\r\n${HOST}${headers}\r\n${body}`;
-const chunked = (body) => put('Transfer-Encoding: chunked\r\n', body);
+// By POST: a PUT without a length is refused before it is looked at.
+const chunked = (body) => `POST ${TARGET} HTTP/1.1\r\n${HOST}Transfer-Encoding: chunked\r\n\r\n${body}`;
 const LONG = 'x'.repeat(100_000);
 
 const line = (name, send, status, rule = 'rfc: 9112 3') => ({
@@ -122,7 +124,9 @@ const lengths = [
     { name: 'framing: chunked in HTTP/1.0', rule: 'rfc: 9112 6.1', send: `PUT ${TARGET} HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, expect: [400], then: 'closed' },
     { name: 'framing: a request hidden behind length and chunked', rule: 'rfc: 9112 11.2', send: put('Content-Length: 6\r\nTransfer-Encoding: chunked\r\n', `0\r\n\r\n${get()}`), expect: [400], then: 'closed' },
     { name: 'framing: leading zeros', rule: 'rfc: 9110 8.6', send: put('Content-Length: 0005\r\n', 'hello'), expect: [PUT], then: 'open' },
-    { name: 'framing: "Chunked" in capitals', rule: 'rfc: 9110 10.1.4', send: put('Transfer-Encoding: Chunked\r\n', '0\r\n\r\n'), expect: [PUT], then: 'open' },
+    { name: 'framing: "Chunked" in capitals', rule: 'rfc: 9110 10.1.4', send: chunked('0\r\n\r\n').replace('chunked', 'Chunked'), expect: [POST], then: 'open' },
+    { name: 'framing: PUT without a length', rule: 'rest: Status-and-Error-Codes2', send: put(''), expect: [411], then: 'open' },
+    { name: 'framing: chunked PUT', rule: 'rest: Status-and-Error-Codes2', send: put('Transfer-Encoding: chunked\r\n', '5\r\nhello\r\n0\r\n\r\n'), expect: [411], then: 'open' },
     { name: 'framing: body of a GET', rule: 'rfc: 9110 9.3.1', send: get('Content-Length: 5\r\n') + 'hello', expect: [GET], then: 'open' },
 ];
 
@@ -130,7 +134,7 @@ const bad = (name, body, status = 400) => ({
     name: `chunks: ${name}`, rule: 'rfc: 9112 7.1', send: chunked(body), expect: [status], then: 'closed',
 });
 const good = (name, body) => ({
-    name: `chunks: ${name}`, rule: 'rfc: 9112 7.1', send: chunked(body), expect: [PUT], then: 'open',
+    name: `chunks: ${name}`, rule: 'rfc: 9112 7.1', send: chunked(body), expect: [POST], then: 'open',
 });
 
 const chunks = [
@@ -153,12 +157,12 @@ const chunks = [
     good('sizes in both cases, leading zeros', '00A\r\n0123456789\r\nb\r\n0123456789a\r\n000\r\n\r\n'),
     good('none', '0\r\n\r\n'),
     good('of one byte each', '1\r\nx\r\n'.repeat(5000) + '0\r\n\r\n'),
-    { name: 'chunks: byte by byte', rule: 'rfc: 9112 7.1', send: [...chunked('5;a\r\nhello\r\n0\r\nb: c\r\n\r\n')], expect: [PUT], then: 'open' },
+    { name: 'chunks: byte by byte', rule: 'rfc: 9112 7.1', send: [...chunked('5;a\r\nhello\r\n0\r\nb: c\r\n\r\n')], expect: [POST], then: 'open' },
 ];
 
 const order = [
     { name: 'pipeline: three at once', rule: 'rfc: 9112 9.3.2', send: get() + get() + get(), expect: [GET, GET, GET], then: 'open' },
-    { name: 'pipeline: with bodies', rule: 'rfc: 9112 9.3.2', send: (put('Content-Length: 5\r\n', 'hello') + chunked('5\r\nhello\r\n0\r\n\r\n') + get()).repeat(10), expect: Array(10).fill([PUT, PUT, GET]).flat(), then: 'open' },
+    { name: 'pipeline: with bodies', rule: 'rfc: 9112 9.3.2', send: (put('Content-Length: 5\r\n', 'hello') + chunked('5\r\nhello\r\n0\r\n\r\n') + get()).repeat(10), expect: Array(10).fill([PUT, POST, GET]).flat(), then: 'open' },
     { name: 'pipeline: a body that looks like a request', rule: 'rfc: 9112 6.3', send: put(`Content-Length: ${get().length}\r\n`, get()) + get(), expect: [PUT, GET], then: 'open' },
     { name: 'pipeline: 500 in one write', rule: 'rfc: 9112 9.3.2', send: get().repeat(500), expect: Array(500).fill(GET), then: 'open' },
     { name: 'pipeline: good, malformed, good', rule: 'rfc: 9112 9.3.2', send: get() + get('a b: c\r\n') + get(), expect: [GET, 400], then: 'closed' },

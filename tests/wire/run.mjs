@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { Connection } from '../lib/http.mjs';
 import { Server } from '../lib/server.mjs';
 import { sign } from '../lib/sign.mjs';
-import { CASES, GET, PUT, TARGET } from './cases.mjs';
+import { CASES, GET, POST, PUT, TARGET } from './cases.mjs';
 
 const PATIENCE_MS = 5000;
 const CLOSED = Symbol('closed');
@@ -131,7 +131,7 @@ async function signed(method, target, headers) {
     return seen;
 }
 
-const own = { [GET]: await answerTo('GET', []), [PUT]: await answerTo('PUT', [['Content-Length', '0']]) };
+const own = { [GET]: await answerTo('GET', []), [PUT]: await answerTo('PUT', [['Content-Length', '0']]), [POST]: await answerTo('POST', [['Content-Length', '0']]) };
 let failed = 0;
 let passed = 0;
 

@@ -65,6 +65,7 @@ static inline struct auth_target target_of(const struct accounts *accounts,
     assert_non_null(account);
     return (struct auth_target){
         .account = account,
+        .name = account_name(account),
         .path = bytes_from_string(vector->path),
         .secondary = vector->secondary,
         .table_service = vector->table,

@@ -150,11 +150,182 @@ static void names_are_ordered_as_words(void **state)
     }
 }
 
+/* ---- no two requests share a string ---- */
+
+/* All strings that a request is accepted with; 0 when it is refused whatever it is signed with. */
+static size_t strings_of(struct arena *arena, const struct accounts *accounts,
+                         const struct vector *vector, struct bytes strings[FORMS])
+{
+    struct request request = request_of(arena, vector, -1);
+    struct auth_target target = target_of(accounts, vector);
+    struct signed_headers headers;
+    size_t count = 0;
+
+    if (!resource_is_unambiguous(arena, request.query))
+        return 0;
+    signed_headers_read(arena, &request, &headers);
+    for (unsigned form = 0; form < FORMS; form++) {
+        if ((form & ~forms_of(&headers, &target)) == 0 && form_applies(&headers, form))
+            strings[count++] = string_to_sign(arena, &request, &headers, &target, SHARED_KEY, form);
+    }
+    return count;
+}
+
+/* Rule: a signature over one of a pair does not open the other. decision: 21 */
+static void pairs_share_no_string(void **state)
+{
+#define OF(query, ...)                                                                             \
+    {                                                                                              \
+        "", "GET", "/c", query, false, false,                                                      \
+        {                                                                                          \
+            __VA_ARGS__,                                                                           \
+            {                                                                                      \
+                NULL, NULL                                                                         \
+            }                                                                                      \
+        }                                                                                          \
+    }
+    static const struct vector pairs[][2] = {
+        { OF("comp=list&prefix=zz%0Arestype:container", { "range", "bytes=0-" }),
+          OF("comp=list&prefix=zz&restype=container", { "range", "bytes=0-" }) },
+        { OF("comp%3Aa=b", { "range", "bytes=0-" }), OF("comp=a%3Ab", { "range", "bytes=0-" }) },
+        { OF("comp=a&comp=b", { "range", "bytes=0-" }), OF("comp=a%2Cb", { "range", "bytes=0-" }) },
+        { OF("prefix=a%0D%0Ab", { "range", "bytes=0-" }),
+          OF("prefix=a%0D&b", { "range", "bytes=0-" }) },
+        { OF("comp=list", { "content-encoding", "gzip" }, { "content-language", "de" }),
+          OF("comp=list", { "content-encoding", "de" }, { "content-language", "gzip" }) },
+        { OF("comp=list", { "content-encoding", "gzip" }),
+          OF("comp=list", { "content-language", "gzip" }) },
+        { OF("comp=list", { "content-encoding", "de" }),
+          OF("comp=list", { "content-language", "de" }) },
+        { OF("comp=list", { "content-encoding", "odd" }, { "content-language", "one" }),
+          OF("comp=list", { "content-encoding", "one" }, { "content-language", "odd" }) },
+        { OF("comp=list", { "x-ms-meta-a", "x  y" }), OF("comp=list", { "x-ms-meta-a", "x y" }) },
+        { OF("comp=list", { "x-ms-meta-a", "" }, { "x-ms-version", "2015-12-11" }),
+          OF("comp=list", { "x-ms-version", "2015-12-11" }) },
+    };
+#undef OF
+    struct accounts *accounts = accounts_new();
+
+    (void)state;
+    accounts_add_development(accounts);
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        struct arena *arena = arena_new(TEST_ARENA_CAP);
+        struct bytes a[FORMS], b[FORMS];
+        size_t a_count = strings_of(arena, accounts, &pairs[i][0], a);
+        size_t b_count = strings_of(arena, accounts, &pairs[i][1], b);
+
+        for (size_t j = 0; j < a_count; j++) {
+            for (size_t k = 0; k < b_count; k++) {
+                if (bytes_equal(a[j], b[k]))
+                    fail_msg("pair %zu shares:\n%.*s", i, BYTES_ARG(a[j]));
+            }
+        }
+        arena_free(arena);
+    }
+    accounts_free(accounts);
+}
+
+/* What a query means, in a form that cannot be ambiguous: each name and value with its length, in
+ * order; the values of `include` are one list. Written without the code under test. */
+struct meaning {
+    size_t count;
+    char names[8][16], values[8][32];
+};
+
+static int digit_of(char c)
+{
+    const char *digits = "0123456789ABCDEF";
+    return (int)(strchr(digits, c) - digits);
+}
+
+static struct meaning meaning_of(const char *query)
+{
+    struct meaning m = { .count = 0 };
+    char *to = m.names[0];
+    bool any = false;
+
+    for (const char *c = query;; c++) {
+        if (*c == '&' || *c == '\0') {
+            m.count += any;
+            any = false;
+            to = m.names[m.count];
+            if (*c == '\0')
+                return m;
+            continue;
+        }
+        any = true;
+        if (*c == '=' && to >= m.names[m.count] && to < m.names[m.count] + sizeof m.names[0]) {
+            to = m.values[m.count];
+        } else if (*c == '%') {
+            *to++ = (char)(digit_of(c[1]) << 4 | digit_of(c[2]));
+            c += 2;
+        } else {
+            *to++ = *c == '+' ? ' ' : *c;
+        }
+    }
+}
+
+static bool same_meaning(const struct meaning *a, const struct meaning *b)
+{
+    if (a->count != b->count)
+        return false;
+    for (size_t i = 0; i < a->count; i++) {
+        bool found = false;
+
+        for (size_t j = 0; j < b->count; j++)
+            found |=
+                strcmp(a->names[i], b->names[j]) == 0 && strcmp(a->values[i], b->values[j]) == 0;
+        if (!found)
+            return false;
+    }
+    return true;
+}
+
+#define QUERIES 3000
+
+/* Rule: of many queries of signs that mean something to a query or to the string, those with one
+ * string mean the same. decision: 21 */
+static void queries_share_no_string(void **state)
+{
+    static const char *const parts[] = { "a", "b", "&",   "&",   "=",   "=",
+                                         "+", ",", "%0A", "%3A", "%20", "%2C" };
+    static struct meaning meanings[QUERIES];
+    static struct bytes strings[QUERIES];
+    struct arena *arena = arena_new(1u << 26);
+    unsigned random = 7;
+    size_t count = 0;
+
+    (void)state;
+    while (count < QUERIES) {
+        struct text query, text;
+
+        text_init(&query, arena, 40);
+        for (unsigned n = 0; n < 8; n++) {
+            random = random * 1103515245u + 12345u;
+            text_add_string(&query, parts[(random >> 16) % (sizeof parts / sizeof parts[0])]);
+        }
+        if (!resource_is_unambiguous(arena, text_bytes(&query)))
+            continue;
+        text_init(&text, arena, 64);
+        resource_add_parameters(&text, text_bytes(&query));
+        meanings[count] = meaning_of(arena_string(arena, text_bytes(&query)));
+        strings[count++] = text_bytes(&text);
+        for (size_t i = 0; i + 1 < count; i++) {
+            if (bytes_equal(strings[i], strings[count - 1]) &&
+                !same_meaning(&meanings[i], &meanings[count - 1]))
+                fail_msg("%.*s shares:%.*s", BYTES_ARG(text_bytes(&query)), BYTES_ARG(strings[i]));
+        }
+    }
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documented_examples),
         cmocka_unit_test(names_are_ordered_as_words),
+        cmocka_unit_test(pairs_share_no_string),
+        cmocka_unit_test(queries_share_no_string),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,14 +108,14 @@ signed('encoding before language, as documented', 'SharedKey', 'PUT', '/c/b',
 signed('language before encoding, as some clients', 'SharedKey', 'PUT', '/c/b',
        [['content-encoding', 'gzip'], ['content-language', 'de'], ['content-length', '5'], date, version],
        ['PUT', 'de', 'gzip', '5', ...none(8), ...ms, `${A}/c/b`]);
-signed('white space as one space, but not in quotes', 'SharedKey', 'PUT', '/c/b',
+signed('white space as sent', 'SharedKey', 'PUT', '/c/b',
        [date, ['x-ms-meta-a', 'x  y\t z "p  q"'], version],
-       ['PUT', ...none(11), ms[0], 'x-ms-meta-a:x y z "p  q"', ms[1], `${A}/c/b`]);
+       ['PUT', ...none(11), ms[0], 'x-ms-meta-a:x  y\t z "p  q"', ms[1], `${A}/c/b`]);
 signed('every standard header', 'SharedKey', 'GET', '/c/b',
-       [['content-encoding', 'e'], ['content-language', 'l'], ['content-length', '7'], ['content-md5', 'Q2hlY2s='],
+       [['content-encoding', 'br'], ['content-language', 'l'], ['content-length', '7'], ['content-md5', 'Q2hlY2s='],
         ['content-type', 't'], ['date', DATE], ['if-modified-since', 'm'], ['if-match', ETAG], ['if-none-match', '*'],
         ['if-unmodified-since', 'u'], ['range', 'bytes=0-1'], version],
-       ['GET', 'e', 'l', '7', 'Q2hlY2s=', 't', DATE, 'm', ETAG, '*', 'u', 'bytes=0-1', ms[1], `${A}/c/b`]);
+       ['GET', 'br', 'l', '7', 'Q2hlY2s=', 't', DATE, 'm', ETAG, '*', 'u', 'bytes=0-1', ms[1], `${A}/c/b`]);
 signed('Date only', 'SharedKey', 'GET', '/c/b', [['date', DATE], version],
        ['GET', ...none(5), DATE, ...none(5), ms[1], `${A}/c/b`]);
 signed('Date beside x-ms-date is not signed', 'SharedKey', 'GET', '/c/b',
@@ -125,16 +125,28 @@ signed('length 0 counts before 2015-02-21', 'SharedKey', 'PUT', '/c?restype=cont
        ['PUT', '', '', '0', ...none(8), ms[0], 'x-ms-version:2014-02-14', `${A}/c`, 'restype:container']);
 signed('an empty value is signed', 'SharedKey', 'PUT', '/c/b', [date, ['x-ms-meta-a', ''], version],
        ['PUT', ...none(11), ms[0], 'x-ms-meta-a:', ms[1], `${A}/c/b`]);
-signed('an empty value is left out before 2016-05-31', 'SharedKey', 'PUT', '/c/b',
+signed('an empty value is signed before 2016-05-31 too', 'SharedKey', 'PUT', '/c/b',
        [date, ['x-ms-meta-a', ''], ['x-ms-version', '2015-12-11']],
-       ['PUT', ...none(11), ms[0], 'x-ms-version:2015-12-11', `${A}/c/b`]);
+       ['PUT', ...none(11), ms[0], 'x-ms-meta-a:', 'x-ms-version:2015-12-11', `${A}/c/b`]);
 signed('a header sent twice', 'SharedKey', 'PUT', '/c/b',
        [date, ['x-ms-meta-a', '2'], ['x-ms-meta-a', '1'], version],
        ['PUT', ...none(11), ms[0], 'x-ms-meta-a:2,1', ms[1], `${A}/c/b`]);
 signed('parameters sorted, decoded, in lower case, joined', 'SharedKey', 'GET',
        '/c?restype=container&Include=snapshots&comp=list&include=meta%64ata&prefix=a%26b%3D+&empty&x=', [date, version],
-       ['GET', ...none(11), ...ms, `${A}/c`, 'comp:list', 'empty:', 'include:metadata,snapshots', 'prefix:a&b=+',
+       ['GET', ...none(11), ...ms, `${A}/c`, 'comp:list', 'empty:', 'include:metadata,snapshots', 'prefix:a&b= ',
         'restype:container', 'x:']);
+signed('a space in a query as Go and Rust write it', 'SharedKey', 'GET',
+       '/c?comp=list&prefix=a+b%2B%20c%2Fd&restype=container', [date, version],
+       ['GET', ...none(11), ...ms, `${A}/c`, 'comp:list', 'prefix:a b+ c/d', 'restype:container']);
+signed('language alone, language first', 'SharedKey', 'PUT', '/c/b',
+       [['content-language', 'de'], ['content-length', '5'], date, version],
+       ['PUT', 'de', '', '5', ...none(8), ...ms, `${A}/c/b`]);
+signed('encoding alone, language first', 'SharedKey', 'PUT', '/c/b',
+       [['content-encoding', 'gzip'], ['content-length', '5'], date, version],
+       ['PUT', '', 'gzip', '5', ...none(8), ...ms, `${A}/c/b`]);
+signed('an encoding that nobody knows, as documented', 'SharedKey', 'PUT', '/c/b',
+       [['content-encoding', 'strange'], ['content-length', '5'], date, version],
+       ['PUT', 'strange', '', '5', ...none(8), ...ms, `${A}/c/b`]);
 signed('secondary, path without the suffix', 'SharedKey', 'GET', `${A}-secondary/c/b`, [date, version],
        ['GET', ...none(11), ...ms, `${A}${A}/c/b`], { secondary: true });
 signed('Lite', 'SharedKeyLite', 'PUT', '/c/b?timeout=3&comp=metadata',

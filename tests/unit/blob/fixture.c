@@ -67,6 +67,8 @@ static void make_request(struct fixture *f, struct request *request, const char 
         bytes_cut(rest, '\n', &line, &rest);
         add_header(f->arena, request, list, line);
     }
+    if (request->method == METHOD_PUT && !request_header(request, "content-length").ptr)
+        add_header(f->arena, request, list, arena_printf(f->arena, "Content-Length: %zu", length));
 }
 
 /* ---- the way of a request ---- */
@@ -102,6 +104,8 @@ static enum error admit(struct work *work)
 
     if (e)
         return e;
+    if (!work->call.account)
+        return E_AuthenticationFailed;
     work->call.operation = d->operation = operation_find(&blob_service, &work->call, &e);
     if (!d->operation)
         return e;

@@ -53,6 +53,8 @@ void fixture_request(struct fixture *f, enum http_method method, const char *tar
     request->headers = list;
     for (size_t i = 0; headers && headers[i]; i++)
         add_header(f, &list[request->header_count++], headers[i]);
+    if (method == METHOD_PUT && !request_header(request, "transfer-encoding").ptr)
+        add_header(f, &list[request->header_count++], "Content-Length: 0");
     response_init(&f->exchange.response, f->arena);
     work->exchange = &f->exchange;
     work->endpoint = &f->endpoint;

@@ -38,14 +38,31 @@ static const struct target targets[] = {
     { ACCOUNT "/c/%00", PATH_HOST, NULL, NULL, false, E_InvalidUri },
     { ACCOUNT "/c/%G0", PATH_HOST, NULL, NULL, false, E_InvalidUri },
     { ACCOUNT "-secondary/c/b", PATH_HOST, "c", "b", true, OK },
-    { "/other/c/b", PATH_HOST, NULL, NULL, false, E_AuthenticationFailed },
-    { "/", PATH_HOST, NULL, NULL, false, E_AuthenticationFailed },
+    { ACCOUNT "/c/a%5Cb\\c", PATH_HOST, "c", "a/b/c", false, OK },
+    { ACCOUNT "/c/", PATH_HOST, NULL, NULL, false, E_InvalidUri },
+    { ACCOUNT "/c/?restype=container", PATH_HOST, "c", NULL, false, OK },
+    { ACCOUNT "/c?comp=list&comp=list", PATH_HOST, NULL, NULL, false,
+      E_InvalidQueryParameterValue },
+    { ACCOUNT "/c/b?snapshot=", PATH_HOST, NULL, NULL, false, E_InvalidQueryParameterValue },
+    { ACCOUNT "/c/b?Prefix=a&prefix=b", PATH_HOST, NULL, NULL, false,
+      E_InvalidQueryParameterValue },
+    { ACCOUNT "/c/b?prefix=a%0Ab", PATH_HOST, NULL, NULL, false, E_InvalidQueryParameterValue },
+    { ACCOUNT "/c/b?pre%0Afix=a", PATH_HOST, NULL, NULL, false, E_InvalidUri },
+    { ACCOUNT "/c/b?pre%3Afix=a", PATH_HOST, NULL, NULL, false, E_InvalidUri },
+    { "/other/c/b", PATH_HOST, "c", "b", false, OK },
+    { "/other-secondary/c/b", PATH_HOST, "c", "b", true, OK },
+    { "/", PATH_HOST, NULL, NULL, false, OK },
+    { "/c/b", "DevStoreAccount1.Blob.localhost:10000", "c", "b", false, OK },
+    { "/c/b", "DEVSTOREACCOUNT1-SECONDARY.blob.localhost", "c", "b", true, OK },
+    { ACCOUNT "/b", "devstoreaccount1.blob.localhost", NULL, NULL, false, E_InvalidUri },
+    { ACCOUNT "-secondary/b", "devstoreaccount1.blob.localhost", NULL, NULL, false, E_InvalidUri },
+    { ACCOUNT "/b", "devstoreaccount1-secondary.blob.localhost", NULL, NULL, false, E_InvalidUri },
     { "/c/b", "devstoreaccount1.blob.localhost:10000", "c", "b", false, OK },
     { "/c/b", "devstoreaccount1-secondary.blob.localhost", "c", "b", true, OK },
     { "/?comp=list", "devstoreaccount1.blob.localhost", NULL, NULL, false, OK },
     { ACCOUNT "/c/b", "blob.localhost:10000", "c", "b", false, OK },
     { ACCOUNT "/c/b", "example.org", "c", "b", false, OK },
-    { "/c/b", "other.blob.localhost", NULL, NULL, false, E_AuthenticationFailed },
+    { "/c/b", "other.blob.localhost", "c", "b", false, OK },
 };
 
 static void names_of_targets(void **state)
@@ -114,16 +131,19 @@ static void versions(void **state)
     assert_text(f->work.call.version, "2026-10-06");
 }
 
-/* Names of parameters in any case, values decoded, '+' kept. */
+/* Names of parameters in any case, values decoded, '+' as a space; `include` may be repeated.
+ * decision: 21 */
 static void queries(void **state)
 {
     struct fixture *f = *state;
 
-    fixture_request(f, METHOD_GET, ACCOUNT "/c?ResType=container&prefix=a%2Fb+c&empty=&&flag",
-                    NULL);
+    fixture_request(
+        f, METHOD_GET,
+        ACCOUNT "/c?ResType=container&prefix=a%2Fb+c&empty=&&flag&include=x%2Cy&Include=z", NULL);
     assert_int_equal(route(&f->work), OK);
     assert_text(call_query(&f->work.call, "restype"), "container");
-    assert_text(call_query(&f->work.call, "prefix"), "a/b+c");
+    assert_text(call_query(&f->work.call, "prefix"), "a/b c");
+    assert_text(call_query(&f->work.call, "include"), "x,y,z");
     assert_text(call_query(&f->work.call, "empty"), "");
     assert_text(call_query(&f->work.call, "flag"), "");
     assert_text(call_query(&f->work.call, "missing"), NULL);
@@ -161,7 +181,8 @@ static void lease_ids(void **state)
         "x-ms-lease-id: {0a0b0c0d-0000-4000-8000-000000000001}",
         "x-ms-lease-id: 0a0b0c0d000040008000000000000001",
     };
-    static const char *const bad[] = { "x-ms-lease-id: mine", "x-ms-lease-id: 0a0b0c0d-0000" };
+    static const char *const bad[] = { "x-ms-lease-id: mine", "x-ms-lease-id: 0a0b0c0d-0000",
+                                       "x-ms-lease-id:" };
     struct fixture *f = *state;
 
     for (size_t i = 0; i < 3; i++) {
@@ -169,7 +190,7 @@ static void lease_ids(void **state)
         assert_int_equal(route(&f->work), OK);
         assert_non_null(f->work.call.lease_id);
     }
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         fixture_request(f, METHOD_PUT, ACCOUNT "/c/b", (const char *const[]){ bad[i], NULL });
         assert_int_equal(route(&f->work), E_InvalidHeaderValue);
     }
@@ -185,6 +206,11 @@ static void repeated_headers(void **state)
         { "x-ms-lease-id: 0a0b0c0d-0000-4000-8000-000000000001",
           "x-ms-lease-id: 0a0b0c0d-0000-4000-8000-000000000002" },
         { "x-ms-range: bytes=0-1", "x-ms-range: bytes=2-3" },
+        { "Content-MD5: 1B2M2Y8AsgTpgAmY7PhCfg==", "Content-MD5: rL0Y20zC+Fzt72VPzMSk2A==" },
+        { "Content-Type: a/b", "Content-Type: c/d" },
+        { "Range: bytes=0-1", "Range: bytes=2-3" },
+        { "Authorization: SharedKey a:b", "Authorization: SharedKey a:c" },
+        { "Date: now", "Date: then" },
     };
     struct fixture *f = *state;
 
@@ -199,6 +225,18 @@ static void repeated_headers(void **state)
     assert_int_equal(route(&f->work), OK);
 }
 
+/* A PUT says how long its body is. rest: Status-and-Error-Codes2; decision: 38 */
+static void missing_lengths(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_request(f, METHOD_PUT, ACCOUNT "/c/b",
+                    (const char *const[]){ "Transfer-Encoding: chunked", NULL });
+    assert_int_equal(route(&f->work), E_MissingContentLengthHeader);
+    fixture_request(f, METHOD_DELETE, ACCOUNT "/c/b", NULL);
+    assert_int_equal(route(&f->work), OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +245,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(versions, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(queries, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(repeated_headers, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(missing_lengths, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(timeouts, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(lease_ids, fixture_set_up, fixture_tear_down),
     };
