@@ -25,6 +25,7 @@ const work = mkdtempSync(path.join(tmpdir(), 'lagra-run-'));
 // In this order, two at a time: the longest first.
 const SUITES = [
     { name: 'crash', command: ['crash/run.mjs', ...(options.soak ? ['--soak'] : [])] },
+    { name: 'damage', command: ['damage/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'power', command: ['crash/power.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'faults', command: ['faults/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'unit', command: ['unit/run.mjs', '--build', build] },
@@ -36,7 +37,7 @@ const SUITES = [
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'power', 'limits', 'faults'];
+const SOAK = ['crash', 'damage', 'power', 'limits', 'faults'];
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };

@@ -14,6 +14,7 @@
 #include "store/embedded/extents.h"
 #include "store/embedded/io_pool.h"
 #include "store/embedded/keyspace.h"
+#include "store/embedded/manifest_guard.h"
 #include "store/embedded/reclaim.h"
 #include "store/embedded/recovery.h"
 #include "store/embedded/snapshots.h"
@@ -27,6 +28,7 @@
 struct embedded {
     struct store store;
     int lock_file; /* held locked while open */
+    int synced;    /* the file of the syncer's and the guard's notes */
     bool sync;
     atomic_bool failed;           /* store invariant 6 */
     atomic_bool announced;        /* that it failed, in the log */
@@ -37,6 +39,7 @@ struct embedded {
     struct keyspace keyspace;
     struct spaces spaces;
     struct stripe *stripes;
+    struct manifest_guard guard;
     struct syncer syncer;
     struct extents extents;
     struct io_pool io;

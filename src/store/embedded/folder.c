@@ -1,6 +1,7 @@
 /* Making, locking and recognising the data folder. */
 #include "store/embedded/folder.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -93,15 +94,60 @@ static enum store_result check_format(const char *location, int folder, const ch
     return STORE_CORRUPT;
 }
 
-static enum store_result open_extents(const char *location, struct folder *folder,
-                                      const char **ret_problem)
+/* Nobody but the owner may read or enter it, or read a file in it, whatever the umask was when it
+ * was made. */
+static bool close_to_others(int folder)
 {
-    if (mkdirat(folder->fd, "extents", 0700) < 0 && errno != EEXIST)
-        return failed(location, "make `extents`", "the data folder cannot be written", ret_problem);
-    folder->extents = openat(folder->fd, "extents", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder->extents < 0)
-        return failed(location, "open `extents`", "the data folder cannot be read", ret_problem);
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    bool closed = dir && fchmod(folder, 0700) == 0;
+
+    while (closed && (entry = readdir(dir))) {
+        struct stat status;
+
+        if (entry->d_name[0] == '.' ||
+            fstatat(folder, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) < 0)
+            continue;
+        if (S_ISREG(status.st_mode) && (status.st_mode & 077))
+            closed = fchmodat(folder, entry->d_name, 0600, 0) == 0;
+    }
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    return closed;
+}
+
+static enum store_result open_subfolder(const char *location, const struct folder *folder,
+                                        const char *name, int *ret_fd, const char **ret_problem)
+{
+    int fd;
+
+    if (mkdirat(folder->fd, name, 0700) < 0 && errno != EEXIST)
+        return failed(location, name, "the data folder cannot be written", ret_problem);
+    fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return failed(location, name, "the data folder cannot be read", ret_problem);
+    if (!close_to_others(fd)) {
+        failed(location, name, "the data folder cannot be closed to other users", ret_problem);
+        close(fd);
+        return STORE_IO;
+    }
+    *ret_fd = fd;
     return STORE_OK;
+}
+
+static enum store_result open_subfolders(const char *location, struct folder *folder,
+                                         const char **ret_problem)
+{
+    int records;
+    enum store_result result = open_subfolder(location, folder, "records", &records, ret_problem);
+
+    if (result)
+        return result;
+    close(records);
+    return open_subfolder(location, folder, "extents", &folder->extents, ret_problem);
 }
 
 enum store_result folder_sync(const struct folder *folder, const char **ret_problem)
@@ -122,6 +168,8 @@ enum store_result folder_open(const char *location, struct folder *ret_folder,
     struct folder folder = { .fd = -1, .lock_file = -1, .extents = -1 };
     enum store_result result;
 
+    /* RocksDB makes its files as the umask lets it. */
+    umask(077);
     if (!make_folders(location))
         return failed(location, "make", "the data folder cannot be made", ret_problem);
     folder.fd = open(location, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -131,7 +179,7 @@ enum store_result folder_open(const char *location, struct folder *ret_folder,
     if (!result)
         result = check_format(location, folder.fd, ret_problem);
     if (!result)
-        result = open_extents(location, &folder, ret_problem);
+        result = open_subfolders(location, &folder, ret_problem);
     if (!result) {
         size_t size = strlen(location) + sizeof "/records";
 

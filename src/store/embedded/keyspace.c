@@ -18,6 +18,19 @@
 #define DELETION_WINDOW     1000
 #define DELETIONS_MAX       500
 
+/* Options that the C interface has no function for. The promises that rest on them:
+ *
+ * track_and_verify_wals_in_manifest: a log that is missing, emptied or cut while a newer one exists
+ *   is told from one whose end was never synced. A log's length goes into the MANIFEST when it was
+ *   closed and synced; log_chain.c and RocksDB both hold the file against it. Never together with a
+ *   lower max_manifest_file_size: RocksDB 7.8 forgets closed logs when it begins a new MANIFEST, and
+ *   then refuses a folder in which nothing is wrong.
+ * file_checksum_gen_factory: tables with blocks exchanged are found (table_sums.h). */
+#define NAMED_OPTIONS                                                                              \
+    "track_and_verify_wals_in_manifest=true;"                                                      \
+    "file_checksum_gen_factory=FileChecksumGenCrc32cFactory"
+
+enum { CHECKSUM_CRC32C = 1 };
 enum { WAL_POINT_IN_TIME = 2, INFO_LEVEL_WARN = 2 };
 
 enum store_result keyspace_error(const char *doing, char *error)
@@ -53,19 +66,33 @@ static rocksdb_cache_t *set_table_options(rocksdb_options_t *options, size_t cac
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
     rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
     rocksdb_block_based_options_set_format_version(table, 5);
+    /* Promise: salvage reads blocks of tables without RocksDB (table_file.h), with our own CRC-32C. */
+    rocksdb_block_based_options_set_checksum(table, CHECKSUM_CRC32C);
     rocksdb_options_set_block_based_table_factory(options, table);
     rocksdb_block_based_options_destroy(table);
     return cache;
+}
+
+/* A test build may make tables small, so that few records make many files. */
+static size_t write_buffer_bytes(void)
+{
+#ifdef LAGRA_GATES
+    const char *bytes = getenv("LAGRA_WRITE_BUFFER_BYTES");
+
+    if (bytes)
+        return strtoul(bytes, NULL, 10);
+#endif
+    return WRITE_BUFFER_BYTES;
 }
 
 static rocksdb_options_t *new_options(void)
 {
     rocksdb_options_t *options = rocksdb_options_create();
 
-    rocksdb_options_set_create_if_missing(options, 1);
+    /* Promise: damage that RocksDB can see is an error, in opening and in reading. */
     rocksdb_options_set_paranoid_checks(options, 1);
     rocksdb_options_set_compression(options, rocksdb_no_compression);
-    rocksdb_options_set_write_buffer_size(options, WRITE_BUFFER_BYTES);
+    rocksdb_options_set_write_buffer_size(options, write_buffer_bytes());
     rocksdb_options_set_max_write_buffer_number(options, WRITE_BUFFERS);
     rocksdb_options_set_arena_block_size(options, 256u << 10);
     rocksdb_options_set_max_background_jobs(options, 2);
@@ -76,6 +103,8 @@ static rocksdb_options_t *new_options(void)
     rocksdb_options_set_enable_write_thread_adaptive_yield(options, 0);
     /* The log is written by the syncer, not by each commit. */
     rocksdb_options_set_manual_wal_flush(options, 1);
+    /* Promise: a commit never survives without the one it was decided on. Logs are read up to the
+     * first record that is not whole, and nothing behind it. */
     rocksdb_options_set_wal_recovery_mode(options, WAL_POINT_IN_TIME);
     /* An iterator steps over every record that was deleted before it comes to the next that was not. */
     rocksdb_options_add_compact_on_deletion_collector_factory(options, DELETION_WINDOW,
@@ -88,13 +117,34 @@ static rocksdb_options_t *new_options(void)
     return options;
 }
 
-enum store_result keyspace_open(const char *path, size_t cache_bytes, struct keyspace *ret_keyspace,
-                                const char **ret_problem)
+/* All options; NULL when this RocksDB does not know one that a promise rests on. */
+static rocksdb_options_t *make_options(void)
 {
-    struct keyspace keyspace = { .options = new_options() };
+    rocksdb_options_t *base = new_options();
+    rocksdb_options_t *options = rocksdb_options_create();
+    char *error = NULL;
+
+    rocksdb_get_options_from_string(base, NAMED_OPTIONS, options, &error);
+    rocksdb_options_destroy(base);
+    if (!error)
+        return options;
+    keyspace_error("set the options of RocksDB", error);
+    rocksdb_options_destroy(options);
+    return NULL;
+}
+
+enum store_result keyspace_open(const char *path, size_t cache_bytes, enum keyspace_mode mode,
+                                struct keyspace *ret_keyspace, const char **ret_problem)
+{
+    struct keyspace keyspace = { .options = make_options() };
     char *error = NULL;
     enum store_result result;
 
+    if (!keyspace.options) {
+        *ret_problem = "this RocksDB lacks an option that the store needs";
+        return STORE_IO;
+    }
+    rocksdb_options_set_create_if_missing(keyspace.options, mode == KEYSPACE_NEW);
     keyspace.cache = set_table_options(keyspace.options, cache_bytes);
     keyspace.db = rocksdb_open(keyspace.options, path, &error);
     if (error) {
@@ -106,10 +156,25 @@ enum store_result keyspace_open(const char *path, size_t cache_bytes, struct key
         return result;
     }
     keyspace.read = rocksdb_readoptions_create();
+    /* Promise: store invariant 5, for records. */
     rocksdb_readoptions_set_verify_checksums(keyspace.read, 1);
     keyspace.write = rocksdb_writeoptions_create();
     *ret_keyspace = keyspace;
     return STORE_OK;
+}
+
+bool keyspace_is_busy(const struct keyspace *keyspace)
+{
+    static const char *const properties[] = { "rocksdb.mem-table-flush-pending",
+                                              "rocksdb.num-running-flushes",
+                                              "rocksdb.compaction-pending",
+                                              "rocksdb.num-running-compactions" };
+    uint64_t value;
+
+    for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++)
+        if (rocksdb_property_int(keyspace->db, properties[i], &value) == 0 && value > 0)
+            return true;
+    return false;
 }
 
 /* What is in memory goes to a file, so that the next start has no log to read. */

@@ -19,12 +19,17 @@ struct keyspace {
     rocksdb_writeoptions_t *write;
 };
 
-/* Opens or makes the key space in a folder. cache_bytes 0: default. Start-up thread.
- * *ret_problem: as store_open_embedded().
+/* Opens the key space in a folder, or makes it where there is none: in a folder that lost its
+ * CURRENT, RocksDB would make an empty one. */
+enum keyspace_mode { KEYSPACE_EXISTS, KEYSPACE_NEW };
+/* cache_bytes 0: default. Start-up thread. *ret_problem: as store_open_embedded().
  * returns STORE_OK, STORE_CORRUPT, STORE_IO */
-enum store_result keyspace_open(const char *path, size_t cache_bytes, struct keyspace *ret_keyspace,
-                                const char **ret_problem);
+enum store_result keyspace_open(const char *path, size_t cache_bytes, enum keyspace_mode mode,
+                                struct keyspace *ret_keyspace, const char **ret_problem);
 void keyspace_close(struct keyspace *keyspace);
+
+/* Whether a flush or a compaction is under way or about to begin. Any thread. */
+bool keyspace_is_busy(const struct keyspace *keyspace);
 
 uint64_t keyspace_sequence(const struct keyspace *keyspace);
 

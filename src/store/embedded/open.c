@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "store/embedded/embedded_private.h"
 #include "store/embedded/folder.h"
 #include "store/embedded/piece_read.h"
+#include "store/embedded/records_proof.h"
 
 static void failed(void *context)
 {
@@ -73,6 +75,7 @@ static void embedded_close(struct store *store)
     collector_stop(&embedded->collector);
     recovery_release(embedded); /* when its thread never ran */
     syncer_stop(&embedded->syncer);
+    manifest_guard_stop(&embedded->guard);
     io_pool_release(&embedded->io);
     reclaim_release(&embedded->reclaim);
     collector_release(&embedded->collector);
@@ -80,8 +83,10 @@ static void embedded_close(struct store *store)
     spaces_release(&embedded->spaces);
     verified_release(&embedded->verified);
     keyspace_close(&embedded->keyspace);
+    manifest_guard_close(&embedded->guard);
     extents_release(&embedded->extents);
     close(embedded->extents.folder);
+    close(embedded->synced);
     close(embedded->lock_file);
     free(embedded);
 }
@@ -115,51 +120,105 @@ static const struct store_operations embedded_operations = {
     .collect_now = embedded_collect_now,
 };
 
+static void log_finding(void *context, const char *sentence)
+{
+    (void)context;
+    log_line(LOG_ERROR, "store: %s", sentence);
+}
+
+/* What the operator is told of a folder that is refused. Leaked. */
+static const char *explain(const struct damage *damage)
+{
+    static const char form[] = "%s%s.\n  Nothing was changed. If the file can be had from a "
+                               "backup, put it back; else save what can be read:\n"
+                               "  lagra check --salvage FOLDER NEW-FOLDER";
+    const char *more = damage->count > 1 ? " (and more, in the log)" : "";
+    size_t size = sizeof form + strlen(damage->first) + strlen(more);
+    char *text = xmalloc(size);
+
+    snprintf(text, size, form, damage->first, more);
+    return text;
+}
+
+/* Opens the records, once it is proven that all of them are there. */
+static enum store_result open_records(struct embedded *embedded, const struct folder *folder,
+                                      size_t cache_bytes, const char **ret_problem)
+{
+    struct damage damage = { .say = log_finding };
+    struct records_proof proof;
+    uint64_t durable;
+    enum store_result result = syncer_open_note(folder->fd, &embedded->synced, &durable);
+
+    *ret_problem = "the data folder cannot be read";
+    if (result)
+        return result;
+    result = records_prove(folder->fd, embedded->synced, durable, PROOF_MEND, &damage, &proof);
+    if (damage.count > 0)
+        *ret_problem = explain(&damage);
+    damage_release(&damage);
+    if (!result)
+        result = keyspace_open(folder->records_path, cache_bytes,
+                               proof.is_new ? KEYSPACE_NEW : KEYSPACE_EXISTS, &embedded->keyspace,
+                               ret_problem);
+    if (!result && keyspace_sequence(&embedded->keyspace) < proof.sequence) {
+        log_line(LOG_ERROR, "store: RocksDB read the records up to %llu, there are %llu",
+                 (unsigned long long)keyspace_sequence(&embedded->keyspace),
+                 (unsigned long long)proof.sequence);
+        *ret_problem = "RocksDB does not read all records that are there";
+        keyspace_close(&embedded->keyspace);
+        result = STORE_CORRUPT;
+    }
+    if (result)
+        close(embedded->synced);
+    return result;
+}
+
 /* All that can fail, with no thread running yet. */
 static enum store_result open_parts(struct embedded *embedded, const struct folder *folder,
-                                    size_t cache_bytes, int *ret_note_file,
-                                    const char **ret_problem)
+                                    size_t cache_bytes, const char **ret_problem)
 {
-    enum store_result result =
-        keyspace_open(folder->records_path, cache_bytes, &embedded->keyspace, ret_problem);
+    enum store_result result = open_records(embedded, folder, cache_bytes, ret_problem);
 
     if (result)
         goto close_extents;
     result = folder_sync(folder, ret_problem);
     if (result)
-        goto close_keyspace;
-    result = syncer_check(folder->fd, keyspace_sequence(&embedded->keyspace), ret_note_file,
-                          ret_problem);
-    if (result)
-        goto close_keyspace;
+        goto close_records;
     result = extents_open(&embedded->extents, folder->extents, ret_problem);
     if (result)
-        goto close_note;
+        goto close_records;
+    *ret_problem = "the records in the data folder are damaged";
     result = recovery_begin(embedded);
+    if (result)
+        goto release;
+    *ret_problem = "the data folder cannot be opened";
+    result =
+        manifest_guard_open(&embedded->guard, folder->fd, embedded->synced, &embedded->keyspace);
     if (!result)
         return STORE_OK;
-    *ret_problem = "the records in the data folder are damaged";
+release:
     recovery_release(embedded);
     extents_release(&embedded->extents);
-close_note:
-    close(*ret_note_file);
-close_keyspace:
+close_records:
     keyspace_close(&embedded->keyspace);
+    close(embedded->synced);
 close_extents:
     close(folder->extents);
     return result;
 }
 
 /* Each part is brought up, with or without its thread, so that all can be closed alike. */
-static bool start_threads(struct embedded *embedded, int note_file)
+static bool start_threads(struct embedded *embedded)
 {
-    bool syncs = syncer_start(&embedded->syncer, &embedded->keyspace, embedded->sync, note_file,
-                              failed, embedded);
+    bool guards = manifest_guard_start(&embedded->guard);
+    bool syncs = syncer_start(&embedded->syncer, &embedded->keyspace, &embedded->guard,
+                              embedded->sync, embedded->synced, failed, embedded);
     bool writes = io_pool_start(&embedded->io);
     bool hashes = stage_hasher_start(&embedded->hasher, &embedded->io);
     bool syncs_extents = extent_syncer_start(&embedded->extent_syncer, embedded);
 
-    return syncs && writes && hashes && syncs_extents && collector_start(&embedded->collector);
+    return guards && syncs && writes && hashes && syncs_extents &&
+           collector_start(&embedded->collector);
 }
 
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
@@ -167,7 +226,6 @@ enum store_result store_open_embedded(const struct store_options *options, struc
 {
     struct embedded *embedded;
     struct folder folder;
-    int note_file;
     enum store_result result = folder_open(options->location, &folder, ret_problem);
 
     if (result)
@@ -181,7 +239,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     verified_init(&embedded->verified);
     collector_init(&embedded->collector, embedded);
     reclaim_init(&embedded->reclaim, collector_poke, &embedded->collector);
-    result = open_parts(embedded, &folder, options->cache_bytes, &note_file, ret_problem);
+    result = open_parts(embedded, &folder, options->cache_bytes, ret_problem);
     folder_release(&folder);
     if (result) {
         reclaim_release(&embedded->reclaim);
@@ -193,7 +251,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         free(embedded);
         return result;
     }
-    if (!start_threads(embedded, note_file)) {
+    if (!start_threads(embedded)) {
         embedded_close(&embedded->store);
         *ret_problem = "the threads that it needs cannot be started";
         return STORE_SHORTAGE;

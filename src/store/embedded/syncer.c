@@ -2,7 +2,6 @@
 #include "store/embedded/syncer.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,31 +15,27 @@
 #define GATHER_FROM  4 /* waiters woken by one sync */
 #define GATHER_US    100
 
-enum store_result syncer_check(int folder, uint64_t newest, int *ret_note_file,
-                               const char **ret_problem)
+enum store_result syncer_open_note(int folder, int *ret_synced, uint64_t *ret_sequence)
 {
     unsigned char note[NOTE_SIZE];
-    ssize_t size;
+    ssize_t size = -1;
     int fd = openat(folder, "synced", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     if (fd >= 0)
         size = pread(fd, note, sizeof note, 0);
-    if (fd < 0 || size < 0) {
+    if (size < 0) {
         log_errno("store: open the note of what is durable");
-        *ret_problem = "the file `synced` in the data folder cannot be read";
         if (fd >= 0)
             close(fd);
         return STORE_IO;
     }
     /* A note that is short or torn says nothing: it is a check, not the truth. */
-    if (size == NOTE_SIZE && le64_get(note) == ~le64_get(note + 8) && le64_get(note) > newest) {
-        log_line(LOG_ERROR, "store: records end at %llu, %llu had been made durable",
-                 (unsigned long long)newest, (unsigned long long)le64_get(note));
-        *ret_problem = "acknowledged records are missing: the log of records is damaged";
-        close(fd);
-        return STORE_CORRUPT;
-    }
-    *ret_note_file = fd;
+    *ret_sequence = 0;
+    if (size == NOTE_SIZE && le64_get(note) == ~le64_get(note + 8))
+        *ret_sequence = le64_get(note);
+    else if (size > 0)
+        log_line(LOG_WARN, "store: the note of what is durable, `synced`, is damaged");
+    *ret_synced = fd;
     return STORE_OK;
 }
 
@@ -50,7 +45,7 @@ static void note(const struct syncer *syncer, uint64_t sequence)
 
     le64_put(bytes, sequence);
     le64_put(bytes + 8, ~sequence);
-    if (pwrite(syncer->note_file, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
+    if (pwrite(syncer->synced, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         log_errno("store: note what is durable"); /* a weaker check at the next start, no more */
 }
 
@@ -162,27 +157,32 @@ static void *sync_over_and_over(void *argument)
             syncer_break(syncer);
             continue;
         }
+        /* Noted before anybody is told: what was told is in the note, whenever a kill comes. */
+        note(syncer, target);
         atomic_store(&syncer->durable, target);
         count = wake_ready(syncer);
-        note(syncer, target);
+        manifest_guard_look(syncer->guard);
         if (count >= GATHER_FROM)
             let_gather();
     }
     return NULL;
 }
 
-bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace, bool sync, int note_file,
+bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
+                  struct manifest_guard *guard, bool sync, int synced,
                   void (*failed)(void *context), void *context)
 {
     syncer->keyspace = keyspace;
     syncer->sync = sync;
-    syncer->note_file = note_file;
+    syncer->guard = guard;
+    syncer->synced = synced;
     syncer->failed = failed;
     syncer->context = context;
     lock_init(&syncer->lock, RANK_SYNCER);
     lock_condition_init(&syncer->work);
     /* What a start finds was replayed and synced by the opening itself. */
     atomic_store(&syncer->durable, keyspace_sequence(keyspace));
+    note(syncer, keyspace_sequence(keyspace));
     return thread_start(&syncer->thread, sync_over_and_over, syncer);
 }
 
@@ -196,7 +196,6 @@ void syncer_stop(struct syncer *syncer)
     assert(!syncer->waiters);
     pthread_cond_destroy(&syncer->work);
     lock_release(&syncer->lock);
-    close(syncer->note_file);
 }
 
 void syncer_wrote(struct syncer *syncer)

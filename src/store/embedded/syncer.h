@@ -1,13 +1,14 @@
 /* Group commit: one thread syncs the log over and over while there is work, and wakes all whose
  * sequence is covered.
  *
- * After each sync the durable sequence is noted in the file `synced` (not synced itself; it reaches
- * the disk when the kernel likes). At open the records must be at least as new as that note: a log
- * whose end was lost or damaged after it had been acknowledged is so told from one that merely ends
- * in a torn write.
+ * After each sync, and before anybody is told, the durable sequence is noted in the file `synced`
+ * (not synced itself; it reaches the disk when the kernel likes). At open the records must be at
+ * least as new as that note: a log whose end was lost or damaged after it had been acknowledged is
+ * so told from one that merely ends in a torn write.
  *
  *   synced   8 le   sequence
- *            8 le   its complement */
+ *            8 le   its complement
+ *            36     a note of the MANIFEST (manifest_guard.h) */
 #ifndef LAGRA_STORE_EMBEDDED_SYNCER_H
 #define LAGRA_STORE_EMBEDDED_SYNCER_H
 
@@ -16,11 +17,13 @@
 #include "base/lock.h"
 #include "base/thread.h"
 #include "store/embedded/keyspace.h"
+#include "store/embedded/manifest_guard.h"
 
 struct syncer {
     const struct keyspace *keyspace;
-    bool sync;     /* false: everything counts as durable at once */
-    int note_file; /* `synced` */
+    struct manifest_guard *guard;
+    bool sync;  /* false: everything counts as durable at once */
+    int synced; /* the file; the caller's */
     void (*failed)(void *context);
     void *context;
     struct thread thread;
@@ -36,13 +39,13 @@ struct syncer {
     bool stopping;          /* under lock */
 };
 
-/* Checks the note against the records. folder: of the data.
- * returns STORE_OK, STORE_CORRUPT (acknowledged records are missing), STORE_IO */
-enum store_result syncer_check(int folder, uint64_t newest, int *ret_note_file,
-                               const char **ret_problem);
+/* Opens the file `synced`, made when there is none, and reads the sequence in it: 0 when it says
+ * nothing. folder: of the data. returns STORE_OK, STORE_IO (logged) */
+enum store_result syncer_open_note(int folder, int *ret_synced, uint64_t *ret_sequence);
 /* failed(context) is called once, from the thread, when a sync fails. False: no thread; to be stopped
  * all the same. */
-bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace, bool sync, int note_file,
+bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
+                  struct manifest_guard *guard, bool sync, int synced,
                   void (*failed)(void *context), void *context);
 /* Syncs what is left and ends the thread. */
 void syncer_stop(struct syncer *syncer);

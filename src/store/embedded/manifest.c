@@ -1,0 +1,259 @@
+/* Edits of a MANIFEST, applied one after the other. */
+#include "store/embedded/manifest.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/endian.h"
+#include "store/embedded/record_log.h"
+
+/* The tags of RocksDB 7.8. */
+enum {
+    TAG_COMPARATOR = 1,
+    TAG_LOG_NUMBER = 2,
+    TAG_NEXT_FILE = 3,
+    TAG_LAST_SEQUENCE = 4,
+    TAG_COMPACT_CURSOR = 5,
+    TAG_DELETED_FILE = 6,
+    TAG_PREVIOUS_LOG = 9,
+    TAG_MIN_LOG = 10,
+    TAG_NEW_FILE_4 = 103,
+    TAG_COLUMN_FAMILY = 200,
+    TAG_COLUMN_FAMILY_ADD = 201,
+    TAG_MAX_COLUMN_FAMILY = 203,
+    /* From here on: a length and that many bytes; unknown ones may be skipped. */
+    TAG_SKIPPABLE = 1 << 13,
+    TAG_LOG_ADDED = TAG_SKIPPABLE + 7,
+    TAG_LOGS_DELETED = TAG_SKIPPABLE + 8,
+};
+
+/* Tags of the fields of a new file. */
+enum {
+    FIELD_END = 1,
+    FIELD_MIN_LOG = 3,
+    FIELD_CRC = 7,
+    FIELD_NOT_SKIPPABLE = 1 << 6,
+};
+
+enum { LOG_FIELD_END = 1, LOG_FIELD_SIZE = 2 };
+
+static bool read_varint(struct bytes *from, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64 && from->len > 0; shift += 7) {
+        unsigned char c = (unsigned char)*from->ptr;
+
+        *from = bytes_from(*from, 1);
+        value |= (uint64_t)(c & 0x7F) << shift;
+        if (c < 0x80) {
+            *ret_value = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_string(struct bytes *from, struct bytes *ret_string)
+{
+    uint64_t length;
+
+    if (!read_varint(from, &length) || length > from->len)
+        return false;
+    *ret_string = bytes_of(from->ptr, (size_t)length);
+    *from = bytes_from(*from, (size_t)length);
+    return true;
+}
+
+static void raise(uint64_t *value, uint64_t to)
+{
+    if (to > *value)
+        *value = to;
+}
+
+static void add_table(struct manifest *manifest, struct manifest_table table)
+{
+    if (manifest->table_count == manifest->table_capacity) {
+        manifest->table_capacity = manifest->table_capacity > 0 ? 2 * manifest->table_capacity : 16;
+        manifest->tables =
+            xrealloc(manifest->tables, manifest->table_capacity * sizeof manifest->tables[0]);
+    }
+    manifest->tables[manifest->table_count++] = table;
+}
+
+/* False: there is none. */
+static bool remove_table(struct manifest *manifest, uint64_t level, uint64_t number)
+{
+    for (size_t i = 0; i < manifest->table_count; i++)
+        if (manifest->tables[i].number == number && manifest->tables[i].level == level) {
+            manifest->tables[i] = manifest->tables[--manifest->table_count];
+            return true;
+        }
+    return false;
+}
+
+static bool read_new_file(struct manifest *manifest, struct bytes *from)
+{
+    struct manifest_table table = { 0 };
+    struct bytes key, field;
+    uint64_t smallest, largest, tag;
+
+    if (!read_varint(from, &table.level) || !read_varint(from, &table.number) ||
+        !read_varint(from, &table.size) || !read_string(from, &key) || !read_string(from, &key) ||
+        !read_varint(from, &smallest) || !read_varint(from, &largest))
+        return false;
+    for (;;) {
+        if (!read_varint(from, &tag))
+            return false;
+        if (tag == FIELD_END)
+            break;
+        if (!read_string(from, &field))
+            return false;
+        if (tag == FIELD_MIN_LOG && field.len == 8) {
+            raise(&manifest->first_log, le64_get(field.ptr));
+        } else if (tag == FIELD_CRC && field.len == 4) {
+            table.crc = be32_get(field.ptr);
+            table.has_crc = true;
+        } else if (tag & FIELD_NOT_SKIPPABLE) {
+            return false;
+        }
+    }
+    raise(&manifest->last_sequence, largest);
+    add_table(manifest, table);
+    return true;
+}
+
+static struct manifest_log *find_log(struct manifest *manifest, uint64_t number)
+{
+    for (size_t i = 0; i < manifest->log_count; i++)
+        if (manifest->logs[i].number == number)
+            return &manifest->logs[i];
+    if (manifest->log_count == manifest->log_capacity) {
+        manifest->log_capacity = manifest->log_capacity > 0 ? 2 * manifest->log_capacity : 8;
+        manifest->logs =
+            xrealloc(manifest->logs, manifest->log_capacity * sizeof manifest->logs[0]);
+    }
+    manifest->logs[manifest->log_count] = (struct manifest_log){ .number = number };
+    return &manifest->logs[manifest->log_count++];
+}
+
+/* A log was created, or closed: then with its size. */
+static bool read_log(struct manifest *manifest, struct bytes from)
+{
+    uint64_t number, tag, size;
+
+    if (!read_varint(&from, &number))
+        return false;
+    while (read_varint(&from, &tag)) {
+        if (tag == LOG_FIELD_END)
+            return true;
+        if (tag != LOG_FIELD_SIZE || !read_varint(&from, &size))
+            return false;
+        find_log(manifest, number)->size = size;
+    }
+    return false;
+}
+
+static bool delete_logs(struct manifest *manifest, struct bytes from)
+{
+    uint64_t below;
+    size_t kept = 0;
+
+    if (!read_varint(&from, &below))
+        return false;
+    for (size_t i = 0; i < manifest->log_count; i++)
+        if (manifest->logs[i].number >= below)
+            manifest->logs[kept++] = manifest->logs[i];
+    manifest->log_count = kept;
+    return true;
+}
+
+/* The fields behind a tag whose form is a single number or string. */
+static bool read_simple(struct manifest *manifest, uint64_t tag, struct bytes *from)
+{
+    struct bytes string;
+    uint64_t value;
+
+    switch (tag) {
+    case TAG_COMPARATOR:
+    case TAG_COLUMN_FAMILY_ADD:
+        return read_string(from, &string);
+    case TAG_LOG_NUMBER:
+    case TAG_MIN_LOG:
+        if (!read_varint(from, &value))
+            return false;
+        raise(&manifest->first_log, value);
+        return true;
+    case TAG_LAST_SEQUENCE:
+        if (!read_varint(from, &value))
+            return false;
+        raise(&manifest->last_sequence, value);
+        return true;
+    case TAG_NEXT_FILE:
+    case TAG_PREVIOUS_LOG:
+    case TAG_MAX_COLUMN_FAMILY:
+        return read_varint(from, &value);
+    case TAG_COLUMN_FAMILY: /* 0, the only one, is not written */
+    default:
+        return false;
+    }
+}
+
+static bool read_field(struct manifest *manifest, uint64_t tag, struct bytes *from)
+{
+    struct bytes string;
+    uint64_t level, number;
+
+    if (tag == TAG_NEW_FILE_4)
+        return read_new_file(manifest, from);
+    if (tag == TAG_DELETED_FILE)
+        return read_varint(from, &level) && read_varint(from, &number) &&
+               remove_table(manifest, level, number);
+    if (tag == TAG_COMPACT_CURSOR)
+        return read_varint(from, &level) && read_string(from, &string);
+    if (!(tag & TAG_SKIPPABLE))
+        return read_simple(manifest, tag, from);
+    if (!read_string(from, &string))
+        return false;
+    if (tag == TAG_LOG_ADDED)
+        return read_log(manifest, string);
+    if (tag == TAG_LOGS_DELETED)
+        return delete_logs(manifest, string);
+    return true;
+}
+
+static bool apply(struct manifest *manifest, struct bytes edit)
+{
+    while (edit.len > 0) {
+        uint64_t tag;
+
+        if (!read_varint(&edit, &tag) || !read_field(manifest, tag, &edit))
+            return false;
+    }
+    return true;
+}
+
+enum store_result manifest_read(int fd, uint64_t limit, struct manifest *ret_manifest)
+{
+    struct record_log log;
+    struct bytes edit;
+    enum record_log_result got;
+    bool understood = true;
+
+    *ret_manifest = (struct manifest){ 0 };
+    record_log_init(&log, fd, limit);
+    while ((got = record_log_next(&log, &edit)) == RECORD_LOG_RECORD && understood)
+        understood = apply(ret_manifest, edit);
+    ret_manifest->size = log.whole_end;
+    ret_manifest->torn = got != RECORD_LOG_END;
+    record_log_release(&log);
+    if (got == RECORD_LOG_IO)
+        return STORE_IO;
+    return understood && ret_manifest->size > 0 ? STORE_OK : STORE_CORRUPT;
+}
+
+void manifest_release(struct manifest *manifest)
+{
+    free(manifest->tables);
+    free(manifest->logs);
+}

@@ -1,0 +1,46 @@
+/* What RocksDB's MANIFEST says: which files of tables the records are in, from which log on they
+ * must be read, which logs were closed and how long they were then. Ours, to know it before RocksDB
+ * opens the folder, because opening deletes what the MANIFEST does not name.
+ *
+ * A MANIFEST is a file of records (record_log.h), each a list of (varint tag, fields). Only what
+ * RocksDB 7.8 writes for one column family is understood; anything else is refused, not guessed. */
+#ifndef LAGRA_STORE_EMBEDDED_MANIFEST_H
+#define LAGRA_STORE_EMBEDDED_MANIFEST_H
+
+#include "store/store.h"
+
+/* A file of a table, NNNNNN.sst. */
+struct manifest_table {
+    uint64_t number;
+    uint64_t size;
+    uint64_t level;
+    uint32_t crc; /* CRC-32C of the whole file */
+    bool has_crc; /* false: written by a version that took none */
+};
+
+/* A log, NNNNNN.log, that was closed and synced. */
+struct manifest_log {
+    uint64_t number;
+    uint64_t size;
+};
+
+struct manifest {
+    struct manifest_table *tables;
+    size_t table_count;
+    size_t table_capacity;
+    struct manifest_log *logs;
+    size_t log_count;
+    size_t log_capacity;
+    uint64_t first_log;     /* logs below are in tables */
+    uint64_t last_sequence; /* in tables up to here */
+    uint64_t size;          /* bytes of whole records */
+    bool torn;              /* more bytes follow */
+};
+
+/* Reads up to `limit` bytes. *ret_manifest is initialised in any case.
+ * returns STORE_OK, STORE_CORRUPT (there is no whole record, or one that is not understood; not
+ * logged), STORE_IO */
+enum store_result manifest_read(int fd, uint64_t limit, struct manifest *ret_manifest);
+void manifest_release(struct manifest *manifest);
+
+#endif

@@ -1,0 +1,260 @@
+/* Taking notes. */
+#include "store/embedded/manifest_guard.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/crc.h"
+#include "base/endian.h"
+#include "base/log.h"
+#include "store/embedded/records_files.h"
+
+#define NOTE_OFFSET 16
+#define NOTE_SIZE   36
+#define COPY_BEGIN  "manifest-"
+#define BUSY_MS     200  /* RocksDB flushes or compacts: its MANIFEST will grow without a sync */
+#define RETRY_MS    1000 /* a note failed */
+
+static const char magic[8] = "LAGRAMAN";
+
+void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number)
+{
+    snprintf(to, MANIFEST_COPY_NAME_SIZE, COPY_BEGIN "%06" PRIu64, number);
+}
+
+enum store_result manifest_note_read(int synced, struct manifest_note *ret_note)
+{
+    unsigned char bytes[NOTE_SIZE];
+    ssize_t size = pread(synced, bytes, sizeof bytes, NOTE_OFFSET);
+
+    *ret_note = (struct manifest_note){ 0 };
+    if (size < 0) {
+        log_errno("store: read the note of the MANIFEST");
+        return STORE_IO;
+    }
+    if (size == NOTE_SIZE && memcmp(bytes, magic, sizeof magic) == 0 &&
+        crc32c(0, bytes, NOTE_SIZE - 4) == le32_get(bytes + NOTE_SIZE - 4))
+        *ret_note = (struct manifest_note){
+            .number = le64_get(bytes + 8),
+            .length = le64_get(bytes + 16),
+            .crc = le64_get(bytes + 24),
+        };
+    else if (size > 0)
+        log_line(LOG_WARN, "store: the note of the MANIFEST in `synced` is damaged; what it would "
+                           "prove is proven by the logs alone");
+    return STORE_OK;
+}
+
+static bool write_note(const struct manifest_guard *guard)
+{
+    unsigned char bytes[NOTE_SIZE];
+
+    memcpy(bytes, magic, sizeof magic);
+    le64_put(bytes + 8, guard->note.number);
+    le64_put(bytes + 16, guard->note.length);
+    le64_put(bytes + 24, guard->note.crc);
+    le32_put(bytes + NOTE_SIZE - 4, crc32c(0, bytes, NOTE_SIZE - 4));
+    return pwrite(guard->synced, bytes, sizeof bytes, NOTE_OFFSET) == (ssize_t)sizeof bytes &&
+           fdatasync(guard->synced) == 0;
+}
+
+/* Removes the copies of older MANIFESTs: nothing refers to them any longer. */
+static void remove_old_copies(const struct manifest_guard *guard)
+{
+    char kept[MANIFEST_COPY_NAME_SIZE];
+    int fd = openat(guard->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+
+    manifest_copy_name(kept, guard->note.number);
+    while (dir && (entry = readdir(dir)))
+        if (strncmp(entry->d_name, COPY_BEGIN, sizeof COPY_BEGIN - 1) == 0 &&
+            strcmp(entry->d_name, kept) != 0)
+            unlinkat(guard->folder, entry->d_name, 0);
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+}
+
+static void close_files(struct manifest_guard *guard)
+{
+    if (guard->source >= 0)
+        close(guard->source);
+    if (guard->copy >= 0)
+        close(guard->copy);
+    guard->source = -1;
+    guard->copy = -1;
+}
+
+/* Opens the MANIFEST that CURRENT names, and begins its copy. */
+static bool open_files(struct manifest_guard *guard)
+{
+    char name[RECORDS_NAME_SIZE], copy_name[MANIFEST_COPY_NAME_SIZE];
+
+    guard->note = (struct manifest_note){ 0 };
+    if (!records_current(guard->records, &guard->note.number))
+        return false;
+    records_file_name(name, RECORDS_MANIFEST, guard->note.number);
+    manifest_copy_name(copy_name, guard->note.number);
+    guard->source = openat(guard->records, name, O_RDONLY | O_CLOEXEC);
+    if (guard->source < 0)
+        return false;
+    guard->copy = openat(guard->folder, copy_name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    return guard->copy >= 0;
+}
+
+/* Adds what is new to the copy, and to the sum. */
+static bool copy_new(struct manifest_guard *guard, uint64_t length)
+{
+    char buffer[16384];
+    struct manifest_note *note = &guard->note;
+
+    while (note->length < length) {
+        uint64_t left = length - note->length;
+        size_t want = left < sizeof buffer ? (size_t)left : sizeof buffer;
+        ssize_t n = pread(guard->source, buffer, want, (off_t)note->length);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0 || pwrite(guard->copy, buffer, (size_t)n, (off_t)note->length) != n)
+            return false;
+        note->crc = crc64(note->crc, buffer, (size_t)n);
+        note->length += (uint64_t)n;
+    }
+    return true;
+}
+
+/* The steps in this order: what is noted is durable, in the MANIFEST and in its copy. */
+static bool take_note(struct manifest_guard *guard)
+{
+    struct stat status;
+    bool is_new;
+
+    if (guard->source >= 0 && fstat(guard->source, &status) == 0 && status.st_nlink == 0)
+        close_files(guard);
+    is_new = guard->source < 0;
+    if (is_new && !open_files(guard))
+        return false;
+    if (fstat(guard->source, &status) < 0 || fdatasync(guard->source) < 0 ||
+        !copy_new(guard, (uint64_t)status.st_size) || fdatasync(guard->copy) < 0 ||
+        (is_new && fsync(guard->folder) < 0) || !write_note(guard))
+        return false;
+    if (is_new)
+        remove_old_copies(guard);
+    atomic_store(&guard->length, guard->note.length);
+    return true;
+}
+
+/* A note that fails is begun anew, with a whole copy: of what a failed sync did nothing is known. The
+ * note before stays true. */
+static void note_or_log(struct manifest_guard *guard)
+{
+    bool taken = take_note(guard);
+
+    if (!taken) {
+        if (!atomic_load(&guard->stale))
+            log_errno("store: note the MANIFEST");
+        close_files(guard);
+    }
+    atomic_store(&guard->stale, !taken);
+}
+
+static bool has_changed(const struct manifest_guard *guard)
+{
+    struct stat status;
+
+    return atomic_load(&guard->stale) || fstat(guard->source, &status) < 0 ||
+           status.st_nlink == 0 || (uint64_t)status.st_size != atomic_load(&guard->length);
+}
+
+/* RocksDB flushes or compacts after the last commit, too. */
+static int next_look_ms(const struct manifest_guard *guard)
+{
+    if (atomic_load(&guard->stale))
+        return RETRY_MS;
+    return keyspace_is_busy(guard->keyspace) ? BUSY_MS : -1;
+}
+
+static void *take_notes(void *argument)
+{
+    struct manifest_guard *guard = argument;
+
+    lock_take(&guard->lock);
+    while (!guard->stopping) {
+        lock_give(&guard->lock);
+        int timeout_ms = next_look_ms(guard);
+
+        lock_take(&guard->lock);
+        if (!guard->asked && !guard->stopping)
+            lock_wait(&guard->lock, &guard->work, timeout_ms);
+        guard->asked = false;
+        lock_give(&guard->lock);
+        if (has_changed(guard))
+            note_or_log(guard);
+        lock_take(&guard->lock);
+    }
+    lock_give(&guard->lock);
+    return NULL;
+}
+
+enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, int synced,
+                                      const struct keyspace *keyspace)
+{
+    *guard =
+        (struct manifest_guard){ .keyspace = keyspace, .synced = synced, .source = -1, .copy = -1 };
+    guard->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    guard->records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (guard->folder < 0 || guard->records < 0) {
+        log_errno("store: open the data folder");
+        if (guard->folder >= 0)
+            close(guard->folder);
+        return STORE_IO;
+    }
+    note_or_log(guard);
+    lock_init(&guard->lock, RANK_SYNCER);
+    lock_condition_init(&guard->work);
+    return STORE_OK;
+}
+
+bool manifest_guard_start(struct manifest_guard *guard)
+{
+    return thread_start(&guard->thread, take_notes, guard);
+}
+
+void manifest_guard_look(struct manifest_guard *guard)
+{
+    if (!has_changed(guard))
+        return;
+    lock_take(&guard->lock);
+    if (!guard->asked) {
+        guard->asked = true;
+        pthread_cond_signal(&guard->work);
+    }
+    lock_give(&guard->lock);
+}
+
+void manifest_guard_stop(struct manifest_guard *guard)
+{
+    lock_take(&guard->lock);
+    guard->stopping = true;
+    pthread_cond_signal(&guard->work);
+    lock_give(&guard->lock);
+    thread_join(&guard->thread);
+    pthread_cond_destroy(&guard->work);
+    lock_release(&guard->lock);
+}
+
+void manifest_guard_close(struct manifest_guard *guard)
+{
+    if (has_changed(guard))
+        note_or_log(guard);
+    close_files(guard);
+    close(guard->folder);
+    close(guard->records);
+}

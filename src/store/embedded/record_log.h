@@ -1,0 +1,47 @@
+/* Reading RocksDB's files of records: its write-ahead logs and its MANIFEST have one form. Ours,
+ * because RocksDB's own reader takes a record whose length was damaged for the torn end of the file
+ * and says nothing.
+ *
+ *   file     blocks of 32 KiB, the last one short
+ *   block    fragments; fewer than 7 bytes at its end are zeros
+ *   fragment 4 le  masked CRC-32C of type and bytes
+ *            2 le  length
+ *            1     type: 1 whole record, 2 first, 3 middle, 4 last fragment of one
+ *            the bytes
+ *
+ * The recyclable form (types 5 to 8) and compressed logs are not used: keyspace.c never asks for
+ * them. */
+#ifndef LAGRA_STORE_EMBEDDED_RECORD_LOG_H
+#define LAGRA_STORE_EMBEDDED_RECORD_LOG_H
+
+#include "store/store.h"
+
+#define RECORD_LOG_BLOCK 32768u
+
+struct record_log {
+    int fd;             /* the caller's */
+    uint64_t limit;     /* bytes of the file that are read */
+    uint64_t block_at;  /* where the block in memory begins */
+    size_t block_size;  /* bytes of it */
+    size_t at;          /* the next fragment in it */
+    uint64_t whole_end; /* end of the last whole record returned */
+    unsigned char *block;
+    char *record;
+    size_t record_capacity;
+};
+
+enum record_log_result {
+    RECORD_LOG_RECORD,
+    RECORD_LOG_END,  /* the file ends behind a whole record */
+    RECORD_LOG_TORN, /* what follows whole_end is not a whole record */
+    RECORD_LOG_IO,   /* logged */
+};
+
+/* limit: UINT64_MAX for the whole file. */
+void record_log_init(struct record_log *log, int fd, uint64_t limit);
+void record_log_release(struct record_log *log);
+/* The next record; valid until the next call. After anything else than RECORD_LOG_RECORD there is
+ * no next one. */
+enum record_log_result record_log_next(struct record_log *log, struct bytes *ret_record);
+
+#endif

@@ -1,0 +1,375 @@
+/* Which MANIFEST, and whether all that it needs is there. */
+#include "store/embedded/records_proof.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "store/embedded/log_chain.h"
+#include "store/embedded/manifest.h"
+#include "store/embedded/table_sums.h"
+
+#define RESTORED_NAME "manifest.restored" /* a copy on its way back into records/ */
+
+/* One run of the proof. */
+struct proof {
+    int folder;
+    int records;
+    enum proof_mode mode;
+    uint64_t durable;
+    struct manifest_note note;
+    struct records_files files;
+};
+
+/* A MANIFEST that may be the right one, and what it leads to. */
+struct candidate {
+    uint64_t number;
+    int fd;
+    bool is_restored; /* not in records/ yet */
+    struct manifest manifest;
+    struct log_chain chain;
+};
+
+static void candidate_release(struct candidate *candidate)
+{
+    if (candidate->fd >= 0)
+        close(candidate->fd);
+    manifest_release(&candidate->manifest);
+}
+
+/* ---- 1. the MANIFEST ---- */
+
+/* Makes RESTORED_NAME: the copy up to the noted length, then what the damaged file has behind it.
+ * damaged: -1, there is none. *ret_fd: the new file.
+ * returns STORE_OK, STORE_NOT_FOUND (the copy is not as noted), STORE_IO */
+static enum store_result build_restored(const struct proof *proof, int damaged, int *ret_fd)
+{
+    const struct manifest_note *note = &proof->note;
+    char name[MANIFEST_COPY_NAME_SIZE];
+    enum store_result result;
+    struct stat status;
+    uint64_t crc;
+    int copy, fd;
+
+    manifest_copy_name(name, note->number);
+    copy = openat(proof->folder, name, O_RDONLY | O_CLOEXEC);
+    if (copy < 0)
+        return STORE_NOT_FOUND;
+    result = records_crc64(copy, note->length, &crc);
+    if (!result && crc != note->crc)
+        result = STORE_NOT_FOUND;
+    fd = result
+             ? -1
+             : openat(proof->folder, RESTORED_NAME, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (!result && fd < 0) {
+        log_errno("store: make " RESTORED_NAME);
+        result = STORE_IO;
+    }
+    if (!result)
+        result = records_copy(copy, fd, 0, note->length);
+    if (!result && damaged >= 0 && fstat(damaged, &status) == 0 &&
+        (uint64_t)status.st_size > note->length)
+        result = records_copy(damaged, fd, note->length, (uint64_t)status.st_size);
+    close(copy);
+    if (result && fd >= 0)
+        close(fd);
+    if (!result)
+        *ret_fd = fd;
+    return result;
+}
+
+/* Opens a MANIFEST whose noted bytes are proven, from its file or from the copy.
+ * returns STORE_OK, STORE_CORRUPT (with a finding), STORE_IO */
+static enum store_result open_candidate(const struct proof *proof, uint64_t number,
+                                        struct damage *damage, struct candidate *ret_candidate)
+{
+    struct candidate candidate = { .number = number };
+    enum store_result result = STORE_OK;
+    char name[RECORDS_NAME_SIZE];
+    uint64_t crc = 0;
+    int restored;
+
+    records_file_name(name, RECORDS_MANIFEST, number);
+    candidate.fd = openat(proof->records, name, O_RDONLY | O_CLOEXEC);
+    if (candidate.fd >= 0 && number == proof->note.number)
+        result = records_crc64(candidate.fd, proof->note.length, &crc);
+    if (result == STORE_IO)
+        goto out;
+    if (number == proof->note.number && (candidate.fd < 0 || result || crc != proof->note.crc)) {
+        result = build_restored(proof, candidate.fd, &restored);
+        if (result == STORE_NOT_FOUND) {
+            damage_found(damage, "records/%s is damaged, and its copy too", name);
+            result = STORE_CORRUPT;
+        }
+        if (result)
+            goto out;
+        if (candidate.fd >= 0)
+            close(candidate.fd);
+        candidate.fd = restored;
+        candidate.is_restored = true;
+    }
+    if (candidate.fd < 0) {
+        damage_found(damage, "records/%s is missing", name);
+        return STORE_CORRUPT;
+    }
+    result = manifest_read(candidate.fd, UINT64_MAX, &candidate.manifest);
+    if (result == STORE_CORRUPT)
+        damage_found(damage, "records/%s cannot be read", name);
+out:
+    if (result)
+        candidate_release(&candidate);
+    else
+        *ret_candidate = candidate;
+    return result;
+}
+
+/* ---- 2 and 3. what it names ---- */
+
+/* All findings about one candidate. returns STORE_OK (also with damage), STORE_IO */
+static enum store_result examine(const struct proof *proof, struct candidate *candidate,
+                                 struct damage *damage)
+{
+    enum store_result result = table_sums_check(proof->records, &candidate->manifest, damage);
+
+    if (!result)
+        result = log_chain_follow(proof->records, &proof->files, &candidate->manifest, damage,
+                                  &candidate->chain);
+    if (!result && candidate->chain.sequence < proof->durable)
+        damage_found(damage,
+                     "the records end at sequence %" PRIu64 ", but all up to %" PRIu64
+                     " had been acknowledged",
+                     candidate->chain.sequence, proof->durable);
+    return result;
+}
+
+/* A candidate that needs nothing that is missing.
+ * returns STORE_OK, STORE_CORRUPT (with findings), STORE_IO */
+static enum store_result try_number(const struct proof *proof, uint64_t number,
+                                    struct damage *damage, struct candidate *ret_candidate)
+{
+    struct candidate candidate;
+    size_t before = damage->count;
+    enum store_result result = open_candidate(proof, number, damage, &candidate);
+
+    if (result)
+        return result;
+    result = examine(proof, &candidate, damage);
+    if (!result && damage->count > before)
+        result = STORE_CORRUPT;
+    if (result)
+        candidate_release(&candidate);
+    else
+        *ret_candidate = candidate;
+    return result;
+}
+
+/* CURRENT names no MANIFEST, or none that will do: the newest that does is taken. Findings of those
+ * that do not are not told, when another does. */
+static enum store_result try_others(const struct proof *proof, uint64_t tried,
+                                    struct candidate *ret_candidate)
+{
+    enum store_result result = STORE_CORRUPT;
+
+    for (size_t i = proof->files.count; i-- > 0 && result == STORE_CORRUPT;) {
+        const struct records_file *file = &proof->files.list[i];
+        struct damage unheard = { 0 };
+
+        if (file->kind == RECORDS_MANIFEST && file->number != tried &&
+            file->number >= proof->note.number)
+            result = try_number(proof, file->number, &unheard, ret_candidate);
+        damage_release(&unheard);
+    }
+    /* The noted one may be there as a copy only. */
+    if (result == STORE_CORRUPT && proof->note.number > 0 && proof->note.number != tried) {
+        struct damage unheard = { 0 };
+
+        result = try_number(proof, proof->note.number, &unheard, ret_candidate);
+        damage_release(&unheard);
+    }
+    return result;
+}
+
+/* Nothing has ever been written: no table, no log with anything in it, nothing noted. */
+static bool is_new(const struct proof *proof)
+{
+    for (size_t i = 0; i < proof->files.count; i++)
+        if (proof->files.list[i].kind == RECORDS_TABLE ||
+            (proof->files.list[i].kind == RECORDS_LOG && proof->files.list[i].size > 0))
+            return false;
+    return proof->durable == 0 && proof->note.number == 0;
+}
+
+static enum store_result choose(const struct proof *proof, struct damage *damage,
+                                struct candidate *ret_candidate)
+{
+    struct damage found = { .say = damage->say, .context = damage->context };
+    enum store_result result = STORE_CORRUPT, others;
+    uint64_t current = 0;
+    bool has_current = records_current(proof->records, &current);
+
+    /* A MANIFEST older than the note was given up; CURRENT itself is from another moment. */
+    if (has_current && current >= proof->note.number)
+        result = try_number(proof, current, &found, ret_candidate);
+    else
+        damage_found(&found, has_current ? "records/CURRENT is older than the records"
+                                         : "records/CURRENT is missing or damaged");
+    if (result == STORE_CORRUPT) {
+        others = try_others(proof, has_current && current >= proof->note.number ? current : 0,
+                            ret_candidate);
+        if (others != STORE_CORRUPT)
+            result = others;
+    }
+    if (result == STORE_CORRUPT) {
+        damage->count += found.count;
+        damage->first = damage->first ? damage->first : found.first;
+        found.first = damage->first == found.first ? NULL : found.first;
+    }
+    damage_release(&found);
+    return result;
+}
+
+/* ---- mending ---- */
+
+/* Puts the candidate where RocksDB looks for it; a damaged file in its place is kept aside. */
+static enum store_result install(const struct proof *proof, const struct candidate *candidate)
+{
+    char name[RECORDS_NAME_SIZE];
+    enum store_result result = STORE_OK;
+    uint64_t current;
+
+    records_file_name(name, RECORDS_MANIFEST, candidate->number);
+    if (candidate->is_restored) {
+        log_line(LOG_WARN, "store: records/%s was damaged: its copy is put back", name);
+        if (fsync(candidate->fd) < 0)
+            result = STORE_IO;
+        if (!result && faccessat(proof->records, name, F_OK, 0) == 0)
+            result = records_move_aside(proof->folder, proof->records, name, "damaged");
+        if (!result && (renameat(proof->folder, RESTORED_NAME, proof->records, name) < 0 ||
+                        fsync(proof->records) < 0))
+            result = STORE_IO;
+        if (result)
+            log_errno("store: put back records/%s", name);
+    }
+    if (!result && (!records_current(proof->records, &current) || current != candidate->number)) {
+        log_line(LOG_WARN, "store: records/CURRENT was damaged: it names %s again", name);
+        result = records_set_current(proof->records, candidate->number);
+    }
+    return result;
+}
+
+/* What follows the last whole record of the MANIFEST is no part of it: RocksDB may refuse to open
+ * for it. All is proven without. */
+static enum store_result cut_torn_end(const struct proof *proof, const struct candidate *candidate)
+{
+    char name[RECORDS_NAME_SIZE];
+    bool cut;
+    int fd;
+
+    if (!candidate->manifest.torn)
+        return STORE_OK;
+    records_file_name(name, RECORDS_MANIFEST, candidate->number);
+    fd = openat(proof->records, name, O_WRONLY | O_CLOEXEC);
+    cut = fd >= 0 && ftruncate(fd, (off_t)candidate->manifest.size) == 0 && fsync(fd) == 0;
+    if (cut)
+        log_line(LOG_WARN, "store: cut records/%s behind its last whole record, at byte %" PRIu64,
+                 name, candidate->manifest.size);
+    else
+        log_errno("store: cut records/%s", name);
+    if (fd >= 0)
+        close(fd);
+    return cut ? STORE_OK : STORE_IO;
+}
+
+static bool is_named(const struct manifest *manifest, uint64_t table)
+{
+    for (size_t i = 0; i < manifest->table_count; i++)
+        if (manifest->tables[i].number == table)
+            return true;
+    return false;
+}
+
+static enum store_result move_strangers(const struct proof *proof,
+                                        const struct candidate *candidate)
+{
+    enum store_result result = STORE_OK;
+
+    for (size_t i = 0; i < proof->files.count && !result; i++) {
+        const struct records_file *file = &proof->files.list[i];
+        const char *why = NULL;
+        char name[RECORDS_NAME_SIZE];
+
+        if (file->kind == RECORDS_TABLE && !is_named(&candidate->manifest, file->number))
+            why = "no MANIFEST names it";
+        else if (file->kind == RECORDS_LOG && candidate->chain.loose_from > 0 &&
+                 file->number >= candidate->chain.loose_from)
+            why = "the end of the log before it was lost before it was durable";
+        records_file_name(name, file->kind, file->number);
+        if (why)
+            result = records_move_aside(proof->folder, proof->records, name, why);
+    }
+    return result;
+}
+
+static enum store_result mend(const struct proof *proof, const struct candidate *candidate)
+{
+    enum store_result result = install(proof, candidate);
+
+    if (!result)
+        result = cut_torn_end(proof, candidate);
+    if (!result)
+        result = move_strangers(proof, candidate);
+    return result;
+}
+
+/* ---- the whole ---- */
+
+static enum store_result prove(const struct proof *proof, struct damage *damage,
+                               struct records_proof *ret_proof)
+{
+    struct candidate candidate;
+    enum store_result result;
+    uint64_t current;
+
+    if (!records_current(proof->records, &current) && is_new(proof)) {
+        *ret_proof = (struct records_proof){ .is_new = true };
+        return STORE_OK;
+    }
+    result = choose(proof, damage, &candidate);
+    if (result)
+        return result;
+    if (proof->mode == PROOF_MEND)
+        result = mend(proof, &candidate);
+    ret_proof->is_new = false;
+    ret_proof->sequence = candidate.chain.sequence;
+    candidate_release(&candidate);
+    return result;
+}
+
+enum store_result records_prove(int folder, int synced, uint64_t durable, enum proof_mode mode,
+                                struct damage *damage, struct records_proof *ret_proof)
+{
+    struct proof proof = { .folder = folder, .mode = mode, .durable = durable };
+    enum store_result result = manifest_note_read(synced, &proof.note);
+
+    if (result)
+        return result;
+    proof.records = openat(folder, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (proof.records < 0) {
+        log_errno("store: open the folder of records");
+        return STORE_IO;
+    }
+    result = records_files_list(proof.records, &proof.files);
+    if (!result) {
+        result = prove(&proof, damage, ret_proof);
+        records_files_release(&proof.files);
+    }
+    if (unlinkat(folder, RESTORED_NAME, 0) < 0 && errno != ENOENT)
+        log_errno("store: remove " RESTORED_NAME);
+    close(proof.records);
+    return result;
+}

@@ -1,0 +1,43 @@
+/* Proves, before RocksDB opens the folder records/, that everything is there that was acknowledged;
+ * else the start is refused and nothing has been changed. It matters that this comes first, because
+ * RocksDB's opening deletes every file that its MANIFEST does not name.
+ *
+ *  1. Which MANIFEST: the one CURRENT names. Its first bytes, as many as were noted, must be those
+ *     noted; else the copy is put back (manifest_guard.h). One newer than the note is taken as it
+ *     is: a crash may have come between RocksDB's beginning it and the note.
+ *  2. Every table that it names is there, as long and with the sum that it says (table_sums.h).
+ *  3. The logs go on where the tables end, without a gap (log_chain.h), at least up to the sequence
+ *     that `synced` says is durable.
+ * What 2 and 3 prove holds for any MANIFEST, also for one that was cut where nobody can tell: it
+ * then names older tables, and the logs that continued those are missing. So 1 mends, 2 and 3
+ * refuse.
+ *
+ * After that, files that RocksDB would delete or must not read are moved to aside/: tables that the
+ * MANIFEST does not name (left by a crash), and logs behind one whose end a power cut took. */
+#ifndef LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
+#define LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
+
+#include "store/embedded/damage.h"
+#include "store/embedded/manifest.h"
+#include "store/embedded/manifest_guard.h"
+#include "store/embedded/records_files.h"
+
+struct records_proof {
+    bool is_new;       /* there is nothing yet: RocksDB may make a new key space */
+    uint64_t sequence; /* the records go up to here */
+};
+
+/* How far to look. */
+enum proof_mode {
+    PROOF_LOOK, /* changes nothing */
+    PROOF_MEND, /* puts back what can be, moves aside what RocksDB would delete */
+};
+
+/* folder: of the data; synced: the open file; durable: the sequence it says.
+ * returns STORE_OK      what RocksDB will find is everything
+ *         STORE_CORRUPT damage->first says what is missing; nothing was changed
+ *         STORE_IO      logged */
+enum store_result records_prove(int folder, int synced, uint64_t durable, enum proof_mode mode,
+                                struct damage *damage, struct records_proof *ret_proof);
+
+#endif

@@ -1,0 +1,125 @@
+/* Tables are taken one after the other by a few threads. */
+#include "store/embedded/table_sums.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/crc.h"
+#include "base/log.h"
+#include "store/embedded/records_files.h"
+
+#define THREADS    4 /* as many as keep a disk busy */
+#define READ_BYTES (256u << 10)
+
+enum sum_result { SUM_RIGHT, SUM_WRONG, SUM_MISSING, SUM_SIZE, SUM_UNREADABLE };
+
+struct sums {
+    int records;
+    const struct manifest *manifest;
+    _Atomic size_t next;
+    unsigned char *results; /* of each table, an enum sum_result */
+};
+
+/* False: the file cannot be read, or is not `size` long. */
+static bool take_sum(int fd, uint64_t size, uint32_t *ret_crc)
+{
+    char *buffer = xmalloc(READ_BYTES);
+    uint64_t at = 0;
+    uint32_t crc = 0;
+    ssize_t n;
+
+    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    do {
+        n = pread(fd, buffer, READ_BYTES, (off_t)at);
+        if (n > 0) {
+            crc = crc32c(crc, buffer, (size_t)n);
+            at += (uint64_t)n;
+        }
+    } while (n > 0 || (n < 0 && errno == EINTR));
+    free(buffer);
+    *ret_crc = crc;
+    return n == 0 && at == size;
+}
+
+static enum sum_result check_table(int records, const struct manifest_table *table)
+{
+    char name[RECORDS_NAME_SIZE];
+    enum sum_result result;
+    uint32_t crc;
+    int fd;
+
+    records_file_name(name, RECORDS_TABLE, table->number);
+    fd = openat(records, name, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 && errno == ENOENT)
+        return SUM_MISSING;
+    if (fd < 0 || lseek(fd, 0, SEEK_END) < 0) {
+        log_errno("store: open records/%s", name);
+        result = SUM_UNREADABLE;
+    } else if ((uint64_t)lseek(fd, 0, SEEK_END) != table->size) {
+        result = SUM_SIZE;
+    } else if (!table->has_crc) {
+        result =
+            SUM_RIGHT; /* of an older version, which took none: RocksDB's sums of blocks only */
+    } else if (!take_sum(fd, table->size, &crc)) {
+        log_line(LOG_ERROR, "store: records/%s cannot be read", name);
+        result = SUM_UNREADABLE;
+    } else {
+        result = crc == table->crc ? SUM_RIGHT : SUM_WRONG;
+    }
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+static void *check_tables(void *argument)
+{
+    struct sums *sums = argument;
+    size_t i;
+
+    while ((i = atomic_fetch_add(&sums->next, 1)) < sums->manifest->table_count)
+        sums->results[i] = (unsigned char)check_table(sums->records, &sums->manifest->tables[i]);
+    return NULL;
+}
+
+static void report(const struct sums *sums, struct damage *damage)
+{
+    static const char *const sentences[] = {
+        [SUM_WRONG] = "records/%06" PRIu64 ".sst is not as it was written (its checksum is wrong)",
+        [SUM_MISSING] = "records/%06" PRIu64 ".sst is missing",
+        [SUM_SIZE] = "records/%06" PRIu64 ".sst is shorter or longer than it was written",
+        [SUM_UNREADABLE] = "records/%06" PRIu64 ".sst cannot be read",
+    };
+
+    for (size_t i = 0; i < sums->manifest->table_count; i++)
+        if (sums->results[i] != SUM_RIGHT)
+            damage_found(damage, sentences[sums->results[i]], sums->manifest->tables[i].number);
+}
+
+enum store_result table_sums_check(int records, const struct manifest *manifest,
+                                   struct damage *damage)
+{
+    struct sums sums = { .records = records, .manifest = manifest };
+    pthread_t threads[THREADS];
+    size_t count = 0;
+
+    if (manifest->table_count == 0)
+        return STORE_OK;
+    sums.results = xcalloc(manifest->table_count, 1);
+    /* This thread is one of them: where no other can be made, it does all. */
+    while (count + 1 < THREADS && count + 1 < manifest->table_count &&
+           pthread_create(&threads[count], NULL, check_tables, &sums) == 0)
+        count++;
+    check_tables(&sums);
+    while (count > 0)
+        pthread_join(threads[--count], NULL);
+    report(&sums, damage);
+    free(sums.results);
+    return STORE_OK;
+}

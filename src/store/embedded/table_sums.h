@@ -1,0 +1,16 @@
+/* The sums of whole files of tables. RocksDB guards each block of a table, but not its place: two
+ * blocks exchanged pass its checks, and records are silently not found. So RocksDB takes a CRC-32C
+ * of each table while it writes it (option file_checksum_gen_factory) and keeps it in the MANIFEST,
+ * which is proven itself (manifest_guard.h); and every table is read and compared before the first
+ * use after a start. */
+#ifndef LAGRA_STORE_EMBEDDED_TABLE_SUMS_H
+#define LAGRA_STORE_EMBEDDED_TABLE_SUMS_H
+
+#include "store/embedded/damage.h"
+#include "store/embedded/manifest.h"
+
+/* Reads all tables, on several threads. returns STORE_OK (also with damage), STORE_IO (logged) */
+enum store_result table_sums_check(int records, const struct manifest *manifest,
+                                   struct damage *damage);
+
+#endif

@@ -1,0 +1,153 @@
+// What can happen to the files of a data folder: a list of damages for one moment, each a function
+// that damages a copy.
+
+import { copyFile, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+const BLOCK = 32768;
+const HEADER = 7;
+
+const isRecordFile = (file) => /^records\/(MANIFEST-|\d+\.log$)/.test(file);
+const isTable = (file) => file.endsWith('.sst');
+const isExtent = (file) => file.startsWith('extents/');
+/* RocksDB's own chatter and locks: nothing rests on them, but they are damaged too. */
+
+async function flip(file, offset, bit) {
+    const handle = await open(file, 'r+');
+    const byte = Buffer.alloc(1);
+
+    await handle.read(byte, 0, 1, offset);
+    byte[0] ^= 1 << bit;
+    await handle.write(byte, 0, 1, offset);
+    await handle.close();
+}
+
+async function exchange(file, from, to, size) {
+    const handle = await open(file, 'r+');
+    const a = Buffer.alloc(size), b = Buffer.alloc(size);
+
+    await handle.read(a, 0, size, from);
+    await handle.read(b, 0, size, to);
+    await handle.write(b, 0, size, from);
+    await handle.write(a, 0, size, to);
+    await handle.close();
+}
+
+/** Where the records of a log or MANIFEST begin. */
+function heads(bytes) {
+    const found = [];
+
+    for (let at = 0; at + HEADER <= bytes.length;) {
+        const left = BLOCK - (at % BLOCK);
+        if (left < HEADER) {
+            at += left;
+            continue;
+        }
+        const length = bytes.readUInt16LE(at + 4);
+        if (bytes[at + 6] === 0)
+            break;
+        found.push(at);
+        at += HEADER + length;
+    }
+    return found;
+}
+
+/** Where the data blocks of a table may lie: equal runs of bytes will do as well, since what counts is
+ *  that something whole stands in another place. Blocks are found by RocksDB's trailer being right only
+ *  for real ones, so the index is read. */
+export function blocksOf(bytes) {
+    const footer = bytes.subarray(bytes.length - 53);
+    let at = 1;
+    const varint = (from) => {
+        let value = 0, shift = 1;
+        for (;;) {
+            const c = from[at++];
+            value += (c & 0x7f) * shift;
+            if (c < 0x80)
+                return value;
+            shift *= 128;
+        }
+    };
+    varint(footer), varint(footer);
+    const offset = varint(footer), size = varint(footer);
+    const index = bytes.subarray(offset, offset + size);
+    const restarts = index.readUInt32LE(size - 4) & 0x7fffffff;
+    const blocks = [];
+
+    /* With an entry for each restart every value is a whole handle. */
+    for (let i = 0; i < restarts; i++) {
+        at = index.readUInt32LE(size - 4 - 4 * (restarts - i));
+        varint(index);
+        const unshared = varint(index);
+        at += unshared;
+        const from = varint(index), length = varint(index);
+        blocks.push({ offset: from, size: length + 5 });
+    }
+    return blocks;
+}
+
+/** Damages of one file: { what, apply(copy's folder) }. */
+async function ofFile(moment, file, random, effort) {
+    const bytes = isExtent(file) ? null : await readFile(path.join(moment.location, file));
+    const size = bytes ? bytes.length : 1 << 30;
+    const list = [];
+    const add = (what, apply) => list.push({ file, what, apply: (folder) => apply(path.join(folder, file)) });
+
+    add('missing', (target) => rm(target));
+    add('emptied', (target) => truncate(target, 0));
+    if (size === 0)
+        return list;
+    if (isExtent(file)) {
+        for (let i = 0; i < effort; i++) {
+            const offset = 4096 + random(1 << 21);
+            add(`byte ${offset} flipped`, (target) => flip(target, offset, random(8)));
+        }
+        add('cut to 1 MiB', (target) => truncate(target, 1 << 20));
+        return list;
+    }
+    for (const head of isRecordFile(file) ? heads(bytes) : []) {
+        for (let byte = 0; byte < HEADER; byte++)
+            add(`record head ${head}, byte ${byte} flipped`, (target) => flip(target, head + byte, random(8)));
+        add(`cut at record ${head}`, (target) => truncate(target, head));
+        add(`cut inside record ${head}`, (target) => truncate(target, head + 3));
+    }
+    for (let i = 0; i < effort; i++) {
+        const offset = random(size), bit = random(8), length = random(size);
+        add(`bit ${bit} of byte ${offset} flipped`, (target) => flip(target, offset, bit));
+        add(`cut to ${length}`, (target) => truncate(target, length));
+    }
+    add('zeros behind its end', async (target) => writeFile(target, Buffer.concat([bytes, Buffer.alloc(4096)])));
+    if (isTable(file)) {
+        const blocks = blocksOf(bytes);
+        for (let i = 0; i < effort; i++) {
+            const one = blocks[random(blocks.length)];
+            const alike = blocks.filter((block) => block.size === one.size && block !== one);
+            const other = alike[random(alike.length)];
+            if (other)
+                add(`blocks ${one.offset} and ${other.offset} exchanged`,
+                    (target) => exchange(target, one.offset, other.offset, one.size));
+        }
+    }
+    return list;
+}
+
+/** Single damages of every file. */
+export async function damagesOf(moment, random, effort) {
+    const lists = [];
+
+    for (const file of await moment.files())
+        lists.push(...await ofFile(moment, file, random, effort));
+    return lists;
+}
+
+/** Each file of an older moment, put into the newer one in place of its own. */
+export async function mixturesOf(older, newer) {
+    const now = new Set(await newer.files());
+    const list = [];
+
+    for (const file of await older.files())
+        if (!isExtent(file))
+            list.push({ file, what: now.has(file) ? 'as it was before' : 'back again',
+                apply: (folder) => copyFile(path.join(older.location, file), path.join(folder, file)) });
+    return list;
+}

@@ -1,0 +1,244 @@
+// Data folders to be damaged: made by real load and kill -9, with everything that was acknowledged
+// written down.
+
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { Connection } from '../lib/http.mjs';
+import { Server } from '../lib/server.mjs';
+import { sign } from '../lib/sign.mjs';
+
+/* Small tables, so that few records make many. */
+const ENVIRONMENT = { LAGRA_WRITE_BUFFER_BYTES: `${1 << 20}` };
+const CONTAINER = 'damage';
+const BLOBS = 120;
+const WRITERS = 8;
+
+/** Copies a data folder; extents are 1 GiB long and nearly empty. */
+export async function copyFolder(from, to) {
+    await promisify(execFile)('cp', ['-r', '--sparse=always', from, to]);
+}
+
+const digest = (bytes) => createHash('sha1').update(bytes).digest('base64');
+
+/** One client of a server: signed requests, one after the other. */
+class Client {
+    #server;
+    #connection = null;
+
+    constructor(server) {
+        this.#server = server;
+    }
+
+    async ask(method, target, headers = [], body = Buffer.alloc(0)) {
+        this.#connection ??= await Connection.open(this.#server.host, this.#server.port);
+        return this.#connection.exchange(sign({
+            method, target: `/${this.#server.account}${target}`,
+            headers: [['Host', `${this.#server.host}:${this.#server.port}`],
+                ...(method === 'GET' ? [] : [['Content-Length', `${body.length}`]]), ...headers],
+        }), body);
+    }
+
+    close() {
+        this.#connection?.close();
+        this.#connection = null;
+    }
+}
+
+const nameOf = (i) => `blob${`${i}`.padStart(4, '0')}`;
+
+/** What was acknowledged: name -> digest (null: deleted). A change whose answer never came is both. */
+class Acknowledged {
+    certain = new Map();
+    perhaps = new Map();
+
+    copy() {
+        const copy = new Acknowledged();
+        copy.certain = new Map(this.certain);
+        copy.perhaps = new Map(this.perhaps);
+        return copy;
+    }
+}
+
+/** A data folder at one moment. */
+export class Moment {
+    constructor(location, acknowledged) {
+        this.location = location;
+        this.acknowledged = acknowledged;
+    }
+
+    /** All files, relative. */
+    async files() {
+        const entries = await readdir(this.location, { recursive: true, withFileTypes: true });
+
+        return entries.filter((entry) => entry.isFile())
+            .map((entry) => path.relative(this.location, path.join(entry.parentPath ?? entry.path, entry.name))).sort();
+    }
+}
+
+/** Load on a server, and copies of its folder taken while it stands still. */
+export class Load {
+    acknowledged = new Acknowledged();
+    #server;
+    #random;
+    #work;
+    #over = false;
+    #written = 0;
+
+    constructor(server, random, work) {
+        this.#server = server;
+        this.#random = random;
+        this.#work = work;
+    }
+
+    static async start(random) {
+        const work = await mkdtemp(path.join(tmpdir(), 'lagra-damage-'));
+        const server = await Server.start({ location: path.join(work, 'live'), env: ENVIRONMENT });
+        const client = new Client(server);
+
+        await client.ask('PUT', `/${CONTAINER}?restype=container`);
+        client.close();
+        return new Load(server, random, work);
+    }
+
+    get work() {
+        return this.#work;
+    }
+
+    /* One body in sixteen is large and goes into extents; one change in eight is a delete. */
+    async #change(client, name) {
+        const isDelete = this.acknowledged.certain.get(name) && this.#random(8) === 0;
+        const size = this.#random(16) === 0 ? 17000 + this.#random(200000) : 1 + this.#random(14000);
+        const body = isDelete ? null : Buffer.alloc(size, `${name} ${this.#random(1e9)} `);
+
+        this.acknowledged.perhaps.set(name, body && digest(body));
+        const answer = isDelete ? await client.ask('DELETE', `/${CONTAINER}/${name}`)
+            : await client.ask('PUT', `/${CONTAINER}/${name}`, [['x-ms-blob-type', 'BlockBlob']], body);
+        if (answer.status !== 201 && answer.status !== 202)
+            throw new Error(`${name}: ${answer.status}`);
+        this.acknowledged.certain.set(name, body && digest(body));
+        this.acknowledged.perhaps.delete(name);
+        this.#written += body?.length ?? 0;
+    }
+
+    async #write(writer, bytes) {
+        const client = new Client(this.#server);
+        const end = this.#written + bytes;
+
+        while (!this.#over && this.#written < end)
+            await this.#change(client, nameOf(writer + WRITERS * this.#random(BLOBS / WRITERS)));
+        client.close();
+    }
+
+    /** Writes that many bytes in all. */
+    async write(bytes) {
+        await Promise.all(Array.from({ length: WRITERS }, (_, writer) => this.#write(writer, bytes)));
+    }
+
+    /** Copies the folder as a kill -9 at this moment would leave it, writers at work. Tried again until
+     *  two logs are live, when wanted. */
+    async cutMoment(name, { logs = 1 } = {}) {
+        for (let attempt = 0; ; attempt++) {
+            const writing = this.write(1 << 21);
+            const location = path.join(this.#work, name);
+
+            await delay(5 + this.#random(40));
+            process.kill(this.#server.pid, 'SIGSTOP');
+            await rm(location, { recursive: true, force: true });
+            await copyFolder(this.#server.location, location);
+            const acknowledged = this.acknowledged.copy();
+            process.kill(this.#server.pid, 'SIGCONT');
+            await writing;
+            const found = (await readdir(path.join(location, 'records'))).filter((file) => file.endsWith('.log'));
+            if (found.length >= logs || attempt === 30)
+                return new Moment(location, acknowledged);
+        }
+    }
+
+    /** Stops in order, and copies. */
+    async stopMoment(name) {
+        const location = path.join(this.#work, name);
+
+        await this.#server.stop({ keep: true });
+        await copyFolder(this.#server.location, location);
+        const moment = new Moment(location, this.acknowledged.copy());
+        await this.#server.restart();
+        return moment;
+    }
+
+    async end() {
+        this.#over = true;
+        await this.#server.kill();
+        await rm(this.#work, { recursive: true, force: true });
+    }
+}
+
+/** How a server does with a folder. binary: default LAGRA_BINARY.
+ *  returns { refused: text } or { lost, stale, errors: names } */
+export async function judge(location, acknowledged, binary = undefined) {
+    const server = new Server({ location, env: ENVIRONMENT, binary });
+
+    server.location = location;
+    try {
+        await server.restart();
+    } catch (error) {
+        const code = error.message.match(/exit code (\d+)/)?.[1];
+
+        if (code === '1' && error.message.includes('cannot open the data folder'))
+            return { refused: error.message.split('\n').find((line) => line.includes('cannot open')) };
+        return { crashed: error.message };
+    }
+    try {
+        return await compare(server, acknowledged);
+    } catch (error) {
+        return { crashed: `${error.message}\n${server.stderr}` };
+    } finally {
+        await server.kill();
+    }
+}
+
+async function compare(server, { certain, perhaps }) {
+    const client = new Client(server);
+    const verdict = { wrong: [], errors: [] };
+    const listed = await list(client);
+
+    for (const name of new Set([...certain.keys(), ...perhaps.keys()])) {
+        const answer = await client.ask('GET', `/${CONTAINER}/${name}`).catch((error) => ({ status: 599, error }));
+        const found = answer.status === 404 ? null : answer.status === 200 ? digest(answer.body) : undefined;
+        const allowed = [certain.get(name) ?? null, ...(perhaps.has(name) ? [perhaps.get(name)] : [])];
+
+        if (found === undefined && answer.status >= 500)
+            verdict.errors.push(name);
+        else if (!allowed.includes(found))
+            verdict.wrong.push(`${name}: ${answer.status}`);
+        else if (listed && listed.has(name) !== (found !== null))
+            verdict.wrong.push(`${name}: listed ${listed.has(name)}, got ${answer.status}`);
+        if (answer.status === 599)
+            client.close();
+    }
+    client.close();
+    if (!listed)
+        verdict.errors.push('the listing');
+    return verdict;
+}
+
+/** All names; null when the server says that it cannot list them. */
+async function list(client) {
+    const names = new Set();
+    let marker = '';
+
+    do {
+        const answer = await client.ask('GET', `/${CONTAINER}?restype=container&comp=list&maxresults=50${marker && `&marker=${encodeURIComponent(marker)}`}`);
+        if (answer.status >= 500)
+            return null;
+        const text = answer.body.toString();
+        for (const [, name] of text.matchAll(/<Name>(.*?)<\/Name>/g))
+            names.add(name);
+        marker = text.match(/<NextMarker>(.*?)<\/NextMarker>/)?.[1] ?? '';
+    } while (marker);
+    return names;
+}

@@ -1,0 +1,108 @@
+#!/usr/bin/env node
+// Damage to every file of a data folder, one at a time: run.mjs [--soak] [--cases N] [--seed N]
+//                                                        [--only TEXT] [--verbose] [--judge BINARY]
+//
+// Whatever was damaged, a start has all that was acknowledged, or is refused with a reason, or answers
+// with an error for what is damaged (promise 5). Never silently less, never older bytes, never a crash.
+// A refused folder is refused the second time too. One count for each case.
+
+import { mkdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { randomFrom } from '../crash/campaign.mjs';
+import { damagesOf, mixturesOf } from './damages.mjs';
+import { Load, copyFolder, judge } from './folder.mjs';
+
+const { values: options } = parseArgs({
+    options: {
+        soak: { type: 'boolean', default: false }, cases: { type: 'string' }, seed: { type: 'string' },
+        only: { type: 'string' }, judge: { type: 'string' }, verbose: { type: 'boolean', default: false },
+    },
+});
+const CASES = Number(options.cases ?? (options.soak ? 2400 : 100));
+const SEED = Number(options.seed ?? Date.now() % 1000000);
+const EFFORT = options.soak ? 40 : 4; /* random places in each file */
+const JOBS = 2;
+
+const total = { passed: 0, failed: 0 };
+const outcomes = new Map(); /* kind of file -> outcome -> count */
+const random = randomFrom(SEED);
+
+const kindOf = (file) => file.replace(/^records\/\d+\./, '*.').replace(/^records\//, '').replace(/-?\d{6}$/, '')
+    .replace(/^extents\/.*/, 'extent').replace(/^LOG.*/, 'LOG');
+
+function count(damage, verdict) {
+    const outcome = verdict.crashed ? 'CRASHED' : verdict.refused ? 'refused' : verdict.wrong.length > 0 ? 'WRONG'
+        : verdict.errors.length > 0 ? 'errors' : 'all data';
+    const kind = kindOf(damage.file);
+    const row = outcomes.get(kind) ?? new Map();
+
+    outcomes.set(kind, row.set(outcome, (row.get(outcome) ?? 0) + 1));
+    const ok = outcome !== 'CRASHED' && outcome !== 'WRONG';
+    total[ok ? 'passed' : 'failed']++;
+    if (!ok || options.verbose)
+        console.log(`${ok ? '' : 'FAILED '}${damage.moment} ${damage.file} ${damage.what}: ${outcome} ` +
+            `${verdict.crashed ?? verdict.refused ?? [...verdict.wrong, ...verdict.errors].slice(0, 5).join(', ')}`);
+}
+
+async function tryOne(damage, folder) {
+    await copyFolder(damage.from.location, folder);
+    await damage.apply(folder);
+    let verdict = await judge(folder, damage.from.acknowledged, options.judge);
+    if (verdict.refused) {
+        const again = await judge(folder, damage.from.acknowledged, options.judge);
+        if (!again.refused)
+            verdict = { ...again, wrong: ['refused once, accepted then', ...(again.wrong ?? [])] };
+    }
+    count(damage, verdict);
+    await rm(folder, { recursive: true, force: true });
+}
+
+/* Without the soak: the same share of every kind of file, so that each is in every run. */
+function sample(list) {
+    const byKind = new Map();
+
+    for (const damage of list.sort(() => random(3) - 1)) {
+        const kind = `${damage.moment} ${kindOf(damage.file)}`;
+        byKind.set(kind, [...(byKind.get(kind) ?? []), damage]);
+    }
+    const chosen = [];
+    for (let i = 0; chosen.length < CASES && chosen.length < list.length; i++)
+        for (const damages of byKind.values())
+            if (damages[i] && chosen.length < CASES)
+                chosen.push(damages[i]);
+    return chosen;
+}
+
+const load = await Load.start(random);
+try {
+    await load.write(3 << 20);
+    const early = await load.cutMoment('early');
+    await load.write(6 << 20);
+    const cut = await load.cutMoment('cut', { logs: 2 });
+    const stopped = await load.stopMoment('stopped');
+    const all = [];
+
+    for (const [name, moment] of Object.entries({ cut, stopped }))
+        for (const damage of [...await damagesOf(moment, random, EFFORT), ...await mixturesOf(early, moment)])
+            all.push({ ...damage, moment: name, from: moment });
+    const queue = sample(all.filter(({ file, what }) => !options.only || `${file} ${what}`.includes(options.only)));
+    const cases = queue.length;
+    const jobs = path.join(load.work, 'jobs');
+
+    mkdirSync(jobs);
+    await Promise.all(Array.from({ length: JOBS }, async (_, job) => {
+        while (queue.length > 0)
+            await tryOne(queue.shift(), path.join(jobs, `${job}`));
+    }));
+    for (const [kind, row] of [...outcomes].sort())
+        console.log(`${kind.padEnd(12)} ${[...row].map(([outcome, n]) => `${n} ${outcome}`).join(', ')}`);
+    console.log(`${cases} of ${all.length} damages, seed ${SEED}`);
+} catch (error) {
+    total.failed++;
+    console.log(`FAILED seed ${SEED}: ${error.stack}`);
+} finally {
+    await load.end();
+}
+console.log(`damage: ${total.passed} passed, ${total.failed} failed`);
