@@ -18,12 +18,6 @@ static const struct {
     { IF_TAGS, "x-ms-if-tags" },
 };
 
-static const char *const level_names[] = {
-    [LEVEL_SERVICE] = "/",
-    [LEVEL_CONTAINER] = "/container",
-    [LEVEL_BLOB] = "/container/blob",
-    [LEVEL_ANY] = "any",
-};
 static const char *const lease_names[] = {
     [LEASE_RULE_IGNORED] = "ignored",
     [LEASE_RULE_OPTIONAL] = "optional",
@@ -35,6 +29,11 @@ static const char *const etag_names[] = {
     [ETAG_RETURNED] = "returned",
     [ETAG_CHANGED] = "changed",
 };
+
+static const char *level_name(const struct service *service, const struct operation *row)
+{
+    return row->level == LEVEL_ANY ? "any" : service->levels[row->level];
+}
 
 static void print_methods(const struct operation *row, const char *before, const char *after,
                           const char *between)
@@ -75,10 +74,10 @@ static void print_markdown(const struct service *service)
 
         printf("| %s | ", row->name);
         print_methods(row, "", "", "/");
-        printf(" %s%s%s", level_names[row->level], row->selector[0] ? "?" : "", row->selector);
+        printf(" %s%s%s", level_name(service, row), row->selector[0] ? "?" : "", row->selector);
         if (row->variant)
             printf(" [%s]", row->variant);
-        printf(" | %s | %s | %d", row->since, row->decide ? "yes" : "501", row->ok[0]);
+        printf(" | %s | %s | %d", row->since, row->functions ? "yes" : "501", row->ok[0]);
         if (row->ok[1] != 0)
             printf("/%d", row->ok[1]);
         printf(" | ");
@@ -96,12 +95,13 @@ static void print_json(const struct service *service, const char **separator)
                row->name);
         print_methods(row, "\"", "\"", ",");
         printf("],\"level\":\"%s\",\"selector\":\"%s\",\"variant\":\"%s\",\"ok\":[%d",
-               level_names[row->level], row->selector, row->variant ? row->variant : "",
+               level_name(service, row), row->selector, row->variant ? row->variant : "",
                row->ok[0]);
         if (row->ok[1] != 0)
             printf(",%d", row->ok[1]);
-        printf("],\"etag\":\"%s\",\"lease\":\"%s\",\"built\":%s}", etag_names[row->etag],
-               lease_names[row->lease], row->decide ? "true" : "false");
+        printf("],\"effect\":\"%s\",\"etag\":\"%s\",\"lease\":\"%s\",\"built\":%s}",
+               row->rights.effect == READS ? "reads" : "writes", etag_names[row->etag],
+               lease_names[row->lease], row->functions ? "true" : "false");
         *separator = ",";
     }
 }

@@ -1,7 +1,8 @@
-/* Authentication: who sent a request. Shared Key and Shared Key Lite; everything else (SAS, bearer
- * tokens, anonymous requests) is refused with the documented error.
+/* Authentication: who sent a request, as a typed identity. Shared Key and Shared Key Lite; SAS and
+ * bearer tokens are refused with the documented error. Whether who asks may do what he asks for is not
+ * judged here.
  *
- * (1) A request is admitted only when its signature was made with a key of the account that the
+ * (1) A signed request is admitted only when its signature was made with a key of the account that the
  *     request addresses, over this very method, path, query and headers. A string to sign of Shared
  *     Key belongs to one request: what two requests could share is refused (decision: 21). Shared
  *     Key Lite covers less by its definition.
@@ -12,6 +13,7 @@
 #ifndef LAGRA_AUTH_AUTH_H
 #define LAGRA_AUTH_AUTH_H
 
+#include "auth/identity.h"
 #include "base/clock.h"
 #include "base/errors.h"
 #include "http/http.h"
@@ -63,17 +65,18 @@ struct auth_target {
 /* Checks who sent the request.
  *
  * now         what the request's date is compared with
+ * ret_identity  who it is, set with OK
  * ret_detail  a sentence for the client (AuthenticationErrorDetail) in the arena or static; set on
  *             some of the errors, untouched otherwise
- * returns     OK                           signed with a key of the account
- *             E_NoAuthenticationInformation  401: an anonymous request
+ * returns     OK                           signed with a key of the account, or anonymous
  *             E_InvalidAuthenticationInfo    400: a malformed Authorization header or date
  *             E_InvalidQueryParameterValue   400: a query that cannot be signed unambiguously
  *             E_AuthenticationFailed         403: wrong signature or account, a date that is
  *                                            missing or too far off, SAS and bearer tokens
  * Any thread. */
 enum error authenticate(const struct request *request, const struct auth_target *target,
-                        instant now, struct arena *arena, struct bytes *ret_detail);
+                        instant now, struct arena *arena, struct identity *ret_identity,
+                        struct bytes *ret_detail);
 
 /* The string to sign for Shared Key as the service writes it (clients may also use the other forms
  * of auth_private.h). For tests and tools. */

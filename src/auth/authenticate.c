@@ -29,11 +29,13 @@ static bool has_parameter(struct bytes query, const char *wanted)
     return false;
 }
 
-static enum error refuse_unsigned(const struct request *request, struct bytes *ret_detail)
+static enum error admit_unsigned(const struct request *request, struct identity *ret_identity,
+                                 struct bytes *ret_detail)
 {
     if (has_parameter(request->query, "sig"))
         return refuse(ret_detail, "Shared access signatures are not supported by this server yet.");
-    return E_NoAuthenticationInformation;
+    *ret_identity = (struct identity){ .kind = IDENTITY_ANONYMOUS };
+    return OK;
 }
 
 /* ---- the Authorization header ---- */
@@ -141,7 +143,8 @@ static enum error check_signature(const struct request *request,
 }
 
 enum error authenticate(const struct request *request, const struct auth_target *target,
-                        instant now, struct arena *arena, struct bytes *ret_detail)
+                        instant now, struct arena *arena, struct identity *ret_identity,
+                        struct bytes *ret_detail)
 {
     struct signed_headers headers;
     struct credential credential;
@@ -150,7 +153,7 @@ enum error authenticate(const struct request *request, const struct auth_target 
     assert(target->name.len > 0 || !target->account);
     signed_headers_read(arena, request, &headers);
     if (!headers.authorization.ptr)
-        return refuse_unsigned(request, ret_detail);
+        return admit_unsigned(request, ret_identity, ret_detail);
     e = parse_credential(arena, headers.authorization, &credential, ret_detail);
     if (e)
         return e;
@@ -161,5 +164,8 @@ enum error authenticate(const struct request *request, const struct auth_target 
         return e;
     if (!resource_is_unambiguous(arena, request->query))
         return E_InvalidQueryParameterValue;
-    return check_signature(request, &headers, target, &credential, arena, ret_detail);
+    e = check_signature(request, &headers, target, &credential, arena, ret_detail);
+    if (!e)
+        *ret_identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
+    return e;
 }

@@ -1,4 +1,5 @@
-/* The Blob service's records, and what its files share.
+/* The Blob service's records, and what its files share. The files of this folder decide and know
+ * nothing of HTTP or XML; those of rest/ read requests and render answers.
  *
  * Spaces and partitions:
  *   account space    guid made from "blob/<account>" (blob_account_space)
@@ -8,13 +9,30 @@
  *     partition <blob name>      LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: content's (content/content.h)
- * So snapshots are returned before their base, as List Blobs gives them. */
+ * So snapshots are returned before their base, as List Blobs shows them. */
 #ifndef LAGRA_BLOB_BLOB_H
 #define LAGRA_BLOB_BLOB_H
 
-#include "concurrency/lease.h"
-#include "service/metadata.h"
-#include "service/operation.h"
+#include "service/decision.h"
+
+struct service;
+
+/* ---- what a request names ---- */
+
+enum blob_level { LEVEL_SERVICE, LEVEL_CONTAINER, LEVEL_BLOB };
+
+struct blob_resource {
+    struct resource base;
+    struct bytes container; /* ptr NULL at service level */
+    struct bytes blob;      /* ptr NULL above blob level */
+    instant snapshot;       /* of the blob; 0: the base */
+};
+static inline const struct blob_resource *blob_resource(const struct resource *resource)
+{
+    return (const struct blob_resource *)(const void *)resource;
+}
+/* returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeInput */
+enum error blob_check_names(const struct resource *resource);
 
 /* ---- containers: container_record.c ---- */
 
@@ -28,13 +46,17 @@ struct container {
     struct lease lease;
     enum public_access public_access;
     struct bytes metadata;
-    struct bytes policies; /* encoded SignedIdentifiers, container_acl.c */
+    struct bytes policies; /* encoded, container_acl.c */
 };
 /* returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
 enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
                                  struct container *ret_container);
 void container_write(struct changes *changes, struct arena *arena,
                      const struct container *container);
+/* Deletes the record (not what is in the container: changes_drop_space()). */
+void container_delete_record(struct changes *changes);
+/* Writes *container with a newer ETag and modification time than it has. */
+void container_write_changed(struct decision *d, struct container *container);
 /* For iterators: points into value. */
 bool container_decode(struct bytes value, struct container *ret_container);
 
@@ -79,32 +101,41 @@ bool blob_decode(struct bytes value, struct blob *ret_blob);
 extern const struct bytes blob_snapshot_prefix;
 /* Uncommitted blocks are dropped a week after the last Put Block of the blob: nobody sees them any
  * more, and the next change of the blob deletes them. rest: Put-Block, "Remarks" */
-bool blocks_are_over(instant last_put, instant now);
-/* What a content function or a record gave, as a wire error: a part that is missing is damage. The
- * changes collected so far are dropped. */
+bool blocks_expired(instant last_put, instant now);
+/* What a content function or a record returned, as a wire error: a part that is missing is damage.
+ * The changes collected so far are dropped. */
 enum error blob_fail_content(struct decision *d, enum store_result result);
 /* The blob of a call as a change of its properties or metadata begins: with a new ETag and
- * modification time, a lease that is over forgotten.
+ * modification time, a lease that expired or was broken forgotten.
  * returns OK, E_BlobArchived */
 enum error blob_begin_change(struct decision *d, struct blob *ret_blob);
 /* "Hot"... as wire text; NULL for TIER_NONE. */
 const char *access_tier_text(enum access_tier tier);
 
+/* Bytes of a block's id before base64. rest: Put-Block "blockid" */
+#define BLOCK_ID_MAX 64
+
 /* ---- what locate() and subject() find: d->state; subject.c ---- */
 
 struct blob_state {
+    struct subject_state base;
     struct container container; /* container and blob level */
     bool found;                 /* there is a record: `blob` holds it, perhaps uncommitted only */
     struct blob blob;
 };
 static inline struct blob_state *blob_state(struct decision *d)
 {
-    return (struct blob_state *)d->state;
+    return (struct blob_state *)(void *)d->state;
+}
+static inline const struct blob_resource *blob_asked(const struct decision *d)
+{
+    return blob_resource(d->input->resource);
 }
 
 struct guid blob_account_space(struct bytes account);
 enum error blob_locate(struct decision *d, struct partition *ret_partition);
-enum error blob_check_names(struct decision *d);
+enum error blob_permit(const struct rights *needed, const struct identity *identity,
+                       const struct resource *resource, const struct subject_state *state);
 
 /* Subjects of the rows. */
 enum error container_subject(struct decision *d); /* missing: E_ContainerNotFound */
@@ -117,34 +148,6 @@ enum error blob_subject_optional(struct decision *d);
  * Blob). */
 enum error blob_subject_uncommitted(struct decision *d);
 
-/* ---- blob_properties.c ---- */
-
-/* What Get Blob and Get Blob Properties say of a blob, but for its MD5, length and tier. */
-void blob_answer_properties(struct decision *d, const struct blob *blob);
-/* x-ms-access-tier, -inferred, -change-time. */
-void blob_answer_tier(struct decision *d, const struct blob *blob);
-
-/* ---- the table and its functions ---- */
-
 extern const struct service blob_service;
-
-/* service: service_properties.c, account_information.c, list_containers.c */
-decide_fn get_blob_service_properties, set_blob_service_properties, get_account_information,
-    list_containers;
-/* containers: create_container.c, container_properties.c, container_acl.c, delete_container.c,
- * list_blobs.c, lease.c */
-decide_fn create_container, get_container_properties, get_container_metadata,
-    set_container_metadata, get_container_acl, set_container_acl, delete_container, lease_container,
-    list_blobs;
-/* blobs: create_blob.c, put_blob.c, block.c, block_list.c, get_blob.c, blob_properties.c,
- * blob_metadata.c, snapshot_blob.c, delete_blob.c, lease.c */
-decide_fn put_blob, put_block, put_block_list, get_block_list, get_blob, get_blob_properties,
-    set_blob_properties, get_blob_metadata, set_blob_metadata, snapshot_blob, delete_blob,
-    lease_blob;
-check_fn check_list_containers, check_set_blob_service_properties, check_create_container,
-    check_set_container_metadata, check_set_container_acl, check_lease, check_list_blobs,
-    check_put_blob, check_put_block, check_put_block_list, check_get_block_list, check_get_blob,
-    check_get_blob_properties, check_set_blob_properties, check_get_blob_metadata,
-    check_set_blob_metadata, check_snapshot_blob, check_delete_blob;
 
 #endif

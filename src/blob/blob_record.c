@@ -158,7 +158,7 @@ void blob_delete_record(struct changes *changes, struct arena *arena, instant sn
 
 /* ---- small facts ---- */
 
-bool blocks_are_over(instant last_put, instant now)
+bool blocks_expired(instant last_put, instant now)
 {
     return now > last_put && now - last_put > UNCOMMITTED_TICKS;
 }
@@ -166,7 +166,7 @@ bool blocks_are_over(instant last_put, instant now)
 enum error blob_fail_content(struct decision *d, enum store_result result)
 {
     d->changes = changes_new(d->arena); /* a refusal has none */
-    return fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
 }
 
 enum error blob_begin_change(struct decision *d, struct blob *ret_blob)

@@ -3,91 +3,6 @@
 #include <stdlib.h>
 
 #include "blob/create_blob.h"
-#include "blob/xml_body.h"
-
-/* ---- the list in the request's body ---- */
-
-enum block_source { BLOCK_COMMITTED, BLOCK_UNCOMMITTED, BLOCK_LATEST, BLOCK_SOURCES };
-
-struct entry {
-    enum block_source source;
-    struct bytes id; /* base64 */
-};
-
-struct block_list {
-    struct entry *entries;
-    size_t count;
-};
-
-static enum error parse_entry(struct decision *d, const struct xml_node *node,
-                              struct entry *ret_entry)
-{
-    static const char *const names[BLOCK_SOURCES] = { "Committed", "Uncommitted", "Latest" };
-    struct bytes id = bytes_trim(node->text);
-    size_t length;
-
-    for (enum block_source source = 0; source < BLOCK_SOURCES; source++) {
-        if (!bytes_is(node->name, names[source]))
-            continue;
-        if (node->first_child)
-            return fail_xml(d, "A block's element holds its id alone.");
-        length = block_id_length(d->arena, id);
-        if (length == 0 || length > BLOCK_ID_MAX)
-            return E_InvalidBlockId;
-        *ret_entry = (struct entry){ .source = source, .id = id };
-        return OK;
-    }
-    return fail_xml(d, "A block list holds Committed, Uncommitted and Latest.");
-}
-
-static int compare_entries(const void *left, const void *right)
-{
-    const struct entry *a = left, *b = right;
-
-    return bytes_compare(a->id, b->id);
-}
-
-/* An id may be named several times, but always from one source. rest: Put-Block-List "Remarks" */
-static enum error check_sources(struct decision *d, const struct block_list *list)
-{
-    struct entry *sorted = arena_array(d->arena, list->count, sizeof *sorted);
-
-    if (list->count > 0)
-        memcpy(sorted, list->entries, list->count * sizeof *sorted);
-    qsort(sorted, list->count, sizeof *sorted, compare_entries);
-    for (size_t i = 1; i < list->count; i++) {
-        if (bytes_equal(sorted[i].id, sorted[i - 1].id) && sorted[i].source != sorted[i - 1].source)
-            return E_InvalidBlockList;
-    }
-    return OK;
-}
-
-static enum error parse_list(struct decision *d, struct block_list *ret_list)
-{
-    const struct xml_node *root;
-    struct block_list list = { .count = 0 };
-    enum error e;
-
-    e = xml_body(d, "BlockList", &root);
-    if (e)
-        return e;
-    for (const struct xml_node *node = root->first_child; node; node = node->next)
-        list.count++;
-    if (list.count > CONTENT_BLOCKS_MAX)
-        return E_BlockListTooLong;
-    list.entries = arena_array(d->arena, list.count, sizeof *list.entries);
-    list.count = 0;
-    for (const struct xml_node *node = root->first_child; node; node = node->next) {
-        e = parse_entry(d, node, &list.entries[list.count++]);
-        if (e)
-            return e;
-    }
-    e = check_sources(d, &list);
-    if (e)
-        return e;
-    *ret_list = list;
-    return OK;
-}
 
 /* ---- the blocks there are, by their ids ---- */
 
@@ -134,7 +49,7 @@ static const struct content_block *find_block(const struct block_index *index, s
     return found ? *found : NULL;
 }
 
-/* Staged blocks; those that are over count as none. */
+/* Staged blocks; those that expired count as none. */
 static enum store_result read_staged(struct decision *d, struct content_block **ret_blocks,
                                      size_t *ret_count)
 {
@@ -144,10 +59,10 @@ static enum store_result read_staged(struct decision *d, struct content_block **
 
     *ret_blocks = NULL;
     *ret_count = 0;
-    if (!state->found || state->blob.nothing_staged || d->call->snapshot != 0)
+    if (!state->found || state->blob.nothing_staged || blob_asked(d)->snapshot != 0)
         return STORE_OK;
     result = uncommitted_read(d->before, d->arena, &total);
-    if (result || total.count == 0 || blocks_are_over(total.last_put, d->now))
+    if (result || total.count == 0 || blocks_expired(total.last_put, d->now))
         return result;
     return uncommitted_list(d->before, d->arena, ret_blocks, ret_count);
 }
@@ -186,24 +101,24 @@ static enum store_result index_both(struct decision *d, struct block_index *ret_
 }
 
 /* The blocks that the list names, in its order. rest: Put-Block-List "Request Body" */
-static enum error choose_blocks(struct decision *d, const struct block_list *list,
+static enum error choose_blocks(struct decision *d, const struct put_block_list_parameters *p,
                                 struct content_block **ret_blocks)
 {
-    struct content_block *chosen = arena_array(d->arena, list->count, sizeof *chosen);
+    struct content_block *chosen = arena_array(d->arena, p->choice_count, sizeof *chosen);
     struct block_index committed, staged;
     enum store_result result;
 
     result = index_both(d, &committed, &staged);
     if (result)
         return blob_fail_content(d, result);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct entry *entry = &list->entries[i];
+    for (size_t i = 0; i < p->choice_count; i++) {
+        const struct block_choice *choice = &p->choices[i];
         const struct content_block *block = NULL;
 
-        if (entry->source != BLOCK_COMMITTED)
-            block = find_block(&staged, entry->id);
-        if (!block && entry->source != BLOCK_UNCOMMITTED)
-            block = find_block(&committed, entry->id);
+        if (choice->source != BLOCK_COMMITTED)
+            block = find_block(&staged, choice->id);
+        if (!block && choice->source != BLOCK_UNCOMMITTED)
+            block = find_block(&committed, choice->id);
         if (!block)
             return E_InvalidBlockList;
         chosen[i] = *block;
@@ -212,136 +127,55 @@ static enum error choose_blocks(struct decision *d, const struct block_list *lis
     return OK;
 }
 
-/* rest: Put-Block-List. Content-Type and the like are of the list, not of the blob. */
-enum error check_put_block_list(struct decision *d)
-{
-    struct create_blob *given = arena_alloc(d->arena, sizeof *given);
-    enum error e;
-
-    e = create_blob_check(d, STANDARD_IGNORED, SUMS_OF_PART, given);
-    if (e)
-        return e;
-    d->call->parameters = given;
-    return OK;
-}
-
 /* Replaces content, properties and metadata; drops every staged block, named or not.
  *
- * returns  InvalidXmlDocument, InvalidBlockId, InvalidBlockList, BlockListTooLong, BlobArchived
+ * returns  InvalidBlockList, BlobArchived
  * rest: Put-Block-List; semantics 5 */
-enum error put_block_list(struct decision *d)
+enum error put_block_list_decide(struct decision *d, const struct put_block_list_parameters *p,
+                                 struct put_block_list_result *r)
 {
-    const struct create_blob *given = d->call->parameters;
     struct content_block *blocks = NULL;
-    struct block_list list;
     struct blob blob;
     enum error e;
 
-    e = parse_list(d, &list);
+    e = choose_blocks(d, p, &blocks);
     if (e)
         return e;
-    e = choose_blocks(d, &list, &blocks);
+    e = create_blob_begin(d, &p->create, &blob);
     if (e)
         return e;
-    e = create_blob_begin(d, given, &blob);
-    if (e)
-        return e;
-    blob.content = content_from_blocks(d->changes, blob.etag.v, blocks, list.count);
-    return create_blob_commit(d, given, &blob);
+    blob.content = content_from_blocks(d->changes, blob.etag.v, blocks, p->choice_count);
+    r->etag = blob.etag;
+    r->modified = blob.modified;
+    return create_blob_commit(d, &blob);
 }
 
 /* ---- Get Block List ---- */
 
-enum { LIST_COMMITTED = 1, LIST_UNCOMMITTED = 2 };
-
-/* rest: Get-Block-List */
-enum error check_get_block_list(struct decision *d)
-{
-    static const struct {
-        const char *name;
-        unsigned lists;
-    } types[] = {
-        { "committed", LIST_COMMITTED },
-        { "uncommitted", LIST_UNCOMMITTED },
-        { "all", LIST_COMMITTED | LIST_UNCOMMITTED },
-    };
-    struct bytes type = call_query(d->call, "blocklisttype");
-    unsigned *given = arena_alloc(d->arena, sizeof *given);
-    enum error e;
-
-    e = blob_refuse_unbuilt(d, REQUEST_READ);
-    if (e)
-        return e;
-    *given = type.len == 0 ? LIST_COMMITTED : 0;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        if (bytes_is_nocase(type, types[i].name))
-            *given = types[i].lists;
-    }
-    if (*given == 0)
-        return fail_query(d, E_InvalidQueryParameterValue, "blocklisttype", type,
-                          "Must be committed, uncommitted or all.");
-    d->call->parameters = given;
-    return OK;
-}
-
-static void blocks_xml(struct text *out, const char *name, const struct content_block *blocks,
-                       size_t count)
-{
-    if (count == 0) {
-        text_printf(out, "<%s />", name);
-        return;
-    }
-    xml_open(out, name);
-    for (size_t i = 0; i < count; i++) {
-        xml_open(out, "Block");
-        xml_element(out, "Name", blocks[i].block_id);
-        xml_element_u64(out, "Size", blocks[i].length);
-        xml_close(out, "Block");
-    }
-    xml_close(out, name);
-}
-
-static enum store_result block_list_xml(struct decision *d, unsigned lists, struct text *out)
-{
-    struct content_block *blocks;
-    size_t count;
-    enum store_result result;
-
-    xml_begin(out);
-    xml_open(out, "BlockList");
-    if (lists & LIST_COMMITTED) {
-        result = read_committed(d, &blocks, &count);
-        if (result)
-            return result;
-        blocks_xml(out, "CommittedBlocks", blocks, count);
-    }
-    if (lists & LIST_UNCOMMITTED) {
-        result = read_staged(d, &blocks, &count);
-        if (result)
-            return result;
-        blocks_xml(out, "UncommittedBlocks", blocks, count);
-    }
-    xml_close(out, "BlockList");
-    return STORE_OK;
-}
-
 /* ETag, Last-Modified and length are of the committed blob, if there is one.
  * rest: Get-Block-List */
-enum error get_block_list(struct decision *d)
+enum error get_block_list_decide(struct decision *d, const struct get_block_list_parameters *p,
+                                 struct get_block_list_result *r)
 {
     const struct blob *blob = &blob_state(d)->blob;
-    struct text out;
+    struct content_block *blocks;
     enum store_result result;
 
-    text_init(&out, d->arena, 1024);
-    result = block_list_xml(d, *(const unsigned *)d->call->parameters, &out);
-    if (result)
-        return blob_fail_content(d, result);
-
-    answer_xml(d, 200, &out);
-    if (!blob->uncommitted) {
-        answer_etag(d, blob->etag, blob->modified);
-        answer_u64(d, "x-ms-blob-content-length", blob->content.length);
+    if (p->committed) {
+        result = read_committed(d, &blocks, &r->committed.count);
+        if (result)
+            return blob_fail_content(d, result);
+        r->committed.blocks = blocks;
     }
+    if (p->uncommitted) {
+        result = read_staged(d, &blocks, &r->uncommitted.count);
+        if (result)
+            return blob_fail_content(d, result);
+        r->uncommitted.blocks = blocks;
+    }
+    r->is_committed = !blob->uncommitted;
+    r->etag = blob->etag;
+    r->modified = blob->modified;
+    r->length = blob->content.length;
     return OK;
 }

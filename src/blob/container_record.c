@@ -8,7 +8,6 @@
 #include "blob/blob.h"
 
 #include "base/log.h"
-#include "blob/container_private.h"
 
 #define RECORD_VERSION 1
 
@@ -78,13 +77,9 @@ void container_delete_record(struct changes *changes)
     changes_delete(changes, RECORD_LISTED, record_key);
 }
 
-enum error container_change(struct decision *d, struct container *container)
+void container_write_changed(struct decision *d, struct container *container)
 {
     container->etag = etag_after(container->etag, d->now);
     container->modified = d->now;
     container_write(d->changes, d->arena, container);
-
-    answer(d, 200);
-    answer_etag(d, container->etag, container->modified);
-    return OK;
 }

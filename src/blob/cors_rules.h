@@ -1,17 +1,26 @@
-/* CORS rules of the Blob service: read from a request's XML, kept as bytes, given back as XML.
- * Inside the blob room only.
+/* CORS rules of the Blob service as a value, and their stored form.
  * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services */
 #ifndef LAGRA_BLOB_CORS_RULES_H
 #define LAGRA_BLOB_CORS_RULES_H
 
-#include "base/xml.h"
-#include "service/operation.h"
+#include "base/codec.h"
 
-/* Reads a Cors element, checks it, and encodes its rules (empty: none, CORS is off).
- * returns  OK, E_InvalidXmlDocument, E_InvalidXmlNodeValue, E_MissingRequiredXmlNode */
-enum error cors_rules_read(struct decision *d, const struct xml_node *cors,
-                           struct bytes *ret_rules);
-/* <Cors>..</Cors>. Returns false when the encoded rules have an unknown form. */
-bool cors_rules_xml(struct text *out, struct bytes rules);
+/* rest: as above, "Usage and restrictions"; semantics 10.1 */
+#define CORS_RULES_MAX       5
+#define CORS_RULES_BYTES_MAX 2048 /* all texts together, as stored */
+
+struct cors_rule {
+    struct bytes methods, origins, allowed_headers, exposed_headers; /* comma lists */
+    uint64_t max_age_s;
+};
+
+struct cors_rules {
+    struct cors_rule items[CORS_RULES_MAX];
+    size_t count; /* 0: CORS is off */
+};
+
+void cors_rules_encode(struct text *out, const struct cors_rules *rules);
+/* Returns false when the bytes have an unknown form; texts point into them. */
+bool cors_rules_decode(struct bytes encoded, struct cors_rules *ret_rules);
 
 #endif

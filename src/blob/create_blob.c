@@ -1,34 +1,5 @@
-/* What Put Blob and Put Block List share. rest: Put-Blob, Put-Block-List; semantics 5 */
+/* See create_blob.h. rest: Put-Blob, Put-Block-List; semantics 5 */
 #include "blob/create_blob.h"
-
-#define CONTENT_TYPE_DEFAULT "application/octet-stream"
-
-enum error create_blob_check(struct decision *d, enum standard_headers standard,
-                             enum body_sums_rule rule, struct create_blob *ret_given)
-{
-    struct create_blob given = { .tier = TIER_NONE };
-    enum error e;
-
-    e = blob_refuse_unbuilt(d, REQUEST_CREATE);
-    if (e)
-        return e;
-    e = blob_parse_http_properties(d, standard, &given.http);
-    if (e)
-        return e;
-    if (!given.http.content_type.ptr)
-        given.http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
-    e = blob_parse_tier(d, &given.tier);
-    if (e)
-        return e;
-    e = blob_parse_sums(d, rule, &given.sums);
-    if (e)
-        return e;
-    e = metadata_from_headers(d, &given.metadata);
-    if (e)
-        return e;
-    *ret_given = given;
-    return OK;
-}
 
 enum error create_blob_begin(struct decision *d, const struct create_blob *given,
                              struct blob *ret_blob)
@@ -87,18 +58,12 @@ static enum store_result give_up_old(struct decision *d)
     return uncommitted_clear(d->before, d->changes, d->arena);
 }
 
-enum error create_blob_commit(struct decision *d, const struct create_blob *given,
-                              const struct blob *blob)
+enum error create_blob_commit(struct decision *d, const struct blob *blob)
 {
     enum store_result result = give_up_old(d);
 
     if (result)
         return blob_fail_content(d, result);
     blob_write(d->changes, d->arena, blob);
-
-    answer(d, 201);
-    answer_etag(d, blob->etag, blob->modified);
-    blob_answer_sums(d, &given->sums);
-    blob_answer_encrypted(d);
     return OK;
 }

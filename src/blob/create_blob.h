@@ -3,25 +3,14 @@
 #ifndef LAGRA_BLOB_CREATE_BLOB_H
 #define LAGRA_BLOB_CREATE_BLOB_H
 
-#include "blob/blob_request.h"
-
-/* What the request says, from its headers. */
-struct create_blob {
-    struct http_properties http;
-    struct bytes metadata;
-    enum access_tier tier; /* TIER_NONE: not given */
-    struct body_sums sums;
-};
-enum error create_blob_check(struct decision *d, enum standard_headers standard,
-                             enum body_sums_rule rule, struct create_blob *ret_given);
+#include "blob/blob_operations.h"
 
 /* The blob to be: what the request says and what it keeps of the blob that was (lease, creation
  * time, tier). Its content is empty so far.
  * returns OK, E_BlobArchived */
 enum error create_blob_begin(struct decision *d, const struct create_blob *given,
                              struct blob *ret_blob);
-/* Gives up the content and the uncommitted blocks that were, writes the blob, answers 201. */
-enum error create_blob_commit(struct decision *d, const struct create_blob *given,
-                              const struct blob *blob);
+/* Gives up the content and the uncommitted blocks that were, and writes the blob. */
+enum error create_blob_commit(struct decision *d, const struct blob *blob);
 
 #endif

@@ -1,53 +1,5 @@
 /* Create Container. */
-#include "blob/container_private.h"
-
-/* This server has no encryption scopes; naming the account's own key asks for nothing else. */
-#define ACCOUNT_SCOPE "$account-encryption-key"
-
-struct create_parameters {
-    struct guid space; /* of the new incarnation: fresh, so that it starts empty */
-    enum public_access access;
-    struct bytes metadata;
-};
-
-/* A scope that this server cannot honour is refused, never dropped (promise 5).
- * rest: Create-Container, "x-ms-default-encryption-scope" */
-static enum error check_encryption_scope(struct decision *d)
-{
-    const char *scope_name = "x-ms-default-encryption-scope";
-    const char *deny_name = "x-ms-deny-encryption-scope-override";
-    struct bytes scope = call_header(d->call, scope_name);
-    struct bytes deny = call_header(d->call, deny_name);
-
-    if (scope.ptr && !bytes_is(scope, ACCOUNT_SCOPE)) {
-        fail_header(d, E_InvalidHeaderValue, scope_name, scope);
-        return fail(d, E_InvalidHeaderValue, "The account has no such encryption scope.");
-    }
-    if (deny.ptr && !bytes_is_nocase(deny, "false")) {
-        fail_header(d, E_InvalidHeaderValue, deny_name, deny);
-        return fail(d, E_InvalidHeaderValue, "The account has no encryption scopes to deny.");
-    }
-    return OK;
-}
-
-enum error check_create_container(struct decision *d)
-{
-    struct create_parameters *p = arena_alloc(d->arena, sizeof *p);
-    enum error e;
-
-    e = check_encryption_scope(d);
-    if (e)
-        return e;
-    e = public_access_from_header(d, &p->access);
-    if (e)
-        return e;
-    e = metadata_from_headers(d, &p->metadata);
-    if (e)
-        return e;
-    p->space = guid_new();
-    d->call->parameters = p;
-    return OK;
-}
+#include "blob/container_operations.h"
 
 /* Creates a container with its metadata and public access; its space is new, so nothing of a
  * deleted container of the same name is in it.
@@ -55,9 +7,9 @@ enum error check_create_container(struct decision *d)
  * returns  OK, E_ContainerAlreadyExists
  * rest: Create-Container; the wait of 30 seconds after a deletion is not needed here
  * (semantics 5, ContainerBeingDeleted) */
-enum error create_container(struct decision *d)
+enum error create_container_decide(struct decision *d, const struct create_container_parameters *p,
+                                   struct create_container_result *r)
 {
-    const struct create_parameters *p = d->call->parameters;
     struct container container;
     enum store_result result;
 
@@ -65,7 +17,7 @@ enum error create_container(struct decision *d)
     if (result == STORE_OK)
         return E_ContainerAlreadyExists;
     if (result != STORE_NOT_FOUND)
-        return fail_store(d, result);
+        return decision_fail_store(d, result);
 
     container = (struct container){
         .space = p->space,
@@ -76,8 +28,7 @@ enum error create_container(struct decision *d)
         .metadata = p->metadata,
     };
     container_write(d->changes, d->arena, &container);
-
-    answer(d, 201);
-    answer_etag(d, container.etag, container.modified);
+    r->etag = container.etag;
+    r->modified = container.modified;
     return OK;
 }

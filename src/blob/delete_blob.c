@@ -1,7 +1,5 @@
 /* Delete Blob: the base blob, its snapshots, or one snapshot. */
-#include "blob/blob_request.h"
-
-enum delete_snapshots { SNAPSHOTS_REFUSED, SNAPSHOTS_INCLUDED, SNAPSHOTS_ONLY };
+#include "blob/blob_operations.h"
 
 /* What goes with the blobs that are deleted: each content once, however many of them hold it. */
 struct contents {
@@ -12,31 +10,6 @@ struct contents {
     size_t count;
     size_t capacity;
 };
-
-/* rest: Delete-Blob "x-ms-delete-snapshots" */
-enum error check_delete_blob(struct decision *d)
-{
-    static const char name[] = "x-ms-delete-snapshots";
-    struct bytes text = call_header(d->call, name);
-    enum delete_snapshots *given = arena_alloc(d->arena, sizeof *given);
-    enum error e;
-
-    e = blob_refuse_unbuilt(d, REQUEST_DELETE);
-    if (e)
-        return e;
-    if (text.len == 0)
-        *given = SNAPSHOTS_REFUSED;
-    else if (bytes_is_nocase(text, "include"))
-        *given = SNAPSHOTS_INCLUDED;
-    else if (bytes_is_nocase(text, "only"))
-        *given = SNAPSHOTS_ONLY;
-    else
-        return fail_header(d, E_InvalidHeaderValue, name, text);
-    if (d->call->snapshot != 0 && *given != SNAPSHOTS_REFUSED)
-        return E_InvalidOperation;
-    d->call->parameters = given;
-    return OK;
-}
 
 static void end_content(struct decision *d, struct contents *contents,
                         const struct content *content)
@@ -120,7 +93,7 @@ static enum error refuse_if_snapshots(struct decision *d)
     scan_close(scan);
     if (result == STORE_NOT_FOUND)
         return OK;
-    return result ? fail_store(d, result) : E_SnapshotsPresent;
+    return result ? decision_fail_store(d, result) : E_SnapshotsPresent;
 }
 
 static enum store_result delete_chosen(struct decision *d, enum delete_snapshots snapshots,
@@ -128,9 +101,9 @@ static enum store_result delete_chosen(struct decision *d, enum delete_snapshots
 {
     enum store_result result = STORE_OK;
 
-    if (d->call->snapshot != 0) {
+    if (blob_asked(d)->snapshot != 0) {
         end_content(d, contents, &blob_state(d)->blob.content);
-        blob_delete_record(d->changes, d->arena, d->call->snapshot);
+        blob_delete_record(d->changes, d->arena, blob_asked(d)->snapshot);
         return STORE_OK;
     }
     if (snapshots != SNAPSHOTS_REFUSED)
@@ -141,26 +114,21 @@ static enum store_result delete_chosen(struct decision *d, enum delete_snapshots
 }
 
 /* A base that has snapshots goes only together with them. rest: Delete-Blob; semantics 5 */
-enum error delete_blob(struct decision *d)
+enum error delete_blob_decide(struct decision *d, const struct delete_blob_parameters *p,
+                              struct delete_blob_result *r)
 {
-    enum delete_snapshots snapshots = *(const enum delete_snapshots *)d->call->parameters;
     struct contents contents = { .count = 0 };
     enum store_result result;
     enum error e;
 
-    if (d->call->snapshot == 0 && snapshots == SNAPSHOTS_REFUSED) {
+    (void)r;
+    if (blob_asked(d)->snapshot == 0 && p->snapshots == SNAPSHOTS_REFUSED) {
         e = refuse_if_snapshots(d);
         if (e)
             return e;
     }
-    result = delete_chosen(d, snapshots, &contents);
+    result = delete_chosen(d, p->snapshots, &contents);
     if (!result)
         result = give_up_contents(d, &contents);
-    if (result)
-        return blob_fail_content(d, result);
-
-    answer(d, 202);
-    if (call_since(d->call, "2017-07-29"))
-        answer_string(d, "x-ms-delete-type-permanent", "true");
-    return OK;
+    return result ? blob_fail_content(d, result) : OK;
 }

@@ -1,12 +1,14 @@
 /* Delete Container. */
-#include "blob/container_private.h"
+#include "blob/container_operations.h"
 
 /* Deletes the container's record and drops its space in one change: all blobs are gone with it, and
  * their leases do not matter. rest: Delete-Container; semantics 3.4 */
-enum error delete_container(struct decision *d)
+enum error delete_container_decide(struct decision *d, const struct delete_container_parameters *p,
+                                   struct delete_container_result *r)
 {
+    (void)p;
+    (void)r;
     container_delete_record(d->changes);
     changes_drop_space(d->changes, blob_state(d)->container.space);
-    answer(d, 202);
     return OK;
 }

@@ -1,5 +1,5 @@
-/* What a call of the Blob service is about: names, partitions, and the state of the container or
- * blob that the generic steps look at. Worker. */
+/* What a request to the Blob service is about: names, partitions, permission, and the state of the
+ * container or blob that the generic steps look at. */
 #include "blob/blob.h"
 
 #include <nettle/sha2.h>
@@ -76,14 +76,15 @@ static enum error check_blob_name(struct bytes name)
     return segments > BLOB_SEGMENTS_MAX ? E_InvalidUri : OK;
 }
 
-enum error blob_check_names(struct decision *d)
+enum error blob_check_names(const struct resource *resource)
 {
+    const struct blob_resource *named = blob_resource(resource);
     enum error e = OK;
 
-    if (d->call->container.ptr)
-        e = check_container_name(d->call->container);
-    if (!e && d->call->blob.ptr)
-        e = check_blob_name(d->call->blob);
+    if (named->container.ptr)
+        e = check_container_name(named->container);
+    if (!e && named->blob.ptr)
+        e = check_blob_name(named->blob);
     return e;
 }
 
@@ -104,7 +105,7 @@ struct guid blob_account_space(struct bytes account)
 
 static enum error fail_no_container(struct decision *d, enum store_result result)
 {
-    return result == STORE_NOT_FOUND ? E_ContainerNotFound : fail_store(d, result);
+    return result == STORE_NOT_FOUND ? E_ContainerNotFound : decision_fail_store(d, result);
 }
 
 /* Reads the container of a call about a blob: it lies in another partition than the blob. */
@@ -121,21 +122,20 @@ static enum error read_container(struct decision *d, struct partition at,
 
 enum error blob_locate(struct decision *d, struct partition *ret_partition)
 {
-    struct partition at = { .space = blob_account_space(account_name(d->call->account)),
-                            .key = BYTES("") };
+    struct partition at = { .space = blob_account_space(d->input->account), .key = BYTES("") };
     struct blob_state *state = arena_alloc(d->arena, sizeof *state);
-    enum level level = d->operation->level;
     enum error e;
 
-    d->state = state;
-    if (level == LEVEL_CONTAINER || level == LEVEL_BLOB)
-        at.key = d->call->container;
-    if (level == LEVEL_BLOB) {
+    state->base.resource = d->input->resource;
+    d->state = &state->base;
+    if (d->level != LEVEL_SERVICE)
+        at.key = blob_asked(d)->container;
+    if (d->level == LEVEL_BLOB) {
         e = read_container(d, at, &state->container);
         if (e)
             return e;
         at.space = state->container.space;
-        at.key = d->call->blob;
+        at.key = blob_asked(d)->blob;
     }
     *ret_partition = at;
     return OK;
@@ -171,7 +171,7 @@ static enum error load_blob(struct decision *d, instant snapshot)
     if (result == STORE_NOT_FOUND)
         return OK;
     if (result)
-        return fail_store(d, result);
+        return decision_fail_store(d, result);
     state->found = true;
     if (state->blob.uncommitted)
         return OK;
@@ -184,7 +184,7 @@ static enum error load_blob(struct decision *d, instant snapshot)
 
 enum error blob_subject(struct decision *d)
 {
-    enum error e = load_blob(d, d->call->snapshot);
+    enum error e = load_blob(d, blob_asked(d)->snapshot);
 
     if (e)
         return e;
@@ -199,12 +199,31 @@ enum error blob_subject_optional(struct decision *d)
 enum error blob_subject_uncommitted(struct decision *d)
 {
     const struct blob_state *state = blob_state(d);
-    enum error e = load_blob(d, d->call->snapshot);
+    enum error e = load_blob(d, blob_asked(d)->snapshot);
 
     if (e)
         return e;
-    if (!state->found || (state->blob.uncommitted && blocks_are_over(state->blob.modified, d->now)))
+    if (!state->found || (state->blob.uncommitted && blocks_expired(state->blob.modified, d->now)))
         return E_BlobNotFound;
     d->subject.exists = true;
     return OK;
+}
+
+/* ---- permission ---- */
+
+/* Anonymous requests are not served yet, also where public access is stored. decision: 11 */
+enum error blob_permit(const struct rights *needed, const struct identity *identity,
+                       const struct resource *resource, const struct subject_state *state)
+{
+    (void)resource;
+    (void)state;
+    if (needed->of_anybody)
+        return OK;
+    switch (identity->kind) {
+    case IDENTITY_ACCOUNT_KEY:
+        return OK; /* everything in its account */
+    case IDENTITY_ANONYMOUS:
+        break;
+    }
+    return E_NoAuthenticationInformation;
 }

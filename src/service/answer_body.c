@@ -14,35 +14,43 @@ static enum state wait_for_bytes(struct work *work)
     return WAITING;
 }
 
-static void sum_header(struct decision *d, const char *name, const void *sum, size_t size)
+/* Damage that is found before the head goes out. */
+static void fail_reading(struct work *work, enum store_result result)
 {
-    answer_header(d, name, base64_encode(d->arena, bytes_of(sum, size)));
+    enum error e = decision_fail_store(&work->decision, result);
+
+    answer_error(&work->answer, e, &work->problem);
+}
+
+static void sum_header(struct answer *a, const char *name, const void *sum, size_t size)
+{
+    answer_header(a, name, base64_encode(a->arena, bytes_of(sum, size)));
 }
 
 /* Content-MD5 / x-ms-content-crc64 of the range. rest: Get-Blob "x-ms-range-get-content-md5" */
-static void sum_range(struct decision *d, struct bytes range)
+static void sum_range(struct answer *a, struct bytes range)
 {
-    if (d->send.md5) {
+    if (a->content.md5) {
         uint8_t md5[MD5_SIZE];
 
         md5_of(range, md5);
-        sum_header(d, "Content-MD5", md5, sizeof md5);
+        sum_header(a, "Content-MD5", md5, sizeof md5);
     }
-    if (d->send.crc64) {
+    if (a->content.crc64) {
         uint64_t crc = crc64(0, range.ptr, range.len);
 
-        sum_header(d, "x-ms-content-crc64", &crc, sizeof crc);
+        sum_header(a, "x-ms-content-crc64", &crc, sizeof crc);
     }
 }
 
 /* A small body, or one whose sum goes into the head, is read whole first. */
 static enum state read_whole(struct work *work)
 {
-    struct decision *d = &work->decision;
-    size_t length = (size_t)d->send.length;
+    struct answer *a = &work->answer;
+    size_t length = (size_t)a->content.length;
 
     if (!work->body_bytes)
-        work->body_bytes = arena_bytes(d->arena, length);
+        work->body_bytes = arena_bytes(a->arena, length);
     while (work->body_read < length) {
         size_t count = 0;
         enum store_result result =
@@ -52,14 +60,14 @@ static enum state read_whole(struct work *work)
         if (result == STORE_WAIT)
             return wait_for_bytes(work);
         if (result) {
-            answer_error(d, fail_store(d, result));
+            fail_reading(work, result);
             return RESPOND;
         }
         work->body_read += count;
     }
-    d->response->body_kind = BODY_BYTES;
-    d->response->body = bytes_of(work->body_bytes, length);
-    sum_range(d, d->response->body);
+    a->response->body_kind = BODY_BYTES;
+    a->response->body = bytes_of(work->body_bytes, length);
+    sum_range(a, a->response->body);
     return RESPOND;
 }
 
@@ -81,7 +89,7 @@ static long read_while_sending(struct body_source *source, uint64_t at, char *to
 /* A large body: from a file when it lies in one, else read piece by piece while it is sent. */
 static enum state read_large(struct work *work)
 {
-    struct decision *d = &work->decision;
+    struct answer *a = &work->answer;
     struct piece_file file;
     bool in_file = false;
     enum store_result result =
@@ -90,18 +98,18 @@ static enum state read_large(struct work *work)
     if (result == STORE_WAIT)
         return wait_for_bytes(work);
     if (result) {
-        answer_error(d, fail_store(d, result));
+        fail_reading(work, result);
         return RESPOND;
     }
-    d->response->body_length = d->send.length;
+    a->response->body_length = a->content.length;
     if (in_file) {
-        d->response->body_kind = BODY_FILE;
-        d->response->fd = file.fd;
-        d->response->fd_offset = file.offset;
+        a->response->body_kind = BODY_FILE;
+        a->response->fd = file.fd;
+        a->response->fd_offset = file.offset;
     } else {
         work->body = (struct content_body){ .source.read = read_while_sending, .work = work };
-        d->response->body_kind = BODY_SOURCE;
-        d->response->source = &work->body.source;
+        a->response->body_kind = BODY_SOURCE;
+        a->response->source = &work->body.source;
     }
     return RESPOND;
 }
@@ -109,15 +117,16 @@ static enum state read_large(struct work *work)
 enum state answer_body(struct work *work)
 {
     struct decision *d = &work->decision;
+    struct answer *a = &work->answer;
 
-    if (!d->send.wanted || d->send.length == 0 || work->call.request->method == METHOD_HEAD)
+    if (!a->content.wanted || a->content.length == 0 || work->call.request->method == METHOD_HEAD)
         return RESPOND;
     if (!work->reader) {
-        work->reader = content_reader_open(d->store, d->before, d->arena, &d->send.content,
-                                           d->send.offset, d->send.length);
+        work->reader = content_reader_open(d->store, d->before, a->arena, &a->content.content,
+                                           a->content.offset, a->content.length);
         d->before = NULL; /* the reader's now */
     }
-    if (d->send.length <= SMALL_BODY_MAX || d->send.md5 || d->send.crc64)
+    if (a->content.length <= SMALL_BODY_MAX || a->content.md5 || a->content.crc64)
         return read_whole(work);
     return read_large(work);
 }

@@ -81,7 +81,7 @@ static enum body_taken take_to_stage(struct work *work, struct bytes data, size_
         intake->received += *ret_taken;
     }
     if (result && result != STORE_WAIT)
-        intake->failure = fail_store(&work->decision, result);
+        intake->failure = decision_fail_store(&work->decision, result);
     return from_stage(result);
 }
 
@@ -109,7 +109,7 @@ enum body_taken intake_take(struct work *work, struct bytes data, size_t *ret_ta
 enum store_result intake_finish(struct work *work)
 {
     struct body_intake *intake = &work->intake;
-    struct body *body = &work->call.body;
+    struct body *body = &work->call.input.body;
 
     if (intake->stage) {
         enum store_result result = stage_memory(work);
@@ -146,7 +146,7 @@ static bool decode_sum(struct arena *arena, struct bytes text, size_t size, stru
 /* rest: Put-Blob, Put-Block "Content-MD5", "x-ms-content-crc64" */
 enum error intake_check_sums(struct work *work)
 {
-    const struct body *body = &work->call.body;
+    const struct body *body = &work->call.input.body;
     struct bytes md5 = call_header(&work->call, "content-md5");
     struct bytes crc = call_header(&work->call, "x-ms-content-crc64");
     struct bytes sum;
@@ -157,14 +157,14 @@ enum error intake_check_sums(struct work *work)
         if (!decode_sum(work->call.arena, md5, sizeof body->md5, &sum))
             return E_InvalidMd5;
         if (memcmp(sum.ptr, body->md5, sizeof body->md5) != 0)
-            return fail_sum(&work->decision, E_Md5Mismatch, sum.ptr, body->md5, sum.len);
+            return call_fail_sum(&work->call, E_Md5Mismatch, sum.ptr, body->md5, sum.len);
     }
     if (crc.ptr) {
         if (!decode_sum(work->call.arena, crc, sizeof body->crc64, &sum))
-            return fail_header(&work->decision, E_InvalidHeaderValue, "x-ms-content-crc64", crc);
+            return call_fail_header(&work->call, E_InvalidHeaderValue, "x-ms-content-crc64", crc);
         /* Eight bytes, little-endian, as the CPUs this runs on. */
         if (memcmp(sum.ptr, &body->crc64, sizeof body->crc64) != 0)
-            return fail_sum(&work->decision, E_Crc64Mismatch, sum.ptr, &body->crc64, sum.len);
+            return call_fail_sum(&work->call, E_Crc64Mismatch, sum.ptr, &body->crc64, sum.len);
     }
     return OK;
 }

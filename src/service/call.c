@@ -1,5 +1,9 @@
-/* Looking things up in a call. */
+/* Looking things up in a call, and refusing it. */
 #include "service/call.h"
+
+#include <assert.h>
+
+#include "base/encode.h"
 
 struct bytes call_query(const struct call *call, const char *name)
 {
@@ -13,4 +17,48 @@ struct bytes call_query(const struct call *call, const char *name)
 bool call_since(const struct call *call, const char *version)
 {
     return bytes_compare(call->version, bytes_from_string(version)) >= 0;
+}
+
+/* ---- refusing ---- */
+
+enum error call_fail(struct call *call, enum error e, const char *format, ...)
+{
+    va_list args;
+
+    assert(e != OK);
+    va_start(args, format);
+    call->problem->detail = arena_string(call->arena, arena_vprintf(call->arena, format, args));
+    va_end(args);
+    return e;
+}
+
+enum error call_fail_header(struct call *call, enum error e, const char *name, struct bytes value)
+{
+    assert(e != OK);
+    problem_set_header(call->problem, name, value);
+    return e;
+}
+
+enum error call_fail_query(struct call *call, enum error e, const char *name, struct bytes value,
+                           const char *reason)
+{
+    assert(e != OK);
+    problem_set_field(call->problem, "QueryParameterName", bytes_from_string(name));
+    if (value.ptr)
+        problem_add_field(call->problem, "QueryParameterValue", value);
+    if (reason)
+        problem_add_field(call->problem, "Reason", bytes_from_string(reason));
+    return e;
+}
+
+enum error call_fail_sum(struct call *call, enum error e, const void *given, const void *computed,
+                         size_t size)
+{
+    bool md5 = e == E_Md5Mismatch;
+
+    problem_set_field(call->problem, md5 ? "UserSpecifiedMd5" : "UserSpecifiedCrc",
+                      base64_encode(call->arena, bytes_of(given, size)));
+    problem_add_field(call->problem, md5 ? "ServerCalculatedMd5" : "ServerCalculatedCrc",
+                      base64_encode(call->arena, bytes_of(computed, size)));
+    return e;
 }

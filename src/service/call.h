@@ -1,16 +1,15 @@
-/* A call: one authorized request in the words of the REST reference, made by routing from the raw
- * HTTP request. Lives in the exchange's arena; read-only once check() of its operation has run. */
+/* A call: one HTTP request in the words of the REST reference, made by routing (service/route.c) from
+ * the raw request. What check and parse functions of operations read, and answer functions too. Lives
+ * in the exchange's arena; read-only once the check of its operation has run, but for the body. */
 #ifndef LAGRA_SERVICE_CALL_H
 #define LAGRA_SERVICE_CALL_H
 
 #include "auth/auth.h"
 #include "base/gate.h"
 #include "base/ids.h"
-#include "concurrency/conditions.h"
-#include "content/content.h"
 #include "http/http.h"
+#include "service/decision.h"
 
-struct operation;
 struct service;
 
 struct query_parameter {
@@ -29,21 +28,17 @@ struct call {
     bool loose; /* --loose: what is not built yet is ignored where it would be refused */
     /* "http://127.0.0.1:10000/devstoreaccount1": ServiceEndpoint in listings */
     struct bytes url_prefix;
-    struct bytes container; /* decoded; ptr NULL at service level. Queue: the queue; and so on */
-    struct bytes blob;      /* decoded; ptr NULL above blob level */
     const struct query_parameter *query;
     size_t query_count;
     struct bytes version; /* x-ms-version, "2026-10-06"; dates compare as text */
-    struct conditions conditions;
-    const struct guid *lease_id; /* x-ms-lease-id, or NULL */
-    instant snapshot;            /* ?snapshot=, 0: none */
     struct guid request_id;
-    struct body body;    /* complete when decide runs (BODY_MEMORY: inline, however long) */
-    bool wants_md5;      /* set by check(): body.md5 is needed */
-    bool wants_crc64;    /* as above: body.crc64 */
-    uint32_t inline_max; /* bodies up to this stay in memory; check() may lower it */
-    void *parameters;    /* the operation's own, set by check() */
+    struct input input;      /* what the decision is given */
+    struct problem *problem; /* what the error's answer says */
+    bool wants_md5;          /* set by check(): input.body.md5 is needed */
+    bool wants_crc64;        /* as above: input.body.crc64 */
+    uint32_t inline_max;     /* bodies up to this stay in memory; check() may lower it */
     struct gate_request gate;
+    void *parameters; /* of rows that are not converted yet */
 };
 
 /* Value of a query parameter (name lower case); ptr NULL when absent. */
@@ -55,5 +50,21 @@ static inline struct bytes call_header(const struct call *call, const char *name
 }
 /* x-ms-version is at least this date. */
 bool call_since(const struct call *call, const char *version);
+
+/* ---- refusing a call: return call_fail(call, E_X, ...) ---- */
+
+/* The code with a sentence for the client (printf). */
+enum error call_fail(struct call *call, enum error e, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* E_InvalidHeaderValue, E_MissingRequiredHeader.. with HeaderName and HeaderValue in the body. */
+enum error call_fail_header(struct call *call, enum error e, const char *name, struct bytes value);
+/* E_InvalidQueryParameterValue, E_OutOfRangeQueryParameterValue with QueryParameterName,
+ * QueryParameterValue, Reason. */
+enum error call_fail_query(struct call *call, enum error e, const char *name, struct bytes value,
+                           const char *reason);
+/* E_Md5Mismatch or E_Crc64Mismatch with what the client says and what the server computed in the
+ * body (UserSpecifiedMd5, ServerCalculatedMd5 ...). given, computed: `size` bytes each. */
+enum error call_fail_sum(struct call *call, enum error e, const void *given, const void *computed,
+                         size_t size);
 
 #endif

@@ -1,13 +1,13 @@
 /* The way of a request, top down: what happens to an exchange between its head and its answer.
  *
- *   head   route -> authorize -> find the operation -> check -> early check -> want the body
+ *   head   route -> authenticate -> find the operation -> check -> early check -> want the body
  *   body   intake
- *   end    finish body -> staged -> decide -> commit (or decide again) -> durable -> body -> respond
+ *   end    finish body -> decide -> commit (or decide again) -> durable -> answer -> body -> respond
  *
  * The words of `end` are the states of struct work. A state that has to wait for a disk suspends the
- * exchange and is entered again when it is woken, so no worker ever waits. An error at any place makes
- * the error's answer and goes on at DURABLE: a refusal too tells of a state, and a crash must not
- * take back what was told (promise 2). */
+ * exchange and is entered again when it is woken, so no worker ever waits. An error at any place goes
+ * on at DURABLE: a refusal too reports a state, and a crash must not take back what was reported
+ * (promise 2). */
 #include "service/service_private.h"
 
 #include <assert.h>
@@ -26,10 +26,10 @@ static struct work *work_of(struct exchange *exchange)
     return work;
 }
 
-/* Makes the error's answer; what is left to do is to wait for what was seen. */
+/* It ends in an error; what is left to do is to wait for what was seen. */
 static enum state refuse(struct work *work, enum error e)
 {
-    answer_error(&work->decision, e);
+    work->error = e;
     return DURABLE;
 }
 
@@ -63,6 +63,22 @@ static enum state at_gate(struct work *work, enum gate gate, enum state next)
 
 /* ---- FINISH_BODY: all of the body has come; it becomes durable before it is decided ---- */
 
+/* What is wrong with the body is kept until decide has looked at what comes before it: existence,
+ * lease, conditions (decision: 2). */
+void work_parse(struct work *work)
+{
+    const struct operation_functions *functions = work->call.operation->functions;
+    struct decision *d = &work->decision;
+
+    if (!functions->parse)
+        return;
+    d->malformed = functions->parse(&work->call, work->parameters);
+    if (d->malformed) {
+        work->malformed = work->problem;
+        d->malformed_because = &work->malformed;
+    }
+}
+
 static enum state finish_body(struct work *work)
 {
     enum store_result result = intake_finish(work);
@@ -73,27 +89,34 @@ static enum state finish_body(struct work *work)
         return WAITING;
     }
     if (result)
-        return refuse(work, fail_store(&work->decision, result));
+        return refuse(work, decision_fail_store(&work->decision, result));
     e = intake_check_sums(work);
     if (e)
         return refuse(work, e);
+    work_parse(work);
     work->attempt = arena_mark(work->call.arena);
     return at_gate(work, GATE_STAGED, DECIDE);
 }
 
 /* ---- DECIDE, COMMIT ---- */
 
-/* Opens the partition as it is now. */
+/* Opens the partition as it is now. The clock is read after that: so the decision's instant is above
+ * every one that the state holds, and an ETag made of it is newer than all that were seen. */
 static enum error open_partition(struct work *work)
 {
     struct decision *d = &work->decision;
     enum error e = work->endpoint->service->locate(d, &work->partition);
+    instant newest = 0;
 
-    if (e)
-        return e;
-    d->before = snapshot_open(d->store, work->partition, d->access);
-    decision_saw(d, snapshot_sequence(d->before));
-    return OK;
+    if (!e) {
+        d->before = snapshot_open(d->store, work->partition, d->access);
+        decision_saw(d, snapshot_sequence(d->before));
+        newest = snapshot_instant(d->before);
+    }
+    d->now = clock_now();
+    if (d->now <= newest)
+        d->now = newest + 1;
+    return e;
 }
 
 /* Whatever an earlier attempt left is gone. */
@@ -102,15 +125,11 @@ static void begin_attempt(struct work *work)
     struct decision *d = &work->decision;
 
     close_snapshot(work);
-    d->now = clock_now();
     d->subject = (struct subject){ .exists = false };
     d->lease = (struct lease){ .kind = 0 };
     d->state = NULL;
-    d->send.wanted = false;
-    d->error_detail = NULL;
-    d->error_field_count = 0;
+    work->problem = (struct problem){ .detail = NULL };
     d->changes = changes_new(d->arena);
-    response_init(d->response, d->arena);
 }
 
 static enum state decide(struct work *work)
@@ -122,9 +141,10 @@ static enum state decide(struct work *work)
         return refuse(work, E_ServerBusy);
     arena_rewind(work->call.arena, work->attempt);
     begin_attempt(work);
+    work->result = arena_alloc(d->arena, d->operation->functions->result_size);
     e = open_partition(work);
     if (!e)
-        e = operation_decide(d);
+        e = operation_decide(d, work->parameters, work->result);
     if (e)
         return refuse(work, e);
     if (changes_empty(d->changes))
@@ -175,7 +195,7 @@ static enum state commit(struct work *work)
     case STORE_WAIT:
         break;
     }
-    return refuse(work, fail_store(d, result));
+    return refuse(work, decision_fail_store(d, result));
 }
 
 /* ---- DURABLE: nothing that was seen or done may be taken back by a crash once it is told ---- */
@@ -185,18 +205,29 @@ static enum state become_durable(struct work *work)
     struct decision *d = &work->decision;
 
     if (store_is_durable(d->store, d->seen))
-        return at_gate(work, GATE_SYNCED, BODY);
+        return at_gate(work, GATE_SYNCED, ANSWER);
     if (!store_healthy(d->store)) {
-        d->seen = 0;
-        answer_error(d, fail_store(d, STORE_IO));
-        return BODY;
+        work->error = decision_fail_store(d, STORE_IO);
+        return ANSWER;
     }
     store_wait_durable(d->store, d->seen, pause_arm(&work->pause));
     pause_wait(&work->pause);
     return WAITING;
 }
 
-/* ---- the walk over the states ---- */
+/* ---- ANSWER: the result, or the error, as the service renders it ---- */
+
+static enum state answer(struct work *work)
+{
+    work->answer.now = work->decision.now;
+    if (work->error)
+        answer_error(&work->answer, work->error, &work->problem);
+    else
+        operation_answer(&work->answer, work->parameters, work->result);
+    return BODY;
+}
+
+/* ---- going over the states ---- */
 
 static enum state enter(struct work *work)
 {
@@ -209,6 +240,8 @@ static enum state enter(struct work *work)
         return commit(work);
     case DURABLE:
         return become_durable(work);
+    case ANSWER:
+        return answer(work);
     case BODY:
         return answer_body(work);
     case ADMIT:
@@ -220,7 +253,7 @@ static enum state enter(struct work *work)
     return RESPOND;
 }
 
-static enum http_step walk(struct work *work)
+static enum http_step run(struct work *work)
 {
     while (work->state != RESPOND) {
         enum state next = enter(work);
@@ -240,52 +273,103 @@ static enum http_step walk(struct work *work)
 static struct work *work_new(struct exchange *exchange)
 {
     struct work *work = arena_alloc(exchange->arena, sizeof *work);
-    struct decision *d = &work->decision;
 
     work->magic = WORK_MAGIC;
     work->exchange = exchange;
     work->endpoint = exchange->request.listener_tag;
     pause_init(&work->pause, exchange);
-    work->call.service = work->endpoint->service;
-    work->call.loose = work->endpoint->options->loose;
-    work->call.request = &exchange->request;
-    work->call.arena = exchange->arena;
-    work->call.request_id = guid_new();
-    work->call.version = bytes_from_string("");
-    work->call.inline_max = CONTENT_INLINE_MAX;
-    work->call.wants_crc64 = true;
-    d->call = &work->call;
-    d->arena = exchange->arena;
-    d->store = work->endpoint->store;
-    d->access = STORE_MAY_BLOCK;
-    d->response = &exchange->response;
-    d->now = clock_now();
-    response_init(d->response, exchange->arena);
+    work_init(work, &exchange->request, &exchange->response);
     exchange->application = work;
     return work;
 }
 
+void work_init(struct work *work, const struct request *request, struct response *response)
+{
+    struct arena *arena = work->exchange->arena;
+    struct call *call = &work->call;
+    struct decision *d = &work->decision;
+
+    call->service = work->endpoint->service;
+    call->loose = work->endpoint->options->loose;
+    call->request = request;
+    call->arena = arena;
+    call->request_id = guid_new();
+    call->version = bytes_from_string("");
+    call->inline_max = CONTENT_INLINE_MAX;
+    call->wants_crc64 = true;
+    call->problem = &work->problem;
+    d->service = call->service;
+    d->input = &call->input;
+    d->arena = arena;
+    d->store = work->endpoint->store;
+    d->access = STORE_MAY_BLOCK;
+    d->problem = &work->problem;
+    d->now = clock_now();
+    work->answer = (struct answer){ .call = call, .arena = arena, .response = response };
+    response_init(response, arena);
+}
+
+/* Who may not do it learns nothing else of it, not even whether there is such an operation. */
+static enum error permit(const struct work *work, enum error found)
+{
+    const struct call *call = &work->call;
+    const struct input *input = &call->input;
+
+    if (found)
+        return input->identity.kind == IDENTITY_ANONYMOUS && call->request->method != METHOD_OPTIONS
+                   ? E_NoAuthenticationInformation
+                   : found;
+    return call->service->permit(&call->operation->rights, &input->identity, input->resource, NULL);
+}
+
 static enum error find_operation(struct work *work)
 {
-    struct decision *d = &work->decision;
     struct call *call = &work->call;
     enum error e = OK;
 
     if (call->service->operation_count == 0)
-        return fail(d, E_NotImplemented, "The %s service is not built yet.", call->service->name);
-    call->operation = operation_find(call->service, call, &e);
-    if (!call->operation)
+        e = call_fail(call, E_NotImplemented, "The %s service is not built yet.",
+                      call->service->name);
+    else
+        call->operation = operation_find(call->service, call, &e);
+    e = permit(work, e);
+    if (e)
         return e;
-    d->operation = call->operation;
-    if (!call->operation->decide)
-        return fail(d, E_NotImplemented, "%s is not built yet.", call->operation->name);
-    if (call->secondary && (call->operation->methods & (METHOD_GET | METHOD_HEAD)) == 0)
-        return fail(d, E_InsufficientAccountPermissions, "The secondary endpoint is read-only.");
+    if (!call->operation->functions)
+        return call_fail(call, E_NotImplemented, "%s is not built yet.", call->operation->name);
+    if (call->secondary && call->operation->rights.effect == WRITES)
+        return call_fail(call, E_InsufficientAccountPermissions,
+                         "The secondary endpoint is read-only.");
     if (call->request->content_length != HTTP_LENGTH_UNKNOWN &&
         call->operation->body != BODY_REFUSED &&
         call->request->content_length > call->operation->body_max)
         return E_RequestBodyTooLarge;
     return OK;
+}
+
+/* The operation's own look at the head. */
+static enum error check(struct work *work)
+{
+    struct call *call = &work->call;
+    struct decision *d = &work->decision;
+    const struct operation *row = call->operation;
+
+    d->operation = row;
+    d->level = row->level == LEVEL_ANY ? 0 : call->input.resource->level;
+    work->parameters = arena_alloc(call->arena, row->functions->parameters_size);
+    work->parameters->operation = row;
+    if (call_header(call, "content-md5").ptr)
+        call->wants_md5 = true;
+    return row->functions->check(call, work->parameters);
+}
+
+enum error work_find(struct work *work)
+{
+    enum error e = find_operation(work);
+
+    if (!e)
+        e = work->call.service->check_names(work->call.input.resource);
+    return e ? e : check(work);
 }
 
 /* What can be refused before the body is read. Only an optimisation: decide checks all of it again. */
@@ -306,23 +390,16 @@ static enum error early_check(struct work *work)
 
 static enum error admit(struct work *work)
 {
-    struct call *call = &work->call;
-    enum error e = route(work);
+    enum error e = route_request(work);
 
     if (!e && work->exchange->server_is_busy)
         return E_ServerBusy;
     if (!e)
-        e = route_authorize(work);
-    if (!e)
+        e = route_authenticate(work);
+    if (!e && work->call.input.identity.kind != IDENTITY_ANONYMOUS)
         exchange_trust(work->exchange);
     if (!e)
-        e = find_operation(work);
-    if (!e && call->service->check_names)
-        e = call->service->check_names(&work->decision);
-    if (!e && call_header(call, "content-md5").ptr)
-        call->wants_md5 = true;
-    if (!e && call->operation->check)
-        e = call->operation->check(&work->decision);
+        e = work_find(work);
     return e ? e : early_check(work);
 }
 
@@ -343,7 +420,7 @@ static enum http_step on_head(struct exchange *exchange)
         }
         work->state = refuse(work, e);
     }
-    return walk(work_of(exchange));
+    return run(work_of(exchange));
 }
 
 /* ---- body, end, done ---- */
@@ -355,7 +432,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
     /* Refused while it came in, and now waiting for what was seen. */
     if (work->state != FINISH_BODY) {
         *ret_taken = data.len;
-        return walk(work);
+        return run(work);
     }
     switch (intake_take(work, data, ret_taken)) {
     case BODY_TAKEN:
@@ -365,17 +442,17 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
         return HTTP_WAIT;
     case BODY_TOO_LARGE:
         work->state = refuse(work, E_RequestBodyTooLarge);
-        return walk(work);
+        return run(work);
     case BODY_STORE_FAILED:
         work->state = refuse(work, work->intake.failure);
-        return walk(work);
+        return run(work);
     }
     return HTTP_CUT;
 }
 
 static enum http_step on_end(struct exchange *exchange)
 {
-    return walk(work_of(exchange));
+    return run(work_of(exchange));
 }
 
 static void on_done(struct exchange *exchange)

@@ -54,14 +54,14 @@ static bool is_duplicate(struct bytes metadata, struct bytes name)
     return false;
 }
 
-enum error metadata_from_headers(struct decision *d, struct bytes *ret_metadata)
+enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata)
 {
-    const struct request *request = d->call->request;
+    const struct request *request = call->request;
     struct bytes prefix = BYTES(PREFIX);
     struct text out;
     size_t total = 0;
 
-    text_init(&out, d->arena, 0);
+    text_init(&out, call->arena, 0);
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *header = &request->headers[i];
         struct bytes name;
@@ -72,12 +72,12 @@ enum error metadata_from_headers(struct decision *d, struct bytes *ret_metadata)
         if (name.len == 0)
             return E_EmptyMetadataKey;
         if (!is_identifier(name) || !is_value(header->value))
-            return fail_header(d, E_InvalidMetadata, PREFIX, name);
+            return call_fail_header(call, E_InvalidMetadata, PREFIX, name);
         total += name.len + header->value.len;
         if (total > METADATA_MAX_BYTES)
-            return fail(d, E_MetadataTooLarge, "At most %d bytes.", METADATA_MAX_BYTES);
+            return call_fail(call, E_MetadataTooLarge, "At most %d bytes.", METADATA_MAX_BYTES);
         if (is_duplicate(text_bytes(&out), name))
-            return fail_header(d, E_InvalidMetadata, PREFIX, name);
+            return call_fail_header(call, E_InvalidMetadata, PREFIX, name);
         encode_bytes(&out, name);
         encode_bytes(&out, header->value);
     }
@@ -85,7 +85,7 @@ enum error metadata_from_headers(struct decision *d, struct bytes *ret_metadata)
     return OK;
 }
 
-void metadata_answer(struct decision *d, struct bytes metadata)
+void metadata_answer(struct answer *a, struct bytes metadata)
 {
     struct decoder in;
     struct bytes name, value;
@@ -94,10 +94,10 @@ void metadata_answer(struct decision *d, struct bytes metadata)
     while (next_pair(&in, &name, &value)) {
         struct text header;
 
-        text_init(&header, d->arena, sizeof PREFIX + name.len);
+        text_init(&header, a->arena, sizeof PREFIX + name.len);
         text_add_string(&header, PREFIX);
         text_add(&header, name);
-        response_header(d->response, text_bytes(&header), arena_copy(d->arena, value));
+        response_header(a->response, text_bytes(&header), arena_copy(a->arena, value));
     }
 }
 

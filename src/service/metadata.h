@@ -5,15 +5,15 @@
 #ifndef LAGRA_SERVICE_METADATA_H
 #define LAGRA_SERVICE_METADATA_H
 
-#include "service/operation.h"
+#include "service/answer.h"
 
 #define METADATA_MAX_BYTES 8192
 
 /* returns OK, E_MetadataTooLarge, E_InvalidMetadata (name not a C# identifier, duplicate),
  * E_EmptyMetadataKey */
-enum error metadata_from_headers(struct decision *d, struct bytes *ret_metadata);
+enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata);
 /* Adds x-ms-meta-NAME headers to the answer. */
-void metadata_answer(struct decision *d, struct bytes metadata);
+void metadata_answer(struct answer *a, struct bytes metadata);
 /* <Metadata><name>value</name>..</Metadata>; <Metadata /> when empty. */
 void metadata_xml(struct text *out, struct bytes metadata);
 

@@ -7,7 +7,7 @@
 
 static enum error check_lease_rule(struct decision *d)
 {
-    const struct guid *given = d->call->lease_id;
+    const struct guid *given = d->input->lease_id;
 
     switch (d->operation->lease) {
     case LEASE_RULE_IGNORED:
@@ -22,22 +22,25 @@ static enum error check_lease_rule(struct decision *d)
     return E_InternalError;
 }
 
-/* The order is subject, lease, conditions. decision: 2 */
+/* The order is subject, permission, lease, conditions. decision: 2 */
 enum error operation_check(struct decision *d)
 {
     const struct operation *operation = d->operation;
-    const struct conditions *given = &d->call->conditions;
-    enum error e;
+    const struct conditions *given = &d->input->conditions;
+    enum error e, permitted;
 
     if (given->given & operation->conditions & IF_TAGS)
-        return fail(d, E_NotImplemented, "x-ms-if-tags");
+        return decision_fail(d, E_NotImplemented, "x-ms-if-tags");
     e = conditions_allowed(operation->condition_class, operation->conditions, given);
     if (e)
         return e;
-    if (!operation->subject)
-        return OK;
-    e = operation->subject(d);
-    if (e)
+    /* Who may not do it does not learn either what there is to do it with. */
+    e = operation->subject ? operation->subject(d) : OK;
+    permitted =
+        d->service->permit(&operation->rights, &d->input->identity, d->input->resource, d->state);
+    if (permitted)
+        return permitted;
+    if (e || !operation->subject)
         return e;
     e = check_lease_rule(d);
     if (e)
@@ -59,8 +62,8 @@ static bool answers_header(const struct response *response, const char *name)
     return false;
 }
 
-/* What the row promises, checked on every run. */
-static void assert_promises(const struct decision *d, enum error e)
+/* What the row promises of a decision, checked on every run. */
+static void assert_decided(const struct decision *d, enum error e)
 {
     const struct operation *operation = d->operation;
 
@@ -68,23 +71,38 @@ static void assert_promises(const struct decision *d, enum error e)
         assert(changes_empty(d->changes));
         return;
     }
-    assert(status_is_promised(operation, d->response->status));
-    assert((operation->methods & (METHOD_GET | METHOD_HEAD)) == 0 || changes_empty(d->changes));
+    assert(operation->rights.effect == WRITES || changes_empty(d->changes));
     assert(operation->etag != ETAG_CHANGED || !changes_empty(d->changes));
-    assert(operation->etag != ETAG_CHANGED || answers_header(d->response, "ETag"));
 }
 
-enum error operation_decide(struct decision *d)
+enum error operation_decide(struct decision *d, const struct parameters *parameters,
+                            struct result *result)
 {
     enum error e;
 
     assert(changes_empty(d->changes));
-    assert(d->operation->decide);
+    assert(d->operation->functions && parameters->operation == d->operation);
     e = operation_check(d);
+    if (!e && d->malformed) {
+        *d->problem = *d->malformed_because;
+        e = d->malformed;
+    }
+    result->now = d->now;
     if (!e)
-        e = d->operation->decide(d);
-    assert_promises(d, e);
+        e = d->operation->functions->decide(d, parameters, result);
+    assert_decided(d, e);
     return e;
+}
+
+void operation_answer(struct answer *a, const struct parameters *parameters,
+                      const struct result *result)
+{
+    const struct operation *operation = parameters->operation;
+
+    a->now = result->now;
+    operation->functions->answer(a, parameters, result);
+    assert(status_is_promised(operation, a->response->status));
+    assert(operation->etag != ETAG_CHANGED || answers_header(a->response, "ETag"));
 }
 
 /* ---- finding ---- */
@@ -112,17 +130,7 @@ static struct bytes selector_of(const struct call *call)
 
 static bool level_fits(const struct operation *row, const struct call *call)
 {
-    switch (row->level) {
-    case LEVEL_SERVICE:
-        return !call->container.ptr;
-    case LEVEL_CONTAINER:
-        return call->container.ptr && !call->blob.ptr;
-    case LEVEL_BLOB:
-        return call->blob.ptr != NULL;
-    case LEVEL_ANY:
-        return true;
-    }
-    return false;
+    return row->level == LEVEL_ANY || row->level == call->input.resource->level;
 }
 
 /* The header that a row's variant ("header" or "header=value") is about, as sent. */

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "service/service_private.h"
 
-struct bytes answered_code(const struct response *response)
+struct bytes request_log_code(const struct response *response)
 {
     for (size_t i = 0; i < response->header_count; i++) {
         if (bytes_is(response->headers[i].name, "x-ms-error-code"))
@@ -41,7 +41,7 @@ void request_log(const struct work *work)
 
     if (!log_enabled(LOG_DEBUG))
         return;
-    code = answered_code(response);
+    code = request_log_code(response);
     guid_format(&work->call.request_id, id);
     text_init(&query, work->exchange->arena, 128);
     add_query(&query, request->query);

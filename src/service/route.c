@@ -32,7 +32,7 @@ static enum error read_version(struct work *work)
     if (!version.ptr)
         return OK;
     if (!is_version(version) && !work->endpoint->options->skip_version_check)
-        return fail_header(&work->decision, E_InvalidHeaderValue, "x-ms-version", version);
+        return call_fail_header(&work->call, E_InvalidHeaderValue, "x-ms-version", version);
     call->version = version;
     return OK;
 }
@@ -74,14 +74,14 @@ static enum error add_parameter(struct work *work, struct query_parameter *param
     if (has_control(new.name) || (new.name.len > 0 && memchr(new.name.ptr, ':', new.name.len)))
         return E_InvalidUri;
     if (has_control(new.value))
-        return fail_query(&work->decision, E_InvalidQueryParameterValue, name, bytes_of(NULL, 0),
-                          "It contains a control character.");
+        return call_fail_query(&work->call, E_InvalidQueryParameterValue, name, bytes_of(NULL, 0),
+                               "It contains a control character.");
     for (size_t i = 0; i < call->query_count; i++) {
         if (!bytes_equal(parameters[i].name, new.name))
             continue;
         if (!is_list(new.name))
-            return fail_query(&work->decision, E_InvalidQueryParameterValue, name, new.value,
-                              "The parameter is given more than once.");
+            return call_fail_query(&work->call, E_InvalidQueryParameterValue, name, new.value,
+                                   "The parameter is given more than once.");
         parameters[i].value = arena_printf(call->arena, "%.*s,%.*s", BYTES_ARG(parameters[i].value),
                                            BYTES_ARG(new.value));
         return OK;
@@ -185,58 +185,21 @@ static bool begins_with_account(const struct call *call, struct bytes path)
     return bytes_equal(first, call->account_name);
 }
 
-/* Is the only segment of the path a container, or a blob of $root?
- * rest: Working-with-the-Root-Container */
-static bool names_container(const struct call *call)
-{
-    return call_query(call, "restype").ptr || bytes_is(call_query(call, "comp"), "list");
-}
-
-/* Decodes in place; false when it is no text. */
-static bool decode_name(struct arena *arena, struct bytes *name)
-{
-    if (name->len == 0)
-        return true;
-    *name = percent_decode(arena, *name);
-    return name->ptr && bytes_is_utf8(*name) && !memchr(name->ptr, '\0', name->len);
-}
-
-/* A blob's name as it is stored: with '/' for each '\\'. decision: 39 */
-static struct bytes with_slashes(struct arena *arena, struct bytes name)
-{
-    char *text;
-
-    if (name.len == 0 || !memchr(name.ptr, '\\', name.len))
-        return name;
-    text = arena_bytes(arena, name.len);
-    for (size_t i = 0; i < name.len; i++)
-        text[i] = name.ptr[i] == '\\' ? '/' : name.ptr[i];
-    return bytes_of(text, name.len);
-}
-
-static enum error read_names(struct work *work, struct bytes path)
+static enum error read_resource(struct work *work, struct bytes path)
 {
     struct call *call = &work->call;
-    struct bytes first, rest;
+    const struct service *service = work->endpoint->service;
+    struct resource *resource;
 
-    bytes_cut(path, '/', &first, &rest);
-    if (first.len == 0 && rest.len == 0)
+    if (!service->read_resource) {
+        static const struct resource of_service = { .level = 0 };
+
+        call->input.resource = &of_service; /* not built yet: nothing has a name */
         return OK;
-    if (!decode_name(call->arena, &first) || !decode_name(call->arena, &rest))
-        return E_InvalidUri;
-    /* "/c/" without restype is neither a container's nor, since their names have no slash, a root
-     * blob's. decision: 37 */
-    if (rest.ptr && rest.len == 0 && !names_container(call))
-        return E_InvalidUri;
-    rest = with_slashes(call->arena, rest);
-    if (rest.len > 0 || names_container(call)) {
-        call->container = first;
-        call->blob = rest.len > 0 ? rest : (struct bytes){ NULL, 0 };
-    } else {
-        call->container = bytes_from_string("$root");
-        call->blob = with_slashes(call->arena, first);
     }
-    return OK;
+    resource = arena_alloc(call->arena, service->resource_size);
+    call->input.resource = resource;
+    return service->read_resource(call, path, resource);
 }
 
 static enum error read_target(struct work *work)
@@ -253,9 +216,11 @@ static enum error read_target(struct work *work)
     /* The host is not signed: "/name/c" of the host "name.blob..." has the string to sign of "/name/c"
      * in path style, which means another resource. decision: 21 */
     if (!in_path && begins_with_account(call, path))
-        return fail(&work->decision, E_InvalidUri,
-                    "A container of the account's own name can only be addressed in path style.");
-    return read_names(work, path);
+        return call_fail(
+            &work->call, E_InvalidUri,
+            "A container of the account's own name can only be addressed in path style.");
+    call->input.account = call->account_name;
+    return read_resource(work, path);
 }
 
 /* ---- headers that every operation knows ---- */
@@ -291,8 +256,8 @@ static enum error refuse_repeated(struct work *work)
         if (!is_read_once(header->name))
             continue;
         if (request_find_header(request, header->name).ptr != header->value.ptr)
-            return fail_header(&work->decision, E_InvalidHeaderValue,
-                               arena_string(work->call.arena, header->name), header->value);
+            return call_fail_header(&work->call, E_InvalidHeaderValue,
+                                    arena_string(work->call.arena, header->name), header->value);
     }
     return OK;
 }
@@ -305,11 +270,11 @@ static enum error read_lease_id(struct work *work)
     if (!text.ptr)
         return OK;
     if (!guid_parse(text, &id)) /* an empty one too: it may be the mistake of a client */
-        return fail_header(&work->decision, E_InvalidHeaderValue, "x-ms-lease-id", text);
+        return call_fail_header(&work->call, E_InvalidHeaderValue, "x-ms-lease-id", text);
     struct guid *kept = arena_alloc(work->call.arena, sizeof *kept);
 
     *kept = id;
-    work->call.lease_id = kept;
+    work->call.input.lease_id = kept;
     return OK;
 }
 
@@ -322,24 +287,11 @@ static enum error read_conditions(struct work *work)
         .if_modified_since = call_header(call, "if-modified-since"),
         .if_unmodified_since = call_header(call, "if-unmodified-since"),
     };
-    enum error e = conditions_parse(call->arena, &headers, &call->conditions);
+    enum error e = conditions_parse(call->arena, &headers, &call->input.conditions);
 
     if (!e && call_header(call, "x-ms-if-tags").ptr)
-        call->conditions.given |= IF_TAGS;
+        call->input.conditions.given |= IF_TAGS;
     return e;
-}
-
-static enum error read_snapshot(struct work *work)
-{
-    struct bytes text = call_query(&work->call, "snapshot");
-
-    if (!text.ptr)
-        return OK;
-    /* An empty one would silently mean the blob itself: Delete Blob would delete that. */
-    if (!instant_parse_iso(text, &work->call.snapshot))
-        return fail_query(&work->decision, E_InvalidQueryParameterValue, "snapshot", text,
-                          "Not a snapshot's date and time.");
-    return OK;
 }
 
 /* A number of seconds, which no operation here takes long enough to reach.
@@ -351,8 +303,8 @@ static enum error read_timeout(struct work *work)
 
     if (!text.ptr || bytes_parse_u64(text, INT32_MAX, &seconds))
         return OK;
-    return fail_query(&work->decision, E_InvalidQueryParameterValue, "timeout", text,
-                      "Not a number of seconds.");
+    return call_fail_query(&work->call, E_InvalidQueryParameterValue, "timeout", text,
+                           "Not a number of seconds.");
 }
 
 /* rest: Status-and-Error-Codes2, MissingContentLengthHeader; decision: 38 */
@@ -369,7 +321,7 @@ static enum error read_gate(struct work *work)
     struct bytes text = call_header(&work->call, "x-lagra-gate");
 
     if (text.ptr && !gate_parse(text, &work->call.gate))
-        return fail_header(&work->decision, E_InvalidHeaderValue, "x-lagra-gate", text);
+        return call_fail_header(&work->call, E_InvalidHeaderValue, "x-lagra-gate", text);
 #else
     (void)work;
 #endif
@@ -378,12 +330,11 @@ static enum error read_gate(struct work *work)
 
 typedef enum error reader_fn(struct work *work);
 
-enum error route(struct work *work)
+enum error route_request(struct work *work)
 {
     static reader_fn *const readers[] = { read_version,    require_length, refuse_repeated,
                                           read_query,      read_target,    read_lease_id,
-                                          read_conditions, read_snapshot,  read_timeout,
-                                          read_gate };
+                                          read_conditions, read_timeout,   read_gate };
 
     for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
         enum error e = readers[i](work);
@@ -394,7 +345,7 @@ enum error route(struct work *work)
     return OK;
 }
 
-enum error route_authorize(struct work *work)
+enum error route_authenticate(struct work *work)
 {
     struct call *call = &work->call;
     struct auth_target target = {
@@ -411,9 +362,10 @@ enum error route_authorize(struct work *work)
         return OK;
     /* The wall clock: ours stays ahead after the wall clock was set back (clock invariant 3), and
      * every request would be refused as too old until the wall catches up. */
-    enum error e = authenticate(call->request, &target, clock_wall(), call->arena, &detail);
+    enum error e = authenticate(call->request, &target, clock_wall(), call->arena,
+                                &call->input.identity, &detail);
 
     if (e && detail.ptr)
-        work->decision.error_detail = arena_string(call->arena, detail);
+        work->problem.detail = arena_string(call->arena, detail);
     return e;
 }

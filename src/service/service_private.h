@@ -43,6 +43,7 @@ enum state {
     DECIDE,
     COMMIT,
     DURABLE, /* wait until what was seen and done is on disk */
+    ANSWER,  /* render what came of it */
     BODY,    /* get ready to send a blob's bytes */
     RESPOND,
     WAITING, /* only as a step's result: suspended; the same state is entered again */
@@ -61,8 +62,14 @@ struct work {
     struct exchange *exchange;
     const struct endpoint *endpoint;
     struct call call;
+    struct problem problem;
+    struct parameters *parameters; /* by check and parse */
+    struct problem malformed;      /* what parse refused the body for */
     struct decision decision;
     struct partition partition; /* of the decision: by the early check, then by each attempt */
+    struct result *result;      /* of the newest attempt */
+    enum error error;           /* what it ended in instead; OK: nothing */
+    struct answer answer;
     struct pause pause;
     enum state state;
     struct arena_mark attempt; /* where decide begins: rewound when it is made again */
@@ -74,6 +81,13 @@ struct work {
     char *body_bytes;
 };
 
+/* Prepares a work, whose exchange and endpoint are set, for a request. */
+void work_init(struct work *work, const struct request *request, struct response *response);
+/* Once it is routed and known who asks: finds the operation and lets it check the head. */
+enum error work_find(struct work *work);
+/* Once all of the body has come: lets the operation parse it. */
+void work_parse(struct work *work);
+
 /* What became of a run of the body. */
 enum body_taken {
     BODY_TAKEN,
@@ -83,7 +97,7 @@ enum body_taken {
 };
 void intake_init(struct work *work);
 enum body_taken intake_take(struct work *work, struct bytes data, size_t *ret_taken);
-/* All has come: STORE_OK when it is durable (or in memory) and call->body is complete. */
+/* All has come: STORE_OK when it is durable (or in memory) and call->input.body is complete. */
 enum store_result intake_finish(struct work *work);
 /* Content-MD5 and x-ms-content-crc64 of the request against what came. */
 enum error intake_check_sums(struct work *work);
@@ -98,21 +112,21 @@ enum state answer_body(struct work *work);
 
 /* Fills the call from the request: account, names, query, conditions, lease id, snapshot, version.
  * returns OK or what is wrong with the request (decision's detail set). */
-enum error route(struct work *work);
-/* Who asks: authenticate() with what the route found. */
-enum error route_authorize(struct work *work);
+enum error route_request(struct work *work);
+/* Who asks: authenticate() with what the route found, into the call's input. */
+enum error route_authenticate(struct work *work);
 
 /* ---- answers: error_answer.c ---- */
 
-/* Replaces the response by the error's: status, x-ms-error-code, XML body. */
-void answer_error(struct decision *d, enum error e);
+/* Replaces the response by the error's: status, x-ms-error-code, XML body with what the problem says. */
+void answer_error(struct answer *a, enum error e, const struct problem *problem);
 /* x-ms-request-id, x-ms-version, x-ms-client-request-id, Server. */
 void answer_common(struct work *work);
 
 /* ---- what was asked and answered: request_log.c ---- */
 
 /* x-ms-error-code of the response; empty when there is none. */
-struct bytes answered_code(const struct response *response);
+struct bytes request_log_code(const struct response *response);
 /* One line of the log at level debug; without the signature of a SAS. */
 void request_log(const struct work *work);
 

@@ -38,6 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                .headers = headers };
     struct bytes line, lines, detail = { NULL, 0 };
     struct auth_target target;
+    struct identity identity;
 
     accounts_add_development(accounts);
     bytes_cut(bytes_of(data, size), '\n', &line, &lines);
@@ -49,7 +50,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .path = request.path,
         .table_service = size % 2 == 1,
     };
-    if (authenticate(&request, &target, clock_now(), arena, &detail) == OK)
+    if (authenticate(&request, &target, clock_now(), arena, &identity, &detail) == OK &&
+        identity.kind != IDENTITY_ANONYMOUS)
         abort();
     accounts_free(accounts);
     arena_free(arena);

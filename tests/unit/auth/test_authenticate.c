@@ -31,8 +31,15 @@ static enum error ask_at(const struct vector *vector, int left_out, instant now,
     struct request request = request_of(arena, vector, left_out);
     struct auth_target target = target_of(accounts, vector);
 
+    struct identity identity;
+    enum error e;
+
     *ret_detail = bytes_of(NULL, 0);
-    return authenticate(&request, &target, now, arena, ret_detail);
+    e = authenticate(&request, &target, now, arena, &identity, ret_detail);
+    if (e)
+        return e;
+    /* What the services here answer to who did not sign. */
+    return identity.kind == IDENTITY_ACCOUNT_KEY ? OK : E_NoAuthenticationInformation;
 }
 
 static enum error ask(const struct vector *vector)

@@ -76,52 +76,29 @@ static void make_request(struct fixture *f, struct request *request, const char 
 static struct work *work_new(struct fixture *f, struct exchange *exchange)
 {
     struct work *work = arena_alloc(f->arena, sizeof *work);
-    struct decision *d = &work->decision;
 
     work->magic = WORK_MAGIC;
     work->exchange = exchange;
     work->endpoint = &f->endpoint;
     pause_init(&work->pause, exchange);
-    work->call.service = &blob_service;
-    work->call.request = &exchange->request;
-    work->call.arena = f->arena;
-    work->call.request_id = guid_new();
-    work->call.inline_max = CONTENT_INLINE_MAX;
-    work->call.wants_crc64 = true;
-    d->call = &work->call;
-    d->arena = f->arena;
-    d->store = f->store;
-    d->response = &exchange->response;
-    d->now = clock_now();
-    response_init(d->response, f->arena);
+    work_init(work, &exchange->request, &exchange->response);
+    work->call.input.identity.kind = IDENTITY_ACCOUNT_KEY;
     return work;
 }
 
 static enum error admit(struct work *work)
 {
-    struct decision *d = &work->decision;
-    enum error e = route(work);
+    enum error e = route_request(work);
 
-    if (e)
-        return e;
-    if (!work->call.account)
-        return E_AuthenticationFailed;
-    work->call.operation = d->operation = operation_find(&blob_service, &work->call, &e);
-    if (!d->operation)
-        return e;
-    if (!d->operation->decide)
-        return E_NotImplemented;
-    e = blob_service.check_names(d);
-    if (call_header(&work->call, "content-md5").ptr)
-        work->call.wants_md5 = true;
-    if (!e && d->operation->check)
-        e = d->operation->check(d);
-    return e;
+    if (!e && !work->call.account)
+        e = E_AuthenticationFailed;
+    return e ? e : work_find(work);
 }
 
 static enum error take_body(struct work *work, struct bytes body)
 {
     size_t taken;
+    enum error e;
 
     intake_init(work);
     while (body.len > 0) {
@@ -133,7 +110,10 @@ static enum error take_body(struct work *work, struct bytes body)
         body = bytes_from(body, taken);
     }
     assert_int_equal(intake_finish(work), STORE_OK);
-    return intake_check_sums(work);
+    e = intake_check_sums(work);
+    if (!e)
+        work_parse(work);
+    return e;
 }
 
 static enum error decide_and_commit(struct fixture *f, struct work *work)
@@ -143,13 +123,14 @@ static enum error decide_and_commit(struct fixture *f, struct work *work)
     uint64_t sequence;
     enum error e;
 
-    d->now = clock_now();
     d->changes = changes_new(f->arena);
+    work->result = arena_alloc(f->arena, d->operation->functions->result_size);
     e = blob_locate(d, &partition);
     if (e)
         return e;
     d->before = snapshot_open(f->store, partition, STORE_MAY_BLOCK);
-    e = operation_decide(d);
+    d->now = clock_now();
+    e = operation_decide(d, work->parameters, work->result);
     if (!e && !changes_empty(d->changes))
         assert_int_equal(store_commit(f->store, &(struct commit_part){ d->before, d->changes }, 1,
                                       d->now, STORE_MAY_BLOCK, &sequence),
@@ -164,20 +145,20 @@ static void never(struct waiter *waiter)
 }
 
 /* The bytes that would be sent; closes the snapshot. */
-static struct bytes read_sent(struct fixture *f, struct decision *d)
+static struct bytes read_sent(struct fixture *f, struct decision *d, const struct answer *a)
 {
     struct waiter waiter = { .wake = never };
-    size_t length = (size_t)d->send.length, done = 0;
+    size_t length = (size_t)a->content.length, done = 0;
     char *to = arena_bytes(f->arena, length);
     struct content_reader *reader;
 
-    if (!d->send.wanted || length == 0) {
+    if (!a->content.wanted || length == 0) {
         if (d->before)
             snapshot_close(d->before);
-        return d->response->body;
+        return a->response->body;
     }
-    reader = content_reader_open(f->store, d->before, f->arena, &d->send.content, d->send.offset,
-                                 length);
+    reader = content_reader_open(f->store, d->before, f->arena, &a->content.content,
+                                 a->content.offset, length);
     while (done < length) {
         size_t count = 0;
 
@@ -189,12 +170,12 @@ static struct bytes read_sent(struct fixture *f, struct decision *d)
     return bytes_of(to, length);
 }
 
-struct answer ask_bytes(struct fixture *f, const char *target, const char *headers,
-                        struct bytes body)
+struct reply ask_bytes(struct fixture *f, const char *target, const char *headers,
+                       struct bytes body)
 {
     struct exchange *exchange = arena_alloc(f->arena, sizeof *exchange);
     struct work *work;
-    struct answer answer;
+    struct reply answer;
     enum error e;
 
     exchange->arena = f->arena;
@@ -206,23 +187,24 @@ struct answer ask_bytes(struct fixture *f, const char *target, const char *heade
     if (!e)
         e = decide_and_commit(f, work);
     if (e)
-        answer_error(&work->decision, e);
-    answer = (struct answer){ .status = exchange->response.status,
-                              .code = error_code(e),
-                              .response = &exchange->response };
-    answer.body = read_sent(f, &work->decision);
+        answer_error(&work->answer, e, &work->problem);
+    else
+        operation_answer(&work->answer, work->parameters, work->result);
+    answer = (struct reply){ .status = exchange->response.status,
+                             .code = error_code(e),
+                             .response = &exchange->response };
+    answer.body = read_sent(f, &work->decision, &work->answer);
     if (work->intake.stage)
         stage_close(work->intake.stage);
     return answer;
 }
 
-struct answer ask(struct fixture *f, const char *target, const char *headers, const char *body)
+struct reply ask(struct fixture *f, const char *target, const char *headers, const char *body)
 {
     return ask_bytes(f, target, headers, bytes_from_string(body));
 }
 
-struct answer askf(struct fixture *f, const char *headers, const char *body, const char *target,
-                   ...)
+struct reply askf(struct fixture *f, const char *headers, const char *body, const char *target, ...)
 {
     struct bytes text;
     va_list args;
@@ -244,7 +226,7 @@ const char *textf(struct fixture *f, const char *format, ...)
     return arena_string(f->arena, text);
 }
 
-const char *header_of(struct fixture *f, const struct answer *answer, const char *name)
+const char *header_of(struct fixture *f, const struct reply *answer, const char *name)
 {
     for (size_t i = 0; i < answer->response->header_count; i++) {
         if (bytes_is_nocase(answer->response->headers[i].name, name))

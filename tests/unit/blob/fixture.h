@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "blob/blob.h"
+#include "service/operation.h"
 
 #include <cmocka.h> /* last: it has a macro `fail` */
 
@@ -18,7 +19,7 @@ struct fixture; /* all memory of the answers lives as long as it */
 int fixture_setup(void **state);
 int fixture_teardown(void **state);
 
-struct answer {
+struct reply {
     int status;
     const char *code; /* x-ms-error-code; "" */
     const struct response *response;
@@ -27,17 +28,17 @@ struct answer {
 
 /* target: "PUT /box/b?comp=block&blockid=MQ%3D%3D"; headers: "name: value" lines, or NULL; body may
  * be NULL. x-ms-version is 2026-10-06 unless given. */
-struct answer ask(struct fixture *f, const char *target, const char *headers, const char *body);
-struct answer ask_bytes(struct fixture *f, const char *target, const char *headers,
-                        struct bytes body);
+struct reply ask(struct fixture *f, const char *target, const char *headers, const char *body);
+struct reply ask_bytes(struct fixture *f, const char *target, const char *headers,
+                       struct bytes body);
 /* As ask(), with a printf target. */
-struct answer askf(struct fixture *f, const char *headers, const char *body, const char *target,
-                   ...) __attribute__((format(printf, 4, 5)));
+struct reply askf(struct fixture *f, const char *headers, const char *body, const char *target, ...)
+    __attribute__((format(printf, 4, 5)));
 /* "name: value" from printf, in the fixture's memory. */
 const char *textf(struct fixture *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Value of a header of the answer, NULL without one. */
-const char *header_of(struct fixture *f, const struct answer *answer, const char *name);
+const char *header_of(struct fixture *f, const struct reply *answer, const char *name);
 
 struct store *store_of(struct fixture *f);
 /* The partition of blob "b" of "box"; to be closed. */
@@ -47,7 +48,7 @@ uint64_t bytes_kept(struct fixture *f);
 
 #define assert_answer(got, status_wanted, code_wanted)                                             \
     do {                                                                                           \
-        struct answer answer_ = (got);                                                             \
+        struct reply answer_ = (got);                                                              \
         assert_string_equal(answer_.code, code_wanted);                                            \
         assert_int_equal(answer_.status, status_wanted);                                           \
     } while (0)

@@ -6,7 +6,7 @@
 #define DEPTH_MAX 10
 #define NODES_MAX 500000
 
-const struct xml_node *document(struct fixture *f, struct answer answer, const char *root)
+const struct xml_node *document(struct fixture *f, struct reply answer, const char *root)
 {
     struct xml_limits limits = { DEPTH_MAX, NODES_MAX };
     struct xml_error error = { 0 };
@@ -22,7 +22,7 @@ const struct xml_node *document(struct fixture *f, struct answer answer, const c
     return node;
 }
 
-const char *next_marker(struct fixture *f, struct answer answer)
+const char *next_marker(struct fixture *f, struct reply answer)
 {
     const struct xml_node *root = document(f, answer, "EnumerationResults");
     const struct xml_node *marker = xml_child(root, "NextMarker");
@@ -46,7 +46,7 @@ static void add_item(struct text *out, const struct xml_node *item)
     text_add_string(out, xml_child(item, "Snapshot") ? "@" : "");
 }
 
-const char *listed(struct fixture *f, struct answer answer)
+const char *listed(struct fixture *f, struct reply answer)
 {
     const struct xml_node *root = document(f, answer, "EnumerationResults");
     const struct xml_node *items = xml_child(root, "Blobs");
@@ -72,7 +72,7 @@ static const struct xml_node *find(const struct xml_node *node, const char *elem
     return found;
 }
 
-const char *first_text(struct fixture *f, struct answer answer, const char *element)
+const char *first_text(struct fixture *f, struct reply answer, const char *element)
 {
     struct xml_limits limits = { DEPTH_MAX, NODES_MAX };
     struct xml_error error;
@@ -91,7 +91,7 @@ static const struct {
     { "<Etag>", "E" },          { "<Snapshot>", "S" },
 };
 
-const char *normal(struct fixture *f, struct answer answer)
+const char *normal(struct fixture *f, struct reply answer)
 {
     struct bytes rest = answer.body;
     struct text out;

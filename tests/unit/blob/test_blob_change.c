@@ -7,7 +7,7 @@
 
 static const char *etag_of(struct fixture *f, const char *target)
 {
-    struct answer got = ask(f, target, NULL, NULL);
+    struct reply got = ask(f, target, NULL, NULL);
 
     assert_ok(got, 200);
     return header_of(f, &got, "ETag");
@@ -18,7 +18,7 @@ static const char *etag_of(struct fixture *f, const char *target)
 static void properties_are_set_together(void **state)
 {
     struct fixture *f = *state;
-    struct answer set, got;
+    struct reply set, got;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS "\nx-ms-meta-a: 1", "hello"), 201);
     set = ask(f, "PUT /box/b?comp=properties",
@@ -53,7 +53,7 @@ static void properties_are_set_together(void **state)
 static void metadata_is_replaced(void **state)
 {
     struct fixture *f = *state;
-    struct answer set, got;
+    struct reply set, got;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS "\nx-ms-meta-a: 1", "hello"), 201);
     set = ask(f, "PUT /box/b?comp=metadata", "x-ms-meta-Hello: World", NULL);
@@ -78,7 +78,7 @@ static void metadata_is_replaced(void **state)
 static void snapshot_keeps_the_blob(void **state)
 {
     struct fixture *f = *state;
-    struct answer taken, got;
+    struct reply taken, got;
     const char *base, *time;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS "\nx-ms-meta-a: 1", "before"), 201);
@@ -109,7 +109,7 @@ static void snapshot_keeps_the_blob(void **state)
 static void snapshot_with_metadata(void **state)
 {
     struct fixture *f = *state;
-    struct answer taken, got;
+    struct reply taken, got;
     const char *base;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS "\nx-ms-meta-a: 1", "x"), 201);
@@ -138,7 +138,7 @@ static void snapshot_is_not_changed(void **state)
         { "comp=lease&", "x-ms-lease-action: acquire\nx-ms-lease-duration: -1" },
     };
     struct fixture *f = *state;
-    struct answer taken;
+    struct reply taken;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "x"), 201);
     taken = ask(f, "PUT /box/b?comp=snapshot", NULL, NULL);
@@ -153,7 +153,7 @@ static void snapshot_is_not_changed(void **state)
 static void deletion_minds_snapshots(void **state)
 {
     struct fixture *f = *state;
-    struct answer one, two, gone;
+    struct reply one, two, gone;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "x"), 201);
     one = ask(f, "PUT /box/b?comp=snapshot", NULL, NULL);
@@ -190,7 +190,7 @@ static void shared_content_goes_with_its_last_holder(void **state)
 {
     struct fixture *f = *state;
     char *large = calloc(1, 100000);
-    struct answer taken;
+    struct reply taken;
 
     assert_ok(ask_bytes(f, "PUT /box/b", PUT_HEADERS, bytes_of(large, 100000)), 201);
     free(large);
@@ -268,7 +268,7 @@ static void answers_follow_the_version(void **state)
         { "DELETE /box/b", "x-ms-delete-type-permanent", "2017-04-17", NULL },
     };
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const char *target, *time;

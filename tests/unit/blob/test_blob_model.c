@@ -90,7 +90,7 @@ static void commit(struct fixture *f, struct model *m)
     struct bytes of_second = m->staged[second].ptr ? m->staged[second] : m->committed[second];
     const char *list = textf(
         f, "<BlockList><Latest>AA+%u</Latest><Latest>AA+%u</Latest></BlockList>", first, second);
-    struct answer got = ask(f, "PUT /box/b?comp=blocklist", NULL, list);
+    struct reply got = ask(f, "PUT /box/b?comp=blocklist", NULL, list);
 
     if (!is_known(m, first) || !is_known(m, second)) {
         assert_answer(got, 400, "InvalidBlockList");
@@ -106,7 +106,7 @@ static void commit(struct fixture *f, struct model *m)
 
 static void change(struct fixture *f, struct model *m)
 {
-    struct answer got = ask(f, "PUT /box/b?comp=metadata", "x-ms-meta-a: 1", NULL);
+    struct reply got = ask(f, "PUT /box/b?comp=metadata", "x-ms-meta-a: 1", NULL);
 
     assert_int_equal(got.status, m->base.ptr ? 200 : 404);
 }
@@ -114,7 +114,7 @@ static void change(struct fixture *f, struct model *m)
 static void snapshot(struct fixture *f, struct model *m)
 {
     unsigned n = below(m, SNAPSHOTS);
-    struct answer got;
+    struct reply got;
 
     if (m->snapshots[n].time)
         return;
@@ -163,7 +163,7 @@ static void assert_nothing_is_left(struct fixture *f)
 static void delete_all(struct fixture *f, struct model *m)
 {
     bool only = below(m, 2);
-    struct answer got =
+    struct reply got =
         ask(f, "DELETE /box/b",
             only ? "x-ms-delete-snapshots: only" : "x-ms-delete-snapshots: include", NULL);
 
@@ -182,7 +182,7 @@ static void delete_all(struct fixture *f, struct model *m)
 
 /* ---- what is read ---- */
 
-static void assert_read(const struct answer *got, struct bytes want)
+static void assert_read(const struct reply *got, struct bytes want)
 {
     assert_int_equal(got->status, want.ptr ? 200 : 404);
     if (!want.ptr)
@@ -194,7 +194,7 @@ static void assert_read(const struct answer *got, struct bytes want)
 static void assert_model(struct fixture *f, struct model *m)
 {
     unsigned n = below(m, SNAPSHOTS);
-    struct answer got = ask(f, "GET /box/b", NULL, NULL);
+    struct reply got = ask(f, "GET /box/b", NULL, NULL);
 
     assert_read(&got, m->base);
     if (!m->snapshots[n].time)

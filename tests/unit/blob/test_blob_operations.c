@@ -51,9 +51,9 @@ static enum http_method method_of(const char *name)
 
 static bool level_is(const struct operation *row, const char *path)
 {
-    enum level level = strstr(path, "{blob}")       ? LEVEL_BLOB
-                       : strstr(path, "{container") ? LEVEL_CONTAINER
-                                                    : LEVEL_SERVICE;
+    uint32_t level = strstr(path, "{blob}")       ? LEVEL_BLOB
+                     : strstr(path, "{container") ? LEVEL_CONTAINER
+                                                  : LEVEL_SERVICE;
 
     return row->level == LEVEL_ANY || row->level == level;
 }

@@ -10,7 +10,7 @@
 static void blob_is_put_and_got(void **state)
 {
     struct fixture *f = *state;
-    struct answer put, got;
+    struct reply put, got;
 
     put = ask(f, "PUT /box/b", PUT_HEADERS "\ncontent-type: text/plain\nx-ms-meta-Color: blue",
               "hello");
@@ -41,7 +41,7 @@ static void blob_is_put_and_got(void **state)
 static void properties_are_got(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "hello"), 201);
     got = ask(f, "HEAD /box/b", NULL, NULL);
@@ -67,7 +67,7 @@ static void sizes_come_back(void **state)
 
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *content = malloc(sizes[i] + 1);
-        struct answer got;
+        struct reply got;
 
         for (size_t at = 0; at < sizes[i]; at++)
             content[at] = (char)(at * 7 + at / 251);
@@ -87,7 +87,7 @@ static void sizes_come_back(void **state)
 static void overwrite_replaces_all(void **state)
 {
     struct fixture *f = *state;
-    struct answer first, second;
+    struct reply first, second;
     const char *created;
 
     assert_ok(
@@ -205,7 +205,7 @@ static void archived_is_closed(void **state)
 static void conditions_hold(void **state)
 {
     struct fixture *f = *state;
-    struct answer put;
+    struct reply put;
     const char *same;
 
     assert_answer(ask(f, "PUT /box/b", PUT_HEADERS "\nIf-Match: *", "x"), 412, "ConditionNotMet");

@@ -28,7 +28,7 @@ static void ranges_are_given(void **state)
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "0123456789"), 201);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct answer got = ask(f, "GET /box/b", rows[i].headers, NULL);
+        struct reply got = ask(f, "GET /box/b", rows[i].headers, NULL);
 
         assert_ok(got, rows[i].status);
         assert_body(got, rows[i].body);
@@ -44,7 +44,7 @@ static void ranges_are_given(void **state)
 static void range_past_the_end_is_refused(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "0123456789"), 201);
     got = ask(f, "GET /box/b", "Range: bytes=10-", NULL);
@@ -64,7 +64,7 @@ static void range_past_the_end_is_refused(void **state)
 static void whole_md5_beside_a_range(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "hello"), 201);
     got = ask(f, "GET /box/b", "Range: bytes=0-1", NULL);

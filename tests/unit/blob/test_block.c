@@ -8,13 +8,13 @@
 /* Base64 of "0", "1", ... "9"; in a URL with %3D. */
 static const char *const ids[] = { "MA==", "MQ==", "Mg==", "Mw==", "NA==" };
 
-static struct answer stage_block(struct fixture *f, unsigned n, const char *content)
+static struct reply stage_block(struct fixture *f, unsigned n, const char *content)
 {
     return askf(f, NULL, content, "PUT /box/b?comp=block&blockid=%.2s%%3D%%3D", ids[n]);
 }
 
 /* entries: "L0 C1 U2": Latest, Committed, Uncommitted and which id. */
-static struct answer commit(struct fixture *f, const char *entries, const char *headers)
+static struct reply commit(struct fixture *f, const char *entries, const char *headers)
 {
     const char *list = "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>";
 
@@ -28,7 +28,7 @@ static struct answer commit(struct fixture *f, const char *entries, const char *
 
 static void assert_list(struct fixture *f, const char *type, const char *want)
 {
-    struct answer got =
+    struct reply got =
         askf(f, NULL, NULL, "GET /box/b?comp=blocklist%s%s", *type ? "&blocklisttype=" : "", type);
     const char *all;
 
@@ -40,7 +40,7 @@ static void assert_list(struct fixture *f, const char *type, const char *want)
 
 static void assert_content(struct fixture *f, const char *want)
 {
-    struct answer got = ask(f, "GET /box/b", NULL, NULL);
+    struct reply got = ask(f, "GET /box/b", NULL, NULL);
 
     assert_ok(got, 200);
     assert_body(got, want);
@@ -53,7 +53,7 @@ static void assert_content(struct fixture *f, const char *want)
 static void blocks_are_staged_and_committed(void **state)
 {
     struct fixture *f = *state;
-    struct answer put, list;
+    struct reply put, list;
 
     put = stage_block(f, 0, "zero");
     assert_ok(put, 201);
@@ -140,7 +140,7 @@ static void staged_blocks_are_replaced_and_dropped(void **state)
 static void staging_leaves_the_etag(void **state)
 {
     struct fixture *f = *state;
-    struct answer before, after;
+    struct reply before, after;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "whole"), 201);
     before = ask(f, "HEAD /box/b", NULL, NULL);
@@ -210,7 +210,7 @@ static void list_length_is_limited(void **state)
     struct fixture *f = *state;
     size_t each = sizeof entry - 1;
     char *list = malloc(64 + (MAX + 1) * each), *at = list;
-    struct answer got;
+    struct reply got;
 
     assert_ok(stage_block(f, 0, "0"), 201);
     at = stpcpy(at, "<BlockList>");
@@ -266,7 +266,7 @@ static void block_size_is_limited_by_version(void **state)
     const char *target = "PUT /box/b?comp=block&blockid=MA%3D%3D";
     struct fixture *f = *state;
     char *content = calloc(1, size);
-    struct answer got;
+    struct reply got;
 
     got = ask_bytes(f, target, "x-ms-version: 2015-12-11", bytes_of(content, size));
     assert_answer(got, 413, "RequestBodyTooLarge");
@@ -308,7 +308,7 @@ static void pieces_are_shared_and_given_back(void **state)
     struct fixture *f = *state;
     char *large = calloc(1, 100000);
     struct bytes block = bytes_of(large, 100000);
-    struct answer taken;
+    struct reply taken;
 
     assert_ok(ask_bytes(f, "PUT /box/b?comp=block&blockid=MA%3D%3D", NULL, block), 201);
     assert_ok(ask_bytes(f, "PUT /box/b?comp=block&blockid=MQ%3D%3D", NULL, block), 201);

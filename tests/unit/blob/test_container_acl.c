@@ -9,7 +9,7 @@
 static void no_policies(void **state)
 {
     struct fixture *f = *state;
-    struct answer got = ask(f, "GET " ACL, NULL, NULL);
+    struct reply got = ask(f, "GET " ACL, NULL, NULL);
 
     assert_ok(got, 200);
     assert_body(got, "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers />");
@@ -31,7 +31,7 @@ static void policies_come_back(void **state)
         "</SignedIdentifier><SignedIdentifier><Id>second</Id></SignedIdentifier></"
         "SignedIdentifiers>";
     struct fixture *f = *state;
-    struct answer before = ask(f, "GET " ACL, NULL, NULL), set, got;
+    struct reply before = ask(f, "GET " ACL, NULL, NULL), set, got;
 
     set = ask(f, "PUT " ACL, NULL, sent);
     assert_ok(set, 200);
@@ -50,7 +50,7 @@ static void policies_come_back(void **state)
 static void all_is_replaced(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     assert_ok(ask(f, "PUT " ACL, "x-ms-blob-public-access: blob",
                   "<SignedIdentifiers><SignedIdentifier><Id>a</Id></SignedIdentifier>"
@@ -96,7 +96,7 @@ static void wrong_policies_are_refused(void **state)
           "InvalidXmlNodeValue" },
     };
     struct fixture *f = *state;
-    struct answer before = ask(f, "GET " ACL, NULL, NULL), after;
+    struct reply before = ask(f, "GET " ACL, NULL, NULL), after;
 
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_answer(ask(f, "PUT " ACL, NULL, identifiers(f, wrong[i].inside)), 400,
@@ -119,7 +119,7 @@ static void wrong_policies_are_refused(void **state)
 static void dates_are_conditions(void **state)
 {
     struct fixture *f = *state;
-    struct answer got = ask(f, "GET " ACL, NULL, NULL);
+    struct reply got = ask(f, "GET " ACL, NULL, NULL);
     const char *modified = header_of(f, &got, "Last-Modified");
 
     assert_answer(ask(f, "PUT " ACL, textf(f, "If-Modified-Since: %s", modified), NULL), 412,

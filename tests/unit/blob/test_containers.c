@@ -9,7 +9,7 @@
 static void created_once(void **state)
 {
     struct fixture *f = *state;
-    struct answer made, got;
+    struct reply made, got;
 
     made = ask(f, NEW, "x-ms-meta-Owner: me\nx-ms-blob-public-access: blob", NULL);
     assert_ok(made, 201);
@@ -29,7 +29,7 @@ static void created_once(void **state)
 static void properties_by_version(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     got = ask(f, "HEAD /box?restype=container", "x-ms-version: 2018-11-09", NULL);
     assert_ok(got, 200);
@@ -54,7 +54,7 @@ static void properties_by_version(void **state)
 static void metadata_is_replaced(void **state)
 {
     struct fixture *f = *state;
-    struct answer first, second, got;
+    struct reply first, second, got;
 
     first =
         ask(f, "PUT /box?restype=container&comp=metadata", "x-ms-meta-a: 1\nx-ms-meta-b: 2", NULL);
@@ -84,7 +84,7 @@ static void deleted_and_made_again(void **state)
 {
     static char large[100000]; /* not inline in the record */
     struct fixture *f = *state;
-    struct answer gone, got;
+    struct reply gone, got;
 
     assert_ok(
         ask_bytes(f, "PUT /box/b", "x-ms-blob-type: BlockBlob", bytes_of(large, sizeof large)),
@@ -185,7 +185,7 @@ static void account_is_described(void **state)
     struct fixture *f = *state;
 
     for (size_t i = 0; i < sizeof targets / sizeof targets[0]; i++) {
-        struct answer got = askf(f, NULL, NULL, "%s?restype=account&comp=properties", targets[i]);
+        struct reply got = askf(f, NULL, NULL, "%s?restype=account&comp=properties", targets[i]);
 
         assert_ok(got, 200);
         assert_header(f, got, "x-ms-sku-name", "Standard_LRS");

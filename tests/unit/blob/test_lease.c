@@ -11,7 +11,7 @@
 static const char *const blob = "/box/b?comp=lease";
 static const char *const container = "/box?restype=container&comp=lease";
 
-static struct answer lease(struct fixture *f, const char *target, const char *headers)
+static struct reply lease(struct fixture *f, const char *target, const char *headers)
 {
     return askf(f, textf(f, "x-ms-lease-action: %s", headers), NULL, "PUT %s", target);
 }
@@ -19,7 +19,7 @@ static struct answer lease(struct fixture *f, const char *target, const char *he
 static void assert_state(struct fixture *f, const char *target, const char *status,
                          const char *lease_state, const char *duration)
 {
-    struct answer got = ask(f, target, NULL, NULL);
+    struct reply got = ask(f, target, NULL, NULL);
 
     assert_ok(got, 200);
     assert_header(f, got, "x-ms-lease-status", status);
@@ -34,7 +34,7 @@ static void assert_state(struct fixture *f, const char *target, const char *stat
  * semantics 3.1, 3.2 */
 static void life_of_a_lease(struct fixture *f, const char *target, const char *head)
 {
-    struct answer got = ask(f, head, NULL, NULL);
+    struct reply got = ask(f, head, NULL, NULL);
     const char *etag = header_of(f, &got, "ETag");
 
     assert_state(f, head, "unlocked", "available", NULL);
@@ -243,7 +243,7 @@ static void overwrite_ends_an_expired_lease(void **state)
 static void snapshot_has_no_lease(void **state)
 {
     struct fixture *f = *state;
-    struct answer taken;
+    struct reply taken;
     const char *time;
 
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "x"), 201);

@@ -74,7 +74,7 @@ static void snapshots_are_included(void **state)
 static void uncommitted_blobs_are_included(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     assert_ok(ask(f, BLOCK_OF("a"), NULL, "x"), 201);
     put(f, "b");
@@ -110,7 +110,7 @@ static void names_come_back(void **state)
 static void names_beyond_xml_are_encoded(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     put(f, "d/%EF%BF%BEx%25");
     got = ask(f, LIST, NULL, NULL);
@@ -128,7 +128,7 @@ static const char *all_pages(struct fixture *f, const char *query)
 
     text_init(&out, arena_new(1 << 20), 256);
     do {
-        struct answer page = askf(f, NULL, NULL, LIST "&%s&marker=%s", query, marker);
+        struct reply page = askf(f, NULL, NULL, LIST "&%s&marker=%s", query, marker);
 
         text_printf(&out, "(%s)", listed(f, page));
         marker = next_marker(f, page);
@@ -229,7 +229,7 @@ static void parameters_are_checked(void **state)
 static void properties_are_shown(void **state)
 {
     struct fixture *f = *state;
-    struct answer page;
+    struct reply page;
 
     assert_ok(ask(f, "PUT /box/a",
                   BLOCK_BLOB
@@ -260,7 +260,7 @@ static void properties_are_shown(void **state)
 static void header_bytes_keep_the_page_well_formed(void **state)
 {
     struct fixture *f = *state;
-    struct answer page;
+    struct reply page;
 
     assert_ok(ask(f, "PUT /box/a",
                   BLOCK_BLOB "\nx-ms-meta-latin: caf\xE9\nx-ms-meta-utf: caf\xC3\xA9\n"

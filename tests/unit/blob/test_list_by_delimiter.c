@@ -43,7 +43,7 @@ static void groups_stand_in_order(void **state)
 static void xml_is_as_recorded(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     put(f, "a/blob1");
     put(f, "b/blob2");
@@ -65,8 +65,7 @@ static void pages_do_not_split_groups(void **state)
 
     put_tree(f);
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
-        struct answer page =
-            askf(f, NULL, NULL, LIST "&delimiter=/&maxresults=2&marker=%s", marker);
+        struct reply page = askf(f, NULL, NULL, LIST "&delimiter=/&maxresults=2&marker=%s", marker);
 
         assert_string_equal(listed(f, page), pages[i]);
         marker = next_marker(f, page);
@@ -89,7 +88,7 @@ static void hidden_blobs_make_no_group(void **state)
     assert_string_equal(list(f, "delimiter=/&prefix=b/"), "b/2");
 }
 
-static size_t count_blobs(struct fixture *f, struct answer page)
+static size_t count_blobs(struct fixture *f, struct reply page)
 {
     const struct xml_node *blobs = xml_child(document(f, page, "EnumerationResults"), "Blobs");
     size_t count = 0;
@@ -103,7 +102,7 @@ static size_t count_blobs(struct fixture *f, struct answer page)
 static void a_page_is_five_thousand(void **state)
 {
     struct fixture *f = *state;
-    struct answer page;
+    struct reply page;
 
     for (unsigned i = 0; i < 5001; i++)
         assert_ok(askf(f, "x-ms-blob-type: BlockBlob", "x", "PUT /box/%04u/x", i), 201);
@@ -123,7 +122,7 @@ static void large_pages_end_early(void **state)
 {
     static char metadata[8000];
     struct fixture *f = *state;
-    struct answer page;
+    struct reply page;
     size_t count;
 
     memset(metadata, 'x', sizeof metadata - 1);
@@ -145,7 +144,7 @@ static void large_pages_end_early(void **state)
 static void hidden_records_are_bounded(void **state)
 {
     struct fixture *f = *state;
-    struct answer page;
+    struct reply page;
 
     for (unsigned i = 0; i < 20010; i++)
         assert_ok(askf(f, NULL, "x", "PUT /box/%05u?comp=block&blockid=MQ%%3D%%3D", i), 201);

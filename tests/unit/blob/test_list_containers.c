@@ -13,7 +13,7 @@ static void make(struct fixture *f, const char *name, const char *headers)
 static void page_is_as_recorded(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     make(f, "container664b164b", "x-ms-blob-public-access: blob");
     got = ask(f, LIST "&prefix=container664b164b", "x-ms-version: 2018-11-09\nHost: account.blob",
@@ -40,7 +40,7 @@ static void page_is_as_recorded(void **state)
 static void order_prefix_and_pages(void **state)
 {
     struct fixture *f = *state;
-    struct answer page;
+    struct reply page;
 
     make(f, "bbb", NULL);
     make(f, "aaa", NULL);
@@ -66,7 +66,7 @@ static void order_prefix_and_pages(void **state)
 static void metadata_is_included(void **state)
 {
     struct fixture *f = *state;
-    struct answer page;
+    struct reply page;
 
     make(f, "meta", "x-ms-meta-COLOR: <red>");
     assert_null(first_text(f, ask(f, LIST "&prefix=meta", NULL, NULL), "Metadata"));
@@ -80,7 +80,7 @@ static void metadata_is_included(void **state)
 static void lease_is_shown(void **state)
 {
     struct fixture *f = *state;
-    struct answer page;
+    struct reply page;
 
     assert_ok(ask(f, "PUT /box?restype=container&comp=lease",
                   "x-ms-lease-action: acquire\nx-ms-lease-duration: 60", NULL),

@@ -153,7 +153,7 @@ static const char *listed_pages(struct fixture *f, struct arena *arena, const ch
 
     text_init(&out, arena, 1024);
     do {
-        struct answer page = askf(
+        struct reply page = askf(
             f, NULL, NULL,
             "GET /%s?restype=container&comp=list&maxresults=%u&prefix=%s&delimiter=%s&startFrom=%s"
             "&endBefore=%s&include=%s,%s&marker=%s",

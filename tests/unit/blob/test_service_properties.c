@@ -16,7 +16,7 @@
     "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy><StaticWebsite>"       \
     "<Enabled>false</Enabled></StaticWebsite></StorageServiceProperties>"
 
-static struct answer set(struct fixture *f, const char *inside)
+static struct reply set(struct fixture *f, const char *inside)
 {
     return ask(f, "PUT " PROPERTIES, NULL,
                textf(f, "<StorageServiceProperties>%s</StorageServiceProperties>", inside));
@@ -28,7 +28,7 @@ static struct answer set(struct fixture *f, const char *inside)
 static void defaults_as_recorded(void **state)
 {
     struct fixture *f = *state;
-    struct answer got = ask(f, "GET " PROPERTIES, "x-ms-version: 2018-11-09", NULL);
+    struct reply got = ask(f, "GET " PROPERTIES, "x-ms-version: 2018-11-09", NULL);
 
     assert_ok(got, 200);
     assert_header(f, got, "Content-Type", "application/xml");
@@ -42,7 +42,7 @@ static void defaults_as_recorded(void **state)
 static void cors_rules_come_back(void **state)
 {
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     assert_ok(set(f,
                   "<Cors><CorsRule><AllowedOrigins>www.xyz.com</AllowedOrigins><AllowedMethods>GET"
@@ -171,7 +171,7 @@ static void wrong_bodies_are_refused(void **state)
           "InvalidXmlDocument" },
     };
     struct fixture *f = *state;
-    struct answer got;
+    struct reply got;
 
     assert_ok(set(f, "<Cors>" SHORT_RULE "</Cors>"), 202);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -186,7 +186,7 @@ static void wrong_bodies_are_refused(void **state)
                         "o");
 }
 
-static struct answer set_origins(struct fixture *f, const char *origins)
+static struct reply set_origins(struct fixture *f, const char *origins)
 {
     return set(f, textf(f,
                         "<Cors><CorsRule><AllowedOrigins>%s</AllowedOrigins><AllowedMethods>GET"

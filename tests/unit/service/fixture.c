@@ -1,9 +1,13 @@
 /* No sockets: a request as http/ would have parsed it. */
+#include "blob/rest/request.h"
+
 #include "fixture.h"
 
 #include <stdlib.h>
 
-static const struct service no_operations = { .name = "blob" };
+static const struct service no_operations = { .name = "blob",
+                                              .resource_size = sizeof(struct blob_resource),
+                                              .read_resource = blob_read_resource };
 
 int fixture_set_up(void **state)
 {
@@ -55,13 +59,7 @@ void fixture_request(struct fixture *f, enum http_method method, const char *tar
         add_header(f, &list[request->header_count++], headers[i]);
     if (method == METHOD_PUT && !request_header(request, "transfer-encoding").ptr)
         add_header(f, &list[request->header_count++], "Content-Length: 0");
-    response_init(&f->exchange.response, f->arena);
     work->exchange = &f->exchange;
     work->endpoint = &f->endpoint;
-    work->call.service = f->endpoint.service;
-    work->call.request = request;
-    work->call.arena = f->arena;
-    work->decision = (struct decision){ .call = &work->call,
-                                        .arena = f->arena,
-                                        .response = &f->exchange.response };
+    work_init(work, request, &f->exchange.response);
 }

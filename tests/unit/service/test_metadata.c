@@ -10,7 +10,7 @@ static enum error read_metadata(struct fixture *f, const char *const *headers,
                                 struct bytes *ret_metadata)
 {
     fixture_request(f, METHOD_PUT, "/devstoreaccount1/c/b", headers);
-    return metadata_from_headers(&f->work.decision, ret_metadata);
+    return metadata_from_headers(&f->work.call, ret_metadata);
 }
 
 /* Names keep the case they were sent in; the order stays. */
@@ -26,7 +26,7 @@ static void round_trip(void **state)
                                              "Content-Type: text/plain", "X-MS-META-_n1: ", NULL },
                       &metadata),
         OK);
-    metadata_answer(&f->work.decision, metadata);
+    metadata_answer(&f->work.answer, metadata);
     assert_int_equal(response->header_count, 2);
     assert_true(bytes_is(response->headers[0].name, "x-ms-meta-Colour"));
     assert_true(bytes_is(response->headers[0].value, "deep blue"));

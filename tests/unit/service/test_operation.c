@@ -1,12 +1,10 @@
 /* Finding a row: method, level, comp and restype, variant; and what is said when there is none.
  * rest: Status-and-Error-Codes2 */
+#include "blob/blob.h"
+
 #include "fixture.h"
 
-static enum error decide_nothing(struct decision *d)
-{
-    answer(d, 200);
-    return OK;
-}
+static const struct operation_functions nothing = { .parameters_size = sizeof(struct parameters) };
 
 static const struct operation rows[] = {
     { .name = "List",
@@ -14,14 +12,14 @@ static const struct operation rows[] = {
       .level = LEVEL_CONTAINER,
       .selector = "comp=list&restype=container",
       .ok = { 200 },
-      .decide = decide_nothing },
+      .functions = &nothing },
     { .name = "Put Blob",
       .methods = METHOD_PUT,
       .level = LEVEL_BLOB,
       .selector = "",
       .variant = "x-ms-blob-type=BlockBlob",
       .ok = { 201 },
-      .decide = decide_nothing },
+      .functions = &nothing },
     { .name = "Copy Blob",
       .methods = METHOD_PUT,
       .level = LEVEL_BLOB,
@@ -33,7 +31,7 @@ static const struct operation rows[] = {
       .level = LEVEL_BLOB,
       .selector = "",
       .ok = { 200, 206 },
-      .decide = decide_nothing },
+      .functions = &nothing },
 };
 static const struct service service = { .name = "blob", .operations = rows, .operation_count = 4 };
 
@@ -72,7 +70,7 @@ static void rows_are_found(void **state)
         enum error why = OK;
 
         fixture_request(f, one->method, one->target, (const char *const[]){ one->header, NULL });
-        assert_int_equal(route(&f->work), OK);
+        assert_int_equal(route_request(&f->work), OK);
         row = operation_find(&service, &f->work.call, &why);
         if (one->found) {
             assert_non_null(row);

@@ -1,5 +1,7 @@
 /* From a raw target to account, container and blob. rest:
  * Naming-and-Referencing-Containers--Blobs--and-Metadata, Working-with-the-Root-Container */
+#include "blob/blob.h"
+
 #include "fixture.h"
 
 #include <stdio.h>
@@ -74,12 +76,12 @@ static void names_of_targets(void **state)
 
         snprintf(host, sizeof host, "Host: %s", t->host);
         fixture_request(f, METHOD_GET, t->target, (const char *const[]){ host, NULL });
-        if (route(&f->work) != t->result)
+        if (route_request(&f->work) != t->result)
             fail_msg("%s on %s", t->target, t->host);
         if (t->result)
             continue;
-        assert_text(f->work.call.container, t->container);
-        assert_text(f->work.call.blob, t->blob);
+        assert_text(blob_resource(f->work.call.input.resource)->container, t->container);
+        assert_text(blob_resource(f->work.call.input.resource)->blob, t->blob);
         assert_int_equal(f->work.call.secondary, t->secondary);
     }
 }
@@ -91,11 +93,11 @@ static void prefix_of_urls(void **state)
 
     fixture_request(f, METHOD_GET, ACCOUNT "?comp=list",
                     (const char *const[]){ "Host: 127.0.0.1:10000", NULL });
-    assert_int_equal(route(&f->work), OK);
+    assert_int_equal(route_request(&f->work), OK);
     assert_text(f->work.call.url_prefix, "http://127.0.0.1:10000/devstoreaccount1");
     fixture_request(f, METHOD_GET, "/?comp=list",
                     (const char *const[]){ "Host: devstoreaccount1.blob.localhost", NULL });
-    assert_int_equal(route(&f->work), OK);
+    assert_int_equal(route_request(&f->work), OK);
     assert_text(f->work.call.url_prefix, "http://devstoreaccount1.blob.localhost");
 }
 
@@ -122,12 +124,12 @@ static void versions(void **state)
 
         snprintf(header, sizeof header, "x-ms-version: %s", cases[i].given);
         fixture_request(f, METHOD_GET, ACCOUNT "/c/b", (const char *const[]){ header, NULL });
-        assert_int_equal(route(&f->work), cases[i].used ? OK : E_InvalidHeaderValue);
+        assert_int_equal(route_request(&f->work), cases[i].used ? OK : E_InvalidHeaderValue);
         if (cases[i].used)
             assert_text(f->work.call.version, cases[i].used);
     }
     fixture_request(f, METHOD_GET, ACCOUNT "/c/b", NULL);
-    assert_int_equal(route(&f->work), OK);
+    assert_int_equal(route_request(&f->work), OK);
     assert_text(f->work.call.version, "2026-10-06");
 }
 
@@ -140,7 +142,7 @@ static void queries(void **state)
     fixture_request(
         f, METHOD_GET,
         ACCOUNT "/c?ResType=container&prefix=a%2Fb+c&empty=&&flag&include=x%2Cy&Include=z", NULL);
-    assert_int_equal(route(&f->work), OK);
+    assert_int_equal(route_request(&f->work), OK);
     assert_text(call_query(&f->work.call, "restype"), "container");
     assert_text(call_query(&f->work.call, "prefix"), "a/b c");
     assert_text(call_query(&f->work.call, "include"), "x,y,z");
@@ -148,7 +150,7 @@ static void queries(void **state)
     assert_text(call_query(&f->work.call, "flag"), "");
     assert_text(call_query(&f->work.call, "missing"), NULL);
     fixture_request(f, METHOD_GET, ACCOUNT "/c?prefix=%FF", NULL);
-    assert_int_equal(route(&f->work), E_InvalidUri);
+    assert_int_equal(route_request(&f->work), E_InvalidUri);
 }
 
 /* rest: Setting-Timeouts-for-Blob-Service-Operations */
@@ -168,7 +170,7 @@ static void timeouts(void **state)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         fixture_request(f, METHOD_GET, cases[i].target, NULL);
-        if (route(&f->work) != cases[i].result)
+        if (route_request(&f->work) != cases[i].result)
             fail_msg("%s", cases[i].target);
     }
 }
@@ -187,12 +189,12 @@ static void lease_ids(void **state)
 
     for (size_t i = 0; i < 3; i++) {
         fixture_request(f, METHOD_PUT, ACCOUNT "/c/b", (const char *const[]){ good[i], NULL });
-        assert_int_equal(route(&f->work), OK);
-        assert_non_null(f->work.call.lease_id);
+        assert_int_equal(route_request(&f->work), OK);
+        assert_non_null(f->work.call.input.lease_id);
     }
     for (size_t i = 0; i < 3; i++) {
         fixture_request(f, METHOD_PUT, ACCOUNT "/c/b", (const char *const[]){ bad[i], NULL });
-        assert_int_equal(route(&f->work), E_InvalidHeaderValue);
+        assert_int_equal(route_request(&f->work), E_InvalidHeaderValue);
     }
 }
 
@@ -217,12 +219,12 @@ static void repeated_headers(void **state)
     for (size_t i = 0; i < sizeof twice / sizeof twice[0]; i++) {
         fixture_request(f, METHOD_PUT, ACCOUNT "/c/b",
                         (const char *const[]){ twice[i][0], twice[i][1], NULL });
-        assert_int_equal(route(&f->work), E_InvalidHeaderValue);
+        assert_int_equal(route_request(&f->work), E_InvalidHeaderValue);
     }
     fixture_request(f, METHOD_PUT, ACCOUNT "/c/b",
                     (const char *const[]){ "x-ms-meta-a: 1", "x-ms-meta-a: 2", "via: x", "via: y",
                                            "if-match: *", "x-ms-range: bytes=0-1", NULL });
-    assert_int_equal(route(&f->work), OK);
+    assert_int_equal(route_request(&f->work), OK);
 }
 
 /* A PUT says how long its body is. rest: Status-and-Error-Codes2; decision: 38 */
@@ -232,9 +234,9 @@ static void missing_lengths(void **state)
 
     fixture_request(f, METHOD_PUT, ACCOUNT "/c/b",
                     (const char *const[]){ "Transfer-Encoding: chunked", NULL });
-    assert_int_equal(route(&f->work), E_MissingContentLengthHeader);
+    assert_int_equal(route_request(&f->work), E_MissingContentLengthHeader);
     fixture_request(f, METHOD_DELETE, ACCOUNT "/c/b", NULL);
-    assert_int_equal(route(&f->work), OK);
+    assert_int_equal(route_request(&f->work), OK);
 }
 
 int main(void)

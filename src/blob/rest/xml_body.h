@@ -1,30 +1,30 @@
 /* Request bodies that are XML: parsing them, and refusing them in Azure's words.
  * Inside the blob room only. */
-#ifndef LAGRA_BLOB_XML_BODY_H
-#define LAGRA_BLOB_XML_BODY_H
+#ifndef LAGRA_BLOB_REST_XML_BODY_H
+#define LAGRA_BLOB_REST_XML_BODY_H
 
 #include "base/xml.h"
-#include "service/operation.h"
+#include "service/call.h"
 
 /* The document in the call's body, whose root must have this name.
  * returns  OK, E_InvalidXmlDocument (not well-formed, another root, too deep or too large) */
-enum error xml_body(struct decision *d, const char *root, const struct xml_node **ret_root);
+enum error xml_body(struct call *call, const char *root, const struct xml_node **ret_root);
 
 /* E_InvalidXmlDocument with Reason in the body. */
-enum error fail_xml(struct decision *d, const char *reason);
+enum error xml_fail(struct call *call, const char *reason);
 /* E_InvalidXmlNodeValue with XmlNodeName, XmlNodeValue and Reason in the body. */
-enum error fail_xml_value(struct decision *d, const char *name, struct bytes value,
+enum error xml_fail_value(struct call *call, const char *name, struct bytes value,
                           const char *reason);
 /* E_MissingRequiredXmlNode with XmlNodeName in the body. */
-enum error fail_xml_missing(struct decision *d, const char *name);
+enum error xml_fail_missing(struct call *call, const char *name);
 
 /* Are all children of the node among these names (NULL ends), each at most once?
  * returns  OK, E_InvalidXmlDocument */
-enum error xml_expect_children(struct decision *d, const struct xml_node *node,
+enum error xml_expect_children(struct call *call, const struct xml_node *node,
                                const char *const *names);
 
 /* "true" / "false", any case. returns OK, E_MissingRequiredXmlNode, E_InvalidXmlNodeValue */
-enum error xml_bool(struct decision *d, const struct xml_node *parent, const char *name,
+enum error xml_bool(struct call *call, const struct xml_node *parent, const char *name,
                     bool *ret_value);
 /* Trimmed text of a child; ptr NULL when there is no such child, or an empty one. */
 struct bytes xml_text(const struct xml_node *parent, const char *name);

@@ -3,7 +3,7 @@
  * of the first record of the next page. It comes back from outside: all of it is checked. */
 #include "base/codec.h"
 #include "base/encode.h"
-#include "blob/listing.h"
+#include "blob/rest/listing.h"
 
 #define MARKER_VERSION    1
 #define MARKER_MAX_BYTES  16384

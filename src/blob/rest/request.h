@@ -1,8 +1,9 @@
-/* Inside blob/ only: the headers that several blob operations read in their check functions. */
-#ifndef LAGRA_BLOB_BLOB_REQUEST_H
-#define LAGRA_BLOB_BLOB_REQUEST_H
+/* Inside blob/rest/ only: what several operations read from a request or put into an answer. */
+#ifndef LAGRA_BLOB_REST_REQUEST_H
+#define LAGRA_BLOB_REST_REQUEST_H
 
-#include "blob/blob.h"
+#include "blob/blob_operations.h"
+#include "service/answer.h"
 
 /* What a request may be asked for that is not built yet. It would be a silent wrong answer to
  * ignore it, so it is refused: 400 UnsupportedHeader or UnsupportedQueryParameter naming it;
@@ -17,22 +18,21 @@ enum blob_request_kind {
 };
 /* Also refuses ?snapshot= where the operation is none of a snapshot (all but reads and deletes):
  * E_InvalidOperation. */
-enum error blob_refuse_unbuilt(struct decision *d, enum blob_request_kind kind);
+enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind);
 
 /* x-ms-blob-content-type and so on; with `standard`, the plain header where the x-ms-blob- one is
  * absent (Put Blob).
  * returns OK; E_InvalidHeaderValue: x-ms-blob-content-md5 is none, or a text that cannot be sent
  * back */
 enum standard_headers { STANDARD_IGNORED, STANDARD_USED };
-enum error blob_parse_http_properties(struct decision *d, enum standard_headers standard,
+enum error blob_parse_http_properties(struct call *call, enum standard_headers standard,
                                       struct http_properties *ret_http);
 
 /* x-ms-access-tier; TIER_NONE when absent. E_InvalidHeaderValue */
-enum error blob_parse_tier(struct decision *d, enum access_tier *ret_tier);
+enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier);
 
 /* Bytes of a block's id before base64, which must be 1..BLOCK_ID_MAX; 0 when the text is no base64.
  * rest: Put-Block "blockid" */
-#define BLOCK_ID_MAX 64
 size_t block_id_length(struct arena *arena, struct bytes id);
 
 /* The most bytes that a body may have, by x-ms-version: newest first, the last one's version "". */
@@ -42,23 +42,38 @@ struct size_limit {
 };
 /* length: HTTP_LENGTH_UNKNOWN passes, to be checked again when the body is complete.
  * returns OK, E_RequestBodyTooLarge */
-enum error blob_check_size(struct decision *d, const struct size_limit *limits, uint64_t length);
+enum error blob_check_size(struct call *call, const struct size_limit *limits, uint64_t length);
 
 /* Which sums of the body the answer will hold, and that not both were sent to be checked.
  * What was sent is compared by service/body_intake.c, when the body is complete.
  * E_BothCrc64AndMd5HeaderPresent */
-struct body_sums {
-    bool md5, crc64; /* in the answer */
-};
 enum body_sums_rule {
     SUMS_OF_BLOB, /* Put Blob: always both */
     SUMS_OF_PART, /* Put Block, Put Block List: MD5 if it was sent, else CRC-64 */
 };
-enum error blob_parse_sums(struct decision *d, enum body_sums_rule rule,
-                           struct body_sums *ret_sums);
+enum error blob_parse_sums(struct call *call, enum body_sums_rule rule, struct body_sums *ret_sums);
 /* Content-MD5 and x-ms-content-crc64 of a write. */
-void blob_answer_sums(struct decision *d, const struct body_sums *sums);
+void blob_answer_sums(struct answer *a, const struct body_sums *sums);
 /* x-ms-request-server-encrypted: the word says that the service took care of it. */
-void blob_answer_encrypted(struct decision *d);
+void blob_answer_encrypted(struct answer *a);
+
+/* What Get Blob and Get Blob Properties say of a blob, but for its MD5, length and tier. */
+void blob_answer_properties(struct answer *a, const struct blob *blob);
+/* x-ms-access-tier, -inferred, -change-time. */
+void blob_answer_tier(struct answer *a, const struct blob *blob);
+
+/* ---- containers: container_acl.c ---- */
+
+/* x-ms-blob-public-access as sent with Create Container and Set Container ACL; no header: private.
+ * returns OK, E_InvalidHeaderValue */
+enum error public_access_from_header(struct call *call, enum public_access *ret_access);
+/* "container", "blob"; NULL for a private container. */
+const char *public_access_text(enum public_access access);
+/* Adds x-ms-blob-public-access, unless the container is private. */
+void public_access_answer(struct answer *a, enum public_access access);
+
+/* ---- names: resource.c ---- */
+
+enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
 #endif

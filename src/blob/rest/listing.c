@@ -1,5 +1,5 @@
 /* What List Containers and List Blobs share: see listing.h. */
-#include "blob/listing.h"
+#include "blob/rest/listing.h"
 
 #include "base/encode.h"
 
@@ -11,10 +11,10 @@ struct bytes listing_query(const struct call *call, const char *name)
 }
 
 /* 1 and more; more than a page holds gives a full page. rest: List-Blobs, List-Containers2 */
-static enum error read_max(struct decision *d, struct listing *listing)
+static enum error read_max(struct call *call, struct listing *listing)
 {
     const char *name = "maxresults";
-    struct bytes value = call_query(d->call, name);
+    struct bytes value = call_query(call, name);
     struct bytes digits = value;
     uint64_t max;
 
@@ -25,18 +25,17 @@ static enum error read_max(struct decision *d, struct listing *listing)
     if (digits.len > 0 && digits.ptr[0] == '-')
         digits = bytes_from(digits, 1);
     if (!bytes_parse_u64(digits, UINT32_MAX, &max))
-        return fail_query(d, E_InvalidQueryParameterValue, name, value, "Not a number.");
+        return call_fail_query(call, E_InvalidQueryParameterValue, name, value, "Not a number.");
     if (max == 0 || digits.len < value.len)
-        return fail_query(d, E_OutOfRangeQueryParameterValue, name, value, "Less than 1.");
+        return call_fail_query(call, E_OutOfRangeQueryParameterValue, name, value, "Less than 1.");
     if (max < LISTING_MAX)
         listing->max = (uint32_t)max;
     return OK;
 }
 
-static enum error read_include(struct decision *d, const char *const *names,
-                               struct listing *listing)
+static enum error read_include(struct call *call, const char *const *names, struct listing *listing)
 {
-    struct bytes rest = call_query(d->call, "include");
+    struct bytes rest = call_query(call, "include");
     struct bytes word;
 
     while (rest.ptr) {
@@ -48,28 +47,28 @@ static enum error read_include(struct decision *d, const char *const *names,
         while (names[i] && !bytes_is_nocase(word, names[i]))
             i++;
         if (!names[i])
-            return fail_query(d, E_InvalidQueryParameterValue, "include", word,
-                              "Not something that can be included.");
+            return call_fail_query(call, E_InvalidQueryParameterValue, "include", word,
+                                   "Not something that can be included.");
         listing->include |= 1u << i;
     }
     return OK;
 }
 
-enum error listing_read(struct decision *d, const char *const *include_names,
+enum error listing_read(struct call *call, const char *const *include_names,
                         struct listing *ret_listing)
 {
     struct listing listing = { 0 };
     enum error e;
 
-    listing.prefix = listing_query(d->call, "prefix");
-    listing.marker = listing_query(d->call, "marker");
+    listing.prefix = listing_query(call, "prefix");
+    listing.marker = listing_query(call, "marker");
     if (listing.prefix.ptr && !bytes_is_utf8(listing.prefix))
-        return fail_query(d, E_InvalidQueryParameterValue, "prefix", (struct bytes){ NULL, 0 },
-                          "Not UTF-8.");
-    e = read_max(d, &listing);
+        return call_fail_query(call, E_InvalidQueryParameterValue, "prefix",
+                               (struct bytes){ NULL, 0 }, "Not UTF-8.");
+    e = read_max(call, &listing);
     if (e)
         return e;
-    e = read_include(d, include_names, &listing);
+    e = read_include(call, include_names, &listing);
     if (e)
         return e;
     *ret_listing = listing;
@@ -128,18 +127,4 @@ void listing_name(struct text *out, const char *element, struct bytes name)
     text_printf(out, "<%s Encoded=\"true\">", element);
     text_add(out, percent_encode(out->arena, name, "/"));
     xml_close(out, element);
-}
-
-bool listing_successor(struct text *out, struct bytes prefix)
-{
-    size_t len = prefix.len;
-
-    while (len > 0 && (unsigned char)prefix.ptr[len - 1] == 0xFF)
-        len--;
-    out->len = 0;
-    if (len == 0)
-        return false;
-    text_add(out, bytes_of(prefix.ptr, len - 1));
-    text_add_char(out, (char)((unsigned char)prefix.ptr[len - 1] + 1));
-    return true;
 }

@@ -1,8 +1,10 @@
 /* Entries of a page of List Blobs. Written straight into the page, without allocations: a page has
  * up to 5,000. Elements, their order and presence as recorded; rest: List-Blobs */
-#include "blob/listing.h"
+#include "blob/rest/list_blobs_xml.h"
 
 #include <nettle/base64.h>
+
+#include "service/metadata.h"
 
 /* A value of ours that needs no escaping. Inline, so that the lengths of the tags are constants. */
 static inline void add_plain(struct text *out, const char *open, struct bytes value,

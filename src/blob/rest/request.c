@@ -1,6 +1,6 @@
 /* The headers that several blob operations read. What is not built yet is refused, all else is
  * parsed. */
-#include "blob/blob_request.h"
+#include "blob/rest/request.h"
 
 #include <inttypes.h>
 
@@ -50,9 +50,9 @@ static const struct unbuilt *find_unbuilt(const struct unbuilt *rows, size_t cou
 }
 
 /* Once over what was sent, rather than over all that might be: every request comes this way. */
-static enum error refuse_headers(struct decision *d, enum blob_request_kind kind)
+static enum error refuse_headers(struct call *call, enum blob_request_kind kind)
 {
-    const struct request *request = d->call->request;
+    const struct request *request = call->request;
 
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *header = &request->headers[i];
@@ -61,35 +61,36 @@ static enum error refuse_headers(struct decision *d, enum blob_request_kind kind
                          header->name);
 
         if (row)
-            return fail_header(d, E_UnsupportedHeader, row->name.ptr, header->value);
+            return call_fail_header(call, E_UnsupportedHeader, row->name.ptr, header->value);
     }
     return OK;
 }
 
-static enum error refuse_parameters(struct decision *d, enum blob_request_kind kind)
+static enum error refuse_parameters(struct call *call, enum blob_request_kind kind)
 {
-    for (size_t i = 0; i < d->call->query_count; i++) {
-        const struct query_parameter *parameter = &d->call->query[i];
+    for (size_t i = 0; i < call->query_count; i++) {
+        const struct query_parameter *parameter = &call->query[i];
         const struct unbuilt *row = find_unbuilt(
             unbuilt_parameters, sizeof unbuilt_parameters / sizeof unbuilt_parameters[0], kind,
             parameter->name);
 
         if (row)
-            return fail_query(d, E_UnsupportedQueryParameter, row->name.ptr, parameter->value,
-                              NULL);
+            return call_fail_query(call, E_UnsupportedQueryParameter, row->name.ptr,
+                                   parameter->value, NULL);
     }
     return OK;
 }
 
-enum error blob_refuse_unbuilt(struct decision *d, enum blob_request_kind kind)
+enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
 {
-    enum error e = d->call->loose ? OK : refuse_headers(d, kind);
+    enum error e = call->loose ? OK : refuse_headers(call, kind);
 
-    if (!e && !d->call->loose)
-        e = refuse_parameters(d, kind);
+    if (!e && !call->loose)
+        e = refuse_parameters(call, kind);
     if (e)
         return e;
-    if (d->call->snapshot != 0 && kind != REQUEST_READ && kind != REQUEST_DELETE)
+    if (blob_resource(call->input.resource)->snapshot != 0 && kind != REQUEST_READ &&
+        kind != REQUEST_DELETE)
         return E_InvalidOperation;
     return OK;
 }
@@ -108,39 +109,39 @@ static bool is_header_text(struct bytes text)
     return true;
 }
 
-static enum error parse_property(struct decision *d, const char *name, const char *standard_name,
+static enum error parse_property(struct call *call, const char *name, const char *standard_name,
                                  struct bytes *ret_value)
 {
-    struct bytes value = call_header(d->call, name);
+    struct bytes value = call_header(call, name);
 
     if (!value.ptr && standard_name)
-        value = call_header(d->call, standard_name);
+        value = call_header(call, standard_name);
     if (!is_header_text(value))
-        return fail_header(d, E_InvalidHeaderValue, name, (struct bytes){ NULL, 0 });
+        return call_fail_header(call, E_InvalidHeaderValue, name, (struct bytes){ NULL, 0 });
     if (value.len == 0)
         value = (struct bytes){ NULL, 0 }; /* sent empty: not set */
     *ret_value = value;
     return OK;
 }
 
-static enum error parse_blob_md5(struct decision *d, struct http_properties *http)
+static enum error parse_blob_md5(struct call *call, struct http_properties *http)
 {
     static const char name[] = "x-ms-blob-content-md5";
-    struct bytes text = call_header(d->call, name);
+    struct bytes text = call_header(call, name);
     struct bytes md5;
 
     http->has_md5 = false;
     if (text.len == 0)
         return OK;
-    md5 = base64_decode(d->arena, text);
+    md5 = base64_decode(call->arena, text);
     if (!md5.ptr || md5.len != sizeof http->md5)
-        return fail_header(d, E_InvalidHeaderValue, name, text);
+        return call_fail_header(call, E_InvalidHeaderValue, name, text);
     memcpy(http->md5, md5.ptr, sizeof http->md5);
     http->has_md5 = true;
     return OK;
 }
 
-enum error blob_parse_http_properties(struct decision *d, enum standard_headers standard,
+enum error blob_parse_http_properties(struct call *call, enum standard_headers standard,
                                       struct http_properties *ret_http)
 {
     struct http_properties http = { .has_md5 = false };
@@ -157,12 +158,12 @@ enum error blob_parse_http_properties(struct decision *d, enum standard_headers 
 
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
         const char *plain = standard == STANDARD_USED ? properties[i].standard_name : NULL;
-        enum error e = parse_property(d, properties[i].name, plain, properties[i].to);
+        enum error e = parse_property(call, properties[i].name, plain, properties[i].to);
 
         if (e)
             return e;
     }
-    enum error e = parse_blob_md5(d, &http);
+    enum error e = parse_blob_md5(call, &http);
 
     if (e)
         return e;
@@ -170,9 +171,9 @@ enum error blob_parse_http_properties(struct decision *d, enum standard_headers 
     return OK;
 }
 
-enum error blob_parse_tier(struct decision *d, enum access_tier *ret_tier)
+enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier)
 {
-    struct bytes text = call_header(d->call, "x-ms-access-tier");
+    struct bytes text = call_header(call, "x-ms-access-tier");
 
     if (!text.ptr) {
         *ret_tier = TIER_NONE;
@@ -184,55 +185,56 @@ enum error blob_parse_tier(struct decision *d, enum access_tier *ret_tier)
             return OK;
         }
     }
-    return fail_header(d, E_InvalidHeaderValue, "x-ms-access-tier", text);
+    return call_fail_header(call, E_InvalidHeaderValue, "x-ms-access-tier", text);
 }
 
 /* ---- length and sums of the body ---- */
 
-enum error blob_check_size(struct decision *d, const struct size_limit *limits, uint64_t length)
+enum error blob_check_size(struct call *call, const struct size_limit *limits, uint64_t length)
 {
-    while (!call_since(d->call, limits->since))
+    while (!call_since(call, limits->since))
         limits++;
     if (length == HTTP_LENGTH_UNKNOWN || length <= limits->bytes)
         return OK;
-    fail_field(d, "MaxLimit", arena_printf(d->arena, "%" PRIu64, limits->bytes));
+    problem_set_field(call->problem, "MaxLimit",
+                      arena_printf(call->arena, "%" PRIu64, limits->bytes));
     return E_RequestBodyTooLarge;
 }
 
-enum error blob_parse_sums(struct decision *d, enum body_sums_rule rule, struct body_sums *ret_sums)
+enum error blob_parse_sums(struct call *call, enum body_sums_rule rule, struct body_sums *ret_sums)
 {
-    bool md5_sent = call_header(d->call, "content-md5").len > 0;
-    bool crc64_sent = call_header(d->call, "x-ms-content-crc64").len > 0;
-    bool crc64_known = call_since(d->call, "2019-02-02");
+    bool md5_sent = call_header(call, "content-md5").len > 0;
+    bool crc64_sent = call_header(call, "x-ms-content-crc64").len > 0;
+    bool crc64_known = call_since(call, "2019-02-02");
 
     if (md5_sent && crc64_sent)
         return E_BothCrc64AndMd5HeaderPresent;
     ret_sums->md5 = rule == SUMS_OF_BLOB || md5_sent || !crc64_known;
     /* Beside an MD5 that was sent only since 2026-10-06. */
     ret_sums->crc64 =
-        crc64_known && (rule == SUMS_OF_BLOB || !md5_sent || call_since(d->call, "2026-10-06"));
-    d->call->wants_md5 = ret_sums->md5;
-    d->call->wants_crc64 = ret_sums->crc64 || crc64_sent;
+        crc64_known && (rule == SUMS_OF_BLOB || !md5_sent || call_since(call, "2026-10-06"));
+    call->wants_md5 = ret_sums->md5;
+    call->wants_crc64 = ret_sums->crc64 || crc64_sent;
     return OK;
 }
 
-void blob_answer_sums(struct decision *d, const struct body_sums *sums)
+void blob_answer_sums(struct answer *a, const struct body_sums *sums)
 {
-    const struct body *body = &d->call->body;
+    const struct body *body = &a->call->input.body;
     char crc64[8];
 
     if (sums->md5)
-        answer_header(d, "Content-MD5",
-                      base64_encode(d->arena, bytes_of(body->md5, sizeof body->md5)));
+        answer_header(a, "Content-MD5",
+                      base64_encode(a->arena, bytes_of(body->md5, sizeof body->md5)));
     if (!sums->crc64)
         return;
     for (unsigned i = 0; i < sizeof crc64; i++)
         crc64[i] = (char)(body->crc64 >> (8 * i));
-    answer_header(d, "x-ms-content-crc64", base64_encode(d->arena, bytes_of(crc64, sizeof crc64)));
+    answer_header(a, "x-ms-content-crc64", base64_encode(a->arena, bytes_of(crc64, sizeof crc64)));
 }
 
-void blob_answer_encrypted(struct decision *d)
+void blob_answer_encrypted(struct answer *a)
 {
-    if (call_since(d->call, "2015-12-11"))
-        answer_string(d, "x-ms-request-server-encrypted", "true");
+    if (call_since(a->call, "2015-12-11"))
+        answer_string(a, "x-ms-request-server-encrypted", "true");
 }

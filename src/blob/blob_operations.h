@@ -1,0 +1,191 @@
+/* The operations on blobs: what each is asked and what comes of it. The functions: put_blob.c, block.c,
+ * block_list.c, get_blob.c, blob_properties.c, blob_metadata.c, lease.c, snapshot_blob.c,
+ * delete_blob.c, and the files of these names in rest/. */
+#ifndef LAGRA_BLOB_BLOB_OPERATIONS_H
+#define LAGRA_BLOB_BLOB_OPERATIONS_H
+
+#include "blob/blob.h"
+
+/* ---- writing a whole blob ---- */
+
+/* Which sums of the body the answer holds. */
+struct body_sums {
+    bool md5, crc64;
+};
+
+/* What Put Blob and Put Block List are both asked: create_blob.h. */
+struct create_blob {
+    struct http_properties http;
+    struct bytes metadata;
+    enum access_tier tier; /* TIER_NONE: not given */
+    struct body_sums sums;
+};
+
+struct put_blob_parameters {
+    struct parameters base;
+    struct create_blob create;
+};
+struct put_blob_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(put_blob);
+OPERATION_DECLARE_PARSE(put_blob);
+
+/* ---- blocks ---- */
+
+struct put_block_parameters {
+    struct parameters base;
+    struct bytes id;    /* base64 */
+    uint32_t id_length; /* decoded */
+    struct body_sums sums;
+};
+struct put_block_result {
+    struct result base;
+};
+OPERATION_DECLARE(put_block);
+OPERATION_DECLARE_PARSE(put_block);
+
+enum block_source { BLOCK_COMMITTED, BLOCK_UNCOMMITTED, BLOCK_LATEST, BLOCK_SOURCES };
+
+struct block_choice {
+    enum block_source source;
+    struct bytes id; /* base64 */
+};
+
+struct put_block_list_parameters {
+    struct parameters base;
+    struct create_blob create;
+    const struct block_choice *choices; /* in the order of the blob; by parse */
+    size_t choice_count;
+};
+struct put_block_list_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(put_block_list);
+OPERATION_DECLARE_PARSE(put_block_list);
+
+struct get_block_list_parameters {
+    struct parameters base;
+    bool committed, uncommitted; /* what is asked for */
+};
+struct block_run {
+    const struct content_block *blocks;
+    size_t count;
+};
+struct get_block_list_result {
+    struct result base;
+    struct block_run committed, uncommitted; /* empty unless asked for */
+    bool is_committed;                       /* there is a committed blob: what follows is of it */
+    struct etag etag;
+    instant modified;
+    uint64_t length;
+};
+OPERATION_DECLARE(get_block_list);
+
+/* ---- reading ---- */
+
+struct get_blob_parameters {
+    struct parameters base;
+    bool has_range;
+    uint64_t first, last; /* positions of the range, which may lie past the end of the blob */
+    bool md5, crc64;      /* of the range: wanted */
+    /* Who asked for the sum, as the problem says it when the range is too long for it. */
+    struct {
+        const char *name;
+        struct bytes value;
+    } sum_source;
+};
+struct get_blob_result {
+    struct result base;
+    struct blob blob;
+    bool is_part; /* a range of it, not all */
+    uint64_t offset, length;
+};
+OPERATION_DECLARE(get_blob);
+
+struct get_blob_properties_parameters {
+    struct parameters base;
+};
+struct get_blob_properties_result {
+    struct result base;
+    struct blob blob;
+};
+OPERATION_DECLARE(get_blob_properties);
+
+struct get_blob_metadata_parameters {
+    struct parameters base;
+};
+struct get_blob_metadata_result {
+    struct result base;
+    struct bytes metadata;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(get_blob_metadata);
+
+/* ---- changing ---- */
+
+struct set_blob_properties_parameters {
+    struct parameters base;
+    struct http_properties http; /* all of them: one that was not sent is cleared */
+    bool of_page_blob;           /* something was sent that only page blobs have */
+};
+struct set_blob_properties_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(set_blob_properties);
+
+struct set_blob_metadata_parameters {
+    struct parameters base;
+    struct bytes metadata;
+};
+struct set_blob_metadata_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(set_blob_metadata);
+
+struct lease_blob_parameters {
+    struct parameters base;
+    struct lease_request request;
+};
+struct lease_blob_result {
+    struct result base;
+    struct lease_result lease;
+    struct guid id; /* of the lease */
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(lease_blob);
+
+struct snapshot_blob_parameters {
+    struct parameters base;
+    struct bytes metadata; /* of the snapshot; empty: the base's own */
+};
+struct snapshot_blob_result {
+    struct result base;
+    instant snapshot;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(snapshot_blob);
+
+enum delete_snapshots { SNAPSHOTS_REFUSED, SNAPSHOTS_INCLUDED, SNAPSHOTS_ONLY };
+
+struct delete_blob_parameters {
+    struct parameters base;
+    enum delete_snapshots snapshots;
+};
+struct delete_blob_result {
+    struct result base;
+};
+OPERATION_DECLARE(delete_blob);
+
+#endif

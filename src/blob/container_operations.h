@@ -1,0 +1,129 @@
+/* The operations on containers: what each is asked and what comes of it. The functions:
+ * create_container.c, container_properties.c, container_acl.c, delete_container.c, lease.c,
+ * list_blobs.c, and the files of these names in rest/. */
+#ifndef LAGRA_BLOB_CONTAINER_OPERATIONS_H
+#define LAGRA_BLOB_CONTAINER_OPERATIONS_H
+
+#include "blob/blob.h"
+#include "blob/listing.h"
+
+struct create_container_parameters {
+    struct parameters base;
+    struct guid space; /* of the new incarnation: fresh, so that it starts empty */
+    enum public_access access;
+    struct bytes metadata;
+};
+struct create_container_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(create_container);
+
+struct get_container_properties_parameters {
+    struct parameters base;
+};
+struct get_container_properties_result {
+    struct result base;
+    struct container container;
+};
+OPERATION_DECLARE(get_container_properties);
+
+struct get_container_metadata_parameters {
+    struct parameters base;
+};
+struct get_container_metadata_result {
+    struct result base;
+    struct bytes metadata;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(get_container_metadata);
+
+struct set_container_metadata_parameters {
+    struct parameters base;
+    struct bytes metadata;
+};
+struct set_container_metadata_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(set_container_metadata);
+
+/* A stored access policy. */
+#define POLICIES_MAX 5
+struct policy {
+    struct bytes id;
+    instant start;           /* 0: not set */
+    instant expiry;          /* 0: not set */
+    struct bytes permission; /* ptr NULL: not set */
+};
+struct policies {
+    struct policy items[POLICIES_MAX];
+    size_t count;
+};
+
+struct get_container_acl_parameters {
+    struct parameters base;
+};
+struct get_container_acl_result {
+    struct result base;
+    enum public_access access;
+    struct policies policies;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(get_container_acl);
+
+struct set_container_acl_parameters {
+    struct parameters base;
+    enum public_access access;
+    struct policies policies; /* by parse */
+};
+struct set_container_acl_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(set_container_acl);
+OPERATION_DECLARE_PARSE(set_container_acl);
+
+struct delete_container_parameters {
+    struct parameters base;
+};
+struct delete_container_result {
+    struct result base;
+};
+OPERATION_DECLARE(delete_container);
+
+struct lease_container_parameters {
+    struct parameters base;
+    struct lease_request request;
+};
+struct lease_container_result {
+    struct result base;
+    struct lease_result lease;
+    struct guid id; /* of the lease */
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(lease_container);
+
+struct list_blobs_parameters {
+    struct parameters base;
+    struct listing listing;
+    bool snapshots, uncommitted; /* are shown too */
+    struct bytes delimiter;
+    struct bytes start_from; /* names at or after it */
+    struct bytes end_before; /* names before it */
+    struct listing_place from;
+    struct blob_sink *sink;
+};
+struct list_blobs_result {
+    struct result base;
+    struct listing_place next; /* where the next page begins; name.ptr NULL: there is none */
+};
+OPERATION_DECLARE(list_blobs);
+
+#endif

@@ -1,0 +1,121 @@
+/* Get Blob Properties and Set Blob Properties as requests and answers, and what answers say of a
+ * blob. */
+#include "blob/rest/request.h"
+
+#include "base/encode.h"
+#include "service/metadata.h"
+
+/* ---- what a read says of a blob ---- */
+
+static void answer_if_set(struct answer *a, const char *name, struct bytes value)
+{
+    if (value.ptr)
+        answer_header(a, name, value);
+}
+
+/* A snapshot has no lease: none of the lease headers, as recorded. */
+static void answer_snapshot_or_lease(struct answer *a, const struct blob *blob)
+{
+    char text[INSTANT_ISO_SIZE];
+
+    if (blob->snapshot == 0) {
+        answer_lease(a, &blob->lease);
+        return;
+    }
+    if (call_since(a->call, "2018-11-09")) {
+        instant_format_iso(blob->snapshot, text);
+        answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(text)));
+    }
+}
+
+void blob_answer_properties(struct answer *a, const struct blob *blob)
+{
+    const struct http_properties *http = &blob->http;
+
+    answer_if_set(a, "Content-Type", http->content_type);
+    answer_if_set(a, "Content-Encoding", http->content_encoding);
+    answer_if_set(a, "Content-Language", http->content_language);
+    answer_if_set(a, "Content-Disposition", http->content_disposition);
+    answer_if_set(a, "Cache-Control", http->cache_control);
+    answer_etag(a, blob->etag, blob->modified);
+    answer_string(a, "Accept-Ranges", "bytes");
+    metadata_answer(a, blob->metadata);
+    answer_string(a, "x-ms-blob-type", "BlockBlob");
+    answer_snapshot_or_lease(a, blob);
+    if (call_since(a->call, "2015-12-11"))
+        answer_string(a, "x-ms-server-encrypted", "true");
+    if (call_since(a->call, "2017-11-09"))
+        answer_date(a, "x-ms-creation-time", blob->created);
+}
+
+/* Snapshots have tiers of their own since 2019-12-12; recorded answers of earlier versions have
+ * none. */
+void blob_answer_tier(struct answer *a, const struct blob *blob)
+{
+    if (!call_since(a->call, blob->snapshot == 0 ? "2017-04-17" : "2019-12-12"))
+        return;
+    if (blob->tier == TIER_NONE) {
+        answer_string(a, "x-ms-access-tier", access_tier_text(TIER_HOT));
+        answer_string(a, "x-ms-access-tier-inferred", "true");
+        return;
+    }
+    answer_string(a, "x-ms-access-tier", access_tier_text(blob->tier));
+    answer_date(a, "x-ms-access-tier-change-time", blob->tier_changed);
+}
+
+/* ---- Get Blob Properties ---- */
+
+enum error get_blob_properties_check(struct call *call, struct get_blob_properties_parameters *p)
+{
+    (void)p;
+    return blob_refuse_unbuilt(call, REQUEST_READ);
+}
+
+/* rest: Get-Blob-Properties */
+void get_blob_properties_answer(struct answer *a, const struct get_blob_properties_parameters *p,
+                                const struct get_blob_properties_result *r)
+{
+    const struct blob *blob = &r->blob;
+
+    (void)p;
+    answer_status(a, 200);
+    if (blob->http.has_md5)
+        answer_header(a, "Content-MD5",
+                      base64_encode(a->arena, bytes_of(blob->http.md5, sizeof blob->http.md5)));
+    blob_answer_properties(a, blob);
+    blob_answer_tier(a, blob);
+    a->response->body_length = blob->content.length;
+}
+
+/* ---- Set Blob Properties ---- */
+
+/* Was a header sent that only page blobs have? rest: Set-Blob-Properties */
+static bool is_of_page_blob(const struct call *call)
+{
+    static const char *const names[] = { "x-ms-blob-content-length", "x-ms-sequence-number-action",
+                                         "x-ms-blob-sequence-number" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (call_header(call, names[i]).ptr)
+            return true;
+    }
+    return false;
+}
+
+enum error set_blob_properties_check(struct call *call, struct set_blob_properties_parameters *p)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_CHANGE);
+
+    if (e)
+        return e;
+    p->of_page_blob = is_of_page_blob(call);
+    return blob_parse_http_properties(call, STANDARD_IGNORED, &p->http);
+}
+
+void set_blob_properties_answer(struct answer *a, const struct set_blob_properties_parameters *p,
+                                const struct set_blob_properties_result *r)
+{
+    (void)p;
+    answer_status(a, 200);
+    answer_etag(a, r->etag, r->modified);
+}

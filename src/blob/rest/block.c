@@ -1,0 +1,77 @@
+/* Put Block as a request and as an answer. rest: Put-Block */
+#include "blob/rest/request.h"
+
+#include "base/encode.h"
+
+/* The most bytes of one block, by version; the row holds the first. semantics 10.1 */
+static const struct size_limit limits[] = {
+    { "2019-12-12", UINT64_C(4000) << 20 },
+    { "2016-05-31", UINT64_C(100) << 20 },
+    { "", UINT64_C(4) << 20 },
+};
+
+size_t block_id_length(struct arena *arena, struct bytes id)
+{
+    struct bytes decoded = base64_decode(arena, id);
+
+    return decoded.ptr ? decoded.len : 0;
+}
+
+static enum error parse_id(struct call *call, struct put_block_parameters *p)
+{
+    struct bytes id = call_query(call, "blockid");
+    size_t length;
+
+    if (id.len == 0)
+        return call_fail_query(call, E_MissingRequiredQueryParameter, "blockid", id, NULL);
+    length = block_id_length(call->arena, id);
+    if (length == 0)
+        return call_fail_query(call, E_InvalidQueryParameterValue, "blockid", id,
+                               "Not a valid base64 string.");
+    if (length > BLOCK_ID_MAX)
+        return call_fail_query(call, E_OutOfRangeInput, "blockid", id,
+                               "At most 64 bytes before base64.");
+    p->id = id;
+    p->id_length = (uint32_t)length;
+    return OK;
+}
+
+enum error put_block_check(struct call *call, struct put_block_parameters *p)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_BLOCK);
+
+    if (e)
+        return e;
+    e = parse_id(call, p);
+    if (e)
+        return e;
+    e = blob_check_size(call, limits, call->request->content_length);
+    if (e)
+        return e;
+    e = blob_parse_sums(call, SUMS_OF_PART, &p->sums);
+    if (e)
+        return e;
+    call->inline_max = BLOCK_INLINE_MAX;
+    return OK;
+}
+
+/* returns OK, E_InvalidHeaderValue (an empty block), E_RequestBodyTooLarge */
+enum error put_block_parse(struct call *call, struct put_block_parameters *p)
+{
+    uint64_t length = call->input.body.length;
+
+    (void)p;
+    if (length == 0)
+        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
+                                bytes_from_string("0"));
+    return blob_check_size(call, limits, length);
+}
+
+void put_block_answer(struct answer *a, const struct put_block_parameters *p,
+                      const struct put_block_result *r)
+{
+    (void)r;
+    answer_status(a, 201);
+    blob_answer_sums(a, &p->sums);
+    blob_answer_encrypted(a);
+}

@@ -1,0 +1,143 @@
+/* Put Block List and Get Block List as requests and as answers. */
+#include <stdlib.h>
+
+#include "blob/rest/create_blob.h"
+#include "blob/rest/xml_body.h"
+
+/* ---- Put Block List ---- */
+
+static enum error parse_entry(struct call *call, const struct xml_node *node,
+                              struct block_choice *ret_choice)
+{
+    static const char *const names[BLOCK_SOURCES] = { "Committed", "Uncommitted", "Latest" };
+    struct bytes id = bytes_trim(node->text);
+    size_t length;
+
+    for (enum block_source source = 0; source < BLOCK_SOURCES; source++) {
+        if (!bytes_is(node->name, names[source]))
+            continue;
+        if (node->first_child)
+            return xml_fail(call, "A block's element holds its id alone.");
+        length = block_id_length(call->arena, id);
+        if (length == 0 || length > BLOCK_ID_MAX)
+            return E_InvalidBlockId;
+        *ret_choice = (struct block_choice){ .source = source, .id = id };
+        return OK;
+    }
+    return xml_fail(call, "A block list holds Committed, Uncommitted and Latest.");
+}
+
+static int compare_choices(const void *left, const void *right)
+{
+    const struct block_choice *a = left, *b = right;
+
+    return bytes_compare(a->id, b->id);
+}
+
+/* An id may be named several times, but always from one source. rest: Put-Block-List "Remarks" */
+static enum error check_sources(struct call *call, const struct block_choice *choices, size_t count)
+{
+    struct block_choice *sorted = arena_array(call->arena, count, sizeof *sorted);
+
+    if (count > 0)
+        memcpy(sorted, choices, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, compare_choices);
+    for (size_t i = 1; i < count; i++) {
+        if (bytes_equal(sorted[i].id, sorted[i - 1].id) && sorted[i].source != sorted[i - 1].source)
+            return E_InvalidBlockList;
+    }
+    return OK;
+}
+
+/* Content-Type and the like are of the list, not of the blob. rest: Put-Block-List */
+enum error put_block_list_check(struct call *call, struct put_block_list_parameters *p)
+{
+    return create_blob_check(call, STANDARD_IGNORED, SUMS_OF_PART, &p->create);
+}
+
+/* returns OK, E_InvalidXmlDocument, E_InvalidBlockId, E_InvalidBlockList, E_BlockListTooLong */
+enum error put_block_list_parse(struct call *call, struct put_block_list_parameters *p)
+{
+    const struct xml_node *root;
+    struct block_choice *choices;
+    size_t count = 0;
+    enum error e = xml_body(call, "BlockList", &root);
+
+    if (e)
+        return e;
+    for (const struct xml_node *node = root->first_child; node; node = node->next)
+        count++;
+    if (count > CONTENT_BLOCKS_MAX)
+        return E_BlockListTooLong;
+    choices = arena_array(call->arena, count, sizeof *choices);
+    count = 0;
+    for (const struct xml_node *node = root->first_child; node; node = node->next) {
+        e = parse_entry(call, node, &choices[count++]);
+        if (e)
+            return e;
+    }
+    p->choices = choices;
+    p->choice_count = count;
+    return check_sources(call, choices, count);
+}
+
+void put_block_list_answer(struct answer *a, const struct put_block_list_parameters *p,
+                           const struct put_block_list_result *r)
+{
+    create_blob_answer(a, &p->create, r->etag, r->modified);
+}
+
+/* ---- Get Block List ---- */
+
+/* rest: Get-Block-List */
+enum error get_block_list_check(struct call *call, struct get_block_list_parameters *p)
+{
+    struct bytes type = call_query(call, "blocklisttype");
+    bool all = bytes_is_nocase(type, "all");
+    enum error e = blob_refuse_unbuilt(call, REQUEST_READ);
+
+    if (e)
+        return e;
+    p->committed = all || type.len == 0 || bytes_is_nocase(type, "committed");
+    p->uncommitted = all || bytes_is_nocase(type, "uncommitted");
+    if (!p->committed && !p->uncommitted)
+        return call_fail_query(call, E_InvalidQueryParameterValue, "blocklisttype", type,
+                               "Must be committed, uncommitted or all.");
+    return OK;
+}
+
+static void blocks_xml(struct text *out, const char *name, const struct block_run *run)
+{
+    if (run->count == 0) {
+        text_printf(out, "<%s />", name);
+        return;
+    }
+    xml_open(out, name);
+    for (size_t i = 0; i < run->count; i++) {
+        xml_open(out, "Block");
+        xml_element(out, "Name", run->blocks[i].block_id);
+        xml_element_u64(out, "Size", run->blocks[i].length);
+        xml_close(out, "Block");
+    }
+    xml_close(out, name);
+}
+
+void get_block_list_answer(struct answer *a, const struct get_block_list_parameters *p,
+                           const struct get_block_list_result *r)
+{
+    struct text out;
+
+    text_init(&out, a->arena, 1024);
+    xml_begin(&out);
+    xml_open(&out, "BlockList");
+    if (p->committed)
+        blocks_xml(&out, "CommittedBlocks", &r->committed);
+    if (p->uncommitted)
+        blocks_xml(&out, "UncommittedBlocks", &r->uncommitted);
+    xml_close(&out, "BlockList");
+    answer_xml(a, 200, &out);
+    if (r->is_committed) {
+        answer_etag(a, r->etag, r->modified);
+        answer_u64(a, "x-ms-blob-content-length", r->length);
+    }
+}

@@ -1,0 +1,42 @@
+/* What the requests of Put Blob and Put Block List have in common. rest: Put-Blob, Put-Block-List */
+#include "blob/rest/create_blob.h"
+
+#include "service/metadata.h"
+
+#define CONTENT_TYPE_DEFAULT "application/octet-stream"
+
+enum error create_blob_check(struct call *call, enum standard_headers standard,
+                             enum body_sums_rule rule, struct create_blob *ret_given)
+{
+    struct create_blob given = { .tier = TIER_NONE };
+    enum error e;
+
+    e = blob_refuse_unbuilt(call, REQUEST_CREATE);
+    if (e)
+        return e;
+    e = blob_parse_http_properties(call, standard, &given.http);
+    if (e)
+        return e;
+    if (!given.http.content_type.ptr)
+        given.http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
+    e = blob_parse_tier(call, &given.tier);
+    if (e)
+        return e;
+    e = blob_parse_sums(call, rule, &given.sums);
+    if (e)
+        return e;
+    e = metadata_from_headers(call, &given.metadata);
+    if (e)
+        return e;
+    *ret_given = given;
+    return OK;
+}
+
+void create_blob_answer(struct answer *a, const struct create_blob *given, struct etag etag,
+                        instant modified)
+{
+    answer_status(a, 201);
+    answer_etag(a, etag, modified);
+    blob_answer_sums(a, &given->sums);
+    blob_answer_encrypted(a);
+}

@@ -1,0 +1,13 @@
+/* Inside blob/rest/ only: what the requests of Put Blob and Put Block List have in common. */
+#ifndef LAGRA_BLOB_REST_CREATE_BLOB_H
+#define LAGRA_BLOB_REST_CREATE_BLOB_H
+
+#include "blob/rest/request.h"
+
+enum error create_blob_check(struct call *call, enum standard_headers standard,
+                             enum body_sums_rule rule, struct create_blob *ret_given);
+/* 201 with ETag, Last-Modified and the sums of the body. */
+void create_blob_answer(struct answer *a, const struct create_blob *given, struct etag etag,
+                        instant modified);
+
+#endif

@@ -1,0 +1,19 @@
+/* Entries of a page of List Blobs. Inside the blob room only. */
+#ifndef LAGRA_BLOB_REST_LIST_BLOBS_XML_H
+#define LAGRA_BLOB_REST_LIST_BLOBS_XML_H
+
+#include "blob/rest/listing.h"
+
+/* What of an entry is shown in this page. */
+struct blob_view {
+    instant now; /* for lease states */
+    bool metadata;
+    bool creation_time; /* since 2017-11-09 */
+    bool tier;          /* since 2017-04-17 */
+    bool snapshot_tier; /* since 2019-12-12 */
+};
+/* snapshot: 0 for the base. */
+void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
+                    instant snapshot, const struct blob *blob);
+
+#endif

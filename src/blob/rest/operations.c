@@ -1,0 +1,287 @@
+/* The operation table of the Blob service: one row an operation, under its name in the REST
+ * reference.
+ *
+ *   methods     bits; GH: GET and HEAD
+ *   selector    the comp and restype that the request has, no more and no fewer
+ *   variant     a header, or header=value, that picks the row among those of one selector; the
+ *               first row that fits is taken
+ *   effect      READS, WRITES
+ *   sas         permission letters, any of which allows it
+ *   conditions  which conditional headers are accepted: HTTP4 the four of HTTP, S
+ *               If-Modified-Since, U If-Unmodified-Since, T x-ms-if-tags; then the class that says
+ *               how they are answered
+ *   lease       IGNORED; OPTIONAL: checked if an id is sent; WHEN_LEASED: an id is needed while
+ *               leased; ACTION: the operation is the lease's own
+ *   etag        NONE; RETURNED; CHANGED: returned, and newer than before
+ *   body        REFUSED; MEMORY, STAGED with the most bytes it may have
+ *   the last two: subject; the operation's functions, NULL: known, not built yet, 501
+ *
+ * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
+ * Lease-Blob, Lease-Container; semantics 2.1 */
+#include "blob/blob_operations.h"
+#include "blob/container_operations.h"
+#include "blob/rest/request.h"
+#include "blob/service_operations.h"
+#include "service/operation.h"
+
+#define MIB            (UINT64_C(1) << 20)
+
+/* XML bodies: a list of 50,000 blocks with the longest ids takes 6 MiB; policies and service
+ * properties far less. */
+#define BLOCK_LIST_MAX (8 * MIB)
+#define XML_BODY_MAX   (UINT64_C(256) << 10)
+/* semantics 10.1 */
+#define PUT_BLOB_MAX   (5000 * MIB)
+#define PUT_BLOCK_MAX  (4000 * MIB)
+#define APPEND_MAX     (100 * MIB)
+#define PUT_PAGE_MAX   (4 * MIB)
+
+#define GET            METHOD_GET
+#define PUT            METHOD_PUT
+#define POST           METHOD_POST
+#define DELETE         METHOD_DELETE
+#define GH             (METHOD_GET | METHOD_HEAD)
+
+#define NO_IF          0
+#define S              IF_MODIFIED_SINCE
+#define SU             (IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE)
+#define HTTP4          IF_HTTP4
+#define T              IF_TAGS
+#define HTTP4T         (IF_HTTP4 | IF_TAGS)
+
+#define ROW(name_, methods_, level_, selector_, variant_, effect_, sas_, since_, if_, class_,      \
+            lease_, etag_, body_, max_, ok_, also_, subject_, functions_)                          \
+    {                                                                                              \
+        .name = name_, .methods = methods_, .level = LEVEL_##level_, .selector = selector_,        \
+        .variant = variant_, .rights = { effect_, sas_, ((methods_)&METHOD_OPTIONS) != 0 },        \
+        .since = since_, .conditions = if_, .condition_class = CONDITIONS_OF_##class_,             \
+        .lease = LEASE_RULE_##lease_, .etag = ETAG_##etag_, .body = BODY_##body_,                  \
+        .body_max = max_, .ok = { ok_, also_ }, .subject = subject_, .functions = functions_       \
+    }
+
+/* The four functions of each operation, as one value that a row can hold. */
+OPERATION(get_account_information);
+OPERATION(list_containers);
+OPERATION_WITH_PARSE(set_blob_service_properties);
+OPERATION(get_blob_service_properties);
+OPERATION(create_container);
+OPERATION(get_container_properties);
+OPERATION(get_container_metadata);
+OPERATION(set_container_metadata);
+OPERATION(get_container_acl);
+OPERATION_WITH_PARSE(set_container_acl);
+OPERATION(delete_container);
+OPERATION(lease_container);
+OPERATION(list_blobs);
+OPERATION(get_blob);
+OPERATION(get_blob_properties);
+OPERATION(set_blob_properties);
+OPERATION(get_blob_metadata);
+OPERATION(set_blob_metadata);
+OPERATION(lease_blob);
+OPERATION(snapshot_blob);
+OPERATION(delete_blob);
+OPERATION_WITH_PARSE(put_blob);
+OPERATION_WITH_PARSE(put_block);
+OPERATION_WITH_PARSE(put_block_list);
+OPERATION(get_block_list);
+
+/* clang-format off */
+static const struct operation operations[] = {
+    /* ---- service ---- */
+    ROW("Get Account Information", GH, ANY, "comp=properties&restype=account", NULL, READS, "rl", "2018-03-28",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NULL, &get_account_information_functions),
+    ROW("List Containers", GET, SERVICE, "comp=list", NULL, READS, "l", "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NULL, &list_containers_functions),
+    ROW("Set Blob Service Properties", PUT, SERVICE, "comp=properties&restype=service", NULL, WRITES, "w", "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 202, 0,
+        NULL, &set_blob_service_properties_functions),
+    ROW("Get Blob Service Properties", GET, SERVICE, "comp=properties&restype=service", NULL, READS, "r", "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NULL, &get_blob_service_properties_functions),
+    ROW("Get Blob Service Stats", GET, SERVICE, "comp=stats&restype=service", NULL, READS, "r", "2013-08-15",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Get User Delegation Key", POST, SERVICE, "comp=userdelegationkey&restype=service", NULL, READS, "", "2018-11-09",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, NULL),
+    ROW("Find Blobs by Tags", GET, SERVICE, "comp=blobs", NULL, READS, "f", "2019-12-12",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Blob Batch", POST, SERVICE, "comp=batch", NULL, WRITES, "", "2018-11-09",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, 4 * MIB, 202, 0, NULL, NULL),
+    ROW("Preflight Blob Request", METHOD_OPTIONS, ANY, "", NULL, READS, "", "2013-08-15",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+
+    /* ---- containers ---- */
+    ROW("Create Container", PUT, CONTAINER, "restype=container", NULL, WRITES, "cw", "2009-09-19",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0,
+        NULL, &create_container_functions),
+    ROW("Get Container Properties", GH, CONTAINER, "restype=container", NULL, READS, "r", "2009-09-19",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
+        container_subject, &get_container_properties_functions),
+    ROW("Get Container Metadata", GH, CONTAINER, "comp=metadata&restype=container", NULL, READS, "r", "2009-09-19",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
+        container_subject, &get_container_metadata_functions),
+    ROW("Set Container Metadata", PUT, CONTAINER, "comp=metadata&restype=container", NULL, WRITES, "w", "2009-09-19",
+        S, WRITE, OPTIONAL, CHANGED, REFUSED, 0, 200, 0,
+        container_subject, &set_container_metadata_functions),
+    ROW("Get Container ACL", GH, CONTAINER, "comp=acl&restype=container", NULL, READS, "", "2009-09-19",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
+        container_subject, &get_container_acl_functions),
+    ROW("Set Container ACL", PUT, CONTAINER, "comp=acl&restype=container", NULL, WRITES, "", "2009-09-19",
+        SU, WRITE, OPTIONAL, CHANGED, MEMORY, XML_BODY_MAX, 200, 0,
+        container_subject, &set_container_acl_functions),
+    ROW("Delete Container", DELETE, CONTAINER, "restype=container", NULL, WRITES, "d", "2009-09-19",
+        SU, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0,
+        container_subject, &delete_container_functions),
+    ROW("Lease Container", PUT, CONTAINER, "comp=lease&restype=container", "x-ms-lease-action=acquire", WRITES, "w", "2012-02-12",
+        SU, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0,
+        container_subject, &lease_container_functions),
+    ROW("Lease Container", PUT, CONTAINER, "comp=lease&restype=container", "x-ms-lease-action=renew", WRITES, "w", "2012-02-12",
+        SU, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0,
+        container_subject, &lease_container_functions),
+    ROW("Lease Container", PUT, CONTAINER, "comp=lease&restype=container", "x-ms-lease-action=change", WRITES, "w", "2012-02-12",
+        SU, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0,
+        container_subject, &lease_container_functions),
+    ROW("Lease Container", PUT, CONTAINER, "comp=lease&restype=container", "x-ms-lease-action=release", WRITES, "w", "2012-02-12",
+        SU, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0,
+        container_subject, &lease_container_functions),
+    ROW("Lease Container", PUT, CONTAINER, "comp=lease&restype=container", "x-ms-lease-action=break", WRITES, "wd", "2012-02-12",
+        SU, WRITE, ACTION, RETURNED, REFUSED, 0, 202, 0,
+        container_subject, &lease_container_functions),
+    ROW("List Blobs", GET, CONTAINER, "comp=list&restype=container", NULL, READS, "l", "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        container_subject, &list_blobs_functions),
+    ROW("Restore Container", PUT, CONTAINER, "comp=undelete&restype=container", NULL, WRITES, "w", "2018-11-09",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Rename Container", PUT, CONTAINER, "comp=rename&restype=container", NULL, WRITES, "w", "2020-06-12",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Find Blobs by Tags in Container", GET, CONTAINER, "comp=blobs&restype=container", NULL, READS, "f", "2021-04-10",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Blob Batch", POST, CONTAINER, "comp=batch&restype=container", NULL, WRITES, "", "2020-04-08",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, 4 * MIB, 202, 0, NULL, NULL),
+
+    /* ---- blobs of every type ---- */
+    ROW("Get Blob", GET, BLOB, "", NULL, READS, "r", "2009-09-19",
+        HTTP4T, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 206,
+        blob_subject, &get_blob_functions),
+    ROW("Get Blob Properties", METHOD_HEAD, BLOB, "", NULL, READS, "r", "2009-09-19",
+        HTTP4T, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
+        blob_subject, &get_blob_properties_functions),
+    ROW("Set Blob Properties", PUT, BLOB, "comp=properties", NULL, WRITES, "w", "2009-09-19",
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
+        blob_subject, &set_blob_properties_functions),
+    ROW("Get Blob Metadata", GH, BLOB, "comp=metadata", NULL, READS, "r", "2009-09-19",
+        HTTP4T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
+        blob_subject, &get_blob_metadata_functions),
+    ROW("Set Blob Metadata", PUT, BLOB, "comp=metadata", NULL, WRITES, "w", "2009-09-19",
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
+        blob_subject, &set_blob_metadata_functions),
+    ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=acquire", WRITES, "w", "2009-09-19",
+        HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0,
+        blob_subject, &lease_blob_functions),
+    ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=renew", WRITES, "w", "2009-09-19",
+        HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0,
+        blob_subject, &lease_blob_functions),
+    ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=change", WRITES, "w", "2012-02-12",
+        HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0,
+        blob_subject, &lease_blob_functions),
+    ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=release", WRITES, "w", "2009-09-19",
+        HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0,
+        blob_subject, &lease_blob_functions),
+    ROW("Lease Blob", PUT, BLOB, "comp=lease", "x-ms-lease-action=break", WRITES, "wd", "2009-09-19",
+        HTTP4T, WRITE, ACTION, RETURNED, REFUSED, 0, 202, 0,
+        blob_subject, &lease_blob_functions),
+    ROW("Snapshot Blob", PUT, BLOB, "comp=snapshot", NULL, WRITES, "cw", "2009-09-19",
+        HTTP4T, WRITE, OPTIONAL, RETURNED, REFUSED, 0, 201, 0,
+        blob_subject, &snapshot_blob_functions),
+    ROW("Delete Blob", DELETE, BLOB, "", NULL, WRITES, "d", "2009-09-19",
+        HTTP4T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0,
+        blob_subject_uncommitted, &delete_blob_functions),
+    ROW("Undelete Blob", PUT, BLOB, "comp=undelete", NULL, WRITES, "w", "2017-07-29",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Abort Copy Blob", PUT, BLOB, "comp=copy", "x-ms-copy-action=abort", WRITES, "w", "2012-02-12",
+        NO_IF, WRITE, OPTIONAL, NONE, REFUSED, 0, 204, 0, NULL, NULL),
+    ROW("Get Blob Tags", GET, BLOB, "comp=tags", NULL, READS, "t", "2019-12-12",
+        T, OTHER_READ, OPTIONAL, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Set Blob Tags", PUT, BLOB, "comp=tags", NULL, WRITES, "t", "2019-12-12",
+        T, WRITE, WHEN_LEASED, NONE, MEMORY, XML_BODY_MAX, 204, 0, NULL, NULL),
+    ROW("Set Blob Tier", PUT, BLOB, "comp=tier", NULL, WRITES, "w", "2017-04-17",
+        T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 200, 202, NULL, NULL),
+    ROW("Set Blob Expiry", PUT, BLOB, "comp=expiry", NULL, WRITES, "w", "2020-02-10",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Set Blob Immutability Policy", PUT, BLOB, "comp=immutabilityPolicies", NULL, WRITES, "i", "2020-06-12",
+        IF_UNMODIFIED_SINCE, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Delete Blob Immutability Policy", DELETE, BLOB, "comp=immutabilityPolicies", NULL, WRITES, "i", "2020-06-12",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Set Blob Legal Hold", PUT, BLOB, "comp=legalhold", NULL, WRITES, "i", "2020-06-12",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Query Blob Contents", POST, BLOB, "comp=query", NULL, READS, "r", "2019-12-12",
+        HTTP4T, READ, OPTIONAL, RETURNED, MEMORY, XML_BODY_MAX, 200, 206, NULL, NULL),
+
+    /* ---- PUT of a whole blob: copies, then the types; the last row's header is the one that every
+     * request needs ---- */
+    ROW("Copy Blob From URL", PUT, BLOB, "", "x-ms-requires-sync=true", WRITES, "cw", "2018-03-28",
+        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
+    ROW("Copy Blob", PUT, BLOB, "", "x-ms-copy-source", WRITES, "cw", "2009-09-19",
+        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
+    ROW("Incremental Copy Blob", PUT, BLOB, "comp=incrementalcopy", NULL, WRITES, "cw", "2016-05-31",
+        HTTP4T, CREATE, IGNORED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
+    ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=AppendBlob", WRITES, "cw", "2015-02-21",
+        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=PageBlob", WRITES, "cw", "2009-09-19",
+        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=BlockBlob", WRITES, "cw", "2009-09-19",
+        HTTP4T, CREATE, WHEN_LEASED, CHANGED, STAGED, PUT_BLOB_MAX, 201, 0,
+        blob_subject_optional, &put_blob_functions),
+
+    /* ---- block blobs ---- */
+    ROW("Put Block From URL", PUT, BLOB, "comp=block", "x-ms-copy-source", WRITES, "w", "2018-03-28",
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Put Block", PUT, BLOB, "comp=block", NULL, WRITES, "w", "2009-09-19",
+        NO_IF, WRITE, WHEN_LEASED, NONE, STAGED, PUT_BLOCK_MAX, 201, 0,
+        blob_subject_optional, &put_block_functions),
+    ROW("Put Block List", PUT, BLOB, "comp=blocklist", NULL, WRITES, "w", "2009-09-19",
+        HTTP4T, CREATE, WHEN_LEASED, CHANGED, MEMORY, BLOCK_LIST_MAX, 201, 0,
+        blob_subject_optional, &put_block_list_functions),
+    ROW("Get Block List", GET, BLOB, "comp=blocklist", NULL, READS, "r", "2009-09-19",
+        T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
+        blob_subject_uncommitted, &get_block_list_functions),
+
+    /* ---- append blobs ---- */
+    ROW("Append Block From URL", PUT, BLOB, "comp=appendblock", "x-ms-copy-source", WRITES, "aw", "2018-11-09",
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Append Block", PUT, BLOB, "comp=appendblock", NULL, WRITES, "aw", "2015-02-21",
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, APPEND_MAX, 201, 0, NULL, NULL),
+    ROW("Append Blob Seal", PUT, BLOB, "comp=seal", NULL, WRITES, "aw", "2019-12-12",
+        HTTP4, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+
+    /* ---- page blobs ---- */
+    ROW("Put Page From URL", PUT, BLOB, "comp=page", "x-ms-copy-source", WRITES, "w", "2018-11-09",
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Put Page", PUT, BLOB, "comp=page", "x-ms-page-write=clear", WRITES, "w", "2009-09-19",
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Put Page", PUT, BLOB, "comp=page", "x-ms-page-write=update", WRITES, "w", "2009-09-19",
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_PAGE_MAX, 201, 0, NULL, NULL),
+    ROW("Get Page Ranges", GET, BLOB, "comp=pagelist", NULL, READS, "r", "2009-09-19",
+        HTTP4T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+};
+/* clang-format on */
+
+static const char *const levels[] = {
+    [LEVEL_SERVICE] = "/",
+    [LEVEL_CONTAINER] = "/container",
+    [LEVEL_BLOB] = "/container/blob",
+};
+
+const struct service blob_service = {
+    .name = "blob",
+    .operations = operations,
+    .operation_count = sizeof operations / sizeof operations[0],
+    .levels = levels,
+    .resource_size = sizeof(struct blob_resource),
+    .read_resource = blob_read_resource,
+    .check_names = blob_check_names,
+    .locate = blob_locate,
+    .permit = blob_permit,
+};

@@ -1,0 +1,80 @@
+/* What a request's path and query name: account level, container, blob, snapshot. */
+#include "blob/rest/request.h"
+
+#include "base/encode.h"
+
+/* Is the only segment of the path a container, or a blob of $root?
+ * rest: Working-with-the-Root-Container */
+static bool names_container(const struct call *call)
+{
+    return call_query(call, "restype").ptr || bytes_is(call_query(call, "comp"), "list");
+}
+
+/* Decodes in place; false when it is no text. */
+static bool decode_name(struct arena *arena, struct bytes *name)
+{
+    if (name->len == 0)
+        return true;
+    *name = percent_decode(arena, *name);
+    return name->ptr && bytes_is_utf8(*name) && !memchr(name->ptr, '\0', name->len);
+}
+
+/* A blob's name as it is stored: with '/' for each '\\'. decision: 39 */
+static struct bytes with_slashes(struct arena *arena, struct bytes name)
+{
+    char *text;
+
+    if (name.len == 0 || !memchr(name.ptr, '\\', name.len))
+        return name;
+    text = arena_bytes(arena, name.len);
+    for (size_t i = 0; i < name.len; i++)
+        text[i] = name.ptr[i] == '\\' ? '/' : name.ptr[i];
+    return bytes_of(text, name.len);
+}
+
+static enum error read_snapshot(struct call *call, instant *ret_snapshot)
+{
+    struct bytes text = call_query(call, "snapshot");
+
+    if (!text.ptr)
+        return OK;
+    /* An empty one would silently mean the blob itself: Delete Blob would delete that. */
+    if (!instant_parse_iso(text, ret_snapshot))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot", text,
+                               "Not a snapshot's date and time.");
+    return OK;
+}
+
+static enum error read_names(const struct call *call, struct bytes path,
+                             struct blob_resource *resource)
+{
+    struct bytes first, rest;
+
+    bytes_cut(path, '/', &first, &rest);
+    if (first.len == 0 && rest.len == 0)
+        return OK;
+    if (!decode_name(call->arena, &first) || !decode_name(call->arena, &rest))
+        return E_InvalidUri;
+    /* "/c/" without restype is neither a container's nor, since their names have no slash, a root
+     * blob's. decision: 37 */
+    if (rest.ptr && rest.len == 0 && !names_container(call))
+        return E_InvalidUri;
+    if (rest.len > 0 || names_container(call)) {
+        resource->base.level = rest.len > 0 ? LEVEL_BLOB : LEVEL_CONTAINER;
+        resource->container = first;
+        resource->blob = rest.len > 0 ? with_slashes(call->arena, rest) : bytes_of(NULL, 0);
+    } else {
+        resource->base.level = LEVEL_BLOB;
+        resource->container = bytes_from_string("$root");
+        resource->blob = with_slashes(call->arena, first);
+    }
+    return OK;
+}
+
+enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
+{
+    struct blob_resource *resource = (struct blob_resource *)(void *)ret_resource;
+    enum error e = read_names(call, path, resource);
+
+    return e ? e : read_snapshot(call, &resource->snapshot);
+}

@@ -1,0 +1,281 @@
+/* Get Blob Service Properties, Set Blob Service Properties as XML.
+ *
+ * What can be set is the CORS rules. Logging, metrics, soft delete, static websites and another
+ * default version are things that this server does not do: switching one of them on is refused
+ * with 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can
+ * so always be set again.
+ * rest: Get-Blob-Service-Properties, Set-Blob-Service-Properties */
+#include "blob/rest/cors_rules_xml.h"
+#include "blob/rest/xml_body.h"
+#include "blob/service_operations.h"
+#include "service/answer.h"
+
+#define ANALYTICS_VERSION  "1.0"
+#define RETENTION_DAYS_MAX 365
+
+/* ---- Get ---- */
+
+enum error get_blob_service_properties_check(struct call *call,
+                                             struct get_blob_service_properties_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+static void add_metrics(struct text *out, const char *name)
+{
+    xml_open(out, name);
+    text_add_string(out, "<Version>" ANALYTICS_VERSION "</Version><Enabled>false</Enabled>"
+                         "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy>");
+    xml_close(out, name);
+}
+
+/* Elements in the order of the recordings; those that younger versions brought are sent to them
+ * only. */
+void get_blob_service_properties_answer(struct answer *a,
+                                        const struct get_blob_service_properties_parameters *p,
+                                        const struct get_blob_service_properties_result *r)
+{
+    struct text out;
+
+    (void)p;
+    text_init(&out, a->arena, 2048);
+    xml_begin(&out);
+    xml_open(&out, "StorageServiceProperties");
+    text_add_string(&out, "<Logging><Version>" ANALYTICS_VERSION "</Version><Read>false</Read>"
+                          "<Write>false</Write><Delete>false</Delete>"
+                          "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></Logging>");
+    add_metrics(&out, "HourMetrics");
+    add_metrics(&out, "MinuteMetrics");
+    cors_rules_xml(&out, &r->cors);
+    if (call_since(a->call, "2017-07-29"))
+        text_add_string(&out,
+                        "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>");
+    if (call_since(a->call, "2018-03-28"))
+        text_add_string(&out, "<StaticWebsite><Enabled>false</Enabled></StaticWebsite>");
+    xml_close(&out, "StorageServiceProperties");
+    answer_xml(a, 200, &out);
+}
+
+/* ---- Set: one function a section ---- */
+
+typedef enum error section_fn(struct call *call, const struct xml_node *node,
+                              struct set_blob_service_properties_parameters *p);
+
+/* An element that makes sense only where its section is switched on (reason as recorded). */
+static enum error refuse_child_when_off(struct call *call, const struct xml_node *node,
+                                        const char *child)
+{
+    struct bytes reason;
+
+    if (!xml_text(node, child).ptr)
+        return OK;
+    reason = arena_printf(call->arena, "Element %s is only expected when %.*s/Enabled is enabled.",
+                          child, BYTES_ARG(node->name));
+    return xml_fail(call, arena_string(call->arena, reason));
+}
+
+/* Enabled and Days of a retention policy; the policy is a section itself or stands in one. */
+static enum error read_retention(struct call *call, const struct xml_node *node, bool *ret_enabled)
+{
+    static const char *const parts[] = { "Enabled", "Days", "AllowPermanentDelete", NULL };
+    struct bytes days = xml_text(node, "Days");
+    uint64_t count;
+    enum error e;
+
+    e = xml_expect_children(call, node, parts);
+    if (e)
+        return e;
+    e = xml_bool(call, node, "Enabled", ret_enabled);
+    if (e)
+        return e;
+    if (!*ret_enabled)
+        return refuse_child_when_off(call, node, "Days");
+    if (!days.ptr)
+        return xml_fail_missing(call, "Days");
+    if (!bytes_parse_u64(days, RETENTION_DAYS_MAX, &count) || count == 0)
+        return xml_fail(call, "Retention days must be greater than 0 and less than or equal to 365 "
+                              "days.");
+    return OK;
+}
+
+/* Version and RetentionPolicy of logging and of metrics. */
+static enum error read_analytics(struct call *call, const struct xml_node *node, bool *ret_retains)
+{
+    const struct xml_node *retention = xml_child(node, "RetentionPolicy");
+    struct bytes version = xml_text(node, "Version");
+
+    *ret_retains = false;
+    if (version.ptr && !bytes_is(version, ANALYTICS_VERSION))
+        return xml_fail_value(call, "Version", version,
+                              "The only version is " ANALYTICS_VERSION ".");
+    return retention ? read_retention(call, retention, ret_retains) : OK;
+}
+
+static enum error read_logging(struct call *call, const struct xml_node *node,
+                               struct set_blob_service_properties_parameters *p)
+{
+    static const char *const parts[] = { "Version",         "Read", "Write", "Delete",
+                                         "RetentionPolicy", NULL };
+    static const char *const kinds[] = { "Read", "Write", "Delete" };
+    bool wanted, on;
+    enum error e;
+
+    (void)p;
+    e = xml_expect_children(call, node, parts);
+    if (e)
+        return e;
+    e = read_analytics(call, node, &wanted);
+    for (size_t i = 0; !e && i < sizeof kinds / sizeof kinds[0]; i++) {
+        e = xml_bool(call, node, kinds[i], &on);
+        wanted = wanted || (!e && on);
+    }
+    if (e)
+        return e;
+    if (wanted)
+        return call_fail(call, E_NotImplemented, "This server writes no Storage Analytics logs.");
+    return OK;
+}
+
+static enum error read_metrics(struct call *call, const struct xml_node *node,
+                               struct set_blob_service_properties_parameters *p)
+{
+    static const char *const parts[] = { "Version", "Enabled", "IncludeAPIs", "RetentionPolicy",
+                                         NULL };
+    bool enabled, retains;
+    enum error e;
+
+    (void)p;
+    e = xml_expect_children(call, node, parts);
+    if (e)
+        return e;
+    e = xml_bool(call, node, "Enabled", &enabled);
+    if (e)
+        return e;
+    e = read_analytics(call, node, &retains);
+    if (e)
+        return e;
+    if (enabled || retains)
+        return call_fail(call, E_NotImplemented, "This server keeps no Storage Analytics metrics.");
+    return refuse_child_when_off(call, node, "IncludeAPIs");
+}
+
+static enum error read_cors(struct call *call, const struct xml_node *node,
+                            struct set_blob_service_properties_parameters *p)
+{
+    p->has_cors = true;
+    return cors_rules_read(call, node, &p->cors);
+}
+
+static enum error read_default_version(struct call *call, const struct xml_node *node,
+                                       struct set_blob_service_properties_parameters *p)
+{
+    (void)p;
+    if (bytes_trim(node->text).len == 0)
+        return OK;
+    return call_fail(call, E_NotImplemented,
+                     "Requests without x-ms-version get the newest version, whatever is set.");
+}
+
+static enum error read_delete_retention(struct call *call, const struct xml_node *node,
+                                        struct set_blob_service_properties_parameters *p)
+{
+    bool enabled, permanent = false;
+    enum error e;
+
+    (void)p;
+    e = read_retention(call, node, &enabled);
+    if (e)
+        return e;
+    if (xml_text(node, "AllowPermanentDelete").ptr) {
+        e = xml_bool(call, node, "AllowPermanentDelete", &permanent);
+        if (e)
+            return e;
+    }
+    if (enabled || permanent)
+        return call_fail(call, E_NotImplemented, "This server keeps no deleted blobs.");
+    return OK;
+}
+
+static enum error read_static_website(struct call *call, const struct xml_node *node,
+                                      struct set_blob_service_properties_parameters *p)
+{
+    static const char *const parts[] = { "Enabled", "IndexDocument", "ErrorDocument404Path",
+                                         "DefaultIndexDocumentPath", NULL };
+    bool enabled;
+    enum error e;
+
+    (void)p;
+    e = xml_expect_children(call, node, parts);
+    if (e)
+        return e;
+    e = xml_bool(call, node, "Enabled", &enabled);
+    if (e)
+        return e;
+    if (enabled)
+        return call_fail(call, E_NotImplemented, "This server serves no static websites.");
+    for (size_t i = 1; !e && parts[i]; i++)
+        e = refuse_child_when_off(call, node, parts[i]);
+    return e;
+}
+
+static const struct section {
+    const char *name;
+    section_fn *read;
+} sections[] = {
+    { "Logging", read_logging },
+    { "HourMetrics", read_metrics },
+    { "MinuteMetrics", read_metrics },
+    { "Cors", read_cors },
+    { "DefaultServiceVersion", read_default_version },
+    { "DeleteRetentionPolicy", read_delete_retention },
+    { "StaticWebsite", read_static_website },
+};
+#define SECTION_COUNT (sizeof sections / sizeof sections[0])
+
+static enum error read_sections(struct call *call, const struct xml_node *root,
+                                struct set_blob_service_properties_parameters *p)
+{
+    const char *names[SECTION_COUNT + 1] = { NULL };
+    enum error e;
+
+    for (size_t i = 0; i < SECTION_COUNT; i++)
+        names[i] = sections[i].name;
+    e = xml_expect_children(call, root, names);
+    for (size_t i = 0; !e && i < SECTION_COUNT; i++) {
+        const struct xml_node *node = xml_child(root, sections[i].name);
+
+        if (node)
+            e = sections[i].read(call, node, p);
+    }
+    return e;
+}
+
+/* A body of nothing is refused before it is waited for. */
+enum error set_blob_service_properties_check(struct call *call,
+                                             struct set_blob_service_properties_parameters *p)
+{
+    (void)p;
+    if (call->request->content_length == 0)
+        return xml_fail(call, "The body is empty.");
+    return OK;
+}
+
+enum error set_blob_service_properties_parse(struct call *call,
+                                             struct set_blob_service_properties_parameters *p)
+{
+    const struct xml_node *root;
+    enum error e = xml_body(call, "StorageServiceProperties", &root);
+
+    return e ? e : read_sections(call, root, p);
+}
+
+void set_blob_service_properties_answer(struct answer *a,
+                                        const struct set_blob_service_properties_parameters *p,
+                                        const struct set_blob_service_properties_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_status(a, 202);
+}

@@ -1,0 +1,25 @@
+/* Snapshot Blob as a request and as an answer. rest: Snapshot-Blob */
+#include "blob/rest/request.h"
+
+#include "service/metadata.h"
+
+enum error snapshot_blob_check(struct call *call, struct snapshot_blob_parameters *p)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_CHANGE);
+
+    return e ? e : metadata_from_headers(call, &p->metadata);
+}
+
+void snapshot_blob_answer(struct answer *a, const struct snapshot_blob_parameters *p,
+                          const struct snapshot_blob_result *r)
+{
+    char time[INSTANT_ISO_SIZE];
+
+    (void)p;
+    instant_format_iso(r->snapshot, time);
+    answer_status(a, 201);
+    answer_etag(a, r->etag, r->modified);
+    answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(time)));
+    if (call_since(a->call, "2018-11-09")) /* as recorded */
+        blob_answer_encrypted(a);
+}

@@ -1,0 +1,51 @@
+/* The operations on the Blob service itself: what each is asked and what comes of it. The functions:
+ * account_information.c, service_properties.c, list_containers.c, and the files of these names in
+ * rest/. */
+#ifndef LAGRA_BLOB_SERVICE_OPERATIONS_H
+#define LAGRA_BLOB_SERVICE_OPERATIONS_H
+
+#include "blob/blob.h"
+#include "blob/cors_rules.h"
+#include "blob/listing.h"
+
+struct get_account_information_parameters {
+    struct parameters base;
+};
+struct get_account_information_result {
+    struct result base;
+};
+OPERATION_DECLARE(get_account_information);
+
+struct get_blob_service_properties_parameters {
+    struct parameters base;
+};
+struct get_blob_service_properties_result {
+    struct result base;
+    struct cors_rules cors;
+};
+OPERATION_DECLARE(get_blob_service_properties);
+
+struct set_blob_service_properties_parameters {
+    struct parameters base;
+    bool has_cors; /* else the rules stay as they are */
+    struct cors_rules cors;
+};
+struct set_blob_service_properties_result {
+    struct result base;
+};
+OPERATION_DECLARE(set_blob_service_properties);
+OPERATION_DECLARE_PARSE(set_blob_service_properties);
+
+struct list_containers_parameters {
+    struct parameters base;
+    struct listing listing;
+    struct bytes from; /* name to begin at; ptr NULL: at the first */
+    struct container_sink *sink;
+};
+struct list_containers_result {
+    struct result base;
+    struct bytes next; /* name that the next page begins with; ptr NULL: there is none */
+};
+OPERATION_DECLARE(list_containers);
+
+#endif

@@ -1,0 +1,61 @@
+/* See answer.h. */
+#include "service/answer.h"
+
+void answer_status(struct answer *a, int status)
+{
+    a->response->status = status;
+}
+
+void answer_header(struct answer *a, const char *name, struct bytes value)
+{
+    response_header(a->response, bytes_from_string(name), value);
+}
+
+void answer_string(struct answer *a, const char *name, const char *value)
+{
+    response_header_string(a->response, name, value);
+}
+
+void answer_u64(struct answer *a, const char *name, uint64_t value)
+{
+    struct text digits;
+
+    text_init(&digits, a->arena, 0);
+    text_add_u64(&digits, value);
+    answer_header(a, name, text_bytes(&digits));
+}
+
+void answer_date(struct answer *a, const char *name, instant t)
+{
+    char text[INSTANT_HTTP_SIZE];
+
+    instant_format_http(t, text);
+    answer_header(a, name, arena_copy(a->arena, bytes_from_string(text)));
+}
+
+void answer_etag(struct answer *a, struct etag etag, instant modified)
+{
+    char tag[ETAG_TEXT_SIZE];
+
+    etag_format(etag, tag);
+    answer_header(a, "ETag", arena_copy(a->arena, bytes_from_string(tag)));
+    answer_date(a, "Last-Modified", modified);
+}
+
+void answer_lease(struct answer *a, const struct lease *lease)
+{
+    const char *duration = lease_duration_text(lease, a->now);
+
+    answer_string(a, "x-ms-lease-status", lease_status_text(lease, a->now));
+    answer_string(a, "x-ms-lease-state", lease_state_text(lease, a->now));
+    if (duration)
+        answer_string(a, "x-ms-lease-duration", duration);
+}
+
+void answer_xml(struct answer *a, int status, const struct text *xml)
+{
+    answer_status(a, status);
+    answer_string(a, "Content-Type", "application/xml");
+    a->response->body_kind = BODY_BYTES;
+    a->response->body = text_bytes(xml);
+}

@@ -1,0 +1,35 @@
+/* The answer to a call: what the answer functions of operations write to. They say what a result looks
+ * like on the wire and decide nothing. */
+#ifndef LAGRA_SERVICE_ANSWER_H
+#define LAGRA_SERVICE_ANSWER_H
+
+#include "service/call.h"
+
+struct answer {
+    const struct call *call;
+    struct arena *arena;
+    struct response *response;
+    instant now; /* of the decision that is answered */
+    /* Bytes of a content to send as the body: answer_content(). */
+    struct answer_content {
+        bool wanted;
+        struct content content;
+        uint64_t offset;
+        uint64_t length;
+        bool md5, crc64; /* of these bytes, as headers */
+    } content;
+};
+
+void answer_status(struct answer *a, int status);
+void answer_header(struct answer *a, const char *name, struct bytes value);
+void answer_string(struct answer *a, const char *name, const char *value);
+void answer_u64(struct answer *a, const char *name, uint64_t value);
+/* A date as HTTP has it. */
+void answer_date(struct answer *a, const char *name, instant t);
+/* ETag and Last-Modified. */
+void answer_etag(struct answer *a, struct etag etag, instant modified);
+/* x-ms-lease-status, -state, -duration. */
+void answer_lease(struct answer *a, const struct lease *lease);
+void answer_xml(struct answer *a, int status, const struct text *xml);
+
+#endif

@@ -1,0 +1,118 @@
+/* Deciding: what a decide function is given and may do.
+ *
+ * An operation is decided by a pure function of (what is asked, one state of its partition, an instant)
+ * to (a result, changes). It knows no protocol: this header and all that it includes have nothing of
+ * HTTP, XML or JSON (`make check` proves it of every file that decides), so that another protocol
+ * can call the same functions.
+ *
+ * Each operation OP has its own types, and functions that the compiler checks against them:
+ *
+ *   struct OP_parameters { struct parameters base; ... };   what is asked in particular
+ *   struct OP_result { struct result base; ... };           what came of it
+ *   enum error OP_decide(struct decision *, const struct OP_parameters *, struct OP_result *);
+ *
+ * service/operation.h says how a table's row is made of them. Decide functions run on an HTTP worker or,
+ * when they may wait for a disk, on a thread of service/decide_pool.h; perhaps several times. */
+#ifndef LAGRA_SERVICE_DECISION_H
+#define LAGRA_SERVICE_DECISION_H
+
+#include "auth/identity.h"
+#include "concurrency/conditions.h"
+#include "concurrency/lease.h"
+#include "content/content.h"
+#include "service/problem.h"
+
+struct operation;
+struct service;
+
+/* What every operation's parameters and result begin with; zeroed before its functions see them. */
+struct parameters {
+    const struct operation *operation;
+};
+struct result {
+    instant now; /* the instant of the decision */
+};
+
+/* What a request names. A service derives its own type from it, which its read_resource() fills. */
+struct resource {
+    unsigned level; /* 0: the service itself; each service numbers its own levels */
+};
+
+/* What every operation may be asked with, whatever protocol it came by. */
+struct input {
+    struct bytes account; /* name */
+    struct identity identity;
+    const struct resource *resource;
+    struct conditions conditions;
+    const struct guid *lease_id; /* NULL: none was sent */
+    struct body body;            /* complete when decide runs; in memory unless it was staged */
+};
+
+enum effect {
+    READS,  /* decides without changes */
+    WRITES, /* may change what it is about */
+};
+
+/* What an operation needs of who asks. */
+struct rights {
+    enum effect effect;
+    const char *sas; /* SAS permission letters, any of which allows it */
+    bool of_anybody; /* needs no identity: preflight requests, which are never signed */
+};
+
+/* What subject() or locate() of a service finds, for its decide functions: a type of its own that
+ * begins so. */
+struct subject_state {
+    const struct resource *resource;
+};
+
+struct decision {
+    /* ---- given ---- */
+    const struct service *service;
+    const struct operation *operation; /* the row */
+    const struct input *input;
+    uint32_t level; /* of the resource; 0 for rows of every level, which are about the service */
+    enum error
+        malformed; /* what OP_parse refused, for what `malformed_because` says; OK: nothing */
+    const struct problem *malformed_because;
+    struct arena *arena;
+    struct store *store;
+    enum store_access access; /* of every read and commit of this decision */
+    struct snapshot *before;  /* of the partition that the operation is about */
+    instant now;
+    /* ---- by subject() ---- */
+    struct subject subject;
+    struct lease lease;
+    enum lease_resource lease_resource;
+    struct subject_state *state;
+    /* ---- what comes of it ---- */
+    struct changes *changes;
+    uint64_t seen;           /* newest sequence of anything read: by decision_saw() */
+    struct problem *problem; /* what the error's answer says */
+};
+
+/* Something of another partition was read: its sequence must be durable before the answer goes. */
+void decision_saw(struct decision *d, uint64_t sequence);
+/* return decision_fail(d, E_X, "..."): the code with a sentence for the client (printf). */
+enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* A store result that is not STORE_OK as a wire error (the one place): CORRUPT and IO are 500
+ * InternalError. */
+enum error decision_fail_store(struct decision *d, enum store_result result);
+
+/* ---- declaring the functions of an operation ---- */
+
+struct call;
+struct answer;
+
+/* OP_check, OP_decide and OP_answer; one that also looks at the body has OP_parse. */
+#define OPERATION_DECLARE(op)                                                                      \
+    enum error op##_check(struct call *call, struct op##_parameters *parameters);                  \
+    enum error op##_decide(struct decision *d, const struct op##_parameters *parameters,           \
+                           struct op##_result *result);                                            \
+    void op##_answer(struct answer *a, const struct op##_parameters *parameters,                   \
+                     const struct op##_result *result)
+#define OPERATION_DECLARE_PARSE(op)                                                                \
+    enum error op##_parse(struct call *call, struct op##_parameters *parameters)
+
+#endif

@@ -1,0 +1,30 @@
+/* What the answer to an error says besides its code: facts, written down where the error is found and
+ * rendered where the answer is made (service/error_answer.c). Everything lies in the exchange's
+ * arena or is static. */
+#ifndef LAGRA_SERVICE_PROBLEM_H
+#define LAGRA_SERVICE_PROBLEM_H
+
+#include "base/arena.h"
+#include "base/errors.h"
+
+#define PROBLEM_FIELDS_MAX 4
+
+struct problem {
+    const char *detail; /* a sentence that is added to the message; NULL: none */
+    struct problem_field {
+        const char *name; /* as the reference spells it: "HeaderName", "Reason" */
+        struct bytes value;
+    } fields[PROBLEM_FIELDS_MAX];
+    size_t field_count;
+    /* E_InvalidRange: how long the resource is that the range does not touch. */
+    uint64_t length;
+};
+
+/* The only field so far. */
+void problem_set_field(struct problem *problem, const char *name, struct bytes value);
+/* One more. */
+void problem_add_field(struct problem *problem, const char *name, struct bytes value);
+/* HeaderName and, unless value.ptr is NULL, HeaderValue. */
+void problem_set_header(struct problem *problem, const char *name, struct bytes value);
+
+#endif
