@@ -1,21 +1,44 @@
-/* The clock: a few atomic words, and the calendar in our own arithmetic (no time zone, no lock, no
- * locale: gmtime() has all three). */
+/* The clock: a few atomic words. See clock.h for what it promises.
+ *
+ * Our time is noted once a second as its lead over the time since boot. Between two notes it is that
+ * lead plus the time since boot, drawn to the wall clock by at most one part in SLEW of the time that
+ * passed. A difference too large for that is a step of the wall clock: see note_wall(). */
 #include "base/clock.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <time.h>
 
-/* While it is ahead of the wall, the clock loses one part in so many of the time that passes. */
-#define SLEW       16u
-/* How old the note of the wall's lead may be. */
-#define NOTE_TICKS TICKS_PER_SECOND
+#include "base/log.h"
 
-static _Atomic uint64_t newest;  /* the last answer */
-static _Atomic uint64_t advance; /* tests only */
-/* How far our time was ahead of the time since boot, and when (ticks since boot). Written as two
- * words: who reads one old and one new sees a smaller lead for one answer, which `newest` mends. */
+/* While it differs from the wall, the clock gains or loses one part in so many of the time that
+ * passes. */
+#define SLEW       16u
+/* How old the note of the lead may be. */
+#define NOTE_TICKS TICKS_PER_SECOND
+/* How often the same complaint about the wall clock is logged. */
+#define WARN_TICKS (3600 * TICKS_PER_SECOND)
+/* Steps that one run follows; each is remembered for clock_after_steps(). */
+#define STEPS_MAX  64
+
+static _Atomic uint64_t newest;   /* the last answer */
+static _Atomic uint64_t advance;  /* tests only */
+static _Atomic int64_t wall_step; /* tests only */
+/* How far our time was ahead of the time since boot, and when (ticks since boot; 0: not yet noted).
+ * Written under `noting`, as two words: who reads one old and one new differs by a fraction of a
+ * second for one answer, which `newest` mends. */
 static _Atomic uint64_t lead, lead_at;
+static atomic_flag noting = ATOMIC_FLAG_INIT;
+
+/* A step of the wall clock that our time has followed. Written once, before step_count counts it. */
+struct step {
+    instant place; /* our time just before */
+    uint64_t size; /* ticks */
+};
+static struct step steps[STEPS_MAX];
+static _Atomic unsigned step_count;
+static uint64_t warned_at; /* ticks since boot, 0: never; under `noting` */
 
 instant clock_wall(void)
 {
@@ -23,16 +46,18 @@ instant clock_wall(void)
 
     clock_gettime(CLOCK_REALTIME, &now);
     return INSTANT_UNIX_EPOCH + (uint64_t)now.tv_sec * TICKS_PER_SECOND +
-           (uint64_t)now.tv_nsec / 100 + atomic_load_explicit(&advance, memory_order_relaxed);
+           (uint64_t)now.tv_nsec / 100 + atomic_load_explicit(&advance, memory_order_relaxed) +
+           (uint64_t)atomic_load_explicit(&wall_step, memory_order_relaxed);
 }
 
-/* Rises with time whatever the wall clock is set to. */
+/* Rises with time, suspended or not, whatever the wall clock is set to. */
 static uint64_t since_boot(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * TICKS_PER_SECOND + (uint64_t)now.tv_nsec / 100;
+    return (uint64_t)now.tv_sec * TICKS_PER_SECOND + (uint64_t)now.tv_nsec / 100 + 1 +
+           atomic_load_explicit(&advance, memory_order_relaxed);
 }
 
 static void note_lead(uint64_t ours, uint64_t boot)
@@ -41,30 +66,94 @@ static void note_lead(uint64_t ours, uint64_t boot)
     atomic_store(&lead, ours > boot ? ours - boot : 0);
 }
 
-/* Our time by the note alone, slowed. */
-static uint64_t by_note(uint64_t boot)
+/* Our time by the note, drawn to the wall. */
+static uint64_t by_note(uint64_t wall, uint64_t boot)
 {
     uint64_t at = atomic_load(&lead_at);
-    uint64_t lost = boot > at ? (boot - at) / SLEW : 0;
-    uint64_t ahead = atomic_load(&lead);
+    uint64_t ours = boot + atomic_load(&lead);
+    uint64_t most = boot > at ? (boot - at) / SLEW : 0;
 
-    return boot + (ahead > lost ? ahead - lost : 0);
+    if (wall >= ours)
+        return ours + (wall - ours < most ? wall - ours : most);
+    return ours - (ours - wall < most ? ours - wall : most);
 }
 
-/* Clock invariants 1 and 3. */
+/* ---- steps of the wall clock ---- */
+
+static bool may_warn(uint64_t boot)
+{
+    if (warned_at != 0 && boot - warned_at < WARN_TICKS)
+        return false;
+    warned_at = boot;
+    return true;
+}
+
+/* Our time after looking at a wall clock that is far ahead. Under `noting`. */
+static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
+{
+    unsigned count = atomic_load(&step_count);
+    uint64_t size = wall - ours;
+
+    if (size > CLOCK_STEP_MAX_S * TICKS_PER_SECOND || count == STEPS_MAX) {
+        if (may_warn(boot))
+            log_line(LOG_WARN,
+                     "the wall clock was set forward by %llu s, which is not believed: times of "
+                     "changes go on as before. If it is right now, restart the server",
+                     size / TICKS_PER_SECOND);
+        return ours;
+    }
+    steps[count] = (struct step){ .place = ours, .size = size };
+    atomic_store(&step_count, count + 1);
+    log_line(LOG_WARN,
+             "the wall clock was set forward by %llu s: times of changes follow it, leases "
+             "last as long as they would have",
+             size / TICKS_PER_SECOND);
+    return wall;
+}
+
+/* Looks whether the wall clock was set, and notes our time. Only one thread at a time: another one
+ * that comes meanwhile goes on by the old note. Returns our time. */
+static uint64_t note_wall(uint64_t wall, uint64_t boot, uint64_t ours)
+{
+    const uint64_t far = CLOCK_STEP_MIN_S * TICKS_PER_SECOND;
+
+    if (atomic_flag_test_and_set(&noting))
+        return ours;
+    if (atomic_load(&lead_at) == 0) {
+        ours = wall; /* nothing else is known of the time */
+        note_lead(ours, boot);
+    }
+    ours = by_note(wall, boot);
+    if (wall > ours && wall - ours > far)
+        ours = follow_step(wall, ours, boot);
+    else if (ours > wall && ours - wall > far && may_warn(boot))
+        log_line(LOG_WARN,
+                 "the wall clock is %llu s behind the times of changes already made (it was "
+                 "set back, or had been ahead): they go on from there, a little slower than time",
+                 (ours - wall) / TICKS_PER_SECOND);
+    note_lead(ours, boot);
+    atomic_flag_clear(&noting);
+    return ours;
+}
+
+static bool is_far(uint64_t a, uint64_t b)
+{
+    return (a > b ? a - b : b - a) > CLOCK_STEP_MIN_S * TICKS_PER_SECOND;
+}
+
+/* Clock invariants 1, 3 and 4. */
 instant clock_now(void)
 {
     uint64_t wall = clock_wall();
     uint64_t boot = since_boot();
-    uint64_t ours = by_note(boot);
     uint64_t last = atomic_load(&newest);
-    uint64_t now;
+    uint64_t at, ours, now;
 
-    if (wall >= ours) {
-        ours = wall;
-        if (boot - atomic_load(&lead_at) >= NOTE_TICKS)
-            note_lead(wall, boot);
-    }
+    while ((at = atomic_load(&lead_at)) == 0)
+        note_wall(wall, boot, wall);
+    ours = by_note(wall, boot);
+    if ((boot > at && boot - at >= NOTE_TICKS) || is_far(wall, ours))
+        ours = note_wall(wall, boot, ours);
     do
         now = ours > last ? ours : last + 1;
     while (!atomic_compare_exchange_weak(&newest, &last, now));
@@ -73,13 +162,31 @@ instant clock_now(void)
 
 void clock_not_before(instant floor)
 {
-    uint64_t boot = since_boot();
-    uint64_t last = atomic_load(&newest);
+    uint64_t last;
 
+    clock_now(); /* a note is there */
+    last = atomic_load(&newest);
     while (last < floor && !atomic_compare_exchange_weak(&newest, &last, floor))
         ;
-    if (floor > by_note(boot))
+    while (atomic_flag_test_and_set(&noting))
+        ;
+    uint64_t boot = since_boot();
+
+    if (floor > by_note(clock_wall(), boot))
         note_lead(floor, boot);
+    atomic_flag_clear(&noting);
+}
+
+instant clock_after_steps(instant t, uint64_t within)
+{
+    unsigned count = atomic_load(&step_count);
+
+    assert(within < CLOCK_STEP_MIN_S * TICKS_PER_SECOND);
+    for (unsigned i = 0; i < count; i++) {
+        if (t > steps[i].place && t - steps[i].place <= within)
+            t += steps[i].size;
+    }
+    return t;
 }
 
 void clock_advance(uint64_t ticks)
@@ -87,333 +194,7 @@ void clock_advance(uint64_t ticks)
     atomic_fetch_add(&advance, ticks);
 }
 
-/* ---- calendar ---- */
-
-#define DAYS_PER_400_YEARS 146097u
-#define SECONDS_PER_DAY    86400u
-
-struct civil {
-    unsigned year, month, day; /* month and day from 1 */
-};
-
-/* Days since 0001-01-01. Years are counted from 1 March of year 0, so that the leap day is the last
- * of its year; 306 days lie between that day and 0001-01-01. */
-static uint64_t days_from_civil(struct civil c)
+void clock_step_wall(int64_t ticks)
 {
-    uint64_t year = c.month <= 2 ? c.year - 1 : c.year;
-    unsigned month_from_march = (c.month + 9) % 12;
-
-    return year * 365 + year / 4 - year / 100 + year / 400 + (153 * month_from_march + 2) / 5 +
-           c.day - 1 - 306;
-}
-
-static struct civil civil_from_days(uint64_t days)
-{
-    uint64_t from_march = days + 306;
-    uint64_t era = from_march / DAYS_PER_400_YEARS;
-    unsigned of_era = (unsigned)(from_march % DAYS_PER_400_YEARS);
-    unsigned year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
-    unsigned of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    unsigned month_from_march = (5 * of_year + 2) / 153;
-    struct civil c;
-
-    c.day = of_year - (153 * month_from_march + 2) / 5 + 1;
-    c.month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-    c.year = (unsigned)(era * 400) + year_of_era + (c.month <= 2 ? 1 : 0);
-    return c;
-}
-
-static const char day_names[] = "MonTueWedThuFriSatSun"; /* 0001-01-01 was a Monday */
-static const char month_names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
-
-static char *put_digits(char *to, unsigned value, int digits)
-{
-    for (int i = digits - 1; i >= 0; i--) {
-        to[i] = (char)('0' + value % 10);
-        value /= 10;
-    }
-    return to + digits;
-}
-
-static char *put_string(char *to, const char *from, size_t len)
-{
-    memcpy(to, from, len);
-    return to + len;
-}
-
-/* "08:49:37" */
-static char *put_time(char *to, unsigned second_of_day)
-{
-    to = put_digits(to, second_of_day / 3600, 2);
-    *to++ = ':';
-    to = put_digits(to, second_of_day / 60 % 60, 2);
-    *to++ = ':';
-    return put_digits(to, second_of_day % 60, 2);
-}
-
-void instant_format_http(instant t, char buffer[INSTANT_HTTP_SIZE])
-{
-    uint64_t seconds = instant_seconds(t);
-    uint64_t days = seconds / SECONDS_PER_DAY;
-    struct civil c = civil_from_days(days);
-    char *to = buffer;
-
-    to = put_string(to, day_names + 3 * (days % 7), 3);
-    to = put_string(to, ", ", 2);
-    to = put_digits(to, c.day, 2);
-    *to++ = ' ';
-    to = put_string(to, month_names + 3 * (size_t)(c.month - 1), 3);
-    *to++ = ' ';
-    to = put_digits(to, c.year, 4);
-    *to++ = ' ';
-    to = put_time(to, (unsigned)(seconds % SECONDS_PER_DAY));
-    put_string(to, " GMT", sizeof " GMT");
-}
-
-void instant_format_iso(instant t, char buffer[INSTANT_ISO_SIZE])
-{
-    uint64_t seconds = instant_seconds(t);
-    struct civil c = civil_from_days(seconds / SECONDS_PER_DAY);
-    char *to = buffer;
-
-    to = put_digits(to, c.year, 4);
-    *to++ = '-';
-    to = put_digits(to, c.month, 2);
-    *to++ = '-';
-    to = put_digits(to, c.day, 2);
-    *to++ = 'T';
-    to = put_time(to, (unsigned)(seconds % SECONDS_PER_DAY));
-    *to++ = '.';
-    to = put_digits(to, (unsigned)(t % TICKS_PER_SECOND), 7);
-    put_string(to, "Z", sizeof "Z");
-}
-
-/* ---- parsing ---- */
-
-/* What is left of a date being read; each step takes its part or makes it bad. */
-struct cursor {
-    struct bytes left;
-    bool bad;
-};
-
-static bool next_is(const struct cursor *at, char c)
-{
-    return at->left.len > 0 && at->left.ptr[0] == c;
-}
-
-static void skip(struct cursor *at, const char *expected)
-{
-    struct bytes prefix = bytes_from_string(expected);
-
-    if (!bytes_has_prefix(at->left, prefix))
-        at->bad = true;
-    else
-        at->left = bytes_from(at->left, prefix.len);
-}
-
-/* Exactly that many digits. */
-static unsigned take_digits(struct cursor *at, size_t digits)
-{
-    uint64_t value = 0;
-
-    if (at->left.len < digits ||
-        !bytes_parse_u64(bytes_of(at->left.ptr, digits), UINT32_MAX, &value)) {
-        at->bad = true;
-        return 0;
-    }
-    at->left = bytes_from(at->left, digits);
-    return (unsigned)value;
-}
-
-/* Number from 1 of the month whose three letters come next. */
-static unsigned take_month(struct cursor *at)
-{
-    for (unsigned i = 0; i < 12 && at->left.len >= 3; i++)
-        if (memcmp(at->left.ptr, month_names + 3 * (size_t)i, 3) == 0) {
-            at->left = bytes_from(at->left, 3);
-            return i + 1;
-        }
-    at->bad = true;
-    return 0;
-}
-
-/* Seconds of the day. A leap second is taken as the second before it. */
-static unsigned take_time(struct cursor *at)
-{
-    unsigned hour, minute, second;
-
-    hour = take_digits(at, 2);
-    skip(at, ":");
-    minute = take_digits(at, 2);
-    skip(at, ":");
-    second = take_digits(at, 2);
-    if (hour > 23 || minute > 59 || second > 60)
-        at->bad = true;
-    return hour * 3600 + minute * 60 + (second == 60 ? 59 : second);
-}
-
-static bool civil_is_valid(struct civil c)
-{
-    static const unsigned char month_days[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
-    bool leap = c.year % 4 == 0 && (c.year % 100 != 0 || c.year % 400 == 0);
-
-    if (c.year < 1 || c.year > 9999 || c.month < 1 || c.month > 12 || c.day < 1)
-        return false;
-    return c.day <= month_days[c.month - 1] + (c.month == 2 && leap ? 1u : 0u);
-}
-
-/* Ends reading: sets *ret_instant when all was well and nothing is left. */
-static bool finish(const struct cursor *at, struct civil c, unsigned second_of_day, uint64_t ticks,
-                   instant *ret_instant)
-{
-    if (at->bad || at->left.len > 0 || !civil_is_valid(c))
-        return false;
-    *ret_instant =
-        (days_from_civil(c) * SECONDS_PER_DAY + second_of_day) * TICKS_PER_SECOND + ticks;
-    return true;
-}
-
-/* Skips the first of the names that the text begins with. */
-static bool skip_day_name(struct cursor *at, const char *const names[7])
-{
-    for (int i = 0; i < 7; i++)
-        if (bytes_has_prefix(at->left, bytes_from_string(names[i]))) {
-            at->left = bytes_from(at->left, strlen(names[i]));
-            return true;
-        }
-    return false;
-}
-
-static const char *const short_days[7] = { "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun" };
-static const char *const long_days[7] = { "Monday", "Tuesday",  "Wednesday", "Thursday",
-                                          "Friday", "Saturday", "Sunday" };
-
-/* The rest of "Sun, 06 Nov 1994 08:49:37 GMT" after the day's name. */
-static bool parse_imf(struct cursor at, instant *ret_instant)
-{
-    struct civil c;
-    unsigned second_of_day;
-
-    skip(&at, ", ");
-    c.day = take_digits(&at, 2);
-    skip(&at, " ");
-    c.month = take_month(&at);
-    skip(&at, " ");
-    c.year = take_digits(&at, 4);
-    skip(&at, " ");
-    second_of_day = take_time(&at);
-    skip(&at, " GMT");
-    return finish(&at, c, second_of_day, 0, ret_instant);
-}
-
-/* The rest of "Sunday, 06-Nov-94 08:49:37 GMT". A year that seems more than 50 years ahead is the
- * most recent one in the past with the same last digits. rfc: 9110 5.6.7 */
-static bool parse_rfc850(struct cursor at, instant *ret_instant)
-{
-    unsigned this_year = civil_from_days(instant_seconds(clock_wall()) / SECONDS_PER_DAY).year;
-    struct civil c;
-    unsigned second_of_day;
-
-    skip(&at, ", ");
-    c.day = take_digits(&at, 2);
-    skip(&at, "-");
-    c.month = take_month(&at);
-    skip(&at, "-");
-    c.year = take_digits(&at, 2) + this_year / 100 * 100;
-    if (c.year > this_year + 50)
-        c.year -= 100;
-    skip(&at, " ");
-    second_of_day = take_time(&at);
-    skip(&at, " GMT");
-    return finish(&at, c, second_of_day, 0, ret_instant);
-}
-
-/* The rest of "Sun Nov  6 08:49:37 1994". */
-static bool parse_asctime(struct cursor at, instant *ret_instant)
-{
-    struct civil c;
-    unsigned second_of_day;
-
-    skip(&at, " ");
-    c.month = take_month(&at);
-    skip(&at, " ");
-    if (next_is(&at, ' ')) {
-        skip(&at, " ");
-        c.day = take_digits(&at, 1);
-    } else {
-        c.day = take_digits(&at, 2);
-    }
-    skip(&at, " ");
-    second_of_day = take_time(&at);
-    skip(&at, " ");
-    c.year = take_digits(&at, 4);
-    return finish(&at, c, second_of_day, 0, ret_instant);
-}
-
-bool instant_parse_http(struct bytes text, instant *ret_instant)
-{
-    struct cursor at = { .left = text };
-
-    if (skip_day_name(&at, short_days)) {
-        if (next_is(&at, ','))
-            return parse_imf(at, ret_instant);
-        if (next_is(&at, ' '))
-            return parse_asctime(at, ret_instant);
-    }
-    at.left = text;
-    return skip_day_name(&at, long_days) && parse_rfc850(at, ret_instant);
-}
-
-/* ".f" up to ".fffffff" as ticks. */
-static uint64_t take_fraction(struct cursor *at)
-{
-    uint64_t ticks = 0;
-    size_t digits = 0;
-
-    while (digits < 7 && at->left.len > 0 && at->left.ptr[0] >= '0' && at->left.ptr[0] <= '9') {
-        ticks = ticks * 10 + take_digits(at, 1);
-        digits++;
-    }
-    if (digits == 0)
-        at->bad = true;
-    for (; digits < 7; digits++)
-        ticks *= 10;
-    return ticks;
-}
-
-bool instant_parse_iso(struct bytes text, instant *ret_instant)
-{
-    struct cursor at = { .left = text };
-    unsigned second_of_day = 0, second;
-    uint64_t ticks = 0;
-    struct civil c;
-
-    c.year = take_digits(&at, 4);
-    skip(&at, "-");
-    c.month = take_digits(&at, 2);
-    skip(&at, "-");
-    c.day = take_digits(&at, 2);
-    if (at.left.len == 0)
-        return finish(&at, c, 0, 0, ret_instant);
-
-    skip(&at, "T");
-    second_of_day = take_digits(&at, 2) * 3600;
-    skip(&at, ":");
-    second = take_digits(&at, 2) * 60;
-    if (second_of_day > 23 * 3600 || second > 59 * 60)
-        return false;
-    second_of_day += second;
-    if (next_is(&at, ':')) {
-        skip(&at, ":");
-        second = take_digits(&at, 2);
-        if (second > 59)
-            return false;
-        second_of_day += second;
-        if (next_is(&at, '.')) {
-            skip(&at, ".");
-            ticks = take_fraction(&at);
-        }
-    }
-    skip(&at, "Z");
-    return finish(&at, c, second_of_day, ticks, ret_instant);
+    atomic_fetch_add(&wall_step, ticks);
 }

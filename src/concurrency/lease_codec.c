@@ -6,6 +6,10 @@
  *   duration  varint   kind 1, 2: seconds + 1, so that 0 is infinite
  *   ends      varint   kind 1, 2: instant; 0 for an infinite lease
  *
+ * `ends` is read as the clock has it now: where the wall clock was set forward meanwhile, and ours
+ * followed, the lease lasts on (clock invariant 4). The steps are of this run: after a restart the
+ * wall clock alone counts.
+ *
  * A change of this form needs a new version of every record that holds a lease. */
 #include "concurrency/lease.h"
 
@@ -43,5 +47,7 @@ void lease_decode(struct decoder *in, struct lease *ret_lease)
         return;
     }
     lease.duration_s = (int32_t)duration - 1;
+    /* No lease, and no break of one, has more than the longest duration to go. */
+    lease.ends = clock_after_steps(lease.ends, LEASE_DURATION_MAX_S * TICKS_PER_SECOND);
     *ret_lease = lease;
 }

@@ -71,6 +71,77 @@ static void unique_over_threads(void **state)
         assert_true(all[i] != all[i - 1]);
 }
 
+#define HOUR  (3600 * TICKS_PER_SECOND)
+#define YEARS (10 * 365 * 24 * HOUR)
+
+static bool is_about(instant a, instant b)
+{
+    return (a > b ? a - b : b - a) < 10 * TICKS_PER_SECOND;
+}
+
+/* Clock invariant 3: a wall clock that is a little ahead is caught up with by a sixteenth. */
+static void small_steps_are_slewed(void **state)
+{
+    instant before = clock_now(), after;
+
+    (void)state;
+    clock_step_wall(60 * (int64_t)TICKS_PER_SECOND);
+    after = clock_now();
+    assert_true(after - before < TICKS_PER_SECOND);
+    clock_advance(160 * TICKS_PER_SECOND);
+    assert_true(is_about(clock_now(), before + 170 * TICKS_PER_SECOND));
+    clock_advance(HOUR);
+    assert_true(is_about(clock_now(), clock_wall()));
+    clock_step_wall(-60 * (int64_t)TICKS_PER_SECOND);
+    assert_true(clock_now() > after);
+    clock_advance(HOUR);
+    assert_true(is_about(clock_now(), clock_wall()));
+}
+
+/* Clock invariant 4: a step of an hour is followed at once, and what was to end within a minute is
+ * moved with it, once. decision: 42 */
+static void large_steps_are_followed(void **state)
+{
+    const uint64_t minute = 60 * TICKS_PER_SECOND;
+    instant before = clock_now();
+    instant soon = before + minute / 2, late = before + 2 * minute, past = before - 1;
+    instant moved;
+
+    (void)state;
+    clock_step_wall((int64_t)HOUR);
+    assert_true(is_about(clock_now(), before + HOUR));
+    moved = clock_after_steps(soon, minute);
+    assert_true(is_about(moved, soon + HOUR));
+    assert_true(moved > clock_now());
+    assert_true(clock_after_steps(moved, minute) == moved);
+    assert_true(clock_after_steps(late, minute) == late);
+    assert_true(clock_after_steps(past, minute) == past);
+
+    clock_step_wall((int64_t)HOUR); /* another one: the first is still known */
+    assert_true(is_about(clock_now(), before + 2 * HOUR));
+    assert_true(is_about(clock_after_steps(soon, minute), soon + 2 * HOUR));
+    assert_true(is_about(clock_after_steps(moved, minute), moved + HOUR));
+}
+
+/* Clock invariants 1, 3 and 4: ten years ahead are not believed, so nothing is left of them when the
+ * wall clock is set back. decision: 42 */
+static void absurd_steps_are_not_followed(void **state)
+{
+    instant before = clock_now(), later;
+
+    (void)state;
+    clock_step_wall((int64_t)YEARS);
+    assert_true(is_about(clock_now(), before));
+    assert_true(is_about(clock_after_steps(before + 1000, 60 * TICKS_PER_SECOND), before));
+    clock_step_wall(-(int64_t)YEARS);
+    later = clock_now();
+    assert_true(later > before && is_about(later, clock_wall()));
+    clock_step_wall(-(int64_t)HOUR);
+    assert_true(clock_now() > later);
+    clock_step_wall((int64_t)HOUR);
+    assert_true(is_about(clock_now(), clock_wall()));
+}
+
 /* Clock invariants 2 and 3: after a floor in the future it goes on from there, a little slower than
  * time; a floor in the past changes nothing. A restart never goes back. */
 static void never_before_floor(void **state)
@@ -286,6 +357,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rises),
         cmocka_unit_test(unique_over_threads),
+        cmocka_unit_test(small_steps_are_slewed),
+        cmocka_unit_test(large_steps_are_followed),
+        cmocka_unit_test(absurd_steps_are_not_followed),
         cmocka_unit_test(never_before_floor),
         cmocka_unit_test(advances),
         cmocka_unit_test(etag_ticks),

@@ -319,12 +319,43 @@ static void impossible_leases_are_not_read(void **state)
     arena_free(arena);
 }
 
+/* Rule: a lease ends by the time that passed, not by what the wall clock was set to. decision: 42 */
+static void steps_of_the_wall_end_no_lease(void **state)
+{
+    static const int64_t hour = 3600 * (int64_t)TICKS_PER_SECOND;
+    struct arena *arena = arena_new(65536);
+    struct lease kept = { .kind = LEASED, .duration_s = 60 }, ended = kept, lease;
+    instant now = clock_now();
+    struct decoder in;
+    struct text out;
+
+    (void)state;
+    kept.ends = now + 60 * TICKS_PER_SECOND;
+    ended.ends = now - 1;
+    text_init(&out, arena, 64);
+    lease_encode(&out, &kept);
+    lease_encode(&out, &ended);
+    clock_step_wall(hour);
+    assert_true(clock_now() >= now + (uint64_t)hour);
+    decoder_init(&in, text_bytes(&out));
+    lease_decode(&in, &lease);
+    assert_int_equal(lease_state(&lease, clock_now()), LEASE_LEASED);
+    clock_advance(61 * TICKS_PER_SECOND);
+    assert_int_equal(lease_state(&lease, clock_now()), LEASE_EXPIRED);
+    lease_decode(&in, &lease);
+    assert_int_equal(lease_state(&lease, clock_now()), LEASE_EXPIRED);
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_state_action_and_id),      cmocka_unit_test(time_passes),
-        cmocka_unit_test(a_write_forgets_what_is_over),   cmocka_unit_test(leases_are_stored),
+        cmocka_unit_test(every_state_action_and_id),
+        cmocka_unit_test(time_passes),
+        cmocka_unit_test(a_write_forgets_what_is_over),
+        cmocka_unit_test(leases_are_stored),
         cmocka_unit_test(impossible_leases_are_not_read),
+        cmocka_unit_test(steps_of_the_wall_end_no_lease),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,88 @@
+// The wall clock of the machine is set while the server runs. decision: 42
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { Connection } from '../lib/http.mjs';
+import { Server } from '../lib/server.mjs';
+import { sign } from '../lib/sign.mjs';
+
+const HOUR_S = 3600;
+const TEN_YEARS_S = 10 * 365 * 24 * HOUR_S;
+const LEASE = '0a0b0c0d-0000-4000-8000-000000000001';
+const wall = process.env.LAGRA_WALL ?? path.join(path.dirname(process.env.LAGRA_BINARY ?? ''), 'tests/clients/libwall.so');
+const skip = existsSync(wall) ? false : 'the library that sets the clock is not built';
+
+/** A server whose wall clock is set by `set(seconds)`. */
+async function newServer(t) {
+    const folder = await mkdtemp(path.join(tmpdir(), 'lagra-clock-'));
+    const file = path.join(folder, 'wall');
+    await writeFile(file, '0');
+    const server = await Server.start({ env: { LD_PRELOAD: wall, WALL_FILE: file } });
+    t.after(async () => {
+        await server.kill();
+        await server.remove();
+        await rm(folder, { recursive: true, force: true });
+    });
+    let aheadS = 0;
+    return {
+        server,
+        async set(seconds) {
+            aheadS = seconds;
+            await writeFile(file, String(seconds));
+        },
+        /** A request that is dated by the wall clock as it is now. */
+        async ask(method, name, headers = {}, body = '') {
+            const request = {
+                method, target: `/${server.account}${name}`,
+                headers: [['Host', `${server.host}:${server.port}`],
+                    ...(method === 'GET' ? [] : [['Content-Length', String(body.length)]]), ...Object.entries(headers)],
+            };
+            const connection = await Connection.open(server.host, server.port);
+            try {
+                return await connection.exchange(sign(request, { offsetMs: aheadS * 1000 }), Buffer.from(body));
+            } finally {
+                connection.close();
+            }
+        },
+    };
+}
+
+const put = (clock, headers = {}) => clock.ask('PUT', '/box/b', { 'x-ms-blob-type': 'BlockBlob', ...headers }, 'x');
+const modified = (answer) => Date.parse(answer.headers.get('last-modified'));
+const isAbout = (a, b) => Math.abs(a - b) < 60_000;
+
+test('a wall clock that is set an hour ahead: changes are dated by it, a lease of a minute lasts on', { skip }, async (t) => {
+    const clock = await newServer(t);
+    assert.equal((await clock.ask('PUT', '/box?restype=container')).status, 201);
+    assert.equal((await put(clock)).status, 201);
+    const lease = await clock.ask('PUT', '/box/b?comp=lease', {
+        'x-ms-lease-action': 'acquire', 'x-ms-lease-duration': '60', 'x-ms-proposed-lease-id': LEASE,
+    });
+    assert.equal(lease.status, 201);
+    await clock.set(HOUR_S);
+    assert.equal((await put(clock)).status, 412);
+    const again = await put(clock, { 'x-ms-lease-id': LEASE });
+    assert.equal(again.status, 201);
+    assert.ok(isAbout(modified(again), Date.now() + HOUR_S * 1000));
+    const broken = await clock.ask('PUT', '/box/b?comp=lease', { 'x-ms-lease-action': 'break' });
+    assert.equal(broken.status, 202);
+    const left = Number(broken.headers.get('x-ms-lease-time'));
+    assert.ok(left > 0 && left < 60, String(left));
+    assert.match(clock.server.stderr, /wall clock was set forward by 3[56]\d\d s: times of changes follow it/);
+    await clock.set(0);
+    assert.equal((await put(clock, { 'x-ms-lease-id': LEASE })).status, 201);
+    assert.match(clock.server.stderr, /wall clock is 3[56]\d\d s behind/);
+});
+
+test('a wall clock that is set ten years ahead and back: changes are dated as before, and it is logged', { skip }, async (t) => {
+    const clock = await newServer(t);
+    assert.equal((await clock.ask('PUT', '/box?restype=container')).status, 201);
+    await clock.set(TEN_YEARS_S);
+    assert.ok(isAbout(modified(await put(clock)), Date.now()));
+    await clock.set(0);
+    assert.ok(isAbout(modified(await put(clock)), Date.now()));
+    assert.match(clock.server.stderr, /wall clock was set forward by 3153\d{5} s, which is not believed/);
+});
