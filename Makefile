@@ -3,9 +3,10 @@
 BUILD  ?= build
 # `make run ARGS="--blobPort 11000"`: any option of `lagra --help`.
 ARGS   ?=
+SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test check asan ubsan tsan fuzz soak bench docs install clean
+.PHONY: help build run test sim check asan ubsan tsan fuzz soak bench docs install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 16
@@ -47,7 +48,12 @@ fuzz: ## every fuzzer for FUZZ_SECONDS (default 60) each
 	@CC=clang tools/compile build-fuzz -Dfuzz=true -Dtests=true
 	@tests/fuzz/run build-fuzz $${FUZZ_SECONDS:-60}
 
-soak: ## the long crash campaigns: 10,000 kill -9 points, many power cuts
+sim: ## one run of the simulator: make sim SEED=n [ARGS="--clients 2 --verbose"]
+	@tools/prepare test
+	@tools/compile build-test -Dgates=true -- tests/sim/simulate
+	@build-test/tests/sim/simulate --seed $(SEED) $(ARGS)
+
+soak: ## the long crash campaigns: 10,000 kill -9 points, many power cuts, new seeds of the simulator
 	@tools/prepare test
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/run.mjs --build build-test --soak

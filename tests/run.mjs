@@ -34,10 +34,11 @@ const SUITES = [
     { name: 'replay', command: ['replay/replay.mjs'], shared: true },
     { name: 'wire', command: ['wire/run.mjs'], shared: true },
     { name: 'limits', command: ['limits/run.mjs', ...(options.soak ? ['--soak'] : [])] },
+    { name: 'sim', command: ['sim/run.mjs', '--build', build, ...(options.soak ? ['--soak'] : [])] },
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'damage', 'power', 'limits', 'faults'];
+const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'sim'];
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };

@@ -1,0 +1,150 @@
+/* The weather of a life, drawn from the seed. */
+#include "faults.h"
+
+#include <errno.h>
+#include <limits.h>
+
+#include "scheduler.h"
+#include "world.h"
+
+#define SECOND_NS 1000000000u
+
+static struct weather {
+    unsigned errors_rare; /* one call in so many fails; 0: none */
+    unsigned sites;       /* bits */
+    unsigned short_rare;
+    unsigned slow_rare;
+    unsigned files_max;
+    unsigned away_rare;
+    uint64_t stops_ns;
+    uint64_t calls_to_crash; /* UINT64_MAX: none */
+    bool power;
+    bool has_faults, was_seen;
+} weather = { .calls_to_crash = UINT64_MAX, .files_max = UINT_MAX };
+
+static bool draws(unsigned fault, unsigned times)
+{
+    return (world->plan.faults & fault) != 0 && world_once_in(STREAM_FAULTS, times);
+}
+
+static void draw_crash(void)
+{
+    bool kill = (world->plan.faults & FAULT_KILL) != 0;
+
+    if ((world->plan.faults & (FAULT_KILL | FAULT_POWER)) == 0)
+        return;
+    weather.power =
+        (world->plan.faults & FAULT_POWER) && (!kill || world_once_in(STREAM_FAULTS, 2));
+    /* As often early as late; some come while the server starts. */
+    weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 16u << world_draw(STREAM_FAULTS, 8));
+}
+
+void faults_begin(bool calm)
+{
+    weather = (struct weather){ .calls_to_crash = UINT64_MAX, .files_max = UINT_MAX };
+    world->disk->pages_max = UINT64_MAX;
+    weather.away_rare = 1u << world_draw(STREAM_FAULTS, 8);
+    if (calm)
+        return;
+    draw_crash();
+    weather.stops_ns = world->now_ns + world_draw(STREAM_FAULTS, 20) * (uint64_t)SECOND_NS / 10;
+    if (draws(FAULT_ERRORS, 4)) {
+        weather.errors_rare = 20u << world_draw(STREAM_FAULTS, 6);
+        weather.sites = 1u + world_draw(STREAM_FAULTS, (1u << SITES) - 1);
+    }
+    if (draws(FAULT_SHORT, 3))
+        weather.short_rare = 2u << world_draw(STREAM_FAULTS, 6);
+    if (draws(FAULT_LATENCY, 4))
+        weather.slow_rare = 20u << world_draw(STREAM_FAULTS, 4);
+    if (draws(FAULT_FILES, 6))
+        weather.files_max = 5 + world_draw(STREAM_FAULTS, 40);
+    if (draws(FAULT_SPACE, 6))
+        world->disk->pages_max = world->disk->pages_used + world_draw(STREAM_FAULTS, 600);
+    weather.has_faults = weather.errors_rare || weather.slow_rare ||
+                         weather.files_max != UINT_MAX || world->disk->pages_max != UINT64_MAX;
+}
+
+bool faults_have_stopped(void)
+{
+    if (!weather.has_faults)
+        return true;
+    if (world->now_ns < weather.stops_ns)
+        return false;
+    weather.errors_rare = 0;
+    weather.short_rare = 0;
+    weather.slow_rare = 0;
+    weather.files_max = UINT_MAX;
+    world->disk->pages_max = UINT64_MAX;
+    return true;
+}
+
+bool faults_were_seen(void)
+{
+    return weather.was_seen;
+}
+
+int faults_note(int error)
+{
+    weather.was_seen = true;
+    world->faults++;
+    world_trace((uint64_t)error << 32);
+    return error;
+}
+
+static void count_down(void)
+{
+    if (weather.calls_to_crash == UINT64_MAX || --weather.calls_to_crash > 0)
+        return;
+    world->power_lost = weather.power;
+    world_say("%s at %.6f s", weather.power ? "power cut" : "kill", (double)world->now_ns / 1e9);
+    world_end(OUTCOME_KILLED);
+}
+
+int faults_at(enum site site)
+{
+    count_down();
+    if (!weather.has_faults || faults_have_stopped())
+        return 0;
+    if (weather.errors_rare && weather.sites >> site & 1 &&
+        world_once_in(STREAM_FAULTS, weather.errors_rare))
+        return faults_note(EIO);
+    return 0;
+}
+
+enum sync_failure faults_sync_failure(void)
+{
+    return (enum sync_failure)world_draw(STREAM_FAULTS, SYNC_FAILURES);
+}
+
+size_t faults_shorten(size_t size)
+{
+    /* No file system cuts a sector. */
+    if (weather.short_rare == 0 || size <= SECTOR_SIZE ||
+        !world_once_in(STREAM_FAULTS, weather.short_rare))
+        return size;
+    return 1 + (size_t)(world_random(STREAM_FAULTS) % (size - 1));
+}
+
+void faults_take_time(enum site site)
+{
+    if (sched_is_held())
+        return;
+    if (weather.slow_rare && !faults_have_stopped() &&
+        world_once_in(STREAM_FAULTS, weather.slow_rare)) {
+        faults_note(ETIME);
+        sched_sleep(world_random(STREAM_FAULTS) % (30 * (uint64_t)SECOND_NS));
+        return;
+    }
+    if (site == SITE_SYNC)
+        sched_sleep(20000 + world_draw(STREAM_FAULTS, 500000));
+}
+
+unsigned faults_files_max(void)
+{
+    return weather.files_max;
+}
+
+bool faults_page_is_away(void)
+{
+    return weather.away_rare > 1 && world_once_in(STREAM_FAULTS, weather.away_rare);
+}

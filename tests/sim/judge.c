@@ -1,0 +1,440 @@
+/* The order of commits, the comparison with the model, and what a crash may leave. */
+#include "judge.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "linear.h"
+#include "model.h"
+#include "scheduler.h"
+#include "world.h"
+
+/* A request under way. Dies with the process. */
+static struct slot {
+    const struct ask *ask;
+    uint64_t began_ns;
+    uint64_t before; /* commits when it began */
+    uint64_t commit; /* its own; 0: none */
+    struct expected expected;
+} slots[SLOTS_MAX];
+
+void judge_begin_life(void)
+{
+    memset(slots, 0, sizeof slots);
+}
+
+static noreturn void fail(const struct slot *slot, const struct reply *answer, const char *why)
+{
+    char asked[400];
+
+    ask_format(slot->ask, asked, sizeof asked);
+    world_fail("%s\n  asked:    %s\n  answered: %d %s etag %" PRIX64
+               " %s %s\n  commits before %" PRIu64 ", its own %" PRIu64 ", after %" PRIu64,
+               why, asked, answer ? answer->status : 0, answer ? answer->code : "",
+               answer ? answer->etag : 0, answer ? answer->lease_state : "",
+               answer ? answer->lease_id : "", slot->before, slot->commit, world->commits);
+}
+
+static struct doubt doubt_of(unsigned bits)
+{
+    return (struct doubt){ .late = bits & 1, .tag_fits = bits & 2, .mixed = bits & 4 };
+}
+
+/* ---- commits ---- */
+
+/* The calling thread's request has committed: it must be one that may, on the newest state. */
+static void committed(struct slot *slot)
+{
+    const struct container_state *container =
+        model_container_at(slot->ask->container, world->commits);
+    const struct blob_state *blob =
+        model_blob_at(slot->ask->container, slot->ask->blob, world->commits);
+    unsigned bits = 0;
+
+    if (slot->commit > 0)
+        fail(slot, NULL, "one request commits twice");
+    do {
+        model_expect(slot->ask, container, blob, doubt_of(bits), slot->began_ns, world->now_ns,
+                     false, &slot->expected);
+    } while (!(slot->expected.changes && !slot->expected.code) && ++bits < 4);
+    if (bits == 4) {
+        model_expect(slot->ask, container, blob, doubt_of(0), slot->began_ns, world->now_ns, false,
+                     &slot->expected);
+        fail(slot, NULL,
+             slot->expected.code ? slot->expected.code : "commits what should change nothing");
+    }
+    model_expect(slot->ask, container, blob, doubt_of(bits), slot->began_ns, world->now_ns, true,
+                 &slot->expected);
+    slot->commit = ++world->commits;
+    model_apply(slot->ask, &slot->expected, slot->commit);
+    world_trace(slot->commit << 8 | slot->ask->op);
+    if (world->plan.verbose) {
+        char asked[300];
+
+        ask_format(slot->ask, asked, sizeof asked);
+        world_say("%.6f commit %" PRIu64 " of client %d: %s", (double)world->now_ns / 1e9,
+                  slot->commit, (int)(slot - slots), asked);
+    }
+}
+
+typedef struct rocksdb_t rocksdb_t;
+typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
+typedef struct rocksdb_writebatch_t rocksdb_writebatch_t;
+void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
+                   rocksdb_writebatch_t *batch, char **ret_error);
+
+/* Commits come one after the other, and between a commit being seen by others and being noted here
+ * no other thread runs: so the order noted is the true one. */
+void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
+                   rocksdb_writebatch_t *batch, char **ret_error)
+{
+    typedef void write_fn(rocksdb_t *, const rocksdb_writeoptions_t *, rocksdb_writebatch_t *,
+                          char **);
+    static write_fn *real;
+    static bool busy;
+    int slot = request_slot();
+
+    if (!real)
+        *(void **)&real = sched_real("rocksdb_write");
+    sched_point();
+    while (busy)
+        sched_wait(WAIT_EVENT, &busy, 0);
+    busy = true;
+    sched_hold();
+    real(db, options, batch, ret_error);
+    if (!*ret_error && slot >= 0)
+        committed(&slots[slot]);
+    sched_release();
+    busy = false;
+    sched_wake(WAIT_EVENT, &busy, 1);
+    sched_point();
+}
+
+void judge_resumed(unsigned slot)
+{
+    (void)slot;
+}
+
+/* ---- answers ---- */
+
+void judge_asked(unsigned slot, const struct ask *ask)
+{
+    slots[slot] = (struct slot){ .ask = ask, .began_ns = world->now_ns, .before = world->commits };
+}
+
+static uint64_t oldest_under_way(void)
+{
+    uint64_t oldest = world->acknowledged;
+
+    for (unsigned i = 0; i < SLOTS_MAX; i++) {
+        if (slots[i].ask && slots[i].before < oldest)
+            oldest = slots[i].before;
+    }
+    return oldest;
+}
+
+/* Nothing that was told or shown may be lost by a crash from now on. */
+static void acknowledge(uint64_t commit)
+{
+    if (commit > world->acknowledged)
+        world->acknowledged = commit;
+}
+
+/* An ETag is known now. It lies between its neighbours. */
+static const char *fill(struct stamp *stamp, const struct reply *answer)
+{
+    const struct stamp *before = stamp->before, *next = stamp->next;
+
+    stamp->etag = answer->etag;
+    memcpy(stamp->modified, answer->modified, sizeof stamp->modified);
+    if (answer->etag == 0 || answer->etag_is_odd)
+        return "no ETag, or one that is not of the service's form";
+    if (before && before->etag >= stamp->etag)
+        return "an ETag that is not above the one before";
+    if (next && next->etag != 0 && next->etag <= stamp->etag)
+        return "an ETag that is not below the one after";
+    return NULL;
+}
+
+static const char *fill_snapshot(const struct slot *slot, const struct reply *answer)
+{
+    struct stamp *time = slot->expected.filled_time;
+    const struct stamp *base = slot->expected.blob.stamp;
+
+    memcpy(time->snapshot, answer->snapshot, sizeof time->snapshot);
+    if (compare_ticks(answer->snapshot) == 0)
+        return "no time of the snapshot";
+    if (base && base->etag > compare_ticks(answer->snapshot))
+        return "a snapshot is older than what it holds";
+    return NULL;
+}
+
+/* The answer to a request whose commit was seen. */
+static void judge_commit(struct slot *slot, const struct reply *answer)
+{
+    const char *why = compare_answer(slot->ask, &slot->expected, answer, (struct doubt){ 0 });
+
+    if (!why && slot->expected.filled)
+        why = fill(slot->expected.filled, answer);
+    if (!why && slot->expected.filled_time)
+        why = fill_snapshot(slot, answer);
+    if (why)
+        fail(slot, answer, why);
+    acknowledge(slot->commit);
+}
+
+static const char *compare_at(const struct slot *slot, const struct reply *answer, uint64_t commit)
+{
+    /* Beside the deletion of its container a blob may be said to be missing. */
+    bool deleted = model_container_at(slot->ask->container, slot->before)->incarnation !=
+                   model_container_at(slot->ask->container, world->commits)->incarnation;
+    const char *first = NULL;
+
+    for (unsigned bits = 0; bits < (deleted ? 8u : 4u); bits++) {
+        struct expected expected;
+        const char *why;
+
+        model_expect(slot->ask, model_container_at(slot->ask->container, commit),
+                     model_blob_at(slot->ask->container, slot->ask->blob, commit), doubt_of(bits),
+                     slot->began_ns, world->now_ns, false, &expected);
+        why = !expected.code && expected.changes
+                  ? "success without a commit"
+                  : compare_answer(slot->ask, &expected, answer, doubt_of(bits));
+        if (!why)
+            return NULL;
+        first = first ? first : why;
+    }
+    return first;
+}
+
+/* One without a commit: a state between its beginning and its end must give this answer. */
+static void judge_view(struct slot *slot, const struct reply *answer)
+{
+    uint64_t at = world->commits;
+    const char *why, *first = NULL;
+    uint64_t fitting = UINT64_MAX;
+
+    if (slot->ask->op == OP_LIST_BLOBS && answer->status == 200) {
+        why = compare_listing(slot->ask, answer, slot->before, world->commits);
+        if (why)
+            world_say("%.900s", (const char *)answer->body);
+        if (why)
+            fail(slot, answer, why);
+        return;
+    }
+    if (slot->ask->op == OP_LIST_CONTAINERS && answer->status == 200) {
+        why = compare_containers(answer, slot->before, world->commits);
+        if (why)
+            fail(slot, answer, why);
+        return;
+    }
+    for (;;) {
+        uint64_t changed = model_changed_before(slot->ask, slot->before, at);
+
+        why = compare_at(slot, answer, at);
+        if (!why)
+            fitting = changed;
+        else if (!first)
+            first = why;
+        if (changed == 0)
+            break;
+        at = changed - 1;
+    }
+    if (fitting == UINT64_MAX)
+        fail(slot, answer, first);
+    /* What was shown by then is durable. */
+    acknowledge(fitting);
+}
+
+static bool says_cannot(const struct reply *answer)
+{
+    return answer->status == 500 || answer->status == 503 || answer->status == 507;
+}
+
+void judge_answered(unsigned slot_number, const struct reply *answer, bool may_fail)
+{
+    struct slot *slot = &slots[slot_number];
+
+    world->requests++;
+    if (world->plan.verbose) {
+        char asked[300];
+
+        ask_format(slot->ask, asked, sizeof asked);
+        world_say("%.6f client %u: %s -> %d %s %" PRIX64, (double)world->now_ns / 1e9, slot_number,
+                  asked, answer->status, answer->code, answer->etag);
+    }
+    world_trace((uint64_t)(unsigned)answer->status << 16 ^ answer->etag ^ slot->commit);
+    if (answer->came) {
+        world->checks++;
+        if (says_cannot(answer) && may_fail)
+            world->refused++;
+        else if (slot->commit > 0)
+            judge_commit(slot, answer);
+        else
+            judge_view(slot, answer);
+        if (!says_cannot(answer))
+            linear_note(slot->ask, answer);
+    } else if (slot->commit > 0 && answer->etag > 0) {
+        /* Nobody was told, but it is no secret of ours. */
+        if (slot->expected.filled && slot->expected.filled->etag == 0)
+            slot->expected.filled->etag = answer->etag;
+        if (slot->expected.filled_time && !slot->expected.filled_time->snapshot[0])
+            memcpy(slot->expected.filled_time->snapshot, answer->snapshot, SNAPSHOT_SIZE);
+    }
+    slot->ask = NULL;
+    if (world->requests % 64 == 0)
+        model_prune(oldest_under_way());
+}
+
+/* ---- after a crash ---- */
+
+#define STOCK_MAX (CONTAINERS * 2 + CONTAINERS * BLOBS * 2)
+
+struct stock {
+    struct ask ask;
+    struct reply answer;
+    uint64_t began_ns;
+};
+
+static bool ask_until_told(struct server *server, struct stock *stock, bool may_fail)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        stock->began_ns = world->now_ns;
+        request_send(server, SLOTS_MAX - 1, &stock->ask, &stock->answer);
+        if (stock->answer.came && !says_cannot(&stock->answer))
+            return true;
+        if (stock->answer.came && !may_fail && server_healthy(server))
+            world_fail("after a start %s is answered %d", op_names[stock->ask.op],
+                       stock->answer.status);
+        answer_release(&stock->answer);
+        if (!server_healthy(server))
+            return false;
+        sched_sleep(100000000);
+    }
+    world_fail("after a start %s is never answered", op_names[stock->ask.op]);
+}
+
+static const char *stock_differs(const struct stock *stock, uint64_t commit)
+{
+    const char *why = NULL;
+
+    for (unsigned bits = 0; bits < 4; bits++) {
+        struct expected expected;
+
+        model_expect(&stock->ask, model_container_at(stock->ask.container, commit),
+                     model_blob_at(stock->ask.container, stock->ask.blob, commit), doubt_of(bits),
+                     stock->began_ns, world->now_ns, false, &expected);
+        why = compare_answer(&stock->ask, &expected, &stock->answer, doubt_of(bits));
+        if (!why)
+            break;
+    }
+    if (!why && stock->ask.op == OP_LIST_BLOBS && stock->answer.status == 200)
+        why = compare_listing(&stock->ask, &stock->answer, commit, commit);
+    return why;
+}
+
+/* ETags that nobody had been told are told now. */
+static void adopt(const struct stock *stock, uint64_t commit)
+{
+    struct expected expected;
+
+    if (stock->ask.op == OP_LIST_BLOBS && stock->answer.status == 200)
+        compare_adopt(&stock->ask, &stock->answer, commit);
+    model_expect(&stock->ask, model_container_at(stock->ask.container, commit),
+                 model_blob_at(stock->ask.container, stock->ask.blob, commit), doubt_of(0),
+                 stock->began_ns, world->now_ns, false, &expected);
+    if (expected.stamp && expected.stamp->etag == 0 && stock->answer.etag != 0)
+        ((struct stamp *)(uintptr_t)expected.stamp)->etag = stock->answer.etag;
+}
+
+/* The newest commit whose state is the one that was found. */
+static uint64_t find_survivor(const struct stock *stock, unsigned count)
+{
+    const struct stock *odd = &stock[0];
+    const char *why = "?";
+    char asked[300];
+
+    for (uint64_t commit = world->commits;; commit--) {
+        unsigned i = 0;
+
+        for (; i < count; i++) {
+            const char *differs = stock_differs(&stock[i], commit);
+
+            if (differs) {
+                odd = &stock[i];
+                why = differs;
+                break;
+            }
+        }
+        if (i == count)
+            return commit;
+        if (commit == world->acknowledged)
+            break;
+    }
+    ask_format(&odd->ask, asked, sizeof asked);
+    world_fail("after a %s the state is none that there was since commit %" PRIu64
+               ", the newest acknowledged; %" PRIu64 " was the last\n  %s: %d %s etag %" PRIX64
+               " length %" PRIu64 "\n  %s",
+               world->power_lost ? "power cut" : "kill", world->acknowledged, world->commits, asked,
+               odd->answer.status, odd->answer.code, odd->answer.etag, odd->answer.length, why);
+}
+
+bool judge_take_stock(struct server *server, bool may_fail)
+{
+    static struct stock stock[STOCK_MAX];
+    unsigned count = 0;
+    uint64_t survivor;
+
+    memset(stock, 0, sizeof stock);
+    for (unsigned c = 0; c < CONTAINERS; c++) {
+        stock[count++].ask = (struct ask){ .op = OP_GET_CONTAINER, .container = c };
+        stock[count++].ask = (struct ask){ .op = OP_LIST_BLOBS, .container = c };
+        for (unsigned b = 0; b < BLOBS; b++) {
+            stock[count++].ask = (struct ask){ .op = OP_GET_BLOB, .container = c, .blob = b };
+            stock[count++].ask = (struct ask){ .op = OP_GET_BLOCK_LIST, .container = c, .blob = b };
+        }
+    }
+    for (unsigned i = 0; i < count; i++) {
+        if (!ask_until_told(server, &stock[i], may_fail)) {
+            while (i > 0)
+                answer_release(&stock[--i].answer);
+            return false;
+        }
+    }
+    survivor = find_survivor(stock, count);
+    world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
+              world->commits, world->acknowledged);
+    for (unsigned i = 0; i < count; i++)
+        adopt(&stock[i], survivor);
+    model_roll_back(survivor);
+    model_prune(survivor);
+    world->commits = survivor;
+    world->acknowledged = survivor;
+    for (unsigned i = 0; i < count; i++)
+        answer_release(&stock[i].answer);
+    return true;
+}
+
+/* ---- what a client may know ---- */
+
+uint64_t judge_known_etag(unsigned container, unsigned blob)
+{
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    return state->exists && state->stamp ? state->stamp->etag : 0;
+}
+
+const char *judge_known_snapshot(unsigned container, unsigned blob)
+{
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    return state->snapshot_count > 0 ? state->snapshots[0].time->snapshot : "";
+}
+
+unsigned judge_known_snapshots(unsigned container, unsigned blob)
+{
+    return model_blob_at(container, blob, world->commits)->snapshot_count;
+}

@@ -1,0 +1,28 @@
+/* Every answer is held against the model, at the request's place in the order of commits: a commit's
+ * place is known, since the record engine's write is seen; what changed nothing must fit a state that
+ * there was while it was under way. After a crash the state must be one that there was: with all that
+ * was acknowledged or shown, and with a beginning of the rest. */
+#ifndef LAGRA_SIM_JUDGE_H
+#define LAGRA_SIM_JUDGE_H
+
+#include "request.h"
+
+#define SLOTS_MAX 48u
+
+void judge_begin_life(void);
+/* Around request_send(), by the client. */
+void judge_asked(unsigned slot, const struct ask *ask);
+/* May an answer say that the store cannot now? */
+void judge_answered(unsigned slot, const struct reply *answer, bool may_fail);
+void judge_resumed(unsigned slot);
+
+/* After a start: reads everything, finds the state that the crash left, goes on from it.
+ * False: the store has failed meanwhile. */
+bool judge_take_stock(struct server *server, bool may_fail);
+
+/* For scripts: what a client may know. */
+uint64_t judge_known_etag(unsigned container, unsigned blob);
+unsigned judge_known_snapshots(unsigned container, unsigned blob);
+const char *judge_known_snapshot(unsigned container, unsigned blob);
+
+#endif

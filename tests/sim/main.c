@@ -1,0 +1,192 @@
+/* simulate [--seed N] [--seeds N] [--seconds N] [--clients N] [--operations N] [--lives N]
+ *          [--faults N] [--skip N] [--planted N] [--twice] [--verbose]
+ *
+ * Runs the seeds from --seed on, as many as --seeds says or for so many seconds. Other options
+ * replace what the seed would draw. --twice runs each seed two times and compares the traces.
+ * Last line: what was done. A failure prints one command that replays it, and ends with 1. */
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/personality.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run.h"
+
+struct options {
+    struct plan plan;
+    uint64_t seed, seeds, seconds;
+    bool has[6]; /* clients, operations, lives, faults, skip, planted */
+    bool twice, no_shrink;
+};
+
+static struct totals {
+    uint64_t seeds, requests, crashes, faults, commits, refused;
+} totals;
+
+static double real_seconds(void)
+{
+    struct timespec now;
+
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static uint64_t number(const char *text)
+{
+    char *end;
+    uint64_t value = strtoull(text, &end, 0);
+
+    if (*end || end == text) {
+        fprintf(stderr, "simulate: %s is not a number\n", text);
+        exit(2);
+    }
+    return value;
+}
+
+static void parse(int argc, char **argv, struct options *o)
+{
+    enum { SEED = 6, SEEDS, SECONDS, TWICE, VERBOSE, NO_SHRINK };
+    static const struct option known[] = {
+        { "clients", 1, NULL, 0 },
+        { "operations", 1, NULL, 1 },
+        { "lives", 1, NULL, 2 },
+        { "faults", 1, NULL, 3 },
+        { "skip", 1, NULL, 4 },
+        { "planted", 1, NULL, 5 },
+        { "seed", 1, NULL, SEED },
+        { "seeds", 1, NULL, SEEDS },
+        { "seconds", 1, NULL, SECONDS },
+        { "twice", 0, NULL, TWICE },
+        { "verbose", 0, NULL, VERBOSE },
+        { "no-shrink", 0, NULL, NO_SHRINK },
+        { NULL, 0, NULL, 0 },
+    };
+    unsigned *const numbers[] = { &o->plan.clients, &o->plan.operations,   &o->plan.lives,
+                                  &o->plan.faults,  &o->plan.skip_clients, &o->plan.planted };
+    int at;
+
+    while ((at = getopt_long(argc, argv, "", known, NULL)) != -1) {
+        if (at >= 0 && at < 6) {
+            *numbers[at] = (unsigned)number(optarg);
+            o->has[at] = true;
+        } else if (at == SEED || at == SEEDS || at == SECONDS) {
+            *(at == SEED ? &o->seed : at == SEEDS ? &o->seeds : &o->seconds) = number(optarg);
+        } else if (at == TWICE) {
+            o->twice = true;
+        } else if (at == VERBOSE) {
+            o->plan.verbose = true;
+        } else if (at == NO_SHRINK) {
+            o->no_shrink = true;
+        } else {
+            exit(2);
+        }
+    }
+}
+
+static struct plan plan_of(const struct options *o, uint64_t seed)
+{
+    struct plan plan = { .verbose = o->plan.verbose };
+
+    run_draw(seed, &plan);
+    if (o->has[0])
+        plan.clients = o->plan.clients;
+    if (o->has[1])
+        plan.operations = o->plan.operations;
+    if (o->has[2])
+        plan.lives = o->plan.lives;
+    if (o->has[3])
+        plan.faults = o->plan.faults;
+    if (o->has[4])
+        plan.skip_clients = o->plan.skip_clients;
+    if (o->has[5])
+        plan.planted = o->plan.planted;
+    return plan;
+}
+
+static void print_failure(const struct options *o, struct plan plan)
+{
+    printf("seed %" PRIu64 " fails: %s\n", plan.seed, world->failure);
+    if (!o->no_shrink)
+        run_shrink(&plan);
+    printf("smallest: %s\n", world->failure);
+    printf("replay: make sim SEED=%" PRIu64 " ARGS=\"--clients %u --operations %u --lives %u "
+           "--faults %u --skip %u --planted %u\"\n",
+           plan.seed, plan.clients, plan.operations, plan.lives, plan.faults, plan.skip_clients,
+           plan.planted);
+}
+
+static bool one_seed(const struct options *o, uint64_t seed)
+{
+    struct plan plan = plan_of(o, seed);
+    bool passed = run_plan(&plan);
+    uint64_t trace = world->trace, now = world->now_ns;
+
+    totals.seeds++;
+    totals.requests += world->requests;
+    totals.crashes += world->crashes;
+    totals.faults += world->faults;
+    totals.commits += world->commits;
+    totals.refused += world->refused;
+    if (o->plan.verbose)
+        printf("seed %" PRIu64 ": trace %016" PRIx64 ", %u clients x %u, faults %u, %" PRIu64
+               " requests, %" PRIu64 " commits, %" PRIu64 " crashes, %" PRIu64
+               " switches, %.3f s\n",
+               seed, trace, plan.clients, plan.operations, plan.faults, world->requests,
+               world->commits, world->crashes, world->switches, (double)now / 1e9);
+    if (!passed) {
+        print_failure(o, plan);
+        return false;
+    }
+    if (!o->twice)
+        return true;
+    run_plan(&plan);
+    if (world->trace != trace || world->now_ns != now) {
+        printf("seed %" PRIu64 ": two runs differ\n", seed);
+        return false;
+    }
+    return true;
+}
+
+/* Addresses must be the same in each run: they decide about hashes of the libraries. */
+static void keep_addresses(char **argv)
+{
+    int now = personality(0xffffffff);
+
+    if (now < 0 || (now & ADDR_NO_RANDOMIZE))
+        return;
+    if (personality((unsigned)now | ADDR_NO_RANDOMIZE) >= 0)
+        execv("/proc/self/exe", argv);
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = { .seed = 1 };
+    double began = real_seconds(), took;
+    bool passed = true;
+
+    keep_addresses(argv);
+    setenv("MALLOC_ARENA_MAX", "1", 1);
+    parse(argc, argv, &options);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    world_map();
+    if (options.seeds == 0 && options.seconds == 0)
+        options.seeds = 1;
+    for (uint64_t i = 0; passed; i++) {
+        if (options.seeds > 0 && i >= options.seeds)
+            break;
+        if (options.seconds > 0 && real_seconds() - began >= (double)options.seconds)
+            break;
+        passed = one_seed(&options, options.seed + i);
+    }
+    took = real_seconds() - began;
+    printf("%" PRIu64 " seeds, %" PRIu64 " requests, %" PRIu64 " commits, %" PRIu64
+           " crashes, %" PRIu64 " faults, %" PRIu64 " answered that it cannot, %.0f requests/s\n",
+           totals.seeds, totals.requests, totals.commits, totals.crashes, totals.faults,
+           totals.refused, (double)totals.requests / took);
+    return passed ? 0 : 1;
+}

@@ -1,0 +1,724 @@
+/* Versions of states, and the operations' rules. */
+#include "model.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "world.h"
+
+#define SECOND_NS  UINT64_C(1000000000)
+/* What the server's clock may be away from ours: it goes on ahead of the wall after a start. */
+#define CLOCK_SLOP (2 * SECOND_NS)
+
+/* ---- versions ---- */
+
+static struct model *model(void)
+{
+    return world->model;
+}
+
+void model_begin(void)
+{
+    world->model = world_alloc(sizeof *world->model);
+    for (unsigned c = 0; c < CONTAINERS; c++) {
+        model()->containers[c] = world_alloc(sizeof *model()->containers[c]);
+        for (unsigned b = 0; b < BLOBS; b++)
+            model()->blobs[c][b] = world_alloc(sizeof *model()->blobs[c][b]);
+    }
+}
+
+const struct container_state *model_container_at(unsigned container, uint64_t commit)
+{
+    const struct container_state *state = model()->containers[container];
+
+    while (state->since > commit && state->older)
+        state = state->older;
+    return state;
+}
+
+const struct blob_state *model_blob_at(unsigned container, unsigned blob, uint64_t commit)
+{
+    const struct blob_state *state = model()->blobs[container][blob];
+
+    while (state->since > commit && state->older)
+        state = state->older;
+    return state;
+}
+
+uint64_t model_changed_before(const struct ask *ask, uint64_t from, uint64_t to)
+{
+    uint64_t c = model_container_at(ask->container, to)->since;
+    uint64_t b = model_blob_at(ask->container, ask->blob, to)->since;
+    uint64_t newest = c > b ? c : b;
+
+    return newest > from ? newest : 0;
+}
+
+void model_apply(const struct ask *ask, const struct expected *expected, uint64_t commit)
+{
+    struct container_state *container = world_alloc(sizeof *container);
+    struct blob_state *blob = world_alloc(sizeof *blob);
+
+    *container = expected->container;
+    container->since = commit;
+    container->older = model()->containers[ask->container];
+    model()->containers[ask->container] = container;
+    *blob = expected->blob;
+    blob->since = commit;
+    blob->older = model()->blobs[ask->container][ask->blob];
+    model()->blobs[ask->container][ask->blob] = blob;
+}
+
+/* Keeps the newest version that is not after the commit, and all after it. */
+void model_prune(uint64_t oldest_commit)
+{
+    for (unsigned c = 0; c < CONTAINERS; c++) {
+        struct container_state *container = model()->containers[c];
+
+        while (container->since > oldest_commit && container->older)
+            container = container->older;
+        while (container->older) {
+            struct container_state *old = container->older;
+
+            container->older = old->older;
+            world_free(old, sizeof *old);
+        }
+        for (unsigned b = 0; b < BLOBS; b++) {
+            struct blob_state *blob = model()->blobs[c][b];
+
+            while (blob->since > oldest_commit && blob->older)
+                blob = blob->older;
+            while (blob->older) {
+                struct blob_state *old = blob->older;
+
+                blob->older = old->older;
+                world_free(old, sizeof *old);
+            }
+        }
+    }
+}
+
+void model_roll_back(uint64_t commit)
+{
+    for (unsigned c = 0; c < CONTAINERS; c++) {
+        while (model()->containers[c]->since > commit)
+            model()->containers[c] = model()->containers[c]->older;
+        for (unsigned b = 0; b < BLOBS; b++) {
+            while (model()->blobs[c][b]->since > commit)
+                model()->blobs[c][b] = model()->blobs[c][b]->older;
+        }
+    }
+}
+
+uint32_t model_length(const struct segment *segments, unsigned count)
+{
+    uint32_t length = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        length += segments[i].length;
+    return length;
+}
+
+/* ---- leases. rest: Lease-Blob, its tables of outcomes ---- */
+
+bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns)
+{
+    return lease->kind != LEASE_FREE && lease->ends_to_ns != 0 &&
+           to_ns + CLOCK_SLOP >= lease->ends_from_ns && from_ns < lease->ends_to_ns + CLOCK_SLOP;
+}
+
+enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,
+                               uint64_t from_ns, uint64_t to_ns)
+{
+    bool over;
+
+    if (lease->kind == LEASE_FREE)
+        return NOW_AVAILABLE;
+    if (lease->ends_to_ns == 0)
+        return NOW_LEASED;
+    over = model_lease_doubtful(lease, from_ns, to_ns) ? doubt.late : from_ns >= lease->ends_to_ns;
+    if (lease->kind == LEASE_HELD)
+        return over ? NOW_EXPIRED : NOW_LEASED;
+    return over ? NOW_BROKEN : NOW_BREAKING;
+}
+
+static bool has_id(const struct lease_state *lease, unsigned id)
+{
+    return lease->kind != LEASE_FREE && id > 0 && lease->id == id;
+}
+
+/* NULL: it may go on. */
+static const char *use_lease(const struct lease_state *lease, enum lease_now now, unsigned id,
+                             bool is_write, bool of_container)
+{
+    if (id == 0) {
+        bool held = now == NOW_LEASED || now == NOW_BREAKING;
+
+        return is_write && held ? "LeaseIdMissing" : NULL;
+    }
+    if (now == NOW_AVAILABLE)
+        return of_container ? "LeaseNotPresentWithContainerOperation"
+                            : "LeaseNotPresentWithBlobOperation";
+    if (!has_id(lease, id))
+        return of_container ? "LeaseIdMismatchWithContainerOperation"
+                            : "LeaseIdMismatchWithBlobOperation";
+    return now == NOW_BROKEN || now == NOW_EXPIRED ? "LeaseLost" : NULL;
+}
+
+static void hold(struct lease_state *lease, uint64_t from_ns, uint64_t to_ns)
+{
+    lease->kind = LEASE_HELD;
+    lease->ends_from_ns = lease->ends_to_ns = 0;
+    if (lease->duration_s >= 0) {
+        lease->ends_from_ns = from_ns + (uint64_t)lease->duration_s * SECOND_NS;
+        lease->ends_to_ns = to_ns + (uint64_t)lease->duration_s * SECOND_NS;
+    }
+}
+
+static const char *acquire(struct lease_state *lease, enum lease_now now, const struct ask *ask)
+{
+    bool same = has_id(lease, ask->proposed);
+
+    if (now == NOW_LEASED && !same)
+        return "LeaseAlreadyPresent";
+    if (now == NOW_BREAKING)
+        return same ? "LeaseIsBreakingAndCannotBeAcquired" : "LeaseAlreadyPresent";
+    lease->id = ask->proposed;
+    lease->text[0] = '\0';
+    lease->duration_s = ask->duration_s;
+    return NULL;
+}
+
+static const char *change(struct lease_state *lease, enum lease_now now, const struct ask *ask)
+{
+    if (now == NOW_AVAILABLE || now == NOW_BROKEN || now == NOW_EXPIRED)
+        return "LeaseNotPresentWithLeaseOperation";
+    if (!has_id(lease, ask->lease_id) && !(now == NOW_LEASED && has_id(lease, ask->proposed)))
+        return "LeaseIdMismatchWithLeaseOperation";
+    if (now == NOW_BREAKING)
+        return "LeaseIsBreakingAndCannotBeChanged";
+    lease->id = ask->proposed;
+    return NULL;
+}
+
+static void end_early(struct lease_state *lease, enum lease_now now, const struct ask *ask,
+                      uint64_t from_ns, uint64_t to_ns)
+{
+    bool endless = lease->kind == LEASE_HELD && lease->ends_to_ns == 0;
+    uint64_t asked = (uint64_t)(ask->break_s < 0 ? 0 : ask->break_s) * SECOND_NS;
+
+    (void)now;
+    if (endless || (ask->break_s >= 0 && from_ns + asked < lease->ends_from_ns))
+        lease->ends_from_ns = from_ns + asked;
+    if (endless || (ask->break_s >= 0 && to_ns + asked < lease->ends_to_ns))
+        lease->ends_to_ns = to_ns + asked;
+    if (lease->ends_to_ns == 0)
+        lease->ends_to_ns = 1;
+    lease->kind = LEASE_ENDED_EARLY;
+}
+
+static const char *act_on_lease(struct lease_state *lease, enum lease_now now,
+                                const struct ask *ask, uint64_t from_ns, uint64_t to_ns)
+{
+    const char *code = NULL;
+
+    switch (ask->act) {
+    case ACT_ACQUIRE:
+        code = acquire(lease, now, ask);
+        if (!code)
+            hold(lease, from_ns, to_ns);
+        return code;
+    case ACT_RENEW:
+        if (!has_id(lease, ask->lease_id))
+            return "LeaseIdMismatchWithLeaseOperation";
+        if (now == NOW_BREAKING || now == NOW_BROKEN)
+            return "LeaseIsBrokenAndCannotBeRenewed";
+        hold(lease, from_ns, to_ns);
+        return NULL;
+    case ACT_CHANGE:
+        return change(lease, now, ask);
+    case ACT_RELEASE:
+        if (!has_id(lease, ask->lease_id))
+            return "LeaseIdMismatchWithLeaseOperation";
+        memset(lease, 0, sizeof *lease);
+        return NULL;
+    case ACT_BREAK:
+        if (now == NOW_AVAILABLE)
+            return "LeaseNotPresentWithLeaseOperation";
+        end_early(lease, now, ask, from_ns, to_ns);
+        return NULL;
+    case ACTS:
+        break;
+    }
+    return "?";
+}
+
+/* ---- one request ---- */
+
+struct run {
+    const struct ask *ask;
+    struct doubt doubt;
+    uint64_t from_ns, to_ns;
+    bool commits;
+    struct expected *out;
+};
+
+static void refuse(struct run *run, int status, const char *code)
+{
+    run->out->status = status;
+    run->out->code = code;
+    run->out->changes = false;
+}
+
+static void succeed(struct run *run, int status, bool changes)
+{
+    run->out->status = status;
+    run->out->code = NULL;
+    run->out->changes = changes;
+}
+
+/* One that must be above the one before. */
+static struct stamp *new_stamp(struct run *run, struct stamp *before)
+{
+    static struct stamp none;
+    struct stamp *stamp = run->commits ? world_alloc(sizeof *stamp) : &none;
+
+    if (run->commits) {
+        stamp->before = before;
+        if (before)
+            before->next = stamp;
+    }
+    return stamp;
+}
+
+static bool fits(const struct run *run, const struct stamp *stamp)
+{
+    if (stamp->etag == 0)
+        return run->doubt.tag_fits;
+    return stamp->etag == run->ask->etag;
+}
+
+enum class { READS, WRITES, CREATES };
+
+/* True: go on. rest: Specifying-Conditional-Headers-for-Blob-Service-Operations */
+static bool check_condition(struct run *run, bool exists, const struct stamp *stamp,
+                            enum class class)
+{
+    switch (run->ask->condition) {
+    case IF_NOTHING:
+        return true;
+    case IF_MATCH_ANY:
+        if (!exists)
+            refuse(run, 412, "ConditionNotMet");
+        return exists;
+    case IF_MATCH_TAG:
+        if (exists && fits(run, stamp))
+            return true;
+        refuse(run, 412, "ConditionNotMet");
+        return false;
+    case IF_NONE_MATCH_TAG:
+        if (!exists || !fits(run, stamp))
+            return true;
+        refuse(run, class == READS ? 304 : 412, "ConditionNotMet");
+        return false;
+    case IF_NONE_MATCH_ANY:
+        if (!exists)
+            return true;
+        if (class == CREATES)
+            refuse(run, 409, "BlobAlreadyExists");
+        else
+            refuse(run, class == READS ? 304 : 412, "ConditionNotMet");
+        return false;
+    }
+    return true;
+}
+
+static bool check_use(struct run *run, const struct lease_state *lease, bool is_write,
+                      bool of_container)
+{
+    enum lease_now now = model_lease_now(lease, run->doubt, run->from_ns, run->to_ns);
+    const char *code = use_lease(lease, now, run->ask->lease_id, is_write, of_container);
+
+    if (code)
+        refuse(run, 412, code);
+    return !code;
+}
+
+/* A write ends a lease that is over. */
+static void forget_lease(struct run *run, struct lease_state *lease)
+{
+    enum lease_now now = model_lease_now(lease, run->doubt, run->from_ns, run->to_ns);
+
+    if (now == NOW_BROKEN || now == NOW_EXPIRED)
+        memset(lease, 0, sizeof *lease);
+}
+
+static void lease_action(struct run *run, struct lease_state *lease)
+{
+    static const int ok[ACTS] = { 201, 200, 200, 200, 202 };
+    enum lease_now now = model_lease_now(lease, run->doubt, run->from_ns, run->to_ns);
+    const char *code = act_on_lease(lease, now, run->ask, run->from_ns, run->to_ns);
+
+    if (code)
+        refuse(run, 409, code);
+    else
+        succeed(run, ok[run->ask->act], true);
+}
+
+/* ---- containers ---- */
+
+static void change_container(struct run *run, int status)
+{
+    struct container_state *c = &run->out->container;
+
+    c->stamp = run->out->filled = new_stamp(run, c->stamp);
+    run->out->stamp = c->stamp;
+    succeed(run, status, true);
+}
+
+static void create_container(struct run *run)
+{
+    struct container_state *c = &run->out->container;
+
+    if (c->exists) {
+        refuse(run, 409, "ContainerAlreadyExists");
+        return;
+    }
+    *c = (struct container_state){ .exists = true, .metadata = run->ask->metadata };
+    c->incarnation = run->commits ? ++model()->incarnations : 0;
+    change_container(run, 201);
+}
+
+static void on_container(struct run *run)
+{
+    struct container_state *c = &run->out->container;
+    enum op op = run->ask->op;
+
+    if (op == OP_CREATE_CONTAINER) {
+        create_container(run);
+        return;
+    }
+    if (!c->exists) {
+        refuse(run, 404, "ContainerNotFound");
+        return;
+    }
+    run->out->stamp = c->stamp;
+    if (op == OP_LEASE_CONTAINER) {
+        lease_action(run, &c->lease);
+        return;
+    }
+    if (op == OP_LIST_BLOBS) {
+        run->out->stamp = NULL;
+        succeed(run, 200, false);
+        return;
+    }
+    if (op == OP_DELETE_CONTAINER) {
+        if (check_use(run, &c->lease, true, true)) {
+            *c = (struct container_state){ .exists = false };
+            run->out->stamp = NULL;
+            succeed(run, 202, true);
+        }
+        return;
+    }
+    if (!check_use(run, &c->lease, false, true))
+        return;
+    if (op == OP_GET_CONTAINER || op == OP_GET_ACL) {
+        succeed(run, 200, false);
+        return;
+    }
+    if (op == OP_SET_CONTAINER_METADATA)
+        c->metadata = run->ask->metadata;
+    else
+        c->access = run->ask->access;
+    change_container(run, 200);
+}
+
+/* ---- blobs ---- */
+
+/* The newest that any blob of this name had: one that is made anew goes on above it. */
+static struct stamp *newest_stamp(const struct run *run)
+{
+    return model()->newest[run->ask->container][run->ask->blob];
+}
+
+/* The blob's next version: a new ETag, above the one before. */
+static void change_blob(struct run *run, int status)
+{
+    struct blob_state *b = &run->out->blob;
+
+    forget_lease(run, &b->lease);
+    b->stamp = run->out->filled = new_stamp(run, newest_stamp(run));
+    if (run->commits)
+        model()->newest[run->ask->container][run->ask->blob] = b->stamp;
+    b->exists = true;
+    run->out->stamp = b->stamp;
+    succeed(run, status, true);
+}
+
+static void put_blob(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+
+    change_blob(run, 201);
+    b->metadata = run->ask->metadata;
+    b->type = run->ask->type;
+    b->of_blocks = false;
+    b->segments[0] = run->ask->content;
+    b->segment_count = 1;
+    b->staged_count = 0;
+}
+
+static const struct segment *find_block(const struct segment *segments, unsigned count,
+                                        unsigned block)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (segments[i].block == block + 1)
+            return &segments[i];
+    }
+    return NULL;
+}
+
+static void put_block(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+    const struct segment *was =
+        find_block(b->staged, b->staged_count, run->ask->content.block - 1u);
+
+    if (was)
+        b->staged[was - b->staged] = run->ask->content;
+    else
+        b->staged[b->staged_count++] = run->ask->content;
+    succeed(run, 201, true);
+}
+
+static void put_block_list(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+    const struct ask *ask = run->ask;
+    struct segment chosen[SEGMENTS_MAX];
+
+    for (unsigned i = 0; i < ask->list_count; i++) {
+        const struct segment *staged = find_block(b->staged, b->staged_count, ask->list[i].block);
+        const struct segment *committed =
+            find_block(b->segments, b->exists ? b->segment_count : 0, ask->list[i].block);
+        const struct segment *found = ask->list[i].source == FROM_COMMITTED     ? committed
+                                      : ask->list[i].source == FROM_UNCOMMITTED ? staged
+                                      : staged                                  ? staged
+                                                                                : committed;
+
+        if (!found) {
+            refuse(run, 400, "InvalidBlockList");
+            return;
+        }
+        chosen[i] = *found;
+    }
+    change_blob(run, 201);
+    memcpy(b->segments, chosen, ask->list_count * sizeof chosen[0]);
+    b->segment_count = ask->list_count;
+    b->of_blocks = true;
+    b->staged_count = 0;
+    b->metadata = ask->metadata;
+    b->type = ask->type;
+}
+
+static void snapshot_blob(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+    struct snapshot_state *s;
+
+    if (b->snapshot_count == SNAPSHOTS_MAX)
+        world_fail("the model is too small for so many snapshots");
+    s = &b->snapshots[b->snapshot_count++];
+    memset(s, 0, sizeof *s);
+    s->time = run->out->filled_time = new_stamp(run, NULL);
+    s->stamp = b->stamp;
+    s->metadata = b->metadata;
+    s->type = b->type;
+    memcpy(s->segments, b->segments, sizeof s->segments);
+    s->segment_count = b->segment_count;
+    if (run->ask->metadata > 0) {
+        s->metadata = run->ask->metadata;
+        s->stamp = run->out->filled = new_stamp(run, b->stamp);
+    }
+    run->out->stamp = s->stamp;
+    succeed(run, 201, true);
+}
+
+static void delete_snapshot(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+
+    for (unsigned i = 0; i < b->snapshot_count; i++) {
+        if (strcmp(b->snapshots[i].time->snapshot, run->ask->snapshot) == 0) {
+            memmove(&b->snapshots[i], &b->snapshots[i + 1],
+                    (b->snapshot_count - i - 1) * sizeof b->snapshots[0]);
+            b->snapshot_count--;
+            break;
+        }
+    }
+    succeed(run, 202, true);
+}
+
+static void delete_blob(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+    unsigned count = b->snapshot_count;
+
+    run->out->stamp = NULL;
+    if (run->ask->snapshot[0]) {
+        delete_snapshot(run);
+        return;
+    }
+    if (run->ask->delete_mode == DELETE_BASE && count > 0) {
+        refuse(run, 409, "SnapshotsPresent");
+        return;
+    }
+    b->snapshot_count = 0;
+    if (run->ask->delete_mode != DELETE_ONLY)
+        *b = (struct blob_state){ .incarnation = b->incarnation };
+    succeed(run, 202, true);
+    /* Where nothing goes nothing is committed. */
+    if (run->ask->delete_mode == DELETE_ONLY && count == 0)
+        run->out->changes = false;
+}
+
+static void get_blob(struct run *run)
+{
+    const struct blob_state *b = &run->out->blob;
+    const struct snapshot_state *s = run->out->snapshot;
+    uint32_t length = s ? model_length(s->segments, s->segment_count)
+                        : model_length(b->segments, b->segment_count);
+
+    if (!run->ask->has_range)
+        succeed(run, 200, false);
+    else if (run->ask->range_from >= length)
+        refuse(run, 416, "InvalidRange");
+    else
+        succeed(run, 206, false);
+}
+
+static const struct snapshot_state *find_snapshot(const struct blob_state *b, const char *time)
+{
+    for (unsigned i = 0; i < b->snapshot_count; i++) {
+        if (strcmp(b->snapshots[i].time->snapshot, time) == 0)
+            return &b->snapshots[i];
+    }
+    return NULL;
+}
+
+static bool is_read_op(enum op op)
+{
+    return op == OP_GET_BLOB || op == OP_HEAD_BLOB || op == OP_GET_METADATA ||
+           op == OP_GET_BLOCK_LIST;
+}
+
+/* Is there what the operation needs? Sets what conditions and leases look at. */
+static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_stamp,
+                         struct lease_state *ret_lease)
+{
+    const struct blob_state *b = &run->out->blob;
+    enum op op = run->ask->op;
+    bool optional = op == OP_PUT_BLOB || op == OP_PUT_BLOCK || op == OP_PUT_BLOCK_LIST;
+    bool staged_will_do = op == OP_DELETE_BLOB || op == OP_GET_BLOCK_LIST;
+
+    *ret_lease = b->lease;
+    *ret_exists = b->exists;
+    *ret_stamp = b->stamp;
+    if (run->ask->snapshot[0]) {
+        run->out->snapshot = find_snapshot(b, run->ask->snapshot);
+        memset(ret_lease, 0, sizeof *ret_lease);
+        *ret_exists = run->out->snapshot != NULL;
+        if (run->out->snapshot)
+            *ret_stamp = run->out->snapshot->stamp;
+    } else if (!b->exists && staged_will_do && b->staged_count > 0) {
+        static struct stamp nothing = { .etag = 1 };
+
+        *ret_exists = true;
+        *ret_stamp = &nothing;
+    }
+    if (*ret_exists || optional)
+        return true;
+    refuse(run, 404, "BlobNotFound");
+    return false;
+}
+
+/* What is left to do when nothing refuses it. */
+static void perform(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+    enum op op = run->ask->op;
+
+    if (op == OP_PUT_BLOB) {
+        put_blob(run);
+    } else if (op == OP_PUT_BLOCK) {
+        run->out->stamp = NULL;
+        put_block(run);
+    } else if (op == OP_PUT_BLOCK_LIST) {
+        put_block_list(run);
+    } else if (op == OP_SNAPSHOT) {
+        snapshot_blob(run);
+    } else if (op == OP_DELETE_BLOB) {
+        delete_blob(run);
+    } else if (op == OP_LEASE_BLOB) {
+        lease_action(run, &b->lease);
+    } else if (op == OP_SET_METADATA) {
+        change_blob(run, 200);
+        b->metadata = run->ask->metadata;
+    } else if (op == OP_SET_PROPERTIES) {
+        change_blob(run, 200);
+        b->type = run->ask->type;
+    } else if (op == OP_GET_BLOB) {
+        get_blob(run);
+    } else {
+        succeed(run, 200, false);
+    }
+}
+
+static void on_blob(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+    enum op op = run->ask->op;
+    bool creates = op == OP_PUT_BLOB || op == OP_PUT_BLOCK_LIST;
+    struct stamp *stamp;
+    struct lease_state lease;
+    bool exists;
+
+    if (!run->out->container.exists) {
+        refuse(run, 404, "ContainerNotFound");
+        return;
+    }
+    if (b->incarnation != run->out->container.incarnation || run->doubt.mixed)
+        *b = (struct blob_state){ .incarnation = run->out->container.incarnation };
+    if (!find_subject(run, &exists, &stamp, &lease))
+        return;
+    if (op != OP_LEASE_BLOB && !check_use(run, &lease, !is_read_op(op) && op != OP_SNAPSHOT, false))
+        return;
+    if (!check_condition(run, exists, stamp, creates ? CREATES : is_read_op(op) ? READS : WRITES))
+        return;
+    run->out->stamp = exists ? stamp : NULL;
+    if (op == OP_GET_BLOCK_LIST && !b->exists)
+        run->out->stamp = NULL;
+    perform(run);
+}
+
+void model_expect(const struct ask *ask, const struct container_state *container,
+                  const struct blob_state *blob, struct doubt doubt, uint64_t from_ns,
+                  uint64_t to_ns, bool commits, struct expected *ret_expected)
+{
+    struct run run = { .ask = ask,
+                       .doubt = doubt,
+                       .from_ns = from_ns,
+                       .to_ns = to_ns,
+                       .commits = commits,
+                       .out = ret_expected };
+
+    memset(ret_expected, 0, sizeof *ret_expected);
+    ret_expected->container = *container;
+    ret_expected->blob = *blob;
+    if (ask->op == OP_LIST_CONTAINERS)
+        succeed(&run, 200, false);
+    else if (ask->op <= OP_LIST_BLOBS)
+        on_container(&run);
+    else
+        on_blob(&run);
+}

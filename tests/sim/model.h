@@ -1,0 +1,117 @@
+/* The Blob service as the reference describes it, for one account with a few containers and blobs:
+ * what a request must be answered, and what it changes. It shares no code with src/.
+ *
+ * States are kept as versions, one for each commit, so that an answer can be held against any state
+ * that there was while it was under way. What only the server knows (an ETag, the time of a
+ * snapshot) is in stamps that are filled when an answer tells. */
+#ifndef LAGRA_SIM_MODEL_H
+#define LAGRA_SIM_MODEL_H
+
+#include "request.h"
+
+#define STAGED_MAX    BLOCK_IDS
+#define SNAPSHOTS_MAX 16u
+
+struct stamp {
+    uint64_t etag; /* 0: not known yet */
+    char modified[32];
+    char snapshot[SNAPSHOT_SIZE];
+    struct stamp *before, *next; /* the ETags below and above */
+    uint64_t above;              /* what it must be above, of before a crash */
+};
+
+enum lease_kind { LEASE_FREE, LEASE_HELD, LEASE_ENDED_EARLY };
+struct lease_state {
+    enum lease_kind kind;
+    unsigned id; /* 0: one that the server made, in `text` */
+    char text[40];
+    int duration_s;
+    /* When it ends, or the break takes effect: between these two. 0: never. */
+    uint64_t ends_from_ns, ends_to_ns;
+};
+
+struct snapshot_state {
+    struct stamp *time, *stamp;
+    unsigned metadata, type;
+    struct segment segments[SEGMENTS_MAX];
+    unsigned segment_count;
+};
+
+struct blob_state {
+    struct blob_state *older;
+    uint64_t since;       /* the commit that made it */
+    uint64_t incarnation; /* of the container it belongs to */
+    bool exists;
+    struct stamp *stamp;
+    unsigned metadata, type;
+    bool of_blocks;
+    struct segment segments[SEGMENTS_MAX];
+    unsigned segment_count;
+    struct segment staged[STAGED_MAX];
+    unsigned staged_count;
+    struct lease_state lease;
+    struct snapshot_state snapshots[SNAPSHOTS_MAX];
+    unsigned snapshot_count;
+};
+
+struct container_state {
+    struct container_state *older;
+    uint64_t since;
+    bool exists;
+    uint64_t incarnation;
+    struct stamp *stamp;
+    unsigned metadata, access;
+    struct lease_state lease;
+};
+
+struct model {
+    struct container_state *containers[CONTAINERS];
+    struct blob_state *blobs[CONTAINERS][BLOBS];
+    uint64_t incarnations;
+    struct stamp *newest[CONTAINERS][BLOBS]; /* that a blob of that name ever had */
+};
+
+/* What leaves more than one answer possible. */
+struct doubt {
+    bool late;     /* a lease that may have ended has */
+    bool tag_fits; /* an ETag that is not known is the one of the condition */
+    bool mixed;    /* the container was seen before it was deleted, the blob after it */
+};
+
+struct expected {
+    int status;
+    const char *code; /* NULL: success */
+    bool changes;
+    struct container_state container; /* after it */
+    struct blob_state blob;
+    const struct stamp *stamp; /* of the ETag in the answer; NULL: none */
+    const struct snapshot_state *snapshot;
+    struct stamp *filled; /* to be filled from the answer */
+    struct stamp *filled_time;
+};
+
+void model_begin(void);
+/* The states as they were right after the commit. */
+const struct container_state *model_container_at(unsigned container, uint64_t commit);
+const struct blob_state *model_blob_at(unsigned container, unsigned blob, uint64_t commit);
+/* The newest commit in (from, to] that changed what the ask is about; 0: none. */
+uint64_t model_changed_before(const struct ask *ask, uint64_t from, uint64_t to);
+
+/* Pure but for new stamps, which are made only when `commits`. */
+void model_expect(const struct ask *ask, const struct container_state *container,
+                  const struct blob_state *blob, struct doubt doubt, uint64_t from_ns,
+                  uint64_t to_ns, bool commits, struct expected *ret_expected);
+/* Makes it the newest state. */
+void model_apply(const struct ask *ask, const struct expected *expected, uint64_t commit);
+/* Forgets what nobody can ask for any more. */
+void model_prune(uint64_t oldest_commit);
+/* A crash: what came after the commit did not happen. */
+void model_roll_back(uint64_t commit);
+uint32_t model_length(const struct segment *segments, unsigned count);
+/* available, leased, breaking, broken, expired */
+enum lease_now { NOW_AVAILABLE, NOW_LEASED, NOW_BREAKING, NOW_BROKEN, NOW_EXPIRED, NOWS };
+enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,
+                               uint64_t from_ns, uint64_t to_ns);
+bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns);
+
+#endif

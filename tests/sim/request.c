@@ -1,0 +1,707 @@
+/* From an ask to headers and a signature, through the application's callbacks, to an answer. */
+#include "request.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <nettle/base64.h>
+#include <nettle/hmac.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "auth/auth.h"
+#include "blob/blob.h"
+#include "files.h"
+#include "judge.h"
+#include "scheduler.h"
+#include "service/server.h"
+#include "world.h"
+
+#define HEADERS_MAX 24
+#define ARENA_MAX   (64u << 20)
+
+const char *const op_names[OPS] = {
+    "Create Container", "Delete Container", "Get Container",   "Set Container Metadata",
+    "Get ACL",          "Set ACL",          "Lease Container", "List Blobs",
+    "List Containers",  "Put Blob",         "Get Blob",        "Get Blob Properties",
+    "Set Metadata",     "Get Metadata",     "Set Properties",  "Lease Blob",
+    "Snapshot",         "Delete Blob",      "Put Block",       "Put Block List",
+    "Get Block List",
+};
+const char *const container_names[CONTAINERS] = { "one", "two-2", "three" };
+const char *const blob_names[BLOBS] = { "a", "dir/b", "dir/c", "x y", "~z" };
+static const char *const blob_paths[BLOBS] = { "a", "dir/b", "dir/c", "x%20y", "~z" };
+const char *const lease_texts[LEASE_IDS + 1] = { "", "11111111-1111-4111-8111-111111111111",
+                                                 "22222222-2222-4222-8222-222222222222",
+                                                 "33333333-3333-4333-8333-333333333333" };
+const char *const type_texts[4] = { "application/octet-stream", "text/plain", "image/png",
+                                    "text/html; charset=utf-8" };
+
+/* ---- the server ---- */
+
+struct server {
+    struct endpoint endpoint;
+    struct server_options options;
+    struct accounts *accounts;
+};
+
+struct server *server_open(const char **ret_problem)
+{
+    struct server *server = calloc(1, sizeof *server);
+    struct store_options options = { .location = SIM_ROOT "/data", .sync = true };
+    struct store *store = NULL;
+
+    *ret_problem = "";
+    if (store_open_embedded(&options, &store, ret_problem)) {
+        free(server);
+        return NULL;
+    }
+    server->options.product_style_url = true;
+    server->accounts = accounts_new();
+    accounts_add_development(server->accounts);
+    server->endpoint = (struct endpoint){ .service = &blob_service,
+                                          .store = store,
+                                          .accounts = server->accounts,
+                                          .options = &server->options };
+    return server;
+}
+
+bool server_healthy(const struct server *server)
+{
+    return store_healthy(server->endpoint.store);
+}
+
+void server_close(struct server *server)
+{
+    store_close(server->endpoint.store);
+}
+
+/* ---- an exchange, whose connection is this program ---- */
+
+struct sent {
+    struct exchange exchange; /* first: the application knows this alone */
+    unsigned slot;
+    bool resumed;
+    struct http_header headers[HEADERS_MAX];
+    const struct ask *ask;
+    unsigned char *body;
+};
+
+static _Thread_local int current_slot = -1;
+
+int request_slot(void)
+{
+    return current_slot;
+}
+
+void exchange_suspend(struct exchange *exchange)
+{
+    (void)exchange;
+}
+
+void exchange_resume(struct exchange *exchange)
+{
+    struct sent *sent = (struct sent *)(void *)exchange;
+
+    judge_resumed(sent->slot);
+    sent->resumed = true;
+    sched_wake(WAIT_EVENT, sent, 1);
+    sched_point();
+}
+
+void exchange_trust(struct exchange *exchange)
+{
+    (void)exchange;
+}
+
+static void wait_for_resume(struct sent *sent)
+{
+    while (!sent->resumed)
+        sched_wait(WAIT_EVENT, sent, 0);
+    sent->resumed = false;
+}
+
+/* ---- bytes ---- */
+
+void pattern_fill(uint64_t seed, uint64_t from, unsigned char *to, size_t size)
+{
+    uint64_t word = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        uint64_t at = from + i;
+
+        if (i == 0 || at % 8 == 0)
+            word = world_mix(seed + at / 8);
+        to[i] = (unsigned char)(word >> at % 8 * 8);
+    }
+}
+
+static void encode64(const void *from, size_t size, char *to)
+{
+    base64_encode_raw(to, size, from);
+    to[BASE64_ENCODE_RAW_LENGTH(size)] = '\0';
+}
+
+void block_name(unsigned block, char to[16])
+{
+    char plain[6] = "blk00";
+
+    plain[4] = (char)('0' + block);
+    encode64(plain, 5, to);
+}
+
+/* ---- headers ---- */
+
+static void add(struct sent *sent, const char *name, struct bytes value)
+{
+    struct request *request = &sent->exchange.request;
+
+    assert(request->header_count < HEADERS_MAX);
+    sent->headers[request->header_count++] = (struct http_header){
+        .name = bytes_from_string(name), .value = value, .name_as_sent = bytes_from_string(name)
+    };
+}
+
+static void add_text(struct sent *sent, const char *name, const char *value)
+{
+    add(sent, name, arena_copy(sent->exchange.arena, bytes_from_string(value)));
+}
+
+static void add_number(struct sent *sent, const char *name, int64_t value)
+{
+    add(sent, name, arena_printf(sent->exchange.arena, "%" PRId64, value));
+}
+
+static void add_condition(struct sent *sent)
+{
+    const struct ask *ask = sent->ask;
+    struct bytes tag = arena_printf(sent->exchange.arena, "\"0x%" PRIX64 "\"", ask->etag);
+
+    switch (ask->condition) {
+    case IF_NOTHING:
+        break;
+    case IF_MATCH_TAG:
+        add(sent, "if-match", tag);
+        break;
+    case IF_MATCH_ANY:
+        add_text(sent, "if-match", "*");
+        break;
+    case IF_NONE_MATCH_TAG:
+        add(sent, "if-none-match", tag);
+        break;
+    case IF_NONE_MATCH_ANY:
+        add_text(sent, "if-none-match", "*");
+        break;
+    }
+}
+
+static void add_lease_headers(struct sent *sent)
+{
+    static const char *const acts[ACTS] = { "acquire", "renew", "change", "release", "break" };
+    const struct ask *ask = sent->ask;
+
+    add_text(sent, "x-ms-lease-action", acts[ask->act]);
+    if (ask->act == ACT_ACQUIRE)
+        add_number(sent, "x-ms-lease-duration", ask->duration_s);
+    if (ask->proposed > 0 && (ask->act == ACT_ACQUIRE || ask->act == ACT_CHANGE))
+        add_text(sent, "x-ms-proposed-lease-id", lease_texts[ask->proposed]);
+    if (ask->act == ACT_BREAK && ask->break_s >= 0)
+        add_number(sent, "x-ms-lease-break-period", ask->break_s);
+}
+
+static void add_particular(struct sent *sent)
+{
+    const struct ask *ask = sent->ask;
+    static const char *const access[] = { NULL, "blob", "container" };
+
+    if (ask->op == OP_PUT_BLOB) {
+        add_text(sent, "x-ms-blob-type", "BlockBlob");
+        if (ask->type > 0)
+            add_text(sent, "content-type", type_texts[ask->type]);
+    }
+    if ((ask->op == OP_PUT_BLOCK_LIST || ask->op == OP_SET_PROPERTIES) && ask->type > 0)
+        add_text(sent, "x-ms-blob-content-type", type_texts[ask->type]);
+    if (ask->op == OP_SET_ACL && ask->access > 0)
+        add_text(sent, "x-ms-blob-public-access", access[ask->access]);
+    if (ask->op == OP_DELETE_BLOB && ask->delete_mode != DELETE_BASE)
+        add_text(sent, "x-ms-delete-snapshots",
+                 ask->delete_mode == DELETE_INCLUDE ? "include" : "only");
+    if (ask->op == OP_LEASE_BLOB || ask->op == OP_LEASE_CONTAINER)
+        add_lease_headers(sent);
+    if (ask->metadata > 0)
+        add_number(sent, "x-ms-meta-v", ask->metadata);
+    if (ask->lease_id > 0)
+        add_text(sent, "x-ms-lease-id", lease_texts[ask->lease_id]);
+    if (ask->has_range)
+        add(sent, "range",
+            arena_printf(sent->exchange.arena, "bytes=%u-%u", ask->range_from, ask->range_to));
+}
+
+/* ---- method, target, body ---- */
+
+static const struct {
+    enum http_method method;
+    const char *text;
+    bool of_blob;
+    const char *query; /* NULL: none */
+} forms[OPS] = {
+    [OP_CREATE_CONTAINER] = { METHOD_PUT, "PUT", false, "restype=container" },
+    [OP_DELETE_CONTAINER] = { METHOD_DELETE, "DELETE", false, "restype=container" },
+    [OP_GET_CONTAINER] = { METHOD_HEAD, "HEAD", false, "restype=container" },
+    [OP_SET_CONTAINER_METADATA] = { METHOD_PUT, "PUT", false, "restype=container&comp=metadata" },
+    [OP_GET_ACL] = { METHOD_GET, "GET", false, "restype=container&comp=acl" },
+    [OP_SET_ACL] = { METHOD_PUT, "PUT", false, "restype=container&comp=acl" },
+    [OP_LEASE_CONTAINER] = { METHOD_PUT, "PUT", false, "restype=container&comp=lease" },
+    [OP_LIST_BLOBS] = { METHOD_GET, "GET", false,
+                        "restype=container&comp=list&include=snapshots,metadata,uncommittedblobs" },
+    [OP_LIST_CONTAINERS] = { METHOD_GET, "GET", false, "comp=list&include=metadata" },
+    [OP_PUT_BLOB] = { METHOD_PUT, "PUT", true, NULL },
+    [OP_GET_BLOB] = { METHOD_GET, "GET", true, NULL },
+    [OP_HEAD_BLOB] = { METHOD_HEAD, "HEAD", true, NULL },
+    [OP_SET_METADATA] = { METHOD_PUT, "PUT", true, "comp=metadata" },
+    [OP_GET_METADATA] = { METHOD_GET, "GET", true, "comp=metadata" },
+    [OP_SET_PROPERTIES] = { METHOD_PUT, "PUT", true, "comp=properties" },
+    [OP_LEASE_BLOB] = { METHOD_PUT, "PUT", true, "comp=lease" },
+    [OP_SNAPSHOT] = { METHOD_PUT, "PUT", true, "comp=snapshot" },
+    [OP_DELETE_BLOB] = { METHOD_DELETE, "DELETE", true, NULL },
+    [OP_PUT_BLOCK] = { METHOD_PUT, "PUT", true, "comp=block" },
+    [OP_PUT_BLOCK_LIST] = { METHOD_PUT, "PUT", true, "comp=blocklist" },
+    [OP_GET_BLOCK_LIST] = { METHOD_GET, "GET", true, "comp=blocklist&blocklisttype=all" },
+};
+
+static void set_target(struct sent *sent)
+{
+    const struct ask *ask = sent->ask;
+    struct request *request = &sent->exchange.request;
+    struct arena *arena = sent->exchange.arena;
+    const char *query = forms[ask->op].query;
+
+    request->method = forms[ask->op].method;
+    request->method_text = bytes_from_string(forms[ask->op].text);
+    if (ask->op == OP_LIST_CONTAINERS)
+        request->path = bytes_from_string("/" DEVELOPMENT_ACCOUNT "/");
+    else if (forms[ask->op].of_blob)
+        request->path = arena_printf(arena, "/" DEVELOPMENT_ACCOUNT "/%s/%s",
+                                     container_names[ask->container], blob_paths[ask->blob]);
+    else
+        request->path =
+            arena_printf(arena, "/" DEVELOPMENT_ACCOUNT "/%s", container_names[ask->container]);
+    if (ask->op == OP_PUT_BLOCK) {
+        char name[16];
+
+        block_name(ask->content.block - 1u, name);
+        request->query = arena_printf(arena, "%s&blockid=%s%s", query, name, "");
+        for (size_t i = 0; i < request->query.len; i++)
+            assert(request->query.ptr[i] != '+' && request->query.ptr[i] != '/');
+    } else if (ask->snapshot[0]) {
+        request->query = arena_printf(arena, "%s%ssnapshot=%s", query ? query : "",
+                                      query ? "&" : "", ask->snapshot);
+    } else if (query) {
+        request->query = arena_copy(arena, bytes_from_string(query));
+    }
+}
+
+static void make_body(struct sent *sent, size_t *ret_size)
+{
+    static const char *const names[] = { "Committed", "Uncommitted", "Latest" };
+    const struct ask *ask = sent->ask;
+    struct text text;
+
+    *ret_size = 0;
+    if (ask->op == OP_PUT_BLOB || ask->op == OP_PUT_BLOCK) {
+        sent->body = malloc(ask->content.length + 1u);
+        pattern_fill(ask->content.seed, 0, sent->body, ask->content.length);
+        *ret_size = ask->content.length;
+    } else if (ask->op == OP_PUT_BLOCK_LIST) {
+        text_init(&text, sent->exchange.arena, 512);
+        text_add_string(&text, "<?xml version=\"1.0\" encoding=\"utf-8\"?><BlockList>");
+        for (unsigned i = 0; i < ask->list_count; i++) {
+            char name[16];
+
+            block_name(ask->list[i].block, name);
+            text_printf(&text, "<%s>%s</%s>", names[ask->list[i].source], name,
+                        names[ask->list[i].source]);
+        }
+        text_add_string(&text, "</BlockList>");
+        sent->body = malloc(text.len + 1);
+        memcpy(sent->body, text.ptr, text.len);
+        *ret_size = text.len;
+    }
+}
+
+/* ---- the signature. rest: Authorize-with-Shared-Key ---- */
+
+static struct bytes header_value(const struct sent *sent, const char *name)
+{
+    for (size_t i = 0; i < sent->exchange.request.header_count; i++) {
+        if (bytes_is(sent->headers[i].name, name))
+            return sent->headers[i].value;
+    }
+    return bytes_from_string("");
+}
+
+static int compare_headers(const void *left, const void *right)
+{
+    const struct http_header *a = *(const struct http_header *const *)left;
+    const struct http_header *b = *(const struct http_header *const *)right;
+
+    return bytes_compare(a->name, b->name);
+}
+
+static int compare_parts(const void *left, const void *right)
+{
+    return bytes_compare(*(const struct bytes *)left, *(const struct bytes *)right);
+}
+
+static void add_canonical_query(const struct sent *sent, struct text *text)
+{
+    struct bytes parts[8], rest = sent->exchange.request.query;
+    size_t count = 0;
+
+    while (rest.ptr && rest.len > 0) {
+        bytes_cut(rest, '&', &parts[count], &rest);
+        count++;
+    }
+    qsort(parts, count, sizeof parts[0], compare_parts);
+    for (size_t i = 0; i < count; i++) {
+        struct bytes name, value;
+
+        bytes_cut(parts[i], '=', &name, &value);
+        text_printf(text, "\n%.*s:", BYTES_ARG(name));
+        /* The only escape that these queries have. */
+        for (size_t j = 0; j < value.len; j++) {
+            if (value.ptr[j] == '%') {
+                text_add_char(text, value.ptr[j + 2] == 'D' ? '=' : ':');
+                j += 2;
+            } else {
+                text_add_char(text, value.ptr[j]);
+            }
+        }
+    }
+}
+
+static void add_string_to_sign(const struct sent *sent, struct text *text)
+{
+    static const char *const names[] = { "content-encoding",
+                                         "content-language",
+                                         "content-length",
+                                         "content-md5",
+                                         "content-type",
+                                         "date",
+                                         "if-modified-since",
+                                         "if-match",
+                                         "if-none-match",
+                                         "if-unmodified-since",
+                                         "range" };
+    const struct request *request = &sent->exchange.request;
+    const struct http_header *sorted[HEADERS_MAX];
+    size_t count = 0;
+
+    text_printf(text, "%.*s\n", BYTES_ARG(request->method_text));
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct bytes value = header_value(sent, names[i]);
+
+        if (!(strcmp(names[i], "content-length") == 0 && bytes_is(value, "0")))
+            text_add(text, value);
+        text_add_char(text, '\n');
+    }
+    for (size_t i = 0; i < request->header_count; i++) {
+        if (bytes_has_prefix(sent->headers[i].name, bytes_from_string("x-ms-")))
+            sorted[count++] = &sent->headers[i];
+    }
+    qsort(sorted, count, sizeof(sorted[0]), compare_headers);
+    for (size_t i = 0; i < count; i++)
+        text_printf(text, "%.*s:%.*s\n", BYTES_ARG(sorted[i]->name), BYTES_ARG(sorted[i]->value));
+    text_printf(text, "/" DEVELOPMENT_ACCOUNT "%.*s", BYTES_ARG(request->path));
+    add_canonical_query(sent, text);
+}
+
+static const struct hmac_sha256_ctx *prepared_key(void)
+{
+    static const char key64[] = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
+                                "K1SZFPTOtr/KBHBeksoGMGw==";
+    static struct hmac_sha256_ctx context;
+    static bool is_ready;
+    struct base64_decode_ctx decoder;
+    uint8_t key[BASE64_DECODE_LENGTH(sizeof key64)];
+    size_t size = sizeof key;
+
+    if (is_ready)
+        return &context;
+    base64_decode_init(&decoder);
+    base64_decode_update(&decoder, &size, key, sizeof key64 - 1, key64);
+    hmac_sha256_set_key(&context, size, key);
+    is_ready = true;
+    return &context;
+}
+
+static void sign(struct sent *sent)
+{
+    struct hmac_sha256_ctx context = *prepared_key();
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    char text64[BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE) + 1];
+    struct text text;
+
+    text_init(&text, sent->exchange.arena, 512);
+    add_string_to_sign(sent, &text);
+    hmac_sha256_update(&context, text.len, (const uint8_t *)text.ptr);
+    hmac_sha256_digest(&context, sizeof digest, digest);
+    encode64(digest, sizeof digest, text64);
+    add(sent, "authorization",
+        arena_printf(sent->exchange.arena, "SharedKey " DEVELOPMENT_ACCOUNT ":%s", text64));
+}
+
+static void make_request(struct sent *sent, struct server *server, size_t *ret_size)
+{
+    struct request *request = &sent->exchange.request;
+    char date[INSTANT_HTTP_SIZE];
+
+    request->headers = sent->headers;
+    request->peer = bytes_from_string("127.0.0.1:1");
+    request->peer_is_loopback = true;
+    request->listener_tag = &server->endpoint;
+    set_target(sent);
+    make_body(sent, ret_size);
+    request->content_length = *ret_size;
+    add_text(sent, "host", "127.0.0.1");
+    instant_format_http(
+        INSTANT_UNIX_EPOCH + (uint64_t)((int64_t)world->now_ns + world->wall_ns) / 100, date);
+    add_text(sent, "x-ms-date", date);
+    add_text(sent, "x-ms-version", "2021-12-02");
+    if (request->method == METHOD_PUT)
+        add_number(sent, "content-length", (int64_t)*ret_size);
+    add_condition(sent);
+    add_particular(sent);
+    sign(sent);
+}
+
+/* ---- the answer ---- */
+
+static void copy(char *to, size_t size, struct bytes from)
+{
+    (void)snprintf(to, size, "%.*s", BYTES_ARG(from));
+}
+
+static void read_etag(struct bytes text, struct reply *answer)
+{
+    char form[40];
+
+    copy(form, sizeof form, text);
+    answer->etag = strtoull(text.len > 3 ? form + 3 : "", NULL, 16);
+    (void)snprintf(form, sizeof form, "\"0x%" PRIX64 "\"", answer->etag);
+    answer->etag_is_odd = !bytes_is(text, form);
+}
+
+static void read_header(const struct http_header *header, struct reply *answer)
+{
+    const struct {
+        const char *name;
+        char *to;
+        size_t size;
+    } texts[] = {
+        { "x-ms-error-code", answer->code, sizeof answer->code },
+        { "last-modified", answer->modified, sizeof answer->modified },
+        { "content-type", answer->type, sizeof answer->type },
+        { "x-ms-lease-status", answer->lease_status, sizeof answer->lease_status },
+        { "x-ms-lease-state", answer->lease_state, sizeof answer->lease_state },
+        { "x-ms-lease-duration", answer->lease_duration, sizeof answer->lease_duration },
+        { "x-ms-lease-id", answer->lease_id, sizeof answer->lease_id },
+        { "x-ms-blob-public-access", answer->access, sizeof answer->access },
+        { "x-ms-snapshot", answer->snapshot, sizeof answer->snapshot },
+        { "content-range", answer->range, sizeof answer->range },
+    };
+    char number[32];
+
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (bytes_is_nocase(header->name, texts[i].name))
+            copy(texts[i].to, texts[i].size, header->value);
+    }
+    copy(number, sizeof number, header->value);
+    if (bytes_is_nocase(header->name, "etag"))
+        read_etag(header->value, answer);
+    else if (bytes_is_nocase(header->name, "x-ms-meta-v"))
+        answer->metadata = (unsigned)strtoul(number, NULL, 10);
+    else if (bytes_is_nocase(header->name, "x-ms-lease-time"))
+        answer->lease_time = (int)strtol(number, NULL, 10);
+    else if (bytes_is_nocase(header->name, "x-ms-blob-content-length")) {
+        answer->blob_length = strtoull(number, NULL, 10);
+        answer->has_blob_length = true;
+    }
+}
+
+static void read_head(const struct response *response, struct reply *answer)
+{
+    answer->status = response->status;
+    for (size_t i = 0; i < response->header_count; i++)
+        read_header(&response->headers[i], answer);
+    switch (response->body_kind) {
+    case BODY_NONE: /* of HEAD: what GET would have */
+        answer->length = response->body_length;
+        break;
+    case BODY_BYTES:
+        answer->length = response->body.len;
+        break;
+    case BODY_FILE:
+    case BODY_SOURCE:
+        answer->length = response->body_length;
+        break;
+    }
+}
+
+/* False: the connection is cut. */
+static bool read_source(struct sent *sent, struct reply *answer)
+{
+    struct body_source *source = sent->exchange.response.source;
+    unsigned pieces = 0;
+
+    while (answer->body_size < answer->length) {
+        size_t room = (size_t)answer->length - answer->body_size;
+        long got = source->read(source, answer->body_size, (char *)answer->body + answer->body_size,
+                                room > 32768 ? 32768 : room);
+
+        if (got == BODY_FAILED)
+            return false;
+        if (got == BODY_WAIT) {
+            wait_for_resume(sent);
+            continue;
+        }
+        assert((size_t)got <= room);
+        answer->body_size += (size_t)got;
+        if (sent->ask->stops_after > 0 && ++pieces >= sent->ask->stops_after)
+            return true;
+        if (sent->ask->pause_ns > 0)
+            sched_sleep(sent->ask->pause_ns);
+    }
+    return true;
+}
+
+static bool read_body(struct sent *sent, struct reply *answer)
+{
+    const struct response *response = &sent->exchange.response;
+
+    if (answer->length > (64u << 20))
+        world_fail("an answer of %" PRIu64 " bytes", answer->length);
+    answer->body = malloc((size_t)answer->length + 1);
+    if (sent->exchange.request.method == METHOD_HEAD)
+        return true;
+    if (response->body_kind == BODY_BYTES && answer->length > 0) {
+        memcpy(answer->body, response->body.ptr, response->body.len);
+        answer->body_size = response->body.len;
+    } else if (response->body_kind == BODY_FILE) {
+        if (sent->ask->pause_ns > 0)
+            sched_sleep(sent->ask->pause_ns);
+        else
+            sched_point();
+        if (files_peek(response->fd, answer->body, (size_t)answer->length,
+                       (off_t)response->fd_offset) != (ssize_t)answer->length)
+            world_fail("a body is to be sent from a file that does not have it");
+        answer->body_size = (size_t)answer->length;
+    } else if (response->body_kind == BODY_SOURCE) {
+        return read_source(sent, answer);
+    }
+    return true;
+}
+
+/* ---- the way through ---- */
+
+static enum http_step send_body(struct sent *sent, size_t size)
+{
+    struct bytes left = bytes_of(sent->body, size);
+    enum http_step step = HTTP_WANT_BODY;
+
+    while (left.len > 0) {
+        size_t piece = sent->ask->in_pieces && left.len > 9000 ? 9000 : left.len;
+        size_t taken = 0;
+
+        step = service_application.body(&sent->exchange, bytes_of(left.ptr, piece), &taken);
+        left = bytes_from(left, taken);
+        if (step == HTTP_WAIT)
+            wait_for_resume(sent);
+        else if (step != HTTP_WANT_BODY)
+            return step;
+        if (sent->ask->in_pieces && sent->ask->goes_away && left.len > 0)
+            return HTTP_CUT;
+        if (sent->ask->in_pieces && sent->ask->pause_ns > 0)
+            sched_sleep(sent->ask->pause_ns);
+    }
+    return HTTP_WANT_BODY;
+}
+
+/* After the last byte of the body end() follows, whether or not body() waited. */
+static enum http_step run_steps(struct sent *sent, size_t size, bool *ret_gone)
+{
+    const struct http_application *application = &service_application;
+    bool ending = false;
+    enum http_step step = application->head(&sent->exchange);
+
+    while (step == HTTP_WAIT) {
+        wait_for_resume(sent);
+        step = application->head(&sent->exchange);
+    }
+    if (step == HTTP_WANT_BODY) {
+        step = send_body(sent, size);
+        ending = step == HTTP_WANT_BODY;
+    }
+    if (ending)
+        step = application->end(&sent->exchange);
+    while (step == HTTP_WAIT) {
+        wait_for_resume(sent);
+        if (sent->ask->goes_away) {
+            *ret_gone = true;
+            return step;
+        }
+        step = application->end(&sent->exchange);
+    }
+    return step;
+}
+
+void request_send(struct server *server, unsigned slot, const struct ask *ask,
+                  struct reply *ret_answer)
+{
+    struct sent *sent = calloc(1, sizeof *sent);
+    struct reply answer = { .began_ns = world->now_ns, .commits_before = world->commits };
+    enum http_step step;
+    bool gone = false;
+    size_t size;
+
+    sent->slot = slot;
+    sent->ask = ask;
+    sent->exchange.arena = arena_new(ARENA_MAX);
+    make_request(sent, server, &size);
+    response_init(&sent->exchange.response, sent->exchange.arena);
+    current_slot = (int)slot;
+    step = run_steps(sent, size, &gone);
+    if (step == HTTP_RESPOND || gone)
+        read_head(&sent->exchange.response, &answer);
+    if (step == HTTP_RESPOND && !gone)
+        answer.came = read_body(sent, &answer);
+    answer.body_whole = answer.body_size == answer.length;
+    service_application.done(&sent->exchange);
+    current_slot = -1;
+    answer.commits_after = world->commits;
+    answer.ended_ns = world->now_ns;
+    arena_free(sent->exchange.arena);
+    free(sent->body);
+    free(sent);
+    *ret_answer = answer;
+}
+
+void answer_release(struct reply *answer)
+{
+    free(answer->body);
+    answer->body = NULL;
+}
+
+void ask_format(const struct ask *ask, char *to, size_t size)
+{
+    static const char *const conditions[] = { "", " If-Match:tag", " If-Match:*",
+                                              " If-None-Match:tag", " If-None-Match:*" };
+
+    (void)snprintf(to, size,
+                   "%s %s/%s%s%s%s%s lease=%u meta=%u act=%d proposed=%u dur=%d len=%u block=%u",
+                   op_names[ask->op], container_names[ask->container], blob_names[ask->blob],
+                   ask->snapshot[0] ? "@" : "", ask->snapshot, conditions[ask->condition],
+                   ask->has_range ? " range" : "", ask->lease_id, ask->metadata, (int)ask->act,
+                   ask->proposed, ask->duration_s, ask->content.length, ask->content.block);
+}

@@ -1,0 +1,133 @@
+/* A request of a simulated client: what it asks, how it goes through the server's application, and
+ * what came back. The signature is made here, by a reading of the reference of its own. */
+#ifndef LAGRA_SIM_REQUEST_H
+#define LAGRA_SIM_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum op {
+    OP_CREATE_CONTAINER,
+    OP_DELETE_CONTAINER,
+    OP_GET_CONTAINER,
+    OP_SET_CONTAINER_METADATA,
+    OP_GET_ACL,
+    OP_SET_ACL,
+    OP_LEASE_CONTAINER,
+    OP_LIST_BLOBS,
+    OP_LIST_CONTAINERS,
+    OP_PUT_BLOB,
+    OP_GET_BLOB,
+    OP_HEAD_BLOB,
+    OP_SET_METADATA,
+    OP_GET_METADATA,
+    OP_SET_PROPERTIES,
+    OP_LEASE_BLOB,
+    OP_SNAPSHOT,
+    OP_DELETE_BLOB,
+    OP_PUT_BLOCK,
+    OP_PUT_BLOCK_LIST,
+    OP_GET_BLOCK_LIST,
+    OPS
+};
+
+#define CONTAINERS    3u
+#define BLOBS         5u
+#define LEASE_IDS     3u
+#define BLOCK_IDS     4u
+#define SEGMENTS_MAX  6u
+#define SNAPSHOT_SIZE 32
+
+enum condition { IF_NOTHING, IF_MATCH_TAG, IF_MATCH_ANY, IF_NONE_MATCH_TAG, IF_NONE_MATCH_ANY };
+enum lease_act { ACT_ACQUIRE, ACT_RENEW, ACT_CHANGE, ACT_RELEASE, ACT_BREAK, ACTS };
+enum delete_mode { DELETE_BASE, DELETE_INCLUDE, DELETE_ONLY };
+enum list_source { FROM_COMMITTED, FROM_UNCOMMITTED, FROM_LATEST };
+
+/* Bytes of a blob: `length` bytes of the pattern of `seed`. */
+struct segment {
+    uint64_t seed;
+    uint32_t length;
+    uint8_t block; /* id + 1; 0: not of a block */
+};
+
+struct ask {
+    enum op op;
+    unsigned container, blob;
+    char snapshot[SNAPSHOT_SIZE]; /* empty: the base */
+    enum condition condition;
+    uint64_t etag;     /* of the condition */
+    unsigned lease_id; /* 0: none */
+    unsigned metadata; /* 0: none */
+    unsigned type;     /* of the content; 0: none sent */
+    unsigned access;   /* public: 0 none, 1 blob, 2 container */
+    struct segment content;
+    enum lease_act act;
+    unsigned proposed;       /* lease id; 0: none */
+    int duration_s, break_s; /* -1: infinite, none */
+    enum delete_mode delete_mode;
+    struct {
+        enum list_source source;
+        unsigned block;
+    } list[SEGMENTS_MAX];
+    unsigned list_count;
+    bool has_range;
+    uint32_t range_from, range_to;
+    /* How the client behaves. */
+    bool in_pieces;       /* the body comes in pieces */
+    uint64_t pause_ns;    /* between them */
+    bool goes_away;       /* before the answer */
+    unsigned stops_after; /* pieces of the answer's body that are read; 0: all */
+    uint64_t think_ns;    /* before the request */
+};
+
+struct reply {
+    bool came; /* else the client went away, or the connection was cut */
+    int status;
+    char code[64];
+    uint64_t etag;    /* 0: none */
+    bool etag_is_odd; /* not of the form that the service gives */
+    char modified[32];
+    unsigned metadata;
+    char type[64];
+    char lease_status[16], lease_state[16], lease_duration[16], lease_id[40], access[16];
+    char snapshot[SNAPSHOT_SIZE];
+    uint64_t length;      /* of the body, as told */
+    uint64_t blob_length; /* x-ms-blob-content-length */
+    bool has_blob_length;
+    int lease_time;
+    char range[64];
+    unsigned char *body; /* malloc; answer_release() */
+    size_t body_size;
+    bool body_whole;
+    /* When: commits before it began and before it ended, and time. */
+    uint64_t commits_before, commits_after;
+    uint64_t began_ns, ended_ns;
+};
+
+extern const char *const op_names[OPS];
+/* As the model knows them, and as they are written in a URL. */
+extern const char *const container_names[CONTAINERS];
+extern const char *const blob_names[BLOBS];
+extern const char *const lease_texts[LEASE_IDS + 1];
+extern const char *const type_texts[4];
+
+struct server;
+/* Opens the store. NULL with *ret_problem. */
+struct server *server_open(const char **ret_problem);
+bool server_healthy(const struct server *server);
+void server_close(struct server *server);
+
+/* Sends it and waits for the answer. slot: the client's number, whose commits are told to
+ * judge_committed(). */
+void request_send(struct server *server, unsigned slot, const struct ask *ask,
+                  struct reply *ret_answer);
+void answer_release(struct reply *answer);
+/* The client whose request the calling thread works on; -1: none. */
+int request_slot(void);
+
+void pattern_fill(uint64_t seed, uint64_t from, unsigned char *to, size_t size);
+void block_name(unsigned block, char to[16]);
+void ask_format(const struct ask *ask, char *to, size_t size);
+
+#endif

@@ -1,0 +1,313 @@
+/* One run: lives of a server, crashes between them, clients that go on; many runs: seeds one after
+ * the other; a failure made smaller. See README.md for what is printed. */
+#include "run.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "disk.h"
+#include "faults.h"
+#include "judge.h"
+#include "linear.h"
+#include "model.h"
+#include "request.h"
+#include "scheduler.h"
+#include "script.h"
+
+#define SECOND_NS    UINT64_C(1000000000)
+#define ANSWER_MAX_S 60
+#define LIVES_MORE   40 /* starts that a fault spoils before it is called a loop */
+
+/* ---- one life, in a process of its own ---- */
+
+static struct server *server;
+static unsigned clients_running;
+static struct wish {
+    bool is_waiting;
+    uint64_t since_ns;
+    struct ask ask;
+} wishes[SLOTS_MAX];
+
+static bool may_fail(void)
+{
+    return world->was_damaged || faults_were_seen() || !server_healthy(server);
+}
+
+static void *client(void *argument)
+{
+    unsigned slot = (unsigned)(uintptr_t)argument;
+    struct wish *wish = &wishes[slot];
+    char name[16];
+
+    (void)snprintf(name, sizeof name, "client %u", slot);
+    sched_name(name);
+    while (world->next_request[slot] < world->plan.operations && server_healthy(server)) {
+        struct reply answer;
+
+        script_draw(slot, world->next_request[slot]++, &wish->ask);
+        if (wish->ask.think_ns > 0)
+            sched_sleep(wish->ask.think_ns);
+        wish->since_ns = world->now_ns;
+        wish->is_waiting = true;
+        judge_asked(slot, &wish->ask);
+        request_send(server, slot, &wish->ask, &answer);
+        judge_answered(slot, &answer, may_fail());
+        wish->is_waiting = false;
+        answer_release(&answer);
+    }
+    clients_running--;
+    return NULL;
+}
+
+static void start_clients(void)
+{
+    for (unsigned i = 0; i < world->plan.clients; i++) {
+        pthread_t id;
+
+        if (world->plan.skip_clients >> i & 1)
+            continue;
+        clients_running++;
+        pthread_create(&id, NULL, client, (void *)(uintptr_t)i);
+    }
+}
+
+/* When faults have stopped, every request is answered within a minute. What a client lets wait by
+ * its own pauses is not counted: those are shorter. */
+static void check_liveness(uint64_t calm_since_ns)
+{
+    for (unsigned i = 0; i < SLOTS_MAX; i++) {
+        const struct wish *wish = &wishes[i];
+        uint64_t since = wish->since_ns > calm_since_ns ? wish->since_ns : calm_since_ns;
+        char asked[300];
+
+        if (!wish->is_waiting || world->now_ns < since + (ANSWER_MAX_S + 60) * SECOND_NS)
+            continue;
+        ask_format(&wish->ask, asked, sizeof asked);
+        world_fail("no answer for %d s: %s", ANSWER_MAX_S, asked);
+    }
+}
+
+static void wait_for_clients(void)
+{
+    uint64_t calm_since_ns = 0;
+
+    while (clients_running > 0) {
+        sched_sleep(SECOND_NS / 20);
+        if (!server_healthy(server)) {
+            if (!faults_were_seen())
+                world_fail("the store has failed without a fault");
+            world_end(OUTCOME_FINAL);
+        }
+        if (!faults_have_stopped())
+            continue;
+        if (calm_since_ns == 0)
+            calm_since_ns = world->now_ns;
+        check_liveness(calm_since_ns);
+    }
+    if (!server_healthy(server))
+        world_end(OUTCOME_FINAL);
+}
+
+/* All is quiet: what is there is what the model has, and what clients were told has an order. */
+static void check_end(void)
+{
+    world->acknowledged = world->commits;
+    if (!judge_take_stock(server, may_fail()))
+        world_end(OUTCOME_FINAL);
+    linear_check();
+    if (world_once_in(STREAM_SYSTEM, 2))
+        server_close(server);
+    world_end(OUTCOME_DONE);
+}
+
+static noreturn void live(bool calm)
+{
+    const char *problem;
+
+    sched_begin();
+    faults_begin(calm);
+    judge_begin_life();
+    server = server_open(&problem);
+    if (!server) {
+        world_say("refused: %s", problem);
+        if (!faults_were_seen() && !world->was_damaged)
+            world_fail("the store does not open after a %s: %s",
+                       world->power_lost ? "power cut" : "kill", problem);
+        world_end(OUTCOME_REFUSED);
+    }
+    if (!judge_take_stock(server, may_fail()))
+        world_end(OUTCOME_FINAL);
+    if (world->was_damaged)
+        world_end(OUTCOME_DONE);
+    start_clients();
+    wait_for_clients();
+    check_end();
+    world_end(OUTCOME_DONE);
+}
+
+/* Assertions of ours are defects. The record engine has some that a failing disk can reach: then
+ * the process ends, as by a kill. */
+noreturn void __assert_fail(const char *expression, const char *file, unsigned line,
+                            const char *function)
+{
+    if (strstr(file, "src/") || strstr(file, "tests/") || !faults_were_seen())
+        world_fail("%s:%u: %s: %s", file, line, function, expression);
+    world->power_lost = false;
+    world_end(OUTCOME_KILLED);
+}
+
+/* ---- one run ---- */
+
+static void end_by_signal(int status)
+{
+    if (!WIFSIGNALED(status))
+        return;
+    if (WTERMSIG(status) == SIGABRT && (world->plan.faults & FAULT_ERRORS)) {
+        world->outcome = OUTCOME_KILLED; /* the record engine gave up */
+        world->power_lost = false;
+        return;
+    }
+    world->outcome = OUTCOME_FAILED;
+    (void)snprintf(world->failure, sizeof world->failure, "the process ended by signal %d%s",
+                   WTERMSIG(status), WTERMSIG(status) == SIGKILL ? ": it hung" : "");
+}
+
+static void run_life(bool calm)
+{
+    int status = 0;
+    pid_t child;
+
+    world->outcome = OUTCOME_RUNNING;
+    child = fork();
+    assert(child >= 0);
+    if (child == 0) {
+        alarm(120); /* of real time */
+        signal(SIGALRM, SIG_DFL);
+        live(calm);
+    }
+    while (waitpid(child, &status, 0) < 0)
+        continue;
+    end_by_signal(status);
+    if (WIFEXITED(status) && WEXITSTATUS(status) != (int)world->outcome) {
+        world->outcome = OUTCOME_FAILED;
+        (void)snprintf(world->failure, sizeof world->failure, "the process left by exit(%d)",
+                       WEXITSTATUS(status));
+    }
+}
+
+/* Between two lives: what is left of the disk. */
+static void crash(void)
+{
+    char what[200];
+
+    world->crashes++;
+    if (world->outcome != OUTCOME_KILLED)
+        world->power_lost = (world->plan.faults & FAULT_POWER) && world_once_in(STREAM_CRASH, 2);
+    if (world->power_lost)
+        disk_power_cut();
+    else
+        disk_kill();
+    if ((world->plan.faults & FAULT_DAMAGE) && disk_damage(what, sizeof what)) {
+        world->was_damaged = true;
+        world_say("damage: %s", what);
+    }
+}
+
+bool run_plan(const struct plan *plan)
+{
+    unsigned lives = 0;
+
+    world_begin(plan);
+    disk_begin();
+    model_begin();
+    linear_begin();
+    for (;;) {
+        bool calm = lives >= plan->lives || world->was_damaged;
+
+        world->life = lives;
+        run_life(calm);
+        lives++;
+        if (world->outcome == OUTCOME_DONE || world->outcome == OUTCOME_FAILED)
+            break;
+        if (world->was_damaged && world->outcome == OUTCOME_REFUSED) {
+            world->outcome = OUTCOME_DONE;
+            break;
+        }
+        if (lives > plan->lives + LIVES_MORE) {
+            world->outcome = OUTCOME_FAILED;
+            (void)snprintf(world->failure, sizeof world->failure,
+                           "faults have ended, and %d starts did not heal it", LIVES_MORE);
+            break;
+        }
+        crash();
+    }
+    return world->outcome == OUTCOME_DONE;
+}
+
+void run_draw(uint64_t seed, struct plan *plan)
+{
+    static const unsigned clients[] = { 1, 2, 3, 4, 6, 8, 16, 40 };
+    uint64_t draw = world_mix(seed ^ 0xD1CE);
+
+    plan->seed = seed;
+    plan->clients = clients[draw % 8];
+    plan->operations = 40 + (unsigned)(draw >> 8) % 400 / plan->clients;
+    plan->lives = 0;
+    plan->faults = 0;
+    if (draw >> 20 & 1)
+        plan->faults |= FAULT_CLIENTS;
+    if ((draw >> 21 & 3) != 0) {
+        plan->lives = 1 + (unsigned)(draw >> 24) % 5;
+        plan->faults |= FAULT_KILL | FAULT_POWER;
+    }
+    if ((draw >> 32 & 3) == 0)
+        plan->faults |= FAULT_ERRORS | FAULT_SPACE | FAULT_FILES | FAULT_SHORT | FAULT_LATENCY;
+}
+
+/* ---- making a failure smaller ---- */
+
+static bool still_fails(const struct plan *plan, struct plan *smallest)
+{
+    if (run_plan(plan))
+        return false;
+    *smallest = *plan;
+    return true;
+}
+
+void run_shrink(struct plan *smallest)
+{
+    unsigned tries = 0;
+    struct plan plan;
+
+    for (unsigned bit = 1; bit <= FAULT_ALL; bit <<= 1) {
+        plan = *smallest;
+        plan.faults &= ~bit;
+        if (plan.faults != smallest->faults)
+            still_fails(&plan, smallest);
+    }
+    while (smallest->lives > 0 && tries++ < 10) {
+        plan = *smallest;
+        plan.lives--;
+        if (!still_fails(&plan, smallest))
+            break;
+    }
+    for (unsigned i = 0; i < smallest->clients && i < 32; i++) {
+        plan = *smallest;
+        plan.skip_clients |= 1u << i;
+        still_fails(&plan, smallest);
+    }
+    for (tries = 0; smallest->operations > 1 && tries < 20; tries++) {
+        plan = *smallest;
+        plan.operations -= 1 + plan.operations / 3;
+        if (!still_fails(&plan, smallest))
+            break;
+    }
+    run_plan(smallest);
+}

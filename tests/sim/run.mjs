@@ -1,0 +1,61 @@
+#!/usr/bin/env node
+// The simulator: run.mjs --build FOLDER [--soak]
+//
+//   seeds     those that once failed (seeds.txt) pass now
+//   alike     the same seed gives the same run
+//   campaign  new seeds for LAGRA_SIM_SECONDS (60; with --soak 300, from a start of its own)
+//
+// A failure prints one command that replays it. Last line: "sim: N passed, N failed".
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const { values: options } = parseArgs({
+    options: { build: { type: 'string' }, soak: { type: 'boolean', default: false } },
+});
+const program = path.join(path.resolve(options.build), 'tests/sim/simulate');
+const seconds = process.env.LAGRA_SIM_SECONDS ?? (options.soak ? '300' : '60');
+const count = { passed: 0, failed: 0 };
+
+function simulate(args) {
+    const child = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
+
+    return { passed: child.status === 0, output: child.stdout + child.stderr };
+}
+
+function check(name, passed, output) {
+    count[passed ? 'passed' : 'failed']++;
+    console.log(`${passed ? 'passed' : 'FAILED'}: ${name}`);
+    if (!passed)
+        console.log(output.trimEnd());
+}
+
+/** Lines of "options   # what it found". */
+function knownSeeds() {
+    return readFileSync(path.join(HERE, 'seeds.txt'), 'utf8').split('\n')
+        .map((line) => line.split('#').map((part) => part.trim()))
+        .filter(([args]) => args);
+}
+
+if (existsSync(program)) {
+    for (const [args, what] of knownSeeds()) {
+        const { passed, output } = simulate(['--no-shrink', ...args.split(/\s+/)]);
+        check(`${args} (${what})`, passed, output);
+    }
+    for (const seed of ['4', '11']) {
+        const { passed, output } = simulate(['--twice', '--seed', seed]);
+        check(`seed ${seed} runs twice alike`, passed, output);
+    }
+    const start = options.soak ? String(Date.now() * 1000) : '1';
+    const { passed, output } = simulate(['--seed', start, '--seconds', seconds]);
+    check(`${seconds} s from seed ${start}: ${output.trimEnd().split('\n').at(-1)}`, passed, output);
+    console.log(`sim: ${count.passed} passed, ${count.failed} failed`);
+} else {
+    console.log('skipped: not built with sanitizers, which have threads and files of their own');
+    console.log('sim: 0 passed, 0 failed, 1 skipped');
+}
+process.exitCode = count.failed === 0 ? 0 : 1;

@@ -1,0 +1,219 @@
+/* Requests over few names, with values on the edges. */
+#include "script.h"
+
+#include <string.h>
+
+#include "judge.h"
+#include "world.h"
+
+#define SECOND_NS 1000000000ull
+
+struct draws {
+    uint64_t state;
+};
+
+static unsigned draw(struct draws *draws, unsigned below)
+{
+    draws->state += 0x9E3779B97F4A7C15u;
+    return (unsigned)(world_mix(draws->state) >> 20) % below;
+}
+
+static const unsigned weights[OPS] = {
+    [OP_CREATE_CONTAINER] = 6, [OP_DELETE_CONTAINER] = 1,
+    [OP_GET_CONTAINER] = 2,    [OP_SET_CONTAINER_METADATA] = 2,
+    [OP_GET_ACL] = 1,          [OP_SET_ACL] = 1,
+    [OP_LEASE_CONTAINER] = 2,  [OP_LIST_BLOBS] = 4,
+    [OP_LIST_CONTAINERS] = 1,  [OP_PUT_BLOB] = 20,
+    [OP_GET_BLOB] = 16,        [OP_HEAD_BLOB] = 8,
+    [OP_SET_METADATA] = 6,     [OP_GET_METADATA] = 2,
+    [OP_SET_PROPERTIES] = 3,   [OP_LEASE_BLOB] = 8,
+    [OP_SNAPSHOT] = 4,         [OP_DELETE_BLOB] = 7,
+    [OP_PUT_BLOCK] = 8,        [OP_PUT_BLOCK_LIST] = 6,
+    [OP_GET_BLOCK_LIST] = 3,
+};
+
+static enum op draw_op(struct draws *draws)
+{
+    unsigned total = 0, at;
+
+    for (unsigned i = 0; i < OPS; i++)
+        total += weights[i];
+    at = draw(draws, total);
+    for (unsigned i = 0; i < OPS; i++) {
+        if (at < weights[i])
+            return (enum op)i;
+        at -= weights[i];
+    }
+    return OP_HEAD_BLOB;
+}
+
+/* Small bodies lie in records, larger ones in pieces; sectors of pieces are 64 KiB. */
+static uint32_t draw_length(struct draws *draws)
+{
+    static const uint32_t edges[] = { 0,     1,     2,     511,   512,   4095,   4096,   16383,
+                                      16384, 16385, 65535, 65536, 65537, 131072, 200000, 10 };
+
+    return draw(draws, 3) == 0 ? edges[draw(draws, 16)] : draw(draws, 2000);
+}
+
+static void draw_content(struct draws *draws, struct ask *ask)
+{
+    ask->content.seed = world_mix(draws->state);
+    ask->content.length = draw_length(draws);
+    if (ask->op == OP_PUT_BLOCK) {
+        ask->content.block = (uint8_t)(1 + draw(draws, BLOCK_IDS));
+        if (ask->content.length == 0)
+            ask->content.length = 7;
+    }
+}
+
+static void draw_lease(struct draws *draws, struct ask *ask)
+{
+    static const int breaks[] = { -1, -1, 0, 1, 30, 60 };
+
+    ask->act = (enum lease_act)draw(draws, ACTS);
+    ask->lease_id = 0;
+    if (ask->act == ACT_RENEW || ask->act == ACT_CHANGE || ask->act == ACT_RELEASE)
+        ask->lease_id = 1 + draw(draws, LEASE_IDS);
+    if (ask->act == ACT_ACQUIRE || ask->act == ACT_CHANGE)
+        ask->proposed = 1 + draw(draws, LEASE_IDS);
+    ask->duration_s = draw(draws, 2) == 0 ? -1 : 15 + (int)draw(draws, 46);
+    ask->break_s = breaks[draw(draws, 6)];
+}
+
+static void draw_list(struct draws *draws, struct ask *ask)
+{
+    ask->list_count = draw(draws, SEGMENTS_MAX + 1);
+    for (unsigned i = 0; i < ask->list_count; i++) {
+        unsigned block = draw(draws, BLOCK_IDS);
+        enum list_source source =
+            draw(draws, 3) > 0 ? FROM_LATEST : (enum list_source)draw(draws, 3);
+
+        /* An id has one source in a list. */
+        for (unsigned j = 0; j < i; j++) {
+            if (ask->list[j].block == block)
+                source = ask->list[j].source;
+        }
+        ask->list[i].block = block;
+        ask->list[i].source = source;
+    }
+}
+
+static void draw_condition(struct draws *draws, struct ask *ask)
+{
+    static const bool takes[OPS] = {
+        [OP_PUT_BLOB] = true,      [OP_GET_BLOB] = true,     [OP_HEAD_BLOB] = true,
+        [OP_SET_METADATA] = true,  [OP_GET_METADATA] = true, [OP_SET_PROPERTIES] = true,
+        [OP_LEASE_BLOB] = true,    [OP_SNAPSHOT] = true,     [OP_DELETE_BLOB] = true,
+        [OP_PUT_BLOCK_LIST] = true
+    };
+    bool reads = ask->op == OP_GET_BLOB || ask->op == OP_HEAD_BLOB || ask->op == OP_GET_METADATA;
+
+    if (!takes[ask->op] || draw(draws, 4) != 0)
+        return;
+    ask->condition = (enum condition)draw(draws, 5);
+    if (ask->condition == IF_NONE_MATCH_ANY && reads)
+        ask->condition = IF_MATCH_ANY;
+    if (ask->condition == IF_MATCH_TAG || ask->condition == IF_NONE_MATCH_TAG) {
+        ask->etag = judge_known_etag(ask->container, ask->blob);
+        if (ask->etag == 0 || draw(draws, 6) == 0)
+            ask->etag = 0x8DE000000000000 + draw(draws, 1000);
+    }
+}
+
+static void draw_behaviour(struct draws *draws, struct ask *ask)
+{
+    if (draw(draws, 40) == 0)
+        ask->think_ns = draw(draws, 30) * SECOND_NS;
+    if ((world->plan.faults & FAULT_CLIENTS) == 0)
+        return;
+    ask->in_pieces = draw(draws, 3) == 0;
+    if (draw(draws, 8) == 0)
+        ask->pause_ns = draw(draws, 2) == 0 ? SECOND_NS : 1000000;
+    ask->goes_away = draw(draws, 25) == 0;
+    if (draw(draws, 12) == 0)
+        ask->stops_after = 1 + draw(draws, 2);
+}
+
+static bool takes_lease_id(enum op op)
+{
+    return op != OP_CREATE_CONTAINER && op != OP_LIST_BLOBS && op != OP_LIST_CONTAINERS &&
+           op != OP_LEASE_BLOB && op != OP_LEASE_CONTAINER;
+}
+
+static void draw_particular(struct draws *draws, struct ask *ask)
+{
+    switch ((int)ask->op) {
+    case OP_PUT_BLOB:
+    case OP_PUT_BLOCK:
+        draw_content(draws, ask);
+        break;
+    case OP_PUT_BLOCK_LIST:
+        draw_list(draws, ask);
+        break;
+    case OP_LEASE_BLOB:
+    case OP_LEASE_CONTAINER:
+        draw_lease(draws, ask);
+        break;
+    case OP_SET_ACL:
+        ask->access = draw(draws, 3);
+        break;
+    case OP_GET_BLOB:
+        ask->has_range = draw(draws, 3) == 0;
+        ask->range_from = draw(draws, 2) == 0 ? draw_length(draws) : 0;
+        ask->range_to = ask->range_from + draw_length(draws);
+        break;
+    case OP_DELETE_BLOB:
+        ask->delete_mode = (enum delete_mode)draw(draws, 3);
+        break;
+    default:
+        break;
+    }
+}
+
+static void draw_snapshot(struct draws *draws, struct ask *ask)
+{
+    bool takes = ask->op == OP_GET_BLOB || ask->op == OP_HEAD_BLOB || ask->op == OP_GET_METADATA ||
+                 ask->op == OP_DELETE_BLOB;
+
+    if (!takes || draw(draws, 5) != 0)
+        return;
+    memcpy(ask->snapshot, judge_known_snapshot(ask->container, ask->blob), SNAPSHOT_SIZE);
+    if (!ask->snapshot[0])
+        return;
+    ask->delete_mode = DELETE_BASE;
+    ask->condition = IF_NOTHING;
+    ask->lease_id = 0;
+}
+
+void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
+{
+    struct draws draws = { .state = world_mix(world->plan.seed * 1000003 + client) + number * 64 };
+    struct ask ask = { .op = draw_op(&draws), .break_s = -1 };
+
+    draws.state = world_mix(draws.state);
+    ask.container = draw(&draws, 8) == 0 ? 1 + draw(&draws, CONTAINERS - 1) : 0;
+    ask.blob = draw(&draws, 2) == 0 ? 0 : draw(&draws, BLOBS);
+    if (number == 0 && client % 2 == 0)
+        ask.op = OP_CREATE_CONTAINER;
+    if (ask.op >= OP_PUT_BLOB || ask.op == OP_CREATE_CONTAINER ||
+        ask.op == OP_SET_CONTAINER_METADATA)
+        ask.metadata = draw(&draws, 1000);
+    if (ask.op == OP_PUT_BLOB || ask.op == OP_PUT_BLOCK_LIST || ask.op == OP_SET_PROPERTIES)
+        ask.type = 1 + draw(&draws, 3);
+    if (takes_lease_id(ask.op) && draw(&draws, 5) == 0)
+        ask.lease_id = 1 + draw(&draws, LEASE_IDS);
+    draw_condition(&draws, &ask);
+    draw_particular(&draws, &ask);
+    draw_snapshot(&draws, &ask);
+    if (ask.op == OP_SNAPSHOT && judge_known_snapshots(ask.container, ask.blob) > 1) {
+        ask.op = OP_HEAD_BLOB;
+        ask.condition = IF_NOTHING;
+    }
+    if (ask.op != OP_PUT_BLOB && ask.op != OP_SET_METADATA && ask.op != OP_PUT_BLOCK_LIST &&
+        ask.op != OP_SNAPSHOT && ask.op != OP_CREATE_CONTAINER &&
+        ask.op != OP_SET_CONTAINER_METADATA)
+        ask.metadata = 0;
+    draw_behaviour(&draws, &ask);
+    *ret_ask = ask;
+}

@@ -1,0 +1,98 @@
+/* What all lives of a simulated server have in common: one mapping at a fixed address that every
+ * forked process shares. The disk, the model and the clients' knowledge lie in it; whatever lies
+ * elsewhere dies with the process at a crash, as a server's memory does. */
+#ifndef LAGRA_SIM_WORLD_H
+#define LAGRA_SIM_WORLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+
+/* Independent streams of random numbers: dropping operations does not move the faults. */
+enum stream { STREAM_SCHEDULE, STREAM_SYSTEM, STREAM_FAULTS, STREAM_CRASH, STREAM_PLAN, STREAMS };
+
+/* Which faults a run may have: bits, so that the shrinker can take them away one by one. */
+enum {
+    FAULT_KILL = 1,      /* the process dies, the page cache lives */
+    FAULT_POWER = 2,     /* any part of what was not synced is lost */
+    FAULT_ERRORS = 4,    /* EIO from reads, writes and syncs */
+    FAULT_SPACE = 8,     /* ENOSPC by a budget of pages */
+    FAULT_FILES = 16,    /* EMFILE by a budget of descriptors */
+    FAULT_SHORT = 32,    /* short and interrupted calls */
+    FAULT_LATENCY = 64,  /* calls that take up to 30 s */
+    FAULT_DAMAGE = 128,  /* rot, lost, misdirected writes on synced data */
+    FAULT_CLIENTS = 256, /* clients that are slow, stop, or go away */
+    FAULT_ALL = 511,
+};
+
+/* The numbers that make a run; printed by a failure, taken from the command line. */
+struct plan {
+    uint64_t seed;
+    unsigned clients;
+    unsigned operations;   /* of each client */
+    unsigned lives;        /* of the server: crashes + 1 */
+    unsigned faults;       /* FAULT_ bits */
+    unsigned skip_clients; /* bits of clients that do nothing */
+    unsigned planted;      /* a defect that is built into the simulated server; 0: none */
+    bool verbose;
+};
+
+enum outcome {
+    OUTCOME_RUNNING,
+    OUTCOME_DONE,    /* all clients have finished */
+    OUTCOME_KILLED,  /* the plan's crash */
+    OUTCOME_FINAL,   /* the store said that a fault is final: a restart must heal it */
+    OUTCOME_REFUSED, /* the store did not open */
+    OUTCOME_FAILED,  /* a judge spoke */
+};
+
+struct world {
+    struct plan plan;
+    uint64_t random[STREAMS];
+    uint64_t now_ns; /* virtual, monotonic */
+    int64_t wall_ns; /* what the wall clock is ahead of it */
+    uint64_t trace;  /* hash of all that happened */
+    uint64_t switches, points;
+    enum outcome outcome;
+    unsigned life;
+    bool was_damaged; /* synced data was changed: wrong answers only must not be silent */
+    bool power_lost;  /* how the last life ended */
+    char failure[1024];
+    uint64_t requests, commits, crashes, faults, refused, checks;
+    struct disk *disk;
+    struct model *model;
+    struct registers *registers;
+    unsigned next_request[48]; /* of each client */
+    uint64_t acknowledged;     /* no crash may take back this commit or one before it */
+    /* Memory: below. */
+    char *free_from;
+    void *free_lists[40];
+};
+extern struct world *const world;
+
+/* Maps the world, empty. Once in a process, before any fork. */
+void world_map(void);
+/* Empties it and begins anew with this plan. */
+void world_begin(const struct plan *plan);
+
+/* Memory of the world, zeroed; freed memory is used again. */
+void *world_alloc(size_t size);
+void world_free(void *memory, size_t size);
+char *world_string(const char *text);
+
+uint64_t world_random(enum stream stream);
+/* 0..below-1 */
+unsigned world_draw(enum stream stream, unsigned below);
+/* True once in `times`. */
+bool world_once_in(enum stream stream, unsigned times);
+void world_trace(uint64_t value);
+uint64_t world_mix(uint64_t value);
+
+/* A judge's verdict: the run is over. */
+noreturn void world_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The life is over. */
+noreturn void world_end(enum outcome outcome);
+void world_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif
