@@ -1,7 +1,8 @@
 /* The record of a blob: how it lies in its partition (the key, the encoding) and back.
  *
  * Value, version 1:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5, 4 nothing staged,
- *   8 content is alone, 16 content is without pieces) | created | etag | modified | snapshot |
+ *   8 content is alone, 16 content is without pieces, 32 content has runs, 64 content is in a
+ *   chain) | created | etag | modified | snapshot |
  *   lease | content id, length, block count | content type, encoding, language,
  *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged) | metadata (bytes) | tier u8 |
  *   tier changed
@@ -18,6 +19,8 @@ enum {
     FLAG_NOTHING_STAGED = 4,
     FLAG_ALONE = 8,
     FLAG_WITHOUT_PIECES = 16,
+    FLAG_HAS_RUNS = 32,
+    FLAG_IN_CHAIN = 64,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -86,7 +89,9 @@ static uint8_t flags_of(const struct blob *blob)
                      (blob->http.has_md5 ? FLAG_MD5 : 0u) |
                      (blob->nothing_staged ? FLAG_NOTHING_STAGED : 0u) |
                      (blob->content.is_alone ? FLAG_ALONE : 0u) |
-                     (blob->content.without_pieces ? FLAG_WITHOUT_PIECES : 0u);
+                     (blob->content.without_pieces ? FLAG_WITHOUT_PIECES : 0u) |
+                     (blob->content.has_runs ? FLAG_HAS_RUNS : 0u) |
+                     (blob->content.in_chain ? FLAG_IN_CHAIN : 0u);
 
     return (uint8_t)flags;
 }
@@ -132,6 +137,8 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     blob.nothing_staged = (flags & FLAG_NOTHING_STAGED) != 0;
     blob.content.is_alone = (flags & FLAG_ALONE) != 0;
     blob.content.without_pieces = (flags & FLAG_WITHOUT_PIECES) != 0;
+    blob.content.has_runs = (flags & FLAG_HAS_RUNS) != 0;
+    blob.content.in_chain = (flags & FLAG_IN_CHAIN) != 0;
     blob.created = decode_u64(&in);
     blob.etag.v = decode_u64(&in);
     blob.modified = decode_u64(&in);

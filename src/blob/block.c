@@ -1,6 +1,7 @@
 /* Put Block: stages one block of a block blob to be. Nobody sees it before a Put Block List names
  * it. */
 #include "blob/blob_operations.h"
+#include "blob/uncommitted.h"
 
 /* What is staged so far. Blocks that expired count as none, and are deleted with this change. */
 static enum store_result read_staged(struct decision *d, struct uncommitted *ret_total)
@@ -15,8 +16,9 @@ static enum store_result read_staged(struct decision *d, struct uncommitted *ret
     result = uncommitted_read(d->before, d->arena, ret_total);
     if (result || ret_total->count == 0 || !blocks_expired(ret_total->last_put, d->now))
         return result;
+    result = uncommitted_drop(d->before, d->changes, d->arena, ret_total, NULL, &d->leaves_more);
     *ret_total = (struct uncommitted){ .count = 0 };
-    return uncommitted_clear(d->before, d->changes, d->arena);
+    return result;
 }
 
 /* One more block is one too many, unless it replaces one. */
@@ -27,7 +29,7 @@ static enum error check_count(struct decision *d, const struct uncommitted *tota
 
     if (total->count < UNCOMMITTED_BLOCKS_MAX)
         return OK;
-    result = uncommitted_find(d->before, d->arena, id, &block);
+    result = uncommitted_find(d->before, d->arena, total, id, &block);
     if (result == STORE_NOT_FOUND)
         return E_UncommittedBlockCountExceedsLimit;
     return result ? decision_fail_store(d, result) : OK;

@@ -54,8 +54,8 @@ static enum store_result read_staged(struct decision *d, struct content_block **
                                      size_t *ret_count)
 {
     const struct blob_state *state = blob_state(d);
-    struct uncommitted total;
     enum store_result result;
+    struct uncommitted total;
 
     *ret_blocks = NULL;
     *ret_count = 0;
@@ -64,7 +64,7 @@ static enum store_result read_staged(struct decision *d, struct content_block **
     result = uncommitted_read(d->before, d->arena, &total);
     if (result || total.count == 0 || blocks_expired(total.last_put, d->now))
         return result;
-    return uncommitted_list(d->before, d->arena, ret_blocks, ret_count);
+    return uncommitted_list(d->before, d->arena, &total, ret_blocks, ret_count);
 }
 
 static enum store_result read_committed(struct decision *d, struct content_block **ret_blocks,
@@ -81,9 +81,9 @@ static enum store_result read_committed(struct decision *d, struct content_block
 
 /* ---- Put Block List ---- */
 
-/* Both kinds of blocks of the blob, by id. */
+/* Both kinds of blocks of the blob, by id. *ret_blocks: the staged ones. */
 static enum store_result index_both(struct decision *d, struct block_index *ret_committed,
-                                    struct block_index *ret_staged)
+                                    struct block_index *ret_staged, struct named_blocks *ret_blocks)
 {
     struct content_block *blocks;
     size_t count;
@@ -97,18 +97,19 @@ static enum store_result index_both(struct decision *d, struct block_index *ret_
     if (result)
         return result;
     *ret_staged = index_blocks(d, blocks, count);
+    *ret_blocks = (struct named_blocks){ .staged = blocks, .staged_count = count };
     return STORE_OK;
 }
 
 /* The blocks that the list names, in its order. rest: Put-Block-List "Request Body" */
 static enum error choose_blocks(struct decision *d, const struct put_block_list_parameters *p,
-                                struct content_block **ret_blocks)
+                                struct named_blocks *ret_blocks)
 {
     struct content_block *chosen = arena_array(d->arena, p->choice_count, sizeof *chosen);
     struct block_index committed, staged;
     enum store_result result;
 
-    result = index_both(d, &committed, &staged);
+    result = index_both(d, &committed, &staged, ret_blocks);
     if (result)
         return blob_fail_content(d, result);
     for (size_t i = 0; i < p->choice_count; i++) {
@@ -123,7 +124,8 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
             return E_InvalidBlockList;
         chosen[i] = *block;
     }
-    *ret_blocks = chosen;
+    ret_blocks->named = chosen;
+    ret_blocks->named_count = p->choice_count;
     return OK;
 }
 
@@ -134,7 +136,7 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
 enum error put_block_list_decide(struct decision *d, const struct put_block_list_parameters *p,
                                  struct put_block_list_result *r)
 {
-    struct content_block *blocks = NULL;
+    struct named_blocks blocks;
     struct blob blob;
     enum error e;
 
@@ -144,10 +146,10 @@ enum error put_block_list_decide(struct decision *d, const struct put_block_list
     e = create_blob_begin(d, &p->create, &blob);
     if (e)
         return e;
-    blob.content = content_from_blocks(d->changes, blob.etag.v, blocks, p->choice_count);
+    blob.content = content_from_blocks(d->changes, blob.etag.v, blocks.named, blocks.named_count);
     r->etag = blob.etag;
     r->modified = blob.modified;
-    return create_blob_commit(d, &blob);
+    return create_blob_commit(d, &blob, &blocks);
 }
 
 /* ---- Get Block List ---- */

@@ -35,10 +35,12 @@ enum error create_blob_begin(struct decision *d, const struct create_blob *given
     return OK;
 }
 
-/* Drops what the blob was made of until now. A reference that the new content has to the same piece
- * cancels out. */
-static enum store_result give_up_old(struct decision *d)
+/* Drops what the blob was made of until now, but for what the new content is made of. */
+static enum store_result give_up_old(struct decision *d, struct content *content,
+                                     const struct named_blocks *blocks)
 {
+    const struct named_blocks none = { .named_count = 0 };
+    const struct named_blocks *kept = blocks ? blocks : &none;
     const struct blob_state *state = blob_state(d);
     struct uncommitted total;
     enum store_result result;
@@ -46,7 +48,8 @@ static enum store_result give_up_old(struct decision *d)
     if (!state->found)
         return STORE_OK;
     if (d->subject.exists) {
-        result = content_give_up(d->before, d->changes, d->arena, &state->blob.content, 1);
+        result = content_replace(d->before, d->changes, d->arena, &state->blob.content, content,
+                                 kept->named, kept->named_count, &d->leaves_more);
         if (result)
             return result;
     }
@@ -55,12 +58,13 @@ static enum store_result give_up_old(struct decision *d)
     result = uncommitted_read(d->before, d->arena, &total);
     if (result || total.count == 0)
         return result;
-    return uncommitted_clear(d->before, d->changes, d->arena);
+    return uncommitted_drop(d->before, d->changes, d->arena, &total, blocks, &d->leaves_more);
 }
 
-enum error create_blob_commit(struct decision *d, const struct blob *blob)
+enum error create_blob_commit(struct decision *d, struct blob *blob,
+                              const struct named_blocks *blocks)
 {
-    enum store_result result = give_up_old(d);
+    enum store_result result = give_up_old(d, &blob->content, blocks);
 
     if (result)
         return blob_fail_content(d, result);

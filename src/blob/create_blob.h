@@ -4,13 +4,16 @@
 #define LAGRA_BLOB_CREATE_BLOB_H
 
 #include "blob/blob_operations.h"
+#include "blob/uncommitted.h"
 
 /* The blob to be: what the request says and what it keeps of the blob that was (lease, creation
  * time, tier). Its content is empty so far.
  * returns OK, E_BlobArchived */
 enum error create_blob_begin(struct decision *d, const struct create_blob *given,
                              struct blob *ret_blob);
-/* Gives up the content and the uncommitted blocks that were, and writes the blob. */
-enum error create_blob_commit(struct decision *d, const struct blob *blob);
+/* Gives up the content and the uncommitted blocks that were, and writes the blob.
+ * blocks: what the new content is made of; NULL: of bytes that are no blocks. */
+enum error create_blob_commit(struct decision *d, struct blob *blob,
+                              const struct named_blocks *blocks);
 
 #endif

@@ -1,5 +1,6 @@
 /* Delete Blob: the base blob, its snapshots, or one snapshot. */
 #include "blob/blob_operations.h"
+#include "blob/uncommitted.h"
 
 /* What goes with the blobs that are deleted: each content once, however many of them hold it. */
 struct contents {
@@ -37,7 +38,7 @@ static enum store_result give_up_contents(struct decision *d, const struct conte
     for (size_t i = 0; i < contents->count; i++) {
         enum store_result result =
             content_give_up(d->before, d->changes, d->arena, &contents->items[i].content,
-                            contents->items[i].holders);
+                            contents->items[i].holders, &d->leaves_more);
 
         if (result)
             return result;
@@ -80,7 +81,7 @@ static enum store_result delete_base(struct decision *d, struct contents *conten
     result = uncommitted_read(d->before, d->arena, &total);
     if (result || total.count == 0)
         return result;
-    return uncommitted_clear(d->before, d->changes, d->arena);
+    return uncommitted_drop(d->before, d->changes, d->arena, &total, NULL, &d->leaves_more);
 }
 
 static enum error refuse_if_snapshots(struct decision *d)

@@ -16,5 +16,5 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     blob.content = content_from_body(d->changes, blob.etag.v, body);
     r->etag = blob.etag;
     r->modified = blob.modified;
-    return create_blob_commit(d, &blob);
+    return create_blob_commit(d, &blob, NULL);
 }

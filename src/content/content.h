@@ -1,19 +1,26 @@
-/* Bytes of a blob, on the records and pieces of its partition.
+/* The bytes of a blob, on the records and pieces of its partition.
  *
  * A content is immutable once committed and has an id unique in its partition (the ticks of the
- * change that made it). Its map is a run of segments, each one INNER record of bounded size, in
- * order of the bytes (segment.h draws them): entries of {block id, inline bytes or pieces}. A key
- * tells where its segment ENDS, so the segment that holds offset x is the first record after x, and
- * the last one can be got without a scan. Base blob and snapshots share a content by id; how many
- * hold it is a record when they are more than one (content_holders.c). A content of at most
- * CONTENT_INLINE_MAX bytes that came in one body lies inline in its only segment.
+ * change that made it). Its map is a sequence of segments, each one INNER record of bounded size, in
+ * order of the bytes (segment.h has the form). The key of a segment says where it ENDS, so the one
+ * that holds offset x is the first record after x, and the last one is read without a scan.
  *
- * Uncommitted blocks are a record each, and one for their total (uncommitted.c).
+ * The bytes of a block are stored once, as a run: segments of pieces under an id of their own. A map
+ * refers to a run by its id, so what a list of blocks costs depends on the number of its blocks, not
+ * on their lengths, and a block may be named any number of times. A block of at most
+ * BLOCK_INLINE_MAX bytes has no run: its bytes are copied into the map.
  *
- * The INNER record keys of a blob's partition that begin with c, r, u and U are this room's.
+ * Base blob and snapshots share a content by id; how many hold it is a record when they are more
+ * than one (content_holders.c). Contents of one blob may also share runs (content_chain.c).
+ *
+ * What a change leaves behind is deleted in the same commit when it is little. The rest is noted in
+ * the partition, and content_collect() deletes it in steps of bounded size (content_backlog.c).
+ *
+ * The INNER record keys of a blob's partition that begin with c, k, K, n, q and r are this room's.
  * All but the reader runs inside decide: it reads a snapshot, adds to changes, never waits for a
  * write. Stored data that makes no sense is STORE_CORRUPT, logged here; so is a map with a part
- * missing: STORE_NOT_FOUND is said only where a line below says so. Any thread. */
+ * missing: STORE_NOT_FOUND is returned only where a line below says so. Every function that reads
+ * returns STORE_WAIT and STORE_CONFLICT as the store does. Any thread. */
 #ifndef LAGRA_CONTENT_CONTENT_H
 #define LAGRA_CONTENT_CONTENT_H
 
@@ -34,6 +41,9 @@ struct content {
     /* What is known of it without a read. False is always right, and costs the read. */
     bool is_alone;       /* it has one holder */
     bool without_pieces; /* of Put Blob: it lies inline */
+    /* Exact. */
+    bool has_runs; /* its map refers to runs */
+    bool in_chain; /* other contents may refer to the same runs */
 };
 
 /* Bytes that arrived with a request: in memory, or staged as pieces. */
@@ -50,61 +60,77 @@ struct body {
 /* A new content of one run of bytes (Put Blob). id: the ticks of the change, not 0. */
 struct content content_from_body(struct changes *changes, uint64_t id, const struct body *body);
 
-/* A new content made of blocks (Put Block List), in order; at most CONTENT_BLOCKS_MAX. */
+/* A block: in a list of committed blocks, or waiting to be named by one. */
 struct content_block {
     struct bytes block_id; /* base64 text as the client gave it */
     uint64_t length;
-    struct bytes inline_bytes;  /* when piece_count is 0 */
-    const struct piece *pieces; /* else; in order */
+    uint64_t run;               /* not 0: its bytes are this run */
+    struct bytes inline_bytes;  /* when run and piece_count are 0 */
+    const struct piece *pieces; /* of a block that an earlier version of the program wrote */
     size_t piece_count;
 };
+
+/* Stores the bytes of a block, as a run or inline; its block_id is absent.
+ * run: an id that no other run of the partition has or had (the ticks of the change), not 0. */
+struct content_block content_block_from_body(struct changes *changes, uint64_t run,
+                                             const struct body *body);
+/* Deletes the run or releases the pieces of a block that no content refers to. */
+enum store_result content_block_delete(struct snapshot *before, struct changes *changes,
+                                       const struct content_block *block);
+
+/* Deletes the runs of `blocks` that none of `named` refers to. Many are left to content_collect();
+ * id: unique in the partition among calls of this function. */
+enum store_result content_delete_unnamed(struct snapshot *before, struct changes *changes,
+                                         struct arena *arena, uint64_t id,
+                                         const struct content_block *blocks, size_t count,
+                                         const struct content_block *named, size_t named_count,
+                                         bool *ret_more);
+
+/* A new content made of blocks (Put Block List), in order; at most CONTENT_BLOCKS_MAX. */
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
 /* One more holder (Snapshot Blob). From now on no record of a holder may say that it is alone. */
 enum store_result content_hold(struct snapshot *before, struct changes *changes,
                                struct arena *arena, struct content *content);
-/* `holders` (1 or more) holders less; the last one deletes the map and releases the pieces. Once
- * for a content in one list of changes: it reads the count as it was before (Delete Blob ends the
- * base and snapshots of one content together). */
+/* `holders` (1 or more) holders less; the last one deletes the map, the pieces and the runs that no
+ * other content refers to. Once for a content in one list of changes: it reads the count as it was
+ * before (Delete Blob ends the base and snapshots of one content together).
+ * ret_more: set to true when something was left for content_collect(), else unchanged. */
 enum store_result content_give_up(struct snapshot *before, struct changes *changes,
                                   struct arena *arena, const struct content *content,
-                                  uint32_t holders);
+                                  uint32_t holders, bool *ret_more);
+/* One holder of `old` less, whose place `content` takes, made in the same changes of `blocks`: their
+ * runs stay. *content is brought up to date. */
+enum store_result content_replace(struct snapshot *before, struct changes *changes,
+                                  struct arena *arena, const struct content *old,
+                                  struct content *content, const struct content_block *blocks,
+                                  size_t count, bool *ret_more);
+
+/* Deletes some of what earlier changes of the partition left, in about `records` records. Any number
+ * of calls, in any order with other changes.
+ * ret_more: there is more. */
+enum store_result content_collect(struct snapshot *before, struct changes *changes,
+                                  struct arena *arena, size_t records, bool *ret_more);
+/* Calls content_collect() until nothing is left, each time in a commit of its own. Waits for disks.
+ * When a commit fails, or others write too often, the rest stays for the next call. */
+void content_collect_all(struct store *store, struct partition partition);
+/* Leaves to content_collect() the INNER records whose keys begin with `prefix`, no more of which
+ * will be written. Each holds a block, as content_block_encode() wrote it. id: unique in the
+ * partition among calls of this function.
+ * with_runs: their runs and pieces are deleted too. */
+void content_leave_blocks(struct changes *changes, uint64_t id, struct bytes prefix,
+                          bool with_runs);
+
+/* A block as the value of a record, without its id; pieces are those of the record. */
+void content_block_encode(struct text *out, const struct content_block *block);
+/* Reads version 1 too. inline_bytes point into the value. */
+bool content_block_decode(const struct record *record, struct content_block *ret_block);
 
 /* All committed blocks in order (Get Block List, Put Block List); array in the arena. */
 enum store_result content_blocks(struct snapshot *before, struct arena *arena,
                                  const struct content *content, struct content_block **ret_blocks,
                                  size_t *ret_count);
-
-/* ---- uncommitted blocks ---- */
-
-#define UNCOMMITTED_BLOCKS_MAX 100000
-#define UNCOMMITTED_ID_MAX     126u /* 64 bytes are 88 in base64 */
-
-struct uncommitted {
-    uint32_t count;
-    uint32_t id_length; /* of the decoded ids; all are equal */
-    instant last_put;
-};
-/* count 0 when there are none. */
-enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
-                                   struct uncommitted *ret_total);
-/* Adds or replaces one block; once in a list of changes. *total is brought up to date and written.
- * With total->count 0 no block is there: what the snapshot still shows was cleared in the same
- * changes, and is not looked at. block_id: base64 text, at most UNCOMMITTED_ID_MAX bytes. */
-enum store_result uncommitted_put(struct snapshot *before, struct changes *changes,
-                                  struct arena *arena, struct uncommitted *total, instant now,
-                                  struct bytes block_id, const struct body *body);
-/* returns STORE_OK, STORE_NOT_FOUND (no such block), STORE_CORRUPT, STORE_IO */
-enum store_result uncommitted_find(struct snapshot *before, struct arena *arena,
-                                   struct bytes block_id, struct content_block *ret_block);
-/* All, in alphabetical (bytewise) order of their ids. */
-enum store_result uncommitted_list(struct snapshot *before, struct arena *arena,
-                                   struct content_block **ret_blocks, size_t *ret_count);
-/* Deletes all of them and releases their pieces (Put Blob, Put Block List, Delete Blob). References
- * that the same changes give to those pieces cancel out. */
-enum store_result uncommitted_clear(struct snapshot *before, struct changes *changes,
-                                    struct arena *arena);
 
 /* ---- reading while sending ---- */
 
@@ -112,7 +138,7 @@ enum store_result uncommitted_clear(struct snapshot *before, struct changes *cha
  * of the map in memory at a time. Belongs to one thread at a time. */
 struct content_reader;
 /* Takes over `snapshot` (closed by content_reader_close). offset + length: within the content.
- * The reader lies in `arena`, and so does the map of a content that has one segment for certain. */
+ * The reader lies in `arena`, and so does the map of a content that surely has one segment. */
 struct content_reader *content_reader_open(struct store *store, struct snapshot *snapshot,
                                            struct arena *arena, const struct content *content,
                                            uint64_t offset, uint64_t length);

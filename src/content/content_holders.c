@@ -1,23 +1,26 @@
-/* Who holds a content: base blob and snapshots share it, the last to give it up deletes its map.
+/* Who holds a content: base blob and snapshots share it; when the last holder gives it up, its map is
+ * deleted, and the runs that nothing else refers to.
  *
  *   key    'r', 8 content id be     only when there is more than one holder
  *   value  1     version (1)
  *          v     number of holders, 2 or more */
 #include <assert.h>
-#include <endian.h>
 
 #include "base/codec.h"
-#include "content/segment.h"
+#include "base/endian.h"
+#include "content/backlog.h"
 
 #define HOLDERS_VERSION  1
 #define HOLDERS_KEY_SIZE 9
 
+/* What one change deletes at once; the rest is left to content_collect(). */
+#define SEGMENTS_AT_ONCE 256u
+#define RUNS_AT_ONCE     64u
+
 static void holders_key(uint64_t content_id, char key[HOLDERS_KEY_SIZE])
 {
-    uint64_t id = htobe64(content_id);
-
     key[0] = 'r';
-    memcpy(key + 1, &id, sizeof id);
+    be64_put(key + 1, content_id);
 }
 
 static enum store_result holders_read(struct snapshot *before, struct arena *arena,
@@ -77,46 +80,111 @@ enum store_result content_hold(struct snapshot *before, struct changes *changes,
         return result;
     content->is_alone = false;
     holders_write(changes, arena, content->id, holders + 1);
+    if (content->has_runs && !content->in_chain) {
+        chain_join(changes, content->id);
+        content->in_chain = true;
+    }
     return STORE_OK;
 }
 
-static void delete_segment(struct changes *changes, const struct record *record)
-{
-    changes_delete(changes, RECORD_INNER, record->key);
-    changes_release(changes, record->pieces, record->piece_count);
-}
+/* ---- the last holder ---- */
 
-/* What a damaged segment says of its entries does not matter here: damage can be deleted. Of a map
- * of many segments, one record at a time lies in memory. */
-static enum store_result delete_map(struct snapshot *before, struct changes *changes,
-                                    struct arena *arena, const struct content *content)
+/* Of one segment, which is often known to have no pieces. */
+static enum store_result delete_only_segment(struct snapshot *before, struct changes *changes,
+                                             struct arena *arena, const struct content *content)
 {
-    char prefix[SEGMENT_PREFIX_SIZE];
     enum store_result result;
     struct record record;
-    struct scan *scan;
 
-    if (segment_is_only(content) && content->without_pieces) {
+    if (content->without_pieces) {
         segment_delete_last(changes, content);
         return STORE_OK;
     }
-    if (segment_is_only(content)) {
-        result = segment_get_last(before, arena, content, &record);
-        if (result == STORE_OK)
-            delete_segment(changes, &record);
+    result = segment_get_last(before, arena, content, &record);
+    if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    }
-    segment_prefix(content->id, prefix);
-    scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
-    while ((result = scan_next(scan, NULL, &record)) == STORE_OK)
-        delete_segment(changes, &record);
-    scan_close(scan);
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
+    changes_delete(changes, RECORD_INNER, record.key);
+    changes_release(changes, record.pieces, record.piece_count);
+    return STORE_OK;
 }
 
-enum store_result content_give_up(struct snapshot *before, struct changes *changes,
-                                  struct arena *arena, const struct content *content,
-                                  uint32_t holders)
+static enum store_result delete_segments(struct snapshot *before, struct changes *changes,
+                                         uint64_t id, bool *ret_more)
+{
+    struct bytes next;
+    enum store_result result =
+        segments_delete(before, changes, SEGMENT_OF_CONTENT, id, SEGMENTS_AT_ONCE, &next);
+
+    if (!result && next.ptr) {
+        backlog_add_segments(changes, id, next);
+        *ret_more = true;
+    }
+    return result;
+}
+
+static enum store_result delete_runs(struct snapshot *before, struct changes *changes,
+                                     enum backlog_source source, uint64_t id,
+                                     const struct run_set *runs, bool *ret_more)
+{
+    if (runs->count > RUNS_AT_ONCE) {
+        backlog_add_runs(changes, source, id, runs);
+        *ret_more = true;
+        return STORE_OK;
+    }
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct content_block block = { .run = runs->ids[i] };
+        enum store_result result = content_block_delete(before, changes, &block);
+
+        if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
+enum store_result content_delete_unnamed(struct snapshot *before, struct changes *changes,
+                                         struct arena *arena, uint64_t id,
+                                         const struct content_block *blocks, size_t count,
+                                         const struct content_block *named, size_t named_count,
+                                         bool *ret_more)
+{
+    struct run_set runs = run_set_of_blocks(arena, blocks, count);
+    struct run_set kept = run_set_of_blocks(arena, named, named_count);
+
+    run_set_subtract(&runs, &kept);
+    return delete_runs(before, changes, BACKLOG_OF_BLOCKS, id, &runs, ret_more);
+}
+
+/* kept: runs that another content refers to from now on. */
+static enum store_result delete_content(struct snapshot *before, struct changes *changes,
+                                        struct arena *arena, const struct content *content,
+                                        const struct run_set *kept, bool *ret_more)
+{
+    struct run_set runs = { .count = 0 };
+    enum store_result result;
+
+    if (content->in_chain) { /* chain invariant 3 */
+        backlog_add_chain(changes, content->id);
+        *ret_more = true;
+        return STORE_OK;
+    }
+    if (segment_is_only(content))
+        return delete_only_segment(before, changes, arena, content);
+    if (content->has_runs) {
+        result = run_set_of_content(before, arena, content->id, content->block_count,
+                                    DAMAGE_IS_PASSED, &runs);
+        if (result)
+            return result;
+        run_set_subtract(&runs, kept);
+        result = delete_runs(before, changes, BACKLOG_OF_CONTENT, content->id, &runs, ret_more);
+        if (result)
+            return result;
+    }
+    return delete_segments(before, changes, content->id, ret_more);
+}
+
+static enum store_result end_holders(struct snapshot *before, struct changes *changes,
+                                     struct arena *arena, const struct content *content,
+                                     uint32_t holders, const struct run_set *kept, bool *ret_more)
 {
     enum store_result result;
     uint64_t held = 1;
@@ -133,5 +201,30 @@ enum store_result content_give_up(struct snapshot *before, struct changes *chang
         holders_write(changes, arena, content->id, held - holders);
     if (held > holders)
         return STORE_OK;
-    return delete_map(before, changes, arena, content);
+    return delete_content(before, changes, arena, content, kept, ret_more);
+}
+
+enum store_result content_give_up(struct snapshot *before, struct changes *changes,
+                                  struct arena *arena, const struct content *content,
+                                  uint32_t holders, bool *ret_more)
+{
+    const struct run_set none = { .count = 0 };
+
+    return end_holders(before, changes, arena, content, holders, &none, ret_more);
+}
+
+enum store_result content_replace(struct snapshot *before, struct changes *changes,
+                                  struct arena *arena, const struct content *old,
+                                  struct content *content, const struct content_block *blocks,
+                                  size_t count, bool *ret_more)
+{
+    struct run_set kept = { .count = 0 };
+
+    if (old->has_runs && content->has_runs)
+        kept = run_set_of_blocks(arena, blocks, count);
+    if (old->in_chain && kept.count > 0) {
+        content->in_chain = true;
+        chain_join(changes, content->id);
+    }
+    return end_holders(before, changes, arena, old, 1, &kept, ret_more);
 }

@@ -8,16 +8,20 @@
 
 struct content content_from_body(struct changes *changes, uint64_t id, const struct body *body)
 {
+    const struct content_block block = {
+        .inline_bytes = body->inline_bytes,
+        .pieces = body->pieces,
+        .piece_count = body->piece_count,
+    };
     struct segment_writer writer;
     struct content content;
 
     assert(id > 0);
     if (body->length == 0)
         return (struct content){ 0 };
-    segment_writer_init(&writer, changes, id, ENTRY_OVERHEAD + body->inline_bytes.len,
-                        body->piece_count);
-    segment_writer_add(&writer, bytes_of(NULL, 0), body->inline_bytes, body->pieces,
-                       body->piece_count);
+    segment_writer_init(&writer, changes, SEGMENT_OF_CONTENT, id,
+                        ENTRY_OVERHEAD + body->inline_bytes.len, body->piece_count);
+    segment_writer_add(&writer, &block);
     segment_writer_finish(&writer);
     assert(writer.end == body->length);
     content = (struct content){
@@ -33,29 +37,27 @@ struct content content_from_body(struct changes *changes, uint64_t id, const str
 struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count)
 {
+    struct content content = { .id = id, .block_count = (uint32_t)count, .is_alone = true };
     struct segment_writer writer;
-    size_t pieces = 0;
-    uint64_t length = 0;
+    size_t pieces = 0, overhead = count * ENTRY_OVERHEAD;
 
     assert(id > 0 && count <= CONTENT_BLOCKS_MAX);
     if (count == 0)
         return (struct content){ 0 };
+    if (overhead > SEGMENT_WEIGHT_MAX)
+        overhead = SEGMENT_WEIGHT_MAX;
     for (size_t i = 0; i < count; i++)
         pieces += blocks[i].piece_count;
-    segment_writer_init(&writer, changes, id, SEGMENT_WEIGHT_MAX + ENTRY_OVERHEAD, pieces);
+    segment_writer_init(&writer, changes, SEGMENT_OF_CONTENT, id, overhead + ENTRY_OVERHEAD,
+                        pieces);
     for (size_t i = 0; i < count; i++) {
-        segment_writer_add(&writer, blocks[i].block_id, blocks[i].inline_bytes, blocks[i].pieces,
-                           blocks[i].piece_count);
-        length += blocks[i].length;
-        assert(writer.end == length);
+        segment_writer_add(&writer, &blocks[i]);
+        content.length += blocks[i].length;
+        content.has_runs = content.has_runs || blocks[i].run != 0;
+        assert(writer.end == content.length);
     }
     segment_writer_finish(&writer);
-    return (struct content){
-        .id = id,
-        .length = length,
-        .block_count = (uint32_t)count,
-        .is_alone = true,
-    };
+    return content;
 }
 
 /* ---- read back ---- */
@@ -96,6 +98,7 @@ static bool collect_entry(struct collecting *c, const struct entry *entry)
     c->blocks[c->count++] = (struct content_block){
         .block_id = entry->block_id,
         .length = entry->length,
+        .run = entry->run,
         .inline_bytes = entry->inline_bytes,
         .pieces = entry->pieces,
         .piece_count = entry->piece_count,
@@ -126,7 +129,7 @@ static enum store_result collect(struct collecting *c, struct snapshot *before)
     struct record record;
     struct scan *scan;
 
-    segment_prefix(c->content->id, prefix);
+    segment_prefix(SEGMENT_OF_CONTENT, c->content->id, prefix);
     scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
     do {
         result = scan_next(scan, c->arena, &record);

@@ -3,34 +3,25 @@
  * it), and pieces are read straight to where the caller wants them. */
 #include <assert.h>
 
-#include "content/segment.h"
+#include "content/window.h"
 
-/* A segment with its pieces; far more than SEGMENT_WEIGHT_MAX decodes to. */
+/* A segment, and a window of it; far more than SEGMENT_WEIGHT_MAX decodes to. */
 #define READER_ARENA_MAX (8u << 20)
 
 /* All of a range must be checked before it is sent from a file, so a larger one would keep its
  * client waiting: it is checked while it is sent. */
 #define FILE_RANGE_MAX   (8u << 20)
 
-/* Bytes of the loaded segment that lie together: inline, or one piece. */
-struct run {
-    size_t entry; /* index of it in the segment */
-    size_t piece; /* index of it in the entry */
-    uint64_t start, end;
-};
-
 struct content_reader {
-    struct arena *arena;       /* of the segment */
-    bool owns_arena;           /* else it is the caller's, and no segment takes another's place */
-    struct arena_mark emptied; /* without a segment */
+    struct arena *own_arena; /* NULL: the map lies in the caller's */
     struct store *store;
     struct snapshot *snapshot; /* owned */
-    struct content content;
-    uint64_t at, end;       /* of the range, what is left */
-    struct segment segment; /* end 0: none is loaded yet */
-    struct run run;         /* with the byte at `at`, or before it */
+    struct map_reader map;
+    uint64_t at, end; /* of the range, what is left */
+    struct window window;
+    const struct fragment *fragment; /* with the byte at `at`, or before it */
 
-    struct run checking; /* content_reader_begin: checked so far, when it has to wait */
+    const struct fragment *checking; /* content_reader_begin: where it goes on after a wait */
     struct piece_file file;
     bool begun;
 };
@@ -40,162 +31,117 @@ struct content_reader *content_reader_open(struct store *store, struct snapshot 
                                            uint64_t offset, uint64_t length)
 {
     struct content_reader *reader = arena_alloc(arena, sizeof *reader);
-    bool owns_arena = !segment_is_only(content);
+    struct arena *own_arena = segment_is_only(content) ? NULL : arena_new(READER_ARENA_MAX);
 
     assert(offset <= content->length && length <= content->length - offset);
-    if (owns_arena)
-        arena = arena_new(READER_ARENA_MAX);
     *reader = (struct content_reader){
-        .arena = arena,
-        .owns_arena = owns_arena,
-        .emptied = arena_mark(arena),
+        .own_arena = own_arena,
         .store = store,
         .snapshot = snapshot,
-        .content = *content,
         .at = offset,
         .end = offset + length,
     };
+    map_reader_init(&reader->map, snapshot, own_arena ? own_arena : arena, own_arena != NULL,
+                    content);
     return reader;
 }
 
 void content_reader_close(struct content_reader *reader)
 {
     snapshot_close(reader->snapshot);
-    if (reader->owns_arena)
-        arena_free(reader->arena);
+    if (reader->own_arena)
+        arena_free(reader->own_arena);
 }
 
-/* ---- runs ---- */
-
-static const struct entry *run_entry(const struct content_reader *reader, const struct run *run)
-{
-    assert(run->entry < reader->segment.entry_count);
-    return &reader->segment.entries[run->entry];
-}
-
-/* NULL when the run lies inline. */
-static const struct piece *run_piece(const struct content_reader *reader, const struct run *run)
-{
-    const struct entry *entry = run_entry(reader, run);
-
-    return entry->piece_count > 0 ? &entry->pieces[run->piece] : NULL;
-}
-
-static void run_set_end(const struct content_reader *reader, struct run *run)
-{
-    const struct piece *piece = run_piece(reader, run);
-
-    run->end = run->start + (piece ? piece->length : run_entry(reader, run)->length);
-}
-
-static void run_first(const struct content_reader *reader, struct run *run)
-{
-    *run = (struct run){ .start = reader->segment.start };
-    run_set_end(reader, run);
-}
-
-/* Only while the segment has bytes after the run. */
-static void run_next(const struct content_reader *reader, struct run *run)
-{
-    run->start = run->end;
-    run->piece++;
-    if (run->piece >= run_entry(reader, run)->piece_count) {
-        run->piece = 0;
-        run->entry++;
-    }
-    run_set_end(reader, run);
-}
-
-/* Goes to the run with the byte at `at`. */
+/* Goes to the fragment with the byte at `at`. */
 static enum store_result seek(struct content_reader *reader)
 {
     assert(reader->at < reader->end);
-    if (reader->at >= reader->segment.end) {
+    if (reader->at >= reader->window.end) {
         enum store_result result;
 
-        reader->segment.end = 0;
-        if (reader->owns_arena)
-            arena_rewind(reader->arena, reader->emptied);
-        result = segment_at(reader->snapshot, reader->arena, &reader->content, reader->at,
-                            &reader->segment);
-        if (result)
+        reader->window.end = 0;
+        result = map_reader_load(&reader->map, reader->at, &reader->window);
+        if (result) {
+            reader->window.end = 0;
             return result;
-        run_first(reader, &reader->run);
+        }
+        reader->fragment = reader->window.fragments;
     }
-    while (reader->at >= reader->run.end)
-        run_next(reader, &reader->run);
+    while (reader->at >= reader->fragment->end)
+        reader->fragment++;
     return STORE_OK;
 }
 
 /* ---- beginning ---- */
 
-/* True when what is to be read is all in pieces that lie one after the other, as far as the map
- * tells. */
+/* True when the range lies in pieces that follow each other in one file, as far as the map says. */
 static bool lies_together(const struct content_reader *reader)
 {
-    struct run run = reader->run;
-    const struct piece *piece = run_piece(reader, &run);
+    const struct fragment *fragment = reader->fragment;
 
-    if (!piece || reader->end > reader->segment.end || reader->end - reader->at > FILE_RANGE_MAX)
+    if (reader->end > reader->window.end || reader->end - reader->at > FILE_RANGE_MAX)
         return false;
-    while (run.end < reader->end) {
-        const struct piece *before = piece;
+    for (; fragment->end < reader->end; fragment++) {
+        const struct piece *piece = fragment[0].piece, *next = fragment[1].piece;
+        uint64_t length = fragment->end - fragment->start;
 
-        run_next(reader, &run);
-        piece = run_piece(reader, &run);
-        if (!piece || piece->extent != before->extent ||
-            piece->offset != before->offset + before->length)
+        if (!piece || !next || next->extent != piece->extent ||
+            next->offset + fragment[1].piece_offset !=
+                piece->offset + fragment->piece_offset + length)
             return false;
     }
-    return true;
+    return fragment->piece != NULL;
 }
 
-/* Checks what the range has of one run. ret_file: where it lies. */
-static enum store_result check_run(const struct content_reader *reader, const struct run *run,
-                                   struct waiter *waiter, struct piece_file *ret_file)
+/* Checks what the range has of one fragment. ret_file: where it lies. */
+static enum store_result check_fragment(const struct content_reader *reader,
+                                        const struct fragment *fragment, struct waiter *waiter,
+                                        struct piece_file *ret_file)
 {
-    uint64_t from = reader->at > run->start ? reader->at : run->start;
-    uint64_t to = reader->end < run->end ? reader->end : run->end;
+    uint64_t from = reader->at > fragment->start ? reader->at : fragment->start;
+    uint64_t to = reader->end < fragment->end ? reader->end : fragment->end;
 
-    return piece_check(reader->store, run_piece(reader, run), (uint32_t)(from - run->start),
+    return piece_check(reader->store, fragment->piece,
+                       fragment->piece_offset + (uint32_t)(from - fragment->start),
                        (uint32_t)(to - from), ret_file, waiter);
 }
 
-/* Checks run after run; goes on where it had to wait.
+/* Checks fragment after fragment; goes on where it had to wait.
  * returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO
  *         STORE_NOT_FOUND  not in one range of a file, after all */
 static enum store_result check_in_file(struct content_reader *reader, struct waiter *waiter)
 {
     if (!reader->begun)
-        reader->checking = reader->run;
+        reader->checking = reader->fragment;
     reader->begun = true;
-    for (;;) {
-        struct run *run = &reader->checking;
+    for (;; reader->checking++) {
+        const struct fragment *fragment = reader->checking;
         struct piece_file file;
-        enum store_result result = check_run(reader, run, waiter, &file);
+        enum store_result result = check_fragment(reader, fragment, waiter, &file);
 
         if (result)
             return result;
-        if (run->start <= reader->at)
+        if (fragment->start <= reader->at)
             reader->file = file;
         else if (file.fd != reader->file.fd ||
-                 file.offset - reader->file.offset != run->start - reader->at)
+                 file.offset - reader->file.offset != fragment->start - reader->at)
             return STORE_NOT_FOUND;
-        if (run->end >= reader->end)
+        if (fragment->end >= reader->end)
             return STORE_OK;
-        run_next(reader, run);
     }
 }
 
 /* Checks the sector with the first byte; the others are checked as they are read. */
 static enum store_result check_first(const struct content_reader *reader, struct waiter *waiter)
 {
-    const struct piece *piece = run_piece(reader, &reader->run);
+    const struct fragment *fragment = reader->fragment;
     char first;
 
-    if (!piece)
+    if (!fragment->piece)
         return STORE_OK;
-    return piece_read(reader->store, piece, (uint32_t)(reader->at - reader->run.start), 1, &first,
+    return piece_read(reader->store, fragment->piece,
+                      fragment->piece_offset + (uint32_t)(reader->at - fragment->start), 1, &first,
                       waiter);
 }
 
@@ -234,17 +180,17 @@ static uint32_t without_part_of_sector(uint32_t offset, uint32_t count)
     return over < count ? count - over : count;
 }
 
-static enum store_result read_piece(struct content_reader *reader, const struct piece *piece,
-                                    char *to, uint64_t left, size_t max, struct waiter *waiter,
-                                    size_t *ret_count)
+static enum store_result read_piece(struct content_reader *reader, char *to, uint64_t left,
+                                    size_t max, struct waiter *waiter, size_t *ret_count)
 {
-    uint32_t offset = (uint32_t)(reader->at - reader->run.start);
+    const struct fragment *fragment = reader->fragment;
+    uint32_t offset = fragment->piece_offset + (uint32_t)(reader->at - fragment->start);
     uint32_t count = (uint32_t)left; /* of a piece: fits */
     enum store_result result;
 
     if (max < left)
         count = without_part_of_sector(offset, (uint32_t)max);
-    result = piece_read(reader->store, piece, offset, count, to, waiter);
+    result = piece_read(reader->store, fragment->piece, offset, count, to, waiter);
     if (result)
         return result;
     reader->at += count;
@@ -252,8 +198,8 @@ static enum store_result read_piece(struct content_reader *reader, const struct 
     return STORE_OK;
 }
 
-/* Small blocks that lie inline are read together. A piece is read alone, since a waiter that was
- * armed for it must be the caller's only news. */
+/* Small blocks that lie inline are read together. A piece is read alone: when STORE_WAIT is returned
+ * for it, nothing else has been returned. */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count)
 {
@@ -262,24 +208,19 @@ enum store_result content_reader_read(struct content_reader *reader, char *to, s
     assert(max > 0);
     while (got < max && reader->at < reader->end) {
         enum store_result result = seek(reader);
-        const struct piece *piece;
+        const struct fragment *fragment = reader->fragment;
         uint64_t left;
 
         if (result && got == 0)
             return result;
-        if (result)
-            break; /* the next call says it */
-        left = (reader->run.end < reader->end ? reader->run.end : reader->end) - reader->at;
-        piece = run_piece(reader, &reader->run);
-        if (piece && got == 0)
-            return read_piece(reader, piece, to, left, max, waiter, ret_count);
-        if (piece)
-            break;
+        if (result || (fragment->piece && got > 0))
+            break; /* the next call goes on with it */
+        left = (fragment->end < reader->end ? fragment->end : reader->end) - reader->at;
+        if (fragment->piece)
+            return read_piece(reader, to, left, max, waiter, ret_count);
         if (left > max - got)
             left = max - got;
-        memcpy(to + got,
-               run_entry(reader, &reader->run)->inline_bytes.ptr + (reader->at - reader->run.start),
-               (size_t)left);
+        memcpy(to + got, fragment->bytes + (reader->at - fragment->start), (size_t)left);
         reader->at += left;
         got += (size_t)left;
     }

@@ -2,13 +2,13 @@
 #include "content/segment.h"
 
 #include <assert.h>
-#include <endian.h>
 
 #include "base/codec.h"
 #include "base/endian.h"
 #include "base/log.h"
 
-#define SEGMENT_VERSION     1
+#define SEGMENT_VERSION     2
+#define SEGMENT_VERSION_1   1 /* without ENTRY_RUN */
 #define SEGMENT_HEAD_SIZE   5
 
 /* A content of which less than this is left after an offset, in few blocks, has most likely no
@@ -16,20 +16,17 @@
 #define LAST_SEGMENT_BYTES  (64u << 20)
 #define LAST_SEGMENT_BLOCKS 64u
 
-void segment_prefix(uint64_t content_id, char prefix[SEGMENT_PREFIX_SIZE])
+void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_PREFIX_SIZE])
 {
-    uint64_t id = htobe64(content_id);
-
-    prefix[0] = 'c';
-    memcpy(prefix + 1, &id, sizeof id);
+    prefix[0] = (char)owner;
+    be64_put(prefix + 1, id);
 }
 
-static void segment_key(uint64_t content_id, uint64_t end, char key[SEGMENT_KEY_SIZE])
+static void segment_key(enum segment_owner owner, uint64_t id, uint64_t end,
+                        char key[SEGMENT_KEY_SIZE])
 {
-    uint64_t big_endian = htobe64(end);
-
-    segment_prefix(content_id, key);
-    memcpy(key + SEGMENT_PREFIX_SIZE, &big_endian, sizeof big_endian);
+    segment_prefix(owner, id, key);
+    be64_put(key + SEGMENT_PREFIX_SIZE, end);
 }
 
 enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem)
@@ -54,11 +51,12 @@ static void begin(struct segment_writer *writer)
 }
 
 void segment_writer_init(struct segment_writer *writer, struct changes *changes,
-                         uint64_t content_id, size_t payload_hint, size_t piece_hint)
+                         enum segment_owner owner, uint64_t id, size_t payload_hint,
+                         size_t piece_hint)
 {
     struct arena *arena = changes_arena(changes);
 
-    *writer = (struct segment_writer){ .changes = changes, .content_id = content_id };
+    *writer = (struct segment_writer){ .changes = changes, .owner = owner, .id = id };
     text_init(&writer->payload, arena, SEGMENT_HEAD_SIZE + payload_hint);
     if (piece_hint > SEGMENT_PIECES_MAX)
         piece_hint = SEGMENT_PIECES_MAX;
@@ -70,11 +68,10 @@ void segment_writer_init(struct segment_writer *writer, struct changes *changes,
 /* Writes the segment's record. What was collected for it is used again by the next. */
 static void end(struct segment_writer *writer)
 {
-    uint32_t count = htole32(writer->entry_count);
     char key[SEGMENT_KEY_SIZE];
 
-    memcpy(writer->payload.ptr + 1, &count, sizeof count);
-    segment_key(writer->content_id, writer->end, key);
+    le32_put(writer->payload.ptr + 1, writer->entry_count);
+    segment_key(writer->owner, writer->id, writer->end, key);
     changes_put(writer->changes, RECORD_INNER, bytes_of(key, sizeof key),
                 text_bytes(&writer->payload), writer->pieces, writer->piece_count);
 }
@@ -135,20 +132,40 @@ static void add_pieces(struct segment_writer *writer, struct bytes block_id,
     }
 }
 
-void segment_writer_add(struct segment_writer *writer, struct bytes block_id,
-                        struct bytes inline_bytes, const struct piece *pieces, size_t piece_count)
+static void add_run(struct segment_writer *writer, const struct content_block *block)
 {
-    if (piece_count > 0) {
-        add_pieces(writer, block_id, pieces, piece_count);
-        return;
-    }
-    if (inline_bytes.len > 0)
+    if (block->length > 0)
+        make_room(writer);
+    encode_u8(&writer->payload, ENTRY_RUN);
+    encode_bytes(&writer->payload, block->block_id);
+    encode_u64(&writer->payload, block->run);
+    encode_u64(&writer->payload, block->length);
+    writer->entry_count++;
+    assert(block->length <= INT64_MAX - writer->end);
+    writer->end += block->length;
+}
+
+static void add_inline(struct segment_writer *writer, const struct content_block *block)
+{
+    struct bytes data = block->inline_bytes;
+
+    if (data.len > 0)
         make_room(writer);
     encode_u8(&writer->payload, ENTRY_INLINE);
-    encode_bytes(&writer->payload, block_id);
-    encode_bytes(&writer->payload, inline_bytes.ptr ? inline_bytes : bytes_of("", 0));
+    encode_bytes(&writer->payload, block->block_id);
+    encode_bytes(&writer->payload, data.ptr ? data : bytes_of("", 0));
     writer->entry_count++;
-    writer->end += inline_bytes.len;
+    writer->end += data.len;
+}
+
+void segment_writer_add(struct segment_writer *writer, const struct content_block *block)
+{
+    if (block->run != 0)
+        add_run(writer, block);
+    else if (block->piece_count > 0)
+        add_pieces(writer, block->block_id, block->pieces, block->piece_count);
+    else
+        add_inline(writer, block);
 }
 
 void segment_writer_finish(struct segment_writer *writer)
@@ -173,16 +190,21 @@ static bool take_pieces(struct entry *entry, uint64_t count, const struct record
     return true;
 }
 
-static bool decode_entry(struct decoder *d, const struct record *record, size_t *pieces_used,
-                         struct entry *entry)
+static bool decode_entry(struct decoder *d, uint8_t version, const struct record *record,
+                         size_t *pieces_used, struct entry *entry)
 {
     uint8_t kind = decode_u8(d);
 
-    if (kind >= ENTRY_KINDS)
+    if (kind >= ENTRY_KINDS || (version == SEGMENT_VERSION_1 && kind == ENTRY_RUN))
         return false;
     entry->kind = (enum entry_kind)kind;
     if (entry->kind != ENTRY_MORE)
         entry->block_id = decode_bytes(d);
+    if (entry->kind == ENTRY_RUN) {
+        entry->run = decode_u64(d);
+        entry->length = decode_u64(d);
+        return entry->run != 0 && entry->length > 0;
+    }
     if (entry->kind != ENTRY_INLINE)
         return take_pieces(entry, decode_u64(d), record, pieces_used);
     entry->inline_bytes = decode_bytes(d);
@@ -191,11 +213,12 @@ static bool decode_entry(struct decoder *d, const struct record *record, size_t 
 }
 
 /* Where the record's key says that the segment ends. */
-static bool key_is_ours(struct bytes key, uint64_t *ret_content_id, uint64_t *ret_end)
+static bool key_is_ours(struct bytes key, uint64_t *ret_id, uint64_t *ret_end)
 {
-    if (key.len != SEGMENT_KEY_SIZE || key.ptr[0] != 'c')
+    if (key.len != SEGMENT_KEY_SIZE ||
+        (key.ptr[0] != SEGMENT_OF_CONTENT && key.ptr[0] != SEGMENT_OF_RUN))
         return false;
-    *ret_content_id = be64_get(key.ptr + 1);
+    *ret_id = be64_get(key.ptr + 1);
     *ret_end = be64_get(key.ptr + SEGMENT_PREFIX_SIZE);
     return true;
 }
@@ -204,60 +227,73 @@ enum store_result segment_decode(const struct record *record, struct arena *aren
                                  struct segment *ret_segment)
 {
     struct segment segment = { 0 };
-    uint64_t content_id = 0, length = 0;
+    uint64_t id = 0, length = 0;
     size_t pieces_used = 0;
+    uint8_t version;
     struct decoder d;
-    uint32_t count;
+    char count[4];
 
-    if (!key_is_ours(record->key, &content_id, &segment.end))
+    if (!key_is_ours(record->key, &id, &segment.end))
         return content_damaged(0, 0, "key of a segment");
     decoder_init(&d, record->value);
-    if (decode_u8(&d) != SEGMENT_VERSION)
-        return content_damaged(content_id, segment.end, "version of a segment");
-    decode_fixed(&d, &count, sizeof count);
-    segment.entry_count = le32toh(count);
+    version = decode_u8(&d);
+    if (version != SEGMENT_VERSION && version != SEGMENT_VERSION_1)
+        return content_damaged(id, segment.end, "version of a segment");
+    decode_fixed(&d, count, sizeof count);
+    segment.entry_count = le32_get(count);
     if (segment.entry_count == 0 || segment.entry_count > record->value.len)
-        return content_damaged(content_id, segment.end, "number of entries");
+        return content_damaged(id, segment.end, "number of entries");
     segment.entries = arena_array(arena, segment.entry_count, sizeof segment.entries[0]);
     for (size_t i = 0; i < segment.entry_count; i++) {
-        if (!decode_entry(&d, record, &pieces_used, &segment.entries[i]))
-            return content_damaged(content_id, segment.end, "entry");
-        length += segment.entries[i].length; /* cannot wrap: the record is in memory */
+        struct entry *entry = &segment.entries[i];
+
+        if (!decode_entry(&d, version, record, &pieces_used, entry) ||
+            entry->length > segment.end - length)
+            return content_damaged(id, segment.end, "entry");
+        length += entry->length;
     }
-    if (!decoder_ok(&d) || pieces_used != record->piece_count || length > segment.end)
-        return content_damaged(content_id, segment.end, "length of a segment");
+    if (!decoder_ok(&d) || pieces_used != record->piece_count)
+        return content_damaged(id, segment.end, "length of a segment");
     segment.start = segment.end - length;
     *ret_segment = segment;
     return STORE_OK;
 }
 
-enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
-                                   const struct content *content, struct record *ret_record)
+struct segment_map segment_map_of(const struct content *content)
 {
-    char key[SEGMENT_KEY_SIZE];
+    return (struct segment_map){
+        .owner = SEGMENT_OF_CONTENT,
+        .id = content->id,
+        .length = content->length,
+        .is_short = content->block_count <= LAST_SEGMENT_BLOCKS,
+    };
+}
 
-    segment_key(content->id, content->length, key);
-    return snapshot_get(before, RECORD_INNER, bytes_of(key, sizeof key), arena, ret_record);
+struct segment_map segment_map_of_run(uint64_t run, uint64_t length)
+{
+    return (struct segment_map){
+        .owner = SEGMENT_OF_RUN, .id = run, .length = length, .is_short = true
+    };
 }
 
 void segment_delete_last(struct changes *changes, const struct content *content)
 {
     char key[SEGMENT_KEY_SIZE];
 
-    segment_key(content->id, content->length, key);
+    segment_key(SEGMENT_OF_CONTENT, content->id, content->length, key);
     changes_delete(changes, RECORD_INNER, bytes_of(key, sizeof key));
 }
 
 static enum store_result find(struct snapshot *before, struct arena *arena,
-                              const struct content *content, uint64_t offset,
+                              const struct segment_map *map, uint64_t offset,
                               struct record *ret_record)
 {
     char prefix[SEGMENT_PREFIX_SIZE], from[SEGMENT_KEY_SIZE];
     enum store_result result;
     struct scan *scan;
 
-    segment_prefix(content->id, prefix);
-    segment_key(content->id, offset + 1, from);
+    segment_prefix(map->owner, map->id, prefix);
+    segment_key(map->owner, map->id, offset + 1, from);
     scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix),
                      bytes_of(from, sizeof from));
     result = scan_next(scan, arena, ret_record);
@@ -265,42 +301,58 @@ static enum store_result find(struct snapshot *before, struct arena *arena,
     return result;
 }
 
+static enum store_result get_last(struct snapshot *before, struct arena *arena,
+                                  const struct segment_map *map, struct record *ret_record)
+{
+    char key[SEGMENT_KEY_SIZE];
+
+    segment_key(map->owner, map->id, map->length, key);
+    return snapshot_get(before, RECORD_INNER, bytes_of(key, sizeof key), arena, ret_record);
+}
+
 static enum store_result decode_found(enum store_result result, const struct record *record,
-                                      struct arena *arena, const struct content *content,
+                                      struct arena *arena, const struct segment_map *map,
                                       uint64_t offset, struct segment *ret_segment)
 {
     if (result == STORE_NOT_FOUND)
-        return content_damaged(content->id, offset, "no segment");
+        return content_damaged(map->id, offset, "no segment");
     if (result)
         return result;
     return segment_decode(record, arena, ret_segment);
 }
 
 enum store_result segment_at(struct snapshot *before, struct arena *arena,
-                             const struct content *content, uint64_t offset,
+                             const struct segment_map *map, uint64_t offset,
                              struct segment *ret_segment)
 {
-    bool last_is_likely = content->length - offset <= LAST_SEGMENT_BYTES &&
-                          content->block_count <= LAST_SEGMENT_BLOCKS;
+    bool last_is_likely = map->length - offset <= LAST_SEGMENT_BYTES && map->is_short;
     enum store_result result;
     struct segment segment;
     struct record record;
 
-    assert(offset < content->length);
+    assert(offset < map->length);
     if (last_is_likely) {
-        result = segment_get_last(before, arena, content, &record);
-        result = decode_found(result, &record, arena, content, offset, &segment);
+        result = get_last(before, arena, map, &record);
+        result = decode_found(result, &record, arena, map, offset, &segment);
         if (result)
             return result;
     }
     if (!last_is_likely || segment.start > offset) {
-        result = find(before, arena, content, offset, &record);
-        result = decode_found(result, &record, arena, content, offset, &segment);
+        result = find(before, arena, map, offset, &record);
+        result = decode_found(result, &record, arena, map, offset, &segment);
         if (result)
             return result;
     }
-    if (segment.start > offset || segment.end <= offset || segment.end > content->length)
-        return content_damaged(content->id, offset, "segments do not fit together");
+    if (segment.start > offset || segment.end <= offset || segment.end > map->length)
+        return content_damaged(map->id, offset, "segments do not fit together");
     *ret_segment = segment;
     return STORE_OK;
+}
+
+enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
+                                   const struct content *content, struct record *ret_record)
+{
+    struct segment_map map = segment_map_of(content);
+
+    return get_last(before, arena, &map, ret_record);
 }

@@ -1,18 +1,22 @@
-/* Inside content/ only: a segment, one record of a content's map, read and written.
+/* Inside content/ only: a segment, one record of the map of a content or of a run.
  *
- *   key      'c', 8 content id be, 8 end offset be (the offset after its last byte)
- *   payload  1   version (1)
+ *   key      1   'c' of a content, 'n' of a run
+ *            8   id, be
+ *            8   end offset, be (the offset after the last byte of the segment)
+ *   payload  1   version (2; 1 is read too: it has no ENTRY_RUN, and no segments of runs)
  *            4   number of entries, le
  *            then each entry:
  *            1   kind
  *                ENTRY_INLINE  bytes block id, bytes data
  *                ENTRY_PIECES  bytes block id, v number of pieces
- *                ENTRY_MORE    v number of pieces; they go on with the block of the entry before,
+ *                ENTRY_MORE    v number of pieces; they continue the block of the entry before,
  *                              perhaps the last of the segment before
+ *                ENTRY_RUN     bytes block id, v run id, v length: all bytes of the run
  *   pieces   of the entries, in order
  *
- * `bytes` and `v` as base/codec.h writes them; an absent block id is Put Blob's. Where the form
- * changes: version up, old reader kept.
+ * `bytes` and `v` as base/codec.h writes them; the block id of bytes that are no block is absent.
+ * The segments of a run have ENTRY_PIECES and ENTRY_MORE only. When the form changes: version up,
+ * the old reader stays, and an image is added to tests/clients/images.
  *
  * Segment invariants, cited as "segment invariant N":
  *  (1) Segments of a content follow each other without gap or overlap; the last ends at its length.
@@ -31,14 +35,18 @@
 #define SEGMENT_WEIGHT_MAX  (16u << 10) /* bytes of its record, about */
 #define SEGMENT_PIECES_MAX  256u
 
-enum entry_kind { ENTRY_INLINE, ENTRY_PIECES, ENTRY_MORE, ENTRY_KINDS };
+/* Whose map a segment belongs to: the first byte of its key. */
+enum segment_owner { SEGMENT_OF_CONTENT = 'c', SEGMENT_OF_RUN = 'n' };
+
+enum entry_kind { ENTRY_INLINE, ENTRY_PIECES, ENTRY_MORE, ENTRY_RUN, ENTRY_KINDS };
 
 struct entry {
     enum entry_kind kind;
     struct bytes block_id;
     uint64_t length;
+    uint64_t run;               /* ENTRY_RUN */
     struct bytes inline_bytes;  /* ENTRY_INLINE */
-    const struct piece *pieces; /* else */
+    const struct piece *pieces; /* ENTRY_PIECES, ENTRY_MORE */
     size_t piece_count;
 };
 
@@ -52,7 +60,8 @@ struct segment {
 
 struct segment_writer {
     struct changes *changes;
-    uint64_t content_id;
+    enum segment_owner owner;
+    uint64_t id;
     uint64_t start, end;  /* of the segment being made */
     uint32_t entry_count; /* in it */
     size_t piece_weight;
@@ -64,20 +73,30 @@ struct segment_writer {
 /* payload_hint: bytes of the entries, about; piece_hint: at least as many pieces as will be added.
  */
 void segment_writer_init(struct segment_writer *writer, struct changes *changes,
-                         uint64_t content_id, size_t payload_hint, size_t piece_hint);
-/* Adds a block (its id absent for Put Blob's bytes), with segments ended where they are full.
- * piece_count 0: what lies inline. */
-void segment_writer_add(struct segment_writer *writer, struct bytes block_id,
-                        struct bytes inline_bytes, const struct piece *pieces, size_t piece_count);
-/* Ends the last segment. The content is writer->end bytes long. */
+                         enum segment_owner owner, uint64_t id, size_t payload_hint,
+                         size_t piece_hint);
+/* Adds a block (its id absent for bytes that are no block): a run, pieces or inline bytes. Ends
+ * segments where they are full. */
+void segment_writer_add(struct segment_writer *writer, const struct content_block *block);
+/* Ends the last segment. The map is writer->end bytes long. */
 void segment_writer_finish(struct segment_writer *writer);
 
 /* ---- reading ---- */
 
+/* A map of segments: a content's, or a run's. */
+struct segment_map {
+    enum segment_owner owner;
+    uint64_t id;
+    uint64_t length;
+    bool is_short; /* it has few entries */
+};
+struct segment_map segment_map_of(const struct content *content);
+struct segment_map segment_map_of_run(uint64_t run, uint64_t length);
+
 /* The segment that holds the byte at `offset`, in the arena.
- * returns STORE_OK, STORE_CORRUPT (also when there is none: logged), STORE_IO */
+ * returns STORE_OK, STORE_WAIT, STORE_CORRUPT (also when there is none: logged), STORE_IO */
 enum store_result segment_at(struct snapshot *before, struct arena *arena,
-                             const struct content *content, uint64_t offset,
+                             const struct segment_map *map, uint64_t offset,
                              struct segment *ret_segment);
 
 /* The record of the content's last segment, whose key is known: one get instead of a scan. */
@@ -95,10 +114,10 @@ static inline bool segment_is_only(const struct content *content)
 enum store_result segment_decode(const struct record *record, struct arena *arena,
                                  struct segment *ret_segment);
 
-/* What the keys of all segments of a content begin with. */
-void segment_prefix(uint64_t content_id, char prefix[SEGMENT_PREFIX_SIZE]);
+/* What the keys of all segments of a map begin with. */
+void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_PREFIX_SIZE]);
 
-/* Logs what is wrong with a content; gives STORE_CORRUPT. */
+/* Logs what is wrong with a content or run; returns STORE_CORRUPT. */
 enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem);
 
 #endif

@@ -130,6 +130,7 @@ static void begin_attempt(struct work *work)
     d->state = NULL;
     work->problem = (struct problem){ .detail = NULL };
     d->changes = changes_new(d->arena);
+    d->leaves_more = false;
 }
 
 static enum state decide(struct work *work)
@@ -182,6 +183,8 @@ static enum state commit(struct work *work)
     switch (result) {
     case STORE_OK:
         decision_saw(d, sequence);
+        if (d->leaves_more)
+            content_collect_all(d->store, work->partition);
         return at_gate(work, GATE_APPLIED, DURABLE);
     case STORE_CONFLICT:
     case STORE_NOT_FOUND: /* the space was dropped: the next attempt finds its container gone */

@@ -2,7 +2,7 @@
  * of the input says which kind of value it is. */
 #include "base/log.h"
 #include "blob/blob.h"
-#include "content/segment.h"
+#include "content/backlog.h"
 #include "fuzz.h"
 #include "store/record_value.h"
 
@@ -13,6 +13,26 @@ static void read_segment(struct arena *arena, struct bytes value)
 
     if (record_value_read(value, arena, &record) == STORE_OK)
         segment_decode(&record, arena, &segment);
+}
+
+/* A block as the value of a record, and what is left to be deleted. */
+static void read_block(struct arena *arena, struct bytes value)
+{
+    struct record record = { .key = BYTES("v\0\0\0\0\0\0\0\1AAAA") };
+    struct content_block block;
+
+    if (record_value_read(value, arena, &record) == STORE_OK)
+        content_block_decode(&record, &block);
+}
+
+static void read_backlog(struct bytes value)
+{
+    static const size_t key_size = 15;
+    struct record record = { .key = { value.ptr, value.len < key_size ? value.len : key_size } };
+    struct backlog backlog;
+
+    record.value = bytes_from(value, key_size);
+    backlog_decode(&record, &backlog);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -29,6 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         blob_decode(value, &blob);
     else if (size > 0 && data[0] == 's')
         read_segment(arena, value);
+    else if (size > 0 && data[0] == 'u')
+        read_block(arena, value);
+    else if (size > 0 && data[0] == 'q')
+        read_backlog(value);
     else if (size > 0 && data[0] == 'p')
         piece_row_read(value, &row);
     arena_free(arena);

@@ -135,6 +135,8 @@ static enum error decide_and_commit(struct fixture *f, struct work *work)
         assert_int_equal(store_commit(f->store, &(struct commit_part){ d->before, d->changes }, 1,
                                       d->now, STORE_MAY_BLOCK, &sequence),
                          STORE_OK);
+    if (!e && d->leaves_more)
+        content_collect_all(f->store, partition);
     return e;
 }
 

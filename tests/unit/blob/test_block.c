@@ -1,4 +1,6 @@
 /* Put Block, Put Block List, Get Block List. */
+#include "blob/uncommitted.h"
+
 #include "fixture.h"
 
 #include <stdlib.h>

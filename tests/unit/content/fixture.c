@@ -129,6 +129,33 @@ uint64_t fixture_piece_bytes(struct fixture *f)
     return usage.piece_bytes;
 }
 
+size_t fixture_record_count(struct fixture *f)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct scan *scan = scan_open(snapshot, RECORD_INNER, bytes_of("", 0), bytes_of("", 0));
+    struct record record;
+    size_t count = 0;
+
+    while (scan_next(scan, NULL, &record) == STORE_OK)
+        count++;
+    scan_close(scan);
+    snapshot_close(snapshot);
+    return count;
+}
+
+enum store_result fixture_load(struct fixture *f, const struct content *content, uint64_t offset,
+                               struct window *ret_window)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct map_reader reader;
+    enum store_result result;
+
+    map_reader_init(&reader, snapshot, f->arena, false, content);
+    result = map_reader_load(&reader, offset, ret_window);
+    snapshot_close(snapshot);
+    return result;
+}
+
 enum store_result fixture_read(struct fixture *f, const struct content *content, uint64_t offset,
                                uint64_t length, size_t max, struct bytes *ret_bytes)
 {

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "content/content.h"
+#include "content/window.h"
 
 #define FIXTURE_STAGES_MAX 4096
 
@@ -45,6 +45,12 @@ struct body fixture_body(struct fixture *f, struct bytes data, uint32_t piece_le
 
 /* Bytes that pieces of the partition's records take, after all has been collected. */
 uint64_t fixture_piece_bytes(struct fixture *f);
+
+/* Records that the partition has. */
+size_t fixture_record_count(struct fixture *f);
+/* Loads the window of a content that holds the byte at the offset. */
+enum store_result fixture_load(struct fixture *f, const struct content *content, uint64_t offset,
+                               struct window *ret_window);
 
 /* Reads a range in reads of at most `max` bytes, and says how it ended. */
 enum store_result fixture_read(struct fixture *f, const struct content *content, uint64_t offset,

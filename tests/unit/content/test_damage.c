@@ -134,6 +134,7 @@ static void missing_segments(void **state)
         struct content content = commit_blocks(f);
         struct records records;
         struct bytes got;
+        bool more = false;
 
         read_records(f, &records);
         fixture_begin(f);
@@ -146,7 +147,8 @@ static void missing_segments(void **state)
         assert_int_equal(got.len > 0, missing > 0);
 
         fixture_begin(f);
-        assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1), STORE_OK);
+        assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1, &more),
+                         STORE_OK);
         fixture_commit(f);
         read_records(f, &records);
         assert_int_equal(records.count, 0);
@@ -194,6 +196,7 @@ static void damaged_holders(void **state)
                                            BYTES("\1\377\377\377\377\377\377\377\377\377\1") };
     struct fixture *f = *state;
     struct content content = commit_blocks(f);
+    bool more = false;
 
     content.is_alone = false; /* else nobody asks */
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
@@ -202,7 +205,7 @@ static void damaged_holders(void **state)
         fixture_commit(f);
         fixture_begin(f);
         assert_int_equal(content_hold(f->before, f->changes, f->arena, &content), STORE_CORRUPT);
-        assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1),
+        assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1, &more),
                          STORE_CORRUPT);
         assert_true(changes_empty(f->changes));
         fixture_commit(f);
@@ -211,7 +214,8 @@ static void damaged_holders(void **state)
     changes_delete(f->changes, RECORD_INNER, bytes_of("r\0\0\0\0\0\0\0\7", 9));
     fixture_commit(f);
     fixture_begin(f); /* more than hold it */
-    assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 2), STORE_CORRUPT);
+    assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 2, &more),
+                     STORE_CORRUPT);
 }
 
 /* ---- segments of large contents, as they are written: changes_put() is wrapped ---- */

@@ -1,5 +1,7 @@
 /* Uncommitted blocks: counted, replaced, listed, dropped. rest: Put-Block; semantics 5 */
-#include "fixture.h"
+#include "blob/uncommitted.h"
+
+#include "../content/fixture.h"
 
 static void put(struct fixture *f, const char *id, struct bytes data, uint32_t piece_length,
                 instant now)
@@ -26,19 +28,39 @@ static struct uncommitted total_of(struct fixture *f)
     return total;
 }
 
+/* The block as the change being made sees it. */
+static enum store_result find(struct fixture *f, const char *id, struct content_block *ret_block)
+{
+    struct uncommitted total;
+
+    assert_int_equal(uncommitted_read(f->before, f->arena, &total), STORE_OK);
+    return uncommitted_find(f->before, f->arena, &total, bytes_from_string(id), ret_block);
+}
+
+/* Drops all but what `blocks` names. */
+static void drop(struct fixture *f, const struct named_blocks *blocks)
+{
+    struct uncommitted total;
+    bool more = false;
+
+    assert_int_equal(uncommitted_read(f->before, f->arena, &total), STORE_OK);
+    assert_int_equal(uncommitted_drop(f->before, f->changes, f->arena, &total, blocks, &more),
+                     STORE_OK);
+}
+
 /* Where there are none, the total says 0 and the list is empty. rest: Put-Block */
 static void none(void **state)
 {
     struct fixture *f = *state;
+    struct uncommitted total = total_of(f);
     struct content_block *blocks, block;
     size_t count;
 
-    assert_int_equal(total_of(f).count, 0);
+    assert_int_equal(total.count, 0);
     fixture_begin(f);
-    assert_int_equal(uncommitted_list(f->before, f->arena, &blocks, &count), STORE_OK);
+    assert_int_equal(uncommitted_list(f->before, f->arena, &total, &blocks, &count), STORE_OK);
     assert_int_equal(count, 0);
-    assert_int_equal(uncommitted_find(f->before, f->arena, bytes_from_string("AAAA"), &block),
-                     STORE_NOT_FOUND);
+    assert_int_equal(find(f, "AAAA", &block), STORE_NOT_FOUND);
 }
 
 /* The total tells how many there are, how long their ids are once decoded (all are equal), and when
@@ -62,32 +84,31 @@ static void total_is_kept(void **state)
         assert_int_equal(total_of(f).id_length, first[i].id_length);
         assert_int_equal(total_of(f).last_put, 2000 + i);
         fixture_begin(f);
-        assert_int_equal(uncommitted_clear(f->before, f->changes, f->arena), STORE_OK);
+        drop(f, NULL);
         fixture_commit(f);
         assert_int_equal(total_of(f).count, 0);
+        assert_int_equal(fixture_record_count(f), 0);
     }
 }
 
 static void expect_found(struct fixture *f, const char *id, struct bytes data)
 {
-    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct content_block block;
-    char *bytes = arena_bytes(f->arena, data.len);
-    size_t at = 0;
+    struct content content;
 
-    assert_int_equal(uncommitted_find(snapshot, f->arena, bytes_from_string(id), &block), STORE_OK);
+    fixture_begin(f);
+    assert_int_equal(find(f, id, &block), STORE_OK);
     assert_true(bytes_is(block.block_id, id));
     assert_int_equal(block.length, data.len);
-    if (block.piece_count == 0)
-        assert_true(bytes_equal(block.inline_bytes, data));
-    for (size_t i = 0; i < block.piece_count; i++) {
-        assert_int_equal(
-            piece_read(f->store, &block.pieces[i], 0, block.pieces[i].length, bytes + at, NULL),
-            STORE_OK);
-        at += block.pieces[i].length;
-    }
-    assert_memory_equal(block.piece_count > 0 ? bytes : data.ptr, data.ptr, data.len);
-    snapshot_close(snapshot);
+    content = content_from_blocks(f->changes, clock_now(), &block, 1);
+    fixture_commit(f);
+    fixture_expect(f, &content, data);
+
+    fixture_begin(f); /* its map alone: the run is still the uncommitted block's */
+    content.has_runs = false;
+    assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1, &(bool){ 0 }),
+                     STORE_OK);
+    fixture_commit(f);
 }
 
 /* The same id again: the last one wins, counts once, and the bytes of the one before are freed.
@@ -107,7 +128,6 @@ static void last_one_wins(void **state)
     expect_found(f, "AAAA", bytes_from_string("small"));
     assert_int_equal(fixture_piece_bytes(f), 0);
     put(f, "AAAA", bytes_of(NULL, 0), 0, 4);
-    expect_found(f, "AAAA", bytes_of("", 0));
     assert_int_equal(total_of(f).count, 1);
 }
 
@@ -119,12 +139,14 @@ static void listed_in_order(void **state)
     static const size_t order[] = { 4, 6, 0, 3, 5, 2, 1 };
     struct fixture *f = *state;
     struct content_block *blocks;
+    struct uncommitted total;
     size_t count;
 
     for (size_t i = 0; i < 7; i++)
-        put(f, sorted[order[i]], fixture_random_bytes(f, order[i] * 10), 0, i);
+        put(f, sorted[order[i]], fixture_random_bytes(f, order[i] * 10), 0, i + 1);
     fixture_begin(f);
-    assert_int_equal(uncommitted_list(f->before, f->arena, &blocks, &count), STORE_OK);
+    total = total_of(f);
+    assert_int_equal(uncommitted_list(f->before, f->arena, &total, &blocks, &count), STORE_OK);
     assert_int_equal(count, 7);
     for (size_t i = 0; i < 7; i++) {
         assert_true(bytes_is(blocks[i].block_id, sorted[i]));
@@ -138,25 +160,79 @@ static void committed_and_dropped(void **state)
 {
     struct fixture *f = *state;
     struct bytes taken = fixture_random_bytes(f, 3000);
-    struct content_block block;
+    struct content_block blocks[2];
+    struct named_blocks named = {
+        .named = blocks, .named_count = 1, .staged = blocks, .staged_count = 2
+    };
     struct content content;
 
     put(f, "AAAA", taken, 1500, 1);
     put(f, "BBBB", fixture_random_bytes(f, 9000), 9000, 2);
     fixture_begin(f);
-    assert_int_equal(uncommitted_find(f->before, f->arena, bytes_from_string("AAAA"), &block),
-                     STORE_OK);
-    content = content_from_blocks(f->changes, clock_now(), &block, 1);
-    assert_int_equal(uncommitted_clear(f->before, f->changes, f->arena), STORE_OK);
+    assert_int_equal(find(f, "AAAA", &blocks[0]), STORE_OK);
+    assert_int_equal(find(f, "BBBB", &blocks[1]), STORE_OK);
+    content = content_from_blocks(f->changes, clock_now(), &blocks[0], 1);
+    drop(f, &named);
     fixture_commit(f);
     assert_int_equal(total_of(f).count, 0);
     fixture_expect(f, &content, taken);
     assert_int_equal(fixture_piece_bytes(f), 3000);
 }
 
+/* Many blocks are dropped step by step: what a list named stays, all else goes, whatever new blocks
+ * are staged meanwhile. content.h */
+static void many_are_dropped(void **state)
+{
+    for (int with_list = 0; with_list <= 1; with_list++) {
+        struct fixture *f = *state;
+        struct bytes data = fixture_random_bytes(f, 2000), got;
+        struct named_blocks named = { .named_count = 0 };
+        struct content content = { .id = 0 };
+        struct content_block *blocks;
+        struct uncommitted total;
+
+        for (size_t i = 0; i < 300; i++)
+            put(f, arena_string(f->arena, arena_printf(f->arena, "%08zu", i)),
+                i % 3 == 0 ? bytes_of("inline", 6) : data, i % 3 == 0 ? 0 : 2000, 10 + i);
+        fixture_begin(f);
+        total = total_of(f);
+        assert_int_equal(
+            uncommitted_list(f->before, f->arena, &total, &blocks, &named.staged_count), STORE_OK);
+        assert_int_equal(named.staged_count, 300);
+        named.staged = blocks;
+        named.named = blocks + 100;
+        named.named_count = 51;
+        if (with_list)
+            content = content_from_blocks(f->changes, clock_now(), named.named, 51);
+        drop(f, with_list ? &named : NULL);
+        fixture_commit(f);
+        assert_int_equal(total_of(f).count, 0);
+
+        put(f, "00000100", data, 2000, 1000); /* an id of the old set */
+        content_collect_all(f->store, f->partition);
+        expect_found(f, "00000100", data);
+        assert_int_equal(fixture_piece_bytes(f), with_list ? 35 * 2000 : 2000);
+        if (with_list) {
+            assert_int_equal(fixture_read(f, &content, 0, content.length, 65536, &got), STORE_OK);
+            assert_int_equal(got.len, content.length);
+            fixture_begin(f);
+            assert_int_equal(
+                content_give_up(f->before, f->changes, f->arena, &content, 1, &(bool){ false }),
+                STORE_OK);
+            fixture_commit(f);
+        }
+        fixture_begin(f);
+        drop(f, NULL);
+        fixture_commit(f);
+        content_collect_all(f->store, f->partition);
+        assert_int_equal(fixture_record_count(f), 0);
+        assert_int_equal(fixture_piece_bytes(f), 0);
+    }
+}
+
 /* Blocks that are a week old are dropped by the Put Block that finds them: one with an id among
  * them starts anew. semantics 5 */
-static void cleared_and_put_in_one_change(void **state)
+static void dropped_and_put_in_one_change(void **state)
 {
     struct fixture *f = *state;
     struct uncommitted total = { .count = 0 };
@@ -166,7 +242,7 @@ static void cleared_and_put_in_one_change(void **state)
     put(f, "AAAA", fixture_random_bytes(f, 3000), 3000, 1);
     put(f, "BBBB", fixture_random_bytes(f, 3000), 3000, 2);
     fixture_begin(f);
-    assert_int_equal(uncommitted_clear(f->before, f->changes, f->arena), STORE_OK);
+    drop(f, NULL);
     body = fixture_body(f, data, 800);
     assert_int_equal(uncommitted_put(f->before, f->changes, f->arena, &total, 3,
                                      bytes_from_string("AAAA"), &body),
@@ -199,10 +275,12 @@ static void largest_lists(void **state)
     struct body body = { .length = data.len, .inline_bytes = data };
     struct content_block *blocks = arena_array(f->arena, CONTENT_BLOCKS_MAX, sizeof blocks[0]);
     struct arena *exchange = arena_new(EXCHANGE_ARENA_BYTES);
+    struct named_blocks named = { .named_count = CONTENT_BLOCKS_MAX };
     struct content_block *committed, *uncommitted;
-    size_t committed_count, uncommitted_count;
     struct uncommitted total = { .count = 0 };
     struct content old, new;
+    size_t committed_count;
+    bool more = false;
 
     fixture_begin(f);
     for (size_t i = 0; i < CONTENT_BLOCKS_MAX; i++)
@@ -219,12 +297,17 @@ static void largest_lists(void **state)
     assert_int_equal(content_blocks(f->before, exchange, &old, &committed, &committed_count),
                      STORE_OK);
     assert_int_equal(committed_count, CONTENT_BLOCKS_MAX);
-    assert_int_equal(uncommitted_list(f->before, exchange, &uncommitted, &uncommitted_count),
-                     STORE_OK);
-    assert_int_equal(uncommitted_count, UNCOMMITTED_BLOCKS_MAX);
+    assert_int_equal(
+        uncommitted_list(f->before, exchange, &total, &uncommitted, &named.staged_count), STORE_OK);
+    assert_int_equal(named.staged_count, UNCOMMITTED_BLOCKS_MAX);
+    named.staged = named.named = uncommitted;
     new = content_from_blocks(f->changes, 2, uncommitted, CONTENT_BLOCKS_MAX);
-    assert_int_equal(content_give_up(f->before, f->changes, exchange, &old, 1), STORE_OK);
-    assert_int_equal(uncommitted_clear(f->before, f->changes, exchange), STORE_OK);
+    assert_int_equal(content_replace(f->before, f->changes, exchange, &old, &new, uncommitted,
+                                     CONTENT_BLOCKS_MAX, &more),
+                     STORE_OK);
+    assert_int_equal(uncommitted_drop(f->before, f->changes, exchange, &total, &named, &more),
+                     STORE_OK);
+    assert_true(more);
     fixture_commit(f);
     arena_free(exchange);
     assert_int_equal(new.length, (uint64_t)CONTENT_BLOCKS_MAX * BLOCK_INLINE_MAX);
@@ -241,12 +324,13 @@ static void write_raw(struct fixture *f, const char *key, struct bytes value)
 /* Records that make no sense are said to be damaged, and are never believed. */
 static void damaged_records(void **state)
 {
-    static const struct bytes totals[] = {
-        BYTES(""),         BYTES("\1"),       BYTES("\1\1\1"),
-        BYTES("\2\1\1\1"), BYTES("\1\0\1\1"), BYTES("\1\1\1\1\1")
-    };
-    static const struct bytes blocks[] = { BYTES(""),      BYTES("\1"),    BYTES("\1\0"),
-                                           BYTES("\2\2x"), BYTES("\1\5x"), BYTES("\1\2xx") };
+    static const struct bytes totals[] = { BYTES(""),          BYTES("\1"),
+                                           BYTES("\1\1\1"),    BYTES("\2\1\1\1"),
+                                           BYTES("\1\0\1\1"),  BYTES("\1\1\1\1\1"),
+                                           BYTES("\3\1\1\1\1") };
+    static const struct bytes blocks[] = { BYTES(""),       BYTES("\1"),     BYTES("\1\0"),
+                                           BYTES("\4\2x"),  BYTES("\1\5x"),  BYTES("\1\2xx"),
+                                           BYTES("\2\5\0"), BYTES("\2\0\0"), BYTES("\3\0\1") };
     struct fixture *f = *state;
     struct content_block *all, block;
     struct uncommitted total;
@@ -261,9 +345,12 @@ static void damaged_records(void **state)
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         write_raw(f, "uAAAA", blocks[i]);
         fixture_begin(f);
-        assert_int_equal(uncommitted_find(f->before, f->arena, bytes_from_string("AAAA"), &block),
+        total = (struct uncommitted){ .count = 1 };
+        assert_int_equal(
+            uncommitted_find(f->before, f->arena, &total, bytes_from_string("AAAA"), &block),
+            STORE_CORRUPT);
+        assert_int_equal(uncommitted_list(f->before, f->arena, &total, &all, &count),
                          STORE_CORRUPT);
-        assert_int_equal(uncommitted_list(f->before, f->arena, &all, &count), STORE_CORRUPT);
         fixture_commit(f);
     }
 }
@@ -276,7 +363,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(last_one_wins, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(listed_in_order, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(committed_and_dropped, fixture_set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(cleared_and_put_in_one_change, fixture_set_up,
+        cmocka_unit_test_setup_teardown(many_are_dropped, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(dropped_and_put_in_one_change, fixture_set_up,
                                         fixture_tear_down),
         cmocka_unit_test_setup_teardown(largest_lists, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(damaged_records, fixture_set_up, fixture_tear_down),

@@ -1,0 +1,235 @@
+/* Records of uncommitted blocks; uncommitted.h has their form. */
+#include "blob/uncommitted.h"
+
+#include <assert.h>
+
+#include "base/codec.h"
+#include "base/endian.h"
+#include "base/log.h"
+
+#define TOTAL_VERSION   2
+#define TOTAL_VERSION_1 1 /* without a set */
+
+/* Up to so many records are deleted at once. */
+#define BLOCKS_AT_ONCE  64u
+
+#define PREFIX_MAX      9
+#define KEY_MAX         (PREFIX_MAX + UNCOMMITTED_ID_MAX)
+
+static const struct bytes total_key = BYTES("U");
+
+static enum store_result damaged(const char *what)
+{
+    log_line(LOG_ERROR, "uncommitted blocks of a blob: %s is damaged", what);
+    return STORE_CORRUPT;
+}
+
+/* ---- the total ---- */
+
+enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
+                                   struct uncommitted *ret_total)
+{
+    uint64_t count, id_length, set = 0;
+    enum store_result result;
+    struct record record;
+    struct decoder d;
+    instant last_put;
+    uint8_t version;
+
+    result = snapshot_get(before, RECORD_INNER, total_key, arena, &record);
+    if (result == STORE_NOT_FOUND) {
+        *ret_total = (struct uncommitted){ 0 };
+        return STORE_OK;
+    }
+    if (result)
+        return result;
+    decoder_init(&d, record.value);
+    version = decode_u8(&d);
+    count = decode_u64(&d);
+    id_length = decode_u64(&d);
+    last_put = decode_u64(&d);
+    if (version == TOTAL_VERSION)
+        set = decode_u64(&d);
+    if (!decoder_ok(&d) || (version != TOTAL_VERSION && version != TOTAL_VERSION_1) || count == 0 ||
+        count > UINT32_MAX || id_length > UINT32_MAX)
+        return damaged("their total");
+    *ret_total = (struct uncommitted){
+        .count = (uint32_t)count,
+        .id_length = (uint32_t)id_length,
+        .last_put = last_put,
+        .set = set,
+    };
+    return STORE_OK;
+}
+
+static void total_write(struct changes *changes, struct arena *arena,
+                        const struct uncommitted *total)
+{
+    struct text value;
+
+    text_init(&value, arena, 32);
+    encode_u8(&value, TOTAL_VERSION);
+    encode_u64(&value, total->count);
+    encode_u64(&value, total->id_length);
+    encode_u64(&value, total->last_put);
+    encode_u64(&value, total->set);
+    changes_put(changes, RECORD_INNER, total_key, text_bytes(&value), NULL, 0);
+}
+
+/* ---- one block ---- */
+
+static struct bytes set_prefix(uint64_t set, char room[PREFIX_MAX])
+{
+    if (set == 0) {
+        room[0] = 'u';
+        return bytes_of(room, 1);
+    }
+    room[0] = 'v';
+    be64_put(room + 1, set);
+    return bytes_of(room, PREFIX_MAX);
+}
+
+static struct bytes block_key(uint64_t set, struct bytes block_id, char room[KEY_MAX])
+{
+    struct bytes prefix = set_prefix(set, room);
+
+    assert(block_id.len <= UNCOMMITTED_ID_MAX);
+    memcpy(room + prefix.len, block_id.ptr, block_id.len);
+    return bytes_of(room, prefix.len + block_id.len);
+}
+
+/* How many bytes the base64 text stands for. */
+static uint32_t decoded_length(struct bytes base64)
+{
+    size_t digits = base64.len;
+
+    while (digits > 0 && base64.ptr[digits - 1] == '=')
+        digits--;
+    return (uint32_t)(digits * 3 / 4);
+}
+
+enum store_result uncommitted_find(struct snapshot *before, struct arena *arena,
+                                   const struct uncommitted *total, struct bytes block_id,
+                                   struct content_block *ret_block)
+{
+    enum store_result result;
+    struct record record;
+    char room[KEY_MAX];
+
+    if (block_id.len > UNCOMMITTED_ID_MAX || total->count == 0)
+        return STORE_NOT_FOUND;
+    result =
+        snapshot_get(before, RECORD_INNER, block_key(total->set, block_id, room), arena, &record);
+    if (result)
+        return result;
+    if (!content_block_decode(&record, ret_block))
+        return damaged("one");
+    ret_block->block_id = block_id;
+    return STORE_OK;
+}
+
+enum store_result uncommitted_put(struct snapshot *before, struct changes *changes,
+                                  struct arena *arena, struct uncommitted *total, instant now,
+                                  struct bytes block_id, const struct body *body)
+{
+    struct content_block old, block;
+    enum store_result result;
+    char room[KEY_MAX];
+    struct text value;
+
+    if (total->count == 0) {
+        total->id_length = decoded_length(block_id);
+        total->set = now;
+    }
+    result = uncommitted_find(before, arena, total, block_id, &old);
+    if (!result)
+        result = content_block_delete(before, changes, &old);
+    else if (result == STORE_NOT_FOUND)
+        total->count++;
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    total->last_put = now;
+    block = content_block_from_body(changes, now, body);
+    text_init(&value, arena, 32 + block.inline_bytes.len);
+    content_block_encode(&value, &block);
+    changes_put(changes, RECORD_INNER, block_key(total->set, block_id, room), text_bytes(&value),
+                NULL, 0);
+    total_write(changes, arena, total);
+    return STORE_OK;
+}
+
+/* ---- all of them ---- */
+
+enum store_result uncommitted_list(struct snapshot *before, struct arena *arena,
+                                   const struct uncommitted *total,
+                                   struct content_block **ret_blocks, size_t *ret_count)
+{
+    struct content_block *blocks = arena_array(arena, total->count, sizeof blocks[0]);
+    enum store_result result = STORE_OK;
+    char room[PREFIX_MAX];
+    struct bytes prefix = set_prefix(total->set, room);
+    struct scan *scan = scan_open(before, RECORD_INNER, prefix, bytes_of("", 0));
+    struct record record;
+    size_t count = 0;
+
+    while (!result) {
+        result = scan_next(scan, arena, &record);
+        if (!result && count == total->count)
+            result = damaged("their number");
+        if (!result && !content_block_decode(&record, &blocks[count]))
+            result = damaged("one");
+        if (!result)
+            blocks[count++].block_id = bytes_from(record.key, prefix.len);
+    }
+    scan_close(scan);
+    if (result != STORE_NOT_FOUND)
+        return result;
+    *ret_blocks = blocks;
+    *ret_count = count;
+    return STORE_OK;
+}
+
+static void delete_records(struct changes *changes, const struct uncommitted *total,
+                           const struct named_blocks *blocks)
+{
+    for (size_t i = 0; i < blocks->staged_count; i++) {
+        const struct content_block *block = &blocks->staged[i];
+        char room[KEY_MAX];
+
+        changes_delete(changes, RECORD_INNER, block_key(total->set, block->block_id, room));
+        changes_release(changes, block->pieces, block->piece_count);
+    }
+}
+
+enum store_result uncommitted_drop(struct snapshot *before, struct changes *changes,
+                                   struct arena *arena, const struct uncommitted *total,
+                                   const struct named_blocks *blocks, bool *ret_more)
+{
+    bool is_large = total->count > BLOCKS_AT_ONCE;
+    struct named_blocks all = { .named_count = 0 };
+    enum store_result result = STORE_OK;
+    struct content_block *staged;
+    char room[PREFIX_MAX];
+
+    if (total->count == 0)
+        return STORE_OK;
+    changes_delete(changes, RECORD_INNER, total_key);
+    if (is_large) {
+        content_leave_blocks(changes, total->set, set_prefix(total->set, room), !blocks);
+        *ret_more = true;
+        if (!blocks)
+            return STORE_OK;
+    }
+    if (!blocks) {
+        result = uncommitted_list(before, arena, total, &staged, &all.staged_count);
+        if (result)
+            return result;
+        all.staged = staged;
+        blocks = &all;
+    }
+    if (!is_large)
+        delete_records(changes, total, blocks);
+    return content_delete_unnamed(before, changes, arena, total->set, blocks->staged,
+                                  blocks->staged_count, blocks->named, blocks->named_count,
+                                  ret_more);
+}

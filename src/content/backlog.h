@@ -1,0 +1,93 @@
+/* Inside content/ only: what a change leaves to content_collect(), and runs.
+ *
+ *   key      'q', 1 kind, 1 source, 8 id be, 4 part be
+ *   payload  1   version (1)
+ *            then for
+ *            BACKLOG_RECORDS  1 with_runs (0 or 1), bytes prefix, bytes from: the records whose keys
+ *                             begin with the prefix and are not before `from`. with_runs: their
+ *                             values are blocks, whose runs are deleted too
+ *            BACKLOG_RUNS     v count, then each run id as 8 bytes le: runs to be deleted
+ *            BACKLOG_CHAIN    nothing: the content has no holder and has to leave its chain
+ *
+ * When the form changes: version up, old reader kept.
+ *
+ * Backlog invariants, cited as "backlog invariant N":
+ *  (1) What a backlog record names is referred to by nothing else, so that it may be deleted at any
+ *      time, in any order, and twice.
+ *  (2) A record has at most BACKLOG_RUNS_MAX runs. */
+#ifndef LAGRA_CONTENT_BACKLOG_H
+#define LAGRA_CONTENT_BACKLOG_H
+
+#include "content/segment.h"
+
+#define BACKLOG_RUNS_MAX 1000u
+
+enum backlog_kind { BACKLOG_RECORDS, BACKLOG_RUNS, BACKLOG_CHAIN, BACKLOG_KINDS };
+
+/* What the id is of. */
+enum backlog_source {
+    BACKLOG_OF_CONTENT, /* a content's */
+    BACKLOG_OF_BLOCKS,  /* of content_leave_blocks(), content_delete_unnamed() */
+};
+
+void backlog_add_chain(struct changes *changes, uint64_t id);
+/* The segments of a content, from the one with this key. */
+void backlog_add_segments(struct changes *changes, uint64_t id, struct bytes from);
+
+struct run_set {
+    uint64_t *ids; /* rising, each once */
+    size_t count;
+};
+void backlog_add_runs(struct changes *changes, enum backlog_source source, uint64_t id,
+                      const struct run_set *runs);
+
+/* The decoded value of a backlog record. */
+struct backlog {
+    enum backlog_kind kind;
+    enum backlog_source source;
+    uint64_t id;
+    uint32_t part;       /* of a list of runs that needs several records */
+    const uint8_t *runs; /* run_count x 8 bytes le */
+    size_t run_count;
+    bool with_runs;
+    struct bytes prefix, from;
+};
+bool backlog_decode(const struct record *record, struct backlog *ret_backlog);
+
+/* ---- deleting ---- */
+
+/* Deletes the segments of a map, at most `limit`. Does not look at what they say: damage can be
+ * deleted.
+ *
+ * ret_next  key of the first segment that is left, in the arena; ptr NULL: none is
+ * returns   STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+enum store_result segments_delete(struct snapshot *before, struct changes *changes,
+                                  enum segment_owner owner, uint64_t id, size_t limit,
+                                  struct bytes *ret_next);
+
+/* ---- sets of runs ---- */
+
+enum damage_rule {
+    DAMAGE_STOPS,     /* a segment that makes no sense is STORE_CORRUPT */
+    DAMAGE_IS_PASSED, /* it counts as empty: runs that only it refers to are never freed */
+};
+/* Of a content of at most blocks_max blocks, read from its segments. */
+enum store_result run_set_of_content(struct snapshot *before, struct arena *arena, uint64_t id,
+                                     size_t blocks_max, enum damage_rule rule,
+                                     struct run_set *ret_set);
+struct run_set run_set_of_blocks(struct arena *arena, const struct content_block *blocks,
+                                 size_t count);
+/* Takes the runs of `other` from the set. */
+void run_set_subtract(struct run_set *set, const struct run_set *other);
+
+/* ---- chains: content_chain.c ---- */
+
+/* From now on the content is a member of the blob's chain: its runs may be shared. */
+void chain_join(struct changes *changes, uint64_t id);
+/* Deletes a content that has no holder: its segments and its membership; leaves the runs that no
+ * neighbour refers to. Once in a list of changes, because it looks at the neighbours as they were
+ * before. */
+enum store_result chain_leave(struct snapshot *before, struct changes *changes, struct arena *arena,
+                              uint64_t id);
+
+#endif

@@ -1,0 +1,199 @@
+/* Runs: the bytes of a block, stored once under an id of their own; and the value of a record that
+ * holds one block.
+ *
+ *   payload  1     version (2)
+ *            v     run id; 0: the bytes lie inline
+ *            v     length, when there is a run
+ *            bytes what lies inline, when there is no run
+ *
+ * Version 1 has no run:
+ *            1     version (1)
+ *            bytes what lies inline; absent when the record has pieces
+ *   pieces   of the block */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "content/backlog.h"
+
+#define BLOCK_VERSION   2
+#define BLOCK_VERSION_1 1
+
+struct content_block content_block_from_body(struct changes *changes, uint64_t run,
+                                             const struct body *body)
+{
+    const struct content_block all = { .pieces = body->pieces, .piece_count = body->piece_count };
+    struct content_block block = { .length = body->length };
+    struct segment_writer writer;
+
+    assert(run > 0);
+    if (body->piece_count == 0) {
+        block.inline_bytes = body->inline_bytes;
+        return block;
+    }
+    segment_writer_init(&writer, changes, SEGMENT_OF_RUN, run, 0, body->piece_count);
+    segment_writer_add(&writer, &all);
+    segment_writer_finish(&writer);
+    assert(writer.end == body->length);
+    block.run = run;
+    return block;
+}
+
+enum store_result content_block_delete(struct snapshot *before, struct changes *changes,
+                                       const struct content_block *block)
+{
+    struct bytes next;
+
+    changes_release(changes, block->pieces, block->piece_count);
+    if (block->run == 0)
+        return STORE_OK;
+    return segments_delete(before, changes, SEGMENT_OF_RUN, block->run, SIZE_MAX, &next);
+}
+
+/* ---- as the value of a record ---- */
+
+void content_block_encode(struct text *out, const struct content_block *block)
+{
+    assert(block->piece_count == 0);
+    encode_u8(out, BLOCK_VERSION);
+    encode_u64(out, block->run);
+    if (block->run != 0)
+        encode_u64(out, block->length);
+    else
+        encode_bytes(out, block->inline_bytes.ptr ? block->inline_bytes : bytes_of("", 0));
+}
+
+static bool decode_version_1(struct decoder *d, const struct record *record,
+                             struct content_block *block)
+{
+    block->pieces = record->pieces;
+    block->piece_count = record->piece_count;
+    block->inline_bytes = decode_bytes(d);
+    if ((block->inline_bytes.ptr != NULL) == (block->piece_count > 0))
+        return false;
+    block->length = block->inline_bytes.len;
+    for (size_t i = 0; i < block->piece_count; i++)
+        block->length += block->pieces[i].length;
+    return decoder_ok(d);
+}
+
+bool content_block_decode(const struct record *record, struct content_block *ret_block)
+{
+    struct content_block block = { .run = 0 };
+    struct decoder d;
+    uint8_t version;
+
+    decoder_init(&d, record->value);
+    version = decode_u8(&d);
+    if (version == BLOCK_VERSION_1) {
+        if (!decode_version_1(&d, record, &block))
+            return false;
+        *ret_block = block;
+        return true;
+    }
+    if (version != BLOCK_VERSION || record->piece_count > 0)
+        return false;
+    block.run = decode_u64(&d);
+    if (block.run != 0) {
+        block.length = decode_u64(&d);
+    } else {
+        block.inline_bytes = decode_bytes(&d);
+        block.length = block.inline_bytes.len;
+    }
+    if (!decoder_ok(&d) || (block.run == 0 && !block.inline_bytes.ptr) ||
+        (block.run != 0 && (block.length == 0 || block.length > INT64_MAX)))
+        return false;
+    *ret_block = block;
+    return true;
+}
+
+/* ---- sets ---- */
+
+static int compare_ids(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+static void sort(struct run_set *set)
+{
+    size_t count = 0;
+
+    if (set->count > 0)
+        qsort(set->ids, set->count, sizeof set->ids[0], compare_ids);
+    for (size_t i = 0; i < set->count; i++)
+        if (count == 0 || set->ids[count - 1] != set->ids[i])
+            set->ids[count++] = set->ids[i];
+    set->count = count;
+}
+
+struct run_set run_set_of_blocks(struct arena *arena, const struct content_block *blocks,
+                                 size_t count)
+{
+    struct run_set set = { .ids = arena_array(arena, count, sizeof set.ids[0]) };
+
+    for (size_t i = 0; i < count; i++)
+        if (blocks[i].run != 0)
+            set.ids[set.count++] = blocks[i].run;
+    sort(&set);
+    return set;
+}
+
+void run_set_subtract(struct run_set *set, const struct run_set *other)
+{
+    size_t count = 0, at = 0;
+
+    for (size_t i = 0; i < set->count; i++) {
+        while (at < other->count && other->ids[at] < set->ids[i])
+            at++;
+        if (at == other->count || other->ids[at] != set->ids[i])
+            set->ids[count++] = set->ids[i];
+    }
+    set->count = count;
+}
+
+static bool add_entries(const struct segment *segment, size_t blocks_max, struct run_set *set)
+{
+    for (size_t i = 0; i < segment->entry_count; i++) {
+        if (segment->entries[i].kind != ENTRY_RUN)
+            continue;
+        if (set->count == blocks_max)
+            return false;
+        set->ids[set->count++] = segment->entries[i].run;
+    }
+    return true;
+}
+
+enum store_result run_set_of_content(struct snapshot *before, struct arena *arena, uint64_t id,
+                                     size_t blocks_max, enum damage_rule rule,
+                                     struct run_set *ret_set)
+{
+    struct run_set set = { .ids = arena_array(arena, blocks_max, sizeof set.ids[0]) };
+    struct arena_mark without_segment = arena_mark(arena);
+    char prefix[SEGMENT_PREFIX_SIZE];
+    enum store_result result;
+    struct record record;
+    struct scan *scan;
+
+    segment_prefix(SEGMENT_OF_CONTENT, id, prefix);
+    scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
+    while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
+        struct segment segment = { .entry_count = 0 };
+
+        result = segment_decode(&record, arena, &segment);
+        if (result && rule == DAMAGE_STOPS)
+            break;
+        if (!result && !add_entries(&segment, blocks_max, &set)) {
+            result = content_damaged(id, segment.end, "number of blocks");
+            break;
+        }
+        arena_rewind(arena, without_segment);
+    }
+    scan_close(scan);
+    if (result != STORE_NOT_FOUND)
+        return result;
+    sort(&set);
+    *ret_set = set;
+    return STORE_OK;
+}

@@ -1,0 +1,126 @@
+/* Windows of a content, from its segments and those of the runs it refers to. */
+#include <assert.h>
+
+#include "content/window.h"
+
+void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struct arena *arena,
+                     bool rewinds, const struct content *content)
+{
+    *reader = (struct map_reader){
+        .snapshot = snapshot,
+        .arena = arena,
+        .rewinds = rewinds,
+        .content = *content,
+        .empty = arena_mark(arena),
+    };
+}
+
+/* ---- fragments of a segment ---- */
+
+/* Fragments of the entries first..last, none of which is a run; they begin at `start`. */
+static void window_of_entries(struct arena *arena, const struct entry *first,
+                              const struct entry *last, uint64_t start, struct window *ret_window)
+{
+    struct window window = { .start = start, .end = start };
+    size_t count = 0;
+
+    for (const struct entry *entry = first; entry <= last; entry++)
+        count += entry->kind == ENTRY_INLINE ? 1 : entry->piece_count;
+    window.fragments = arena_array(arena, count, sizeof window.fragments[0]);
+    for (const struct entry *entry = first; entry <= last; entry++) {
+        size_t parts = entry->kind == ENTRY_INLINE ? 1 : entry->piece_count;
+
+        for (size_t i = 0; i < parts; i++) {
+            const struct piece *piece = entry->kind == ENTRY_INLINE ? NULL : &entry->pieces[i];
+            uint64_t length = piece ? piece->length : entry->length;
+
+            if (length == 0)
+                continue;
+            window.fragments[window.count++] = (struct fragment){
+                .start = window.end,
+                .end = window.end + length,
+                .piece = piece,
+                .bytes = piece ? NULL : entry->inline_bytes.ptr,
+            };
+            window.end += length;
+        }
+    }
+    *ret_window = window;
+}
+
+/* Pieces of a run, as a window of the content: the run begins at `run_start` there. */
+static enum store_result window_of_run(struct map_reader *reader, const struct entry *entry,
+                                       uint64_t run_start, uint64_t offset,
+                                       struct window *ret_window)
+{
+    struct segment_map run = segment_map_of_run(entry->run, entry->length);
+    struct segment segment;
+    enum store_result result =
+        segment_at(reader->snapshot, reader->arena, &run, offset - run_start, &segment);
+
+    if (result)
+        return result;
+    for (size_t i = 0; i < segment.entry_count; i++)
+        if (segment.entries[i].kind == ENTRY_RUN)
+            return content_damaged(entry->run, segment.end, "a run in a run");
+    window_of_entries(reader->arena, &segment.entries[0], &segment.entries[segment.entry_count - 1],
+                      run_start + segment.start, ret_window);
+    return STORE_OK;
+}
+
+/* ---- loading ---- */
+
+static enum store_result load_segment(struct map_reader *reader, uint64_t offset)
+{
+    struct segment_map map = segment_map_of(&reader->content);
+    enum store_result result;
+
+    if (offset >= reader->segment.start && offset < reader->segment.end)
+        return STORE_OK;
+    reader->segment.end = 0;
+    if (reader->rewinds)
+        arena_rewind(reader->arena, reader->empty);
+    result = segment_at(reader->snapshot, reader->arena, &map, offset, &reader->segment);
+    if (result)
+        reader->segment.end = 0;
+    reader->with_segment = arena_mark(reader->arena);
+    return result;
+}
+
+/* The window of the segment that is loaded: the run with the offset, or the entries around it that
+ * are no runs. */
+static enum store_result load_window(struct map_reader *reader, uint64_t offset,
+                                     struct window *ret_window)
+{
+    const struct segment *segment = &reader->segment;
+    const struct entry *at = segment->entries, *end = at + segment->entry_count;
+    const struct entry *first = at; /* of the entries since the last run */
+    uint64_t start = segment->start, first_start = start;
+
+    while (at < end && offset >= start + at->length) {
+        start += at->length;
+        if (at++->kind == ENTRY_RUN) {
+            first = at;
+            first_start = start;
+        }
+    }
+    assert(at < end);
+    if (at->kind == ENTRY_RUN)
+        return window_of_run(reader, at, start, offset, ret_window);
+    while (at + 1 < end && at[1].kind != ENTRY_RUN)
+        at++;
+    window_of_entries(reader->arena, first, at, first_start, ret_window);
+    return STORE_OK;
+}
+
+enum store_result map_reader_load(struct map_reader *reader, uint64_t offset,
+                                  struct window *ret_window)
+{
+    enum store_result result = load_segment(reader, offset);
+
+    if (result)
+        return result;
+    if (reader->rewinds)
+        arena_rewind(reader->arena, reader->with_segment);
+    return load_window(reader, offset, ret_window);
+}
