@@ -8,7 +8,7 @@
 
 #ifdef LAGRA_DEBUG_LOCKS
 
-#define HELD_MAX 16
+#define HELD_MAX 32
 
 static _Thread_local enum lock_rank held[HELD_MAX];
 static _Thread_local int held_count;
@@ -17,6 +17,13 @@ static void remember(enum lock_rank rank)
 {
     assert(held_count < HELD_MAX);
     assert(held_count == 0 || held[held_count - 1] < rank); /* locks only in rising rank */
+    held[held_count++] = rank;
+}
+
+static void remember_next(enum lock_rank rank)
+{
+    assert(held_count > 0 && held_count < HELD_MAX);
+    assert(held[held_count - 1] == rank);
     held[held_count++] = rank;
 }
 
@@ -36,6 +43,11 @@ static void forget(enum lock_rank rank)
 #else
 
 static void remember(enum lock_rank rank)
+{
+    (void)rank;
+}
+
+static void remember_next(enum lock_rank rank)
 {
     (void)rank;
 }
@@ -66,6 +78,13 @@ void lock_release(struct lock *lock)
 void lock_take(struct lock *lock)
 {
     remember(lock->rank);
+    must(pthread_mutex_lock(&lock->mutex));
+}
+
+void lock_take_next(struct lock *lock, const struct lock *last)
+{
+    assert(last->rank == lock->rank && last < lock);
+    remember_next(lock->rank);
     must(pthread_mutex_lock(&lock->mutex));
 }
 

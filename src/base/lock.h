@@ -26,6 +26,9 @@ struct lock {
 void lock_init(struct lock *lock, enum lock_rank rank);
 void lock_release(struct lock *lock);
 void lock_take(struct lock *lock);
+/* Takes another lock of the rank that was taken last. Locks of one rank lie in one array and are
+ * taken by rising address. */
+void lock_take_next(struct lock *lock, const struct lock *last);
 void lock_give(struct lock *lock);
 /* Waits on a condition variable that uses CLOCK_MONOTONIC (lock_condition_init). timeout_ms < 0:
  * for ever. Returns false on timeout. */

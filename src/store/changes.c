@@ -11,11 +11,16 @@ struct changes {
     struct arena *arena;
     struct change *first;
     struct change **link; /* where the next change goes */
+    struct change *first_index;
+    struct change **index_link;
+    struct count_change *first_count;
     struct piece_change *pieces;
     size_t piece_count;
     size_t piece_capacity;
-    struct guid *spaces;
-    size_t space_count;
+    struct spaces_list {
+        struct guid *spaces;
+        size_t count;
+    } dropped, stamped;
 };
 
 struct changes *changes_new(struct arena *arena)
@@ -24,6 +29,7 @@ struct changes *changes_new(struct arena *arena)
 
     changes->arena = arena;
     changes->link = &changes->first;
+    changes->index_link = &changes->first_index;
     return changes;
 }
 
@@ -34,18 +40,18 @@ struct arena *changes_arena(const struct changes *changes)
 
 bool changes_empty(const struct changes *changes)
 {
-    return !changes->first && changes->piece_count == 0 && changes->space_count == 0;
+    return !changes->first && !changes->first_index && !changes->first_count &&
+           changes->piece_count == 0 && changes->dropped.count == 0 && changes->stamped.count == 0;
 }
 
-static struct change *add_change(struct changes *changes, enum record_family family,
-                                 struct bytes key)
+/* Adds a change at the end of a list. */
+static struct change *add_change(struct changes *changes, struct change ***link, struct bytes key)
 {
     struct change *change = arena_alloc(changes->arena, sizeof *change);
 
-    change->family = family;
     change->key = arena_copy(changes->arena, key);
-    *changes->link = change;
-    changes->link = &change->next;
+    **link = change;
+    *link = &change->next;
     return change;
 }
 
@@ -74,15 +80,45 @@ static void add_references(struct changes *changes, const struct piece *pieces, 
 void changes_put(struct changes *changes, enum record_family family, struct bytes key,
                  struct bytes value, const struct piece *pieces, size_t piece_count)
 {
-    struct change *change = add_change(changes, family, key);
+    struct change *change = add_change(changes, &changes->link, key);
 
+    change->family = family;
     change->value = record_value_encode(changes->arena, value, pieces, piece_count);
     add_references(changes, pieces, piece_count, 1);
 }
 
 void changes_delete(struct changes *changes, enum record_family family, struct bytes key)
 {
-    add_change(changes, family, key)->is_delete = true;
+    struct change *change = add_change(changes, &changes->link, key);
+
+    change->family = family;
+    change->is_delete = true;
+}
+
+void changes_index_put(struct changes *changes, struct bytes key, struct bytes value)
+{
+    add_change(changes, &changes->index_link, key)->value = arena_copy(changes->arena, value);
+}
+
+void changes_index_delete(struct changes *changes, struct bytes key)
+{
+    add_change(changes, &changes->index_link, key)->is_delete = true;
+}
+
+void changes_count(struct changes *changes, struct bytes name, int64_t delta)
+{
+    struct count_change *count;
+
+    for (count = changes->first_count; count; count = count->next)
+        if (bytes_equal(count->name, name))
+            break;
+    if (!count) {
+        count = arena_alloc(changes->arena, sizeof *count);
+        count->name = arena_copy(changes->arena, name);
+        count->next = changes->first_count;
+        changes->first_count = count;
+    }
+    count->delta += delta;
 }
 
 void changes_release(struct changes *changes, const struct piece *pieces, size_t piece_count)
@@ -90,15 +126,24 @@ void changes_release(struct changes *changes, const struct piece *pieces, size_t
     add_references(changes, pieces, piece_count, -1);
 }
 
+static void add_space(struct changes *changes, struct spaces_list *list, struct guid space)
+{
+    struct guid *grown = arena_array(changes->arena, list->count + 1, sizeof list->spaces[0]);
+
+    if (list->count > 0)
+        memcpy(grown, list->spaces, list->count * sizeof grown[0]);
+    grown[list->count++] = space;
+    list->spaces = grown;
+}
+
 void changes_drop_space(struct changes *changes, struct guid space)
 {
-    struct guid *grown =
-        arena_array(changes->arena, changes->space_count + 1, sizeof changes->spaces[0]);
+    add_space(changes, &changes->dropped, space);
+}
 
-    if (changes->space_count > 0)
-        memcpy(grown, changes->spaces, changes->space_count * sizeof grown[0]);
-    grown[changes->space_count++] = space;
-    changes->spaces = grown;
+void changes_stamp_space(struct changes *changes, struct guid space)
+{
+    add_space(changes, &changes->stamped, space);
 }
 
 const struct change *changes_first(const struct changes *changes)
@@ -106,10 +151,26 @@ const struct change *changes_first(const struct changes *changes)
     return changes->first;
 }
 
+const struct change *changes_first_index(const struct changes *changes)
+{
+    return changes->first_index;
+}
+
+const struct count_change *changes_first_count(const struct changes *changes)
+{
+    return changes->first_count;
+}
+
 const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count)
 {
-    *ret_count = changes->space_count;
-    return changes->spaces;
+    *ret_count = changes->dropped.count;
+    return changes->dropped.spaces;
+}
+
+const struct guid *changes_stamped_spaces(const struct changes *changes, size_t *ret_count)
+{
+    *ret_count = changes->stamped.count;
+    return changes->stamped.spaces;
 }
 
 static int compare_pieces(const void *left, const void *right)
@@ -124,28 +185,53 @@ static int compare_pieces(const void *left, const void *right)
     return 0;
 }
 
-const struct piece_change *changes_pieces(const struct changes *changes, size_t *ret_count)
+bool changes_have_pieces(const struct changes *changes)
 {
-    struct piece_change *net;
-    size_t count = 0;
+    return changes->piece_count > 0;
+}
 
-    *ret_count = 0;
-    if (changes->piece_count == 0)
-        return NULL;
-    net = arena_array(changes->arena, changes->piece_count, sizeof net[0]);
-    memcpy(net, changes->pieces, changes->piece_count * sizeof net[0]);
-    qsort(net, changes->piece_count, sizeof net[0], compare_pieces);
+/* Adds up the changes of each piece; returns how many pieces are left with one. */
+static size_t add_up(struct piece_change *changes, size_t count)
+{
+    size_t kept = 0;
 
-    for (size_t i = 0; i < changes->piece_count;) {
-        struct piece_change sum = net[i];
+    qsort(changes, count, sizeof changes[0], compare_pieces);
+    for (size_t i = 0; i < count;) {
+        struct piece_change sum = changes[i];
 
-        while (++i < changes->piece_count && compare_pieces(&net[i], &sum) == 0) {
-            assert(net[i].length == sum.length);
-            sum.references += net[i].references;
+        while (++i < count && compare_pieces(&changes[i], &sum) == 0) {
+            assert(changes[i].length == sum.length);
+            sum.references += changes[i].references;
         }
         if (sum.references != 0)
-            net[count++] = sum;
+            changes[kept++] = sum;
     }
-    *ret_count = count;
-    return net;
+    return kept;
+}
+
+const struct piece_change *commit_pieces(const struct commit_part *parts, size_t count,
+                                         size_t *ret_count)
+{
+    struct arena *arena = NULL;
+    struct piece_change *all;
+    size_t total = 0;
+
+    *ret_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].changes && parts[i].changes->piece_count > 0) {
+            total += parts[i].changes->piece_count;
+            arena = parts[i].changes->arena;
+        }
+    if (total == 0)
+        return NULL;
+    all = arena_array(arena, total, sizeof all[0]);
+    total = 0;
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].changes && parts[i].changes->piece_count > 0) {
+            memcpy(all + total, parts[i].changes->pieces,
+                   parts[i].changes->piece_count * sizeof all[0]);
+            total += parts[i].changes->piece_count;
+        }
+    *ret_count = add_up(all, total);
+    return all;
 }

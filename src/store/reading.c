@@ -86,15 +86,39 @@ void scan_close(struct scan *scan)
     free(scan);
 }
 
+/* Room for a key that has to be unescaped. */
+struct unescaped {
+    char *ptr;
+    size_t capacity;
+};
+
+/* Returns the key of an escaped one, in place where nothing is escaped. */
+static bool unescape(struct unescaped *room, struct bytes escaped, struct bytes *ret_key)
+{
+    size_t length;
+
+    if (escaped.len == 0 || !memchr(escaped.ptr, 0, escaped.len)) {
+        *ret_key = escaped;
+        return true;
+    }
+    if (escaped.len > room->capacity) {
+        room->capacity = 2 * escaped.len;
+        room->ptr = xrealloc(room->ptr, room->capacity);
+    }
+    if (!key_unescape(escaped, room->ptr, &length))
+        return false;
+    *ret_key = bytes_of(room->ptr, length);
+    return true;
+}
+
 struct space_iterator {
     struct cursor *cursor; /* NULL: the space is gone */
     struct guid space;
     uint64_t sequence;
     struct key from; /* where to go on, when `seeking` */
     bool seeking;
-    struct arena *arena;  /* of the pieces that a value names, thrown away */
-    char *partition;      /* a partition key that had to be unescaped */
-    size_t partition_max; /* room there */
+    struct arena *arena; /* of the pieces that a value names, thrown away */
+    struct unescaped partition;
 };
 
 struct space_iterator *space_iterator_open(struct store *store, struct guid space,
@@ -130,26 +154,6 @@ void space_iterator_seek(struct space_iterator *iterator, struct bytes from_part
     iterator->seeking = true;
 }
 
-/* Gives the partition key of an escaped one, in place where nothing is escaped. */
-static bool partition_key(struct space_iterator *iterator, struct bytes escaped,
-                          struct bytes *ret_key)
-{
-    size_t length;
-
-    if (escaped.len == 0 || !memchr(escaped.ptr, 0, escaped.len)) {
-        *ret_key = escaped;
-        return true;
-    }
-    if (escaped.len > iterator->partition_max) {
-        iterator->partition_max = 2 * escaped.len;
-        iterator->partition = xrealloc(iterator->partition, iterator->partition_max);
-    }
-    if (!key_unescape(escaped, iterator->partition, &length))
-        return false;
-    *ret_key = bytes_of(iterator->partition, length);
-    return true;
-}
-
 enum store_result space_iterator_next(struct space_iterator *iterator,
                                       struct space_record *ret_record)
 {
@@ -176,7 +180,7 @@ enum store_result space_iterator_next(struct space_iterator *iterator,
                                  &count);
     arena_rewind(iterator->arena, mark);
     if (result || !key_split(iterator->cursor->key, &escaped, &found.record_key) ||
-        !partition_key(iterator, escaped, &found.partition_key))
+        !unescape(&iterator->partition, escaped, &found.partition_key))
         return malformed(iterator->cursor->key);
     *ret_record = found;
     return STORE_OK;
@@ -188,6 +192,77 @@ void space_iterator_close(struct space_iterator *iterator)
         iterator->cursor->store->operations->cursor_close(iterator->cursor);
     arena_free(iterator->arena);
     key_release(&iterator->from);
-    free(iterator->partition);
+    free(iterator->partition.ptr);
+    free(iterator);
+}
+
+struct index_iterator {
+    struct cursor *cursor; /* NULL: the space is gone */
+    uint64_t sequence;
+    struct key from;
+    bool begun;
+    struct unescaped key, partition;
+};
+
+struct index_iterator *index_iterator_open(struct store *store, struct guid space,
+                                           struct bytes prefix, struct bytes from,
+                                           enum store_access access)
+{
+    struct index_iterator *iterator = xcalloc(1, sizeof *iterator);
+    struct key end;
+
+    key_init(&iterator->from);
+    key_set_index_from(&iterator->from, &space, bytes_compare(from, prefix) > 0 ? from : prefix);
+    key_init(&end);
+    key_set_index_from(&end, &space, prefix);
+    key_set_end(&end);
+    iterator->cursor = store->operations->space_cursor(store, &space, key_bytes(&end), access,
+                                                       &iterator->sequence);
+    key_release(&end);
+    return iterator;
+}
+
+uint64_t index_iterator_sequence(const struct index_iterator *iterator)
+{
+    return iterator->sequence;
+}
+
+enum store_result index_iterator_next(struct index_iterator *iterator,
+                                      struct index_record *ret_record)
+{
+    static const struct bytes end_of_partition = BYTES("\0\x01");
+    const struct store_operations *operations;
+    struct index_record found;
+    struct bytes key, partition;
+    enum store_result result;
+
+    if (!iterator->cursor)
+        return STORE_NOT_FOUND;
+    operations = iterator->cursor->store->operations;
+    result = iterator->begun
+                 ? operations->cursor_next(iterator->cursor)
+                 : operations->cursor_seek(iterator->cursor, key_bytes(&iterator->from));
+    iterator->begun = true;
+    if (result)
+        return result;
+    if (!key_split(iterator->cursor->key, &key, &partition) ||
+        !bytes_has_suffix(partition, end_of_partition))
+        return malformed(iterator->cursor->key);
+    partition.len -= end_of_partition.len;
+    if (!unescape(&iterator->key, key, &found.key) ||
+        !unescape(&iterator->partition, partition, &found.partition_key))
+        return malformed(iterator->cursor->key);
+    found.value = iterator->cursor->value;
+    *ret_record = found;
+    return STORE_OK;
+}
+
+void index_iterator_close(struct index_iterator *iterator)
+{
+    if (iterator->cursor)
+        iterator->cursor->store->operations->cursor_close(iterator->cursor);
+    key_release(&iterator->from);
+    free(iterator->key.ptr);
+    free(iterator->partition.ptr);
     free(iterator);
 }

@@ -54,11 +54,8 @@ void key_set_space(struct key *key, char kind, const struct guid *space)
     memcpy(extend(key, sizeof space->b), space->b, sizeof space->b);
 }
 
-void key_set_partition(struct key *key, enum record_family family, struct partition partition)
+static void append_escaped(struct key *key, struct bytes rest)
 {
-    struct bytes rest = partition.key;
-
-    key_set_space(key, family_kind(family), &partition.space);
     while (rest.len > 0) {
         const char *zero = memchr(rest.ptr, 0, rest.len);
         size_t plain = zero ? (size_t)(zero - rest.ptr) : rest.len;
@@ -69,7 +66,15 @@ void key_set_partition(struct key *key, enum record_family family, struct partit
         append(key, bytes_of("\0\xff", 2));
         rest = bytes_of(zero + 1, rest.len - plain - 1);
     }
-    append(key, bytes_of("\0\x01", 2));
+}
+
+static const struct bytes end_of_escaped = BYTES("\0\x01");
+
+void key_set_partition(struct key *key, enum record_family family, struct partition partition)
+{
+    key_set_space(key, family_kind(family), &partition.space);
+    append_escaped(key, partition.key);
+    append(key, end_of_escaped);
 }
 
 void key_set_record(struct key *key, enum record_family family, struct bytes partition_prefix,
@@ -88,6 +93,28 @@ void key_set_place(struct key *key, enum record_family family, struct partition 
 {
     key_set_partition(key, family, partition);
     append(key, record_key);
+}
+
+void key_set_index_from(struct key *key, const struct guid *space, struct bytes index_key)
+{
+    key_set_space(key, KEY_KIND_INDEX, space);
+    append_escaped(key, index_key);
+}
+
+void key_set_index(struct key *key, struct bytes partition_prefix, struct bytes index_key)
+{
+    key->len = 0;
+    append(key, bytes_of(partition_prefix.ptr, KEY_SPACE_SIZE));
+    key->ptr[0] = KEY_KIND_INDEX;
+    append_escaped(key, index_key);
+    append(key, end_of_escaped);
+    append(key, bytes_from(partition_prefix, KEY_SPACE_SIZE));
+}
+
+void key_set_counter(struct key *key, const struct guid *space, struct bytes name)
+{
+    key_set_space(key, KEY_KIND_COUNTER, space);
+    append(key, name);
 }
 
 void key_set_raw(struct key *key, struct bytes full)

@@ -48,9 +48,19 @@ enum store_result space_create(struct store *store, enum space_shape shape,
 struct snapshot *snapshot_open(struct store *store, struct partition partition,
                                enum store_access access)
 {
-    struct snapshot *snapshot = store->operations->snapshot_open(store, partition);
+    struct snapshot *snapshot = store->operations->snapshot_open(store, partition, SNAPSHOT_PLAIN);
 
     snapshot->access = access;
+    return snapshot;
+}
+
+struct snapshot *snapshot_open_owner(struct store *store, struct partition partition,
+                                     enum store_access access)
+{
+    struct snapshot *snapshot = store->operations->snapshot_open(store, partition, SNAPSHOT_OWNER);
+
+    snapshot->access = access;
+    snapshot->is_owner = true;
     return snapshot;
 }
 
@@ -116,6 +126,7 @@ enum store_result store_commit(struct store *store, const struct commit_part *pa
 {
     bool changes = false;
 
+    assert(count > 0 && count <= COMMIT_PARTS_MAX);
     for (size_t i = 0; i < count; i++) {
         assert(parts[i].snapshot->store == store);
         for (size_t j = 0; j < i; j++)
@@ -142,6 +153,20 @@ bool store_is_durable(struct store *store, uint64_t sequence)
 enum store_result store_settled(struct store *store, uint64_t sequence)
 {
     return store->operations->settled(store, sequence);
+}
+
+enum store_result store_count(struct store *store, struct guid space, struct bytes name,
+                              enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence)
+{
+    enum store_result result;
+    struct key key;
+
+    key_init(&key);
+    key_set_counter(&key, &space, name);
+    result =
+        store->operations->count(store, &space, key_bytes(&key), access, ret_sum, ret_sequence);
+    key_release(&key);
+    return result;
 }
 
 struct stage *stage_open(struct store *store, struct partition partition, uint64_t length_hint)

@@ -156,6 +156,12 @@ struct snapshot;
 /* Never waits. The access is that of all reads through the snapshot. */
 struct snapshot *snapshot_open(struct store *store, struct partition partition,
                                enum store_access access);
+/* As snapshot_open(), of a partition that has the rules of whole spaces (the record of a container).
+ * As a guard of a commit this snapshot costs no message and is not disturbed by every change of its
+ * partition: the commit is refused only if one of the spaces that it changes was stamped since
+ * (changes_stamp_space()). A remote engine may answer it from a cache. */
+struct snapshot *snapshot_open_owner(struct store *store, struct partition partition,
+                                     enum store_access access);
 void snapshot_close(struct snapshot *snapshot);
 /* Changes the access of reads that begin after this call. */
 void snapshot_set_access(struct snapshot *snapshot, enum store_access access);
@@ -214,10 +220,24 @@ void changes_delete(struct changes *changes, enum record_family family, struct b
  * taken in one list cancel out. A piece with no reference left is freed after the commit is durable
  * and no open snapshot can see it. */
 void changes_release(struct changes *changes, const struct piece *pieces, size_t piece_count);
+/* A record of an index: ordered by its own key over all partitions of the space, found by an
+ * index_iterator. It belongs to the partition of the commit; the same key of another partition is
+ * another record. Put replaces the value. Written in the same commit, dropped with the space. */
+void changes_index_put(struct changes *changes, struct bytes key, struct bytes value);
+void changes_index_delete(struct changes *changes, struct bytes key);
+/* Adds to a counter of the partition's space (store_count()). Counters are no part of a snapshot:
+ * adding conflicts with nobody, so any number of commits may do it at once. */
+void changes_count(struct changes *changes, struct bytes name, int64_t delta);
+/* Stamps a space: from now on a commit to it is refused whose guard is a snapshot_open_owner() of
+ * this partition from before. For rules of a space that change seldom and bind every write below
+ * it: immutability, access, holds. Of local engines cheap; a remote one tells all shards. */
+void changes_stamp_space(struct changes *changes, struct guid space);
 /* Drops a whole space in the same commit: all its partitions are gone at once for every new
  * snapshot and iterator, commits to it return STORE_NOT_FOUND, its contents are collected in the
  * background. */
 void changes_drop_space(struct changes *changes, struct guid space);
+
+#define COMMIT_PARTS_MAX 16
 
 /* One partition of a commit. */
 struct commit_part {
@@ -229,7 +249,11 @@ struct commit_part {
 
 /* Applies the changes of all parts atomically, if every partition is unchanged since its snapshot.
  * Each partition is in one part at most, and at least one part has changes. A guard costs a remote
- * engine a message: use one where a rule spans two partitions, not on every write.
+ * engine a message: use one where a rule spans two partitions (a rename, a create in a directory, a
+ * quota), not on every write; where a rule binds a whole space, use the snapshot of its owner.
+ *
+ * A piece moves to another partition by one commit that releases it in one part and puts it in
+ * another.
  *
  * After STORE_OK the snapshots of parts with changes are spent: they may be closed, not read or
  * committed again. Those of guards stay as they were.
@@ -285,6 +309,31 @@ enum store_result space_iterator_next(struct space_iterator *iterator,
 void space_iterator_seek(struct space_iterator *iterator, struct bytes from_partition,
                          struct bytes from_record);
 void space_iterator_close(struct space_iterator *iterator);
+
+/* ---- indexes and counters of a space ---- */
+
+/* The index records of a space whose keys begin with `prefix`, by (key, partition key), from the
+ * first key at or after `from`. Promises as a space_iterator. Never waits. */
+struct index_iterator;
+struct index_iterator *index_iterator_open(struct store *store, struct guid space,
+                                           struct bytes prefix, struct bytes from,
+                                           enum store_access access);
+uint64_t index_iterator_sequence(const struct index_iterator *iterator);
+struct index_record {
+    struct bytes key; /* all valid until the next call on this iterator */
+    struct bytes partition_key;
+    struct bytes value;
+};
+/* As space_iterator_next(). */
+enum store_result index_iterator_next(struct index_iterator *iterator,
+                                      struct index_record *ret_record);
+void index_iterator_close(struct index_iterator *iterator);
+
+/* The sum of all that was added to a counter of the space by commits up to now; 0 when nothing was,
+ * or when the space is dropped. *ret_sequence: as snapshot_sequence().
+ * returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
+enum store_result store_count(struct store *store, struct guid space, struct bytes name,
+                              enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
 
 /* ---- staging pieces ---- */
 

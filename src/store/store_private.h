@@ -24,6 +24,7 @@ struct snapshot {
     instant newest;    /* snapshot_instant() */
     enum store_access access;
     struct guid space;
+    bool is_owner;       /* snapshot_open_owner() */
     bool gone;           /* the space had been dropped: there is nothing to read */
     struct bytes prefix; /* of every key of the partition, family byte first; owned by the engine */
 };
@@ -43,6 +44,8 @@ struct stage {
     struct md5_stream md5; /* of the thread that sums up, until stage_finish() gives STORE_OK */
 };
 
+enum snapshot_kind { SNAPSHOT_PLAIN, SNAPSHOT_OWNER };
+
 /* One row an engine. Results and threads as in store.h, unless said here. */
 struct store_operations {
     void (*close)(struct store *store);
@@ -53,7 +56,8 @@ struct store_operations {
                                       enum store_access access, struct guid *ret_space);
 
     /* The caller sets the access. */
-    struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
+    struct snapshot *(*snapshot_open)(struct store *store, struct partition partition,
+                                      enum snapshot_kind kind);
     void (*snapshot_close)(struct snapshot *snapshot);
     enum store_result (*snapshot_hold)(struct snapshot *snapshot);
     /* With a full key. */
@@ -80,6 +84,10 @@ struct store_operations {
     enum store_result (*cursor_seek)(struct cursor *cursor, struct bytes key);
     enum store_result (*cursor_next)(struct cursor *cursor);
     void (*cursor_close)(struct cursor *cursor);
+
+    /* full key of the counter */
+    enum store_result (*count)(struct store *store, const struct guid *space, struct bytes key,
+                               enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
 
     struct stage *(*stage_open)(struct store *store, struct partition partition,
                                 uint64_t length_hint);
@@ -121,6 +129,12 @@ struct change {
     struct bytes value; /* encoded (record_value.h) */
 };
 
+struct count_change {
+    struct count_change *next;
+    struct bytes name;
+    int64_t delta;
+};
+
 /* How many references a commit gives to a piece (or takes, when negative); never 0. */
 struct piece_change {
     uint32_t extent;
@@ -131,8 +145,14 @@ struct piece_change {
 
 /* In the order they were made: a later one to the same key wins. */
 const struct change *changes_first(const struct changes *changes);
-/* Sorted by (extent, offset), each piece once; in the arena of the changes. */
-const struct piece_change *changes_pieces(const struct changes *changes, size_t *ret_count);
+/* Of index records, by their own keys; the family has no meaning. In the order they were made. */
+const struct change *changes_first_index(const struct changes *changes);
+const struct count_change *changes_first_count(const struct changes *changes);
+bool changes_have_pieces(const struct changes *changes);
+/* Of all parts together, sorted by (extent, offset), each piece once; in the arena of the changes. */
+const struct piece_change *commit_pieces(const struct commit_part *parts, size_t count,
+                                         size_t *ret_count);
 const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count);
+const struct guid *changes_stamped_spaces(const struct changes *changes, size_t *ret_count);
 
 #endif

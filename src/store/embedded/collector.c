@@ -51,8 +51,8 @@ static enum store_result add_record(struct cursor *cursor, enum record_family fa
 /* Deletes a run of records of one partition, beginning with the one the cursor stands on.
  * *ret_result: of moving on. */
 static enum store_result collect_run(struct collector *collector, struct cursor *cursor,
-                                     enum record_family family, size_t *ret_count,
-                                     enum store_result *ret_moved)
+                                     const struct guid *space, enum record_family family,
+                                     size_t *ret_count, enum store_result *ret_moved)
 {
     struct arena *arena = arena_new(BATCH_ARENA_MAX);
     struct changes *changes = changes_new(arena);
@@ -73,7 +73,7 @@ static enum store_result collect_run(struct collector *collector, struct cursor 
         count++;
         moved = embedded_cursor_next(cursor);
     } while (!moved && count < BATCH_RECORDS && bytes_has_prefix(cursor->key, prefix));
-    result = commit_collected(collector->embedded, prefix, changes);
+    result = commit_collected(collector->embedded, prefix, space, changes);
     *ret_count += count;
     *ret_moved = moved;
 out:
@@ -99,11 +99,76 @@ static enum store_result collect_some(struct collector *collector, const struct 
     moved = embedded_cursor_seek(cursor, key_bytes(from));
     result = moved;
     while (!result && !moved && count < CURSOR_RECORDS && !must_stop(collector))
-        result = collect_run(collector, cursor, family, &count, &moved);
+        result = collect_run(collector, cursor, space, family, &count, &moved);
     if (!result && !moved)
         key_set_raw(from, cursor->key);
     embedded_cursor_close(cursor);
     return result ? result : moved;
+}
+
+/* Deletes up to BATCH_RECORDS rows of a kind, which nobody can see any longer: who iterates over them
+ * has a state of his own. STORE_NOT_FOUND: there are none left. */
+static enum store_result collect_rows(struct collector *collector, const struct guid *space,
+                                      char kind, struct key *from)
+{
+    rocksdb_writebatch_t *writes = rocksdb_writebatch_create();
+    enum store_result result, written;
+    struct cursor *cursor;
+    struct key end;
+    size_t count = 0;
+
+    key_init(&end);
+    key_set_space(&end, kind, space);
+    key_set_end(&end);
+    cursor = cursor_open(&collector->embedded->store, key_bytes(&end));
+    key_release(&end);
+    result = embedded_cursor_seek(cursor, key_bytes(from));
+    for (; !result && count < BATCH_RECORDS; count++) {
+        rocksdb_writebatch_delete(writes, cursor->key.ptr, cursor->key.len);
+        result = embedded_cursor_next(cursor);
+    }
+    if (!result)
+        key_set_raw(from, cursor->key);
+    embedded_cursor_close(cursor);
+    written = count > 0 ? commit_rows(collector->embedded, writes) : STORE_OK;
+    rocksdb_writebatch_destroy(writes);
+    return written ? written : result;
+}
+
+/* STORE_OK: no row of the index and no counter of the space is left; STORE_WAIT: the collector is to
+ * stop. */
+static enum store_result collect_index(struct collector *collector, const struct guid *space)
+{
+    static const char kinds[] = { KEY_KIND_INDEX, KEY_KIND_COUNTER };
+    enum store_result result = STORE_NOT_FOUND;
+
+    for (size_t i = 0; i < sizeof kinds && result == STORE_NOT_FOUND; i++) {
+        struct key from;
+
+        key_init(&from);
+        key_set_space(&from, kinds[i], space);
+        do
+            result = collect_rows(collector, space, kinds[i], &from);
+        while (!result && !must_stop(collector));
+        key_release(&from);
+    }
+    if (!result)
+        return STORE_WAIT;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* The row that names the space goes last. */
+static void forget_space(struct collector *collector, const struct guid *space)
+{
+    rocksdb_writebatch_t *writes = rocksdb_writebatch_create();
+    struct key key;
+
+    key_init(&key);
+    key_set_space(&key, KEY_KIND_DROPPED, space);
+    rocksdb_writebatch_delete(writes, key.ptr, key.len);
+    key_release(&key);
+    commit_rows(collector->embedded, writes);
+    rocksdb_writebatch_destroy(writes);
 }
 
 /* STORE_OK: nothing of the space is left; STORE_WAIT: the collector is to stop. */
@@ -128,7 +193,7 @@ static enum store_result collect_space(struct collector *collector, const struct
             return result;
         }
     }
-    return STORE_OK;
+    return collect_index(collector, space);
 }
 
 /* Damage stays as it is until the next start; what could not be read may be readable later. */
@@ -174,7 +239,7 @@ static bool work(struct collector *collector)
         if (result)
             postpone(collector, &space, result);
         else
-            commit_space_collected(collector->embedded, &space);
+            forget_space(collector, &space);
     }
     /* First: what a stage that ends gives away is there before it no longer counts. */
     left = atomic_load(&collector->embedded->ending_stages) > 0;

@@ -1,317 +1,369 @@
-/* From changes to a batch, and the batch into the key space. */
+/* Commits, in the order of their locks: spaces, then stripes, then the write. */
 #include "store/embedded/commit.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/endian.h"
 #include "base/log.h"
+#include "store/embedded/batch.h"
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
-#include "store/record_value.h"
 
-#define DROPPED_VERSION 1
-#define CLOCK_STEP      (TICKS_PER_SECOND / 10)
-
-/* A batch being made. */
-struct batch {
+/* A commit on its way. */
+struct commit {
     struct embedded *embedded;
-    rocksdb_writebatch_t *writes;
-    struct freed *freed;    /* pieces that lose their last reference; NULL: none */
-    size_t first_count;     /* pieces that get their first one */
-    int64_t referred_bytes; /* by how much the index grows */
+    const struct commit_part *parts;
+    size_t count;
+    instant now;
+    struct batch batch;
+    struct space_set spaces;
+    struct stripe *stripes[COMMIT_PARTS_MAX]; /* of all parts, rising, each once */
+    size_t stripe_count;
+    struct stripe *changed[COMMIT_PARTS_MAX]; /* of parts with changes, rising, each once */
+    size_t changed_count;
+    uint64_t sequence; /* once written */
 };
 
-static void add_records(struct batch *batch, struct bytes prefix, const struct changes *changes)
+static struct embedded_snapshot *snapshot_of(const struct commit_part *part)
 {
-    struct key key;
+    return (struct embedded_snapshot *)part->snapshot;
+}
 
-    key_init(&key);
-    for (const struct change *c = changes_first(changes); c; c = c->next) {
-        key_set_record(&key, c->family, prefix, c->key);
-        if (c->is_delete)
-            rocksdb_writebatch_delete(batch->writes, key.ptr, key.len);
+/* A guard that is judged by stamps, not by the changes of its partition. */
+static bool is_owner_guard(const struct commit_part *part)
+{
+    return !part->changes && part->snapshot->is_owner;
+}
+
+/* Inserts a stripe where it belongs, unless it is there. */
+static void add_stripe(struct stripe **list, size_t *count, struct stripe *stripe)
+{
+    size_t at = *count;
+
+    while (at > 0 && list[at - 1] > stripe)
+        at--;
+    if (at > 0 && list[at - 1] == stripe)
+        return;
+    memmove(&list[at + 1], &list[at], (*count - at) * sizeof list[0]);
+    list[at] = stripe;
+    (*count)++;
+}
+
+static void add_spaces_of(struct commit *commit, const struct changes *changes)
+{
+    size_t count;
+    const struct guid *spaces = changes_dropped_spaces(changes, &count);
+
+    for (size_t i = 0; i < count; i++)
+        space_set_add_exclusive(&commit->spaces, &spaces[i]);
+    spaces = changes_stamped_spaces(changes, &count);
+    for (size_t i = 0; i < count; i++)
+        space_set_add_exclusive(&commit->spaces, &spaces[i]);
+}
+
+static void find_locks(struct commit *commit)
+{
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct commit_part *part = &commit->parts[i];
+
+        space_set_add_shared(&commit->spaces, &part->snapshot->space);
+        if (part->changes) {
+            add_spaces_of(commit, part->changes);
+            add_stripe(commit->changed, &commit->changed_count, snapshot_of(part)->stripe);
+        }
+        if (!is_owner_guard(part))
+            add_stripe(commit->stripes, &commit->stripe_count, snapshot_of(part)->stripe);
+    }
+}
+
+static void lock_stripes(struct stripe **stripes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (i == 0)
+            lock_take(&stripes[i]->lock);
         else
-            rocksdb_writebatch_put(batch->writes, key.ptr, key.len, c->value.ptr, c->value.len);
-    }
-    key_release(&key);
+            lock_take_next(&stripes[i]->lock, &stripes[i - 1]->lock);
 }
 
-/* References that a piece has now; 0 when it has no row. */
-static enum store_result read_row(struct batch *batch, struct bytes key, uint32_t length,
-                                  uint64_t *ret_references)
+static void unlock_stripes(struct stripe **stripes, size_t count)
 {
-    struct keyspace *keyspace = &batch->embedded->keyspace;
-    rocksdb_pinnableslice_t *value;
-    struct piece_row row;
-    enum store_result result = keyspace_get(keyspace, keyspace->read, key, &value);
-    const char *bytes;
-    size_t size;
-
-    if (result == STORE_NOT_FOUND) {
-        *ret_references = 0;
-        return STORE_OK;
-    }
-    if (result)
-        return result;
-    bytes = rocksdb_pinnableslice_value(value, &size);
-    result = piece_row_read(bytes_of(bytes, size), &row) && row.length == length ? STORE_OK
-                                                                                 : STORE_CORRUPT;
-    rocksdb_pinnableslice_destroy(value);
-    if (result) {
-        log_line(LOG_ERROR, "store: a row of the piece index is damaged");
-        return result;
-    }
-    *ret_references = row.references;
-    return STORE_OK;
+    for (size_t i = count; i > 0; i--)
+        lock_give(&stripes[i - 1]->lock);
 }
 
-static void add_freed(struct batch *batch, const struct piece_change *change, size_t room)
+/* With the locks of the spaces. */
+static enum store_result check_spaces(const struct commit *commit)
 {
-    if (!batch->freed) {
-        batch->freed = freed_new(room);
-    }
-    batch->freed->pieces[batch->freed->count++] =
-        (struct freed_piece){ change->extent, change->length, change->offset };
-    batch->referred_bytes -= change->length;
-}
+    const struct spaces *spaces = &commit->embedded->spaces;
 
-/* The rows may be read before the stripe is locked: a piece belongs to one partition, and when that
- * has changed the commit is a conflict. */
-static enum store_result add_piece_rows(struct batch *batch, const struct piece_change *pieces,
-                                        size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        struct piece_row row = { .length = pieces[i].length };
-        char key[KEY_PIECE_SIZE];
-        char value[PIECE_ROW_SIZE_MAX];
-        uint64_t before;
-        enum store_result result;
+    for (size_t i = 0; i < commit->count; i++)
+        if (spaces_dropped_at(spaces, &commit->parts[i].snapshot->space) > 0)
+            return STORE_NOT_FOUND;
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct commit_part *owner = &commit->parts[i];
 
-        key_write_piece(key, pieces[i].extent, pieces[i].offset);
-        result = read_row(batch, bytes_of(key, sizeof key), row.length, &before);
-        if (result)
-            return result;
-        /* Either the partition has changed meanwhile, or this is damage: commit_inside() tells. */
-        if (pieces[i].references < 0 && before < (uint64_t)-pieces[i].references)
-            return STORE_CONFLICT;
-        row.references = before + (uint64_t)pieces[i].references;
-        if (row.references == 0) {
-            rocksdb_writebatch_delete(batch->writes, key, sizeof key);
-            add_freed(batch, &pieces[i], count);
+        if (!is_owner_guard(owner))
             continue;
-        }
-        if (before == 0) {
-            batch->first_count++;
-            batch->referred_bytes += row.length;
-        }
-        rocksdb_writebatch_put(batch->writes, key, sizeof key, value, piece_row_write(value, row));
+        for (size_t k = 0; k < commit->count; k++)
+            if (commit->parts[k].changes &&
+                spaces_stamped_at(spaces, &commit->parts[k].snapshot->space) >
+                    snapshot_of(owner)->seen)
+                return STORE_CONFLICT;
     }
     return STORE_OK;
 }
 
-static void add_drops(struct batch *batch, const struct guid *spaces, size_t count)
+/* With the locks of the stripes. */
+static bool is_unchanged(const struct commit *commit)
 {
-    static const char version = DROPPED_VERSION;
-
-    for (size_t i = 0; i < count; i++) {
-        struct key key;
-
-        key_init(&key);
-        key_set_space(&key, KEY_KIND_DROPPED, &spaces[i]);
-        rocksdb_writebatch_put(batch->writes, key.ptr, key.len, &version, sizeof version);
-        key_release(&key);
-    }
+    for (size_t i = 0; i < commit->count; i++)
+        if (!is_owner_guard(&commit->parts[i]) && snapshot_is_old(snapshot_of(&commit->parts[i])))
+            return false;
+    return true;
 }
 
-/* After a restart the clock goes on behind the newest clock row, so that it does not go back. Not
- * each commit writes one: a row is CLOCK_STEP ahead, and commits up to it need none. They may rely
- * on it as soon as it is written, since the log keeps the order. Gives what is to be announced, 0
- * when there is nothing. The stripe is locked, so the rows of one stripe rise. */
-static instant add_clock(struct batch *batch, const struct stripe *stripe, instant now)
+/* Keeps what the commit frees while somebody may see it. The stripes are joined by now: any of them
+ * will do. */
+static void keep_freed(struct batch *batch, struct stripe *stripe, uint64_t sequence)
 {
-    size_t number = (size_t)(stripe - batch->embedded->stripes);
-    char key[KEY_CLOCK_SIZE] = { KEY_KIND_CLOCK };
-    instant ahead = now + CLOCK_STEP;
-    char value[8];
-
-    if (now <= atomic_load(&batch->embedded->clock_ahead))
-        return 0;
-    be16_put(key + 1, (uint16_t)number);
-    be64_put(value, ahead);
-    rocksdb_writebatch_put(batch->writes, key, sizeof key, value, sizeof value);
-    return ahead;
-}
-
-static void announce_clock(struct embedded *embedded, instant ahead)
-{
-    instant known = atomic_load(&embedded->clock_ahead);
-
-    while (known < ahead && !atomic_compare_exchange_weak(&embedded->clock_ahead, &known, ahead))
-        ;
-}
-
-static enum store_result batch_init(struct batch *batch, struct embedded *embedded,
-                                    struct bytes prefix, const struct changes *changes)
-{
-    const struct piece_change *pieces;
-    const struct guid *dropped;
-    size_t piece_count, dropped_count;
-
-    *batch = (struct batch){ .embedded = embedded, .writes = rocksdb_writebatch_create() };
-    add_records(batch, prefix, changes);
-    dropped = changes_dropped_spaces(changes, &dropped_count);
-    add_drops(batch, dropped, dropped_count);
-    pieces = changes_pieces(changes, &piece_count);
-    return add_piece_rows(batch, pieces, piece_count);
-}
-
-static void batch_release(struct batch *batch)
-{
-    rocksdb_writebatch_destroy(batch->writes);
-    free(batch->freed);
-}
-
-/* Writes the batch; the stripe is locked and is as the batch was made for. */
-static enum store_result write_batch(struct batch *batch, struct stripe *stripe, uint32_t hash,
-                                     struct embedded_snapshot *own)
-{
-    struct embedded *embedded = batch->embedded;
+    struct reclaim *reclaim = &batch->embedded->reclaim;
     struct freed *freed = batch->freed;
 
-    stripe_before_write(embedded, stripe, own);
-    if (keyspace_write(&embedded->keyspace, batch->writes)) {
+    batch->freed = NULL;
+    if (!freed)
+        return;
+    freed->sequence = sequence;
+    freed_count(reclaim, freed);
+    if (!stripe_keep_freed(stripe, freed))
+        reclaim_add(reclaim, freed);
+}
+
+/* Writes the batch into the stripes given, which are locked and as it was made for. On STORE_WAIT
+ * nothing has been written. */
+static enum store_result write_batch(struct batch *batch, struct stripe **stripes, size_t count,
+                                     uint64_t *ret_sequence)
+{
+    struct embedded *embedded = batch->embedded;
+    enum store_result result;
+
+    for (size_t i = 0; i < count; i++)
+        stripe_give_view(embedded, stripes[i]);
+    result = keyspace_write(&embedded->keyspace, batch->writes);
+    if (result == STORE_WAIT)
+        return result;
+    if (result) {
         atomic_store(&embedded->failed, true);
         return STORE_IO;
     }
-    stripe_changed(stripe, hash, keyspace_sequence(&embedded->keyspace));
+    *ret_sequence = keyspace_sequence(&embedded->keyspace);
     atomic_fetch_add(&embedded->piece_bytes, batch->referred_bytes);
-    batch->freed = NULL;
-    if (!freed)
-        return STORE_OK;
-    freed->sequence = stripe->sequence;
-    freed_count(&embedded->reclaim, freed);
-    if (!stripe_keep_freed(stripe, freed))
-        reclaim_add(&embedded->reclaim, freed);
+    if (batch->first_count > 0)
+        extents_referred(&embedded->extents, batch->pieces, batch->piece_count, batch->first_count);
+    if (batch->has_pieces)
+        stripes_join(stripes, count);
+    keep_freed(batch, stripes[0], *ret_sequence);
     return STORE_OK;
 }
 
-static enum store_result write_if_unchanged(struct batch *batch, struct embedded_snapshot *own,
-                                            const struct changes *changes, instant now,
-                                            uint64_t *ret_sequence)
+/* With all locks: what the write has changed in memory. */
+static void note_changes(struct commit *commit)
 {
-    struct stripe *stripe = own->stripe;
+    for (size_t i = 0; i < commit->count; i++) {
+        struct embedded_snapshot *own = snapshot_of(&commit->parts[i]);
+
+        if (!commit->parts[i].changes)
+            continue;
+        snapshot_spend(own);
+        stripe_changed(own->stripe, own->hash, commit->sequence);
+        if (commit->now > own->stripe->newest)
+            own->stripe->newest = commit->now;
+    }
+}
+
+/* The snapshots of parts with changes need no view: they are about to be spent. With the locks of the
+ * stripes. */
+static void set_committing(const struct commit *commit, bool committing)
+{
+    for (size_t i = 0; i < commit->count; i++)
+        if (commit->parts[i].changes)
+            snapshot_of(&commit->parts[i])->committing = committing;
+}
+
+/* With the locks of the spaces. */
+static enum store_result write_if_unchanged(struct commit *commit)
+{
     enum store_result result = STORE_CONFLICT;
 
-    assert(!own->spent);
-    lock_take(&stripe->lock);
-    if (!snapshot_is_old(own)) {
-        instant ahead = add_clock(batch, stripe, now);
+    lock_stripes(commit->stripes, commit->stripe_count);
+    if (is_unchanged(commit)) {
+        instant ahead = batch_add_clock(&commit->batch, commit->changed[0], commit->now);
 
-        if (batch->first_count > 0) {
-            const struct piece_change *pieces;
-            size_t count;
-
-            pieces = changes_pieces(changes, &count);
-            extents_referred(&batch->embedded->extents, pieces, count, batch->first_count);
-        }
-        result = write_batch(batch, stripe, own->hash, own);
+        set_committing(commit, true);
+        result =
+            write_batch(&commit->batch, commit->changed, commit->changed_count, &commit->sequence);
         if (!result) {
-            announce_clock(batch->embedded, ahead);
-            if (now > stripe->newest)
-                stripe->newest = now;
+            batch_announce_clock(commit->embedded, ahead);
+            note_changes(commit);
+        } else {
+            set_committing(commit, false);
         }
-        *ret_sequence = stripe->sequence;
     }
-    lock_give(&stripe->lock);
+    unlock_stripes(commit->stripes, commit->stripe_count);
     return result;
 }
 
-static bool is_unchanged(const struct embedded_snapshot *own)
+static void note_spaces(struct commit *commit)
 {
-    bool old;
+    struct spaces *spaces = &commit->embedded->spaces;
 
-    lock_take(&own->stripe->lock);
-    old = snapshot_is_old(own);
-    lock_give(&own->stripe->lock);
-    return !old;
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct changes *changes = commit->parts[i].changes;
+        const struct guid *list;
+        size_t count;
+
+        if (!changes)
+            continue;
+        list = changes_dropped_spaces(changes, &count);
+        for (size_t k = 0; k < count; k++)
+            spaces_add_dropped(spaces, &list[k], commit->sequence);
+        list = changes_stamped_spaces(changes, &count);
+        for (size_t k = 0; k < count; k++)
+            spaces_stamp(spaces, &list[k], commit->sequence);
+    }
 }
 
-static enum store_result commit_inside(struct embedded_snapshot *own, const struct changes *changes,
-                                       instant now, const struct guid *dropped,
-                                       size_t dropped_count, uint64_t *ret_sequence)
+/* STORE_WAIT: RocksDB would have had the write wait; nothing has changed. */
+static enum store_result try_commit(struct commit *commit)
 {
-    struct embedded *embedded = embedded_of(own->snapshot.store);
-    struct batch batch;
+    struct embedded *embedded = commit->embedded;
     enum store_result result;
 
-    if (spaces_dropped_at(&embedded->spaces, &own->snapshot.space) > 0)
-        return STORE_NOT_FOUND;
-    result = batch_init(&batch, embedded, own->snapshot.prefix, changes);
-    if (!result) {
-        result = write_if_unchanged(&batch, own, changes, now, ret_sequence);
-    } else if (result == STORE_CONFLICT && is_unchanged(own)) {
-        log_line(LOG_ERROR, "store: a commit takes more references of a piece than there are");
-        result = STORE_CORRUPT;
+    spaces_enter_set(&embedded->spaces, &commit->spaces);
+    result = check_spaces(commit);
+    if (!result)
+        result = write_if_unchanged(commit);
+    if (!result)
+        note_spaces(commit);
+    spaces_leave_set(&embedded->spaces, &commit->spaces);
+    return result;
+}
+
+static enum store_result make_batch(struct commit *commit, enum store_access access)
+{
+    const struct piece_change *pieces;
+    size_t piece_count;
+
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct commit_part *part = &commit->parts[i];
+
+        if (part->changes)
+            batch_add_changes(&commit->batch, part->snapshot->prefix, &part->snapshot->space,
+                              part->changes);
     }
-    batch_release(&batch);
+    pieces = commit_pieces(commit->parts, commit->count, &piece_count);
+    return batch_add_pieces(&commit->batch, pieces, piece_count, access);
+}
+
+/* What it means that a piece has too few references. */
+static enum store_result explain_conflict(struct commit *commit)
+{
+    bool unchanged;
+
+    lock_stripes(commit->stripes, commit->stripe_count);
+    unchanged = is_unchanged(commit);
+    unlock_stripes(commit->stripes, commit->stripe_count);
+    if (!unchanged)
+        return STORE_CONFLICT;
+    log_line(LOG_ERROR, "store: a commit takes more references of a piece than there are");
+    return STORE_CORRUPT;
+}
+
+/* RocksDB is waited for without any lock, so that a commit that may wait holds back none that may
+ * not. */
+static enum store_result run_commit(struct commit *commit, enum store_access access)
+{
+    enum store_result result = make_batch(commit, access);
+
+    if (result == STORE_CONFLICT)
+        return explain_conflict(commit);
     if (result)
         return result;
-    for (size_t i = 0; i < dropped_count; i++)
-        spaces_add_dropped(&embedded->spaces, &dropped[i], *ret_sequence);
-    return STORE_OK;
+    for (;;) {
+        result = try_commit(commit);
+        if (result != STORE_WAIT || access == STORE_NO_WAIT)
+            break;
+        keyspace_pause();
+    }
+    return result;
+}
+
+static void collect_dropped(struct commit *commit)
+{
+    for (size_t i = 0; i < commit->count; i++) {
+        const struct guid *dropped;
+        size_t count = 0;
+
+        if (commit->parts[i].changes)
+            dropped = changes_dropped_spaces(commit->parts[i].changes, &count);
+        for (size_t k = 0; k < count; k++)
+            collector_add(&commit->embedded->collector, &dropped[k]);
+    }
 }
 
 enum store_result embedded_commit(struct store *store, const struct commit_part *parts,
                                   size_t count, instant now, enum store_access access,
                                   uint64_t *ret_sequence)
 {
-    struct snapshot *snapshot = parts[0].snapshot;
-    const struct changes *changes = parts[0].changes;
-    struct embedded_snapshot *own = (struct embedded_snapshot *)snapshot;
     struct embedded *embedded = embedded_of(store);
-    const struct guid *dropped;
-    size_t dropped_count;
+    struct commit commit = { .embedded = embedded, .parts = parts, .count = count, .now = now };
     enum store_result result;
 
-    assert(count == 1);
-    (void)access;
     if (atomic_load(&embedded->failed))
         return STORE_IO;
-    dropped = changes_dropped_spaces(changes, &dropped_count);
-    if (dropped_count > 0)
-        spaces_enter_to_drop(&embedded->spaces, &snapshot->space, dropped, dropped_count);
-    else
-        spaces_enter(&embedded->spaces, &snapshot->space);
-    result = commit_inside(own, changes, now, dropped, dropped_count, ret_sequence);
-    if (dropped_count > 0)
-        spaces_leave_dropped(&embedded->spaces, &snapshot->space, dropped, dropped_count);
-    else
-        spaces_leave(&embedded->spaces, &snapshot->space);
-
+    for (size_t i = 0; i < count; i++)
+        assert(!snapshot_of(&parts[i])->spent);
+    find_locks(&commit);
+    batch_init(&commit.batch, embedded);
+    result = run_commit(&commit, access);
+    batch_release(&commit.batch);
     /* A read that failed is not final: nothing was written. */
     if (result == STORE_IO && atomic_load(&embedded->failed))
         embedded_fail(embedded);
     if (result)
         return result;
+    *ret_sequence = commit.sequence;
     syncer_wrote(&embedded->syncer);
-    for (size_t i = 0; i < dropped_count; i++)
-        collector_add(&embedded->collector, &dropped[i]);
+    collect_dropped(&commit);
     return STORE_OK;
 }
 
 enum store_result commit_collected(struct embedded *embedded, struct bytes partition_prefix,
-                                   const struct changes *changes)
+                                   const struct guid *space, struct changes *changes)
 {
     uint32_t hash = partition_hash(partition_prefix);
     struct stripe *stripe = stripe_of(embedded->stripes, hash);
+    struct commit_part part = { .changes = changes };
+    const struct piece_change *pieces;
+    size_t piece_count;
     struct batch batch;
-    enum store_result result = batch_init(&batch, embedded, partition_prefix, changes);
+    enum store_result result;
 
-    if (!result) {
+    batch_init(&batch, embedded);
+    batch_add_changes(&batch, partition_prefix, space, changes);
+    pieces = commit_pieces(&part, 1, &piece_count);
+    result = batch_add_pieces(&batch, pieces, piece_count, STORE_MAY_BLOCK);
+    while (!result) {
+        uint64_t sequence;
+
         lock_take(&stripe->lock);
-        result = write_batch(&batch, stripe, hash, NULL);
+        result = write_batch(&batch, &stripe, 1, &sequence);
+        if (!result)
+            stripe_changed(stripe, hash, sequence);
         lock_give(&stripe->lock);
+        if (result != STORE_WAIT)
+            break;
+        keyspace_pause();
+        result = STORE_OK;
     }
     batch_release(&batch);
     if (result == STORE_IO && atomic_load(&embedded->failed))
@@ -320,18 +372,12 @@ enum store_result commit_collected(struct embedded *embedded, struct bytes parti
     return result;
 }
 
-enum store_result commit_space_collected(struct embedded *embedded, const struct guid *space)
+enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
 {
-    rocksdb_writebatch_t *writes = rocksdb_writebatch_create();
     enum store_result result;
-    struct key key;
 
-    key_init(&key);
-    key_set_space(&key, KEY_KIND_DROPPED, space);
-    rocksdb_writebatch_delete(writes, key.ptr, key.len);
-    key_release(&key);
-    result = keyspace_write(&embedded->keyspace, writes);
-    rocksdb_writebatch_destroy(writes);
+    while ((result = keyspace_write(&embedded->keyspace, writes)) == STORE_WAIT)
+        keyspace_pause();
     if (result)
         embedded_fail(embedded);
     syncer_wrote(&embedded->syncer);

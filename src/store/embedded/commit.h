@@ -1,8 +1,10 @@
-/* Commits: a list of changes becomes one RocksDB batch, with the rows of the piece index that it
- * touches and the clock. */
+/* Commits. The batch (batch.h) is made first; then the spaces of all parts are locked, then their
+ * stripes, both in the order of their numbers; then every part is compared with its snapshot and the
+ * batch is written. No lock is held while RocksDB or the disk is waited for. */
 #ifndef LAGRA_STORE_EMBEDDED_COMMIT_H
 #define LAGRA_STORE_EMBEDDED_COMMIT_H
 
+#include "store/embedded/keyspace.h"
 #include "store/store_private.h"
 
 struct embedded;
@@ -13,8 +15,8 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
                                   uint64_t *ret_sequence);
 /* The collector's: to a partition of a dropped space, which nobody else changes. */
 enum store_result commit_collected(struct embedded *embedded, struct bytes partition_prefix,
-                                   const struct changes *changes);
-/* The collector's: the tombstone of a space whose contents are all gone. */
-enum store_result commit_space_collected(struct embedded *embedded, const struct guid *space);
+                                   const struct guid *space, struct changes *changes);
+/* Rows that belong to no partition and that nobody else changes. */
+enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes);
 
 #endif

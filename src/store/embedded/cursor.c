@@ -13,8 +13,11 @@ struct embedded_cursor {
     char end[];
 };
 
+enum cursor_use { CURSOR_OF_CLIENTS, CURSOR_OF_STORE };
+
 static struct embedded_cursor *open_cursor(struct store *store, const rocksdb_snapshot_t *state,
-                                           struct bytes end)
+                                           struct bytes end, enum store_access access,
+                                           enum cursor_use use)
 {
     struct embedded_cursor *cursor = xmalloc(sizeof *cursor + end.len);
 
@@ -23,6 +26,11 @@ static struct embedded_cursor *open_cursor(struct store *store, const rocksdb_sn
     cursor->options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_verify_checksums(cursor->options, 1);
     rocksdb_readoptions_set_iterate_upper_bound(cursor->options, cursor->end, end.len);
+    if (access == STORE_NO_WAIT)
+        rocksdb_readoptions_set_read_tier(cursor->options, READ_BLOCK_CACHE);
+    /* Going through all there is must not throw out what clients read. */
+    if (use == CURSOR_OF_STORE)
+        rocksdb_readoptions_set_fill_cache(cursor->options, 0);
     if (state)
         rocksdb_readoptions_set_snapshot(cursor->options, state);
     cursor->iterator = rocksdb_create_iterator(embedded_of(store)->keyspace.db, cursor->options);
@@ -31,19 +39,24 @@ static struct embedded_cursor *open_cursor(struct store *store, const rocksdb_sn
 
 struct cursor *cursor_open(struct store *store, struct bytes end)
 {
-    return &open_cursor(store, NULL, end)->cursor;
+    struct embedded_cursor *cursor =
+        open_cursor(store, NULL, end, STORE_MAY_BLOCK, CURSOR_OF_STORE);
+
+    return &cursor->cursor;
 }
 
 struct cursor *embedded_scan_cursor(struct snapshot *base, struct bytes end)
 {
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
     const rocksdb_snapshot_t *state = snapshot_state(snapshot);
-    struct embedded_cursor *cursor = open_cursor(base->store, state, end);
+    struct embedded_cursor *cursor =
+        open_cursor(base->store, state, end, base->access, CURSOR_OF_CLIENTS);
 
     if (snapshot_state(snapshot) != state) {
         /* A writer came between: the iterator may have been made after its write. */
         embedded_cursor_close(&cursor->cursor);
-        cursor = open_cursor(base->store, snapshot_state(snapshot), end);
+        cursor = open_cursor(base->store, snapshot_state(snapshot), end, base->access,
+                             CURSOR_OF_CLIENTS);
     }
     return &cursor->cursor;
 }
@@ -56,11 +69,10 @@ struct cursor *embedded_space_cursor(struct store *store, const struct guid *spa
     struct cursor *cursor = NULL;
     uint64_t dropped_at;
 
-    (void)access;
     spaces_enter(&embedded->spaces, space);
     dropped_at = spaces_dropped_at(&embedded->spaces, space);
     if (dropped_at == 0)
-        cursor = cursor_open(store, end);
+        cursor = &open_cursor(store, NULL, end, access, CURSOR_OF_CLIENTS)->cursor;
     spaces_leave(&embedded->spaces, space);
     /* All that the iterator sees was the newest before now. */
     *ret_sequence = cursor ? keyspace_sequence(&embedded->keyspace) : dropped_at;

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/log.h"
 
@@ -14,6 +15,7 @@
 #define BLOOM_BITS          10
 #define OPEN_FILES_MAX      256
 #define LOG_FILE_BYTES      (1u << 20)
+#define STALL_POLL_US       2000
 /* Of so many records in a row so many deleted: their file is compacted soon. */
 #define DELETION_WINDOW     1000
 #define DELETIONS_MAX       500
@@ -35,8 +37,14 @@ enum { WAL_POINT_IN_TIME = 2, INFO_LEVEL_WARN = 2 };
 
 enum store_result keyspace_error(const char *doing, char *error)
 {
+    static const char incomplete[] = "Result incomplete";
     enum store_result result = STORE_IO;
 
+    /* The status of reads from memory only, and of writes that do not wait. */
+    if (strncmp(error, incomplete, sizeof incomplete - 1) == 0) {
+        rocksdb_free(error);
+        return STORE_WAIT;
+    }
     if (strncmp(error, "Corruption", 10) == 0)
         result = STORE_CORRUPT;
     else if (strstr(error, strerrordesc_np(EMFILE)) || strstr(error, strerrordesc_np(ENFILE)) ||
@@ -109,12 +117,38 @@ static rocksdb_options_t *new_options(void)
     /* An iterator steps over every record that was deleted before it comes to the next that was not. */
     rocksdb_options_add_compact_on_deletion_collector_factory(options, DELETION_WINDOW,
                                                               DELETIONS_MAX);
+    /* Counters: 8 bytes, little-endian, added modulo 2^64. */
+    rocksdb_options_set_uint64add_merge_operator(options);
     rocksdb_options_set_stats_dump_period_sec(options, 0);
     rocksdb_options_set_stats_persist_period_sec(options, 0);
     rocksdb_options_set_info_log_level(options, INFO_LEVEL_WARN);
     rocksdb_options_set_max_log_file_size(options, LOG_FILE_BYTES);
     rocksdb_options_set_keep_log_file_num(options, 2);
     return options;
+}
+
+struct read_options read_options_new(const rocksdb_snapshot_t *state)
+{
+    struct read_options options;
+
+    for (enum store_access access = STORE_NO_WAIT; access <= STORE_MAY_BLOCK; access++) {
+        rocksdb_readoptions_t *read = rocksdb_readoptions_create();
+
+        /* Promise: store invariant 5, for records. */
+        rocksdb_readoptions_set_verify_checksums(read, 1);
+        if (access == STORE_NO_WAIT)
+            rocksdb_readoptions_set_read_tier(read, READ_BLOCK_CACHE);
+        if (state)
+            rocksdb_readoptions_set_snapshot(read, state);
+        options.by_access[access] = read;
+    }
+    return options;
+}
+
+void read_options_release(struct read_options *options)
+{
+    for (enum store_access access = STORE_NO_WAIT; access <= STORE_MAY_BLOCK; access++)
+        rocksdb_readoptions_destroy(options->by_access[access]);
 }
 
 /* All options; NULL when this RocksDB does not know one that a promise rests on. */
@@ -155,10 +189,9 @@ enum store_result keyspace_open(const char *path, size_t cache_bytes, enum keysp
         rocksdb_options_destroy(keyspace.options);
         return result;
     }
-    keyspace.read = rocksdb_readoptions_create();
-    /* Promise: store invariant 5, for records. */
-    rocksdb_readoptions_set_verify_checksums(keyspace.read, 1);
+    keyspace.newest = read_options_new(NULL);
     keyspace.write = rocksdb_writeoptions_create();
+    rocksdb_writeoptions_set_no_slowdown(keyspace.write, 1);
     *ret_keyspace = keyspace;
     return STORE_OK;
 }
@@ -193,7 +226,7 @@ static void flush(const struct keyspace *keyspace)
 void keyspace_close(struct keyspace *keyspace)
 {
     flush(keyspace);
-    rocksdb_readoptions_destroy(keyspace->read);
+    read_options_release(&keyspace->newest);
     rocksdb_writeoptions_destroy(keyspace->write);
     rocksdb_close(keyspace->db);
     rocksdb_cache_destroy(keyspace->cache);
@@ -226,6 +259,13 @@ enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writeb
 
     rocksdb_write(keyspace->db, keyspace->write, batch, &error);
     return error ? keyspace_error("write records", error) : STORE_OK;
+}
+
+void keyspace_pause(void)
+{
+    static const struct timespec pause = { .tv_nsec = STALL_POLL_US * 1000 };
+
+    nanosleep(&pause, NULL);
 }
 
 enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync)

@@ -11,12 +11,22 @@
 
 #include "store/store.h"
 
+/* How to read one state, by enum store_access: checksums are verified; with STORE_NO_WAIT only what
+ * is in memory (memtables and block cache) is read. */
+enum { READ_BLOCK_CACHE = 1 }; /* RocksDB's read tier for it */
+struct read_options {
+    rocksdb_readoptions_t *by_access[2];
+};
+/* state: NULL for the newest. */
+struct read_options read_options_new(const rocksdb_snapshot_t *state);
+void read_options_release(struct read_options *options);
+
 struct keyspace {
     rocksdb_t *db;
     rocksdb_options_t *options;
     rocksdb_cache_t *cache;
-    rocksdb_readoptions_t *read; /* newest state, checksums verified */
-    rocksdb_writeoptions_t *write;
+    struct read_options newest;    /* of the newest state */
+    rocksdb_writeoptions_t *write; /* STORE_WAIT rather than wait for flushes and compactions */
 };
 
 /* Opens the key space in a folder, or makes it where there is none: in a folder that lost its
@@ -33,17 +43,24 @@ bool keyspace_is_busy(const struct keyspace *keyspace);
 
 uint64_t keyspace_sequence(const struct keyspace *keyspace);
 
-/* The value under a key, pinned; the caller destroys it. read: which state. May wait for a disk
- * read. returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO. Any thread. */
+/* The value under a key, pinned; the caller destroys it. read: which state, and whether it may wait.
+ * returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CORRUPT, STORE_IO. Any thread. */
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
                                struct bytes key, rocksdb_pinnableslice_t **ret_value);
-/* Applies a batch: in the log's buffer and seen by readers, not durable. Any thread. */
+/* Applies a batch: in the log's buffer and seen by readers, not durable.
+ * returns STORE_OK
+ *         STORE_WAIT  RocksDB slows writers down until it has flushed or compacted more: nothing was
+ *                     written
+ *         STORE_IO. Any thread. */
 enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writebatch_t *batch);
 /* Writes the log out; with `sync` all writes that were done before are then durable. Waits for the
  * disk. Syncer. */
 enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync);
 
-/* Logs a RocksDB error, frees it, and says which result it is. */
+/* Waits a moment for RocksDB to catch up, after STORE_WAIT of keyspace_write(). Without a lock. */
+void keyspace_pause(void);
+
+/* Frees a RocksDB error and says which result it is; logs it unless it is STORE_WAIT. */
 enum store_result keyspace_error(const char *doing, char *error);
 
 #endif

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "store/embedded/counters.h"
 #include "store/embedded/embedded_private.h"
 #include "store/embedded/folder.h"
 #include "store/embedded/piece_read.h"
@@ -110,6 +111,7 @@ static const struct store_operations embedded_operations = {
     .cursor_seek = embedded_cursor_seek,
     .cursor_next = embedded_cursor_next,
     .cursor_close = embedded_cursor_close,
+    .count = embedded_count,
     .stage_open = embedded_stage_open,
     .stage_write = embedded_stage_write,
     .stage_finish = embedded_stage_finish,

@@ -58,6 +58,7 @@ static enum store_result recover_dropped(struct embedded *embedded)
     struct cursor *cursor = open_kind(embedded, KEY_KIND_DROPPED, &result);
 
     for (; !result; result = embedded_cursor_next(cursor)) {
+        struct space_set locks = { 0 };
         struct guid space;
 
         if (cursor->key.len != KEY_SPACE_SIZE) {
@@ -65,9 +66,10 @@ static enum store_result recover_dropped(struct embedded *embedded)
             break;
         }
         memcpy(space.b, cursor->key.ptr + 1, sizeof space.b);
-        spaces_enter_to_drop(&embedded->spaces, &space, &space, 1);
+        space_set_add_exclusive(&locks, &space);
+        spaces_enter_set(&embedded->spaces, &locks);
         spaces_add_dropped(&embedded->spaces, &space, keyspace_sequence(&embedded->keyspace));
-        spaces_leave_dropped(&embedded->spaces, &space, &space, 1);
+        spaces_leave_set(&embedded->spaces, &locks);
         collector_add(&embedded->collector, &space);
     }
     embedded_cursor_close(cursor);
@@ -79,8 +81,8 @@ static enum store_result recover_dropped(struct embedded *embedded)
 static enum store_result find_last(struct embedded *embedded, uint32_t up_to, uint32_t *ret_extent,
                                    uint64_t *ret_end)
 {
-    rocksdb_iterator_t *iterator =
-        rocksdb_create_iterator(embedded->keyspace.db, embedded->keyspace.read);
+    rocksdb_iterator_t *iterator = rocksdb_create_iterator(
+        embedded->keyspace.db, embedded->keyspace.newest.by_access[STORE_MAY_BLOCK]);
     enum store_result result = STORE_NOT_FOUND;
     char key[KEY_PIECE_SIZE];
     char *error = NULL;

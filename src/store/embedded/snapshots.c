@@ -11,12 +11,19 @@
 #include "store/record_value.h"
 
 struct view {
-    const rocksdb_snapshot_t *state;
-    rocksdb_readoptions_t *read;
-    size_t holders;             /* snapshots; under the stripe's lock */
+    const rocksdb_snapshot_t *state; /* NULL: of no snapshot here, see stripes_join() */
+    struct read_options read;
+    size_t holders;             /* snapshots, or links; under the stripe's lock */
     struct view *older, *newer; /* of the stripe; under its lock */
     struct freed *freed;        /* what this view sees, and no newer one; under the stripe's lock */
     uint64_t frontier;          /* pieces at or behind it are not seen; extents_frontier() */
+    struct view_link *links;    /* to what it holds in other stripes; under the stripe's lock */
+};
+
+struct view_link {
+    struct view_link *next;
+    struct stripe *stripe;
+    struct view *view;
 };
 
 struct stripe *stripes_new(void)
@@ -82,7 +89,8 @@ static void leave_list(struct embedded_snapshot *snapshot)
         snapshot->next->previous = snapshot->previous;
 }
 
-struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition)
+struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition,
+                                        enum snapshot_kind kind)
 {
     struct embedded *embedded = embedded_of(store);
     struct embedded_snapshot *snapshot;
@@ -113,6 +121,8 @@ struct snapshot *embedded_snapshot_open(struct store *store, struct partition pa
     snapshot->snapshot.newest =
         stripe->newest > embedded->newest_at_start ? stripe->newest : embedded->newest_at_start;
     snapshot->frontier = extents_frontier(&embedded->extents);
+    if (kind == SNAPSHOT_OWNER)
+        snapshot->seen = keyspace_sequence(&embedded->keyspace);
     enter_list(snapshot);
     lock_give(&stripe->lock);
     spaces_leave(&embedded->spaces, &partition.space);
@@ -156,8 +166,8 @@ static void pass_freed_on(struct view *view)
     view->freed = unseen;
 }
 
-/* One holder less. True when there is none left: the view is the caller's, to be freed. Under the
- * lock. */
+/* Takes one holder away. True when there is none left: the view is the caller's, to be freed. Under
+ * the lock. */
 static bool release_view(struct stripe *stripe, struct view *view)
 {
     assert(view->holders > 0);
@@ -173,12 +183,41 @@ static bool release_view(struct stripe *stripe, struct view *view)
     return true;
 }
 
+/* Releases what a view holds in other stripes; what nobody holds then is put on the list. */
+static void release_links(struct view *view, struct view **list)
+{
+    while (view->links) {
+        struct view_link *link = view->links;
+        bool was_last;
+
+        view->links = link->next;
+        lock_take(&link->stripe->lock);
+        was_last = release_view(link->stripe, link->view);
+        lock_give(&link->stripe->lock);
+        if (was_last) {
+            link->view->newer = *list;
+            *list = link->view;
+        }
+        free(link);
+    }
+}
+
+/* Without a lock. */
 static void free_view(struct embedded *embedded, struct view *view)
 {
-    rocksdb_readoptions_destroy(view->read);
-    rocksdb_release_snapshot(embedded->keyspace.db, view->state);
-    reclaim_add(&embedded->reclaim, view->freed);
-    free(view);
+    view->newer = NULL;
+    while (view) {
+        struct view *next = view->newer;
+
+        release_links(view, &next);
+        if (view->state) {
+            read_options_release(&view->read);
+            rocksdb_release_snapshot(embedded->keyspace.db, view->state);
+        }
+        reclaim_add(&embedded->reclaim, view->freed);
+        free(view);
+        view = next;
+    }
 }
 
 void embedded_snapshot_close(struct snapshot *base)
@@ -204,9 +243,11 @@ void embedded_snapshot_close(struct snapshot *base)
 static const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_snapshot *snapshot)
 {
     struct view *view = atomic_load(&snapshot->view);
+    const struct read_options *options =
+        view ? &view->read : &embedded_of(snapshot->snapshot.store)->keyspace.newest;
 
     assert(!snapshot->spent);
-    return view ? view->read : embedded_of(snapshot->snapshot.store)->keyspace.read;
+    return options->by_access[snapshot->snapshot.access];
 }
 
 const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapshot)
@@ -268,7 +309,8 @@ static enum store_result get_stored(struct embedded_snapshot *snapshot, struct b
 
     if (snapshot_read_options(snapshot) == read)
         return result;
-    rocksdb_pinnableslice_destroy(*ret_value);
+    if (!result)
+        rocksdb_pinnableslice_destroy(*ret_value);
     return keyspace_get(keyspace, snapshot_read_options(snapshot), key, ret_value);
 }
 
@@ -292,41 +334,84 @@ enum store_result embedded_get(struct snapshot *base, struct bytes key, struct a
     return result;
 }
 
-void stripe_before_write(struct embedded *embedded, struct stripe *stripe,
-                         struct embedded_snapshot *own)
+static struct view *add_newest_view(struct stripe *stripe)
 {
-    struct view *view;
+    struct view *view = xcalloc(1, sizeof *view);
 
-    if (own) {
-        assert(!own->spent);
-        own->spent = true;
-        /* It has a view already when another partition of the stripe has changed. */
-        if (!atomic_load(&own->view))
-            leave_list(own);
-    }
-    if (!stripe->first)
-        return;
-    view = xcalloc(1, sizeof *view);
-    view->state = rocksdb_create_snapshot(embedded->keyspace.db);
-    view->read = rocksdb_readoptions_create();
-    rocksdb_readoptions_set_verify_checksums(view->read, 1);
-    rocksdb_readoptions_set_snapshot(view->read, view->state);
-    for (struct embedded_snapshot *s = stripe->first, *next; s; s = next) {
+    view->older = stripe->newest_view;
+    if (view->older)
+        view->older->newer = view;
+    stripe->newest_view = view;
+    return view;
+}
+
+void stripe_give_view(struct embedded *embedded, struct stripe *stripe)
+{
+    struct embedded_snapshot *list = stripe->first;
+    struct view *view = NULL;
+
+    stripe->first = NULL;
+    for (struct embedded_snapshot *s = list, *next; s; s = next) {
         next = s->next;
         s->next = s->previous = NULL;
+        if (s->committing) {
+            enter_list(s);
+            continue;
+        }
+        if (!view) {
+            view = add_newest_view(stripe);
+            view->state = rocksdb_create_snapshot(embedded->keyspace.db);
+            view->read = read_options_new(view->state);
+        }
         view->holders++;
         if (s->frontier > view->frontier)
             view->frontier = s->frontier;
         atomic_store(&s->view, view);
     }
-    stripe->first = NULL;
-    view->older = stripe->newest_view;
-    if (view->older)
-        view->older->newer = view;
-    stripe->newest_view = view;
+}
+
+void snapshot_spend(struct embedded_snapshot *snapshot)
+{
+    assert(snapshot->committing && !snapshot->spent);
+    snapshot->spent = true;
+    /* It has a view already when another partition of the stripe has changed. */
+    if (!atomic_load(&snapshot->view))
+        leave_list(snapshot);
 }
 
 bool stripe_keep_freed(struct stripe *stripe, struct freed *freed)
 {
     return keep_freed(stripe->newest_view, freed);
+}
+
+/* Makes a view in stripe `to` that sees what the views from `from` on see, and lives as long. */
+static void join_view(struct stripe *to, struct view *from)
+{
+    struct view *joined;
+
+    if (!from)
+        return;
+    joined = add_newest_view(to);
+    for (; from; from = from->older) {
+        struct view_link *link = xcalloc(1, sizeof *link);
+
+        *link = (struct view_link){ from->links, to, joined };
+        from->links = link;
+        joined->holders++;
+        if (from->frontier > joined->frontier)
+            joined->frontier = from->frontier;
+    }
+}
+
+void stripes_join(struct stripe **stripes, size_t count)
+{
+    struct view *before[COMMIT_PARTS_MAX];
+
+    assert(count <= COMMIT_PARTS_MAX);
+    for (size_t i = 0; i < count; i++)
+        before[i] = stripes[i]->newest_view;
+    for (size_t to = 0; to < count; to++)
+        for (size_t from = 0; from < count; from++)
+            if (from != to)
+                join_view(stripes[to], before[from]);
 }

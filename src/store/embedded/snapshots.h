@@ -48,7 +48,9 @@ struct embedded_snapshot {
     struct embedded_snapshot *next, *previous; /* in the stripe's list; under its lock */
     uint64_t frontier;                         /* of the extents when it was opened */
     struct view *_Atomic view;                 /* set once, under the stripe's lock */
-    bool spent;                                /* its commit is done; owner's thread */
+    uint64_t seen;   /* of an owner: the newest sequence of all when it was opened */
+    bool committing; /* its commit is about to write; under the stripe's lock */
+    bool spent;      /* its commit is done; owner's thread */
     char prefix[];
 };
 
@@ -67,7 +69,8 @@ bool snapshot_is_old(const struct embedded_snapshot *snapshot);
 void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence);
 
 /* For the table of operations. */
-struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition);
+struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition,
+                                        enum snapshot_kind kind);
 void embedded_snapshot_close(struct snapshot *snapshot);
 enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                                struct record *ret_record);
@@ -75,10 +78,15 @@ enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, stru
 /* The state to read, as it is now: of the view, or NULL for the newest. */
 const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapshot);
 
-/* For a writer that holds the stripe's lock and is about to write: takes its own snapshot (may be
- * NULL) out of the list, and gives the others a view. */
-void stripe_before_write(struct embedded *embedded, struct stripe *stripe,
-                         struct embedded_snapshot *own);
+/* For a writer that holds the stripe's lock and is about to write: gives a view to all snapshots of
+ * the newest state but those that are committing. Harmless if nothing is written then. */
+void stripe_give_view(struct embedded *embedded, struct stripe *stripe);
+/* After the write, the stripe's lock still held: the snapshot that is committing is spent. */
+void snapshot_spend(struct embedded_snapshot *snapshot);
+/* After a write that changed pieces in several stripes, all locks still held: a piece may have moved
+ * from one to another. So what is freed from now on in one of them is kept until the snapshots from
+ * before the write are closed in all of them. */
+void stripes_join(struct stripe **stripes, size_t count);
 /* After the write, the lock still held: hangs what it freed on the newest view. False when nobody
  * can see it any longer: the caller gives it to reclaim. */
 bool stripe_keep_freed(struct stripe *stripe, struct freed *freed);

@@ -11,13 +11,11 @@ static unsigned lock_index(const struct guid *space)
 
 void spaces_init(struct spaces *spaces)
 {
+    *spaces = (struct spaces){ 0 };
     for (unsigned i = 0; i < SPACE_LOCKS; i++) {
         int failed = pthread_rwlock_init(&spaces->locks[i].lock, NULL);
 
         assert(!failed);
-        spaces->locks[i].dropped = NULL;
-        spaces->locks[i].count = 0;
-        spaces->locks[i].capacity = 0;
     }
 }
 
@@ -39,37 +37,45 @@ void spaces_leave(struct spaces *spaces, const struct guid *space)
     pthread_rwlock_unlock(&spaces->locks[lock_index(space)].lock);
 }
 
-static uint64_t lock_set(const struct guid *spaces, size_t count)
+void space_set_add_shared(struct space_set *set, const struct guid *space)
 {
-    uint64_t locks = 0;
-
-    for (size_t i = 0; i < count; i++)
-        locks |= 1ull << lock_index(&spaces[i]);
-    return locks;
+    set->shared |= 1ull << lock_index(space);
 }
 
-void spaces_enter_to_drop(struct spaces *spaces, const struct guid *space,
-                          const struct guid *dropped, size_t count)
+void space_set_add_exclusive(struct space_set *set, const struct guid *space)
 {
-    uint64_t alone = lock_set(dropped, count);
-    uint64_t all = alone | 1ull << lock_index(space);
+    set->exclusive |= 1ull << lock_index(space);
+}
 
-    for (unsigned i = 0; i < SPACE_LOCKS; i++) {
-        if (alone >> i & 1)
-            pthread_rwlock_wrlock(&spaces->locks[i].lock);
-        else if (all >> i & 1)
-            pthread_rwlock_rdlock(&spaces->locks[i].lock);
+/* The lowest lock of a set, taken out of it. */
+static unsigned next_lock(uint64_t *locks)
+{
+    unsigned index = (unsigned)__builtin_ctzll(*locks);
+
+    *locks &= *locks - 1;
+    return index;
+}
+
+void spaces_enter_set(struct spaces *spaces, const struct space_set *set)
+{
+    uint64_t left = set->shared | set->exclusive;
+
+    while (left) {
+        unsigned index = next_lock(&left);
+
+        if (set->exclusive >> index & 1)
+            pthread_rwlock_wrlock(&spaces->locks[index].lock);
+        else
+            pthread_rwlock_rdlock(&spaces->locks[index].lock);
     }
 }
 
-void spaces_leave_dropped(struct spaces *spaces, const struct guid *space,
-                          const struct guid *dropped, size_t count)
+void spaces_leave_set(struct spaces *spaces, const struct space_set *set)
 {
-    uint64_t all = lock_set(dropped, count) | 1ull << lock_index(space);
+    uint64_t left = set->shared | set->exclusive;
 
-    for (unsigned i = 0; i < SPACE_LOCKS; i++)
-        if (all >> i & 1)
-            pthread_rwlock_unlock(&spaces->locks[i].lock);
+    while (left)
+        pthread_rwlock_unlock(&spaces->locks[next_lock(&left)].lock);
 }
 
 /* The entry of a space, or the empty one where it belongs. Ids are random, so their bytes hash. */
@@ -118,4 +124,22 @@ void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_
         *entry = (struct dropped_space){ *space, sequence };
         lock->count++;
     }
+}
+
+static unsigned stamp_index(const struct guid *space)
+{
+    return space->b[14] % STAMPS_A_LOCK;
+}
+
+uint64_t spaces_stamped_at(const struct spaces *spaces, const struct guid *space)
+{
+    return spaces->locks[lock_index(space)].stamps[stamp_index(space)];
+}
+
+void spaces_stamp(struct spaces *spaces, const struct guid *space, uint64_t sequence)
+{
+    uint64_t *stamp = &spaces->locks[lock_index(space)].stamps[stamp_index(space)];
+
+    if (sequence > *stamp)
+        *stamp = sequence;
 }

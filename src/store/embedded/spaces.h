@@ -1,9 +1,11 @@
-/* The dropped spaces, and the locks of all spaces: a commit holds the lock of its space shared, and
- * of each space that it drops alone; so no commit to a space is under way while it is dropped, and
- * after that none begins.
+/* What is known of spaces while they are used: which were dropped, when they were stamped, and the
+ * locks that keep commits apart from drops and stamps. A commit holds the locks of the spaces that it
+ * changes shared, and of each space that it drops or stamps exclusively; so no commit to a space is
+ * under way while it is dropped, and after that none begins.
  *
- * A lock is taken before the lock of a stripe. A space stays known as dropped until the next start
- * (20 odd bytes each), since a request may have read its id before. */
+ * Spaces share SPACE_LOCKS locks, which are taken in the order of their numbers, before the locks of
+ * stripes. Nobody waits for a disk while holding one. A space stays known as dropped until the next
+ * start (20 odd bytes each), since a request may have read its id before. */
 #ifndef LAGRA_STORE_EMBEDDED_SPACES_H
 #define LAGRA_STORE_EMBEDDED_SPACES_H
 
@@ -11,7 +13,8 @@
 
 #include "store/store.h"
 
-#define SPACE_LOCKS 64
+#define SPACE_LOCKS   64
+#define STAMPS_A_LOCK 16
 
 struct dropped_space {
     struct guid space;
@@ -22,7 +25,8 @@ struct space_lock {
     pthread_rwlock_t lock;
     struct dropped_space *dropped; /* open addressing; under the lock */
     size_t count;
-    size_t capacity; /* 0 or a power of 2 */
+    size_t capacity;                /* 0 or a power of 2 */
+    uint64_t stamps[STAMPS_A_LOCK]; /* newest of the spaces that share a slot; under the lock */
 };
 
 struct spaces {
@@ -32,17 +36,29 @@ struct spaces {
 void spaces_init(struct spaces *spaces);
 void spaces_release(struct spaces *spaces);
 
+/* One space, shared. */
 void spaces_enter(struct spaces *spaces, const struct guid *space);
 void spaces_leave(struct spaces *spaces, const struct guid *space);
-/* As above, and alone in those given; taken in one order, so nobody waits for each other. */
-void spaces_enter_to_drop(struct spaces *spaces, const struct guid *space,
-                          const struct guid *dropped, size_t count);
-void spaces_leave_dropped(struct spaces *spaces, const struct guid *space,
-                          const struct guid *dropped, size_t count);
 
-/* The sequence of the drop, 0 when it is not dropped. The caller is inside the lock. */
+/* The locks of several spaces: a bit for each lock. */
+struct space_set {
+    uint64_t shared;
+    uint64_t exclusive; /* wins over shared */
+};
+void space_set_add_shared(struct space_set *set, const struct guid *space);
+void space_set_add_exclusive(struct space_set *set, const struct guid *space);
+void spaces_enter_set(struct spaces *spaces, const struct space_set *set);
+void spaces_leave_set(struct spaces *spaces, const struct space_set *set);
+
+/* The sequence of the drop, 0 when it is not dropped. The caller holds the lock. */
 uint64_t spaces_dropped_at(const struct spaces *spaces, const struct guid *space);
-/* The caller is alone inside the lock. */
+/* The caller holds the lock exclusively. */
 void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_t sequence);
+
+/* At least the sequence of the newest stamp of the space, 0 when there was none since the start; now
+ * and then that of another space. The caller holds the lock. */
+uint64_t spaces_stamped_at(const struct spaces *spaces, const struct guid *space);
+/* The caller holds the lock exclusively. */
+void spaces_stamp(struct spaces *spaces, const struct guid *space, uint64_t sequence);
 
 #endif

@@ -82,6 +82,91 @@ static void apply_records(struct memory_store *store, struct bytes prefix,
     key_release(&key);
 }
 
+static void apply_index(struct memory_store *store, struct bytes prefix,
+                        const struct change *change)
+{
+    struct key key;
+
+    key_init(&key);
+    for (; change; change = change->next) {
+        key_set_index(&key, prefix, change->key);
+        if (change->is_delete)
+            store->root = tree_delete(store->root, key_bytes(&key));
+        else
+            put(store, key_bytes(&key), change->value);
+    }
+    key_release(&key);
+}
+
+static int64_t counter_value(const struct tree_node *root, struct bytes key)
+{
+    struct bytes value;
+    int64_t sum = 0;
+
+    if (tree_find(root, key, &value)) {
+        assert(value.len == sizeof sum);
+        memcpy(&sum, value.ptr, sizeof sum);
+    }
+    return sum;
+}
+
+static void apply_counts(struct memory_store *store, const struct guid *space,
+                         const struct count_change *change)
+{
+    struct key key;
+
+    key_init(&key);
+    for (; change; change = change->next) {
+        int64_t sum;
+
+        key_set_counter(&key, space, change->name);
+        sum = counter_value(store->root, key_bytes(&key)) + change->delta;
+        put(store, key_bytes(&key), bytes_of(&sum, sizeof sum));
+    }
+    key_release(&key);
+}
+
+enum store_result memory_count(struct store *base, const struct guid *space, struct bytes key,
+                               enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence)
+{
+    struct memory_store *store = (struct memory_store *)(void *)base;
+
+    (void)access;
+    lock_take(&store->lock);
+    *ret_sum = memory_space_is_dropped(store->root, space) ? 0 : counter_value(store->root, key);
+    *ret_sequence = store->sequence;
+    lock_give(&store->lock);
+    return STORE_OK;
+}
+
+static void apply_stamp(struct memory_store *store, const struct guid *space)
+{
+    struct key key;
+
+    key_init(&key);
+    key_set_space(&key, KEY_KIND_STAMP, space);
+    put(store, key_bytes(&key), bytes_of(&store->sequence, sizeof store->sequence));
+    key_release(&key);
+}
+
+/* Whether a space was stamped after a commit. */
+static bool is_stamped_since(const struct memory_store *store, const struct guid *space,
+                             uint64_t seen)
+{
+    uint64_t stamped = 0;
+    struct bytes value;
+    struct key key;
+
+    key_init(&key);
+    key_set_space(&key, KEY_KIND_STAMP, space);
+    if (tree_find(store->root, key_bytes(&key), &value)) {
+        assert(value.len == sizeof stamped);
+        memcpy(&stamped, value.ptr, sizeof stamped);
+    }
+    key_release(&key);
+    return stamped > seen;
+}
+
 /* An empty partition has no version: it is as if it had never been, also for who saw it empty
  * before. */
 static void apply_version(struct memory_store *store, struct bytes prefix)
@@ -155,6 +240,9 @@ static void apply_drop(struct memory_store *store, const struct guid *space)
         tree_give(cut);
     }
     tree_give(cut_space(store, KEY_KIND_VERSION, space));
+    tree_give(cut_space(store, KEY_KIND_INDEX, space));
+    tree_give(cut_space(store, KEY_KIND_COUNTER, space));
+    tree_give(cut_space(store, KEY_KIND_STAMP, space));
     key_init(&key);
     key_set_space(&key, KEY_KIND_DROPPED, space);
     put(store, key_bytes(&key), (struct bytes){ NULL, 0 });
@@ -180,18 +268,38 @@ static void spend(struct memory_snapshot *snapshot)
     snapshot->root = NULL;
 }
 
-static void apply(struct memory_store *store, struct bytes prefix, const struct changes *changes)
+static void apply(struct memory_store *store, const struct snapshot *snapshot,
+                  const struct changes *changes)
 {
-    size_t piece_count, space_count;
-    const struct piece_change *pieces = changes_pieces(changes, &piece_count);
-    const struct guid *spaces = changes_dropped_spaces(changes, &space_count);
+    size_t stamped_count;
+    const struct guid *stamped = changes_stamped_spaces(changes, &stamped_count);
 
-    apply_records(store, prefix, changes_first(changes));
-    apply_version(store, prefix);
+    apply_records(store, snapshot->prefix, changes_first(changes));
+    apply_index(store, snapshot->prefix, changes_first_index(changes));
+    apply_counts(store, &snapshot->space, changes_first_count(changes));
+    apply_version(store, snapshot->prefix);
+    for (size_t i = 0; i < stamped_count; i++)
+        apply_stamp(store, &stamped[i]);
+}
+
+static void apply_all(struct memory_store *store, const struct commit_part *parts, size_t count,
+                      const struct piece_change *pieces, size_t piece_count)
+{
+    store->sequence++;
+    for (size_t i = 0; i < count; i++)
+        if (parts[i].changes && !changes_empty(parts[i].changes))
+            apply(store, parts[i].snapshot, parts[i].changes);
     for (size_t i = 0; i < piece_count; i++)
         memory_piece_refer(&store->pieces, pieces[i].offset, pieces[i].references, store->sequence);
-    for (size_t i = 0; i < space_count; i++)
-        apply_drop(store, &spaces[i]);
+    for (size_t i = 0; i < count; i++) {
+        const struct guid *dropped;
+        size_t dropped_count = 0;
+
+        if (parts[i].changes)
+            dropped = changes_dropped_spaces(parts[i].changes, &dropped_count);
+        for (size_t k = 0; k < dropped_count; k++)
+            apply_drop(store, &dropped[k]);
+    }
 }
 
 static struct memory_snapshot *snapshot_of(const struct commit_part *part)
@@ -199,13 +307,37 @@ static struct memory_snapshot *snapshot_of(const struct commit_part *part)
     return (struct memory_snapshot *)(void *)part->snapshot;
 }
 
+/* Whether every part is as its snapshot saw it. */
+static enum store_result check_parts(const struct memory_store *store,
+                                     const struct commit_part *parts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct memory_snapshot *snapshot = snapshot_of(&parts[i]);
+        enum store_result result;
+
+        if (!parts[i].changes && snapshot->base.is_owner) {
+            for (size_t k = 0; k < count; k++)
+                if (parts[k].changes &&
+                    is_stamped_since(store, &parts[k].snapshot->space, snapshot->seen))
+                    return STORE_CONFLICT;
+            continue;
+        }
+        result = check_unchanged(store, snapshot);
+        if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
 enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,
                                 instant now, enum store_access access, uint64_t *ret_sequence)
 {
     struct memory_store *store = (struct memory_store *)(void *)base;
     struct memory_piece *freed = NULL;
-    enum store_result result = STORE_OK;
+    enum store_result result;
     bool empty = true;
+    size_t piece_count;
+    const struct piece_change *pieces = commit_pieces(parts, count, &piece_count);
 
     (void)access;
     for (size_t i = 0; i < count; i++) {
@@ -213,19 +345,15 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
         empty = empty && (!parts[i].changes || changes_empty(parts[i].changes));
     }
     lock_take(&store->lock);
-    for (size_t i = 0; i < count && !result; i++)
-        result = check_unchanged(store, snapshot_of(&parts[i]));
+    result = check_parts(store, parts, count);
     if (!result) {
-        if (!empty)
-            store->sequence++;
         if (now > store->newest)
             store->newest = now;
         for (size_t i = 0; i < count; i++)
             if (parts[i].changes)
                 spend(snapshot_of(&parts[i]));
-        for (size_t i = 0; i < count; i++)
-            if (parts[i].changes && !changes_empty(parts[i].changes))
-                apply(store, parts[i].snapshot->prefix, parts[i].changes);
+        if (!empty)
+            apply_all(store, parts, count, pieces, piece_count);
         *ret_sequence = store->sequence;
         freed = memory_collect(store);
     }

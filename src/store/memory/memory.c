@@ -45,12 +45,14 @@ static struct store_limits memory_limits(const struct store *base)
     };
 }
 
-static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
+static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition,
+                                             enum snapshot_kind kind)
 {
     struct memory_store *store = store_of(base);
     struct memory_snapshot *snapshot;
     struct key key;
 
+    (void)kind;
     key_init(&key);
     key_set_partition(&key, RECORD_LISTED, partition);
     snapshot = xcalloc(1, sizeof *snapshot + key.len);
@@ -255,6 +257,7 @@ static const struct store_operations memory_operations = {
     .cursor_seek = memory_cursor_seek,
     .cursor_next = memory_cursor_next,
     .cursor_close = memory_cursor_close,
+    .count = memory_count,
     .stage_open = memory_stage_open,
     .stage_write = memory_stage_write,
     .stage_finish = memory_stage_finish,

@@ -1,0 +1,196 @@
+/* From changes to a batch. */
+#include "store/embedded/batch.h"
+
+#include <stdlib.h>
+
+#include "base/endian.h"
+#include "base/log.h"
+#include "store/embedded/embedded_private.h"
+#include "store/record_key.h"
+#include "store/record_value.h"
+
+#define DROPPED_VERSION 1
+#define CLOCK_STEP      (TICKS_PER_SECOND / 10)
+
+void batch_init(struct batch *batch, struct embedded *embedded)
+{
+    *batch = (struct batch){ .embedded = embedded, .writes = rocksdb_writebatch_create() };
+}
+
+void batch_release(struct batch *batch)
+{
+    rocksdb_writebatch_destroy(batch->writes);
+    free(batch->freed);
+}
+
+static void add_change(struct batch *batch, const struct key *key, const struct change *change)
+{
+    if (change->is_delete)
+        rocksdb_writebatch_delete(batch->writes, key->ptr, key->len);
+    else
+        rocksdb_writebatch_put(batch->writes, key->ptr, key->len, change->value.ptr,
+                               change->value.len);
+}
+
+static void add_counts(struct batch *batch, const struct guid *space,
+                       const struct count_change *count)
+{
+    struct key key;
+
+    key_init(&key);
+    for (; count; count = count->next) {
+        char delta[sizeof(uint64_t)];
+
+        le64_put(delta, (uint64_t)count->delta);
+        key_set_counter(&key, space, count->name);
+        rocksdb_writebatch_merge(batch->writes, key.ptr, key.len, delta, sizeof delta);
+    }
+    key_release(&key);
+}
+
+static void add_drops(struct batch *batch, const struct guid *spaces, size_t count)
+{
+    static const char version = DROPPED_VERSION;
+
+    for (size_t i = 0; i < count; i++) {
+        struct key key;
+
+        key_init(&key);
+        key_set_space(&key, KEY_KIND_DROPPED, &spaces[i]);
+        rocksdb_writebatch_put(batch->writes, key.ptr, key.len, &version, sizeof version);
+        key_release(&key);
+    }
+}
+
+void batch_add_changes(struct batch *batch, struct bytes prefix, const struct guid *space,
+                       const struct changes *changes)
+{
+    const struct guid *dropped;
+    size_t dropped_count;
+    struct key key;
+
+    key_init(&key);
+    for (const struct change *c = changes_first(changes); c; c = c->next) {
+        key_set_record(&key, c->family, prefix, c->key);
+        add_change(batch, &key, c);
+    }
+    for (const struct change *c = changes_first_index(changes); c; c = c->next) {
+        key_set_index(&key, prefix, c->key);
+        add_change(batch, &key, c);
+    }
+    key_release(&key);
+    batch->has_pieces = batch->has_pieces || changes_have_pieces(changes);
+    add_counts(batch, space, changes_first_count(changes));
+    dropped = changes_dropped_spaces(changes, &dropped_count);
+    add_drops(batch, dropped, dropped_count);
+}
+
+/* References that a piece has now; 0 when it has no row. */
+static enum store_result read_row(struct batch *batch, struct bytes key, uint32_t length,
+                                  enum store_access access, uint64_t *ret_references)
+{
+    struct keyspace *keyspace = &batch->embedded->keyspace;
+    rocksdb_pinnableslice_t *value;
+    struct piece_row row;
+    enum store_result result =
+        keyspace_get(keyspace, keyspace->newest.by_access[access], key, &value);
+    const char *bytes;
+    size_t size;
+
+    if (result == STORE_NOT_FOUND) {
+        *ret_references = 0;
+        return STORE_OK;
+    }
+    if (result)
+        return result;
+    bytes = rocksdb_pinnableslice_value(value, &size);
+    result = piece_row_read(bytes_of(bytes, size), &row) && row.length == length ? STORE_OK
+                                                                                 : STORE_CORRUPT;
+    rocksdb_pinnableslice_destroy(value);
+    if (result) {
+        log_line(LOG_ERROR, "store: a row of the piece index is damaged");
+        return result;
+    }
+    *ret_references = row.references;
+    return STORE_OK;
+}
+
+static void add_freed(struct batch *batch, const struct piece_change *change)
+{
+    if (!batch->freed)
+        batch->freed = freed_new(batch->piece_count);
+    batch->freed->pieces[batch->freed->count++] =
+        (struct freed_piece){ change->extent, change->length, change->offset };
+    batch->referred_bytes -= change->length;
+}
+
+/* The rows may be read before the stripes are locked: a piece belongs to one partition, and when
+ * that has changed the commit is a conflict. */
+static enum store_result add_piece(struct batch *batch, const struct piece_change *change,
+                                   enum store_access access)
+{
+    struct piece_row row = { .length = change->length };
+    char key[KEY_PIECE_SIZE];
+    char value[PIECE_ROW_SIZE_MAX];
+    uint64_t before;
+    enum store_result result;
+
+    key_write_piece(key, change->extent, change->offset);
+    result = read_row(batch, bytes_of(key, sizeof key), row.length, access, &before);
+    if (result)
+        return result;
+    if (change->references < 0 && before < (uint64_t)-change->references)
+        return STORE_CONFLICT;
+    row.references = before + (uint64_t)change->references;
+    if (row.references == 0) {
+        rocksdb_writebatch_delete(batch->writes, key, sizeof key);
+        add_freed(batch, change);
+        return STORE_OK;
+    }
+    if (before == 0) {
+        batch->first_count++;
+        batch->referred_bytes += row.length;
+    }
+    rocksdb_writebatch_put(batch->writes, key, sizeof key, value, piece_row_write(value, row));
+    return STORE_OK;
+}
+
+enum store_result batch_add_pieces(struct batch *batch, const struct piece_change *pieces,
+                                   size_t count, enum store_access access)
+{
+    batch->pieces = pieces;
+    batch->piece_count = count;
+    for (size_t i = 0; i < count; i++) {
+        enum store_result result = add_piece(batch, &pieces[i], access);
+
+        if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
+/* After a restart the clock goes on behind the newest clock row, so that it does not go back. Not
+ * each commit writes one: a row is CLOCK_STEP ahead, and commits up to it need none. They may rely
+ * on it as soon as it is written, since the log keeps the order. */
+instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now)
+{
+    size_t number = (size_t)(stripe - batch->embedded->stripes);
+    char key[KEY_CLOCK_SIZE] = { KEY_KIND_CLOCK };
+    instant ahead = now + CLOCK_STEP;
+    char value[8];
+
+    if (now <= atomic_load(&batch->embedded->clock_ahead))
+        return 0;
+    be16_put(key + 1, (uint16_t)number);
+    be64_put(value, ahead);
+    rocksdb_writebatch_put(batch->writes, key, sizeof key, value, sizeof value);
+    return ahead;
+}
+
+void batch_announce_clock(struct embedded *embedded, instant ahead)
+{
+    instant known = atomic_load(&embedded->clock_ahead);
+
+    while (known < ahead && !atomic_compare_exchange_weak(&embedded->clock_ahead, &known, ahead))
+        ;
+}

@@ -1,0 +1,44 @@
+/* What one commit writes: a RocksDB batch of the records of its parts, of their index and counters,
+ * of the rows of the pieces whose references change, of dropped spaces, and now and then of the
+ * clock. Made before the commit takes any lock, since it may have to read rows of pieces. */
+#ifndef LAGRA_STORE_EMBEDDED_BATCH_H
+#define LAGRA_STORE_EMBEDDED_BATCH_H
+
+#include "store/embedded/keyspace.h"
+#include "store/store_private.h"
+
+struct embedded;
+struct stripe;
+
+struct batch {
+    struct embedded *embedded;
+    rocksdb_writebatch_t *writes;
+    bool has_pieces; /* some part puts or releases pieces, perhaps one that it moves */
+    const struct piece_change *pieces; /* of all parts, without those that only move */
+    size_t piece_count;
+    struct freed *freed;    /* pieces that lose their last reference; NULL: none */
+    size_t first_count;     /* pieces that get their first one */
+    int64_t referred_bytes; /* by how much the index of pieces grows */
+};
+
+void batch_init(struct batch *batch, struct embedded *embedded);
+void batch_release(struct batch *batch);
+
+/* Adds what a part changes, but for its pieces. prefix: of the partition's keys in any family. */
+void batch_add_changes(struct batch *batch, struct bytes prefix, const struct guid *space,
+                       const struct changes *changes);
+/* Adds the rows of the pieces of all parts.
+ * returns STORE_OK
+ *         STORE_WAIT      a row is not in memory
+ *         STORE_CONFLICT  a piece has fewer references than are released: its partition has changed
+ *                         since the snapshot, or this is damage
+ *         STORE_CORRUPT, STORE_IO */
+enum store_result batch_add_pieces(struct batch *batch, const struct piece_change *pieces,
+                                   size_t count, enum store_access access);
+/* Adds a clock row of the stripe when one is due. Returns the instant it announces, 0: none. Under
+ * the stripe's lock, so that the rows of one stripe rise. */
+instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now);
+/* After the write: commits up to that instant need no clock row. */
+void batch_announce_clock(struct embedded *embedded, instant ahead);
+
+#endif

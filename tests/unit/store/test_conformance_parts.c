@@ -1,0 +1,390 @@
+/* Commits of several partitions: all or none, guards, owners and stamps, pieces that move.
+ * store invariants 1 and 4; store.h, store_commit() */
+#include "conformance.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define PARTITIONS 6
+#define THREADS    4
+#define ROUNDS     300
+
+static const struct bytes nothing = { NULL, 0 };
+
+static struct partition numbered(const struct fixture *f, struct arena *arena, unsigned number)
+{
+    return (struct partition){ f->partition.space, arena_printf(arena, "p%u", number) };
+}
+
+static void put(struct changes *changes, const char *key, struct bytes value)
+{
+    changes_put(changes, RECORD_LISTED, bytes_from_string(key), value, NULL, 0);
+}
+
+static enum store_result commit(struct fixture *f, const struct commit_part *parts, size_t count)
+{
+    uint64_t sequence;
+
+    return store_commit(f->store, parts, count, clock_now(), STORE_MAY_BLOCK, &sequence);
+}
+
+static struct changes *one_put(struct fixture *f, const char *key, const char *value)
+{
+    struct changes *changes = changes_new(f->arena);
+
+    put(changes, key, bytes_from_string(value));
+    return changes;
+}
+
+/* Rule: both parts are applied, or, when either has changed, neither; in whatever order they are
+ * given, and whichever stripes they fall into. */
+static void parts_go_together(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 60; i++) {
+        struct partition a = numbered(f, f->arena, 2 * i), b = numbered(f, f->arena, 2 * i + 1);
+        struct snapshot *old_a = snapshot_open(f->store, a, STORE_MAY_BLOCK);
+        struct snapshot *old_b = snapshot_open(f->store, b, STORE_MAY_BLOCK);
+        struct commit_part parts[2] = { { old_a, one_put(f, "k", "a") },
+                                        { old_b, one_put(f, "k", "b") } };
+        struct commit_part back[2] = { parts[1], parts[0] };
+        bool is_disturbed = i % 3 != 0;
+
+        if (is_disturbed)
+            put_text(f->store, i % 3 == 1 ? a : b, "k", "mine");
+        assert_int_equal(commit(f, i % 2 ? parts : back, 2),
+                         is_disturbed ? STORE_CONFLICT : STORE_OK);
+        snapshot_close(old_a);
+        snapshot_close(old_b);
+        assert_string_equal(get_now(f->store, a, f->arena, "k"),
+                            i % 3 == 0 ? "a" : (i % 3 == 1 ? "mine" : "(none)"));
+        assert_string_equal(get_now(f->store, b, f->arena, "k"),
+                            i % 3 == 0 ? "b" : (i % 3 == 2 ? "mine" : "(none)"));
+    }
+}
+
+/* Rule: a guard writes nothing, refuses the commit when its partition has changed, and its snapshot
+ * goes on to show its state after the commit. */
+static void guards_guard(void **state)
+{
+    struct fixture *f = *state;
+    struct partition rule = partition_of(f->partition.space, "rule");
+    struct snapshot *guard, *own;
+
+    put_text(f->store, rule, "k", "1");
+    guard = snapshot_open(f->store, rule, STORE_MAY_BLOCK);
+    own = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(
+        commit(f, (struct commit_part[]){ { guard, NULL }, { own, one_put(f, "k", "x") } }, 2),
+        STORE_OK);
+    snapshot_close(own);
+    assert_string_equal(get_text(guard, f->arena, "k"), "1");
+    put_text(f->store, rule, "k", "2");
+    assert_string_equal(get_text(guard, f->arena, "k"), "1");
+
+    own = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(
+        commit(f, (struct commit_part[]){ { own, one_put(f, "k", "y") }, { guard, NULL } }, 2),
+        STORE_CONFLICT);
+    assert_string_equal(get_text(own, f->arena, "k"), "x"); /* not spent */
+    snapshot_close(own);
+    snapshot_close(guard);
+    assert_string_equal(get_now(f->store, f->partition, f->arena, "k"), "x");
+}
+
+/* Rule: when the space of any part is dropped, nothing is committed. */
+static void dropped_space_refuses_all_parts(void **state)
+{
+    struct fixture *f = *state;
+    struct partition other = partition_of(guid_new(), "other");
+    struct partition third = partition_of(f->partition.space, "third");
+    struct snapshot *a = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct snapshot *b = snapshot_open(f->store, other, STORE_MAY_BLOCK);
+    struct changes *drop = changes_new(f->arena);
+
+    changes_drop_space(drop, other.space);
+    assert_int_equal(commit_new(f->store, third, drop, NULL), STORE_OK);
+    assert_int_equal(
+        commit(f, (struct commit_part[]){ { a, one_put(f, "k", "x") }, { b, NULL } }, 2),
+        STORE_NOT_FOUND);
+    assert_string_equal(get_text(a, f->arena, "k"), "(none)");
+    snapshot_close(a);
+    snapshot_close(b);
+}
+
+/* Rule: a piece that has moved keeps its bytes for those who see it at its old place, also when it
+ * is freed at the new one. store invariant 4 */
+static void moved_pieces_stay_readable(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 8; i++) {
+        struct partition from = numbered(f, f->arena, 2 * i), to = numbered(f, f->arena, 2 * i + 1);
+        struct snapshot *reader, *late, *a, *b;
+        struct changes *take = changes_new(f->arena), *give = changes_new(f->arena);
+        struct record record;
+
+        put_stream(f->store, from, "s", 300000, i);
+        reader = snapshot_open(f->store, from, STORE_MAY_BLOCK);
+        a = snapshot_open(f->store, from, STORE_MAY_BLOCK);
+        b = snapshot_open(f->store, to, STORE_MAY_BLOCK);
+        assert_int_equal(snapshot_get(a, RECORD_LISTED, bytes_from_string("s"), f->arena, &record),
+                         STORE_OK);
+        changes_delete(take, RECORD_LISTED, record.key);
+        changes_release(take, record.pieces, record.piece_count);
+        changes_put(give, RECORD_LISTED, bytes_from_string("t"), nothing, record.pieces,
+                    record.piece_count);
+        assert_int_equal(commit(f, (struct commit_part[]){ { a, take }, { b, give } }, 2),
+                         STORE_OK);
+        snapshot_close(a);
+        snapshot_close(b);
+        assert_int_equal(usage_now(f->store).piece_bytes, 300000);
+        late = snapshot_open(f->store, to, STORE_MAY_BLOCK);
+        assert_true(stream_matches(f->store, late, "t", 300000, i));
+        delete_stream(f->store, to, "t");
+        (void)usage_now(f->store);
+        assert_true(stream_matches(f->store, reader, "s", 300000, i));
+        if (i % 2) {
+            snapshot_close(reader);
+            (void)usage_now(f->store);
+            assert_true(stream_matches(f->store, late, "t", 300000, i));
+            snapshot_close(late);
+        } else {
+            snapshot_close(late);
+            (void)usage_now(f->store);
+            assert_true(stream_matches(f->store, reader, "s", 300000, i));
+            snapshot_close(reader);
+        }
+        assert_all_given_back(f->store);
+    }
+}
+
+/* ---- racing ---- */
+
+struct race {
+    struct fixture *f;
+    unsigned number;
+};
+
+static uint64_t value_of(struct snapshot *snapshot, struct arena *arena)
+{
+    struct record record;
+    uint64_t value = 0;
+
+    if (snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("k"), arena, &record) == STORE_OK)
+        assert(bytes_parse_u64(record.value, UINT64_MAX, &value));
+    return value;
+}
+
+/* Moves one from a partition to another, guarded by a third that everybody changes now and then. */
+static void *transfer(void *argument)
+{
+    struct race *race = argument;
+    struct fixture *f = race->f;
+    struct random random = { race->number };
+
+    for (int i = 0; i < ROUNDS;) {
+        struct arena *arena = arena_new(1u << 20);
+        unsigned from = (unsigned)random_below(&random, PARTITIONS);
+        unsigned to = (from + 1 + (unsigned)random_below(&random, PARTITIONS - 1)) % PARTITIONS;
+        struct snapshot *a = snapshot_open(f->store, numbered(f, arena, from), STORE_MAY_BLOCK);
+        struct snapshot *b = snapshot_open(f->store, numbered(f, arena, to), STORE_MAY_BLOCK);
+        struct changes *less = changes_new(arena), *more = changes_new(arena);
+        struct commit_part parts[] = { { a, less }, { b, more } };
+        uint64_t has = value_of(a, arena), sequence;
+        enum store_result result = STORE_OK;
+
+        if (has > 0) {
+            put(less, "k", arena_printf(arena, "%llu", (unsigned long long)(has - 1)));
+            put(more, "k",
+                arena_printf(arena, "%llu", (unsigned long long)(value_of(b, arena) + 1)));
+            result = store_commit(f->store, parts, 2, clock_now(), STORE_MAY_BLOCK, &sequence);
+        }
+        assert(result == STORE_OK || result == STORE_CONFLICT);
+        i += result == STORE_OK;
+        snapshot_close(a);
+        snapshot_close(b);
+        arena_free(arena);
+    }
+    return NULL;
+}
+
+static void run_threads(struct fixture *f, void *(*run)(void *))
+{
+    pthread_t threads[THREADS];
+    struct race races[THREADS];
+
+    for (unsigned i = 0; i < THREADS; i++) {
+        races[i] = (struct race){ f, i };
+        assert_int_equal(pthread_create(&threads[i], NULL, run, &races[i]), 0);
+    }
+    for (unsigned i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Rule: nothing is lost or made when many commits of two partitions race. store invariant 1 */
+static void transfers_keep_the_sum(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t sum = 0;
+
+    for (unsigned i = 0; i < PARTITIONS; i++)
+        put_text(f->store, numbered(f, f->arena, i), "k", "10");
+    run_threads(f, transfer);
+    for (unsigned i = 0; i < PARTITIONS; i++) {
+        struct snapshot *snapshot =
+            snapshot_open(f->store, numbered(f, f->arena, i), STORE_MAY_BLOCK);
+
+        sum += value_of(snapshot, f->arena);
+        snapshot_close(snapshot);
+    }
+    assert_int_equal(sum, 10 * PARTITIONS);
+}
+
+/* Two doctors: each thread goes off duty only while the other partition says 1, guarded by it, and
+ * comes back unconditionally. Without guards both would go now and then (write skew). */
+static void *go_on_and_off(void *argument)
+{
+    struct race *race = argument;
+    struct fixture *f = race->f;
+    unsigned own = race->number % 2;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct arena *arena = arena_new(1u << 20);
+        struct snapshot *mine = snapshot_open(f->store, numbered(f, arena, own), STORE_MAY_BLOCK);
+        struct snapshot *other =
+            snapshot_open(f->store, numbered(f, arena, 1 - own), STORE_MAY_BLOCK);
+        uint64_t is_on = value_of(mine, arena), other_on = value_of(other, arena), sequence;
+        struct changes *changes = changes_new(arena);
+        struct commit_part parts[] = { { mine, changes }, { other, NULL } };
+        enum store_result result = STORE_CONFLICT;
+
+        put(changes, "k", bytes_from_string(is_on ? "0" : "1"));
+        if (!is_on || other_on)
+            result = store_commit(f->store, parts, 2, clock_now(), STORE_MAY_BLOCK, &sequence);
+        /* Two who are off, seen in a state that was guarded: the rule was broken. */
+        assert(result != STORE_OK || is_on || other_on);
+        assert(result == STORE_OK || result == STORE_CONFLICT);
+        snapshot_close(mine);
+        snapshot_close(other);
+        arena_free(arena);
+    }
+    return NULL;
+}
+
+/* Rule: a guard prevents write skew under racing writers. */
+static void guards_hold_under_races(void **state)
+{
+    struct fixture *f = *state;
+
+    for (unsigned i = 0; i < 2; i++)
+        put_text(f->store, numbered(f, f->arena, i), "k", "1");
+    run_threads(f, go_on_and_off);
+}
+
+/* ---- owners and stamps ---- */
+
+static enum store_result commit_under(struct fixture *f, struct snapshot *owner, const char *value)
+{
+    struct snapshot *own = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    enum store_result result =
+        commit(f, (struct commit_part[]){ { own, one_put(f, "k", value) }, { owner, NULL } }, 2);
+
+    snapshot_close(own);
+    return result;
+}
+
+/* Rule: an owner's snapshot guards against stamps of the spaces that are changed, and against
+ * nothing else; the next one has seen the stamp. */
+static void stamps_refuse_what_was_decided_before(void **state)
+{
+    struct fixture *f = *state;
+    struct partition owner = partition_of(guid_new(), "owner");
+    struct changes *stamp = changes_new(f->arena), *other = changes_new(f->arena);
+    struct snapshot *before = snapshot_open_owner(f->store, owner, STORE_MAY_BLOCK);
+    struct snapshot *after;
+
+    assert_int_equal(commit_under(f, before, "1"), STORE_OK);
+    put_text(f->store, owner, "k", "no stamp");
+    assert_int_equal(commit_under(f, before, "2"), STORE_OK);
+    changes_stamp_space(other, guid_new());
+    assert_int_equal(commit_new(f->store, owner, other, NULL), STORE_OK);
+
+    put(stamp, "k", bytes_from_string("stamped"));
+    changes_stamp_space(stamp, f->partition.space);
+    assert_int_equal(commit_new(f->store, owner, stamp, NULL), STORE_OK);
+    assert_int_equal(commit_under(f, before, "3"), STORE_CONFLICT);
+    assert_string_equal(get_text(before, f->arena, "k"), "(none)"); /* its state, still */
+    snapshot_close(before);
+    after = snapshot_open_owner(f->store, owner, STORE_MAY_BLOCK);
+    assert_string_equal(get_text(after, f->arena, "k"), "stamped");
+    assert_int_equal(commit_under(f, after, "4"), STORE_OK);
+    snapshot_close(after);
+    assert_string_equal(get_now(f->store, f->partition, f->arena, "k"), "4");
+}
+
+/* The owner's partition says a number, and stamps the space with each change of it; writers write
+ * the number that they saw. */
+static void *write_what_the_owner_says(void *argument)
+{
+    struct race *race = argument;
+    struct fixture *f = race->f;
+
+    for (int i = 0; i < ROUNDS; i++) {
+        struct arena *arena = arena_new(1u << 20);
+        struct partition owner = { f->partition.space, bytes_from_string("owner") };
+        struct snapshot *rule = race->number == 0
+                                    ? snapshot_open(f->store, owner, STORE_MAY_BLOCK)
+                                    : snapshot_open_owner(f->store, owner, STORE_MAY_BLOCK);
+        struct snapshot *own =
+            snapshot_open(f->store, numbered(f, arena, race->number), STORE_MAY_BLOCK);
+        struct changes *changes = changes_new(arena), *rule_changes = changes_new(arena);
+        uint64_t says = value_of(rule, arena), sequence;
+        enum store_result result;
+
+        if (race->number == 0) {
+            put(rule_changes, "k", arena_printf(arena, "%llu", (unsigned long long)(says + 1)));
+            changes_stamp_space(rule_changes, f->partition.space);
+            result = store_commit(f->store, (struct commit_part[]){ { rule, rule_changes } }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence);
+        } else {
+            uint64_t had = value_of(own, arena);
+
+            put(changes, "k", arena_printf(arena, "%llu", (unsigned long long)says));
+            result =
+                store_commit(f->store, (struct commit_part[]){ { rule, NULL }, { own, changes } },
+                             2, clock_now(), STORE_MAY_BLOCK, &sequence);
+            assert(result != STORE_OK || says >= had); /* never back to an older rule */
+        }
+        assert(result == STORE_OK || result == STORE_CONFLICT);
+        snapshot_close(rule);
+        snapshot_close(own);
+        arena_free(arena);
+    }
+    return NULL;
+}
+
+/* Rule: a write is never decided on a rule that was stamped away before it. */
+static void stamps_hold_under_races(void **state)
+{
+    run_threads(*state, write_what_the_owner_says);
+}
+
+int main(void)
+{
+    static const struct conformance_test tests[] = {
+        TEST(parts_go_together, EVERY_STORE),
+        TEST(guards_guard, EVERY_STORE),
+        TEST(dropped_space_refuses_all_parts, EVERY_STORE),
+        TEST(moved_pieces_stay_readable, EVERY_STORE),
+        TEST(transfers_keep_the_sum, EVERY_STORE),
+        TEST(guards_hold_under_races, EVERY_STORE),
+        TEST(stamps_refuse_what_was_decided_before, EVERY_STORE),
+        TEST(stamps_hold_under_races, EVERY_STORE),
+    };
+
+    return conformance_run("parts", tests, sizeof tests / sizeof tests[0]);
+}

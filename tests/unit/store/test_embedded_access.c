@@ -1,0 +1,180 @@
+/* The embedded store under STORE_NO_WAIT: it reads only what is in memory, answers STORE_WAIT for the
+ * rest, and has changed nothing then. store.h, enum store_access */
+#include "conformance.h"
+
+#include <stdio.h>
+
+#define RECORDS 2000
+
+static const struct bytes nothing = { NULL, 0 };
+
+/* Records that fill many blocks, on disk and in no cache. */
+static void make_cold(struct fixture *f)
+{
+    for (int at = 0; at < RECORDS; at += 100) {
+        struct changes *changes = changes_new(f->arena);
+
+        for (int i = at; i < at + 100; i++)
+            changes_put(changes, RECORD_LISTED, arena_printf(f->arena, "%05d", i),
+                        arena_printf(f->arena, "%0200d", i), NULL, 0);
+        assert_int_equal(commit_new(f->store, f->partition, changes, NULL), STORE_OK);
+    }
+    fixture_reopen(f);
+}
+
+static enum store_result get(struct fixture *f, enum store_access access)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, access);
+    struct record record;
+    enum store_result result =
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record);
+
+    snapshot_close(snapshot);
+    return result;
+}
+
+static void cold_get_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *snapshot;
+    struct record record;
+
+    make_cold(f);
+    assert_int_equal(get(f, STORE_NO_WAIT), STORE_WAIT);
+    assert_int_equal(get(f, STORE_NO_WAIT), STORE_WAIT);
+    /* The same snapshot goes on, once it may block. */
+    snapshot = snapshot_open(f->store, f->partition, STORE_NO_WAIT);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
+        STORE_WAIT);
+    snapshot_set_access(snapshot, STORE_MAY_BLOCK);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
+        STORE_OK);
+    snapshot_close(snapshot);
+    assert_int_equal(get(f, STORE_NO_WAIT), STORE_OK);
+}
+
+static void cold_scan_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *snapshot;
+    struct record record;
+    enum store_result result;
+    struct scan *scan;
+    int count = 0;
+
+    make_cold(f);
+    snapshot = snapshot_open(f->store, f->partition, STORE_NO_WAIT);
+    scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
+    while ((result = scan_next(scan, NULL, &record)) == STORE_OK)
+        count++;
+    assert_int_equal(result, STORE_WAIT);
+    assert_true(count < RECORDS);
+    scan_close(scan);
+    snapshot_set_access(snapshot, STORE_MAY_BLOCK);
+    scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
+    for (count = 0; scan_next(scan, NULL, &record) == STORE_OK; count++)
+        ;
+    assert_int_equal(count, RECORDS);
+    scan_close(scan);
+    snapshot_set_access(snapshot, STORE_NO_WAIT);
+    scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
+    for (count = 0; scan_next(scan, NULL, &record) == STORE_OK; count++)
+        ;
+    assert_int_equal(count, RECORDS); /* all of it is in the cache now */
+    scan_close(scan);
+    snapshot_close(snapshot);
+}
+
+static void cold_iterator_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct space_iterator *iterator;
+    struct space_record found;
+    enum store_result result;
+    int count;
+
+    make_cold(f);
+    iterator = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_NO_WAIT);
+    while ((result = space_iterator_next(iterator, &found)) == STORE_OK)
+        ;
+    assert_int_equal(result, STORE_WAIT);
+    space_iterator_close(iterator);
+    iterator = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
+    for (count = 0; space_iterator_next(iterator, &found) == STORE_OK; count++)
+        ;
+    assert_int_equal(count, RECORDS);
+    space_iterator_close(iterator);
+}
+
+/* A view, made by a writer beside, reads as the snapshot may. */
+static void cold_view_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *snapshot;
+    struct record record;
+
+    make_cold(f);
+    snapshot = snapshot_open(f->store, f->partition, STORE_NO_WAIT);
+    put_text(f->store, f->partition, "01000", "new");
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
+        STORE_WAIT);
+    snapshot_set_access(snapshot, STORE_MAY_BLOCK);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("01000"), f->arena, &record),
+        STORE_OK);
+    assert_int_equal(record.value.len, 200);
+    snapshot_close(snapshot);
+}
+
+/* The row of a piece is cold: the commit changes nothing, and is made again with the same snapshot. */
+static void cold_commit_waits(void **state)
+{
+    struct fixture *f = *state;
+    struct changes *changes = changes_new(f->arena);
+    struct snapshot *snapshot, *beside;
+    struct record record;
+    uint64_t sequence = 7;
+
+    /* Its record lies in the first block, the row of its piece in one that nothing else touches. */
+    put_stream(f->store, f->partition, "!", 100000, 1);
+    for (int i = 0; i < 1000; i++) {
+        char key[16];
+
+        (void)snprintf(key, sizeof key, "~%d", i);
+        put_stream(f->store, f->partition, key, 1, 2);
+    }
+    make_cold(f);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    beside = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("!"), f->arena, &record), STORE_OK);
+    changes_delete(changes, RECORD_LISTED, record.key);
+    changes_release(changes, record.pieces, record.piece_count);
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1,
+                                  clock_now(), STORE_NO_WAIT, &sequence),
+                     STORE_WAIT);
+    assert_int_equal(sequence, 7);
+    assert_int_equal(usage_now(f->store).piece_bytes, 101000);
+    assert_true(stream_matches(f->store, snapshot, "!", 100000, 1));
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1,
+                                  clock_now(), STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(snapshot);
+    assert_true(stream_matches(f->store, beside, "!", 100000, 1));
+    snapshot_close(beside);
+    assert_int_equal(usage_now(f->store).piece_bytes, 1000);
+}
+
+int main(void)
+{
+    static const struct conformance_test tests[] = {
+        TEST(cold_get_waits, STORES_ON_DISK),      TEST(cold_scan_waits, STORES_ON_DISK),
+        TEST(cold_iterator_waits, STORES_ON_DISK), TEST(cold_view_waits, STORES_ON_DISK),
+        TEST(cold_commit_waits, STORES_ON_DISK),
+    };
+
+    return conformance_run("access", tests, sizeof tests / sizeof tests[0]);
+}
