@@ -20,6 +20,7 @@
 /* 100 ns ticks since 0001-01-01T00:00:00Z (proleptic Gregorian, no leap seconds). 0: never. */
 typedef uint64_t instant;
 
+#define INSTANT_MAX        UINT64_MAX /* after all others: never */
 #define TICKS_PER_SECOND   10000000ull
 /* 1970-01-01 as an instant. */
 #define INSTANT_UNIX_EPOCH 621355968000000000ull

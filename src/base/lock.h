@@ -12,6 +12,7 @@ enum lock_rank {
     RANK_MEMORY_TREE,   /* memory store: the root */
     RANK_EXTENTS,       /* embedded store: allocation in extents, tables of extents */
     RANK_RECLAIM,       /* embedded store: freed ranges, open snapshots */
+    RANK_LATER,         /* store: the front of the list of things to do later */
     RANK_SYNCER,        /* waiting lists of the syncers */
     RANK_IO_POOL,       /* queue of the pool that waits for disks */
     RANK_CONNECTIONS,   /* http: list of connections */

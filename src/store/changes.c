@@ -14,6 +14,7 @@ struct changes {
     struct change *first_index;
     struct change **index_link;
     struct count_change *first_count;
+    struct later_change *first_later;
     struct piece_change *pieces;
     size_t piece_count;
     size_t piece_capacity;
@@ -41,7 +42,8 @@ struct arena *changes_arena(const struct changes *changes)
 bool changes_empty(const struct changes *changes)
 {
     return !changes->first && !changes->first_index && !changes->first_count &&
-           changes->piece_count == 0 && changes->dropped.count == 0 && changes->stamped.count == 0;
+           !changes->first_later && changes->piece_count == 0 && changes->dropped.count == 0 &&
+           changes->stamped.count == 0;
 }
 
 /* Adds a change at the end of a list. */
@@ -126,6 +128,34 @@ void changes_release(struct changes *changes, const struct piece *pieces, size_t
     add_references(changes, pieces, piece_count, -1);
 }
 
+static struct later_change *add_later(struct changes *changes)
+{
+    struct later_change *later = arena_alloc(changes->arena, sizeof *later);
+
+    later->next = changes->first_later;
+    changes->first_later = later;
+    return later;
+}
+
+void changes_later(struct changes *changes, instant due, uint32_t kind, struct bytes payload)
+{
+    struct later_change *later = add_later(changes);
+
+    later->due = due;
+    later->id = guid_new();
+    later->kind = kind;
+    later->payload = payload.ptr ? arena_copy(changes->arena, payload) : payload;
+}
+
+void changes_later_done(struct changes *changes, const struct later_item *item)
+{
+    struct later_change *later = add_later(changes);
+
+    later->is_done = true;
+    later->due = item->due;
+    later->id = item->id;
+}
+
 static void add_space(struct changes *changes, struct spaces_list *list, struct guid space)
 {
     struct guid *grown = arena_array(changes->arena, list->count + 1, sizeof list->spaces[0]);
@@ -159,6 +189,11 @@ const struct change *changes_first_index(const struct changes *changes)
 const struct count_change *changes_first_count(const struct changes *changes)
 {
     return changes->first_count;
+}
+
+const struct later_change *changes_first_later(const struct changes *changes)
+{
+    return changes->first_later;
 }
 
 const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count)

@@ -123,6 +123,11 @@ void key_set_raw(struct key *key, struct bytes full)
     append(key, full);
 }
 
+void key_set_next(struct key *key)
+{
+    *extend(key, 1) = 0;
+}
+
 void key_set_end(struct key *key)
 {
     while ((unsigned char)key->ptr[key->len - 1] == 0xff) {

@@ -7,6 +7,8 @@
  *   'X'   a record of an index      16 space, index key, partition   the value as given
  *   'N'   a counter                 16 space, name                8 le, added by merges
  *   'P'   a piece                   4 extent, 8 offset, be        piece_row (record_value.h)
+ *   'T'   a thing to do later       later.h
+ *   'W'   their low-water mark      later.h
  *   'D'   a dropped space           16 space                      version byte
  *   'C'   a bound of the clock      2 stripe be                   8 instant be
  *
@@ -19,17 +21,19 @@
 
 #include "store/store.h"
 
-#define KEY_KIND_LISTED  'L'
-#define KEY_KIND_INNER   'I'
-#define KEY_KIND_PIECE   'P'
-#define KEY_KIND_INDEX   'X'
-#define KEY_KIND_COUNTER 'N'
-#define KEY_KIND_DROPPED 'D'
-#define KEY_KIND_CLOCK   'C'
+#define KEY_KIND_LISTED     'L'
+#define KEY_KIND_INNER      'I'
+#define KEY_KIND_PIECE      'P'
+#define KEY_KIND_INDEX      'X'
+#define KEY_KIND_COUNTER    'N'
+#define KEY_KIND_LATER      'T'
+#define KEY_KIND_LATER_MARK 'W'
+#define KEY_KIND_DROPPED    'D'
+#define KEY_KIND_CLOCK      'C'
 
-#define KEY_SPACE_SIZE   17 /* kind and space */
-#define KEY_PIECE_SIZE   13
-#define KEY_CLOCK_SIZE   3
+#define KEY_SPACE_SIZE      17 /* kind and space */
+#define KEY_PIECE_SIZE      13
+#define KEY_CLOCK_SIZE      3
 
 /* A key being made: in place while short, on the heap when long. */
 struct key {
@@ -63,6 +67,8 @@ void key_set_index_from(struct key *key, const struct guid *space, struct bytes 
 void key_set_counter(struct key *key, const struct guid *space, struct bytes name);
 /* A copy of a full key. */
 void key_set_raw(struct key *key, struct bytes full);
+/* Makes it the next key in order. */
+void key_set_next(struct key *key);
 /* Makes it the first key after all those that begin with it. */
 void key_set_end(struct key *key);
 

@@ -9,11 +9,13 @@
 #ifndef LAGRA_STORE_STORE_PRIVATE_H
 #define LAGRA_STORE_STORE_PRIVATE_H
 
+#include "store/later.h"
 #include "store/store.h"
 
 /* The first member of an engine's store. */
 struct store {
     const struct store_operations *operations;
+    struct later later;
 };
 
 /* The first member of an engine's snapshot; but for `access` immutable once open. */
@@ -85,6 +87,10 @@ struct store_operations {
     enum store_result (*cursor_next)(struct cursor *cursor);
     void (*cursor_close)(struct cursor *cursor);
 
+    /* As a space's, over rows that belong to no space; may wait for a disk read. */
+    struct cursor *(*row_cursor)(struct store *store, struct bytes end);
+    /* Deletes such a row. */
+    enum store_result (*delete_row)(struct store *store, struct bytes key);
     /* full key of the counter */
     enum store_result (*count)(struct store *store, const struct guid *space, struct bytes key,
                                enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
@@ -135,6 +141,15 @@ struct count_change {
     int64_t delta;
 };
 
+struct later_change {
+    struct later_change *next;
+    bool is_done; /* the item is removed */
+    instant due;
+    struct guid id;
+    uint32_t kind;
+    struct bytes payload;
+};
+
 /* How many references a commit gives to a piece (or takes, when negative); never 0. */
 struct piece_change {
     uint32_t extent;
@@ -148,6 +163,7 @@ const struct change *changes_first(const struct changes *changes);
 /* Of index records, by their own keys; the family has no meaning. In the order they were made. */
 const struct change *changes_first_index(const struct changes *changes);
 const struct count_change *changes_first_count(const struct changes *changes);
+const struct later_change *changes_first_later(const struct changes *changes);
 bool changes_have_pieces(const struct changes *changes);
 /* Of all parts together, sorted by (extent, offset), each piece once; in the arena of the changes. */
 const struct piece_change *commit_pieces(const struct commit_part *parts, size_t count,

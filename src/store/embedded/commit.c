@@ -232,12 +232,34 @@ static void note_spaces(struct commit *commit)
     }
 }
 
+static void take_back(struct batch *batch)
+{
+    char *error = NULL;
+
+    rocksdb_writebatch_rollback_to_save_point(batch->writes, &error);
+    assert(!error); /* there is one */
+}
+
+static void add_later(struct commit *commit)
+{
+    for (size_t i = 0; i < commit->count; i++)
+        if (commit->parts[i].changes)
+            batch_add_later(&commit->batch, commit->parts[i].snapshot->prefix,
+                            commit->parts[i].changes);
+}
+
 /* STORE_WAIT: RocksDB would have had the write wait; nothing has changed. */
 static enum store_result try_commit(struct commit *commit)
 {
     struct embedded *embedded = commit->embedded;
     enum store_result result;
 
+    /* What is added from here on is added again by the next attempt. */
+    rocksdb_writebatch_set_save_point(commit->batch.writes);
+    if (commit->batch.has_later) {
+        later_enter(&embedded->store.later);
+        add_later(commit);
+    }
     spaces_enter_set(&embedded->spaces, &commit->spaces);
     result = check_spaces(commit);
     if (!result)
@@ -245,6 +267,10 @@ static enum store_result try_commit(struct commit *commit)
     if (!result)
         note_spaces(commit);
     spaces_leave_set(&embedded->spaces, &commit->spaces);
+    if (commit->batch.has_later)
+        later_leave(&embedded->store.later);
+    if (result)
+        take_back(&commit->batch);
     return result;
 }
 
@@ -333,6 +359,8 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
         return result;
     *ret_sequence = commit.sequence;
     syncer_wrote(&embedded->syncer);
+    if (commit.batch.later_due < INSTANT_MAX)
+        later_added(&embedded->store.later, commit.batch.later_due);
     collect_dropped(&commit);
     return STORE_OK;
 }
@@ -369,6 +397,17 @@ enum store_result commit_collected(struct embedded *embedded, struct bytes parti
     if (result == STORE_IO && atomic_load(&embedded->failed))
         embedded_fail(embedded);
     syncer_wrote(&embedded->syncer);
+    return result;
+}
+
+enum store_result embedded_delete_row(struct store *store, struct bytes key)
+{
+    rocksdb_writebatch_t *writes = rocksdb_writebatch_create();
+    enum store_result result;
+
+    rocksdb_writebatch_delete(writes, key.ptr, key.len);
+    result = commit_rows(embedded_of(store), writes);
+    rocksdb_writebatch_destroy(writes);
     return result;
 }
 

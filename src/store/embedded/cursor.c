@@ -61,6 +61,11 @@ struct cursor *embedded_scan_cursor(struct snapshot *base, struct bytes end)
     return &cursor->cursor;
 }
 
+struct cursor *embedded_row_cursor(struct store *store, struct bytes end)
+{
+    return &open_cursor(store, NULL, end, STORE_MAY_BLOCK, CURSOR_OF_CLIENTS)->cursor;
+}
+
 struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
                                      struct bytes end, enum store_access access,
                                      uint64_t *ret_sequence)

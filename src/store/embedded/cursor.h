@@ -9,6 +9,7 @@ struct cursor *embedded_scan_cursor(struct snapshot *snapshot, struct bytes end)
 struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
                                      struct bytes end, enum store_access access,
                                      uint64_t *ret_sequence);
+struct cursor *embedded_row_cursor(struct store *store, struct bytes end);
 enum store_result embedded_cursor_seek(struct cursor *cursor, struct bytes key);
 enum store_result embedded_cursor_next(struct cursor *cursor);
 void embedded_cursor_close(struct cursor *cursor);

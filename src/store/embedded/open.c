@@ -81,6 +81,7 @@ static void embedded_close(struct store *store)
     reclaim_release(&embedded->reclaim);
     collector_release(&embedded->collector);
     stripes_free(embedded->stripes);
+    later_release(&embedded->store.later);
     spaces_release(&embedded->spaces);
     verified_release(&embedded->verified);
     keyspace_close(&embedded->keyspace);
@@ -111,6 +112,8 @@ static const struct store_operations embedded_operations = {
     .cursor_seek = embedded_cursor_seek,
     .cursor_next = embedded_cursor_next,
     .cursor_close = embedded_cursor_close,
+    .row_cursor = embedded_row_cursor,
+    .delete_row = embedded_delete_row,
     .count = embedded_count,
     .stage_open = embedded_stage_open,
     .stage_write = embedded_stage_write,
@@ -237,6 +240,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded->sync = options->sync;
     embedded->lock_file = folder.lock_file;
     embedded->stripes = stripes_new();
+    later_init(&embedded->store.later);
     spaces_init(&embedded->spaces);
     verified_init(&embedded->verified);
     collector_init(&embedded->collector, embedded);
@@ -249,6 +253,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         verified_release(&embedded->verified);
         spaces_release(&embedded->spaces);
         stripes_free(embedded->stripes);
+        later_release(&embedded->store.later);
         close(embedded->lock_file);
         free(embedded);
         return result;

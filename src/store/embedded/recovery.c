@@ -157,6 +157,23 @@ static void list_extents(struct embedded *embedded)
         recovery->ids[recovery->count++] = id;
 }
 
+static enum store_result recover_later(struct embedded *embedded)
+{
+    enum store_result result;
+    struct cursor *cursor = open_kind(embedded, KEY_KIND_LATER_MARK, &result);
+    instant mark = 0;
+
+    if (!result && cursor->value.len == sizeof mark)
+        mark = be64_get(cursor->value.ptr);
+    else if (!result)
+        result = damaged("things to do later");
+    embedded_cursor_close(cursor);
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    later_begin_at(&embedded->store.later, mark);
+    return STORE_OK;
+}
+
 enum store_result recovery_begin(struct embedded *embedded)
 {
     enum store_result result = recover_clock(embedded);
@@ -164,6 +181,8 @@ enum store_result recovery_begin(struct embedded *embedded)
 
     if (!result)
         result = recover_dropped(embedded);
+    if (!result)
+        result = recover_later(embedded);
     if (!result)
         result = reserve_ids(embedded);
     if (result)

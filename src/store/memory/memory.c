@@ -25,6 +25,7 @@ static void memory_close(struct store *base)
 
     tree_give(store->root);
     memory_pieces_release(&store->pieces);
+    later_release(&base->later);
     lock_release(&store->lock);
     free(store);
 }
@@ -188,6 +189,17 @@ static struct cursor *memory_space_cursor(struct store *base, const struct guid 
     return NULL;
 }
 
+static struct cursor *memory_row_cursor(struct store *base, struct bytes end)
+{
+    struct memory_store *store = store_of(base);
+    struct tree_node *root;
+
+    lock_take(&store->lock);
+    root = tree_take(store->root);
+    lock_give(&store->lock);
+    return cursor_new(base, root, end);
+}
+
 /* Shows what the path stands on, if it is below the end. */
 static enum store_result cursor_show(struct memory_cursor *cursor)
 {
@@ -257,6 +269,8 @@ static const struct store_operations memory_operations = {
     .cursor_seek = memory_cursor_seek,
     .cursor_next = memory_cursor_next,
     .cursor_close = memory_cursor_close,
+    .row_cursor = memory_row_cursor,
+    .delete_row = memory_delete_row,
     .count = memory_count,
     .stage_open = memory_stage_open,
     .stage_write = memory_stage_write,
@@ -274,6 +288,7 @@ struct store *store_open_memory(void)
     struct guid seed = guid_new();
 
     store->base.operations = &memory_operations;
+    later_init(&store->base.later);
     lock_init(&store->lock, RANK_MEMORY_TREE);
     memcpy(&store->random, seed.b, sizeof store->random);
     store->random |= 1; /* never 0, from where the generator does not move */

@@ -43,6 +43,7 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
                                 instant now, enum store_access access, uint64_t *ret_sequence);
 enum store_result memory_count(struct store *base, const struct guid *space, struct bytes key,
                                enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
+enum store_result memory_delete_row(struct store *base, struct bytes key);
 bool memory_space_is_dropped(const struct tree_node *root, const struct guid *space);
 /* 0: the partition has no record. prefix: of its keys in any family. */
 uint64_t memory_partition_version(const struct tree_node *root, struct bytes prefix);
