@@ -25,6 +25,8 @@ struct xml_node {
     struct bytes text; /* all character data directly inside, concatenated */
     struct xml_node *first_child;
     struct xml_node *next; /* sibling */
+    /* Of the name in its end tag, from 1: where the service says that a fault in it lies (recorded). */
+    unsigned long end_line, end_position;
 };
 
 struct xml_limits {

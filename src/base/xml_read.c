@@ -97,6 +97,8 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
         return;
     assert(b->depth > 0);
     frame = &b->open[--b->depth];
+    frame->node->end_line = XML_GetCurrentLineNumber(b->parser);
+    frame->node->end_position = XML_GetCurrentColumnNumber(b->parser) + sizeof "</";
     if (frame->text.ptr)
         frame->node->text = text_bytes(&frame->text);
 }

@@ -65,12 +65,15 @@ bool container_decode(struct bytes value, struct container *ret_container);
 enum blob_type { BLOB_BLOCK, BLOB_PAGE, BLOB_APPEND };
 enum access_tier { TIER_NONE, TIER_HOT, TIER_COOL, TIER_COLD, TIER_ARCHIVE };
 
+#define MD5_SIZE       16
+#define MD5_STORED_MAX 64
 /* Properties that Put Blob, Put Block List and Set Blob Properties set together. */
 struct http_properties {
     struct bytes content_type, content_encoding, content_language, content_disposition,
         cache_control; /* ptr NULL: none */
     bool has_md5;
-    uint8_t md5[16];
+    uint8_t md5_size; /* MD5_SIZE, or what Set Blob Properties and Put Block List were given */
+    uint8_t md5[MD5_STORED_MAX];
 };
 
 struct blob {

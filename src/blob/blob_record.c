@@ -2,10 +2,10 @@
  *
  * Value, version 1:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5, 4 nothing staged,
  *   8 content is alone, 16 content is without pieces, 32 content has runs, 64 content is in a
- *   chain) | created | etag | modified | snapshot |
+ *   chain, 128 has an MD5 of another length) | created | etag | modified | snapshot |
  *   lease | content id, length, block count | content type, encoding, language,
- *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged) | metadata (bytes) | tier u8 |
- *   tier changed
+ *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged 2; bytes, if flagged 128) |
+ *   metadata (bytes) | tier u8 | tier changed
  * A change of the form gets a new version number; the old reader stays. */
 #include "blob/blob.h"
 
@@ -21,6 +21,7 @@ enum {
     FLAG_WITHOUT_PIECES = 16,
     FLAG_HAS_RUNS = 32,
     FLAG_IN_CHAIN = 64,
+    FLAG_OTHER_MD5 = 128,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -67,26 +68,48 @@ static void encode_http(struct text *out, const struct http_properties *http)
     encode_bytes(out, http->content_language);
     encode_bytes(out, http->content_disposition);
     encode_bytes(out, http->cache_control);
-    if (http->has_md5)
-        encode_fixed(out, http->md5, sizeof http->md5);
+    if (http->has_md5 && http->md5_size == MD5_SIZE)
+        encode_fixed(out, http->md5, MD5_SIZE);
+    else if (http->has_md5)
+        encode_bytes(out, bytes_of(http->md5, http->md5_size));
 }
 
-static void decode_http(struct decoder *in, bool has_md5, struct http_properties *http)
+static void decode_md5(struct decoder *in, uint8_t flags, struct http_properties *http)
+{
+    struct bytes other;
+
+    http->has_md5 = (flags & (FLAG_MD5 | FLAG_OTHER_MD5)) != 0;
+    if (flags & FLAG_MD5) {
+        http->md5_size = MD5_SIZE;
+        decode_fixed(in, http->md5, MD5_SIZE);
+    } else if (flags & FLAG_OTHER_MD5) {
+        other = decode_bytes(in);
+        if (other.len > sizeof http->md5) {
+            in->bad = true;
+            return;
+        }
+        http->md5_size = (uint8_t)other.len;
+        if (other.len > 0)
+            memcpy(http->md5, other.ptr, other.len);
+    }
+}
+
+static void decode_http(struct decoder *in, uint8_t flags, struct http_properties *http)
 {
     http->content_type = decode_bytes(in);
     http->content_encoding = decode_bytes(in);
     http->content_language = decode_bytes(in);
     http->content_disposition = decode_bytes(in);
     http->cache_control = decode_bytes(in);
-    http->has_md5 = has_md5;
-    if (has_md5)
-        decode_fixed(in, http->md5, sizeof http->md5);
+    decode_md5(in, flags, http);
 }
 
 static uint8_t flags_of(const struct blob *blob)
 {
+    bool md5 = blob->http.has_md5;
     unsigned flags = (blob->uncommitted ? FLAG_UNCOMMITTED : 0u) |
-                     (blob->http.has_md5 ? FLAG_MD5 : 0u) |
+                     (md5 && blob->http.md5_size == MD5_SIZE ? FLAG_MD5 : 0u) |
+                     (md5 && blob->http.md5_size != MD5_SIZE ? FLAG_OTHER_MD5 : 0u) |
                      (blob->nothing_staged ? FLAG_NOTHING_STAGED : 0u) |
                      (blob->content.is_alone ? FLAG_ALONE : 0u) |
                      (blob->content.without_pieces ? FLAG_WITHOUT_PIECES : 0u) |
@@ -147,7 +170,7 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     blob.content.id = decode_u64(&in);
     blob.content.length = decode_u64(&in);
     blob.content.block_count = (uint32_t)decode_u64(&in);
-    decode_http(&in, (flags & FLAG_MD5) != 0, &blob.http);
+    decode_http(&in, flags, &blob.http);
     blob.metadata = decode_bytes(&in);
     tier = decode_u8(&in);
     blob.tier_changed = decode_u64(&in);

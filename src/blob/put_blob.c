@@ -12,6 +12,7 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     if (e)
         return e;
     blob.http.has_md5 = true;
+    blob.http.md5_size = sizeof body->md5;
     memcpy(blob.http.md5, body->md5, sizeof body->md5);
     blob.content = content_from_body(d->changes, blob.etag.v, body);
     r->etag = blob.etag;

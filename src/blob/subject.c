@@ -58,6 +58,18 @@ static size_t utf16_length(struct bytes text)
     return length;
 }
 
+/* Control characters that the service does not take: those of ASCII, and those of C1 that Windows' code
+ * page has no character for. i: where a character begins. decision: 44 */
+static bool is_control(struct bytes name, size_t i)
+{
+    static const char refused[] = "\x81\x8D\x8F\x90\x9D";
+    unsigned char c = (unsigned char)name.ptr[i];
+
+    if (c < 0x20 || c == 0x7F)
+        return true;
+    return c == 0xC2 && i + 1 < name.len && strchr(refused, name.ptr[i + 1]);
+}
+
 static enum error check_blob_name(struct bytes name)
 {
     size_t segments = 1;
@@ -65,11 +77,9 @@ static enum error check_blob_name(struct bytes name)
     if (!bytes_is_utf8(name))
         return E_InvalidUri;
     for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.ptr[i];
-
-        if (c < 0x20)
-            return E_InvalidUri; /* no XML could list it */
-        segments += c == '/' && i + 1 < name.len;
+        if (is_control(name, i))
+            return E_InvalidUri;
+        segments += name.ptr[i] == '/' && i + 1 < name.len;
     }
     if (name.len == 0 || utf16_length(name) > BLOB_NAME_MAX)
         return E_OutOfRangeInput;
@@ -85,6 +95,10 @@ enum error blob_check_names(const struct resource *resource)
         e = check_container_name(named->container);
     if (!e && named->blob.ptr)
         e = check_blob_name(named->blob);
+    /* "Blobs in the root container cannot include a slash". rest: Working-with-the-Root-Container */
+    if (!e && bytes_is(named->container, "$root") && named->blob.len > 0 &&
+        memchr(named->blob.ptr, '/', named->blob.len))
+        e = E_InvalidUri;
     return e;
 }
 

@@ -36,6 +36,7 @@ struct call {
     struct problem *problem; /* what the error's answer says */
     bool wants_md5;          /* set by check(): input.body.md5 is needed */
     bool wants_crc64;        /* as above: input.body.crc64 */
+    bool ignores_md5;        /* set by check(): Content-MD5 is not compared. decision: 16 */
     uint32_t inline_max;     /* bodies up to this stay in memory; check() may lower it */
     struct gate_request gate;
     void *parameters; /* of rows that are not converted yet */

@@ -341,8 +341,7 @@ static enum error find_operation(struct work *work)
     if (!call->operation->functions)
         return call_fail(call, E_NotImplemented, "%s is not built yet.", call->operation->name);
     if (call->secondary && call->operation->rights.effect == WRITES)
-        return call_fail(call, E_InsufficientAccountPermissions,
-                         "The secondary endpoint is read-only.");
+        return E_WriteNotAllowed;
     if (call->request->content_length != HTTP_LENGTH_UNKNOWN &&
         call->operation->body != BODY_REFUSED &&
         call->request->content_length > call->operation->body_max)

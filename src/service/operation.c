@@ -153,13 +153,36 @@ static bool variant_fits(const struct operation *row, const struct call *call)
     return given.ptr && (!wanted.ptr || bytes_equal_nocase(given, wanted));
 }
 
-/* No row fits: which part of the request is to blame?
+/* Names the parameter that no row of this level has: restype where a row has this comp, else comp.
+ * Elements as recorded of Get Blob Service Stats at the primary. */
+static void blame_selector(const struct service *service, const struct call *call)
+{
+    struct bytes comp = call_query(call, "comp");
+    struct bytes restype = call_query(call, "restype");
+    struct bytes known = arena_printf(call->arena, "comp=%.*s", BYTES_ARG(comp));
+    bool comp_known = !comp.ptr && restype.ptr;
+
+    for (size_t i = 0; i < service->operation_count && restype.ptr; i++) {
+        struct bytes first, rest;
+
+        bytes_cut(bytes_from_string(service->operations[i].selector), '&', &first, &rest);
+        comp_known |= level_fits(&service->operations[i], call) && bytes_equal_nocase(first, known);
+    }
+    problem_set_field(call->problem, "QueryParameterName",
+                      bytes_from_string(comp_known ? "restype" : "comp"));
+    problem_add_field(call->problem, "QueryParameterValue", comp_known ? restype : comp);
+    problem_add_field(call->problem, "Reason", bytes_from_string(""));
+}
+
+/* No row fits: which part of the request is to blame? Of several headers that would pick a row, the
+ * last one's row is what is meant.
  * rest: Status-and-Error-Codes2 */
 static enum error why_none(const struct service *service, const struct call *call,
                            struct bytes selector)
 {
     bool selector_known = false, verb_known = false, variant_sent = false;
-    struct bytes wanted;
+    const struct operation *blamed = NULL;
+    struct bytes wanted, name;
 
     for (size_t i = 0; i < service->operation_count; i++) {
         const struct operation *row = &service->operations[i];
@@ -167,14 +190,25 @@ static enum error why_none(const struct service *service, const struct call *cal
         if (!level_fits(row, call) ||
             !bytes_equal_nocase(selector, bytes_from_string(row->selector)))
             continue;
+        /* A preflight request fits everything, and says nothing of what there is. */
+        if (row->methods == METHOD_OPTIONS)
+            continue;
         selector_known = true;
         if ((row->methods & call->request->method) == 0)
             continue;
         verb_known = true;
+        if (!variant_sent || variant_given(row, call, &wanted).ptr)
+            blamed = row;
         variant_sent = variant_sent || variant_given(row, call, &wanted).ptr;
     }
-    if (verb_known)
+    if (verb_known) {
+        bytes_cut(bytes_from_string(blamed->variant), '=', &name, &wanted);
+        problem_set_header(call->problem, arena_string(call->arena, name),
+                           variant_given(blamed, call, &wanted));
         return variant_sent ? E_InvalidHeaderValue : E_MissingRequiredHeader;
+    }
+    if (!selector_known)
+        blame_selector(service, call);
     return selector_known ? E_UnsupportedHttpVerb : E_InvalidQueryParameterValue;
 }
 

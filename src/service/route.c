@@ -278,6 +278,30 @@ static enum error read_lease_id(struct work *work)
     return OK;
 }
 
+/* Names the header that conditions_parse() has refused. */
+static enum error blame_condition(struct call *call, enum error e)
+{
+    static const char *const names[] = { "if-match", "if-none-match", "if-modified-since",
+                                         "if-unmodified-since" };
+    static const char *const shown[] = { "If-Match", "If-None-Match", "If-Modified-Since",
+                                         "If-Unmodified-Since" };
+    struct conditions conditions;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct bytes value = call_header(call, names[i]);
+        struct condition_headers alone = {
+            .if_match = i == 0 ? value : bytes_of(NULL, 0),
+            .if_none_match = i == 1 ? value : bytes_of(NULL, 0),
+            .if_modified_since = i == 2 ? value : bytes_of(NULL, 0),
+            .if_unmodified_since = i == 3 ? value : bytes_of(NULL, 0),
+        };
+
+        if (conditions_parse(call->arena, &alone, &conditions))
+            return call_fail_header(call, e, shown[i], value);
+    }
+    return e;
+}
+
 static enum error read_conditions(struct work *work)
 {
     struct call *call = &work->call;
@@ -289,9 +313,11 @@ static enum error read_conditions(struct work *work)
     };
     enum error e = conditions_parse(call->arena, &headers, &call->input.conditions);
 
-    if (!e && call_header(call, "x-ms-if-tags").ptr)
+    if (e)
+        return blame_condition(call, e);
+    if (call_header(call, "x-ms-if-tags").ptr)
         call->input.conditions.given |= IF_TAGS;
-    return e;
+    return OK;
 }
 
 /* A number of seconds, which no operation here takes long enough to reach.

@@ -157,3 +157,132 @@ test('the account of a host name has no case', async () => {
     const answer = await signedOver('GET', '/?comp=list', [`/${account.name}/`, 'comp:list'], { Host: `${name}.Blob.localhost` });
     assert.equal(answer.status, 200, answer.text);
 });
+
+test('what belongs to other operations is refused, not ignored', async (t) => {
+    // issue D.5; promise 5
+    const { container } = await newBlob(t);
+    const path = `/${container.containerName}`;
+    const put = { 'x-ms-blob-type': 'BlockBlob' };
+    for (const header of ['x-ms-source-if-match', 'x-ms-source-if-none-match', 'x-ms-source-if-tags', 'x-ms-rehydrate-priority'])
+        await rawRefused(raw('PUT', `${path}/new`, { ...put, [header]: '*' }, 'x'), 400, 'UnsupportedHeader');
+    for (const header of ['x-ms-source-if-modified-since', 'x-ms-source-if-unmodified-since'])
+        await rawRefused(raw('PUT', `${path}/new`, { ...put, [header]: new Date(0).toUTCString() }, 'x'), 400, 'UnsupportedHeader');
+    await rawRefused(raw('GET', `${path}/blob?deletetype=permanent`), 400, 'UnsupportedQueryParameter');
+    await rawRefused(raw('HEAD', `${path}/blob?deletetype=permanent`), 400, 'UnsupportedQueryParameter');
+});
+
+test('an MD5 as a property: compared by Put Blob alone, else stored as it is', async (t) => {
+    // decision: 16
+    const { container, blob } = await newBlob(t, 'hello');
+    const path = `/${container.containerName}/blob`;
+    const put = { 'x-ms-blob-type': 'BlockBlob' };
+    const right = 'XUFAKrxLKna5cZ2REBfFkg==', wrong = '1B2M2Y8AsgTpgAmY7PhCfg==';
+    const ask = (headers) => raw('PUT', path, { ...put, ...headers }, 'hello');
+    assert.equal((await ask({ 'Content-MD5': wrong, 'x-ms-blob-content-md5': right })).status, 201);
+    await rawRefused(ask({ 'Content-MD5': right, 'x-ms-blob-content-md5': wrong }), 400, 'Md5Mismatch');
+    await rawRefused(ask({ 'x-ms-blob-content-md5': 'MDAwMDAwMDA=' }), 400, 'InvalidMd5');
+    for (const text of ['MDAwMDAwMDA=', right, Buffer.alloc(64, 7).toString('base64')]) {
+        assert.equal((await raw('PUT', `${path}?comp=properties`, { 'x-ms-blob-content-md5': text })).status, 200);
+        assert.equal((await raw('HEAD', path)).headers.get('content-md5'), text);
+        const [listed] = await collect(container.listBlobsFlat());
+        assert.equal(Buffer.from(listed.properties.contentMD5).toString('base64'), text);
+    }
+    await rawRefused(raw('PUT', `${path}?comp=properties`, { 'x-ms-blob-content-md5': 'no base64' }), 400, 'InvalidMd5');
+    assert.equal((await blob.downloadToBuffer()).toString(), 'hello');
+});
+
+test('both sums of a range are refused by their own code; a wrong CRC-64 is told with both values', async (t) => {
+    // decision: 46; recorded (BlockBlobClientTest.ContentHash)
+    const { container } = await newBlob(t, 'hello');
+    const path = `/${container.containerName}/blob`;
+    await rawRefused(raw('GET', path, { 'x-ms-range': 'bytes=0-1', 'x-ms-range-get-content-md5': 'true', 'x-ms-range-get-content-crc64': 'true' }),
+        400, 'BothCrc64AndMd5RangeHeaderPresent');
+    const answer = await rawRefused(raw('PUT', path, { 'x-ms-blob-type': 'BlockBlob', 'x-ms-content-crc64': 'AAAAAAAAAAA=' }, 'hello'), 400, 'Crc64Mismatch');
+    assert.match(answer.text, /<UserSpecifiedCrc>AAAAAAAAAAA=<\/UserSpecifiedCrc><ServerCalculatedCrc>[^<]{12}<\/ServerCalculatedCrc>/);
+});
+
+test('elements of listings and the answer of a snapshot are as recorded', async (t) => {
+    // decisions: 26, 43
+    const { container } = await newBlob(t);
+    const path = `/${container.containerName}`;
+    const list = async (version) => (await raw('GET', `${path}?restype=container&comp=list`, { 'x-ms-version': version })).text;
+    const newer = await list('2021-04-10');
+    assert.match(newer, /<Content-Language \/><Content-CRC64 \/><Content-MD5>/);
+    assert.match(newer, /<\/Properties><OrMetadata \/><\/Blob>/);
+    assert.doesNotMatch(await list('2018-11-09'), /OrMetadata|Content-CRC64/);
+    const containers = await raw('GET', `/?comp=list&prefix=${container.containerName}`, { 'x-ms-version': '2021-04-10' });
+    assert.match(containers.text, /<LeaseState>available<\/LeaseState><DefaultEncryptionScope>.*<DenyEncryptionScopeOverride>false<\/DenyEncryptionScopeOverride><HasImmutabilityPolicy>false<\/HasImmutabilityPolicy><HasLegalHold>false<\/HasLegalHold><ImmutableStorage/);
+    const snapshot = await raw('PUT', `${path}/blob?comp=snapshot`);
+    assert.equal(snapshot.headers.get('x-ms-request-server-encrypted'), 'false');
+    await container.getBlockBlobClient('p/\uffffx').upload('', 0);
+    const page = await raw('GET', `${path}?restype=container&comp=list&prefix=p`);
+    assert.match(page.text, /<Name Encoded="true">p%2F%EF%BF%BFx<\/Name>/);
+    const prefixes = await raw('GET', `${path}?restype=container&comp=list&delimiter=x&prefix=p`);
+    assert.match(prefixes.text, /<BlobPrefix><Name Encoded="true">p%2F%EF%BF%BFx<\/Name><\/BlobPrefix>/);
+});
+
+test('errors name what they are about', async (t) => {
+    // decision: 45
+    const { container } = await newBlob(t);
+    const path = `/${container.containerName}`;
+    const fields = (name, value) => new RegExp(`<QueryParameterName>${name}</QueryParameterName><QueryParameterValue${value ? `>${value}</QueryParameterValue` : ' /'}><Reason />`);
+    for (const [method, target, name, value] of [['GET', '', 'comp', ''], ['GET', '/', 'comp', ''], ['GET', '/?comp=what', 'comp', 'what'],
+        ['GET', `${path}?restype=container&comp=what`, 'comp', 'what'], ['GET', '/?comp=properties&restype=what', 'restype', 'what'],
+        ['PUT', `${path}/blob?comp=what`, 'comp', 'what']])
+        assert.match((await rawRefused(raw(method, target), 400, 'InvalidQueryParameterValue')).text, fields(name, value), target);
+    for (const [header, value] of [['If-Match', '"0x1'], ['If-None-Match', '"'], ['If-Modified-Since', 'yesterday'], ['If-Unmodified-Since', '']]) {
+        const answer = await rawRefused(raw('GET', `${path}/blob`, { [header]: value }), 400, 'InvalidHeaderValue');
+        assert.match(answer.text, new RegExp(`<HeaderName>${header}</HeaderName><HeaderValue( />|>${value}</HeaderValue>)`));
+    }
+    const missing = await rawRefused(raw('PUT', `${path}/new`, {}, 'x'), 400, 'MissingRequiredHeader');
+    assert.match(missing.text, /<Message>An HTTP header that's mandatory for this request is not specified\.\n.*<HeaderName>x-ms-blob-type<\/HeaderName>/s);
+    const wrong = await rawRefused(raw('PUT', `${path}/new`, { 'x-ms-blob-type': 'Blob' }, 'x'), 400, 'InvalidHeaderValue');
+    assert.match(wrong.text, /<HeaderName>x-ms-blob-type<\/HeaderName><HeaderValue>Blob<\/HeaderValue>/);
+    const rule = '<CorsRule><AllowedOrigins>*</AllowedOrigins><AllowedMethods>GET</AllowedMethods><AllowedHeaders/><ExposedHeaders/><MaxAgeInSeconds>1</MaxAgeInSeconds></CorsRule>';
+    const xml = await rawRefused(raw('PUT', '/?restype=service&comp=properties', {},
+        `<?xml version="1.0" encoding="utf-8"?>\n<StorageServiceProperties><Cors>${rule.repeat(6)}</Cors></StorageServiceProperties>`), 400, 'InvalidXmlDocument');
+    const position = '<StorageServiceProperties><Cors>'.length + 6 * rule.length + 3;
+    assert.match(xml.text, new RegExp(`<LineNumber>2</LineNumber><LinePosition>${position}</LinePosition><Reason>.+</Reason>`));
+    const secondary = await rawRefused(raw('DELETE', '', {}, '', { target: `/${account.name}-secondary${path}/blob` }), 403, 'InsufficientAccountPermissions');
+    assert.match(secondary.text, /<Message>Write operations are not allowed\.\n/);
+});
+
+test('the JavaScript client\'s batch of an account is known', async () => {
+    // rest: Blob-Batch
+    await rawRefused(raw('POST', '?comp=batch&restype=container', { 'Content-Type': 'multipart/mixed; boundary=b' }, '--b--'), 501, 'NotImplemented');
+});
+
+test('names that the service does not take', async (t) => {
+    // decision: 44
+    const container = await newContainer(t);
+    const path = `/${container.containerName}`;
+    const put = { 'x-ms-blob-type': 'BlockBlob' };
+    for (const name of ['a%01', 'a%1Fb', '%7F', 'x%C2%81', '%C2%8D', '%C2%8F', 'b%C2%90c', '%C2%9D'])
+        await rawRefused(raw('PUT', `${path}/${name}`, put, 'x'), 400, 'InvalidUri');
+    for (const name of ['%C2%80', '%C2%85', '%C3%81'])
+        assert.equal((await raw('PUT', `${path}/${name}`, put, 'x')).status, 201, name);
+    for (const name of ['$logs', '$blobchangefeed']) {
+        await rawRefused(raw('PUT', `/${name}?restype=container`), 400, 'InvalidResourceName');
+        await rawRefused(raw('GET', `/${name}?restype=container`), 404, 'ContainerNotFound');
+        await rawRefused(raw('GET', `/${name}/b`), 404, 'ContainerNotFound');
+    }
+    const root = service.getContainerClient('$root');
+    await root.createIfNotExists();
+    t.after(() => root.deleteIfExists());
+    await rawRefused(raw('PUT', '/$root/a/b', put, 'x'), 400, 'InvalidUri');
+    await rawRefused(raw('PUT', '/a%5Cb', put, 'x'), 400, 'InvalidUri');
+    assert.equal((await raw('PUT', '/$root/a', put, 'x')).status, 201);
+    assert.equal((await raw('GET', '/a')).text, 'x');
+});
+
+test('a snapshot is not written to', async (t) => {
+    // decision: 30
+    const { container, blob } = await newBlob(t);
+    const { snapshot } = await blob.createSnapshot();
+    const path = `/${container.containerName}/blob`;
+    for (const [query, headers] of [['', { 'x-ms-blob-type': 'BlockBlob' }], ['comp=metadata&', {}], ['comp=properties&', {}]]) {
+        const answer = await rawRefused(raw('PUT', `${path}?${query}snapshot=${encodeURIComponent(snapshot)}`, headers), 400, 'InvalidQueryParameterValue');
+        assert.ok(answer.text.includes(`<QueryParameterName>snapshot</QueryParameterName><QueryParameterValue>${snapshot}</QueryParameterValue>` +
+            '<Reason>This operation is only allowed on the root blob. Snapshot should not be provided.</Reason>'), answer.text);
+    }
+});

@@ -81,7 +81,7 @@ void get_blob_properties_answer(struct answer *a, const struct get_blob_properti
     answer_status(a, 200);
     if (blob->http.has_md5)
         answer_header(a, "Content-MD5",
-                      base64_encode(a->arena, bytes_of(blob->http.md5, sizeof blob->http.md5)));
+                      base64_encode(a->arena, bytes_of(blob->http.md5, blob->http.md5_size)));
     blob_answer_properties(a, blob);
     blob_answer_tier(a, blob);
     a->response->body_length = blob->content.length;

@@ -200,9 +200,9 @@ enum error set_container_acl_parse(struct call *call, struct set_container_acl_p
         struct policy policy;
 
         if (!bytes_is(node->name, "SignedIdentifier"))
-            return xml_fail(call, "Only SignedIdentifier elements are expected here.");
+            return xml_fail(call, node, "Only SignedIdentifier elements are expected here.");
         if (policies->count == POLICIES_MAX)
-            return xml_fail(call, "At most five signed identifiers can be set.");
+            return xml_fail(call, root, "At most five signed identifiers can be set.");
         e = read_policy(call, node, &policy);
         if (e)
             return e;

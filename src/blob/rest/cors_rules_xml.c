@@ -181,9 +181,9 @@ enum error cors_rules_read(struct call *call, const struct xml_node *cors,
         enum error e;
 
         if (!bytes_is(node->name, "CorsRule"))
-            return xml_fail(call, "Only CorsRule elements are expected in Cors.");
+            return xml_fail(call, node, "Only CorsRule elements are expected in Cors.");
         if (rules.count == CORS_RULES_MAX)
-            return xml_fail(call, "At most five CORS rules can be set.");
+            return xml_fail(call, cors, "At most five CORS rules can be set.");
         e = read_rule(call, node, &rules.items[rules.count]);
         if (e)
             return e;
@@ -192,7 +192,7 @@ enum error cors_rules_read(struct call *call, const struct xml_node *cors,
     text_init(&stored, call->arena, 256);
     cors_rules_encode(&stored, &rules);
     if (stored.len > CORS_RULES_BYTES_MAX)
-        return xml_fail(call, "The CORS rules are longer than 2 KiB.");
+        return xml_fail(call, cors, "The CORS rules are longer than 2 KiB.");
     *ret_rules = rules;
     return OK;
 }

@@ -50,7 +50,9 @@ static enum error check_sums(struct call *call, struct get_blob_parameters *p)
         return OK;
     p->sum_source.name = p->crc64 ? crc64_header : md5_header;
     p->sum_source.value = call_header(call, p->sum_source.name);
-    if ((p->md5 && p->crc64) || !ranged)
+    if (p->md5 && p->crc64)
+        return E_BothCrc64AndMd5RangeHeaderPresent;
+    if (!ranged)
         return call_fail_header(call, E_InvalidHeaderValue, p->sum_source.name,
                                 p->sum_source.value);
     return OK;
@@ -74,7 +76,7 @@ static void answer_md5(struct answer *a, const char *name, const struct blob *bl
 {
     if (blob->http.has_md5)
         answer_header(a, name,
-                      base64_encode(a->arena, bytes_of(blob->http.md5, sizeof blob->http.md5)));
+                      base64_encode(a->arena, bytes_of(blob->http.md5, blob->http.md5_size)));
 }
 
 static void answer_range(struct answer *a, const struct get_blob_result *r)

@@ -138,6 +138,8 @@ static struct blob_page *page_new(const struct call *call,
         .creation_time = call_since(call, "2017-11-09"),
         .tier = call_since(call, "2017-04-17"),
         .snapshot_tier = call_since(call, "2019-12-12"),
+        .crc64 = call_since(call, "2019-12-12"),
+        .or_metadata = call_since(call, "2019-12-12"),
     };
     return page;
 }

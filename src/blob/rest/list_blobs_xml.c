@@ -45,8 +45,9 @@ static void add_md5(struct text *out, const struct http_properties *http)
         text_add(out, bytes_from_string("<Content-MD5 />"));
         return;
     }
-    base64_encode_raw(text, sizeof http->md5, http->md5);
-    add_plain(out, "<Content-MD5>", bytes_of(text, sizeof text), "</Content-MD5>");
+    base64_encode_raw(text, http->md5_size, http->md5);
+    add_plain(out, "<Content-MD5>", bytes_of(text, (http->md5_size + 2u) / 3 * 4),
+              "</Content-MD5>");
 }
 
 static const char *type_text(enum blob_type type)
@@ -99,6 +100,8 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
     xml_element(out, "Content-Type", http->content_type);
     xml_element(out, "Content-Encoding", http->content_encoding);
     xml_element(out, "Content-Language", http->content_language);
+    if (view->crc64)
+        text_add(out, bytes_from_string("<Content-CRC64 />"));
     add_md5(out, http);
     xml_element(out, "Cache-Control", http->cache_control);
     xml_element(out, "Content-Disposition", http->content_disposition);
@@ -130,5 +133,7 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
              "</ServerEncrypted></Properties>");
     if (view->metadata)
         metadata_xml(out, blob->metadata);
+    if (view->or_metadata) /* of object replication */
+        text_add(out, bytes_from_string("<OrMetadata />"));
     text_add(out, bytes_from_string("</Blob>"));
 }

@@ -50,7 +50,7 @@ static bool read_marker(const struct call *call, struct bytes marker, struct byt
     return true;
 }
 
-/* ---- the page ---- */
+/* ---- the page: elements in their order as recorded ---- */
 
 static void add_properties(struct text *out, const struct container_view *view,
                            const struct container *container)
@@ -72,13 +72,13 @@ static void add_properties(struct text *out, const struct container_view *view,
         xml_element_string(out, "LeaseDuration", duration);
     if (access && view->public_access)
         xml_element_string(out, "PublicAccess", access);
-    if (view->holds) {
-        xml_element_string(out, "HasImmutabilityPolicy", "false");
-        xml_element_string(out, "HasLegalHold", "false");
-    }
     if (view->encryption) {
         xml_element_string(out, "DefaultEncryptionScope", "$account-encryption-key");
         xml_element_string(out, "DenyEncryptionScopeOverride", "false");
+    }
+    if (view->holds) {
+        xml_element_string(out, "HasImmutabilityPolicy", "false");
+        xml_element_string(out, "HasLegalHold", "false");
     }
     if (view->immutable)
         xml_element_string(out, "ImmutableStorageWithVersioningEnabled", "false");

@@ -125,6 +125,6 @@ void listing_name(struct text *out, const char *element, struct bytes name)
         return;
     }
     text_printf(out, "<%s Encoded=\"true\">", element);
-    text_add(out, percent_encode(out->arena, name, "/"));
+    text_add(out, percent_encode(out->arena, name, ""));
     xml_close(out, element);
 }

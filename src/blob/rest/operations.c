@@ -109,6 +109,9 @@ static const struct operation operations[] = {
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Blob Batch", POST, SERVICE, "comp=batch", NULL, WRITES, "", "2018-11-09",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, 4 * MIB, 202, 0, NULL, NULL),
+    /* So the JavaScript client asks for it where the account stands in the path. */
+    ROW("Blob Batch", POST, SERVICE, "comp=batch&restype=container", NULL, WRITES, "", "2018-11-09",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, 4 * MIB, 202, 0, NULL, NULL),
     ROW("Preflight Blob Request", METHOD_OPTIONS, ANY, "", NULL, READS, "", "2013-08-15",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
 

@@ -12,7 +12,13 @@ enum error put_blob_check(struct call *call, struct put_blob_parameters *p)
 {
     enum error e = blob_check_size(call, limits, call->request->content_length);
 
-    return e ? e : create_blob_check(call, STANDARD_USED, SUMS_OF_BLOB, &p->create);
+    if (!e)
+        e = create_blob_check(call, STANDARD_USED, SUMS_OF_BLOB, &p->create);
+    if (e || !p->create.http.has_md5)
+        return e;
+    /* It takes the place of Content-MD5, which then is not looked at. decision: 16 */
+    call->ignores_md5 = true;
+    return p->create.http.md5_size == MD5_SIZE ? OK : E_InvalidMd5;
 }
 
 /* An MD5 that was sent as a property must be that of the body. */

@@ -21,6 +21,13 @@ static const struct unbuilt {
       REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
     { BYTES("x-ms-encryption-scope"), REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
     { BYTES("x-ms-tags"), REQUEST_CREATE },
+    { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE },
+    /* Of copies, whose rows are others: here there is no source. */
+    { BYTES("x-ms-source-if-match"), REQUEST_CREATE | REQUEST_BLOCK },
+    { BYTES("x-ms-source-if-none-match"), REQUEST_CREATE | REQUEST_BLOCK },
+    { BYTES("x-ms-source-if-modified-since"), REQUEST_CREATE | REQUEST_BLOCK },
+    { BYTES("x-ms-source-if-unmodified-since"), REQUEST_CREATE | REQUEST_BLOCK },
+    { BYTES("x-ms-source-if-tags"), REQUEST_CREATE | REQUEST_BLOCK },
     { BYTES("x-ms-immutability-policy-until-date"), REQUEST_CREATE },
     { BYTES("x-ms-immutability-policy-mode"), REQUEST_CREATE },
     { BYTES("x-ms-legal-hold"), REQUEST_CREATE },
@@ -35,7 +42,8 @@ static const struct unbuilt {
 static const struct unbuilt unbuilt_parameters[] = {
     { BYTES("versionid"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE |
                               REQUEST_DELETE | REQUEST_LEASE },
-    { BYTES("deletetype"), REQUEST_DELETE },
+    { BYTES("deletetype"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE |
+                               REQUEST_DELETE | REQUEST_LEASE },
 };
 
 /* The row of that name, if it is for requests of this kind. */
@@ -91,7 +99,10 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
         return e;
     if (blob_resource(call->input.resource)->snapshot != 0 && kind != REQUEST_READ &&
         kind != REQUEST_DELETE)
-        return E_InvalidOperation;
+        return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot",
+                               call_query(call, "snapshot"),
+                               "This operation is only allowed on the root blob. Snapshot should "
+                               "not be provided."); /* recorded; decision: 30 */
     return OK;
 }
 
@@ -124,6 +135,7 @@ static enum error parse_property(struct call *call, const char *name, const char
     return OK;
 }
 
+/* Of any length, as the service stores it: only Put Blob compares it. decision: 16 */
 static enum error parse_blob_md5(struct call *call, struct http_properties *http)
 {
     static const char name[] = "x-ms-blob-content-md5";
@@ -134,9 +146,10 @@ static enum error parse_blob_md5(struct call *call, struct http_properties *http
     if (text.len == 0)
         return OK;
     md5 = base64_decode(call->arena, text);
-    if (!md5.ptr || md5.len != sizeof http->md5)
-        return call_fail_header(call, E_InvalidHeaderValue, name, text);
-    memcpy(http->md5, md5.ptr, sizeof http->md5);
+    if (!md5.ptr || md5.len > sizeof http->md5)
+        return E_InvalidMd5;
+    memcpy(http->md5, md5.ptr, md5.len);
+    http->md5_size = (uint8_t)md5.len;
     http->has_md5 = true;
     return OK;
 }

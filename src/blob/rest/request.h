@@ -17,13 +17,13 @@ enum blob_request_kind {
     REQUEST_LEASE = 32,
 };
 /* Also refuses ?snapshot= where the operation is none of a snapshot (all but reads and deletes):
- * E_InvalidOperation. */
+ * E_InvalidQueryParameterValue. */
 enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind);
 
 /* x-ms-blob-content-type and so on; with `standard`, the plain header where the x-ms-blob- one is
  * absent (Put Blob).
- * returns OK; E_InvalidHeaderValue: x-ms-blob-content-md5 is none, or a text that cannot be sent
- * back */
+ * returns OK; E_InvalidHeaderValue: a text that cannot be sent back; E_InvalidMd5:
+ * x-ms-blob-content-md5 is not base64, or longer than MD5_STORED_MAX */
 enum standard_headers { STANDARD_IGNORED, STANDARD_USED };
 enum error blob_parse_http_properties(struct call *call, enum standard_headers standard,
                                       struct http_properties *ret_http);

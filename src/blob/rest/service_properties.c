@@ -73,7 +73,7 @@ static enum error refuse_child_when_off(struct call *call, const struct xml_node
         return OK;
     reason = arena_printf(call->arena, "Element %s is only expected when %.*s/Enabled is enabled.",
                           child, BYTES_ARG(node->name));
-    return xml_fail(call, arena_string(call->arena, reason));
+    return xml_fail(call, node, arena_string(call->arena, reason));
 }
 
 /* Enabled and Days of a retention policy; the policy is a section itself or stands in one. */
@@ -95,8 +95,9 @@ static enum error read_retention(struct call *call, const struct xml_node *node,
     if (!days.ptr)
         return xml_fail_missing(call, "Days");
     if (!bytes_parse_u64(days, RETENTION_DAYS_MAX, &count) || count == 0)
-        return xml_fail(call, "Retention days must be greater than 0 and less than or equal to 365 "
-                              "days.");
+        return xml_fail(call, node,
+                        "Retention days must be greater than 0 and less than or equal to 365 "
+                        "days.");
     return OK;
 }
 
@@ -258,7 +259,7 @@ enum error set_blob_service_properties_check(struct call *call,
 {
     (void)p;
     if (call->request->content_length == 0)
-        return xml_fail(call, "The body is empty.");
+        return xml_fail(call, NULL, "The body is empty.");
     return OK;
 }
 

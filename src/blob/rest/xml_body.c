@@ -9,8 +9,19 @@
  * bounds the others. */
 static const struct xml_limits limits = { .depth_max = 8, .nodes_max = 200000 };
 
-enum error xml_fail(struct call *call, const char *reason)
+static enum error fail_at(struct call *call, unsigned long line, unsigned long position,
+                          const char *reason)
 {
+    problem_set_field(call->problem, "LineNumber", arena_printf(call->arena, "%lu", line));
+    problem_add_field(call->problem, "LinePosition", arena_printf(call->arena, "%lu", position));
+    problem_add_field(call->problem, "Reason", bytes_from_string(reason));
+    return E_InvalidXmlDocument;
+}
+
+enum error xml_fail(struct call *call, const struct xml_node *node, const char *reason)
+{
+    if (node)
+        return fail_at(call, node->end_line, node->end_position, reason);
     problem_set_field(call->problem, "Reason", bytes_from_string(reason));
     return E_InvalidXmlDocument;
 }
@@ -38,16 +49,10 @@ enum error xml_body(struct call *call, const char *root, const struct xml_node *
     const struct xml_node *node;
 
     node = xml_parse(call->arena, call->input.body.inline_bytes, limits, &problem);
-    if (!node) {
-        problem_set_field(call->problem, "LineNumber",
-                          arena_printf(call->arena, "%lu", problem.line));
-        problem_add_field(call->problem, "LinePosition",
-                          arena_printf(call->arena, "%lu", problem.position));
-        problem_add_field(call->problem, "Reason", bytes_from_string(problem.reason));
-        return E_InvalidXmlDocument;
-    }
+    if (!node)
+        return fail_at(call, problem.line, problem.position, problem.reason);
     if (!bytes_is(node->name, root))
-        return xml_fail(call, "The root element is not the one that the operation takes.");
+        return xml_fail(call, node, "The root element is not the one that the operation takes.");
     *ret_root = node;
     return OK;
 }
@@ -61,10 +66,10 @@ enum error xml_expect_children(struct call *call, const struct xml_node *node,
         for (size_t i = 0; names[i] && !known; i++)
             known = bytes_is(child->name, names[i]);
         if (!known)
-            return xml_fail(call, "An element is not expected where it stands.");
+            return xml_fail(call, child, "An element is not expected where it stands.");
         for (const struct xml_node *other = child->next; other; other = other->next) {
             if (bytes_equal(child->name, other->name))
-                return xml_fail(call, "An element is given more than once.");
+                return xml_fail(call, other, "An element is given more than once.");
         }
     }
     return OK;

@@ -10,8 +10,9 @@
  * returns  OK, E_InvalidXmlDocument (not well-formed, another root, too deep or too large) */
 enum error xml_body(struct call *call, const char *root, const struct xml_node **ret_root);
 
-/* E_InvalidXmlDocument with Reason in the body. */
-enum error xml_fail(struct call *call, const char *reason);
+/* E_InvalidXmlDocument with Reason in the body; node: the element that the fault is in, whose
+ * LineNumber and LinePosition are given, or NULL. */
+enum error xml_fail(struct call *call, const struct xml_node *node, const char *reason);
 /* E_InvalidXmlNodeValue with XmlNodeName, XmlNodeValue and Reason in the body. */
 enum error xml_fail_value(struct call *call, const char *name, struct bytes value,
                           const char *reason);

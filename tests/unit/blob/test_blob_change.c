@@ -145,7 +145,7 @@ static void snapshot_is_not_changed(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_answer(askf(f, rows[i].headers, "x", "PUT /box/b?%ssnapshot=%s", rows[i].query,
                            header_of(f, &taken, "x-ms-snapshot")),
-                      400, "InvalidOperation");
+                      400, "InvalidQueryParameterValue"); /* decision: 30 */
 }
 
 /* Rule: a blob with snapshots is deleted with them or not at all; "only" deletes them alone.

@@ -122,6 +122,11 @@ static void sums_are_checked(void **state)
     assert_answer(ask(f, "PUT /box/b",
                       PUT_HEADERS "\nx-ms-blob-content-md5: XUFAKrxLKna5cZ2REBfFkg==", "hallo"),
                   400, "Md5Mismatch");
+    assert_ok(ask(f, "PUT /box/b",
+                  PUT_HEADERS "\nx-ms-blob-content-md5: XUFAKrxLKna5cZ2REBfFkg==\n"
+                              "Content-MD5: 1B2M2Y8AsgTpgAmY7PhCfg==",
+                  "hello"),
+              201); /* the former alone counts */
     assert_answer(ask(f, "PUT /box/b", PUT_HEADERS "\nx-ms-content-crc64: AAAAAAAAAAA=", "hello"),
                   400, "Crc64Mismatch");
     assert_answer(ask(f, "PUT /box/b",
@@ -174,7 +179,9 @@ static void wrong_puts_are_refused(void **state)
     assert_answer(ask(f, "PUT /box/b", PUT_HEADERS "\nx-ms-access-tier: Warm", "x"), 400,
                   "InvalidHeaderValue");
     assert_answer(ask(f, "PUT /box/b", PUT_HEADERS "\nx-ms-blob-content-md5: x", "x"), 400,
-                  "InvalidHeaderValue");
+                  "InvalidMd5");
+    assert_answer(ask(f, "PUT /box/b", PUT_HEADERS "\nx-ms-blob-content-md5: MDAwMDAwMDA=", "x"),
+                  400, "InvalidMd5");
     assert_answer(ask(f, "PUT /box/b", PUT_HEADERS "\nx-ms-meta-1a: x", "x"), 400,
                   "InvalidMetadata");
     assert_answer(ask(f, "PUT /none/b", PUT_HEADERS, "x"), 404, "ContainerNotFound");

@@ -58,6 +58,7 @@ static const struct blob blob = {
     .http = { .content_type = BYTES("text/plain"),
               .cache_control = BYTES("no-cache"),
               .has_md5 = true,
+              .md5_size = MD5_SIZE,
               .md5 = { 0xFF, 1 } },
     .metadata = BYTES("\x02"
                       "a"
@@ -69,6 +70,11 @@ static const struct blob blob = {
 static const char blob_version_1[] =
     "01000a64c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
     "00096e6f2d6361636865ff0100000000000000000000000000000502610262029003";
+
+static const char blob_version_1_other_md5[] =
+    "01008864c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
+    "00096e6f2d636163686504ff0100050261026202"
+    "9003";
 
 static const struct container container = {
     .space = { { 7, 8 } },
@@ -117,6 +123,18 @@ static void blob_record_version_1(void **state)
                                 "b");
     assert_int_equal(read.tier, TIER_COOL);
     assert_int_equal(read.tier_changed, 400);
+
+    /* One with an MD5 of another length (decision: 16): flagged 128, with its length. */
+    struct blob other = blob;
+
+    other.http.md5_size = 3;
+    assert_true(blob_decode(from_hex(arena, blob_version_1_other_md5), &read));
+    assert_true(read.http.has_md5 && read.http.md5_size == 3);
+    assert_memory_equal(read.http.md5, other.http.md5, 3);
+    assert_int_equal(read.tier_changed, 400);
+    changes = changes_new(arena);
+    blob_write(changes, arena, &other);
+    assert_string_equal(written(store, arena, changes), blob_version_1_other_md5);
     arena_free(arena);
     store_close(store);
 }
