@@ -496,11 +496,10 @@ void disk_kill(void)
     }
 }
 
-/* Which of the changes of names are on the disk: the first ones, as with a journal, or any. */
+/* Which of the changes of names are on the disk: the first ones, as with a journal. */
 static void cut_names(void)
 {
     struct rename_on_its_way **link = &world->disk->changes;
-    bool ordered = !world_once_in(STREAM_CRASH, 4);
     bool lost = false;
     unsigned rare = 1 + world_draw(STREAM_CRASH, 8);
 
@@ -509,8 +508,6 @@ static void cut_names(void)
             lost = true;
         if (!lost)
             apply_change(*link);
-        if (!ordered)
-            lost = false;
         end_change(link);
     }
 }

@@ -101,6 +101,7 @@ static int open_at(int folder_fd, const char *path, int flags)
         if (world->disk->pages_used >= world->disk->pages_max)
             return fail_call(faults_note(ENOSPC));
         inode = disk_create(folder, last, false);
+        world_say("%.6f creates %s", (double)world->now_ns / 1e9, path);
     }
     if (flags & O_TRUNC)
         disk_truncate(inode, 0);
