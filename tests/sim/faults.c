@@ -18,6 +18,8 @@ static struct weather {
     unsigned away_rare;
     uint64_t stops_ns;
     uint64_t calls_to_crash; /* UINT64_MAX: none */
+    int crash_site;          /* only these calls count; -1: all */
+    uint64_t calls_after;    /* all count again, after that one */
     bool power;
     bool has_faults, was_seen;
 } weather = { .calls_to_crash = UINT64_MAX, .files_max = UINT_MAX };
@@ -35,8 +37,16 @@ static void draw_crash(void)
         return;
     weather.power =
         (world->plan.faults & FAULT_POWER) && (!kill || world_once_in(STREAM_FAULTS, 2));
-    /* As often early as late; some come while the server starts. */
+    /* As often early as late; some come while the server starts. Half of them come a few calls
+     * after one of a kind that is rare: a sync, a name, a hole. */
     weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 16u << world_draw(STREAM_FAULTS, 8));
+    weather.crash_site = -1;
+    if (world_once_in(STREAM_FAULTS, 2)) {
+        weather.crash_site = (int)world_draw(STREAM_FAULTS, SITES);
+        weather.calls_to_crash = weather.crash_site < SITE_NAME ? 1 + weather.calls_to_crash / 8
+                                                                : 1 + world_draw(STREAM_FAULTS, 8);
+        weather.calls_after = 1 + world_draw(STREAM_FAULTS, 8);
+    }
 }
 
 void faults_begin(bool calm)
@@ -91,10 +101,20 @@ int faults_note(int error)
     return error;
 }
 
-static void count_down(void)
+static void count_down(enum site site)
 {
-    if (weather.calls_to_crash == UINT64_MAX || --weather.calls_to_crash > 0)
+    if (weather.calls_to_crash == UINT64_MAX)
         return;
+    if (weather.crash_site >= 0 && weather.crash_site != (int)site)
+        return;
+    if (--weather.calls_to_crash > 0)
+        return;
+    if (weather.calls_after > 0) {
+        weather.crash_site = -1;
+        weather.calls_to_crash = weather.calls_after;
+        weather.calls_after = 0;
+        return;
+    }
     world->power_lost = weather.power;
     world_say("%s at %.6f s", weather.power ? "power cut" : "kill", (double)world->now_ns / 1e9);
     world_end(OUTCOME_KILLED);
@@ -102,7 +122,7 @@ static void count_down(void)
 
 int faults_at(enum site site)
 {
-    count_down();
+    count_down(site);
     if (!weather.has_faults || faults_have_stopped())
         return 0;
     if (weather.errors_rare && weather.sites >> site & 1 &&
@@ -136,7 +156,8 @@ void faults_take_time(enum site site)
         return;
     }
     if (site == SITE_SYNC)
-        sched_sleep(20000 + world_draw(STREAM_FAULTS, 500000));
+        sched_sleep(world_once_in(STREAM_FAULTS, 16) ? world_draw(STREAM_FAULTS, 300000000)
+                                                     : 20000 + world_draw(STREAM_FAULTS, 500000));
 }
 
 unsigned faults_files_max(void)

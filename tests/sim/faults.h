@@ -9,7 +9,7 @@
 
 #include "disk.h"
 
-enum site { SITE_READ, SITE_WRITE, SITE_SYNC, SITE_OPEN, SITE_NAME, SITES };
+enum site { SITE_READ, SITE_WRITE, SITE_SYNC, SITE_OPEN, SITE_NAME, SITE_PUNCH, SITES };
 
 /* After sched_begin(). calm: no faults and no crash in this life. */
 void faults_begin(bool calm);

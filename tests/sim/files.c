@@ -365,7 +365,7 @@ CALL(int, fallocate64, int fd, int mode, off_t at, off_t size)
 
     if (!file)
         return (int)syscall(SYS_fallocate, fd, mode, at, size);
-    if (begin_call(SITE_WRITE))
+    if (begin_call(mode & FALLOC_FL_PUNCH_HOLE ? SITE_PUNCH : SITE_WRITE))
         return -1;
     if (mode & FALLOC_FL_PUNCH_HOLE) {
         disk_zero(file->inode, (uint64_t)at, (uint64_t)(at + size));

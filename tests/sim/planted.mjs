@@ -1,0 +1,135 @@
+#!/usr/bin/env node
+// Does the test test? planted.mjs --build FOLDER [--seconds N] [NAME..]
+//
+// Each defect below is a change of a few words of the program, made in a copy of one file, which is compiled
+// as the build does it and linked into a simulator of its own. The simulator must find each within
+// so many seconds (60). Without names: all. Last line: "planted: N passed, N failed".
+
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const { values: options, positionals: wanted } = parseArgs({
+    allowPositionals: true,
+    options: { build: { type: 'string' }, seconds: { type: 'string', default: '60' } },
+});
+const build = path.resolve(options.build);
+
+// name, file, [from, to].. once, [from, to].. everywhere, and options of the simulator that the defect needs.
+const DEFECTS = [
+    { name: 'log-not-synced', file: 'src/store/embedded/syncer.c',
+        change: [['keyspace_write_log(syncer->keyspace, syncer->sync)',
+            'keyspace_write_log(syncer->keyspace, false)']] },
+    { name: 'answer-before-sync', file: 'src/service/exchange.c',
+        change: [['if (store_is_durable(d->store, d->seen))', 'if (d->store)']] },
+    { name: 'refusal-before-sync', file: 'src/service/exchange.c',
+        change: [['decision_saw(d, snapshot_sequence(d->before));', '']] },
+    { name: 'clock-before-snapshot', file: 'src/service/exchange.c',
+        change: [['instant newest = 0;', 'instant newest = 0, early = d->now;'],
+            ['    d->now = clock_now();\n    if (d->now <= newest)\n        d->now = newest + 1;',
+                '    d->now = early;\n    (void)newest;'],
+            ['    begin_attempt(work);\n', '    begin_attempt(work);\n    d->now = clock_now();\n']] },
+    { name: 'piece-freed-beside-reader', file: 'src/store/embedded/commit.c',
+        change: [['if (!stripe_keep_freed(stripe, freed))', '']] },
+    { name: 'piece-freed-before-durable', file: 'src/store/embedded/reclaim.c',
+        change: [['if (!syncer_covers(&embedded->syncer, freed->sequence))', 'if (!embedded)']] },
+    { name: 'piece-not-synced', file: 'src/store/embedded/extent_syncer.c',
+        change: [['if (!embedded->sync)', 'if (embedded)']] },
+    { name: 'directory-not-synced', file: 'src/store/embedded/extents.c',
+        change: [['|| (!named && extent_folder_sync(extents->folder))', '|| (false && named)']] },
+    { name: 'lock-dropped', file: 'src/store/embedded/commit.c',
+        change: [['    lock_take(&stripe->lock);\n    if (!snapshot_is_old(own)) {',
+            '    if (!snapshot_is_old(own)) {'],
+        ['        *ret_sequence = stripe->sequence;\n    }\n    lock_give(&stripe->lock);',
+            '        *ret_sequence = stripe->sequence;\n    }']] },
+    { name: 'conflict-ignored', file: 'src/store/embedded/commit.c',
+        change: [['if (!snapshot_is_old(own)) {', 'if (own) {']] },
+    { name: 'wake-lost', file: 'src/store/embedded/syncer.c',
+        change: [['    if (syncer->idle)\n        pthread_cond_signal(&syncer->work);', '']] },
+    { name: 'wake-before-wait', file: 'src/service/wait.c',
+        change: [['    if (atomic_exchange(&pause->state, PAUSE_SUSPENDED) == PAUSE_WOKEN)\n' +
+            '        exchange_resume(pause->exchange);', '    atomic_store(&pause->state, PAUSE_SUSPENDED);']] },
+    { name: 'retry-after-failed-sync', file: 'src/store/embedded/extent_file.c',
+        change: [['result = fdatasync(fd);', 'result = fdatasync(fd) < 0 ? fdatasync(fd) : 0;']],
+        args: ['--faults', '7', '--lives', '5'] },
+    { name: 'budget-not-returned', file: 'src/store/embedded/io_pool.c',
+        change: [['pool->queued_count--;', ';']], all: [['IO_QUEUED_MAX', '12']] },
+    { name: 'stale-record-cache', file: 'src/store/embedded/record_cache.c',
+        change: [['        free(cache->records[i]);\n        cache->records[i] = NULL;\n', '        (void)cache;\n']] },
+    { name: 'newer-state-read', file: 'src/store/embedded/snapshots.c',
+        change: [['if (snapshot_read_options(snapshot) == read)', 'if (read)']] },
+    { name: 'early-check-taken-for-the-check', file: 'src/service/operation.c',
+        change: [['    e = operation_check(d);\n    if (!e && d->malformed) {',
+            '    e = d->input->conditions.given ? d->operation->subject ? d->operation->subject(d) : OK\n' +
+            '                                   : operation_check(d);\n    if (!e && d->malformed) {']] },
+    { name: 'conditions-by-etag-only-once', file: 'src/concurrency/etag.c',
+        change: [['now > before.v ? now : before.v + 1', 'before.v + 1']] },
+    { name: 'lease-outlived', file: 'src/concurrency/lease.c',
+        change: [['return lease->ends == 0 || now < lease->ends ? LEASE_LEASED : LEASE_EXPIRED;',
+            'return LEASE_LEASED;']] },
+];
+
+function run(command, args) {
+    const child = spawnSync(command, args, { encoding: 'utf8', cwd: build, maxBuffer: 1 << 26 });
+
+    return { status: child.status, output: `${child.stdout}${child.stderr}` };
+}
+
+const commands = JSON.parse(readFileSync(path.join(build, 'compile_commands.json'), 'utf8'));
+const link = run('ninja', ['-t', 'commands', '-s', 'tests/sim/simulate']).output.trim().split('\n').at(-1);
+
+function mutate(defect) {
+    let text = readFileSync(path.join(ROOT, defect.file), 'utf8');
+
+    for (const [from, to] of defect.change) {
+        if (!text.includes(from))
+            throw new Error(`${defect.file} has no longer: ${from}`);
+        text = text.replace(from, to);
+    }
+    for (const [from, to] of defect.all ?? [])
+        text = text.replaceAll(from, to);
+    return text;
+}
+
+/** A simulator with the defect in it. */
+function make(defect) {
+    const folder = path.join(build, 'tests/sim/planted', defect.name);
+    const file = path.join(folder, path.basename(defect.file));
+    const own = commands.find(({ file: of }) => path.resolve(build, of) === path.join(ROOT, defect.file));
+    const object = `${file}.o`, program = path.join(folder, 'simulate');
+
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(file, mutate(defect));
+    const compile = own.command.replace(/ -o \S+ -c \S+$/, '').replace(/ -M[DFQ]+ \S*\.d?o?\S*/g, '')
+        .replace(/-Werror/g, '-w').replace(/-MD|-MQ \S+|-MF \S+/g, '');
+    let made = run('sh', ['-c', `${compile} -I${path.dirname(path.join(ROOT, defect.file))} -o ${object} -c ${file}`]);
+    if (made.status === 0)
+        made = run('sh', ['-c', link.replace(/-o \S+/, `-o ${program} ${object}`)]);
+    if (made.status !== 0)
+        throw new Error(made.output);
+    return program;
+}
+
+const count = { passed: 0, failed: 0 };
+
+for (const defect of DEFECTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
+    const began = Date.now();
+    let found = false, output = '';
+
+    try {
+        const made = run(make(defect), ['--no-shrink', '--seconds', options.seconds, ...(defect.args ?? [])]);
+
+        found = made.status === 1;
+        output = made.output;
+    } catch (error) {
+        output = error.message;
+    }
+    count[found ? 'passed' : 'failed']++;
+    const why = (output.match(/fails: (.*)/) ?? [])[1] ?? output.trim().split('\n').at(-1);
+    console.log(`${found ? 'found ' : 'MISSED'} ${defect.name} in ${((Date.now() - began) / 1000).toFixed(1)} s: ${why}`);
+}
+console.log(`planted: ${count.passed} passed, ${count.failed} failed`);
+process.exitCode = count.failed === 0 ? 0 : 1;
