@@ -304,7 +304,7 @@ static bool ask_until_told(struct server *server, struct stock *stock, bool may_
     for (unsigned i = 0; i < 200; i++) {
         stock->began_ns = world->now_ns;
         request_send(server, SLOTS_MAX - 1, &stock->ask, &stock->answer);
-        if (stock->answer.came && !says_cannot(&stock->answer))
+        if (world->was_damaged || (stock->answer.came && !says_cannot(&stock->answer)))
             return true;
         if (stock->answer.came && !may_fail && server_healthy(server))
             world_fail("after a start %s is answered %d", op_names[stock->ask.op],
@@ -321,6 +321,9 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
 {
     const char *why = NULL;
 
+    /* Damage was found, and said so. */
+    if (world->was_damaged && (!stock->answer.came || says_cannot(&stock->answer)))
+        return NULL;
     for (unsigned bits = 0; bits < 4; bits++) {
         struct expected expected;
 
@@ -402,6 +405,12 @@ bool judge_take_stock(struct server *server, bool may_fail)
             while (i > 0)
                 answer_release(&stock[--i].answer);
             return false;
+        }
+    }
+    for (unsigned i = 0; i < count && world->was_damaged; i++) {
+        if (!stock[i].answer.came || says_cannot(&stock[i].answer)) {
+            world->damage_told = 1;
+            break;
         }
     }
     survivor = find_survivor(stock, count);

@@ -26,6 +26,7 @@ struct options {
 
 static struct totals {
     uint64_t seeds, requests, crashes, faults, commits, refused;
+    uint64_t damaged, damage_refused, damage_told;
 } totals;
 
 static double real_seconds(void)
@@ -132,6 +133,9 @@ static bool one_seed(const struct options *o, uint64_t seed)
     totals.faults += world->faults;
     totals.commits += world->commits;
     totals.refused += world->refused;
+    totals.damaged += world->damaged;
+    totals.damage_refused += world->damage_refused;
+    totals.damage_told += world->damage_told;
     if (o->plan.verbose)
         printf("seed %" PRIu64 ": trace %016" PRIx64 ", %u clients x %u, faults %u, %" PRIu64
                " requests, %" PRIu64 " commits, %" PRIu64 " crashes, %" PRIu64
@@ -184,6 +188,12 @@ int main(int argc, char **argv)
         passed = one_seed(&options, options.seed + i);
     }
     took = real_seconds() - began;
+    if (totals.damaged > 0)
+        printf("%" PRIu64 " damaged disks: %" PRIu64 " refused, %" PRIu64
+               " told by a request, %" PRIu64 " without harm%s\n",
+               totals.damaged, totals.damage_refused, totals.damage_told,
+               totals.damaged - totals.damage_refused - totals.damage_told,
+               passed ? ", none silent" : "");
     printf("%" PRIu64 " seeds, %" PRIu64 " requests, %" PRIu64 " commits, %" PRIu64
            " crashes, %" PRIu64 " faults, %" PRIu64 " answered that it cannot, %.0f requests/s\n",
            totals.seeds, totals.requests, totals.commits, totals.crashes, totals.faults,

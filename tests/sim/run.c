@@ -214,8 +214,11 @@ static void crash(void)
         disk_power_cut();
     else
         disk_kill();
-    if ((world->plan.faults & FAULT_DAMAGE) && disk_damage(what, sizeof what)) {
+    /* Not after a power cut: there nobody can tell a torn end of the log from a damaged one. */
+    if ((world->plan.faults & FAULT_DAMAGE) && !world->power_lost &&
+        disk_damage(what, sizeof what)) {
         world->was_damaged = true;
+        world->damaged++;
         world_say("damage: %s", what);
     }
 }
@@ -238,6 +241,7 @@ bool run_plan(const struct plan *plan)
             break;
         if (world->was_damaged && world->outcome == OUTCOME_REFUSED) {
             world->outcome = OUTCOME_DONE;
+            world->damage_refused++;
             break;
         }
         if (lives > plan->lives + LIVES_MORE) {

@@ -3,6 +3,8 @@
 //
 //   seeds     those that once failed (seeds.txt) pass now
 //   alike     the same seed gives the same run
+//   damage    disks of which a sector or a bit is changed: 100; with --soak 20,000
+//   planted   a few defects that must be found (planted.mjs); with --soak all
 //   campaign  new seeds for LAGRA_SIM_SECONDS (60; with --soak 300, from a start of its own)
 //
 // A failure prints one command that replays it. Last line: "sim: N passed, N failed".
@@ -50,6 +52,16 @@ if (existsSync(program)) {
         const { passed, output } = simulate(['--twice', '--seed', seed]);
         check(`seed ${seed} runs twice alike`, passed, output);
     }
+    const disks = options.soak ? '20000' : '100';
+    const damage = simulate(['--seed', '1', '--seeds', disks, '--lives', '1', '--faults', '129', '--clients', '3',
+        '--operations', '30']);
+    check(`damage: ${damage.output.trimEnd().split('\n').at(-2)}`, damage.passed, damage.output);
+
+    const planted = spawnSync(process.execPath, [path.join(HERE, 'planted.mjs'), '--build', options.build,
+        ...(options.soak ? [] : ['log-not-synced', 'conflict-ignored', 'wake-lost'])], { encoding: 'utf8' });
+    check(`planted defects are found: ${planted.stdout.trimEnd().split('\n').at(-1)}`, planted.status === 0,
+        planted.stdout + planted.stderr);
+
     const start = options.soak ? String(Date.now() * 1000) : '1';
     const { passed, output } = simulate(['--seed', start, '--seconds', seconds]);
     check(`${seconds} s from seed ${start}: ${output.trimEnd().split('\n').at(-1)}`, passed, output);

@@ -60,6 +60,7 @@ struct world {
     bool power_lost;  /* how the last life ended */
     char failure[1024];
     uint64_t requests, commits, crashes, faults, refused, checks;
+    uint64_t damaged, damage_refused, damage_told; /* disks; found at the start; by a request */
     struct disk *disk;
     struct model *model;
     struct registers *registers;
