@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 
 #include "disk.h"
 #include "faults.h"
+#include "files.h"
 #include "judge.h"
 #include "linear.h"
 #include "model.h"
@@ -23,6 +25,9 @@
 
 #define SECOND_NS    UINT64_C(1000000000)
 #define ANSWER_MAX_S 60
+/* RocksDB's cache and buffers are most of it. */
+#define MEMORY_MAX   ((size_t)100 << 20)
+#define FILES_MAX    300u
 #define LIVES_MORE   40 /* starts that a fault spoils before it is called a loop */
 
 /* ---- one life, in a process of its own ---- */
@@ -113,6 +118,21 @@ static void wait_for_clients(void)
     }
     if (!server_healthy(server))
         world_end(OUTCOME_FINAL);
+    if (world->life < world->plan.lives && (world->plan.faults & FAULT_DAMAGE)) {
+        world->power_lost = false;
+        world_end(OUTCOME_KILLED);
+    }
+}
+
+/* Nobody asks for anything any more: what requests had is given back. */
+static void check_budgets(void)
+{
+    size_t bytes = mallinfo2().uordblks;
+
+    if (bytes > MEMORY_MAX)
+        world_fail("%zu bytes of memory are in use when nothing is asked for", bytes);
+    if (files_open() > FILES_MAX)
+        world_fail("%u files are open when nothing is asked for", files_open());
 }
 
 /* All is quiet: what is there is what the model has, and what clients were told has an order. */
@@ -122,6 +142,7 @@ static void check_end(void)
     if (!judge_take_stock(server, may_fail()))
         world_end(OUTCOME_FINAL);
     linear_check();
+    check_budgets();
     if (world_once_in(STREAM_SYSTEM, 2))
         server_close(server);
     world_end(OUTCOME_DONE);

@@ -58,7 +58,7 @@ if (existsSync(program)) {
     check(`damage: ${damage.output.trimEnd().split('\n').at(-2)}`, damage.passed, damage.output);
 
     const planted = spawnSync(process.execPath, [path.join(HERE, 'planted.mjs'), '--build', options.build,
-        ...(options.soak ? [] : ['log-not-synced', 'conflict-ignored', 'wake-lost'])], { encoding: 'utf8' });
+        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'clock-before-snapshot'])], { encoding: 'utf8' });
     check(`planted defects are found: ${planted.stdout.trimEnd().split('\n').at(-1)}`, planted.status === 0,
         planted.stdout + planted.stderr);
 
