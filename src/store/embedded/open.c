@@ -81,7 +81,7 @@ static void embedded_close(struct store *store)
     reclaim_release(&embedded->reclaim);
     collector_release(&embedded->collector);
     stripes_free(embedded->stripes);
-    later_release(&embedded->store.later);
+    later_release(&embedded->later);
     spaces_release(&embedded->spaces);
     verified_release(&embedded->verified);
     keyspace_close(&embedded->keyspace);
@@ -240,7 +240,8 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded->sync = options->sync;
     embedded->lock_file = folder.lock_file;
     embedded->stripes = stripes_new();
-    later_init(&embedded->store.later);
+    embedded->store.later = &embedded->later;
+    later_init(&embedded->later);
     spaces_init(&embedded->spaces);
     verified_init(&embedded->verified);
     collector_init(&embedded->collector, embedded);
@@ -253,7 +254,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         verified_release(&embedded->verified);
         spaces_release(&embedded->spaces);
         stripes_free(embedded->stripes);
-        later_release(&embedded->store.later);
+        later_release(&embedded->later);
         close(embedded->lock_file);
         free(embedded);
         return result;
