@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "store/embedded/admission.h"
 #include "store/embedded/batch.h"
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
@@ -346,6 +347,8 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
 
     if (atomic_load(&embedded->failed))
         return STORE_IO;
+    if (!admission_of_commit(embedded, parts, count))
+        return STORE_FULL;
     for (size_t i = 0; i < count; i++)
         assert(!snapshot_of(&parts[i])->spent);
     find_locks(&commit);
