@@ -13,12 +13,12 @@ struct weight {
     bool has_deletes; /* of records or spaces */
 };
 
-static void weigh_pieces(const struct changes *changes, struct weight *weight)
+static void weigh_pieces(const struct commit_part *parts, size_t part_count, struct weight *weight)
 {
     const struct piece_change *pieces;
     size_t count;
 
-    pieces = changes_pieces(changes, &count);
+    pieces = commit_pieces(parts, part_count, &count);
     for (size_t i = 0; i < count; i++)
         if (pieces[i].references < 0)
             weight->freed += pieces[i].length;
@@ -58,9 +58,7 @@ bool admission_of_commit(struct embedded *embedded, const struct commit_part *pa
             weigh(parts[i].changes, &weight);
     if (weight.put == 0 || disk_space_admits(&embedded->space, weight.put, pending_bytes(embedded)))
         return true;
-    for (size_t i = 0; i < count; i++)
-        if (parts[i].changes)
-            weigh_pieces(parts[i].changes, &weight);
+    weigh_pieces(parts, count, &weight);
     return gives_back(&weight);
 }
 
