@@ -8,6 +8,10 @@
  *                             values are blocks, whose runs are deleted too
  *            BACKLOG_RUNS     v count, then each run id as 8 bytes le: runs to be deleted
  *            BACKLOG_CHAIN    nothing: the content has no holder and has to leave its chain
+ *            BACKLOG_GENERATION, BACKLOG_HOLE
+ *                             as BACKLOG_RECORDS, with other meanings: part: the generation of a
+ *                             sparse content that was given up, or the lower half of a hole's stamp;
+ *                             prefix: nothing, or the hole's stamp, be; from: where to go on
  *
  * When the form changes: version up, old reader kept.
  *
@@ -22,7 +26,14 @@
 
 #define BACKLOG_RUNS_MAX 1000u
 
-enum backlog_kind { BACKLOG_RECORDS, BACKLOG_RUNS, BACKLOG_CHAIN, BACKLOG_KINDS };
+enum backlog_kind {
+    BACKLOG_RECORDS,
+    BACKLOG_RUNS,
+    BACKLOG_CHAIN,
+    BACKLOG_GENERATION,
+    BACKLOG_HOLE,
+    BACKLOG_KINDS,
+};
 
 /* What the id is of. */
 enum backlog_source {
@@ -33,6 +44,10 @@ enum backlog_source {
 void backlog_add_chain(struct changes *changes, uint64_t id);
 /* The segments of a content, from the one with this key. */
 void backlog_add_segments(struct changes *changes, uint64_t id, struct bytes from);
+/* All records of a content whose keys begin with the kind and its id. */
+void backlog_add_kind(struct changes *changes, uint64_t id, char kind);
+void backlog_add_generation(struct changes *changes, uint64_t id, uint32_t generation);
+void backlog_add_hole(struct changes *changes, uint64_t id, uint64_t stamp);
 
 struct run_set {
     uint64_t *ids; /* rising, each once */

@@ -33,6 +33,11 @@
 /* rest: Put-Block-List, "Remarks" */
 #define CONTENT_BLOCKS_MAX 50000u
 
+enum content_form {
+    CONTENT_SEQUENCE, /* immutable: made of a body or of blocks */
+    CONTENT_SPARSE,   /* overwritten in place */
+};
+
 /* As a blob's record holds it. length 0 with id 0: empty, no records. */
 struct content {
     uint64_t id;
@@ -42,8 +47,17 @@ struct content {
     bool is_alone;       /* it has one holder */
     bool without_pieces; /* of Put Blob: it lies inline */
     /* Exact. */
-    bool has_runs; /* its map refers to runs */
-    bool in_chain; /* other contents may refer to the same runs */
+    bool has_runs;    /* its map refers to runs */
+    bool in_chain;    /* other contents may refer to the same runs */
+    bool is_appended; /* made by content_append() */
+
+    /* The rest is of a sparse content only, and all 0 in others. */
+    enum content_form form;
+    bool has_units, has_holes; /* it may have such records (sparse.h) */
+    uint32_t epoch;            /* which generation this is */
+    uint32_t kept;             /* 1 + the newest older generation that is kept; 0: none is */
+    uint64_t stamp;            /* of its last change */
+    uint64_t sealed_at;        /* stamp of the newest older generation; 0: there never was one */
 };
 
 /* Bytes that arrived with a request: in memory, or staged as pieces. */
@@ -107,6 +121,16 @@ enum store_result content_replace(struct snapshot *before, struct changes *chang
                                   struct content *content, const struct content_block *blocks,
                                   size_t count, bool *ret_more);
 
+/* Bytes at the end of a sequence (Append Block), in records of their own: nothing that is there is
+ * written again. id: of the content, if it has none yet. Snapshots (content_hold()) keep the length
+ * that they have. */
+void content_append(struct changes *changes, uint64_t id, struct content *content,
+                    const struct body *body);
+/* Deletes what was appended behind `length`, the longest that a holder has after the newest one gave
+ * up. Only on a content whose newest holder is gone. */
+void content_delete_tail(struct changes *changes, const struct content *content, uint64_t length,
+                         bool *ret_more);
+
 /* Deletes some of what earlier changes of the partition left, in about `records` records. Any number
  * of calls, in any order with other changes.
  * ret_more: there is more. */
@@ -131,6 +155,62 @@ bool content_block_decode(const struct record *record, struct content_block *ret
 enum store_result content_blocks(struct snapshot *before, struct arena *arena,
                                  const struct content *content, struct content_block **ret_blocks,
                                  size_t *ret_count);
+
+/* ---- sparse contents: page blobs, files ---- */
+
+/* A sparse content maps offsets up to its length to bytes; what was never written, or was cleared, is
+ * a hole and reads as zeros. A snapshot of it is a generation: it costs one record, whatever the
+ * content holds, and costs later changes nothing but the room for what they overwrite. The work of a
+ * change depends on what it changes, never on the size of the content (sparse.h has the numbers).
+ *
+ * stamp: rises with each change of the content (the ticks of the change). After an error nothing of
+ * *content has changed. */
+
+/* A hole of this length; no records. */
+struct content content_sparse(uint64_t id, uint64_t length);
+/* Writes bytes at any offset; beyond the end, the content grows. */
+enum store_result content_write(struct snapshot *before, struct changes *changes,
+                                struct arena *arena, struct content *content, uint64_t stamp,
+                                uint64_t offset, const struct body *body);
+/* Makes a range within the content a hole. A large one takes effect at once, and its records are left
+ * to content_collect(); of these few may be pending: STORE_SHORTAGE, try later. */
+enum store_result content_clear(struct snapshot *before, struct changes *changes,
+                                struct arena *arena, struct content *content, uint64_t stamp,
+                                uint64_t offset, uint64_t length, bool *ret_more);
+/* Cuts the content, or lets it grow by a hole. As content_clear(). */
+enum store_result content_resize(struct snapshot *before, struct changes *changes,
+                                 struct arena *arena, struct content *content, uint64_t stamp,
+                                 uint64_t length, bool *ret_more);
+/* Keeps the content as it is now: what is returned stays readable while *content changes on. */
+struct content content_snapshot(struct changes *changes, struct content *content);
+/* Gives up a snapshot. newest: the content it was taken of, brought up to date; NULL: it is gone. */
+enum store_result content_snapshot_delete(struct snapshot *before, struct changes *changes,
+                                          const struct content *snapshot, struct content *newest,
+                                          bool *ret_more);
+/* Gives up the newest generation; snapshots stay. */
+void content_newest_delete(struct changes *changes, const struct content *newest, bool *ret_more);
+
+struct content_range {
+    uint64_t start, end;
+    bool is_hole; /* of a difference: it had bytes and has none now */
+};
+/* A page of a list of ranges. */
+struct content_ranges {
+    struct content_range *ranges; /* in the arena */
+    size_t count;
+    uint64_t next; /* where to go on; UINT64_MAX: the list is at its end */
+};
+/* Ranges with bytes in [start, end), joined where they touch: at most `max`. Also ends, with *next
+ * set, when it has looked at some thousand records. */
+enum store_result content_ranges(struct snapshot *before, struct arena *arena,
+                                 const struct content *content, uint64_t start, uint64_t end,
+                                 size_t max, struct content_ranges *ret_ranges);
+/* The same of what differs: written, or cleared, after the generation `older` was kept. Looks only at
+ * what changed since. older: a snapshot of the same content that is not newer than `content`. */
+enum store_result content_difference(struct snapshot *before, struct arena *arena,
+                                     const struct content *older, const struct content *content,
+                                     uint64_t start, uint64_t end, size_t max,
+                                     struct content_ranges *ret_ranges);
 
 /* ---- reading while sending ---- */
 

@@ -3,7 +3,7 @@
 
 #include "base/codec.h"
 #include "base/endian.h"
-#include "content/backlog.h"
+#include "content/sparse.h"
 
 #define BACKLOG_VERSION  1
 #define BACKLOG_PREFIX   'q'
@@ -78,6 +78,34 @@ void backlog_add_segments(struct changes *changes, uint64_t id, struct bytes fro
     struct backlog backlog = { .kind = BACKLOG_RECORDS, .id = id, .from = from };
 
     segment_prefix(SEGMENT_OF_CONTENT, id, prefix);
+    backlog.prefix = bytes_of(prefix, sizeof prefix);
+    put_records(changes, &backlog);
+}
+
+void backlog_add_kind(struct changes *changes, uint64_t id, char kind)
+{
+    char prefix[SEGMENT_PREFIX_SIZE];
+    struct backlog backlog = { .kind = BACKLOG_RECORDS, .id = id, .part = (uint8_t)kind };
+
+    prefix[0] = kind;
+    be64_put(prefix + 1, id);
+    backlog.prefix = backlog.from = bytes_of(prefix, sizeof prefix);
+    put_records(changes, &backlog);
+}
+
+void backlog_add_generation(struct changes *changes, uint64_t id, uint32_t generation)
+{
+    const struct backlog backlog = { .kind = BACKLOG_GENERATION, .id = id, .part = generation };
+
+    put_records(changes, &backlog);
+}
+
+void backlog_add_hole(struct changes *changes, uint64_t id, uint64_t stamp)
+{
+    struct backlog backlog = { .kind = BACKLOG_HOLE, .id = id, .part = (uint32_t)stamp };
+    char prefix[8];
+
+    be64_put(prefix, stamp);
     backlog.prefix = bytes_of(prefix, sizeof prefix);
     put_records(changes, &backlog);
 }
@@ -160,13 +188,14 @@ bool backlog_decode(const struct record *record, struct backlog *ret_backlog)
         *ret_backlog = backlog;
         return decode_runs(&d, ret_backlog);
     }
-    if (backlog.kind == BACKLOG_RECORDS) {
+    if (backlog.kind != BACKLOG_CHAIN) {
         backlog.with_runs = decode_u8(&d) != 0;
         backlog.prefix = decode_bytes(&d);
         backlog.from = decode_bytes(&d);
     }
     *ret_backlog = backlog;
-    return decoder_ok(&d) && (backlog.kind != BACKLOG_RECORDS || backlog.prefix.len > 0);
+    return decoder_ok(&d) && (backlog.kind != BACKLOG_RECORDS || backlog.prefix.len > 0) &&
+           (backlog.kind != BACKLOG_HOLE || backlog.prefix.len == 8);
 }
 
 /* ---- a step ---- */
@@ -253,6 +282,22 @@ static enum store_result collect_chain(struct step *step, const struct backlog *
     return result ? result : STORE_NOT_FOUND;
 }
 
+/* What is left begins at `backlog->from`, which the step has moved. */
+static enum store_result collect_sparse(struct step *step, const struct backlog *backlog)
+{
+    struct backlog rest = *backlog;
+    enum store_result result =
+        backlog->kind == BACKLOG_HOLE
+            ? sparse_collect_hole(step->before, step->changes, step->arena, &rest, &step->budget)
+            : sparse_collect_generation(step->before, step->changes, step->arena, &rest,
+                                        &step->budget);
+
+    step->budget = 0; /* what one step wrote, another would not see */
+    if (!result)
+        put_records(step->changes, &rest);
+    return result;
+}
+
 /* Works on what one record names.
  * returns STORE_NOT_FOUND when nothing of it is left, STORE_OK when something is */
 static enum store_result collect_one(struct step *step, const struct backlog *backlog)
@@ -264,6 +309,9 @@ static enum store_result collect_one(struct step *step, const struct backlog *ba
         return collect_runs(step, backlog);
     case BACKLOG_CHAIN:
         return collect_chain(step, backlog);
+    case BACKLOG_GENERATION:
+    case BACKLOG_HOLE:
+        return collect_sparse(step, backlog);
     case BACKLOG_KINDS:
         break;
     }

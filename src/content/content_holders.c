@@ -228,3 +228,15 @@ enum store_result content_replace(struct snapshot *before, struct changes *chang
     }
     return end_holders(before, changes, arena, old, 1, &kept, ret_more);
 }
+
+void content_delete_tail(struct changes *changes, const struct content *content, uint64_t length,
+                         bool *ret_more)
+{
+    char from[SEGMENT_KEY_SIZE];
+
+    if (length >= content->length)
+        return;
+    segment_key(SEGMENT_OF_CONTENT, content->id, length + 1, from);
+    backlog_add_segments(changes, content->id, bytes_of(from, sizeof from));
+    *ret_more = true;
+}

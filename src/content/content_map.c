@@ -60,6 +60,30 @@ struct content content_from_blocks(struct changes *changes, uint64_t id,
     return content;
 }
 
+void content_append(struct changes *changes, uint64_t id, struct content *content,
+                    const struct body *body)
+{
+    const struct content_block block = {
+        .inline_bytes = body->inline_bytes,
+        .pieces = body->pieces,
+        .piece_count = body->piece_count,
+    };
+    struct segment_writer writer;
+
+    assert(content->form == CONTENT_SEQUENCE && content->block_count == 0);
+    if (body->length == 0)
+        return;
+    if (content->id == 0)
+        *content = (struct content){ .id = id, .is_alone = true, .is_appended = true };
+    segment_writer_init(&writer, changes, SEGMENT_OF_CONTENT, content->id,
+                        ENTRY_OVERHEAD + body->inline_bytes.len, body->piece_count);
+    segment_writer_begin_at(&writer, content->length);
+    segment_writer_add(&writer, &block);
+    segment_writer_finish(&writer);
+    content->length += body->length;
+    assert(writer.end == content->length);
+}
+
 /* ---- read back ---- */
 
 /* Blocks collected from segment after segment. */

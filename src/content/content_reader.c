@@ -220,7 +220,10 @@ enum store_result content_reader_read(struct content_reader *reader, char *to, s
             return read_piece(reader, to, left, max, waiter, ret_count);
         if (left > max - got)
             left = max - got;
-        memcpy(to + got, fragment->bytes + (reader->at - fragment->start), (size_t)left);
+        if (fragment->bytes)
+            memcpy(to + got, fragment->bytes + (reader->at - fragment->start), (size_t)left);
+        else
+            memset(to + got, 0, (size_t)left);
         reader->at += left;
         got += (size_t)left;
     }

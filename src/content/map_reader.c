@@ -1,7 +1,7 @@
 /* Windows of a content, from its segments and those of the runs it refers to. */
 #include <assert.h>
 
-#include "content/window.h"
+#include "content/sparse.h"
 
 void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struct arena *arena,
                      bool rewinds, const struct content *content)
@@ -113,11 +113,66 @@ static enum store_result load_window(struct map_reader *reader, uint64_t offset,
     return STORE_OK;
 }
 
+/* ---- sparse contents ---- */
+
+static void add_fragment(struct window *window, uint64_t end, const struct part *part)
+{
+    struct fragment fragment = { .start = window->end, .end = end };
+
+    if (fragment.start >= end)
+        return;
+    if (part) {
+        fragment.piece = part->piece;
+        fragment.piece_offset = part->piece_offset;
+        fragment.bytes = part->bytes;
+    }
+    window->fragments[window->count++] = fragment;
+    window->end = end;
+}
+
+/* A window of one unit, or of the hole before the next unit that has records. */
+static enum store_result load_sparse(struct map_reader *reader, uint64_t offset,
+                                     struct window *ret_window)
+{
+    uint64_t unit = offset / UNIT_BYTES, next = 0, end = reader->content.length;
+    struct window window = { .start = unit * UNIT_BYTES };
+    struct sparse_view view;
+    struct parts parts = { .count = 0 };
+    enum store_result result =
+        sparse_view_open(reader->snapshot, reader->arena, &reader->content, &view);
+
+    if (!result)
+        result = sparse_next_unit(&view, unit, &next);
+    if (!result && next == unit)
+        result = sparse_unit(&view, unit, &parts);
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    window.end = window.start;
+    window.fragments = arena_array(reader->arena, 2 * parts.count + 1, sizeof window.fragments[0]);
+    for (size_t i = 0; i < parts.count && parts.items[i].start < end; i++) {
+        const struct part *part = &parts.items[i];
+
+        add_fragment(&window, part->start, NULL);
+        add_fragment(&window, part->end < end ? part->end : end, part);
+    }
+    if (!result && end > (next == unit ? unit + 1 : next) * UNIT_BYTES)
+        end = (next == unit ? unit + 1 : next) * UNIT_BYTES;
+    add_fragment(&window, end, NULL);
+    *ret_window = window;
+    return STORE_OK;
+}
+
 enum store_result map_reader_load(struct map_reader *reader, uint64_t offset,
                                   struct window *ret_window)
 {
-    enum store_result result = load_segment(reader, offset);
+    enum store_result result;
 
+    if (reader->content.form == CONTENT_SPARSE) {
+        if (reader->rewinds)
+            arena_rewind(reader->arena, reader->empty);
+        return load_sparse(reader, offset, ret_window);
+    }
+    result = load_segment(reader, offset);
     if (result)
         return result;
     if (reader->rewinds)

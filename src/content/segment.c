@@ -22,8 +22,7 @@ void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_P
     be64_put(prefix + 1, id);
 }
 
-static void segment_key(enum segment_owner owner, uint64_t id, uint64_t end,
-                        char key[SEGMENT_KEY_SIZE])
+void segment_key(enum segment_owner owner, uint64_t id, uint64_t end, char key[SEGMENT_KEY_SIZE])
 {
     segment_prefix(owner, id, key);
     be64_put(key + SEGMENT_PREFIX_SIZE, end);
@@ -63,6 +62,12 @@ void segment_writer_init(struct segment_writer *writer, struct changes *changes,
     if (piece_hint > 0)
         writer->pieces = arena_array(arena, piece_hint, sizeof writer->pieces[0]);
     begin(writer);
+}
+
+void segment_writer_begin_at(struct segment_writer *writer, uint64_t offset)
+{
+    assert(writer->end == 0 && writer->entry_count == 0);
+    writer->start = writer->end = offset;
 }
 
 /* Writes the segment's record. What was collected for it is used again by the next. */
@@ -265,7 +270,7 @@ struct segment_map segment_map_of(const struct content *content)
         .owner = SEGMENT_OF_CONTENT,
         .id = content->id,
         .length = content->length,
-        .is_short = content->block_count <= LAST_SEGMENT_BLOCKS,
+        .is_short = content->block_count <= LAST_SEGMENT_BLOCKS && !content->is_appended,
     };
 }
 

@@ -24,7 +24,8 @@
  *      bounded step.
  *  (3) Two segments never end at the same offset: one that holds no byte yet is never ended,
  *      however many blocks of no bytes it has.
- *  (4) A content of one body of at most CONTENT_INLINE_MAX bytes is one segment. */
+ *  (4) A content of one body of at most CONTENT_INLINE_MAX bytes is one segment.
+ *  (5) What is appended begins a segment: so each length that a content ever had is the end of one. */
 #ifndef LAGRA_CONTENT_SEGMENT_H
 #define LAGRA_CONTENT_SEGMENT_H
 
@@ -75,6 +76,8 @@ struct segment_writer {
 void segment_writer_init(struct segment_writer *writer, struct changes *changes,
                          enum segment_owner owner, uint64_t id, size_t payload_hint,
                          size_t piece_hint);
+/* The first segment begins at this offset, instead of 0. Before anything is added. */
+void segment_writer_begin_at(struct segment_writer *writer, uint64_t offset);
 /* Adds a block (its id absent for bytes that are no block): a run, pieces or inline bytes. Ends
  * segments where they are full. */
 void segment_writer_add(struct segment_writer *writer, const struct content_block *block);
@@ -107,7 +110,8 @@ void segment_delete_last(struct changes *changes, const struct content *content)
 /* True when the last segment is the only one for certain (segment invariant 4). */
 static inline bool segment_is_only(const struct content *content)
 {
-    return content->block_count == 0 && content->length <= CONTENT_INLINE_MAX;
+    return content->block_count == 0 && content->length <= CONTENT_INLINE_MAX &&
+           content->form == CONTENT_SEQUENCE && !content->is_appended;
 }
 
 /* Takes a record apart. returns STORE_OK, STORE_CORRUPT (logged) */
@@ -116,6 +120,9 @@ enum store_result segment_decode(const struct record *record, struct arena *aren
 
 /* What the keys of all segments of a map begin with. */
 void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_PREFIX_SIZE]);
+
+/* The key of the segment that ends there. */
+void segment_key(enum segment_owner owner, uint64_t id, uint64_t end, char key[SEGMENT_KEY_SIZE]);
 
 /* Logs what is wrong with a content or run; returns STORE_CORRUPT. */
 enum store_result content_damaged(uint64_t content_id, uint64_t offset, const char *problem);

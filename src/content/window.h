@@ -8,9 +8,9 @@
 /* Bytes that lie together. */
 struct fragment {
     uint64_t start, end;       /* offsets in the content */
-    const struct piece *piece; /* NULL: in memory */
+    const struct piece *piece; /* NULL: in memory, or a hole */
     uint32_t piece_offset;     /* of the byte at `start` */
-    const char *bytes;         /* when piece is NULL */
+    const char *bytes;         /* when piece is NULL; NULL: a hole, zeros */
 };
 
 struct window {

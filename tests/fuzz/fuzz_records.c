@@ -1,8 +1,10 @@
 /* Values of records as they lie on disk: damage is found or harmless, never followed. The first byte
  * of the input says which kind of value it is. */
+#include <stdlib.h>
+
 #include "base/log.h"
 #include "blob/blob.h"
-#include "content/backlog.h"
+#include "content/sparse.h"
 #include "fuzz.h"
 #include "store/record_value.h"
 
@@ -35,12 +37,33 @@ static void read_backlog(struct bytes value)
     backlog_decode(&record, &backlog);
 }
 
+/* A page or unit of a sparse content; the value begins with the kind of the record. */
+static void read_sparse(struct arena *arena, struct bytes value)
+{
+    char key[SPARSE_KEY_SIZE] = { 0 };
+    struct record record = { .key = { key, sizeof key } };
+    struct version version;
+
+    key[0] = value.len > 0 && value.ptr[0] == 'x' ? 'x' : 'p';
+    key[8] = 1;
+    if (record_value_read(bytes_from(value, 1), arena, &record) != STORE_OK)
+        return;
+    if (!sparse_decode(&record, arena, &version))
+        return;
+    for (size_t i = 0; i < version.parts.count; i++)
+        if (version.parts.items[i].start >= version.parts.items[i].end)
+            abort();
+    parts_cut(&version.parts, 100, 5000);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new(1u << 26);
     struct bytes value = bytes_from(bytes_of(data, size), 1);
+    struct hole holes[HOLES_MAX];
     struct container container;
     struct piece_row row;
+    size_t count;
     struct blob blob;
 
     if (size > 0 && data[0] == 'c')
@@ -53,6 +76,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_block(arena, value);
     else if (size > 0 && data[0] == 'q')
         read_backlog(value);
+    else if (size > 0 && data[0] == 'x')
+        read_sparse(arena, value);
+    else if (size > 0 && data[0] == 'h')
+        sparse_decode_holes(value, 1, holes, &count);
     else if (size > 0 && data[0] == 'p')
         piece_row_read(value, &row);
     arena_free(arena);

@@ -1,0 +1,304 @@
+/* Deleting what no generation of a sparse content sees any more, step by step. */
+#include <assert.h>
+
+#include "base/endian.h"
+#include "content/sparse_write.h"
+
+static void spend(size_t *budget, size_t records)
+{
+    *budget -= records < *budget ? records : *budget;
+}
+
+/* ---- a generation that was given up ---- */
+
+/* Versions whose epoch is in (older, newer] and that only one generation may see. */
+struct interval {
+    struct snapshot *before;
+    struct changes *changes;
+    struct arena *arena;
+    uint64_t id;
+    bool has_older, has_newer;
+    uint32_t older, newer;
+    size_t *budget;
+};
+
+static void delete_version(const struct interval *in, const struct record *record)
+{
+    changes_delete(in->changes, RECORD_INNER, record->key);
+    changes_release(in->changes, record->pieces, record->piece_count);
+}
+
+/* The versions of one page or unit, newest first, as a scan comes to them. */
+struct series {
+    uint64_t number;
+    bool begun;
+    bool has_newest;      /* a version in the interval was kept: */
+    struct bytes newest;  /* its key */
+    bool newest_is_empty; /* it only hides older ones */
+    bool has_older;       /* there is a version of `older` or before */
+};
+
+/* A version without parts that hides nothing goes too. */
+static void end_series(const struct interval *in, const struct series *series)
+{
+    if (series->has_newest && series->newest_is_empty && !series->has_older)
+        changes_delete(in->changes, RECORD_INNER, series->newest);
+}
+
+static void look_at(const struct interval *in, struct series *series, const struct record *record)
+{
+    uint64_t number = be64_get(record->key.ptr + SPARSE_PREFIX);
+    uint32_t epoch = UINT32_MAX - be32_get(record->key.ptr + SPARSE_NUMBER_END);
+    struct version version;
+
+    if (!series->begun || series->number != number) {
+        if (series->begun)
+            end_series(in, series);
+        *series = (struct series){ .number = number, .begun = true };
+    }
+    if (in->has_newer && epoch > in->newer)
+        return;
+    if (in->has_older && epoch <= in->older) {
+        series->has_older = true;
+    } else if (!in->has_newer || series->has_newest) {
+        delete_version(in, record);
+    } else {
+        series->has_newest = true;
+        series->newest = arena_copy(in->arena, record->key);
+        series->newest_is_empty =
+            sparse_decode(record, in->arena, &version) && version.parts.count == 0;
+    }
+}
+
+/* All versions of pages or units first..last. */
+static enum store_result collect_series(const struct interval *in, enum sparse_kind kind,
+                                        uint64_t first, uint64_t last)
+{
+    struct series series = { .begun = false };
+    char room[SPARSE_KEY_SIZE];
+    struct bytes from = sparse_key(in->id, kind, first, UINT32_MAX, room);
+    enum store_result result;
+    struct record record;
+    struct scan *scan = scan_open(in->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+
+    while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
+        if (record.key.len != SPARSE_KEY_SIZE) {
+            result = content_damaged(in->id, first, "key of a page or unit");
+            break;
+        }
+        if (be64_get(record.key.ptr + SPARSE_PREFIX) > last)
+            break;
+        look_at(in, &series, &record);
+        spend(in->budget, 1);
+    }
+    scan_close(scan);
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    if (series.begun)
+        end_series(in, &series);
+    return STORE_OK;
+}
+
+/* Nothing keeps the content any more: all its records go. */
+static enum store_result delete_all(const struct interval *in)
+{
+    static const char kinds[] = { SPARSE_PAGE, SPARSE_UNIT, 'd', 'g', 'h' };
+
+    for (size_t i = 0; i < sizeof kinds; i++)
+        backlog_add_kind(in->changes, in->id, kinds[i]);
+    return STORE_NOT_FOUND;
+}
+
+/* Units that this step has been through. A unit may be listed in several epochs, and a step does not
+ * see what it deleted itself. */
+struct seen {
+    uint64_t *units;
+    size_t count;
+};
+
+static bool is_first(struct seen *seen, uint64_t unit)
+{
+    for (size_t i = 0; i < seen->count; i++)
+        if (seen->units[i] == unit)
+            return false;
+    seen->units[seen->count++] = unit;
+    return true;
+}
+
+/* One record that lists a unit as changed. */
+static enum store_result collect_unit(const struct interval *in, const struct record *record,
+                                      struct seen *seen)
+{
+    uint64_t unit = be64_get(record->key.ptr + SPARSE_PREFIX + 4);
+    enum store_result result;
+
+    if (!in->has_older || !in->has_newer) /* nobody asks for this difference any more */
+        changes_delete(in->changes, RECORD_INNER, record->key);
+    spend(in->budget, 1);
+    if (!is_first(seen, unit))
+        return STORE_OK;
+    result = collect_series(in, SPARSE_PAGE, unit * PAGES_OF_UNIT, (unit + 1) * PAGES_OF_UNIT - 1);
+    return result ? result : collect_series(in, SPARSE_UNIT, unit, unit);
+}
+
+/* Goes through the units that changed from an epoch on, up to the newer generation.
+ * backlog->from: the key to go on with. */
+static enum store_result collect_changed(const struct interval *in, uint32_t first_epoch,
+                                         struct backlog *backlog)
+{
+    struct seen seen = { .units = arena_array(in->arena, *in->budget, sizeof seen.units[0]) };
+    char room[CHANGED_KEY_SIZE];
+    struct bytes from = sparse_changed_key(in->id, first_epoch, 0, room);
+    enum store_result result;
+    struct record record;
+    struct scan *scan;
+
+    if (backlog->from.len > 0)
+        from = backlog->from;
+    scan = scan_open(in->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+    while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
+        if (record.key.len != CHANGED_KEY_SIZE) {
+            result = content_damaged(in->id, 0, "key of a changed unit");
+            break;
+        }
+        if (in->has_newer && be32_get(record.key.ptr + SPARSE_PREFIX) > in->newer) {
+            result = STORE_NOT_FOUND;
+            break;
+        }
+        if (*in->budget == 0) {
+            backlog->from = arena_copy(in->arena, record.key);
+            break;
+        }
+        result = collect_unit(in, &record, &seen);
+        if (result)
+            break;
+    }
+    scan_close(scan);
+    return result;
+}
+
+enum store_result sparse_collect_generation(struct snapshot *before, struct changes *changes,
+                                            struct arena *arena, struct backlog *backlog,
+                                            size_t *budget)
+{
+    struct interval in = {
+        .before = before, .changes = changes, .arena = arena, .id = backlog->id, .budget = budget
+    };
+    struct neighbours around;
+    enum store_result result = sparse_neighbours(before, backlog->id, backlog->part, &around);
+    uint32_t first = backlog->part + 1;
+
+    if (result)
+        return result;
+    in.has_older = around.has_older;
+    in.has_newer = around.has_newer;
+    in.older = around.older;
+    in.newer = around.newer;
+    if (!in.has_older && !in.has_newer)
+        return delete_all(&in);
+    if (!in.has_newer) /* what came after the older one goes, all of it */
+        first = in.older + 1;
+    return collect_changed(&in, first, backlog);
+}
+
+/* ---- a large range that was cleared ---- */
+
+/* Takes the hole from one page or unit. */
+static enum store_result cut(const struct sparse_writer *writer, const struct hole *hole,
+                             enum sparse_kind kind, uint64_t number)
+{
+    struct version version;
+    struct parts parts;
+    uint64_t before_cut = 0, after_cut = 0;
+    enum store_result result = sparse_version(writer->view, kind, number, &version);
+
+    if (result || !version.found)
+        return result;
+    parts = parts_copy(&version.parts);
+    sparse_cut_hole(hole, &parts);
+    for (size_t i = 0; i < version.parts.count; i++)
+        before_cut += version.parts.items[i].end - version.parts.items[i].start;
+    for (size_t i = 0; i < parts.count; i++)
+        after_cut += parts.items[i].end - parts.items[i].start;
+    if (before_cut != after_cut)
+        sparse_replace(writer, kind, number, &version, &parts);
+    return STORE_OK;
+}
+
+static enum store_result cut_unit(const struct sparse_writer *writer, const struct hole *hole,
+                                  uint64_t unit, size_t *budget)
+{
+    uint64_t page = unit * PAGES_OF_UNIT, last = page + PAGES_OF_UNIT - 1;
+    enum store_result result = cut(writer, hole, SPARSE_UNIT, unit);
+
+    spend(budget, 1);
+    for (; !result; page++) {
+        result = sparse_next_number(writer->view, SPARSE_PAGE, page, last, &page);
+        if (!result)
+            result = cut(writer, hole, SPARSE_PAGE, page);
+        spend(budget, 1);
+    }
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* Cuts unit after unit; backlog->from: the unit to go on with, be. */
+static enum store_result cut_units(const struct sparse_writer *writer, const struct hole *hole,
+                                   struct backlog *backlog, size_t *budget)
+{
+    uint64_t unit = hole->start / UNIT_BYTES, last = (hole->end - 1) / UNIT_BYTES;
+    enum store_result result;
+
+    if (backlog->from.len == 8)
+        unit = be64_get(backlog->from.ptr);
+    for (;; unit++) {
+        result = sparse_next_unit(writer->view, unit, &unit);
+        if (!result && unit > last)
+            result = STORE_NOT_FOUND;
+        if (result || *budget == 0)
+            break;
+        result = cut_unit(writer, hole, unit, budget);
+        if (result)
+            return result;
+    }
+    if (!result) {
+        char *from = arena_bytes(writer->view->arena, 8);
+
+        be64_put(from, unit);
+        backlog->from = bytes_of(from, 8);
+    }
+    return result;
+}
+
+enum store_result sparse_collect_hole(struct snapshot *before, struct changes *changes,
+                                      struct arena *arena, struct backlog *backlog, size_t *budget)
+{
+    struct content content = { .id = backlog->id, .form = CONTENT_SPARSE, .has_units = true };
+    struct sparse_view view = { .before = before, .arena = arena, .content = &content };
+    struct sparse_writer writer = { .view = &view, .changes = changes, .id = backlog->id };
+    uint64_t stamp = be64_get(backlog->prefix.ptr);
+    struct hole holes[HOLES_MAX];
+    struct neighbours around;
+    enum store_result result;
+    size_t count, at = 0;
+
+    result = sparse_read_holes(before, arena, backlog->id, holes, &count);
+    if (result)
+        return result;
+    while (at < count && holes[at].stamp != stamp)
+        at++;
+    if (at == count)
+        return STORE_NOT_FOUND; /* a larger one took its place, or the content is gone */
+    content.epoch = writer.epoch = holes[at].epoch;
+    result = sparse_neighbours(before, backlog->id, holes[at].epoch, &around);
+    if (result)
+        return result;
+    writer.has_older = around.has_older;
+    writer.older = around.older;
+    writer.joins_above = UINT64_MAX; /* nothing is joined: what lies together is as it was */
+    result = cut_units(&writer, &holes[at], backlog, budget);
+    if (result != STORE_NOT_FOUND)
+        return result;
+    memmove(&holes[at], &holes[at + 1], (count - at - 1) * sizeof holes[0]);
+    sparse_put_holes(changes, backlog->id, holes, count - 1);
+    return STORE_NOT_FOUND;
+}

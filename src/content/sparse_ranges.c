@@ -1,0 +1,339 @@
+/* Ranges of sparse contents: which have bytes, and which differ between two generations. */
+#include <stdlib.h>
+
+#include "base/endian.h"
+#include "content/sparse.h"
+
+/* A list ends after so many units, whatever it has found. */
+#define UNITS_MAX   4096u
+/* So many changed units are read at once, of each epoch the same part of them. */
+#define UNITS_BATCH (64u << 10)
+#define EPOCH_BATCH 256u
+
+/* ---- the list ---- */
+
+struct list {
+    struct arena *arena;
+    struct content_ranges out;
+    size_t capacity, max;
+    uint64_t start, end;
+};
+
+/* returns false when the list is full: out.next is set */
+static bool list_add(struct list *list, struct content_range range)
+{
+    struct content_range *last =
+        list->out.count > 0 ? &list->out.ranges[list->out.count - 1] : NULL;
+
+    range.start = range.start > list->start ? range.start : list->start;
+    range.end = range.end < list->end ? range.end : list->end;
+    if (range.start >= range.end)
+        return true;
+    if (last && last->end == range.start && last->is_hole == range.is_hole) {
+        last->end = range.end;
+        return true;
+    }
+    if (list->out.count == list->max) {
+        list->out.next = range.start;
+        return false;
+    }
+    if (list->out.count == list->capacity) {
+        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 16;
+        struct content_range *grown = arena_array(list->arena, capacity, sizeof grown[0]);
+
+        if (list->out.count > 0)
+            memcpy(grown, list->out.ranges, list->out.count * sizeof grown[0]);
+        list->out.ranges = grown;
+        list->capacity = capacity;
+    }
+    list->out.ranges[list->out.count++] = range;
+    return true;
+}
+
+/* ---- ranges with bytes ---- */
+
+enum store_result content_ranges(struct snapshot *before, struct arena *arena,
+                                 const struct content *content, uint64_t start, uint64_t end,
+                                 size_t max, struct content_ranges *ret_ranges)
+{
+    struct list list = { .arena = arena, .max = max, .start = start, .end = end };
+    uint64_t unit = start / UNIT_BYTES;
+    struct sparse_view view;
+    enum store_result result;
+
+    list.out.next = UINT64_MAX;
+    if (list.end > content->length)
+        list.end = content->length;
+    result = sparse_view_open(before, arena, content, &view);
+    for (unsigned looked = 0; !result; unit++) {
+        struct parts parts;
+
+        result = sparse_next_unit(&view, unit, &unit);
+        if (result || unit * UNIT_BYTES >= list.end)
+            break;
+        if (looked++ == UNITS_MAX) {
+            list.out.next = unit * UNIT_BYTES;
+            break;
+        }
+        result = sparse_unit(&view, unit, &parts);
+        for (size_t i = 0; !result && i < parts.count; i++) {
+            const struct part *part = &parts.items[i];
+
+            if (!list_add(&list, (struct content_range){ part->start, part->end, false }))
+                result = STORE_NOT_FOUND;
+        }
+    }
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    *ret_ranges = list.out;
+    return STORE_OK;
+}
+
+/* ---- units that changed ---- */
+
+struct units {
+    uint64_t *numbers;
+    size_t count;
+    size_t batch; /* of one epoch */
+    uint64_t end; /* complete before this unit; UINT64_MAX: to the end */
+};
+
+/* Adds the first units from `unit` on that changed in the epoch. */
+static enum store_result add_changed(struct snapshot *before, uint64_t id, uint32_t epoch,
+                                     uint64_t unit, struct units *units)
+{
+    char room[CHANGED_KEY_SIZE];
+    struct bytes from = sparse_changed_key(id, epoch, unit, room);
+    enum store_result result;
+    struct record record;
+    size_t count = 0;
+    struct scan *scan = scan_open(before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX + 4), from);
+
+    while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
+        uint64_t number = be64_get(record.key.ptr + SPARSE_PREFIX + 4);
+
+        if (count == units->batch) {
+            units->end = number < units->end ? number : units->end;
+            break;
+        }
+        units->numbers[units->count++] = number;
+        count++;
+    }
+    scan_close(scan);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* Adds the units of a cleared range that have records. */
+static enum store_result add_cleared(const struct sparse_view *view, const struct hole *hole,
+                                     uint64_t unit, struct units *units)
+{
+    uint64_t last = (hole->end - 1) / UNIT_BYTES;
+
+    if (unit < hole->start / UNIT_BYTES)
+        unit = hole->start / UNIT_BYTES;
+    for (size_t count = 0;; unit++) {
+        enum store_result result = sparse_next_unit(view, unit, &unit);
+
+        if (result || unit > last)
+            return result == STORE_NOT_FOUND ? STORE_OK : result;
+        if (count++ == units->batch) {
+            units->end = unit < units->end ? unit : units->end;
+            return STORE_OK;
+        }
+        units->numbers[units->count++] = unit;
+    }
+}
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* The first epoch from `epoch` on in which something changed. */
+static enum store_result next_epoch(struct snapshot *before, uint64_t id, uint32_t epoch,
+                                    uint32_t *ret_epoch)
+{
+    char room[CHANGED_KEY_SIZE];
+    struct bytes from = sparse_changed_key(id, epoch, 0, room);
+    enum store_result result;
+    struct record record;
+    struct scan *scan = scan_open(before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+
+    result = scan_next(scan, NULL, &record);
+    if (!result && record.key.len != CHANGED_KEY_SIZE)
+        result = content_damaged(id, 0, "key of a changed unit");
+    if (!result)
+        *ret_epoch = be32_get(record.key.ptr + SPARSE_PREFIX);
+    scan_close(scan);
+    return result;
+}
+
+struct epochs {
+    uint32_t *numbers;
+    size_t count, capacity;
+};
+
+/* The epochs in (older, newer] in which something changed. */
+static enum store_result find_epochs(const struct sparse_view *view, uint32_t older,
+                                     struct epochs *ret_epochs)
+{
+    struct epochs epochs = { .capacity = 0 };
+    enum store_result result;
+    uint32_t epoch = older + 1;
+
+    while ((result = next_epoch(view->before, view->content->id, epoch, &epoch)) == STORE_OK &&
+           epoch <= view->content->epoch) {
+        if (epochs.count == epochs.capacity) {
+            uint32_t *grown;
+
+            epochs.capacity = epochs.capacity > 0 ? 2 * epochs.capacity : 16;
+            grown = arena_array(view->arena, epochs.capacity, sizeof grown[0]);
+            if (epochs.count > 0)
+                memcpy(grown, epochs.numbers, epochs.count * sizeof grown[0]);
+            epochs.numbers = grown;
+        }
+        epochs.numbers[epochs.count++] = epoch++;
+    }
+    *ret_epochs = epochs;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+static void sort(struct units *units)
+{
+    size_t count = 0;
+
+    if (units->count > 0)
+        qsort(units->numbers, units->count, sizeof units->numbers[0], compare_numbers);
+    for (size_t i = 0; i < units->count && units->numbers[i] < units->end; i++)
+        if (count == 0 || units->numbers[count - 1] != units->numbers[i])
+            units->numbers[count++] = units->numbers[i];
+    units->count = count;
+}
+
+/* The first units from `unit` on that may differ, sorted, each once. */
+static enum store_result changed_units(const struct sparse_view *view, uint32_t older,
+                                       const struct epochs *epochs, uint64_t unit,
+                                       struct units *ret_units)
+{
+    size_t batch = UNITS_BATCH / (epochs->count + 1);
+    struct units units = { .end = UINT64_MAX };
+    enum store_result result = STORE_OK;
+
+    units.batch = batch == 0 ? 1 : batch > EPOCH_BATCH ? EPOCH_BATCH : batch;
+    units.numbers = arena_array(view->arena, (epochs->count + HOLES_MAX) * units.batch,
+                                sizeof units.numbers[0]);
+    for (size_t i = 0; !result && i < epochs->count; i++)
+        result = add_changed(view->before, view->content->id, epochs->numbers[i], unit, &units);
+    for (size_t i = 0; !result && i < view->hole_count; i++)
+        if (view->holes[i].epoch > older)
+            result = add_cleared(view, &view->holes[i], unit, &units);
+    if (result)
+        return result;
+    sort(&units);
+    *ret_units = units;
+    return STORE_OK;
+}
+
+/* ---- difference ---- */
+
+/* Walks over both in one pass, from one end of a part to the next. */
+static bool add_difference(struct list *list, uint64_t stamp, const struct parts *older,
+                           const struct parts *newer, uint64_t start, uint64_t end)
+{
+    size_t o = 0, n = 0;
+
+    while (start < end) {
+        const struct part *was, *is;
+        uint64_t until = end;
+
+        while (o < older->count && older->items[o].end <= start)
+            o++;
+        while (n < newer->count && newer->items[n].end <= start)
+            n++;
+        was = o < older->count ? &older->items[o] : NULL;
+        is = n < newer->count ? &newer->items[n] : NULL;
+        if (was)
+            until = start < was->start ? was->start : was->end;
+        if (is && (start < is->start ? is->start : is->end) < until)
+            until = start < is->start ? is->start : is->end;
+        if (was && was->start > start)
+            was = NULL;
+        if (is && is->start > start)
+            is = NULL;
+        if (is && is->stamp > stamp &&
+            !list_add(list, (struct content_range){ start, until, false }))
+            return false;
+        if (was && !is && !list_add(list, (struct content_range){ start, until, true }))
+            return false;
+        start = until;
+    }
+    return true;
+}
+
+static enum store_result add_unit(struct list *list, const struct sparse_view *older,
+                                  const struct sparse_view *newer, uint64_t unit)
+{
+    struct parts was, is;
+    enum store_result result = sparse_unit(older, unit, &was);
+
+    if (!result)
+        result = sparse_unit(newer, unit, &is);
+    if (result)
+        return result;
+    return add_difference(list, older->content->stamp, &was, &is, unit * UNIT_BYTES,
+                          (unit + 1) * UNIT_BYTES)
+               ? STORE_OK
+               : STORE_NOT_FOUND;
+}
+
+/* returns STORE_NOT_FOUND when the list is full or at its end */
+static enum store_result add_units(struct list *list, const struct sparse_view *older,
+                                   const struct sparse_view *newer, const struct units *units,
+                                   unsigned *looked)
+{
+    for (size_t i = 0; i < units->count; i++) {
+        uint64_t unit = units->numbers[i];
+        enum store_result result;
+
+        if (unit * UNIT_BYTES >= list->end)
+            return STORE_NOT_FOUND;
+        if ((*looked)++ == UNITS_MAX) {
+            list->out.next = unit * UNIT_BYTES;
+            return STORE_NOT_FOUND;
+        }
+        result = add_unit(list, older, newer, unit);
+        if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
+enum store_result content_difference(struct snapshot *before, struct arena *arena,
+                                     const struct content *older, const struct content *content,
+                                     uint64_t start, uint64_t end, size_t max,
+                                     struct content_ranges *ret_ranges)
+{
+    struct list list = { .arena = arena, .max = max, .start = start, .end = end };
+    struct units units = { .end = start / UNIT_BYTES };
+    struct sparse_view was, is;
+    struct epochs epochs;
+    unsigned looked = 0;
+    enum store_result result = sparse_view_open(before, arena, older, &was);
+
+    list.out.next = UINT64_MAX;
+    if (!result)
+        result = sparse_view_open(before, arena, content, &is);
+    if (!result)
+        result = find_epochs(&is, older->epoch, &epochs);
+    while (!result && units.end != UINT64_MAX && units.end * UNIT_BYTES < end) {
+        result = changed_units(&is, older->epoch, &epochs, units.end, &units);
+        if (!result)
+            result = add_units(&list, &was, &is, &units, &looked);
+    }
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    *ret_ranges = list.out;
+    return STORE_OK;
+}

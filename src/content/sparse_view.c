@@ -1,0 +1,261 @@
+/* Sparse contents as one generation sees them. */
+#include <assert.h>
+
+#include "base/endian.h"
+#include "content/sparse.h"
+
+/* ---- parts ---- */
+
+static void grow(struct parts *parts)
+{
+    size_t capacity = parts->capacity > 0 ? 2 * parts->capacity : 8;
+    struct part *grown;
+
+    if (parts->count < parts->capacity)
+        return;
+    grown = arena_array(parts->arena, capacity, sizeof grown[0]);
+    if (parts->count > 0)
+        memcpy(grown, parts->items, parts->count * sizeof grown[0]);
+    parts->items = grown;
+    parts->capacity = capacity;
+}
+
+static void insert_at(struct parts *parts, size_t index, const struct part *part)
+{
+    grow(parts);
+    memmove(parts->items + index + 1, parts->items + index,
+            (parts->count - index) * sizeof parts->items[0]);
+    parts->items[index] = *part;
+    parts->count++;
+}
+
+void parts_append(struct parts *parts, const struct part *part)
+{
+    assert(parts->count == 0 || parts->items[parts->count - 1].end <= part->start);
+    insert_at(parts, parts->count, part);
+}
+
+/* The part without its first bytes. */
+static struct part part_from(struct part part, uint64_t start)
+{
+    assert(start > part.start && start < part.end);
+    if (part.bytes)
+        part.bytes += start - part.start;
+    part.piece_offset += (uint32_t)(part.piece ? start - part.start : 0);
+    part.start = start;
+    return part;
+}
+
+void parts_cut(struct parts *parts, uint64_t start, uint64_t end)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < parts->count; i++) {
+        struct part part = parts->items[i];
+
+        if (part.start < start && part.end > end) { /* in two */
+            struct part rest = part_from(part, end);
+
+            assert(kept == i);
+            parts->items[i].end = start;
+            insert_at(parts, i + 1, &rest);
+            return;
+        }
+        if (part.start >= start && part.end <= end)
+            continue;
+        if (part.start < start && part.end > start)
+            part.end = start;
+        else if (part.start >= start && part.start < end)
+            part = part_from(part, end);
+        parts->items[kept++] = part;
+    }
+    parts->count = kept;
+}
+
+void parts_insert(struct parts *parts, const struct part *part)
+{
+    size_t index = 0;
+
+    parts_cut(parts, part->start, part->end);
+    while (index < parts->count && parts->items[index].start < part->start)
+        index++;
+    insert_at(parts, index, part);
+}
+
+/* ---- the view ---- */
+
+enum store_result sparse_view_open(struct snapshot *before, struct arena *arena,
+                                   const struct content *content, struct sparse_view *ret_view)
+{
+    struct sparse_view view = { .before = before, .arena = arena, .content = content };
+    enum store_result result;
+    size_t count = 0;
+
+    assert(content->form == CONTENT_SPARSE);
+    if (content->has_holes) {
+        result = sparse_read_holes(before, arena, content->id, view.holes, &count);
+        if (result)
+            return result;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (view.holes[i].epoch <= content->epoch)
+            view.holes[view.hole_count++] = view.holes[i];
+    *ret_view = view;
+    return STORE_OK;
+}
+
+void sparse_cut_hole(const struct hole *hole, struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const struct part *part = &parts->items[i];
+        uint64_t start = part->start > hole->start ? part->start : hole->start;
+        uint64_t end = part->end < hole->end ? part->end : hole->end;
+
+        if (part->stamp >= hole->stamp || start >= end)
+            continue;
+        parts_cut(parts, start, end);
+        i = SIZE_MAX; /* again from the beginning: indexes have changed */
+    }
+}
+
+void sparse_cut_holes(const struct sparse_view *view, struct parts *parts)
+{
+    for (size_t i = 0; i < view->hole_count; i++)
+        sparse_cut_hole(&view->holes[i], parts);
+}
+
+/* The newest version whose epoch is at most the view's. */
+static enum store_result find_version(const struct sparse_view *view, enum sparse_kind kind,
+                                      uint64_t number, struct record *ret_record)
+{
+    char room[SPARSE_KEY_SIZE];
+    struct bytes key = sparse_key(view->content->id, kind, number, view->content->epoch, room);
+    enum store_result result;
+    struct scan *scan;
+
+    if (view->content->epoch == 0)
+        return snapshot_get(view->before, RECORD_INNER, key, view->arena, ret_record);
+    scan = scan_open(view->before, RECORD_INNER, bytes_of(room, SPARSE_NUMBER_END), key);
+    result = scan_next(scan, view->arena, ret_record);
+    scan_close(scan);
+    return result;
+}
+
+enum store_result sparse_version(const struct sparse_view *view, enum sparse_kind kind,
+                                 uint64_t number, struct version *ret_version)
+{
+    enum store_result result;
+    struct record record;
+
+    *ret_version = (struct version){ .parts = { .arena = view->arena } };
+    if (kind == SPARSE_UNIT && !view->content->has_units)
+        return STORE_OK;
+    result = find_version(view, kind, number, &record);
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    if (!sparse_decode(&record, view->arena, ret_version))
+        return content_damaged(view->content->id, number, "page or unit");
+    return STORE_OK;
+}
+
+/* ---- a unit ---- */
+
+/* Adds what the view sees of the unit's pages. Versions are passed over one by one where there are
+ * few; a page with many is left with a new scan. */
+static enum store_result add_pages(const struct sparse_view *view, uint64_t unit,
+                                   struct parts *parts)
+{
+    const uint64_t id = view->content->id, end = (unit + 1) * PAGES_OF_UNIT;
+    uint64_t next = unit * PAGES_OF_UNIT; /* the page looked for */
+    enum store_result result = STORE_OK;
+
+    while (!result && next < end) {
+        char room[SPARSE_KEY_SIZE];
+        struct bytes from = sparse_key(id, SPARSE_PAGE, next, view->content->epoch, room);
+        struct scan *scan =
+            scan_open(view->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+
+        for (int passed = 0; passed < 8;) {
+            struct version version;
+            struct record record;
+            uint64_t page;
+
+            result = scan_next(scan, view->arena, &record);
+            if (result)
+                break;
+            if (!sparse_decode(&record, view->arena, &version)) {
+                result = content_damaged(id, next, "page");
+                break;
+            }
+            page = be64_get(record.key.ptr + SPARSE_PREFIX);
+            if (page >= end) {
+                result = STORE_NOT_FOUND;
+                break;
+            }
+            if (page < next || version.epoch > view->content->epoch) {
+                next = page > next ? page : next;
+                passed++;
+                continue;
+            }
+            for (size_t i = 0; i < version.parts.count; i++)
+                parts_insert(parts, &version.parts.items[i]);
+            next = page + 1;
+        }
+        scan_close(scan);
+    }
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+enum store_result sparse_unit(const struct sparse_view *view, uint64_t unit,
+                              struct parts *ret_parts)
+{
+    struct version version;
+    enum store_result result = sparse_version(view, SPARSE_UNIT, unit, &version);
+
+    if (!result)
+        result = add_pages(view, unit, &version.parts);
+    if (result)
+        return result;
+    sparse_cut_holes(view, &version.parts);
+    *ret_parts = version.parts;
+    return STORE_OK;
+}
+
+enum store_result sparse_next_number(const struct sparse_view *view, enum sparse_kind kind,
+                                     uint64_t number, uint64_t last, uint64_t *ret_number)
+{
+    char room[SPARSE_KEY_SIZE];
+    struct bytes from = sparse_key(view->content->id, kind, number, UINT32_MAX, room);
+    enum store_result result;
+    struct record record;
+    struct scan *scan = scan_open(view->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
+
+    result = scan_next(scan, NULL, &record);
+    if (!result && record.key.len != SPARSE_KEY_SIZE)
+        result = content_damaged(view->content->id, number, "key of a page or unit");
+    if (!result)
+        *ret_number = be64_get(record.key.ptr + SPARSE_PREFIX);
+    scan_close(scan);
+    return !result && *ret_number > last ? STORE_NOT_FOUND : result;
+}
+
+enum store_result sparse_next_unit(const struct sparse_view *view, uint64_t unit,
+                                   uint64_t *ret_unit)
+{
+    uint64_t page = 0, other = 0;
+    enum store_result pages =
+        sparse_next_number(view, SPARSE_PAGE, unit * PAGES_OF_UNIT, UINT64_MAX, &page);
+    enum store_result units = STORE_NOT_FOUND;
+
+    if (pages && pages != STORE_NOT_FOUND)
+        return pages;
+    if (view->content->has_units)
+        units = sparse_next_number(view, SPARSE_UNIT, unit, UINT64_MAX, &other);
+    if (units && units != STORE_NOT_FOUND)
+        return units;
+    if (pages && units)
+        return STORE_NOT_FOUND;
+    page /= PAGES_OF_UNIT;
+    *ret_unit = units || (!pages && page < other) ? page : other;
+    return STORE_OK;
+}

@@ -1,0 +1,388 @@
+/* Changes of sparse contents: writing, clearing, resizing, snapshots. */
+#include <assert.h>
+
+#include "base/endian.h"
+#include "content/sparse_write.h"
+
+/* A range up to this length is cleared record by record, in the change itself. */
+#define CLEARED_AT_ONCE (16u * UNIT_BYTES)
+
+struct content content_sparse(uint64_t id, uint64_t length)
+{
+    assert(id > 0 && length <= INT64_MAX);
+    return (struct content){ .id = id, .length = length, .form = CONTENT_SPARSE, .stamp = id };
+}
+
+/* ---- versions ---- */
+
+struct parts parts_copy(const struct parts *parts)
+{
+    struct parts copy = { .arena = parts->arena };
+
+    for (size_t i = 0; i < parts->count; i++)
+        parts_append(&copy, &parts->items[i]);
+    return copy;
+}
+
+static uint64_t unit_of(enum sparse_kind kind, uint64_t number)
+{
+    return kind == SPARSE_UNIT ? number : number / PAGES_OF_UNIT;
+}
+
+void sparse_replace(const struct sparse_writer *writer, enum sparse_kind kind, uint64_t number,
+                    const struct version *old, const struct parts *parts)
+{
+    bool is_seen = old->found && writer->has_older && old->epoch <= writer->older;
+    bool hides = parts->count > 0 || writer->epoch > 0; /* versions of older epochs, if any */
+    char room[SPARSE_KEY_SIZE];
+
+    if (old->found && !is_seen) {
+        sparse_release(writer->changes, old);
+        if (old->epoch != writer->epoch || !hides)
+            changes_delete(writer->changes, RECORD_INNER,
+                           sparse_key(writer->id, kind, number, old->epoch, room));
+    }
+    if (hides)
+        sparse_put(writer->changes, writer->id, kind, number, writer->epoch, writer->joins_above,
+                   parts);
+    if (writer->has_older && !(old->found && old->epoch == writer->epoch))
+        sparse_note_changed(writer->changes, writer->id, writer->epoch, unit_of(kind, number));
+}
+
+/* Takes the range from a page or unit, if it has bytes there. */
+static enum store_result cut(const struct sparse_writer *writer, enum sparse_kind kind,
+                             uint64_t number, uint64_t start, uint64_t end)
+{
+    struct version version;
+    struct parts parts;
+    enum store_result result = sparse_version(writer->view, kind, number, &version);
+    bool overlaps = false;
+
+    if (result || !version.found)
+        return result;
+    for (size_t i = 0; i < version.parts.count; i++)
+        overlaps =
+            overlaps || (version.parts.items[i].start < end && version.parts.items[i].end > start);
+    if (!overlaps)
+        return STORE_OK;
+    parts = parts_copy(&version.parts);
+    sparse_cut_holes(writer->view, &parts);
+    parts_cut(&parts, start, end);
+    sparse_replace(writer, kind, number, &version, &parts);
+    return STORE_OK;
+}
+
+/* Takes the range, which lies in one unit, from the unit's pages. */
+static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t start, uint64_t end)
+{
+    uint64_t page = start / PAGE_BYTES, last = (end - 1) / PAGE_BYTES;
+
+    for (;; page++) {
+        enum store_result result = sparse_next_number(writer->view, SPARSE_PAGE, page, last, &page);
+
+        if (!result)
+            result = cut(writer, SPARSE_PAGE, page, start, end);
+        if (result)
+            return result == STORE_NOT_FOUND ? STORE_OK : result;
+    }
+}
+
+/* ---- writing ---- */
+
+static enum store_result write_page(const struct sparse_writer *writer, uint64_t page,
+                                    const struct part *part)
+{
+    struct version version;
+    struct parts parts;
+    enum store_result result = sparse_version(writer->view, SPARSE_PAGE, page, &version);
+
+    if (result)
+        return result;
+    parts = parts_copy(&version.parts);
+    sparse_cut_holes(writer->view, &parts);
+    parts_insert(&parts, part);
+    sparse_replace(writer, SPARSE_PAGE, page, &version, &parts);
+    return STORE_OK;
+}
+
+static enum store_result write_inline(const struct sparse_writer *writer, uint64_t offset,
+                                      struct bytes data)
+{
+    uint64_t at = offset, end = offset + data.len;
+
+    for (uint64_t unit = at / UNIT_BYTES; unit <= (end - 1) / UNIT_BYTES; unit++) {
+        enum store_result result = cut(writer, SPARSE_UNIT, unit, offset, end);
+
+        if (result)
+            return result;
+    }
+    while (at < end) {
+        uint64_t page = at / PAGE_BYTES, page_end = (page + 1) * PAGE_BYTES;
+        struct part part = { .start = at, .stamp = writer->stamp };
+        enum store_result result;
+
+        part.end = end < page_end ? end : page_end;
+        part.bytes = data.ptr + (at - offset);
+        result = write_page(writer, page, &part);
+        if (result)
+            return result;
+        at = part.end;
+    }
+    return STORE_OK;
+}
+
+/* What the pieces, which begin at `offset`, have of the unit. */
+static void insert_pieces(const struct sparse_writer *writer, uint64_t unit, uint64_t offset,
+                          const struct body *body, struct parts *parts)
+{
+    uint64_t unit_start = unit * UNIT_BYTES, unit_end = unit_start + UNIT_BYTES;
+
+    for (size_t i = 0; i < body->piece_count && offset < unit_end; i++) {
+        const struct piece *piece = &body->pieces[i];
+        uint64_t end = offset + piece->length;
+        struct part part = { .start = offset, .end = end, .stamp = writer->stamp, .piece = piece };
+
+        if (end > unit_start) {
+            if (part.start < unit_start) {
+                part.piece_offset = (uint32_t)(unit_start - part.start);
+                part.start = unit_start;
+            }
+            part.end = part.end < unit_end ? part.end : unit_end;
+            parts_insert(parts, &part);
+        }
+        offset = end;
+    }
+}
+
+static enum store_result write_pieces(const struct sparse_writer *writer, uint64_t offset,
+                                      const struct body *body)
+{
+    uint64_t end = offset + body->length;
+
+    for (uint64_t unit = offset / UNIT_BYTES; unit <= (end - 1) / UNIT_BYTES; unit++) {
+        uint64_t unit_start = unit * UNIT_BYTES, unit_end = unit_start + UNIT_BYTES;
+        uint64_t from = offset > unit_start ? offset : unit_start;
+        struct version version;
+        struct parts parts;
+        enum store_result result = cut_pages(writer, from, end < unit_end ? end : unit_end);
+
+        if (!result)
+            result = sparse_version(writer->view, SPARSE_UNIT, unit, &version);
+        if (result)
+            return result;
+        parts = parts_copy(&version.parts);
+        sparse_cut_holes(writer->view, &parts);
+        insert_pieces(writer, unit, offset, body, &parts);
+        sparse_replace(writer, SPARSE_UNIT, unit, &version, &parts);
+    }
+    return STORE_OK;
+}
+
+static struct sparse_writer writer_of(const struct sparse_view *view, struct changes *changes,
+                                      uint64_t stamp)
+{
+    const struct content *content = view->content;
+
+    assert(stamp > content->stamp);
+    return (struct sparse_writer){
+        .view = view,
+        .changes = changes,
+        .id = content->id,
+        .stamp = stamp,
+        .epoch = content->epoch,
+        .joins_above = content->sealed_at,
+        .has_older = content->kept > 0,
+        .older = content->kept > 0 ? content->kept - 1 : 0,
+    };
+}
+
+enum store_result content_write(struct snapshot *before, struct changes *changes,
+                                struct arena *arena, struct content *content, uint64_t stamp,
+                                uint64_t offset, const struct body *body)
+{
+    struct sparse_writer writer;
+    struct sparse_view view;
+    enum store_result result;
+
+    assert(body->length > 0 && offset <= INT64_MAX - body->length);
+    result = sparse_view_open(before, arena, content, &view);
+    if (result)
+        return result;
+    writer = writer_of(&view, changes, stamp);
+    result = body->piece_count > 0 ? write_pieces(&writer, offset, body)
+                                   : write_inline(&writer, offset, body->inline_bytes);
+    if (result)
+        return result;
+    content->stamp = stamp;
+    content->has_units = content->has_units || body->piece_count > 0;
+    if (content->length < offset + body->length)
+        content->length = offset + body->length;
+    return STORE_OK;
+}
+
+/* ---- clearing ---- */
+
+static enum store_result clear_now(const struct sparse_writer *writer, uint64_t start, uint64_t end)
+{
+    for (uint64_t unit = start / UNIT_BYTES; unit <= (end - 1) / UNIT_BYTES; unit++) {
+        uint64_t unit_start = unit * UNIT_BYTES, unit_end = unit_start + UNIT_BYTES;
+        uint64_t from = start > unit_start ? start : unit_start;
+        uint64_t to = end < unit_end ? end : unit_end;
+        enum store_result result = cut(writer, SPARSE_UNIT, unit, from, to);
+
+        if (!result)
+            result = cut_pages(writer, from, to);
+        if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
+/* Notes a large hole; its records are deleted later. Takes the place of smaller ones of its epoch. */
+static enum store_result add_hole(const struct sparse_writer *writer, uint64_t start, uint64_t end)
+{
+    const struct sparse_view *view = writer->view;
+    struct hole holes[HOLES_MAX + 1];
+    size_t count = 0;
+
+    for (size_t i = 0; i < view->hole_count; i++) {
+        const struct hole *hole = &view->holes[i];
+
+        if (hole->epoch != writer->epoch || hole->start < start || hole->end > end)
+            holes[count++] = *hole;
+    }
+    if (count == HOLES_MAX)
+        return STORE_SHORTAGE;
+    holes[count++] = (struct hole){ start, end, writer->stamp, writer->epoch };
+    sparse_put_holes(writer->changes, writer->id, holes, count);
+    backlog_add_hole(writer->changes, writer->id, writer->stamp);
+    return STORE_OK;
+}
+
+enum store_result content_clear(struct snapshot *before, struct changes *changes,
+                                struct arena *arena, struct content *content, uint64_t stamp,
+                                uint64_t offset, uint64_t length, bool *ret_more)
+{
+    struct sparse_writer writer;
+    struct sparse_view view;
+    enum store_result result;
+
+    assert(length > 0 && offset <= content->length && length <= content->length - offset);
+    result = sparse_view_open(before, arena, content, &view);
+    if (result)
+        return result;
+    writer = writer_of(&view, changes, stamp);
+    if (length <= CLEARED_AT_ONCE) {
+        result = clear_now(&writer, offset, offset + length);
+    } else {
+        result = add_hole(&writer, offset, offset + length);
+        content->has_holes = true;
+        *ret_more = true;
+    }
+    if (!result)
+        content->stamp = stamp;
+    return result;
+}
+
+enum store_result content_resize(struct snapshot *before, struct changes *changes,
+                                 struct arena *arena, struct content *content, uint64_t stamp,
+                                 uint64_t length, bool *ret_more)
+{
+    enum store_result result = STORE_OK;
+
+    assert(length <= INT64_MAX);
+    if (length < content->length)
+        result = content_clear(before, changes, arena, content, stamp, length,
+                               content->length - length, ret_more);
+    if (result)
+        return result;
+    content->stamp = stamp;
+    content->length = length;
+    return STORE_OK;
+}
+
+/* ---- generations ---- */
+
+static struct bytes generation_key(uint64_t id, uint32_t generation, char room[GENERATION_KEY_SIZE])
+{
+    room[0] = 'g';
+    be64_put(room + 1, id);
+    be32_put(room + SPARSE_PREFIX, generation);
+    return bytes_of(room, GENERATION_KEY_SIZE);
+}
+
+struct content content_snapshot(struct changes *changes, struct content *content)
+{
+    static const char version = GENERATION_VERSION;
+    char room[GENERATION_KEY_SIZE];
+    struct content snapshot = *content;
+
+    assert(content->form == CONTENT_SPARSE && content->epoch < GENERATION_NEWEST - 1);
+    changes_put(changes, RECORD_INNER, generation_key(content->id, content->epoch, room),
+                bytes_of(&version, 1), NULL, 0);
+    changes_put(changes, RECORD_INNER, generation_key(content->id, GENERATION_NEWEST, room),
+                bytes_of(&version, 1), NULL, 0);
+    content->sealed_at = content->stamp;
+    content->kept = ++content->epoch;
+    return snapshot;
+}
+
+enum store_result sparse_neighbours(struct snapshot *before, uint64_t id, uint32_t generation,
+                                    struct neighbours *ret_neighbours)
+{
+    char room[GENERATION_KEY_SIZE];
+    struct neighbours found = { .has_older = false };
+    enum store_result result;
+    struct record record;
+    struct scan *scan;
+
+    generation_key(id, 0, room);
+    scan = scan_open(before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), bytes_of("", 0));
+    while ((result = scan_next(scan, NULL, &record)) == STORE_OK && !found.has_newer) {
+        uint32_t kept;
+
+        if (record.key.len != GENERATION_KEY_SIZE) {
+            result = content_damaged(id, 0, "key of a generation");
+            break;
+        }
+        kept = be32_get(record.key.ptr + SPARSE_PREFIX);
+        if (kept < generation) {
+            found.has_older = true;
+            found.older = kept;
+        } else if (kept > generation) {
+            found.has_newer = true;
+            found.newer = kept;
+        }
+    }
+    scan_close(scan);
+    *ret_neighbours = found;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+enum store_result content_snapshot_delete(struct snapshot *before, struct changes *changes,
+                                          const struct content *snapshot, struct content *newest,
+                                          bool *ret_more)
+{
+    char room[GENERATION_KEY_SIZE];
+    struct neighbours around;
+    enum store_result result = sparse_neighbours(before, snapshot->id, snapshot->epoch, &around);
+
+    if (result)
+        return result;
+    changes_delete(changes, RECORD_INNER, generation_key(snapshot->id, snapshot->epoch, room));
+    backlog_add_generation(changes, snapshot->id, snapshot->epoch);
+    *ret_more = true;
+    if (newest && newest->kept == snapshot->epoch + 1)
+        newest->kept = around.has_older ? around.older + 1 : 0;
+    return STORE_OK;
+}
+
+void content_newest_delete(struct changes *changes, const struct content *newest, bool *ret_more)
+{
+    char room[GENERATION_KEY_SIZE];
+
+    if (newest->epoch > 0)
+        changes_delete(changes, RECORD_INNER, generation_key(newest->id, GENERATION_NEWEST, room));
+    backlog_add_generation(changes, newest->id, GENERATION_NEWEST);
+    *ret_more = true;
+}
