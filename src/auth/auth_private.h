@@ -39,7 +39,7 @@ enum standard_header {
     STANDARD_HEADERS
 };
 
-/* What one pass over a request's headers found. All in the request or the arena. */
+/* The headers of a request that are signed, collected in one pass. All in the request or the arena. */
 struct signed_headers {
     struct bytes standard[STANDARD_HEADERS]; /* ptr NULL when absent */
     struct bytes authorization;
@@ -64,7 +64,7 @@ struct bytes string_to_sign(struct arena *arena, const struct request *request,
                             const struct signed_headers *headers, const struct auth_target *target,
                             enum auth_scheme scheme, unsigned form);
 
-/* ---- the resource, as it stands in the string (resource.c) ---- */
+/* ---- the canonicalized resource (resource.c) ---- */
 
 /* Is the account named with "-secondary" in the path? */
 bool resource_has_secondary(const struct auth_target *target);

@@ -6,12 +6,12 @@
  * case, and tokens (rfc: 9110 5.6.2). semantics 10.3 */
 #include "auth/auth_private.h"
 
-static bool is_passed_over(char c)
+static bool is_ignored(char c)
 {
     return c == '-' || c == '\'';
 }
 
-/* Rank of what is not passed over; 0 is the end of a name. */
+/* Rank of a character that is not ignored; 0 is the end of a name. */
 static unsigned rank(char c)
 {
     static const char signs[] = "!#$%&*.^_`|~+";
@@ -27,12 +27,12 @@ static unsigned rank(char c)
 
 static unsigned next_rank(struct bytes name, size_t *at)
 {
-    while (*at < name.len && is_passed_over(name.ptr[*at]))
+    while (*at < name.len && is_ignored(name.ptr[*at]))
         ++*at;
     return *at < name.len ? rank(name.ptr[(*at)++]) : 0;
 }
 
-/* Of names that are equal but for what is passed over. */
+/* The order of names that differ only in characters that are ignored. */
 static int order_of_hyphens(struct bytes a, struct bytes b)
 {
     size_t i = 0;

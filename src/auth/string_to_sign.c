@@ -26,7 +26,7 @@ static const struct bytes standard_names[STANDARD_HEADERS] = {
     [RANGE] = BYTES("range"),
 };
 
-/* Of a header that was sent twice the first counts, as for request_header(). */
+/* The first of several headers of one name counts, as for request_header(). */
 static void keep_first(struct bytes *slot, struct bytes value)
 {
     if (!slot->ptr)
@@ -97,7 +97,7 @@ static bool is_before(const struct signed_headers *headers, const char *version)
            bytes_compare(headers->ms_version, bytes_from_string(version)) < 0;
 }
 
-/* What stands for a header in the string. */
+/* The value that is signed for a header. */
 static struct bytes signed_value(const struct signed_headers *headers, enum standard_header which)
 {
     static const struct bytes nothing = BYTES("");
@@ -262,7 +262,7 @@ static void add_table(struct text *out, const struct request *request,
     resource_add_component(out, request->query);
 }
 
-/* About what the string takes, so that it grows at most once. */
+/* An estimate of the string's length, so that it grows at most once. */
 static size_t size_hint(const struct request *request, const struct signed_headers *headers,
                         const struct auth_target *target)
 {

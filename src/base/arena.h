@@ -2,7 +2,7 @@
  *
  * Allocation is a pointer bump; nothing is freed alone; everything goes at once.
  * Advantage: no ownership questions inside an exchange. Disadvantage: what is thrown away early
- * stays until the end, so bulk bytes never go here, and limits are checked at the door.
+ * stays until the end, so bulk bytes never go here, and limits are checked when a request arrives.
  * An arena belongs to one thread at a time. Exceeding its cap, or no memory, ends the process:
  * both are bugs or a dying machine, never an answer to a client. */
 #ifndef LAGRA_BASE_ARENA_H
@@ -18,7 +18,7 @@ struct arena;
 struct arena *arena_new(size_t cap_bytes);
 void arena_free(struct arena *arena);
 
-/* A place to go back to: all that was allocated after arena_mark() is gone after arena_rewind(). */
+/* A position in the arena: arena_rewind() frees all that was allocated after arena_mark(). */
 struct arena_mark {
     void *chunk;
     size_t used;
@@ -26,7 +26,7 @@ struct arena_mark {
 struct arena_mark arena_mark(const struct arena *arena);
 void arena_rewind(struct arena *arena, struct arena_mark mark);
 
-/* Zeroed, aligned for any type. size 0 gives a valid pointer. */
+/* Zeroed, aligned for any type. size 0 returns a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size);
 /* Not zeroed, byte aligned. */
 char *arena_bytes(struct arena *arena, size_t size);

@@ -1,7 +1,7 @@
 /* A run of bytes that somebody else owns: the string type of Lagra.
  *
  * Not NUL-terminated; ptr may be NULL only when len is 0. A NULL ptr means "absent" where a
- * function says so (a header that was not sent), an empty run with a ptr means "present, empty".
+ * function documents it (a header that was not sent), an empty run with a ptr means "present, empty".
  * Any thread. */
 #ifndef LAGRA_BASE_BYTES_H
 #define LAGRA_BASE_BYTES_H
@@ -63,7 +63,7 @@ void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *re
  * Returns false otherwise; *ret_value is then untouched. */
 bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value);
 
-/* Value of a hexadecimal digit of either case; -1: it is none. */
+/* Value of a hexadecimal digit of either case; -1 for another character. */
 int bytes_hex_digit(char c);
 
 /* Constant time in the content (not in the length): for signatures and keys. */

@@ -1,8 +1,8 @@
 /* The codec of record values. A value is: version byte, then fields in the order its owner wrote
  * them. Integers are varints (LEB128), bytes are length + bytes, fixed arrays are raw. A newer
- * program reads older data: the owner looks at the version first. Reading never trusts: a short or
- * overlong value makes the reader `bad`, all later reads give zeros, and the owner
- * checks decoder_ok() once at the end. */
+ * program reads older data: the owner looks at the version first. The reader trusts nothing: a short or
+ * overlong value marks it `bad`, all later reads return zeros, and the owner checks decoder_ok() once
+ * at the end. */
 #ifndef LAGRA_BASE_CODEC_H
 #define LAGRA_BASE_CODEC_H
 
@@ -12,7 +12,7 @@
 void encode_u8(struct text *out, uint8_t value);
 void encode_u64(struct text *out, uint64_t value); /* varint */
 void encode_fixed(struct text *out, const void *from, size_t size);
-/* Absent (NULL ptr) is kept apart from empty. */
+/* Absent (NULL ptr) and empty stay distinct. */
 void encode_bytes(struct text *out, struct bytes value);
 
 struct decoder {

@@ -8,7 +8,7 @@
  *   kill  the process kills itself there with SIGKILL
  *
  * Control requests, to any blob port, unauthenticated:
- *   POST /$lagra/gate/NAME      lets go
+ *   POST /$lagra/gate/NAME      resumes what is stopped there
  *   GET /$lagra/gate/NAME       200 with the number of exchanges stopped there, as text
  *   POST /$lagra/clock/SECONDS  clock_advance()
  *   POST /$lagra/collect        store_collect_now(), answers the usage as "name=value" lines */

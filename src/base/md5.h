@@ -11,7 +11,7 @@
 
 #define MD5_SIZE        16
 #define MD5_BLOCK_BYTES 64
-#define MD5_LANES       8 /* streams that are summed up at the cost of one */
+#define MD5_LANES       8 /* streams that are hashed at the cost of one */
 
 struct md5_stream {
     uint32_t state[4];
@@ -23,9 +23,9 @@ void md5_stream_init(struct md5_stream *stream);
 /* Adds data[i] to *streams[i]; each stream at most once in the list. Lengths may differ, but what
  * is longer than the others goes on with fewer lanes. Any thread. */
 void md5_update_many(struct md5_stream *const streams[], const struct bytes data[], size_t count);
-/* Spends the stream: it must be initialized again before further use. */
+/* Ends the stream: it must be initialized again before further use. */
 void md5_stream_digest(struct md5_stream *stream, uint8_t ret_digest[MD5_SIZE]);
-/* Of bytes that are all here. */
+/* MD5 of bytes that are all in memory. */
 void md5_of(struct bytes data, uint8_t ret_digest[MD5_SIZE]);
 
 #endif

@@ -11,7 +11,7 @@ void xml_begin(struct text *out);
 /* "<name>" and "</name>": name may hold attributes for open. */
 void xml_open(struct text *out, const char *name);
 void xml_close(struct text *out, const char *name);
-/* <name>escaped value</name>; an empty value gives <name /> as Azure does. */
+/* <name>escaped value</name>; for an empty value <name />, as Azure writes it. */
 void xml_element(struct text *out, const char *name, struct bytes value);
 void xml_element_string(struct text *out, const char *name, const char *value);
 void xml_element_u64(struct text *out, const char *name, uint64_t value);

@@ -13,6 +13,7 @@
 #ifndef LAGRA_BLOB_BLOB_H
 #define LAGRA_BLOB_BLOB_H
 
+#include "base/md5.h"
 #include "service/decision.h"
 
 struct service;
@@ -65,7 +66,6 @@ bool container_decode(struct bytes value, struct container *ret_container);
 enum blob_type { BLOB_BLOCK, BLOB_PAGE, BLOB_APPEND };
 enum access_tier { TIER_NONE, TIER_HOT, TIER_COOL, TIER_COLD, TIER_ARCHIVE };
 
-#define MD5_SIZE       16
 #define MD5_STORED_MAX 64
 /* Properties that Put Blob, Put Block List and Set Blob Properties set together. */
 struct http_properties {

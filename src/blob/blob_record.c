@@ -207,7 +207,7 @@ enum error blob_begin_change(struct decision *d, struct blob *ret_blob)
         return E_BlobArchived;
     blob.etag = etag_after(blob.etag, d->now);
     blob.modified = d->now;
-    lease_forget_if_over(&blob.lease, d->now);
+    lease_forget_if_ended(&blob.lease, d->now);
     *ret_blob = blob;
     return OK;
 }

@@ -20,7 +20,7 @@ enum error create_blob_begin(struct decision *d, const struct create_blob *given
         return E_BlobArchived;
     if (was) {
         blob.lease = was->lease;
-        lease_forget_if_over(&blob.lease, d->now);
+        lease_forget_if_ended(&blob.lease, d->now);
         /* Overwriting keeps the time of creation, as recorded. decision: 12 */
         if (was->type == BLOB_BLOCK)
             blob.created = was->created;

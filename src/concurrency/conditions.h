@@ -53,12 +53,12 @@ struct condition_headers {
     struct bytes if_unmodified_since;
 };
 
-/* Reads the headers. Any combination and any list is read; whether the operation may be sent it is
- * for conditions_allowed() to say.
+/* Parses the headers. Accepts any combination and any list; conditions_allowed() decides whether the
+ * operation takes it.
  *
  * arena    holds the lists of tags
  * returns  OK
- *          E_InvalidHeaderValue  a date that is none; a list of tags that is none, or has more than
+ *          E_InvalidHeaderValue  a malformed date; a malformed list of tags, or one of more than
  *                                CONDITION_TAGS_MAX */
 enum error conditions_parse(struct arena *arena, const struct condition_headers *headers,
                             struct conditions *ret_conditions);

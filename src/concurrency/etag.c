@@ -1,4 +1,4 @@
-/* ETags as text: Azure's form of the modification time, and entity tags as headers give them.
+/* ETags as text: Azure's form of the modification time, and entity tags as headers have them.
  * rfc: 9110 8.8.3; semantics 0.3 */
 #include "concurrency/etag.h"
 
@@ -38,7 +38,7 @@ static bool is_opaque_tag(struct bytes tag, bool is_bare)
     return !is_bare || tag.len > 0;
 }
 
-/* Tags are compared as text, so only the one spelling that etag_format() gives is ours. */
+/* Tags are compared as text, so only the one spelling that etag_format() writes is ours. */
 static instant value_of(struct bytes tag)
 {
     instant v = 0;

@@ -1,6 +1,6 @@
 /* ETags. An ETag is the modification time: 100 ns ticks in Azure's form, "0x8D6D418B56CFF5B"
  * (upper-case hex, in quotes). Unique and rising per object, also over delete and re-creation,
- * because the clock never gives a tick twice. Pure. semantics 0.3 */
+ * because the clock never returns a tick twice. Pure. semantics 0.3 */
 #ifndef LAGRA_CONCURRENCY_ETAG_H
 #define LAGRA_CONCURRENCY_ETAG_H
 
@@ -16,9 +16,9 @@ struct etag etag_after(struct etag before, instant now);
 #define ETAG_TEXT_SIZE 24
 /* `"0x8D..."`, quotes and NUL included. */
 void etag_format(struct etag etag, char buffer[ETAG_TEXT_SIZE]);
-/* One entity tag as a header gives it: quoted or bare (since 2011-08-18), W/ allowed for comparison
- * with something that never matches. Returns false if it is not a tag at all. A well-formed tag
- * that is not of our form gives v = 0 (matches nothing). */
+/* Parses one entity tag of a header: quoted or bare (since 2011-08-18); W/ is accepted and never
+ * matches. Returns false if the text is not a tag. A well-formed tag of another form than ours sets
+ * v = 0, which matches nothing. */
 bool etag_parse(struct bytes text, struct etag *ret_etag);
 
 #endif

@@ -46,7 +46,7 @@ const char *lease_duration_text(const struct lease *lease, instant now)
 
 /* ---- may the action be carried out ---- */
 
-/* How the ids of a request stand to the id in force (or last in force). */
+/* How the ids of a request relate to the id in force (or last in force). */
 enum ids {
     NO_ID,      /* none given, or the action needs none */
     SAME_ID,    /* the one that counts for the action is the lease's */
@@ -262,7 +262,7 @@ enum error lease_check_read(enum lease_resource of, const struct lease *lease,
     return use_error[of][read_outcome[ids_of(lease, given)][lease_state(lease, now)]];
 }
 
-void lease_forget_if_over(struct lease *lease, instant now)
+void lease_forget_if_ended(struct lease *lease, instant now)
 {
     enum lease_state state = lease_state(lease, now);
 

@@ -77,7 +77,7 @@ struct lease_result {
     int status;      /* 200, 201, 202 */
     bool has_id;     /* answer x-ms-lease-id with the lease's id */
     bool has_time;   /* answer x-ms-lease-time */
-    uint32_t time_s; /* break: until it is broken, rounded up */
+    uint32_t time_s; /* break: until it is broken, rounded down */
 };
 
 /* Raw values of the headers of a lease request; ptr NULL when absent. */
@@ -85,7 +85,7 @@ struct lease_headers {
     struct bytes action, id, proposed, duration, break_period;
 };
 
-/* Reads the headers of a lease request; those that the action does not use are not looked at.
+/* Parses the headers of a lease request; ignores those that the action does not use.
  *
  * arena       holds the guids that the request points to
  * ret_header  always set: the name of the header at fault (static), NULL when OK is returned
@@ -97,7 +97,7 @@ enum error lease_request_parse(struct arena *arena, const struct lease_headers *
                                struct lease_request *ret_request, const char **ret_header);
 
 /* Carries the action out on *lease. On an error *lease is unchanged. That a resource was modified
- * since its lease ran out needs no telling: the write forgot the lease (rule 10).
+ * since its lease expired needs no flag: the write dropped the lease (rule 10).
  *
  * returns  OK
  *          E_LeaseAlreadyPresent                  409: acquire; another one's, or breaking
@@ -118,7 +118,7 @@ enum lease_resource { LEASE_OF_BLOB, LEASE_OF_CONTAINER };
  *          E_LeaseIdMissing, ...OnContainer              412: locked, and no id given
  *          E_LeaseNotPresentWith{Blob,Container}Operation  412: an id, but no lease
  *          E_LeaseIdMismatchWith{Blob,Container}Operation  412: another id than the last in force
- *          E_LeaseLost, ...OnContainer                   412: the id of a lease that is over
+ *          E_LeaseLost, ...OnContainer                   412: the id of a lease that has ended
  * semantics 3.3, 3.4 */
 enum error lease_check_write(enum lease_resource of, const struct lease *lease,
                              const struct guid *given, instant now);
@@ -128,12 +128,12 @@ enum error lease_check_write(enum lease_resource of, const struct lease *lease,
 enum error lease_check_read(enum lease_resource of, const struct lease *lease,
                             const struct guid *given, instant now);
 
-/* What a write does to a lease that is BROKEN or EXPIRED: back to AVAILABLE, id forgotten. Other
- * leases stay. Blobs only: rule 10. */
-void lease_forget_if_over(struct lease *lease, instant now);
+/* Resets a lease that is BROKEN or EXPIRED to AVAILABLE and drops its id, as a write does. Leaves other
+ * leases as they are. Blobs only: rule 10. */
+void lease_forget_if_ended(struct lease *lease, instant now);
 
-/* The stored form (lease_codec.c). What cannot be a lease makes `in` bad and gives one that was
- * never leased. */
+/* The stored form (lease_codec.c). Decoding a malformed lease marks `in` as bad and returns one that
+ * was never leased. */
 void lease_encode(struct text *out, const struct lease *lease);
 void lease_decode(struct decoder *in, struct lease *ret_lease);
 

@@ -43,9 +43,17 @@ static void check_dates(struct bytes text)
 static void check_encodings(struct arena *arena, struct bytes text)
 {
     struct bytes decoded = base64_decode(arena, text);
+    struct bytes lenient = base64_decode_lenient(arena, text);
+    struct bytes query = query_decode(arena, text);
     struct guid id;
 
     if (decoded.ptr && !bytes_equal(base64_encode(arena, decoded), text))
+        abort();
+    if (decoded.ptr && !bytes_equal(lenient, decoded))
+        abort();
+    if (lenient.len > text.len / 4 * 3 + 2 || query.len > text.len)
+        abort();
+    if (!query.ptr != !percent_decode(arena, text).ptr && text.len > 0)
         abort();
     decoded = percent_decode(arena, percent_encode(arena, text, ""));
     if (!bytes_equal(decoded, text))

@@ -251,7 +251,7 @@ static void a_write_forgets_what_is_over(void **state)
         struct lease lease = samples[i].lease;
         bool is_forgotten = is_over(samples[i].state);
 
-        lease_forget_if_over(&lease, NOW);
+        lease_forget_if_ended(&lease, NOW);
         if (is_forgotten)
             assert_int_equal(lease_state(&lease, NOW), LEASE_AVAILABLE);
         else

@@ -211,7 +211,7 @@ static unsigned check_action(const struct cell *cell)
             if (!is_about(cell->state, &samples[k]))
                 continue;
             if (is_modified)
-                lease_forget_if_over(&before, NOW);
+                lease_forget_if_ended(&before, NOW);
             check_case(cell, &before, second ? second + 2 : cell->code, &request);
             tried++;
         }
@@ -260,7 +260,7 @@ static void check_use_case(const struct cell *cell, const struct use *use,
 
     if (strcmp(error_code(e), code ? code : "") != 0 || (e && error_status(e) != cell->status))
         fail_msg("%s, %s, %s: %s", cell->row, cell->ids, cell->state, error_code(e));
-    lease_forget_if_over(&after, NOW);
+    lease_forget_if_ended(&after, NOW);
     if (cell->then && begins_with(cell->then, "lease forgotten"))
         assert_true(in_state(&after, "available", NULL));
 }
