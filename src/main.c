@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "blob/blob.h"
+#include "check.h"
 #include "options.h"
 #include "print_tables.h"
 #include "queue/queue.h"
@@ -91,11 +92,7 @@ static bool open_accounts(struct running *run)
 
 static bool open_store(struct running *run)
 {
-    struct store_options store_options = {
-        .location = run->options.location,
-        .disk_reserve = (uint64_t)run->options.disk_reserve_mib << 20,
-        .sync = true,
-    };
+    struct store_options store_options = { .location = run->options.location, .sync = true };
     const char *problem = "";
     enum store_result result;
 
@@ -309,5 +306,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     log_aborts();
+    if (options.command == COMMAND_CHECK)
+        return check_run(options.location, options.salvage_to);
     return serve(&options);
 }

@@ -41,7 +41,6 @@ static const struct option_row rows[] = {
     { "workers",               0,  "N",    "threads for each service (one a core)",             MEMBER(workers), SET_COUNT },
     { "maxConnections",        0,  "N",    "at most so many connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
     { "maxConnectionsPerAddress", 0, "N",  "at most so many of them from one address",          MEMBER(connections_per_address_max), SET_COUNT },
-    { "diskReserve",           0,  "MIB",  "refuse what grows while less of the disk is free (512, or a quarter of it)", MEMBER(disk_reserve_mib), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
@@ -64,7 +63,9 @@ static void print_help(void)
     printf("Lagra " LAGRA_VERSION ": a storage server that speaks Azure Storage's REST API.\n\n"
            "  lagra [options]                         serve\n"
            "  lagra operations [--markdown|--json]    print the operation tables\n"
-           "  lagra errors --json                     print the error codes\n\n");
+           "  lagra errors --json                     print the error codes\n"
+           "  lagra check DIR                         read and check all of a data folder\n"
+           "  lagra check --salvage DIR NEW-DIR       save what can be read of a damaged one\n\n");
     for (size_t i = 0; i < ROWS; i++) {
         char left[48];
         char letter[8] = "";
@@ -154,6 +155,23 @@ static const struct option_row *row_of_letter(int letter)
     return NULL;
 }
 
+/* check [--salvage] FOLDER [NEW-FOLDER] */
+static enum options_result parse_check(int argc, char **argv, struct options *options)
+{
+    bool salvages = argc > 2 && strcmp(argv[2], "--salvage") == 0;
+    int first = salvages ? 3 : 2;
+
+    options->command = COMMAND_CHECK;
+    if (argc != first + (salvages ? 2 : 1) || argv[first][0] == '-') {
+        fprintf(stderr, "lagra: check takes a data folder, or --salvage, a data folder and a new "
+                        "one\n");
+        return OPTIONS_WRONG;
+    }
+    options->location = argv[first];
+    options->salvage_to = salvages ? argv[first + 1] : NULL;
+    return OPTIONS_RUN;
+}
+
 /* "operations" and "errors" come first and take --json or --markdown alone. */
 static enum options_result parse_command(int argc, char **argv, struct options *options)
 {
@@ -205,5 +223,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
     };
     if (argc > 1 && (strcmp(argv[1], "operations") == 0 || strcmp(argv[1], "errors") == 0))
         return parse_command(argc, argv, ret_options);
+    if (argc > 1 && strcmp(argv[1], "check") == 0)
+        return parse_check(argc, argv, ret_options);
     return parse_serve(argc, argv, ret_options);
 }

@@ -9,20 +9,20 @@ struct listen_options {
     uint16_t port;
 };
 
-enum command { COMMAND_SERVE, COMMAND_OPERATIONS, COMMAND_ERRORS };
+enum command { COMMAND_SERVE, COMMAND_OPERATIONS, COMMAND_ERRORS, COMMAND_CHECK };
 enum print_form { PRINT_MARKDOWN, PRINT_JSON };
 
 struct options {
     enum command command;
     enum print_form form;
     const char *location;
+    const char *salvage_to; /* of COMMAND_CHECK; NULL: check only */
     struct listen_options blob;
     struct listen_options queue;
     struct listen_options table;
     unsigned workers;                     /* of each service; 0: one a core */
     unsigned connections_max;             /* of each service; 0: the default */
     unsigned connections_per_address_max; /* 0: no limit */
-    unsigned disk_reserve_mib;            /* 0: the default of store.h */
     const char *cert_path;                /* PEM; with key_path: HTTPS */
     const char *key_path;
     const char *debug_path; /* log of every request */

@@ -10,9 +10,8 @@ const HEADER = 7;
 const isRecordFile = (file) => /^records\/(MANIFEST-|\d+\.log$)/.test(file);
 const isTable = (file) => file.endsWith('.sst');
 const isExtent = (file) => file.startsWith('extents/');
-/* RocksDB's own chatter and locks: nothing rests on them, but they are damaged too. */
 
-async function flip(file, offset, bit) {
+export async function flip(file, offset, bit) {
     const handle = await open(file, 'r+');
     const byte = Buffer.alloc(1);
 
@@ -22,7 +21,7 @@ async function flip(file, offset, bit) {
     await handle.close();
 }
 
-async function exchange(file, from, to, size) {
+export async function exchange(file, from, to, size) {
     const handle = await open(file, 'r+');
     const a = Buffer.alloc(size), b = Buffer.alloc(size);
 
@@ -34,7 +33,7 @@ async function exchange(file, from, to, size) {
 }
 
 /** Where the records of a log or MANIFEST begin. */
-function heads(bytes) {
+export function headsOf(bytes) {
     const found = [];
 
     for (let at = 0; at + HEADER <= bytes.length;) {
@@ -52,10 +51,8 @@ function heads(bytes) {
     return found;
 }
 
-/** Where the data blocks of a table may lie: equal runs of bytes will do as well, since what counts is
- *  that something whole stands in another place. Blocks are found by RocksDB's trailer being right only
- *  for real ones, so the index is read. */
-export function blocksOf(bytes) {
+/** The data blocks of a table, with what stands behind each: as its index says. */
+function blocksOf(bytes) {
     const footer = bytes.subarray(bytes.length - 53);
     let at = 1;
     const varint = (from) => {
@@ -86,6 +83,13 @@ export function blocksOf(bytes) {
     return blocks;
 }
 
+/** Data blocks of one size, two by two. */
+export function pairsOf(bytes) {
+    const blocks = blocksOf(bytes);
+
+    return blocks.flatMap((one, i) => blocks.slice(i + 1).filter(({ size }) => size === one.size).map((other) => [one, other]));
+}
+
 /** Damages of one file: { what, apply(copy's folder) }. */
 async function ofFile(moment, file, random, effort) {
     const bytes = isExtent(file) ? null : await readFile(path.join(moment.location, file));
@@ -105,7 +109,7 @@ async function ofFile(moment, file, random, effort) {
         add('cut to 1 MiB', (target) => truncate(target, 1 << 20));
         return list;
     }
-    for (const head of isRecordFile(file) ? heads(bytes) : []) {
+    for (const head of isRecordFile(file) ? headsOf(bytes) : []) {
         for (let byte = 0; byte < HEADER; byte++)
             add(`record head ${head}, byte ${byte} flipped`, (target) => flip(target, head + byte, random(8)));
         add(`cut at record ${head}`, (target) => truncate(target, head));
@@ -118,14 +122,11 @@ async function ofFile(moment, file, random, effort) {
     }
     add('zeros behind its end', async (target) => writeFile(target, Buffer.concat([bytes, Buffer.alloc(4096)])));
     if (isTable(file)) {
-        const blocks = blocksOf(bytes);
-        for (let i = 0; i < effort; i++) {
-            const one = blocks[random(blocks.length)];
-            const alike = blocks.filter((block) => block.size === one.size && block !== one);
-            const other = alike[random(alike.length)];
-            if (other)
-                add(`blocks ${one.offset} and ${other.offset} exchanged`,
-                    (target) => exchange(target, one.offset, other.offset, one.size));
+        const pairs = pairsOf(bytes);
+        for (let i = 0; i < effort && pairs.length > 0; i++) {
+            const [[one, other]] = pairs.splice(random(pairs.length), 1);
+            add(`blocks ${one.offset} and ${other.offset} exchanged`,
+                (target) => exchange(target, one.offset, other.offset, one.size));
         }
     }
     return list;

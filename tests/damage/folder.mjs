@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -55,11 +55,13 @@ const nameOf = (i) => `blob${`${i}`.padStart(4, '0')}`;
 class Acknowledged {
     certain = new Map();
     perhaps = new Map();
+    ever = new Set(); /* all bodies that were sent */
 
     copy() {
         const copy = new Acknowledged();
         copy.certain = new Map(this.certain);
         copy.perhaps = new Map(this.perhaps);
+        copy.ever = new Set(this.ever);
         return copy;
     }
 }
@@ -97,7 +99,15 @@ export class Load {
 
     static async start(random) {
         const work = await mkdtemp(path.join(tmpdir(), 'lagra-damage-'));
-        const server = await Server.start({ location: path.join(work, 'live'), env: ENVIRONMENT });
+        const location = path.join(work, 'live');
+
+        /* A folder that was there, with everything open to others. */
+        for (const folder of ['', 'records', 'extents']) {
+            await mkdir(path.join(location, folder));
+            await chmod(path.join(location, folder), 0o755);
+        }
+        process.umask(0);
+        const server = await Server.start({ location, env: ENVIRONMENT });
         const client = new Client(server);
 
         await client.ask('PUT', `/${CONTAINER}?restype=container`);
@@ -109,13 +119,20 @@ export class Load {
         return this.#work;
     }
 
-    /* One body in sixteen is large and goes into extents; one change in eight is a delete. */
+    get location() {
+        return this.#server.location;
+    }
+
+    /* Many are of one size, so that blocks of tables are; one in fifty goes into extents; one change in eight is
+     * a delete. */
     async #change(client, name) {
         const isDelete = this.acknowledged.certain.get(name) && this.#random(8) === 0;
-        const size = this.#random(16) === 0 ? 17000 + this.#random(200000) : 1 + this.#random(14000);
+        const size = this.#random(3) > 0 ? 1000 : this.#random(16) === 0 ? 17000 + this.#random(200000) : 1 + this.#random(14000);
         const body = isDelete ? null : Buffer.alloc(size, `${name} ${this.#random(1e9)} `);
 
         this.acknowledged.perhaps.set(name, body && digest(body));
+        if (body)
+            this.acknowledged.ever.add(digest(body));
         const answer = isDelete ? await client.ask('DELETE', `/${CONTAINER}/${name}`)
             : await client.ask('PUT', `/${CONTAINER}/${name}`, [['x-ms-blob-type', 'BlockBlob']], body);
         if (answer.status !== 201 && answer.status !== 202)
@@ -224,6 +241,47 @@ async function compare(server, { certain, perhaps }) {
     if (!listed)
         verdict.errors.push('the listing');
     return verdict;
+}
+
+/** What can be saved of a folder that is refused: the new one opens, and nothing in it was never
+ *  written. returns { crashed } or { saved, missing } */
+export async function salvage(location, to, { certain, perhaps, ever }) {
+    const binary = process.env.LAGRA_BINARY;
+    const how = await new Promise((resolve) => execFile(binary, ['check', '--salvage', location, to],
+        { env: { ...process.env, ...ENVIRONMENT } }, (error, stdout, stderr) => resolve({ error, stdout, stderr })));
+
+    if (how.error && how.error.code !== 1)
+        return { crashed: `check --salvage: ${how.error.signal ?? how.error.code}\n${how.stderr}` };
+    const server = new Server({ location: to, env: ENVIRONMENT });
+    const count = { saved: 0, missing: 0, report: how.stdout };
+    server.location = to;
+    try {
+        await server.restart();
+        const client = new Client(server);
+        for (const [name, wanted] of certain) {
+            const answer = await client.ask('GET', `/${CONTAINER}/${name}`);
+            if (answer.status === 200 && !ever.has(digest(answer.body)))
+                return { crashed: `${name} was salvaged with bytes that were never written` };
+            if (wanted !== null && !perhaps.has(name))
+                count[answer.status === 200 && digest(answer.body) === wanted ? 'saved' : 'missing']++;
+        }
+        client.close();
+    } catch (error) {
+        return { crashed: `${error.message}\n${how.stdout}` };
+    } finally {
+        await server.kill();
+    }
+    /* What is missing was said. */
+    if (count.missing > 0 && !how.error)
+        return { crashed: `${count.missing} blobs are missing and nothing was said` };
+    return count;
+}
+
+/** Names of files and folders that others than the owner may read, write or enter. */
+export async function openToOthers(location) {
+    const { stdout } = await promisify(execFile)('find', [location, '-mindepth', '1', '-perm', '/077']);
+
+    return stdout.trim();
 }
 
 /** All names; null when the server says that it cannot list them. */

@@ -543,6 +543,14 @@ CALL(DIR *, shim_opendir, "opendir", (const char *path))
     return fails(CALL_LIST, kind_at(AT_FDCWD, path)) ? NULL : next(path);
 }
 
+/* Else a descriptor that comes again, as something else, would keep its kind. */
+CALL(int, shim_closedir, "closedir", (DIR * dir))
+{
+    NEXT(closedir)
+    remember(dirfd(dir), KIND_NONE);
+    return next(dir);
+}
+
 /* Threads count as a site of the folder. */
 CALL(int, shim_pthread_create, "pthread_create",
      (pthread_t * thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument))

@@ -37,6 +37,8 @@ enum keyspace_mode { KEYSPACE_EXISTS, KEYSPACE_NEW };
 enum store_result keyspace_open(const char *path, size_t cache_bytes, enum keyspace_mode mode,
                                 struct keyspace *ret_keyspace, const char **ret_problem);
 void keyspace_close(struct keyspace *keyspace);
+/* Closes it and deletes its files. */
+void keyspace_discard(struct keyspace *keyspace, const char *path);
 
 /* Whether a flush or a compaction is under way or about to begin. Any thread. */
 bool keyspace_is_busy(const struct keyspace *keyspace);
@@ -59,9 +61,6 @@ enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync)
 
 /* Waits a moment for RocksDB to catch up, after STORE_WAIT of keyspace_write(). Without a lock. */
 void keyspace_pause(void);
-/* Has deleted records give back their space soon, not when RocksDB gets to it. May wait for the disk.
- * Collector. */
-void keyspace_give_back(const struct keyspace *keyspace);
 
 /* Frees a RocksDB error and says which result it is; logs it unless it is STORE_WAIT. */
 enum store_result keyspace_error(const char *doing, char *error);

@@ -116,6 +116,9 @@ enum record_log_result record_log_next(struct record_log *log, struct bytes *ret
             return result;
         if (!read_fragment(log, &type, &fragment))
             return RECORD_LOG_TORN;
+        if (log->skips && !inside && (type == FRAGMENT_MIDDLE || type == FRAGMENT_LAST))
+            continue;
+        log->skips = false;
         if (inside != (type == FRAGMENT_MIDDLE || type == FRAGMENT_LAST))
             return RECORD_LOG_TORN;
         append(log, length, fragment);
@@ -127,4 +130,10 @@ enum record_log_result record_log_next(struct record_log *log, struct bytes *ret
     log->whole_end = log->block_at + log->at;
     *ret_record = bytes_of(log->record, length);
     return RECORD_LOG_RECORD;
+}
+
+bool record_log_skip(struct record_log *log)
+{
+    log->skips = true;
+    return log->block_size == RECORD_LOG_BLOCK && read_block(log) && log->block_size >= HEADER_SIZE;
 }

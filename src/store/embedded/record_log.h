@@ -25,6 +25,7 @@ struct record_log {
     size_t block_size;  /* bytes of it */
     size_t at;          /* the next fragment in it */
     uint64_t whole_end; /* end of the last whole record returned */
+    bool skips;         /* the ends of a record whose beginning was damaged */
     unsigned char *block;
     char *record;
     size_t record_capacity;
@@ -41,7 +42,9 @@ enum record_log_result {
 void record_log_init(struct record_log *log, int fd, uint64_t limit);
 void record_log_release(struct record_log *log);
 /* The next record; valid until the next call. After anything else than RECORD_LOG_RECORD there is
- * no next one. */
+ * no next one, unless record_log_skip() finds one. */
 enum record_log_result record_log_next(struct record_log *log, struct bytes *ret_record);
+/* After RECORD_LOG_TORN: goes on at the next block, for salvage. False: there is none. */
+bool record_log_skip(struct record_log *log);
 
 #endif

@@ -26,7 +26,6 @@ struct memory_snapshot {
 
 struct memory_store {
     struct store base;
-    struct later later;
     struct lock lock;
     /* all below under the lock */
     struct tree_node *root;

@@ -1,0 +1,267 @@
+/* Salvage, second half: the newest value of each key from the scratch key space into a new data
+ * folder, and the bytes that its pieces refer to. The index of pieces is made anew from the records,
+ * so it is right whatever was lost. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "base/endian.h"
+#include "base/log.h"
+#include "store/embedded/folder.h"
+#include "store/embedded/salvage_pieces.h"
+#include "store/embedded/salvage_records.h"
+#include "store/embedded/syncer.h"
+#include "store/embedded/table_file.h"
+#include "store/inspect.h"
+#include "store/record_key.h"
+#include "store/record_value.h"
+
+#define SCRATCH_NAME     "salvage.tmp" /* in the new folder, while it is made */
+#define RECORD_ARENA_MAX (1u << 30)
+
+struct target {
+    struct keyspace records;
+    struct salvage_pieces pieces;
+    const struct salvage_listener *listener;
+};
+
+static enum store_result put(struct target *target, struct bytes key, struct bytes value)
+{
+    rocksdb_writebatch_t *batch = rocksdb_writebatch_create();
+    enum store_result result;
+
+    rocksdb_writebatch_put(batch, key.ptr, key.len, value.ptr, value.len);
+    result = salvage_write(&target->records, batch);
+    rocksdb_writebatch_destroy(batch);
+    return result;
+}
+
+/* One more reference to a piece; its bytes come with the first. */
+static enum store_result refer(struct target *target, const struct piece *piece)
+{
+    struct piece_row row = { .length = piece->length, .references = 0 };
+    rocksdb_pinnableslice_t *found;
+    char key[KEY_PIECE_SIZE], value[PIECE_ROW_SIZE_MAX];
+    enum store_result result;
+
+    key_write_piece(key, piece->extent, piece->offset);
+    result = keyspace_get(&target->records, target->records.newest.by_access[STORE_MAY_BLOCK],
+                          bytes_of(key, sizeof key), &found);
+    if (!result) {
+        struct bytes old;
+
+        old.ptr = rocksdb_pinnableslice_value(found, &old.len);
+        result = piece_row_read(old, &row) ? STORE_OK : STORE_CORRUPT;
+        rocksdb_pinnableslice_destroy(found);
+    } else if (result == STORE_NOT_FOUND) {
+        result = salvage_copy_piece(&target->pieces, piece);
+    }
+    if (result)
+        return result;
+    row.references++;
+    return put(target, bytes_of(key, sizeof key), bytes_of(value, piece_row_write(value, row)));
+}
+
+static enum store_result put_record(struct target *target, struct bytes key, struct bytes value)
+{
+    struct arena *arena = arena_new(RECORD_ARENA_MAX);
+    const struct piece *pieces;
+    struct bytes payload;
+    size_t count = 0;
+    enum store_result result = record_value_decode(value, arena, &payload, &pieces, &count);
+
+    if (result) {
+        target->listener->say(target->listener->context, "a record that makes no sense is lost");
+        result = STORE_OK;
+    } else {
+        for (size_t i = 0; i < count && !result; i++)
+            result = refer(target, &pieces[i]);
+        if (!result)
+            result = put(target, key, value);
+    }
+    arena_free(arena);
+    return result;
+}
+
+/* Adds to a counter what was added after its newest put or delete. */
+static enum store_result merge(struct target *target, const struct keyspace *scratch,
+                               struct bytes key, struct bytes value)
+{
+    struct bytes counter = bytes_of(key.ptr + 1, key.len - 1 - 8);
+    rocksdb_pinnableslice_t *found;
+    rocksdb_writebatch_t *batch;
+    enum store_result result;
+
+    if (!keyspace_get(scratch, scratch->newest.by_access[STORE_MAY_BLOCK], counter, &found)) {
+        size_t length;
+        bool newer =
+            le64_get(rocksdb_pinnableslice_value(found, &length)) > be64_get(key.ptr + key.len - 8);
+
+        rocksdb_pinnableslice_destroy(found);
+        if (newer)
+            return STORE_OK;
+    }
+    batch = rocksdb_writebatch_create();
+    rocksdb_writebatch_merge(batch, counter.ptr, counter.len, value.ptr, value.len);
+    result = salvage_write(&target->records, batch);
+    rocksdb_writebatch_destroy(batch);
+    return result;
+}
+
+/* In order of keys: a counter's put comes before what is added to it. */
+static enum store_result put_any(struct target *target, const struct keyspace *scratch,
+                                 struct bytes key, struct bytes kept)
+{
+    struct bytes value;
+
+    if (kept.len < SCRATCH_HEADER || kept.ptr[8] == CHANGE_DELETE)
+        return STORE_OK;
+    value = bytes_from(kept, SCRATCH_HEADER);
+    switch (key.ptr[0]) {
+    case KEY_KIND_LISTED:
+    case KEY_KIND_INNER:
+        return put_record(target, key, value);
+    case SCRATCH_MERGE:
+        return merge(target, scratch, key, value);
+    case KEY_KIND_PIECE: /* made anew */
+        return STORE_OK;
+    default:
+        return put(target, key, value);
+    }
+}
+
+static enum store_result put_all(struct target *target, const struct keyspace *scratch)
+{
+    rocksdb_iterator_t *iterator =
+        rocksdb_create_iterator(scratch->db, scratch->newest.by_access[STORE_MAY_BLOCK]);
+    enum store_result result = STORE_OK;
+    char *error = NULL;
+
+    for (rocksdb_iter_seek_to_first(iterator); !result && rocksdb_iter_valid(iterator);
+         rocksdb_iter_next(iterator)) {
+        struct bytes key, value;
+
+        key.ptr = rocksdb_iter_key(iterator, &key.len);
+        value.ptr = rocksdb_iter_value(iterator, &value.len);
+        result = put_any(target, scratch, key, value);
+    }
+    rocksdb_iter_get_error(iterator, &error);
+    if (error)
+        result = keyspace_error("read what was salvaged", error);
+    rocksdb_iter_destroy(iterator);
+    return result;
+}
+
+/* ---- the folders ---- */
+
+static bool is_empty(const char *location)
+{
+    DIR *dir = opendir(location);
+    const struct dirent *entry;
+    bool empty = true;
+
+    while (dir && empty && (entry = readdir(dir)))
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    if (dir)
+        closedir(dir);
+    return empty;
+}
+
+static char *scratch_path(const char *to)
+{
+    size_t size = strlen(to) + sizeof "/" SCRATCH_NAME;
+    char *path = xmalloc(size);
+
+    snprintf(path, size, "%s/" SCRATCH_NAME, to);
+    return path;
+}
+
+/* Records and pieces, between open folders. */
+static enum store_result salvage(int from, const struct folder *to, const char *scratch_at,
+                                 const struct salvage_listener *listener, const char **ret_problem)
+{
+    struct target target = { .listener = listener, .pieces = { .to = to->extents } };
+    struct keyspace scratch;
+    uint64_t durable = 0;
+    int synced = -1;
+    enum store_result result;
+
+    if (faccessat(from, "synced", R_OK, 0) == 0 && syncer_open_note(from, &synced, &durable))
+        synced = -1;
+    target.pieces.from = openat(from, "extents", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    result = keyspace_open(scratch_at, 0, KEYSPACE_NEW, &scratch, ret_problem);
+    if (result)
+        goto out;
+    result = keyspace_open(to->records_path, 0, KEYSPACE_NEW, &target.records, ret_problem);
+    if (!result) {
+        *ret_problem = "the new folder cannot be written";
+        result = salvage_records(from, synced, durable, &scratch, listener);
+        if (!result)
+            result = put_all(&target, &scratch);
+        if (salvage_finish_pieces(&target.pieces) && !result)
+            result = STORE_IO;
+        keyspace_close(&target.records);
+    }
+    keyspace_discard(&scratch, scratch_at);
+out:
+    if (target.pieces.from >= 0)
+        close(target.pieces.from);
+    if (synced >= 0)
+        close(synced);
+    return result;
+}
+
+/* A server that has the folder must not write it meanwhile. */
+static enum store_result lock_source(int from, int *ret_lock, const char **ret_problem)
+{
+    int fd = openat(from, "lock", O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) < 0) {
+        close(fd);
+        *ret_problem = "another process is using this data folder";
+        return STORE_BUSY;
+    }
+    *ret_lock = fd;
+    return STORE_OK;
+}
+
+enum store_result store_salvage(const char *from, const char *to,
+                                const struct salvage_listener *listener, const char **ret_problem)
+{
+    int from_fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    enum store_result result;
+    struct folder folder;
+    char *path;
+    int lock;
+
+    if (from_fd < 0) {
+        log_errno("store: open %s", from);
+        *ret_problem = "the data folder cannot be read";
+        return STORE_IO;
+    }
+    result = lock_source(from_fd, &lock, ret_problem);
+    if (result)
+        goto close_from;
+    *ret_problem = "the new folder is not empty";
+    result = is_empty(to) ? folder_open(to, &folder, ret_problem) : STORE_IO;
+    if (result)
+        goto unlock;
+    path = scratch_path(to);
+    result = salvage(from_fd, &folder, path, listener, ret_problem);
+    if (!result)
+        result = folder_sync(&folder, ret_problem);
+    free(path);
+    close(folder.extents);
+    close(folder.lock_file);
+    folder_release(&folder);
+unlock:
+    if (lock >= 0)
+        close(lock);
+close_from:
+    close(from_fd);
+    return result;
+}
