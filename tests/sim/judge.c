@@ -113,6 +113,11 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     sched_point();
 }
 
+bool judge_has_committed(unsigned slot)
+{
+    return slots[slot].commit > 0;
+}
+
 void judge_resumed(unsigned slot)
 {
     (void)slot;

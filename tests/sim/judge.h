@@ -14,6 +14,7 @@ void judge_begin_life(void);
 void judge_asked(unsigned slot, const struct ask *ask);
 /* May an answer say that the store cannot now? */
 void judge_answered(unsigned slot, const struct reply *answer, bool may_fail);
+bool judge_has_committed(unsigned slot);
 void judge_resumed(unsigned slot);
 
 /* After a start: reads everything, finds the state that the crash left, goes on from it.

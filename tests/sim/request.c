@@ -14,6 +14,7 @@
 #include "blob/blob.h"
 #include "files.h"
 #include "judge.h"
+#include "pooled.h"
 #include "scheduler.h"
 #include "service/server.h"
 #include "world.h"
@@ -64,6 +65,9 @@ struct server *server_open(const char **ret_problem)
                                           .store = store,
                                           .accounts = server->accounts,
                                           .options = &server->options };
+#if __has_include("service/decide_pool.h")
+    server->endpoint.pool = pooled_new();
+#endif
     return server;
 }
 
@@ -93,6 +97,11 @@ static _Thread_local int current_slot = -1;
 int request_slot(void)
 {
     return current_slot;
+}
+
+void request_set_slot(int slot)
+{
+    current_slot = slot;
 }
 
 void exchange_suspend(struct exchange *exchange)

@@ -125,6 +125,7 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
 void answer_release(struct reply *answer);
 /* The client whose request the calling thread works on; -1: none. */
 int request_slot(void);
+void request_set_slot(int slot);
 
 void pattern_fill(uint64_t seed, uint64_t from, unsigned char *to, size_t size);
 void block_name(unsigned block, char to[16]);
