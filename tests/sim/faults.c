@@ -58,9 +58,11 @@ void faults_begin(bool calm)
         return;
     draw_crash();
     weather.stops_ns = world->now_ns + world_draw(STREAM_FAULTS, 20) * (uint64_t)SECOND_NS / 10;
-    if (draws(FAULT_ERRORS, 4)) {
-        weather.errors_rare = 20u << world_draw(STREAM_FAULTS, 6);
-        weather.sites = 1u + world_draw(STREAM_FAULTS, (1u << SITES) - 1);
+    if (draws(FAULT_ERRORS, 2)) {
+        weather.errors_rare = 4u << world_draw(STREAM_FAULTS, 8);
+        weather.sites = world_once_in(STREAM_FAULTS, 2)
+                            ? 1u << world_draw(STREAM_FAULTS, SITES)
+                            : 1u + world_draw(STREAM_FAULTS, (1u << SITES) - 1);
     }
     if (draws(FAULT_SHORT, 3))
         weather.short_rare = 2u << world_draw(STREAM_FAULTS, 6);
