@@ -344,6 +344,11 @@ struct inode *disk_create(struct inode *folder, const char *name, bool is_direct
     assert(strlen(name) < NAME_MAX_SIM);
     inode = inode_new(is_directory);
     inode->parent = folder;
+    inode->kind = folder->kind;
+    if (is_directory && strcmp(name, "extents") == 0)
+        inode->kind = 1;
+    else if (is_directory && strcmp(name, "records") == 0)
+        inode->kind = 2;
     set_name(&folder->entries, name, inode);
     note_change(NULL, NULL, folder, name, inode);
     return inode;

@@ -37,6 +37,7 @@ struct inode {
     struct inode *next; /* of all */
     uint64_t id;
     bool is_directory;
+    unsigned kind; /* 1: extents and what is in it; 2: records; 0: others */
     unsigned refs; /* names now, names on the disk, changes of names that are on their way */
     unsigned opens;
     bool locked;

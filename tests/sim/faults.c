@@ -10,8 +10,8 @@
 #define SECOND_NS 1000000000u
 
 static struct weather {
-    unsigned errors_rare; /* one call in so many fails; 0: none */
-    unsigned sites;       /* bits */
+    unsigned errors_rare;  /* one call in so many fails; 0: none */
+    unsigned sites, kinds; /* bits: of calls, of files */
     unsigned short_rare;
     unsigned slow_rare;
     unsigned files_max;
@@ -63,6 +63,7 @@ void faults_begin(bool calm)
         weather.sites = world_once_in(STREAM_FAULTS, 2)
                             ? 1u << world_draw(STREAM_FAULTS, SITES)
                             : 1u + world_draw(STREAM_FAULTS, (1u << SITES) - 1);
+        weather.kinds = world_once_in(STREAM_FAULTS, 2) ? 7 : 1u << world_draw(STREAM_FAULTS, 3);
     }
     if (draws(FAULT_SHORT, 3))
         weather.short_rare = 2u << world_draw(STREAM_FAULTS, 6);
@@ -122,12 +123,12 @@ static void count_down(enum site site)
     world_end(OUTCOME_KILLED);
 }
 
-int faults_at(enum site site)
+int faults_at(enum site site, unsigned kind)
 {
     count_down(site);
     if (!weather.has_faults || faults_have_stopped())
         return 0;
-    if (weather.errors_rare && weather.sites >> site & 1 &&
+    if (weather.errors_rare && weather.sites >> site & 1 && weather.kinds >> kind & 1 &&
         world_once_in(STREAM_FAULTS, weather.errors_rare))
         return faults_note(EIO);
     return 0;

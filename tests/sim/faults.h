@@ -18,7 +18,7 @@ bool faults_have_stopped(void);
 /* A fault was injected in this life. */
 bool faults_were_seen(void);
 /* 0, or the errno that the call is to fail with. Counts down to the crash. */
-int faults_at(enum site site);
+int faults_at(enum site site, unsigned kind);
 /* A fault that the caller makes: the errno, noted. */
 int faults_note(int error);
 /* How a sync that failed leaves the pages. */

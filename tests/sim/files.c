@@ -31,12 +31,12 @@ int fail_call(int error)
     return -1;
 }
 
-int begin_call(enum site site)
+int begin_call(enum site site, const struct inode *inode)
 {
     int error;
 
     sched_point();
-    error = faults_at(site);
+    error = faults_at(site, inode ? inode->kind : 0);
     if (error == 0)
         return 0;
     return fail_call(error);
@@ -82,7 +82,7 @@ static int open_at(int folder_fd, const char *path, int flags)
     struct inode *folder, *inode;
     const char *last;
 
-    if (begin_call(SITE_OPEN))
+    if (begin_call(SITE_OPEN, NULL))
         return -1;
     inode = inode_of_path(folder_fd, path, &folder, &last);
     if (!folder)
@@ -193,7 +193,7 @@ CALL(int, flock, int fd, int operation)
 
 static ssize_t read_at(struct open_file *file, void *to, size_t size, uint64_t at)
 {
-    if (begin_call(SITE_READ))
+    if (begin_call(SITE_READ, file->inode))
         return -1;
     faults_take_time(SITE_READ);
     if (file->inode->is_directory)
@@ -272,7 +272,7 @@ static ssize_t write_at(struct open_file *file, const void *from, size_t size, u
 {
     size_t done, some = size;
 
-    if (begin_call(SITE_WRITE))
+    if (begin_call(SITE_WRITE, file->inode))
         return -1;
     faults_take_time(SITE_WRITE);
     if ((file->flags & O_ACCMODE) == O_RDONLY)
@@ -352,7 +352,7 @@ CALL(int, ftruncate64, int fd, off_t size)
 
     if (!file)
         return (int)syscall(SYS_ftruncate, fd, size);
-    if (begin_call(SITE_WRITE))
+    if (begin_call(SITE_WRITE, file->inode))
         return -1;
     disk_truncate(file->inode, (uint64_t)size);
     return 0;
@@ -365,7 +365,7 @@ CALL(int, fallocate64, int fd, int mode, off_t at, off_t size)
 
     if (!file)
         return (int)syscall(SYS_fallocate, fd, mode, at, size);
-    if (begin_call(mode & FALLOC_FL_PUNCH_HOLE ? SITE_PUNCH : SITE_WRITE))
+    if (begin_call(mode & FALLOC_FL_PUNCH_HOLE ? SITE_PUNCH : SITE_WRITE, file->inode))
         return -1;
     if (mode & FALLOC_FL_PUNCH_HOLE) {
         disk_zero(file->inode, (uint64_t)at, (uint64_t)(at + size));
@@ -421,7 +421,7 @@ CALL(int, fsync, int fd)
     inode = file->inode;
     disk_open(inode);
     faults_take_time(SITE_SYNC);
-    if (begin_call(SITE_SYNC)) {
+    if (begin_call(SITE_SYNC, inode)) {
         disk_fail_sync(inode, faults_sync_failure());
         disk_close(inode);
         return fail_call(EIO);

@@ -26,7 +26,7 @@ struct open_file *file_of(int fd);
 struct inode *inode_of_path(int folder_fd, const char *path, struct inode **ret_folder,
                             const char **ret_last);
 /* Starts a call: a point, and its fault. -1 with errno set, or 0. */
-int begin_call(enum site site);
+int begin_call(enum site site, const struct inode *inode);
 int fail_call(int error);
 
 /* Defines a function under the name that the linker sees, whatever the headers make of it. */

@@ -181,7 +181,7 @@ CALL(int, mkdirat, int folder_fd, const char *path, mode_t mode)
     const char *last;
 
     (void)mode;
-    if (begin_call(SITE_NAME))
+    if (begin_call(SITE_NAME, NULL))
         return -1;
     inode = inode_of_path(folder_fd, path, &folder, &last);
     if (inode || strcmp(path, "/") == 0)
@@ -204,7 +204,7 @@ CALL(int, unlinkat, int folder_fd, const char *path, int flags)
     struct inode *folder, *inode;
     const char *last;
 
-    if (begin_call(SITE_NAME))
+    if (begin_call(SITE_NAME, NULL))
         return -1;
     inode = inode_of_path(folder_fd, path, &folder, &last);
     if (!inode)
@@ -233,7 +233,7 @@ CALL(int, renameat, int from_fd, const char *from, int to_fd, const char *to)
     const char *last;
     char old_name[NAME_MAX_SIM];
 
-    if (begin_call(SITE_NAME))
+    if (begin_call(SITE_NAME, NULL))
         return -1;
     if (!inode_of_path(from_fd, from, &from_folder, &last))
         return fail_call(ENOENT);
@@ -270,7 +270,7 @@ CALL(int, linkat, int from_fd, const char *from, int to_fd, const char *to, int 
     const char *last;
 
     (void)flags;
-    if (begin_call(SITE_NAME))
+    if (begin_call(SITE_NAME, NULL))
         return -1;
     inode = inode_of_path(from_fd, from, &folder, &last);
     if (!inode)
@@ -318,7 +318,7 @@ CALL(DIR *, opendir, const char *path)
     struct inode *folder, *inode;
     const char *last;
 
-    if (begin_call(SITE_OPEN))
+    if (begin_call(SITE_OPEN, NULL))
         return NULL;
     inode = inode_of_path(AT_FDCWD, path, &folder, &last);
     if (!inode || !inode->is_directory) {
@@ -343,7 +343,7 @@ CALL(struct dirent *, readdir64, DIR *directory)
 {
     struct listing *listing = (struct listing *)directory;
 
-    if (begin_call(SITE_READ))
+    if (begin_call(SITE_READ, NULL))
         return NULL;
     return listing->at < listing->count ? &listing->entries[listing->at++] : NULL;
 }
