@@ -4,6 +4,18 @@
 
 #include "blob/create_blob.h"
 
+/* Lists of so many blocks are decided in the pool: a worker serves others meanwhile. */
+#define LONG_LIST      1000u
+
+/* Most pieces of all blocks of a list that an earlier version of the program stored, which wrote them
+ * into the map once for each time that the list names them. */
+#define OLD_PIECES_MAX (64u << 10)
+
+static bool is_too_long_for_worker(const struct decision *d, size_t blocks)
+{
+    return d->access == STORE_NO_WAIT && blocks > LONG_LIST;
+}
+
 /* ---- the blocks there are, by their ids ---- */
 
 struct block_index {
@@ -64,6 +76,8 @@ static enum store_result read_staged(struct decision *d, struct content_block **
     result = uncommitted_read(d->before, d->arena, &total);
     if (result || total.count == 0 || blocks_expired(total.last_put, d->now))
         return result;
+    if (is_too_long_for_worker(d, total.count))
+        return STORE_WAIT;
     return uncommitted_list(d->before, d->arena, &total, ret_blocks, ret_count);
 }
 
@@ -76,6 +90,8 @@ static enum store_result read_committed(struct decision *d, struct content_block
     *ret_count = 0;
     if (!state->found || state->blob.uncommitted || state->blob.content.block_count == 0)
         return STORE_OK;
+    if (is_too_long_for_worker(d, state->blob.content.block_count))
+        return STORE_WAIT;
     return content_blocks(d->before, d->arena, &state->blob.content, ret_blocks, ret_count);
 }
 
@@ -107,9 +123,11 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
 {
     struct content_block *chosen = arena_array(d->arena, p->choice_count, sizeof *chosen);
     struct block_index committed, staged;
-    enum store_result result;
+    enum store_result result = STORE_WAIT;
+    size_t pieces = 0;
 
-    result = index_both(d, &committed, &staged, ret_blocks);
+    if (!is_too_long_for_worker(d, p->choice_count))
+        result = index_both(d, &committed, &staged, ret_blocks);
     if (result)
         return blob_fail_content(d, result);
     for (size_t i = 0; i < p->choice_count; i++) {
@@ -123,6 +141,12 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
         if (!block)
             return E_InvalidBlockList;
         chosen[i] = *block;
+        pieces += block->piece_count;
+        if (pieces > OLD_PIECES_MAX)
+            return decision_fail(
+                d, E_InvalidBlockList,
+                "Blocks that an earlier version of the server stored are named too "
+                "often: put them again.");
     }
     ret_blocks->named = chosen;
     ret_blocks->named_count = p->choice_count;

@@ -2,12 +2,15 @@
 // LAGRA_LONG_TESTS=1 runs the limits.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { test } from 'node:test';
+import { BlobServiceClient } from '@azure/storage-blob';
 import { sign } from '../lib/sign.mjs';
 import { Connection } from '../lib/http.mjs';
+import { Server } from '../lib/server.mjs';
 import { rawRefused, raw } from './raw.mjs';
-import { account, blockId, longMode, newContainer, pattern, url } from './setup.mjs';
+import { account, blockId, credential, longMode, newContainer, once, pattern, url } from './setup.mjs';
 
 const MiB = 1024 * 1024;
 const long = { skip: !longMode && 'LAGRA_LONG_TESTS=1 runs it' };
@@ -140,4 +143,37 @@ test('50,000 blocks are committed, 50,001 are refused', long, async (t) => {
     await blob.commitBlockList(ids.slice(0, 50000));
     assert.equal((await blob.getProperties()).contentLength, 50000);
     assert.equal((await blob.getBlockList('committed')).committedBlocks.length, 50000);
+});
+
+test('one block of 1,000 MiB named 50,000 times, in little memory', long, async (t) => {
+    // rest: Put-Block-List "Remarks"; semantics 10.1. What it costs depends on the number of blocks only.
+    const server = await Server.start({ binary: process.env.LAGRA_BINARY });
+    t.after(() => server.kill().then(() => server.remove()));
+    const service = new BlobServiceClient(server.url, credential, once);
+    const container = service.getContainerClient('large');
+    const blob = container.getBlockBlobClient('blob');
+    const length = 1000 * MiB, names = 50000;
+    const memory = async () => Number(/VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${server.pid}/status`, 'utf8'))[1]);
+    await container.create();
+    await blob.stageBlock(blockId(1), () => Readable.from(chunks(length)), length);
+    const before = await memory();
+    const list = Array(names).fill(blockId(1));
+    await blob.commitBlockList(list);
+    const { snapshot } = await blob.createSnapshot();
+    await blob.commitBlockList([...list.slice(1), blockId(1)]);
+    assert.equal((await blob.getProperties()).contentLength, names * length);
+    for (const at of [0, 7 * length - 3, (names - 1) * length + 40 * MiB]) {
+        const end = await blob.downloadToBuffer(at, 8);
+        const expected = Buffer.concat([0, 1, 2, 3, 4, 5, 6, 7].map((i) => {
+            const offset = (at + i) % length;
+            const chunk = Buffer.from(CHUNK);
+            chunk.writeUInt32BE(Math.floor(offset / CHUNK.length));
+            return chunk.subarray(offset % CHUNK.length, offset % CHUNK.length + 1);
+        }));
+        assert.deepEqual(end, expected);
+    }
+    assert.equal((await blob.withSnapshot(snapshot).getBlockList('committed')).committedBlocks.length, names);
+    await blob.delete({ deleteSnapshots: 'include' });
+    assert.ok((await memory()) - before < 64 * 1024, `${(await memory()) - before} KiB more`);
+    await server.stop();
 });
