@@ -131,17 +131,16 @@ static void log_finding(void *context, const char *sentence)
     log_line(LOG_ERROR, "store: %s", sentence);
 }
 
-/* What the operator is told of a folder that is refused. Leaked. */
+/* What the operator is told of a folder that is refused. Start-up thread. */
 static const char *explain(const struct damage *damage)
 {
-    static const char form[] = "%s%s.\n  Nothing was changed. If the file can be had from a "
-                               "backup, put it back; else save what can be read:\n"
-                               "  lagra check --salvage FOLDER NEW-FOLDER";
-    const char *more = damage->count > 1 ? " (and more, in the log)" : "";
-    size_t size = sizeof form + strlen(damage->first) + strlen(more);
-    char *text = xmalloc(size);
+    static char text[1024];
 
-    snprintf(text, size, form, damage->first, more);
+    snprintf(
+        text, sizeof text,
+        "%s%s.\n  Nothing was changed. If the file can be had from a backup, put it back; else "
+        "save what can be read:\n  lagra check --salvage FOLDER NEW-FOLDER",
+        damage->first, damage->count > 1 ? " (and more, in the log)" : "");
     return text;
 }
 
