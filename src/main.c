@@ -92,7 +92,11 @@ static bool open_accounts(struct running *run)
 
 static bool open_store(struct running *run)
 {
-    struct store_options store_options = { .location = run->options.location, .sync = true };
+    struct store_options store_options = {
+        .location = run->options.location,
+        .disk_reserve = (uint64_t)run->options.disk_reserve_mib << 20,
+        .sync = true,
+    };
     const char *problem = "";
     enum store_result result;
 

@@ -41,6 +41,7 @@ static const struct option_row rows[] = {
     { "workers",               0,  "N",    "threads for each service (one a core)",             MEMBER(workers), SET_COUNT },
     { "maxConnections",        0,  "N",    "at most so many connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
     { "maxConnectionsPerAddress", 0, "N",  "at most so many of them from one address",          MEMBER(connections_per_address_max), SET_COUNT },
+    { "diskReserve",           0,  "MIB",  "refuse what grows while less of the disk is free (512, or a quarter of it)", MEMBER(disk_reserve_mib), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },

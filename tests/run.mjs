@@ -28,6 +28,7 @@ const SUITES = [
     { name: 'damage', command: ['damage/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'power', command: ['crash/power.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'faults', command: ['faults/run.mjs', ...(options.soak ? ['--soak'] : [])] },
+    { name: 'disk', command: ['faults/disk.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'unit', command: ['unit/run.mjs', '--build', build] },
     { name: 'isolation', command: ['isolation/run.mjs'] },
     { name: 'clients', command: ['clients/run.mjs'], shared: true },
@@ -38,7 +39,7 @@ const SUITES = [
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'sim'];
+const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'disk', 'sim'];
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };

@@ -186,7 +186,7 @@ static struct cursor *look(struct store *store, const struct key *from,
     static const char end = KEY_KIND_LATER + 1;
     struct cursor *cursor = store->operations->row_cursor(store, bytes_of(&end, 1));
 
-    *ret_result = store->operations->cursor_seek(cursor, key_bytes(from));
+    *ret_result = cursor->store->operations->cursor_seek(cursor, key_bytes(from));
     return cursor;
 }
 
@@ -195,7 +195,7 @@ enum store_result store_later_next(struct store *store, instant now, const struc
                                    instant *ret_due)
 {
     static const struct guid first = { { 0 } };
-    struct later *later = &store->later;
+    struct later *later = store->later;
     instant floor = raise_floor(later, now);
     struct cursor *cursor;
     struct later_item item;
@@ -214,7 +214,7 @@ enum store_result store_later_next(struct store *store, instant now, const struc
     key_release(&from);
     if (!result)
         result = read_item(cursor, arena, &item);
-    store->operations->cursor_close(cursor);
+    cursor->store->operations->cursor_close(cursor);
     if (result == STORE_CORRUPT)
         log_line(LOG_ERROR, "store: an item of the list of things to do later is damaged");
     if (result && result != STORE_NOT_FOUND)
@@ -233,7 +233,7 @@ enum store_result store_later_next(struct store *store, instant now, const struc
 
 void store_later_wait(struct store *store, instant due, struct waiter *waiter)
 {
-    struct later *later = &store->later;
+    struct later *later = store->later;
     bool is_added;
 
     lock_take(&later->lock);
@@ -250,7 +250,7 @@ void store_later_wait(struct store *store, instant due, struct waiter *waiter)
 
 bool store_later_forget(struct store *store, struct waiter *waiter)
 {
-    struct later *later = &store->later;
+    struct later *later = store->later;
     bool was_waiting;
 
     lock_take(&later->lock);

@@ -59,7 +59,7 @@ enum store_result {
     STORE_CONFLICT, /* a partition changed since its snapshot, or its state is gone: decide again */
     STORE_CORRUPT,  /* a checksum or the form of stored data is wrong; logged where it was found */
     STORE_IO,       /* the disk failed, or had failed before; logged */
-    STORE_FULL,     /* no space left for pieces; nothing was changed */
+    STORE_FULL,     /* too little space is left for what grows; nothing was changed */
     STORE_SHORTAGE, /* descriptors or memory ran out just now; nothing was changed: try later. Any
                      * function that returns STORE_IO may return it */
     STORE_BUSY,     /* another process has this data folder (open only) */
@@ -110,7 +110,10 @@ static inline uint32_t piece_sectors(const struct piece *piece)
 struct store_options {
     const char *location; /* data folder, created if missing; NULL for the memory store */
     size_t cache_bytes;   /* record cache; 0: default */
-    bool sync;            /* false: acknowledge without syncing (tests of the tests only) */
+    /* While less of the disk is free, what grows is refused (STORE_FULL); 0: 512 MiB, or a quarter of
+     * the file system when that is less. */
+    uint64_t disk_reserve;
+    bool sync; /* false: acknowledge without syncing (tests of the tests only) */
 };
 
 /* Opens the embedded store. Calls clock_not_before() with the newest instant of any commit.

@@ -15,7 +15,7 @@
 /* The first member of an engine's store. */
 struct store {
     const struct store_operations *operations;
-    struct later later;
+    struct later *later; /* of the engine */
 };
 
 /* The first member of an engine's snapshot; but for `access` immutable once open. */

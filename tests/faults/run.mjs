@@ -58,7 +58,7 @@ const nameOf = ({ call, kind, nth, fault, forEver }) => `${call} of ${kind} ${nt
 async function within(promise, what) {
     const over = Symbol('over');
 
-    if (await Promise.race([promise, delay(HANG_MS, over, { ref: false })]) === over)
+    if (await Promise.race([promise, delay(HANG_MS, over)]) === over)
         throw new Error(`${what} hangs`);
 }
 

@@ -90,7 +90,7 @@ void batch_add_changes(struct batch *batch, struct bytes prefix, const struct gu
 
 void batch_add_later(struct batch *batch, struct bytes prefix, const struct changes *changes)
 {
-    struct later *later = &batch->embedded->store.later;
+    struct later *later = &batch->embedded->later;
     bool has_done = false;
     char mark[8];
     struct key key;

@@ -14,6 +14,7 @@
 #define BATCH_ARENA_MAX (256u << 20)
 #define GATHER_MS       10
 #define RETRY_MS        5000
+#define LOW_MS          1000
 #define CURSOR_RECORDS  4096 /* a cursor holds old state: it is renewed after so many */
 
 static uint64_t now_ms(void)
@@ -217,12 +218,29 @@ static void retry_postponed(struct collector *collector)
         collector_add(collector, &list->ids[--list->count]);
 }
 
+/* While the disk is low nothing but deletes comes through: what they delete is to give back its space
+ * now. */
+static void look_after_disk(struct collector *collector)
+{
+    struct embedded *embedded = collector->embedded;
+    uint64_t sequence = keyspace_sequence(&embedded->keyspace);
+
+    disk_space_tend(&embedded->space);
+    if (!disk_space_is_low(&embedded->space) || sequence == collector->given_back ||
+        now_ms() - collector->given_back_ms < LOW_MS)
+        return;
+    keyspace_give_back(&embedded->keyspace);
+    collector->given_back = sequence;
+    collector->given_back_ms = now_ms();
+}
+
 /* One round over all there is to do; true when something still waits for the disk. */
 static bool work(struct collector *collector)
 {
     bool left;
 
     retry_postponed(collector);
+    look_after_disk(collector);
     for (;;) {
         enum store_result result;
         struct guid space;
@@ -251,7 +269,10 @@ static bool work(struct collector *collector)
 /* Until there is something to do. Freed pieces are let gather, unless somebody asks. Under lock. */
 static void wait_for_work(struct collector *collector, bool left)
 {
-    int longest = left ? GATHER_MS : collector->postponed.count > 0 ? RETRY_MS : -1;
+    int longest = left                                             ? GATHER_MS
+                  : disk_space_is_low(&collector->embedded->space) ? LOW_MS
+                  : collector->postponed.count > 0                 ? RETRY_MS
+                                                                   : -1;
 
     while (!collector->stopping && collector->asked == collector->answered && !collector->poked &&
            collector->spaces.count == 0)

@@ -27,9 +27,11 @@ struct collector {
     struct space_list spaces;    /* dropped, contents still there; under lock */
     struct space_list postponed; /* could not be read just now; of the thread */
     uint64_t retry_ms;           /* when these are tried again; CLOCK_MONOTONIC */
-    bool poked;                  /* freed pieces were added; under lock */
-    bool stopping;               /* under lock */
-    uint64_t asked, answered;    /* rounds asked for by collector_wait(); under lock */
+    uint64_t given_back; /* the sequence when records last gave back their space; of the thread */
+    uint64_t given_back_ms;
+    bool poked;               /* freed pieces were added, or the disk is low; under lock */
+    bool stopping;            /* under lock */
+    uint64_t asked, answered; /* rounds asked for by collector_wait(); under lock */
 };
 
 void collector_init(struct collector *collector, struct embedded *embedded);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "store/embedded/admission.h"
 #include "store/embedded/batch.h"
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
@@ -257,7 +258,7 @@ static enum store_result try_commit(struct commit *commit)
     /* What is added from here on is added again by the next attempt. */
     rocksdb_writebatch_set_save_point(commit->batch.writes);
     if (commit->batch.has_later) {
-        later_enter(&embedded->store.later);
+        later_enter(&embedded->later);
         add_later(commit);
     }
     spaces_enter_set(&embedded->spaces, &commit->spaces);
@@ -268,7 +269,7 @@ static enum store_result try_commit(struct commit *commit)
         note_spaces(commit);
     spaces_leave_set(&embedded->spaces, &commit->spaces);
     if (commit->batch.has_later)
-        later_leave(&embedded->store.later);
+        later_leave(&embedded->later);
     if (result)
         take_back(&commit->batch);
     return result;
@@ -346,6 +347,8 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
 
     if (atomic_load(&embedded->failed))
         return STORE_IO;
+    if (!admission_of_commit(embedded, parts, count))
+        return STORE_FULL;
     for (size_t i = 0; i < count; i++)
         assert(!snapshot_of(&parts[i])->spent);
     find_locks(&commit);
@@ -360,7 +363,7 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
     *ret_sequence = commit.sequence;
     syncer_wrote(&embedded->syncer);
     if (commit.batch.later_due < INSTANT_MAX)
-        later_added(&embedded->store.later, commit.batch.later_due);
+        later_added(&embedded->later, commit.batch.later_due);
     collect_dropped(&commit);
     return STORE_OK;
 }

@@ -10,6 +10,7 @@
 #include "store/embedded/collector.h"
 #include "store/embedded/commit.h"
 #include "store/embedded/cursor.h"
+#include "store/embedded/disk_space.h"
 #include "store/embedded/extent_syncer.h"
 #include "store/embedded/extents.h"
 #include "store/embedded/io_pool.h"
@@ -27,6 +28,7 @@
 
 struct embedded {
     struct store store;
+    struct later later;
     int lock_file; /* held locked while open */
     int synced;    /* the file of the syncer's and the guard's notes */
     bool sync;
@@ -36,6 +38,7 @@ struct embedded {
     _Atomic int64_t piece_bytes;  /* referred to by records */
     _Atomic instant clock_ahead;  /* the newest clock row in the key space; see commit.c */
     instant newest_at_start;      /* at least that of every commit before this start; immutable */
+    struct disk_space space;
     struct keyspace keyspace;
     struct spaces spaces;
     struct stripe *stripes;

@@ -11,6 +11,8 @@
 #ifndef LAGRA_STORE_EMBEDDED_IO_POOL_H
 #define LAGRA_STORE_EMBEDDED_IO_POOL_H
 
+#include <stdatomic.h>
+
 #include "base/lock.h"
 #include "base/thread.h"
 #include "base/waiter.h"
@@ -52,7 +54,7 @@ struct io_pool {
     bool stopping;               /* under lock */
     struct io_buffer *unused;    /* of PIECE_SECTOR_BYTES; under lock */
     size_t unused_count;         /* under lock */
-    size_t queued_count;         /* buffers charged to IO_QUEUED; under lock */
+    _Atomic size_t queued_count; /* buffers charged to IO_QUEUED; changed under lock */
     size_t filling_bytes;        /* of buffers charged to IO_FILLING; under lock */
     struct waiter *waiters;      /* for IO_QUEUED, in order of arrival; under lock */
     struct waiter **waiters_end;

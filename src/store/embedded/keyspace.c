@@ -11,6 +11,9 @@
 #define CACHE_SHARD_BITS    2
 #define WRITE_BUFFER_BYTES  (16u << 20)
 #define WRITE_BUFFERS       3
+#define LEVEL_BYTES         (64u << 20)
+#define TABLE_BYTES         (16u << 20)
+#define COMPACTION_BYTES    (128u << 20)
 #define BLOCK_BYTES         (4u << 10)
 #define BLOOM_BITS          10
 #define OPEN_FILES_MAX      256
@@ -50,6 +53,8 @@ enum store_result keyspace_error(const char *doing, char *error)
     else if (strstr(error, strerrordesc_np(EMFILE)) || strstr(error, strerrordesc_np(ENFILE)) ||
              strstr(error, strerrordesc_np(ENOMEM)))
         result = STORE_SHORTAGE;
+    else if (strstr(error, strerrordesc_np(ENOSPC)) || strstr(error, strerrordesc_np(EDQUOT)))
+        result = STORE_FULL;
     log_line(LOG_ERROR, "store: %s: %s", doing, error);
     rocksdb_free(error);
     return result;
@@ -109,6 +114,11 @@ static rocksdb_options_t *new_options(void)
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_bytes_per_sync(options, 1u << 20);
     rocksdb_options_set_enable_write_thread_adaptive_yield(options, 0);
+    /* So that a compaction finds its room in what disk_space.h keeps back. */
+    rocksdb_options_set_max_bytes_for_level_base(options, LEVEL_BYTES);
+    rocksdb_options_set_target_file_size_base(options, TABLE_BYTES);
+    rocksdb_options_set_target_file_size_multiplier(options, 2);
+    rocksdb_options_set_max_compaction_bytes(options, COMPACTION_BYTES);
     /* The log is written by the syncer, not by each commit. */
     rocksdb_options_set_manual_wal_flush(options, 1);
     /* Promise: a commit never survives without the one it was decided on. Logs are read up to the
@@ -184,6 +194,7 @@ enum store_result keyspace_open(const char *path, size_t cache_bytes, enum keysp
     if (error) {
         result = keyspace_error("open the records", error);
         *ret_problem = result == STORE_CORRUPT ? "the records in the data folder are damaged"
+                       : result == STORE_FULL  ? "the disk is full: opening takes up to 64 MiB"
                                                : "the records in the data folder cannot be opened";
         rocksdb_cache_destroy(keyspace.cache);
         rocksdb_options_destroy(keyspace.options);
@@ -221,6 +232,18 @@ static void flush(const struct keyspace *keyspace)
     rocksdb_flushoptions_destroy(options);
     if (error)
         keyspace_error("write records out", error); /* they are in the log */
+}
+
+void keyspace_give_back(const struct keyspace *keyspace)
+{
+    static const char first[] = { 0 }, last[] = { (char)0xff };
+    char *error = NULL;
+
+    flush(keyspace);
+    /* Marks the files for compaction, which RocksDB does in its own time. */
+    rocksdb_suggest_compact_range(keyspace->db, first, sizeof first, last, sizeof last, &error);
+    if (error)
+        keyspace_error("compact records", error);
 }
 
 static void release(struct keyspace *keyspace)

@@ -61,6 +61,9 @@ enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync)
 
 /* Waits a moment for RocksDB to catch up, after STORE_WAIT of keyspace_write(). Without a lock. */
 void keyspace_pause(void);
+/* Has deleted records give back their space soon, not when RocksDB gets to it. May wait for the disk.
+ * Collector. */
+void keyspace_give_back(const struct keyspace *keyspace);
 
 /* Frees a RocksDB error and says which result it is; logs it unless it is STORE_WAIT. */
 enum store_result keyspace_error(const char *doing, char *error);

@@ -81,12 +81,13 @@ static void embedded_close(struct store *store)
     reclaim_release(&embedded->reclaim);
     collector_release(&embedded->collector);
     stripes_free(embedded->stripes);
-    later_release(&embedded->store.later);
+    later_release(&embedded->later);
     spaces_release(&embedded->spaces);
     verified_release(&embedded->verified);
     keyspace_close(&embedded->keyspace);
     manifest_guard_close(&embedded->guard);
     extents_release(&embedded->extents);
+    disk_space_close(&embedded->space);
     close(embedded->extents.folder);
     close(embedded->synced);
     close(embedded->lock_file);
@@ -179,10 +180,13 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
 
 /* All that can fail, with no thread running yet. */
 static enum store_result open_parts(struct embedded *embedded, const struct folder *folder,
-                                    size_t cache_bytes, const char **ret_problem)
+                                    const struct store_options *options, const char **ret_problem)
 {
-    enum store_result result = open_records(embedded, folder, cache_bytes, ret_problem);
+    enum store_result result;
 
+    disk_space_open(&embedded->space, folder->fd, options->disk_reserve, collector_poke,
+                    &embedded->collector);
+    result = open_records(embedded, folder, options->cache_bytes, ret_problem);
     if (result)
         goto close_extents;
     result = folder_sync(folder, ret_problem);
@@ -198,8 +202,10 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
     *ret_problem = "the data folder cannot be opened";
     result =
         manifest_guard_open(&embedded->guard, folder->fd, embedded->synced, &embedded->keyspace);
-    if (!result)
-        return STORE_OK;
+    if (result)
+        goto release;
+    disk_space_tend(&embedded->space);
+    return STORE_OK;
 release:
     recovery_release(embedded);
     extents_release(&embedded->extents);
@@ -207,6 +213,7 @@ close_records:
     keyspace_close(&embedded->keyspace);
     close(embedded->synced);
 close_extents:
+    disk_space_close(&embedded->space);
     close(folder->extents);
     return result;
 }
@@ -239,12 +246,13 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded->sync = options->sync;
     embedded->lock_file = folder.lock_file;
     embedded->stripes = stripes_new();
-    later_init(&embedded->store.later);
+    embedded->store.later = &embedded->later;
+    later_init(&embedded->later);
     spaces_init(&embedded->spaces);
     verified_init(&embedded->verified);
     collector_init(&embedded->collector, embedded);
     reclaim_init(&embedded->reclaim, collector_poke, &embedded->collector);
-    result = open_parts(embedded, &folder, options->cache_bytes, ret_problem);
+    result = open_parts(embedded, &folder, options, ret_problem);
     folder_release(&folder);
     if (result) {
         reclaim_release(&embedded->reclaim);
@@ -252,7 +260,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         verified_release(&embedded->verified);
         spaces_release(&embedded->spaces);
         stripes_free(embedded->stripes);
-        later_release(&embedded->store.later);
+        later_release(&embedded->later);
         close(embedded->lock_file);
         free(embedded);
         return result;

@@ -170,7 +170,7 @@ static enum store_result recover_later(struct embedded *embedded)
     embedded_cursor_close(cursor);
     if (result && result != STORE_NOT_FOUND)
         return result;
-    later_begin_at(&embedded->store.later, mark);
+    later_begin_at(&embedded->later, mark);
     return STORE_OK;
 }
 

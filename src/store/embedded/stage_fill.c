@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/crc.h"
+#include "store/embedded/admission.h"
 #include "store/embedded/embedded_private.h"
 
 struct stage *embedded_stage_open(struct store *store, struct partition partition,
@@ -166,6 +167,8 @@ static enum store_result make_room(struct embedded_stage *stage, size_t coming,
     if (buffer && !queue_filling(stage, waiter))
         return STORE_WAIT;
     result = check_queue(stage, waiter);
+    if (!result && !admission_of_piece(embedded_of(stage->stage.store), coming))
+        return STORE_FULL;
     if (!result && !begin_buffer(stage, coming, waiter))
         result = STORE_WAIT;
     return result;

@@ -152,7 +152,7 @@ enum store_result memory_delete_row(struct store *base, struct bytes key)
 static void apply_later(struct memory_store *store, struct bytes prefix,
                         const struct changes *changes)
 {
-    struct later *later = &store->base.later;
+    struct later *later = &store->later;
     struct key key;
 
     key_init(&key);
@@ -179,7 +179,7 @@ static void tell_later(struct memory_store *store, const struct commit_part *par
             continue;
         for (const struct later_change *c = changes_first_later(parts[i].changes); c; c = c->next)
             if (!c->is_done)
-                later_added(&store->base.later, c->due);
+                later_added(&store->later, c->due);
     }
 }
 
@@ -389,7 +389,7 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
         assert(!snapshot_of(&parts[i])->spent);
         empty = empty && (!parts[i].changes || changes_empty(parts[i].changes));
     }
-    later_enter(&store->base.later);
+    later_enter(&store->later);
     lock_take(&store->lock);
     result = check_parts(store, parts, count);
     if (!result) {
@@ -404,7 +404,7 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
         freed = memory_collect(store);
     }
     lock_give(&store->lock);
-    later_leave(&store->base.later);
+    later_leave(&store->later);
     if (!result)
         tell_later(store, parts, count);
     memory_pieces_free(freed);

@@ -25,7 +25,7 @@ static void memory_close(struct store *base)
 
     tree_give(store->root);
     memory_pieces_release(&store->pieces);
-    later_release(&base->later);
+    later_release(&store->later);
     lock_release(&store->lock);
     free(store);
 }
@@ -288,7 +288,8 @@ struct store *store_open_memory(void)
     struct guid seed = guid_new();
 
     store->base.operations = &memory_operations;
-    later_init(&store->base.later);
+    store->base.later = &store->later;
+    later_init(&store->later);
     lock_init(&store->lock, RANK_MEMORY_TREE);
     memcpy(&store->random, seed.b, sizeof store->random);
     store->random |= 1; /* never 0, from where the generator does not move */

@@ -26,6 +26,7 @@ struct memory_snapshot {
 
 struct memory_store {
     struct store base;
+    struct later later;
     struct lock lock;
     /* all below under the lock */
     struct tree_node *root;

@@ -9,11 +9,34 @@ static uint64_t stream_length(uint64_t number)
     return 1000 + number * 37717 % 300000;
 }
 
+static struct partition other_partition(const struct fixture *f)
+{
+    return partition_of(f->partition.space, "other");
+}
+
+/* What is written beside the records of the fixture's partition: a record of another one, an index
+ * record, a counter, and an item to be done later in place of the last one. */
+static void add_beside(struct fixture *f, struct arena *arena, uint64_t number, struct bytes value,
+                       struct changes *other)
+{
+    struct later_item item;
+    instant due;
+
+    changes_put(other, RECORD_LISTED, bytes_from_string("o"), value, NULL, 0);
+    changes_index_put(other, bytes_from_string("i"), value);
+    changes_count(other, bytes_from_string("n"), 1);
+    changes_later(other, 1, (uint32_t)number, value);
+    if (store_later_next(f->store, clock_now(), NULL, arena, &item, &due) == STORE_OK)
+        changes_later_done(other, &item);
+}
+
 static enum store_result commit_staged(struct fixture *f, struct arena *arena, uint64_t number,
                                        const struct stage *stage, uint64_t *ret_sequence)
 {
-    struct changes *changes = changes_new(arena);
+    struct changes *changes = changes_new(arena), *other_changes = changes_new(arena);
     struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct snapshot *other = snapshot_open(f->store, other_partition(f), STORE_MAY_BLOCK);
+    struct commit_part parts[] = { { snapshot, changes }, { other, other_changes } };
     struct bytes value = arena_printf(arena, "%llu", (unsigned long long)number);
     const struct piece *pieces;
     struct record record;
@@ -27,9 +50,10 @@ static enum store_result commit_staged(struct fixture *f, struct arena *arena, u
     changes_put(changes, RECORD_LISTED, bytes_from_string("a"), value, NULL, 0);
     changes_put(changes, RECORD_LISTED, bytes_from_string("s"), value, pieces, count);
     changes_put(changes, RECORD_INNER, bytes_from_string("b"), value, NULL, 0);
+    add_beside(f, arena, number, value, other_changes);
     if (result == STORE_OK || result == STORE_NOT_FOUND)
-        result = store_commit(f->store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
-                              STORE_MAY_BLOCK, ret_sequence);
+        result = store_commit(f->store, parts, 2, clock_now(), STORE_MAY_BLOCK, ret_sequence);
+    snapshot_close(other);
     snapshot_close(snapshot);
     return result;
 }
@@ -53,6 +77,42 @@ uint64_t numbers_newest(struct fixture *f)
     return strtoull(get_now(f->store, f->partition, f->arena, "a"), NULL, 10);
 }
 
+/* The other partition, and all else that the commit wrote with it, tell the same number. */
+static void check_beside(struct fixture *f, uint64_t number, const char *text)
+{
+    struct space_iterator *records;
+    struct index_iterator *iterator;
+    struct index_record found;
+    struct later_item item, second;
+    uint64_t sequence;
+    int64_t sum;
+    instant due;
+
+    assert_string_equal(get_now(f->store, other_partition(f), f->arena, "o"), text);
+    records = space_iterator_open(f->store, f->partition.space, bytes_of("", 0), bytes_of("", 0),
+                                  STORE_MAY_BLOCK);
+    assert_string_equal(
+        space_text(records, f->arena),
+        arena_printf(f->arena, "other/o=%s partition/a=%s partition/s=%s%c", text, text, text, 0)
+            .ptr);
+    space_iterator_close(records);
+    iterator = index_iterator_open(f->store, f->partition.space, bytes_of("", 0), bytes_of("", 0),
+                                   STORE_MAY_BLOCK);
+    assert_int_equal(index_iterator_next(iterator, &found), STORE_OK);
+    assert_true(bytes_is(found.value, text));
+    assert_int_equal(index_iterator_next(iterator, &found), STORE_NOT_FOUND);
+    index_iterator_close(iterator);
+    assert_int_equal(store_count(f->store, f->partition.space, bytes_from_string("n"),
+                                 STORE_MAY_BLOCK, &sum, &sequence),
+                     STORE_OK);
+    assert_int_equal(sum, number);
+    assert_int_equal(store_later_next(f->store, clock_now(), NULL, f->arena, &item, &due),
+                     STORE_OK);
+    assert_int_equal(item.kind, number);
+    assert_int_equal(store_later_next(f->store, clock_now(), &item, f->arena, &second, &due),
+                     STORE_NOT_FOUND);
+}
+
 uint64_t numbers_check(struct fixture *f)
 {
     uint64_t number = numbers_newest(f);
@@ -72,6 +132,7 @@ uint64_t numbers_check(struct fixture *f)
     assert_true(bytes_is(record.value, text));
     assert_true(stream_matches(f->store, snapshot, "s", stream_length(number), number));
     snapshot_close(snapshot);
+    check_beside(f, number, text);
     assert_int_equal(usage_now(f->store).piece_bytes, stream_length(number));
     return number;
 }

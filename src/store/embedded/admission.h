@@ -1,0 +1,15 @@
+/* What may go on while the disk is full. */
+#ifndef LAGRA_STORE_EMBEDDED_ADMISSION_H
+#define LAGRA_STORE_EMBEDDED_ADMISSION_H
+
+#include "store/store_private.h"
+
+struct embedded;
+
+/* Whether there is room for what a commit writes; when there is not, whether it gives back at least
+ * as much: it deletes, or frees pieces, and puts little. Any thread. */
+bool admission_of_commit(struct embedded *embedded, const struct commit_part *parts, size_t count);
+/* Whether there is room for so many bytes of a piece. Any thread. */
+bool admission_of_piece(struct embedded *embedded, uint64_t bytes);
+
+#endif

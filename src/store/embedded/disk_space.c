@@ -1,0 +1,177 @@
+/* Looks at the file system, the reserve, the ballast. */
+#include "store/embedded/disk_space.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define RESERVE_MAX   (512ull << 20)
+#define RESERVE_SHARE 4 /* of the file system */
+#define BALLAST_MAX   (64ull << 20)
+#define BALLAST_SHARE 4 /* of the reserve */
+/* A ballast is laid when less than so many times the reserve is free. */
+#define BALLAST_FROM  4
+/* With more room than this a look is good for LOOK_MS. */
+#define NEAR_BYTES    (64ull << 20)
+#define LOOK_MS       50
+#define POKE_MS       1000
+/* Of the reserve: it is over when there is so much more. */
+#define OVER_SHARE    8
+
+static const char name[] = "ballast";
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Bytes that are free, and of the whole file system; false when it does not say. */
+static bool measure(const struct disk_space *space, uint64_t *ret_free, uint64_t *ret_size)
+{
+    struct statvfs status;
+
+    if (fstatvfs(space->folder, &status) < 0)
+        return false;
+    *ret_free = (uint64_t)status.f_bavail * status.f_frsize;
+    *ret_size = (uint64_t)status.f_blocks * status.f_frsize;
+    return *ret_size > 0;
+}
+
+static void note_low(struct disk_space *space, uint64_t free)
+{
+    bool was_low = atomic_load(&space->is_low);
+    bool is_low = free < space->reserve + (was_low ? space->reserve / OVER_SHARE : 0);
+
+    if (is_low == was_low || atomic_exchange(&space->is_low, is_low) == is_low)
+        return;
+    if (is_low)
+        log_line(LOG_WARN,
+                 "store: %" PRIu64 " MiB of the disk are free, less than the reserve of %" PRIu64
+                 ": what grows is refused, deletes are not",
+                 free >> 20, space->reserve >> 20);
+    else
+        log_line(LOG_WARN, "store: %" PRIu64 " MiB of the disk are free again", free >> 20);
+}
+
+static bool wants_ballast(const struct disk_space *space, uint64_t free)
+{
+    return space->ballast > 0 && !atomic_load(&space->has_ballast) &&
+           free < BALLAST_FROM * space->reserve && free >= space->reserve + space->ballast;
+}
+
+static void poke(struct disk_space *space, uint64_t now)
+{
+    uint64_t before = atomic_load(&space->poked_ms);
+
+    if (now - before >= POKE_MS && atomic_compare_exchange_strong(&space->poked_ms, &before, now))
+        space->low(space->context);
+}
+
+/* Returns the room above the reserve. */
+static uint64_t look(struct disk_space *space, uint64_t pending, uint64_t now)
+{
+    uint64_t free, size;
+    uint64_t room = UINT64_MAX / 2; /* what cannot be known is not in the way */
+
+    if (measure(space, &free, &size)) {
+        uint64_t kept = space->reserve + pending;
+
+        room = free > kept ? free - kept : 0;
+        note_low(space, free);
+        if (atomic_load(&space->is_low) || wants_ballast(space, free))
+            poke(space, now);
+    }
+    atomic_store(&space->room, room);
+    atomic_store(&space->looked_ms, now);
+    return room;
+}
+
+bool disk_space_admits(struct disk_space *space, uint64_t bytes, uint64_t pending)
+{
+    uint64_t now = now_ms();
+    uint64_t room = atomic_load(&space->room);
+
+    if (now - atomic_load(&space->looked_ms) < LOOK_MS && room > NEAR_BYTES + bytes) {
+        atomic_fetch_sub(&space->room, bytes);
+        return true;
+    }
+    return look(space, pending, now) > bytes;
+}
+
+bool disk_space_is_low(const struct disk_space *space)
+{
+    return atomic_load(&space->is_low);
+}
+
+static void lay_ballast(struct disk_space *space)
+{
+    int fd = openat(space->folder, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    int error = fd < 0 ? errno : 0;
+
+    if (fd >= 0 && fallocate(fd, 0, 0, (off_t)space->ballast) < 0)
+        error = errno;
+    if (fd >= 0)
+        close(fd);
+    atomic_store(&space->has_ballast, !error);
+    if (!error)
+        return;
+    if (fd >= 0)
+        unlinkat(space->folder, name, 0);
+    if (error == EOPNOTSUPP)
+        space->ballast = 0; /* a file system that cannot set bytes aside */
+    else
+        log_line(LOG_WARN, "store: no ballast: error %d", error);
+}
+
+void disk_space_tend(struct disk_space *space)
+{
+    uint64_t free, size;
+
+    look(space, 0, now_ms());
+    if (measure(space, &free, &size) && wants_ballast(space, free))
+        lay_ballast(space);
+}
+
+static void give_up_ballast(struct disk_space *space)
+{
+    if (unlinkat(space->folder, name, 0) < 0) {
+        log_errno("store: give up the ballast");
+        return;
+    }
+    atomic_store(&space->has_ballast, false);
+    log_line(LOG_WARN, "store: the disk is full: the ballast of %" PRIu64 " MiB is given up",
+             space->ballast >> 20);
+}
+
+void disk_space_open(struct disk_space *space, int folder, uint64_t reserve,
+                     void (*low)(void *context), void *context)
+{
+    uint64_t free = UINT64_MAX, size = UINT64_MAX;
+
+    *space = (struct disk_space){ .low = low, .context = context };
+    space->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    atomic_store(&space->has_ballast, faccessat(folder, name, F_OK, 0) == 0);
+    measure(space, &free, &size);
+    space->reserve = size / RESERVE_SHARE < RESERVE_MAX ? size / RESERVE_SHARE : RESERVE_MAX;
+    if (reserve > 0)
+        space->reserve = reserve;
+    space->ballast = space->reserve / BALLAST_SHARE;
+    if (space->ballast > BALLAST_MAX)
+        space->ballast = BALLAST_MAX;
+    if (atomic_load(&space->has_ballast) && free < space->ballast)
+        give_up_ballast(space);
+}
+
+void disk_space_close(struct disk_space *space)
+{
+    if (space->folder >= 0)
+        close(space->folder);
+}

@@ -1,0 +1,44 @@
+/* How much room the disk has, and what of it is kept back.
+ *
+ * Below the reserve whatever grows is refused (STORE_FULL), so that there is always room for what
+ * does not ask: the log, table files and compactions of RocksDB, and deletes, which give space back.
+ *
+ * Others may fill the disk too. So when it comes near to being full, a ballast is laid into the data
+ * folder: bytes that belong to nothing. A start that finds no room gives it up, so that it has what
+ * reading the log back takes; it is laid again when there is room. */
+#ifndef LAGRA_STORE_EMBEDDED_DISK_SPACE_H
+#define LAGRA_STORE_EMBEDDED_DISK_SPACE_H
+
+#include <stdatomic.h>
+
+#include "store/store.h"
+
+struct disk_space {
+    int folder;                 /* of the data */
+    uint64_t reserve;           /* bytes */
+    uint64_t ballast;           /* bytes; 0: none is laid */
+    void (*low)(void *context); /* there may be something to do for disk_space_tend() */
+    void *context;
+    _Atomic uint64_t room; /* above the reserve at the last look, less what was admitted since */
+    _Atomic uint64_t looked_ms; /* CLOCK_MONOTONIC */
+    _Atomic uint64_t poked_ms;
+    atomic_bool is_low;
+    atomic_bool has_ballast;
+};
+
+/* Looks at the disk, gives up the ballast when there is no room left. reserve 0: 512 MiB, or a
+ * quarter of the file system when that is less. low(context) may be called by any thread, at most
+ * once a second. Start-up thread. */
+void disk_space_open(struct disk_space *space, int folder, uint64_t reserve,
+                     void (*low)(void *context), void *context);
+void disk_space_close(struct disk_space *space);
+/* Whether there is room for that many bytes more, while `pending` others are on their way to the
+ * disk. Any thread. */
+bool disk_space_admits(struct disk_space *space, uint64_t bytes, uint64_t pending);
+/* Below the reserve, by the last look. Any thread. */
+bool disk_space_is_low(const struct disk_space *space);
+/* Looks again; lays the ballast when it is wanted and there is room. May wait for the disk.
+ * Start-up thread, then the collector. */
+void disk_space_tend(struct disk_space *space);
+
+#endif

@@ -1,0 +1,311 @@
+#!/usr/bin/env node
+// A disk that is filled and freed again and again: disk.mjs [--soak] [--rounds N] [--seed N]
+//
+// Each round fills the disk with blobs, small and large, until writes are refused with 507; kills the server
+// now and then, and always once on the full disk; deletes everything; and writes again. Nothing acknowledged
+// may be lost, nothing but 507 may refuse a write and nothing at all a delete or a read, every start must
+// succeed. Once others fill the disk to the last byte. On an ext4 on a loop device where that can be had (root), else on
+// a disk whose size shim.c plays. One count for each round.
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { randomFrom } from '../crash/campaign.mjs';
+import { Client } from '../crash/client.mjs';
+import { bytesOf, digest } from '../crash/model.mjs';
+import { Server } from '../lib/server.mjs';
+import { Shim } from './shim.mjs';
+
+const { values: options } = parseArgs({
+    options: { soak: { type: 'boolean', default: false }, rounds: { type: 'string' }, seed: { type: 'string' }, shim: { type: 'boolean', default: false } },
+});
+const ROUNDS = Number(options.rounds ?? (options.soak ? 100 : 2));
+const SEED = Number(options.seed ?? Date.now() % 1000000);
+const DISK_BYTES = 320 << 20;
+const WRITERS = 6;
+const LOOKED_AT = 60;
+const GIVEN_BACK_MS = 30000;
+const CONTAINER = 'full';
+
+const random = randomFrom(SEED);
+const work = mkdtempSync(path.join(tmpdir(), 'lagra-full-'));
+
+/** An ext4 of its own. */
+class LoopDisk {
+    constructor() {
+        const image = path.join(work, 'disk');
+
+        this.mountPoint = path.join(work, 'mount');
+        mkdirSync(this.mountPoint);
+        execFileSync('truncate', ['-s', `${DISK_BYTES}`, image]);
+        execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', image], { stdio: 'pipe' });
+        execFileSync('mount', ['-o', 'loop', image, this.mountPoint], { stdio: 'pipe' });
+        this.location = path.join(this.mountPoint, 'data');
+        this.env = {};
+    }
+
+    /** Somebody else takes every byte that is left. */
+    fill() {
+        const file = openSync(path.join(this.mountPoint, 'filler'), 'w');
+        const bytes = Buffer.alloc(1 << 20, 'f');
+
+        for (let size = bytes.length; size >= 1; size >>= 1)
+            try {
+                for (;;)
+                    writeSync(file, bytes, 0, size);
+            } catch (error) {
+                if (error.code !== 'ENOSPC')
+                    throw error;
+            }
+        closeSync(file);
+    }
+
+    empty() {
+        rmSync(path.join(this.mountPoint, 'filler'));
+    }
+
+    free() {
+        const { bavail, bsize } = statfsSync(this.mountPoint);
+
+        return bavail * bsize;
+    }
+
+    close() {
+        spawnSync('umount', [this.mountPoint], { stdio: 'ignore' });
+    }
+}
+
+/** A disk that the shim plays. */
+class PlayedDisk {
+    #shim;
+
+    constructor() {
+        this.location = path.join(work, 'data');
+        this.#shim = new Shim(work, this.location);
+        this.#shim.setDiskSize(DISK_BYTES);
+        this.env = this.#shim.env;
+    }
+
+    fill() {
+        this.#shim.setDiskSize(Math.max(1, this.#shim.diskUsed));
+    }
+
+    empty() {
+        this.#shim.setDiskSize(DISK_BYTES);
+    }
+
+    free() {
+        return DISK_BYTES - this.#shim.diskUsed;
+    }
+
+    close() {
+        this.#shim.close();
+    }
+}
+
+function makeDisk() {
+    if (!options.shim && process.getuid() === 0)
+        try {
+            return new LoopDisk();
+        } catch (error) {
+            console.log(`no ext4 on a loop device: ${error.message.split('\n')[0]}`);
+        }
+    return new PlayedDisk();
+}
+
+const disk = makeDisk();
+const server = new Server({ location: disk.location, env: disk.env });
+server.location = disk.location;
+
+/** name -> part; of what is acknowledged. */
+const stored = new Map();
+/** Under way when the server was killed: they may be there or not. */
+const unknown = new Set();
+let named = 0;
+
+class Wrong extends Error {}
+
+function put(client, name, part) {
+    return client.ask('PUT', `/${CONTAINER}/${name}`, { headers: [['x-ms-blob-type', 'BlockBlob']], body: bytesOf(part) });
+}
+
+function nextPart() {
+    const size = random(8) === 0 ? 200000 + random(2 << 20) : 4000 + random(12000);
+
+    return { seed: ++named, size };
+}
+
+/** Works with several clients at once until each returns false; errors of the connection end it too. */
+async function together(step) {
+    const ends = await Promise.allSettled(Array.from({ length: WRITERS }, async (_, i) => {
+        const client = new Client(server);
+
+        try {
+            while (await step(client, i));
+        } finally {
+            client.close();
+        }
+    }));
+    const wrong = ends.map(({ reason }) => reason).find((reason) => reason instanceof Wrong);
+
+    if (wrong)
+        throw wrong;
+    return ends.some(({ status }) => status === 'rejected');
+}
+
+/** Until the disk is full; true when the server went away first. */
+async function fill() {
+    return together(async (client) => {
+        const part = nextPart();
+        const name = `blob${part.seed}`;
+
+        unknown.add(name);
+        const { status } = await put(client, name, part);
+        unknown.delete(name);
+        if (status === 201)
+            stored.set(name, part);
+        else if (status !== 507)
+            throw new Wrong(`PUT of ${part.size} bytes on a disk that fills: ${status}`);
+        return status === 201;
+    });
+}
+
+async function removeAll() {
+    const names = [...stored.keys(), ...unknown];
+
+    return together(async (client) => {
+        const name = names.pop();
+
+        if (name === undefined)
+            return false;
+        const wasStored = stored.delete(name);
+        unknown.add(name);
+        const { status } = await client.ask('DELETE', `/${CONTAINER}/${name}`);
+        if (status !== 202 && !(status === 404 && !wasStored))
+            throw new Wrong(`DELETE on a full disk: ${status}`);
+        unknown.delete(name);
+        return true;
+    });
+}
+
+/** Every name by a listing, the contents of some. */
+async function look() {
+    const client = new Client(server);
+    const names = new Set();
+    let marker = '';
+
+    do {
+        const answer = await client.ask('GET', `/${CONTAINER}?restype=container&comp=list${marker && `&marker=${encodeURIComponent(marker)}`}`);
+        const text = answer.body.toString();
+
+        if (answer.status !== 200)
+            throw new Wrong(`List Blobs on a full disk: ${answer.status}`);
+        for (const [, name] of text.matchAll(/<Name>(blob\d+)<\/Name>/g))
+            names.add(name);
+        marker = text.match(/<NextMarker>(.+?)<\/NextMarker>/)?.[1] ?? '';
+    } while (marker);
+    const lost = [...stored.keys()].filter((name) => !names.has(name));
+    const there = [...names].filter((name) => !stored.has(name) && !unknown.has(name));
+    if (lost.length > 0 || there.length > 0)
+        throw new Wrong(`${lost.length} of ${stored.size} blobs are lost (${lost.slice(0, 3)}), ${there.length} deleted ones are there`);
+    const some = [...stored].filter(() => random(stored.size) < LOOKED_AT);
+    for (const [name, part] of some) {
+        const answer = await client.ask('GET', `/${CONTAINER}/${name}`);
+        if (answer.status !== 200 || digest(answer.body) !== digest(bytesOf(part)))
+            throw new Wrong(`${name}: ${answer.status}, ${answer.body.length} bytes of ${part.size}`);
+    }
+    client.close();
+}
+
+async function again() {
+    await server.kill();
+    await server.restart();
+}
+
+/** What was deleted is given back: a write goes through. */
+async function writesAgain() {
+    const limit = Date.now() + GIVEN_BACK_MS;
+    const client = new Client(server);
+    const part = { seed: ++named, size: 300000 };
+    let status;
+
+    while ((({ status } = await put(client, `blob${part.seed}`, part)), status === 507) && Date.now() < limit)
+        await delay(50);
+    client.close();
+    if (status !== 201)
+        throw new Wrong(`after everything was deleted, PUT gives ${status}; ${disk.free() >> 20} MiB are free`);
+    stored.set(`blob${part.seed}`, part);
+}
+
+async function fillAndFree(round) {
+    if (round % 2 === 1) {
+        const timer = setTimeout(() => server.kill(), random(2000));
+        while (await fill())
+            await again();
+        clearTimeout(timer);
+    }
+    while (await fill())
+        await again();
+    const filled = stored.size;
+    await again();
+    await look();
+    if (round % 3 === 1)
+        setTimeout(() => server.kill(), random(300));
+    while (await removeAll())
+        await again();
+    await writesAgain();
+    await look();
+    return filled;
+}
+
+/** Others take all that is left: whatever happens then, a start succeeds, and deletes go through. */
+async function othersFill() {
+    await fill();
+    disk.fill();
+    await again();
+    await look();
+    while (await removeAll())
+        await again();
+    disk.empty();
+    await writesAgain();
+}
+
+const total = { passed: 0, failed: 0 };
+
+async function count(name, run) {
+    try {
+        const what = await run();
+
+        total.passed++;
+        if (options.soak)
+            console.log(`${name}: ${what ?? 'ok'}`);
+    } catch (error) {
+        total.failed++;
+        console.log(`FAILED ${name} of seed ${SEED}: ${error.message}\n${server.stderr.slice(-2000)}`);
+        throw error;
+    }
+}
+
+try {
+    await server.restart();
+    const client = new Client(server);
+    await client.ask('PUT', `/${CONTAINER}?restype=container`);
+    client.close();
+    for (let round = 1; round <= ROUNDS; round++)
+        await count(`round ${round}`, () => fillAndFree(round));
+    await count('a disk that others fill', othersFill);
+} catch (error) {
+    if (total.failed === 0)
+        console.log(`FAILED ${error.stack}`);
+    total.failed = Math.max(1, total.failed);
+} finally {
+    await server.kill();
+    disk.close();
+    rmSync(work, { recursive: true, force: true });
+}
+console.log(`${named} blobs on ${disk.constructor.name}, seed ${SEED}`);
+console.log(`disk: ${total.passed} passed, ${total.failed} failed`);
+process.exitCode = total.failed === 0 ? 0 : 1;

@@ -1,0 +1,472 @@
+/* The slow store. Each object wraps one of the inner store. */
+#include "late.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "conformance.h"
+#include "store/store_private.h"
+
+#define SETTLE_US_MAX 1500
+
+/* What became of a sequence. Every snapshot, iterator and commit has one of its own. */
+enum outcome { PENDING, SETTLED, NEVER_WAS };
+
+struct late_store {
+    struct store base;
+    struct store *inner;
+    struct late_options options;
+    pthread_t settler;
+    pthread_mutex_t mutex; /* all below under it */
+    pthread_cond_t work;
+    struct random random;
+    enum outcome *outcomes; /* by sequence */
+    uint64_t sequence;      /* the newest */
+    uint64_t capacity;
+    uint64_t durable; /* all up to it are settled */
+    struct waiter *waiters;
+    size_t waiter_count;
+    bool stopping;
+};
+
+struct late_snapshot {
+    struct snapshot base;
+    struct snapshot *inner;
+    bool is_held;
+};
+
+struct late_cursor {
+    struct cursor base;
+    struct cursor *inner;
+    enum store_access access;
+    struct late_snapshot *snapshot; /* NULL: of no snapshot */
+};
+
+static struct late_store *late_of(struct store *store)
+{
+    return (struct late_store *)(void *)store;
+}
+
+static struct late_snapshot *snapshot_of(struct snapshot *snapshot)
+{
+    return (struct late_snapshot *)(void *)snapshot;
+}
+
+static bool happens(struct late_store *late, unsigned of_a_hundred)
+{
+    bool does;
+
+    pthread_mutex_lock(&late->mutex);
+    does = random_below(&late->random, 100) < of_a_hundred;
+    pthread_mutex_unlock(&late->mutex);
+    return does;
+}
+
+/* ---- sequences and how they settle ---- */
+
+/* Under the mutex. */
+static uint64_t add_sequence(struct late_store *late, enum outcome outcome)
+{
+    late->sequence++;
+    if (late->sequence >= late->capacity) {
+        late->capacity = 2 * late->sequence + 1000;
+        late->outcomes = xrealloc(late->outcomes, late->capacity * sizeof late->outcomes[0]);
+    }
+    late->outcomes[late->sequence] = outcome;
+    return late->sequence;
+}
+
+static uint64_t new_sequence(struct late_store *late, enum outcome outcome)
+{
+    uint64_t sequence;
+
+    pthread_mutex_lock(&late->mutex);
+    sequence = add_sequence(late, outcome);
+    pthread_mutex_unlock(&late->mutex);
+    return sequence;
+}
+
+static struct waiter *take_any(struct late_store *late)
+{
+    uint64_t skip = random_below(&late->random, late->waiter_count);
+    struct waiter **link = &late->waiters;
+    struct waiter *taken;
+
+    while (skip-- > 0)
+        link = &(*link)->next;
+    taken = *link;
+    *link = taken->next;
+    late->waiter_count--;
+    if (taken->sequence > late->durable)
+        late->durable = taken->sequence;
+    return taken;
+}
+
+static void *settle(void *argument)
+{
+    struct late_store *late = argument;
+
+    pthread_mutex_lock(&late->mutex);
+    while (late->waiter_count > 0 || !late->stopping) {
+        struct timespec pause = { 0 };
+        struct waiter *waiter;
+
+        if (late->waiter_count == 0) {
+            pthread_cond_wait(&late->work, &late->mutex);
+            continue;
+        }
+        pause.tv_nsec = (long)random_below(&late->random, SETTLE_US_MAX) * 1000;
+        pthread_mutex_unlock(&late->mutex);
+        nanosleep(&pause, NULL);
+        pthread_mutex_lock(&late->mutex);
+        waiter = take_any(late);
+        pthread_mutex_unlock(&late->mutex);
+        waiter->wake(waiter);
+        pthread_mutex_lock(&late->mutex);
+    }
+    pthread_mutex_unlock(&late->mutex);
+    return NULL;
+}
+
+static void late_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
+{
+    struct late_store *late = late_of(store);
+
+    waiter->sequence = sequence;
+    pthread_mutex_lock(&late->mutex);
+    assert(sequence <= late->sequence);
+    if (sequence > late->durable) {
+        waiter->next = late->waiters;
+        late->waiters = waiter;
+        late->waiter_count++;
+        waiter = NULL;
+        pthread_cond_signal(&late->work);
+    }
+    pthread_mutex_unlock(&late->mutex);
+    if (waiter)
+        waiter->wake(waiter);
+}
+
+static enum store_result late_settled(struct store *store, uint64_t sequence)
+{
+    struct late_store *late = late_of(store);
+    enum store_result result = STORE_OK;
+
+    pthread_mutex_lock(&late->mutex);
+    if (sequence > late->durable)
+        result = STORE_WAIT;
+    else if (sequence > 0 && late->outcomes[sequence] == NEVER_WAS)
+        result = STORE_CONFLICT;
+    pthread_mutex_unlock(&late->mutex);
+    return result;
+}
+
+static bool late_is_durable(struct store *store, uint64_t sequence)
+{
+    return late_settled(store, sequence) == STORE_OK;
+}
+
+/* ---- snapshots ---- */
+
+static struct snapshot *late_snapshot_open(struct store *store, struct partition partition,
+                                           enum snapshot_kind kind)
+{
+    struct late_store *late = late_of(store);
+    struct late_snapshot *snapshot = xcalloc(1, sizeof *snapshot);
+
+    snapshot->inner = late->inner->operations->snapshot_open(late->inner, partition, kind);
+    snapshot->inner->is_owner = kind == SNAPSHOT_OWNER;
+    snapshot->base = *snapshot->inner;
+    snapshot->base.store = store;
+    snapshot->base.sequence = new_sequence(late, SETTLED);
+    return &snapshot->base;
+}
+
+static void late_snapshot_close(struct snapshot *base)
+{
+    snapshot_close(snapshot_of(base)->inner);
+    free(base);
+}
+
+static enum store_result late_snapshot_hold(struct snapshot *base)
+{
+    struct late_snapshot *snapshot = snapshot_of(base);
+    struct late_store *late = late_of(base->store);
+
+    if (snapshot->is_held)
+        return STORE_OK;
+    if (base->access == STORE_NO_WAIT)
+        return STORE_WAIT;
+    if (happens(late, late->options.lost_reads))
+        return STORE_CONFLICT;
+    snapshot->is_held = true;
+    return STORE_OK;
+}
+
+/* Whether a read may go on. */
+static enum store_result may_read(struct late_store *late, const struct late_snapshot *snapshot,
+                                  enum store_access access)
+{
+    if (access == STORE_NO_WAIT)
+        return STORE_WAIT;
+    if (!(snapshot && snapshot->is_held) && happens(late, late->options.lost_reads))
+        return STORE_CONFLICT;
+    return STORE_OK;
+}
+
+static enum store_result late_get(struct snapshot *base, struct bytes key, struct arena *arena,
+                                  struct record *ret_record)
+{
+    struct late_snapshot *snapshot = snapshot_of(base);
+    struct late_store *late = late_of(base->store);
+    enum store_result result = may_read(late, snapshot, base->access);
+
+    if (result)
+        return result;
+    snapshot->inner->access = STORE_MAY_BLOCK;
+    return late->inner->operations->get(snapshot->inner, key, arena, ret_record);
+}
+
+/* ---- commits ---- */
+
+static enum store_result late_commit(struct store *store, const struct commit_part *parts,
+                                     size_t count, instant now, enum store_access access,
+                                     uint64_t *ret_sequence)
+{
+    struct late_store *late = late_of(store);
+    struct commit_part inner[COMMIT_PARTS_MAX];
+    enum store_result result;
+    uint64_t sequence;
+
+    if (access == STORE_NO_WAIT)
+        return STORE_WAIT;
+    if (happens(late, late->options.lost_commits)) {
+        *ret_sequence = new_sequence(late, NEVER_WAS);
+        return STORE_OK;
+    }
+    for (size_t i = 0; i < count; i++)
+        inner[i] = (struct commit_part){ snapshot_of(parts[i].snapshot)->inner, parts[i].changes };
+    result = late->inner->operations->commit(late->inner, inner, count, now, access, &sequence);
+    if (!result)
+        *ret_sequence = new_sequence(late, SETTLED);
+    return result;
+}
+
+/* ---- cursors ---- */
+
+static struct cursor *wrap_cursor(struct store *store, struct cursor *inner,
+                                  enum store_access access, struct late_snapshot *snapshot)
+{
+    struct late_cursor *cursor;
+
+    if (!inner)
+        return NULL;
+    cursor = xcalloc(1, sizeof *cursor);
+    *cursor = (struct late_cursor){ { .store = store }, inner, access, snapshot };
+    return &cursor->base;
+}
+
+static struct cursor *late_scan_cursor(struct snapshot *base, struct bytes end)
+{
+    struct late_snapshot *snapshot = snapshot_of(base);
+    struct late_store *late = late_of(base->store);
+
+    snapshot->inner->access = STORE_MAY_BLOCK;
+    return wrap_cursor(base->store, late->inner->operations->scan_cursor(snapshot->inner, end),
+                       base->access, snapshot);
+}
+
+static struct cursor *late_space_cursor(struct store *store, const struct guid *space,
+                                        struct bytes end, enum store_access access,
+                                        uint64_t *ret_sequence)
+{
+    struct late_store *late = late_of(store);
+    struct cursor *inner = late->inner->operations->space_cursor(late->inner, space, end,
+                                                                 STORE_MAY_BLOCK, ret_sequence);
+
+    *ret_sequence = new_sequence(late, SETTLED);
+    return wrap_cursor(store, inner, access, NULL);
+}
+
+static struct cursor *late_row_cursor(struct store *store, struct bytes end)
+{
+    return late_of(store)->inner->operations->row_cursor(late_of(store)->inner, end);
+}
+
+static enum store_result show(struct late_cursor *cursor, enum store_result result)
+{
+    cursor->base.key = cursor->inner->key;
+    cursor->base.value = cursor->inner->value;
+    return result;
+}
+
+static enum store_result late_cursor_seek(struct cursor *base, struct bytes key)
+{
+    struct late_cursor *cursor = (struct late_cursor *)(void *)base;
+    enum store_result result = may_read(late_of(base->store), cursor->snapshot, cursor->access);
+
+    return result ? result
+                  : show(cursor, cursor->inner->store->operations->cursor_seek(cursor->inner, key));
+}
+
+static enum store_result late_cursor_next(struct cursor *base)
+{
+    struct late_cursor *cursor = (struct late_cursor *)(void *)base;
+    enum store_result result = may_read(late_of(base->store), cursor->snapshot, cursor->access);
+
+    return result ? result
+                  : show(cursor, cursor->inner->store->operations->cursor_next(cursor->inner));
+}
+
+static void late_cursor_close(struct cursor *base)
+{
+    struct late_cursor *cursor = (struct late_cursor *)(void *)base;
+
+    cursor->inner->store->operations->cursor_close(cursor->inner);
+    free(cursor);
+}
+
+/* ---- the rest goes to the inner store ---- */
+
+static enum store_result late_delete_row(struct store *store, struct bytes key)
+{
+    return late_of(store)->inner->operations->delete_row(late_of(store)->inner, key);
+}
+
+static enum store_result late_count(struct store *store, const struct guid *space, struct bytes key,
+                                    enum store_access access, int64_t *ret_sum,
+                                    uint64_t *ret_sequence)
+{
+    struct late_store *late = late_of(store);
+    enum store_result result;
+
+    if (access == STORE_NO_WAIT)
+        return STORE_WAIT;
+    result = late->inner->operations->count(late->inner, space, key, access, ret_sum, ret_sequence);
+    *ret_sequence = new_sequence(late, SETTLED);
+    return result;
+}
+
+static enum store_result late_space_create(struct store *store, enum space_shape shape,
+                                           enum store_access access, struct guid *ret_space)
+{
+    if (access == STORE_NO_WAIT)
+        return STORE_WAIT;
+    return space_create(late_of(store)->inner, shape, access, ret_space);
+}
+
+static struct store_limits late_limits(const struct store *store)
+{
+    return store_limits(((const struct late_store *)(const void *)store)->inner);
+}
+
+static bool late_healthy(struct store *store)
+{
+    return store_healthy(late_of(store)->inner);
+}
+
+/* A stage is the inner store's own from here on. */
+static struct stage *late_stage_open(struct store *store, struct partition partition,
+                                     uint64_t length_hint)
+{
+    return stage_open(late_of(store)->inner, partition, length_hint);
+}
+
+/* Now and then the bytes have to be fetched first. */
+static bool fetches(struct late_store *late, struct waiter *waiter)
+{
+    if (!waiter || !happens(late, 30))
+        return false;
+    waiter->sequence = 0;
+    pthread_mutex_lock(&late->mutex);
+    waiter->next = late->waiters;
+    late->waiters = waiter;
+    late->waiter_count++;
+    pthread_cond_signal(&late->work);
+    pthread_mutex_unlock(&late->mutex);
+    return true;
+}
+
+static enum store_result late_piece_read(struct store *store, const struct piece *piece,
+                                         uint32_t offset, uint32_t length, void *to,
+                                         struct waiter *waiter)
+{
+    if (fetches(late_of(store), waiter))
+        return STORE_WAIT;
+    return piece_read(late_of(store)->inner, piece, offset, length, to, waiter);
+}
+
+static enum store_result late_piece_check(struct store *store, const struct piece *piece,
+                                          uint32_t offset, uint32_t length,
+                                          struct piece_file *ret_file, struct waiter *waiter)
+{
+    return piece_check(late_of(store)->inner, piece, offset, length, ret_file, waiter);
+}
+
+static void late_collect_now(struct store *store, struct store_usage *ret_usage)
+{
+    store_collect_now(late_of(store)->inner, ret_usage);
+}
+
+static void late_close(struct store *store)
+{
+    struct late_store *late = late_of(store);
+
+    pthread_mutex_lock(&late->mutex);
+    late->stopping = true;
+    pthread_cond_signal(&late->work);
+    pthread_mutex_unlock(&late->mutex);
+    pthread_join(late->settler, NULL);
+    pthread_mutex_destroy(&late->mutex);
+    pthread_cond_destroy(&late->work);
+    store_close(late->inner);
+    free(late->outcomes);
+    free(late);
+}
+
+static const struct store_operations late_operations = {
+    .close = late_close,
+    .healthy = late_healthy,
+    .limits = late_limits,
+    .space_create = late_space_create,
+    .snapshot_open = late_snapshot_open,
+    .snapshot_close = late_snapshot_close,
+    .snapshot_hold = late_snapshot_hold,
+    .snapshot_expect = local_snapshot_expect,
+    .get = late_get,
+    .commit = late_commit,
+    .wait_durable = late_wait_durable,
+    .is_durable = late_is_durable,
+    .settled = late_settled,
+    .scan_cursor = late_scan_cursor,
+    .space_cursor = late_space_cursor,
+    .row_cursor = late_row_cursor,
+    .delete_row = late_delete_row,
+    .count = late_count,
+    .cursor_seek = late_cursor_seek,
+    .cursor_next = late_cursor_next,
+    .cursor_close = late_cursor_close,
+    .stage_open = late_stage_open,
+    .piece_read = late_piece_read,
+    .piece_check = late_piece_check,
+    .collect_now = late_collect_now,
+};
+
+struct store *store_open_late(struct store *inner, struct late_options options)
+{
+    struct late_store *late = xcalloc(1, sizeof *late);
+    int error;
+
+    late->base.operations = &late_operations;
+    late->base.later = inner->later;
+    late->inner = inner;
+    late->options = options;
+    late->random.state = clock_now();
+    pthread_mutex_init(&late->mutex, NULL);
+    pthread_cond_init(&late->work, NULL);
+    error = pthread_create(&late->settler, NULL, settle, late);
+    assert(!error);
+    return &late->base;
+}
