@@ -20,7 +20,7 @@ static enum store_result malformed(struct bytes key)
 
 struct scan {
     struct cursor *cursor;       /* NULL: the space is gone, nothing to read */
-    struct arena *arena;         /* of what the last call gave, when the caller had no arena */
+    struct arena *arena;         /* of what the last call returned, when the caller had no arena */
     struct key from;             /* where to begin */
     size_t partition_prefix_len; /* of each full key */
     bool begun;

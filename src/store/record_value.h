@@ -3,7 +3,7 @@
  *   record value   1     version (1)
  *                  v     number of pieces, varint
  *                        for each: v extent, v length, v offset, 4 le CRC-32C for each sector
- *                  rest  the payload, as the caller gave it
+ *                  rest  the payload, as the caller passed it
  *   piece row      1     version (1)
  *                  v     length in bytes
  *                  v     references, 1 or more

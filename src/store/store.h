@@ -145,8 +145,7 @@ enum space_shape {
     SPACE_ONE,  /* one partition, or few */
     SPACE_WIDE, /* any number */
 };
-/* Makes a new space. The commit that writes its id into a record gives it a meaning; one that no
- * commit named is collected in the background.
+/* Makes a new space. One whose id no commit writes into a record is collected in the background.
  * returns STORE_OK, STORE_WAIT, STORE_IO */
 enum store_result space_create(struct store *store, enum space_shape shape,
                                enum store_access access, struct guid *ret_space);
@@ -233,7 +232,7 @@ void changes_index_delete(struct changes *changes, struct bytes key);
 void changes_count(struct changes *changes, struct bytes name, int64_t delta);
 /* Stamps a space: from now on a commit to it is refused whose guard is a snapshot_open_owner() of
  * this partition from before. For rules of a space that change seldom and bind every write below
- * it: immutability, access, holds. Of local engines cheap; a remote one tells all shards. */
+ * it: immutability, access, holds. Cheap in local engines; a remote one writes to all shards. */
 void changes_stamp_space(struct changes *changes, struct guid space);
 /* Adds an item to the list of things to do later (store_later_next()), of this partition.
  *
@@ -426,7 +425,7 @@ void stage_close(struct stage *stage);
 /* ---- reading pieces ---- */
 
 /* Checks and reads `length` bytes at `offset` of the piece into `to` (whole sectors around them are
- * read and their CRCs checked). The snapshot that gave the piece must still be open. With waiter
+ * read and their CRCs checked). The snapshot that returned the piece must still be open. With waiter
  * NULL the call waits for the disk itself.
  * returns STORE_OK, STORE_CORRUPT, STORE_IO
  *         STORE_WAIT  not in memory: it is being fetched; call again when woken */
@@ -439,7 +438,7 @@ struct piece_file {
     int fd;
     uint64_t offset;
 };
-/* As piece_read(), but checks only, and tells where the bytes lie.
+/* As piece_read(), but checks only, and returns where the bytes lie.
  * STORE_NOT_FOUND: this store has no files (memory): use piece_read(). */
 enum store_result piece_check(struct store *store, const struct piece *piece, uint32_t offset,
                               uint32_t length, struct piece_file *ret_file, struct waiter *waiter);

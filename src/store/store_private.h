@@ -1,4 +1,4 @@
-/* Inside the store room only: what an engine (memory/, embedded/) gives to store.h, and what the
+/* Inside the store room only: what an engine (memory/, embedded/) implements for store.h, and what the
  * engines share.
  *
  * An engine is an ordered map from full keys (record_key.h) to values (record_value.h), with
@@ -43,7 +43,7 @@ struct cursor {
 struct stage {
     struct store *store;
     bool wants_md5;        /* immutable once bytes have been written */
-    struct md5_stream md5; /* of the thread that sums up, until stage_finish() gives STORE_OK */
+    struct md5_stream md5; /* of the hasher, until stage_finish() returns STORE_OK */
 };
 
 enum snapshot_kind { SNAPSHOT_PLAIN, SNAPSHOT_OWNER };
@@ -150,7 +150,7 @@ struct later_change {
     struct bytes payload;
 };
 
-/* How many references a commit gives to a piece (or takes, when negative); never 0. */
+/* How many references a commit adds to a piece (or removes, when negative); never 0. */
 struct piece_change {
     uint32_t extent;
     uint32_t length;

@@ -259,7 +259,7 @@ static bool work(struct collector *collector)
         else
             forget_space(collector, &space);
     }
-    /* First: what a stage that ends gives away is there before it no longer counts. */
+    /* First: what a stage frees as it ends is queued before it no longer counts. */
     left = atomic_load(&collector->embedded->ending_stages) > 0;
     left = reclaim_step(collector->embedded) || left;
     extents_sweep(&collector->embedded->extents);

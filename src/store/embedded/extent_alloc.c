@@ -26,7 +26,7 @@ bool extents_go_on(struct extents *extents, uint64_t end)
     return enough;
 }
 
-/* Seals the active extent and begins a new one. Called and returns with the lock held, gives it
+/* Seals the active extent and begins a new one. Called and returns with the lock held, releases it
  * while the file is made. */
 static enum store_result begin_extent(struct extents *extents)
 {

@@ -6,7 +6,7 @@
  *            4 le  id
  *            4 le  CRC-32C of the above
  *
- * What lies where is told by the index of pieces only; bytes that no row covers are free. */
+ * Only the index of pieces says what lies where; bytes that no row covers are free. */
 #ifndef LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
 #define LAGRA_STORE_EMBEDDED_EXTENT_FILE_H
 

@@ -2,7 +2,7 @@
  * the mapping of its errors. Only this room knows that it is RocksDB.
  *
  * Sequences of the embedded store are RocksDB's own sequence numbers: every write moves the newest
- * one on, and it is told as written only after it is in the log and seen by readers; so a flush of
+ * one on, and RocksDB publishes it only after it is in the log and seen by readers; so a flush of
  * the log that began after a sequence was the newest one covers all that anybody saw at it. */
 #ifndef LAGRA_STORE_EMBEDDED_KEYSPACE_H
 #define LAGRA_STORE_EMBEDDED_KEYSPACE_H

@@ -1,4 +1,4 @@
-/* Sectors are read, summed up, and only then copied or let be sent. What is not in the page cache
+/* Sectors are read, checksummed, and only then copied or let be sent. What is not in the page cache
  * is fetched by an I/O thread, so that a worker never waits for a disk. */
 #include "store/embedded/piece_read.h"
 
@@ -30,7 +30,7 @@ static uint32_t sector_length(const struct piece *piece, uint32_t sector)
     return left < PIECE_SECTOR_BYTES ? left : PIECE_SECTOR_BYTES;
 }
 
-/* Reads one sector. only_cached: gives STORE_WAIT rather than wait for the disk. */
+/* Reads one sector. only_cached: returns STORE_WAIT rather than wait for the disk. */
 static enum store_result read_sector(int fd, const struct piece *piece, uint32_t sector,
                                      bool only_cached, char *to)
 {

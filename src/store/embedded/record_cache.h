@@ -2,7 +2,7 @@
  *
  * A record here is as the newest commit of its stripe left it: every change of the stripe empties
  * its cache under the stripe's lock, and only a snapshot that still sees the newest state reads
- * from it or adds to it. It holds what RocksDB gave, checksums checked. At most CACHED_BYTES_MAX a
+ * from it or adds to it. It holds what RocksDB returned, checksums checked. At most CACHED_BYTES_MAX a
  * record and CACHED_RECORDS records a stripe: 32 MiB together when all are as large. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
 #define LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
@@ -21,7 +21,7 @@ struct record_cache {
     unsigned next; /* to be replaced */
 };
 
-/* The value as RocksDB gave it, valid under the lock; ptr NULL: not here. */
+/* The value as RocksDB returned it, valid under the lock; ptr NULL: not here. */
 struct bytes record_cache_find(const struct record_cache *cache, struct bytes key);
 /* Larger ones are not taken. */
 void record_cache_add(struct record_cache *cache, struct bytes key, struct bytes value);

@@ -47,7 +47,7 @@ void stripes_free(struct stripe *stripes)
 
 uint32_t partition_hash(struct bytes partition_prefix)
 {
-    /* The first byte tells the family. */
+    /* The first byte is the family. */
     return crc32c(0, partition_prefix.ptr + 1, partition_prefix.len - 1);
 }
 

@@ -88,7 +88,7 @@ void snapshot_spend(struct embedded_snapshot *snapshot);
  * before the write are closed in all of them. */
 void stripes_join(struct stripe **stripes, size_t count);
 /* After the write, the lock still held: hangs what it freed on the newest view. False when nobody
- * can see it any longer: the caller gives it to reclaim. */
+ * can see it any longer: the caller hands it to reclaim. */
 bool stripe_keep_freed(struct stripe *stripe, struct freed *freed);
 
 #endif

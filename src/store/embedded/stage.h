@@ -2,7 +2,7 @@
  *
  * Its owner fills buffers of a sector or a part of one, with the CRC of what passes; a buffer is
  * small while little arrives, and counts against the bound of all stages only when it is queued. An I/O thread, one at a
- * time for each stage, gives every piece a place and writes full buffers, many in one call. When
+ * time for each stage, assigns every piece a place and writes full buffers, many in one call. When
  * all is written the extent syncer makes it durable together with whatever else waits. Where an
  * MD5 is wanted, stage_hash.h computes it meanwhile; a buffer is free when both have released it.
  *
@@ -34,7 +34,7 @@ struct embedded_stage {
     uint64_t length_hint; /* UINT64_MAX: unknown */
     uint64_t total;       /* bytes taken so far */
     struct io_buffer *filling;
-    struct piece *array; /* what stage_pieces() gives */
+    struct piece *array; /* what stage_pieces() returns */
     size_t piece_count;
     struct waiter *buffer_waiter; /* given to io_pool.h, perhaps woken since */
 

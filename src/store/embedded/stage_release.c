@@ -1,4 +1,4 @@
-/* How threads let go of a stage and its buffers, and how it ends. */
+/* How threads detach from a stage and release its buffers, and how it ends. */
 #include "store/embedded/stage.h"
 
 #include <assert.h>

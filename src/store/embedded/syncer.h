@@ -1,10 +1,10 @@
 /* Group commit: one thread syncs the log over and over while there is work, and wakes all whose
  * sequence is covered.
  *
- * After each sync, and before anybody is told, the durable sequence is noted in the file `synced`
+ * After each sync, and before any waiter is woken, the durable sequence is noted in the file `synced`
  * (not synced itself; it reaches the disk when the kernel likes). At open the records must be at
  * least as new as that note: a log whose end was lost or damaged after it had been acknowledged is
- * so told from one that merely ends in a torn write.
+ * so distinguished from one that merely ends in a torn write.
  *
  *   synced   8 le   sequence
  *            8 le   its complement
@@ -54,7 +54,7 @@ void syncer_stop(struct syncer *syncer);
 void syncer_wrote(struct syncer *syncer);
 bool syncer_covers(const struct syncer *syncer, uint64_t sequence);
 void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter);
-/* Nothing more becomes durable: lets go of everybody. Any thread. */
+/* Nothing more becomes durable: wakes all waiters. Any thread. */
 void syncer_break(struct syncer *syncer);
 
 #endif

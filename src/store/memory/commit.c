@@ -281,12 +281,12 @@ static void apply_drop(struct memory_store *store, const struct guid *space)
         struct tree_node *cut = cut_space(store, record_kinds[i], space);
 
         release_pieces(store, cut);
-        tree_give(cut);
+        tree_release(cut);
     }
-    tree_give(cut_space(store, KEY_KIND_VERSION, space));
-    tree_give(cut_space(store, KEY_KIND_INDEX, space));
-    tree_give(cut_space(store, KEY_KIND_COUNTER, space));
-    tree_give(cut_space(store, KEY_KIND_STAMP, space));
+    tree_release(cut_space(store, KEY_KIND_VERSION, space));
+    tree_release(cut_space(store, KEY_KIND_INDEX, space));
+    tree_release(cut_space(store, KEY_KIND_COUNTER, space));
+    tree_release(cut_space(store, KEY_KIND_STAMP, space));
     key_init(&key);
     key_set_space(&key, KEY_KIND_DROPPED, space);
     put(store, key_bytes(&key), (struct bytes){ NULL, 0 });
@@ -308,7 +308,7 @@ static enum store_result check_unchanged(const struct memory_store *store,
 static void spend(struct memory_snapshot *snapshot)
 {
     snapshot->spent = true;
-    tree_give(snapshot->root);
+    tree_release(snapshot->root);
     snapshot->root = NULL;
 }
 

@@ -23,7 +23,7 @@ static void memory_close(struct store *base)
 
     assert(!store->oldest_snapshot && store->stage_count == 0);
 
-    tree_give(store->root);
+    tree_release(store->root);
     memory_pieces_release(&store->pieces);
     later_release(&store->later);
     lock_release(&store->lock);
@@ -64,7 +64,7 @@ static struct snapshot *memory_snapshot_open(struct store *base, struct partitio
     key_release(&key);
 
     lock_take(&store->lock);
-    snapshot->root = tree_take(store->root);
+    snapshot->root = tree_hold(store->root);
     snapshot->seen = store->sequence;
     snapshot->base.newest = store->newest;
     snapshot->older = store->newest_snapshot;
@@ -100,7 +100,7 @@ static void memory_snapshot_close(struct snapshot *base)
     lock_give(&store->lock);
 
     memory_pieces_free(freed);
-    tree_give(snapshot->root);
+    tree_release(snapshot->root);
     free(snapshot);
 }
 
@@ -168,7 +168,7 @@ static struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end
     const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(void *)base;
 
     assert(!snapshot->spent);
-    return cursor_new(base->store, tree_take(snapshot->root), end);
+    return cursor_new(base->store, tree_hold(snapshot->root), end);
 }
 
 static struct cursor *memory_space_cursor(struct store *base, const struct guid *space,
@@ -180,12 +180,12 @@ static struct cursor *memory_space_cursor(struct store *base, const struct guid 
 
     (void)access;
     lock_take(&store->lock);
-    root = tree_take(store->root);
+    root = tree_hold(store->root);
     *ret_sequence = store->sequence;
     lock_give(&store->lock);
     if (!memory_space_is_dropped(root, space))
         return cursor_new(base, root, end);
-    tree_give(root);
+    tree_release(root);
     return NULL;
 }
 
@@ -195,7 +195,7 @@ static struct cursor *memory_row_cursor(struct store *base, struct bytes end)
     struct tree_node *root;
 
     lock_take(&store->lock);
-    root = tree_take(store->root);
+    root = tree_hold(store->root);
     lock_give(&store->lock);
     return cursor_new(base, root, end);
 }
@@ -236,7 +236,7 @@ static void memory_cursor_close(struct cursor *base)
 {
     struct memory_cursor *cursor = cursor_of(base);
 
-    tree_give(cursor->root);
+    tree_release(cursor->root);
     free(cursor);
 }
 

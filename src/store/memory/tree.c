@@ -72,19 +72,19 @@ static struct tree_node *node_new(struct entry *entry, uint32_t priority, struct
     return node;
 }
 
-struct tree_node *tree_take(struct tree_node *root)
+struct tree_node *tree_hold(struct tree_node *root)
 {
     if (root)
         atomic_fetch_add_explicit(&root->holders, 1, memory_order_relaxed);
     return root;
 }
 
-void tree_give(struct tree_node *root)
+void tree_release(struct tree_node *root)
 {
     if (!root || atomic_fetch_sub_explicit(&root->holders, 1, memory_order_acq_rel) != 1)
         return;
-    tree_give(root->left);
-    tree_give(root->right);
+    tree_release(root->left);
+    tree_release(root->right);
     entry_give(root->entry);
     free(root);
 }
@@ -97,13 +97,13 @@ static struct tree_node *own(struct tree_node *node)
 
     if (atomic_load_explicit(&node->holders, memory_order_acquire) == 1)
         return node;
-    copy = node_new(entry_take(node->entry), node->priority, tree_take(node->left),
-                    tree_take(node->right));
-    tree_give(node);
+    copy = node_new(entry_take(node->entry), node->priority, tree_hold(node->left),
+                    tree_hold(node->right));
+    tree_release(node);
     return copy;
 }
 
-/* Consumes the tree; gives the keys below `key` and the rest. */
+/* Consumes the tree; returns the keys below `key` and the rest. */
 static void split(struct tree_node *node, struct bytes key, struct tree_node **ret_below,
                   struct tree_node **ret_rest)
 {
@@ -227,9 +227,9 @@ static struct tree_node *without(struct tree_node *node, struct bytes key)
     int order = bytes_compare(key, node_key(node));
 
     if (order == 0) {
-        struct tree_node *rest = merge(tree_take(node->left), tree_take(node->right));
+        struct tree_node *rest = merge(tree_hold(node->left), tree_hold(node->right));
 
-        tree_give(node);
+        tree_release(node);
         return rest;
     }
     node = own(node);

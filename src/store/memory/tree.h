@@ -1,14 +1,14 @@
 /* The ordered map of the memory store: a persistent treap. Only src/store/memory uses it.
  *
  * A tree is a pointer to its root, NULL when empty. To keep a state for ever, take the root: one
- * count, no copying. A change consumes the caller's hold on the root and gives a new root; nodes
+ * count, no copying. A change consumes the caller's hold on the root and returns a new root; nodes
  * that another holder can reach are copied on the way, others are changed in place.
  *
  * Invariants: (1) a node that more than one holder can reach never changes. (2) Keys rise from
  * left to right; priorities fall from the root down. Priorities are random, so that the depth is
  * logarithmic whatever keys a client chooses.
  *
- * Any thread may read and give a root that it holds; changes of one tree need one thread at a
+ * Any thread may read, and release, a root that it holds; changes of one tree need one thread at a
  * time. */
 #ifndef LAGRA_STORE_MEMORY_TREE_H
 #define LAGRA_STORE_MEMORY_TREE_H
@@ -21,8 +21,8 @@
 struct tree_node;
 
 /* Both accept an empty tree. */
-struct tree_node *tree_take(struct tree_node *root);
-void tree_give(struct tree_node *root);
+struct tree_node *tree_hold(struct tree_node *root);
+void tree_release(struct tree_node *root);
 
 /* *ret_value is valid as long as the root is held. */
 bool tree_find(const struct tree_node *root, struct bytes key, struct bytes *ret_value);
