@@ -255,9 +255,9 @@ static enum store_result try_commit(struct commit *commit)
     struct embedded *embedded = commit->embedded;
     enum store_result result;
 
-    /* What is added from here on is added again by the next attempt. */
-    rocksdb_writebatch_set_save_point(commit->batch.writes);
     if (commit->batch.has_later) {
+        /* What is added from here on is added again by the next attempt. */
+        rocksdb_writebatch_set_save_point(commit->batch.writes);
         later_enter(&embedded->later);
         add_later(commit);
     }
@@ -268,10 +268,11 @@ static enum store_result try_commit(struct commit *commit)
     if (!result)
         note_spaces(commit);
     spaces_leave_set(&embedded->spaces, &commit->spaces);
-    if (commit->batch.has_later)
+    if (commit->batch.has_later) {
         later_leave(&embedded->later);
-    if (result)
-        take_back(&commit->batch);
+        if (result)
+            take_back(&commit->batch);
+    }
     return result;
 }
 
