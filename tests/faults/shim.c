@@ -543,12 +543,18 @@ CALL(DIR *, shim_opendir, "opendir", (const char *path))
     return fails(CALL_LIST, kind_at(AT_FDCWD, path)) ? NULL : next(path);
 }
 
-/* Else a descriptor that comes again, as something else, would keep its kind. */
-CALL(int, shim_closedir, "closedir", (DIR * dir))
+/* These close a descriptor without close(): the next one of its number may be a socket. */
+CALL(int, shim_closedir, "closedir", (DIR * directory))
 {
     NEXT(closedir)
-    remember(dirfd(dir), KIND_NONE);
-    return next(dir);
+    remember(dirfd(directory), KIND_NONE);
+    return next(directory);
+}
+CALL(int, shim_fclose, "fclose", (FILE * file))
+{
+    NEXT(fclose)
+    remember(fileno(file), KIND_NONE);
+    return next(file);
 }
 
 /* Threads count as a site of the folder. */
