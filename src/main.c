@@ -20,8 +20,8 @@
 /* How long exchanges under way may take after SIGTERM. */
 #define STOP_GRACE_S      30
 #define PEM_MAX_BYTES     (1u << 20)
-/* Set aside for the store (the table files of RocksDB, extents, logs), standard files, the log. */
-#define OTHER_DESCRIPTORS 512u
+/* Set aside beside those of the store: standard files, the log. */
+#define OTHER_DESCRIPTORS 32u
 
 static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
 #define SERVICES (sizeof services / sizeof services[0])
@@ -30,6 +30,7 @@ struct running {
     struct options options;
     struct server_options server_options;
     struct http_limits limits;
+    unsigned descriptors; /* that this process may have */
     struct accounts *accounts;
     struct store *store;
     char *cert;
@@ -222,7 +223,8 @@ static unsigned allow_many_files(void)
  * keep it from opening a file. */
 static bool fit_limits(struct running *run)
 {
-    unsigned descriptors = allow_many_files();
+    unsigned descriptors = run->descriptors;
+    unsigned set_aside = store_descriptors(run->store) + OTHER_DESCRIPTORS;
     unsigned wanted;
 
     run->limits = http_limits_default;
@@ -231,8 +233,8 @@ static bool fit_limits(struct running *run)
     if (run->options.connections_max > 0)
         run->limits.connections_max = run->options.connections_max;
     wanted = run->limits.connections_max;
-    if (descriptors <= OTHER_DESCRIPTORS ||
-        !http_limits_fit(&run->limits, SERVICES, descriptors - OTHER_DESCRIPTORS)) {
+    if (descriptors <= set_aside ||
+        !http_limits_fit(&run->limits, SERVICES, descriptors - set_aside)) {
         fprintf(stderr, "lagra: %u open files are allowed (ulimit -n), which is too few\n",
                 descriptors);
         return false;
@@ -275,8 +277,9 @@ static int serve(const struct options *options)
     block_signals(&signals);
     /* Few malloc arenas: threads are few, and memory given back early is what idles least. */
     mallopt(M_ARENA_MAX, 4);
-    started = fit_limits(&run) && open_accounts(&run) && read_certificate(&run) &&
-              open_store(&run) && start_listeners(&run);
+    run.descriptors = allow_many_files();
+    started = open_accounts(&run) && read_certificate(&run) && open_store(&run) &&
+              fit_limits(&run) && start_listeners(&run);
     if (started)
         sigwait(&signals, &signal_number);
     stop(&run);

@@ -29,6 +29,11 @@ void store_close(struct store *store)
     store->operations->close(store);
 }
 
+unsigned store_descriptors(struct store *store)
+{
+    return store->operations->descriptors ? store->operations->descriptors(store) : 0;
+}
+
 bool store_healthy(struct store *store)
 {
     return store->operations->healthy(store);

@@ -52,6 +52,7 @@ enum snapshot_kind { SNAPSHOT_PLAIN, SNAPSHOT_OWNER };
 struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
+    unsigned (*descriptors)(struct store *store); /* NULL: none */
 
     struct store_limits (*limits)(const struct store *store);
     enum store_result (*space_create)(struct store *store, enum space_shape shape,

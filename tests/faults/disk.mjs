@@ -252,10 +252,10 @@ async function fillAndFree(round) {
     const filled = stored.size;
     await again();
     await look();
-    if (round % 3 === 1)
-        setTimeout(() => server.kill(), random(300));
+    const timer = round % 3 === 1 ? setTimeout(() => server.kill(), random(300)) : null;
     while (await removeAll())
         await again();
+    clearTimeout(timer);
     await writesAgain();
     await look();
     return filled;

@@ -229,6 +229,16 @@ bool extents_id_at(struct extents *extents, size_t at, uint32_t *ret_id)
     return found;
 }
 
+size_t extents_count(struct extents *extents)
+{
+    size_t count;
+
+    lock_take(&extents->lock);
+    count = extents->count;
+    lock_give(&extents->lock);
+    return count;
+}
+
 void extents_sweep(struct extents *extents)
 {
     uint32_t id;

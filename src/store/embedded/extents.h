@@ -105,6 +105,7 @@ void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64
 void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes);
 /* The id at a place in the list, in rising order; false past the end. */
 bool extents_id_at(struct extents *extents, size_t at, uint32_t *ret_id);
+size_t extents_count(struct extents *extents);
 /* Removes sealed extents that nothing is in. Collector. */
 void extents_sweep(struct extents *extents);
 /* How many, and what they take of the file system. */

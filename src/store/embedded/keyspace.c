@@ -16,7 +16,6 @@
 #define COMPACTION_BYTES    (128u << 20)
 #define BLOCK_BYTES         (4u << 10)
 #define BLOOM_BITS          10
-#define OPEN_FILES_MAX      256
 #define LOG_FILE_BYTES      (1u << 20)
 #define STALL_POLL_US       2000
 /* Of so many records in a row so many deleted: their file is compacted soon. */
@@ -109,7 +108,7 @@ static rocksdb_options_t *new_options(void)
     rocksdb_options_set_max_write_buffer_number(options, WRITE_BUFFERS);
     rocksdb_options_set_arena_block_size(options, 256u << 10);
     rocksdb_options_set_max_background_jobs(options, 2);
-    rocksdb_options_set_max_open_files(options, OPEN_FILES_MAX);
+    rocksdb_options_set_max_open_files(options, KEYSPACE_TABLES_OPEN);
     rocksdb_options_set_max_file_opening_threads(options, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_bytes_per_sync(options, 1u << 20);

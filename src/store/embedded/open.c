@@ -94,9 +94,19 @@ static void embedded_close(struct store *store)
     free(embedded);
 }
 
+/* Beside those of RocksDB and of the extents there are: extents to come, and single files. */
+#define OTHER_DESCRIPTORS 160u
+
+static unsigned embedded_descriptors(struct store *store)
+{
+    return KEYSPACE_DESCRIPTORS + (unsigned)extents_count(&embedded_of(store)->extents) +
+           OTHER_DESCRIPTORS;
+}
+
 static const struct store_operations embedded_operations = {
     .close = embedded_close,
     .healthy = embedded_healthy,
+    .descriptors = embedded_descriptors,
     .limits = embedded_limits,
     .space_create = local_space_create,
     .snapshot_open = embedded_snapshot_open,
