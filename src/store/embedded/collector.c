@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
+#include "store/embedded/records_files.h"
 #include "store/embedded/recovery.h"
 #include "store/record_key.h"
 #include "store/record_value.h"
@@ -226,6 +227,8 @@ static void look_after_disk(struct collector *collector)
     uint64_t sequence = keyspace_sequence(&embedded->keyspace);
 
     disk_space_tend(&embedded->space);
+    if (disk_space_is_low(&embedded->space))
+        records_empty_aside(embedded->space.folder);
     if (!disk_space_is_low(&embedded->space) || sequence == collector->given_back ||
         now_ms() - collector->given_back_ms < LOW_MS)
         return;

@@ -111,8 +111,8 @@ const struct records_file *records_files_find(const struct records_files *files,
 
 /* ---- aside ---- */
 
-/* Removes the oldest file of aside/ when all together are too large; true when it did. */
-static bool remove_oldest(int aside)
+/* Removes the oldest file of aside/ when all together have more bytes than that; true when it did. */
+static bool remove_oldest(int aside, uint64_t most)
 {
     struct timespec oldest = { 0 };
     char name[NAME_MAX + 1] = "";
@@ -134,7 +134,18 @@ static bool remove_oldest(int aside)
     }
     if (dir)
         closedir(dir);
-    return bytes > ASIDE_BYTES && unlinkat(aside, name, 0) == 0;
+    return bytes > most && unlinkat(aside, name, 0) == 0;
+}
+
+void records_empty_aside(int folder)
+{
+    int aside = openat(folder, "aside", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (aside < 0)
+        return;
+    while (remove_oldest(aside, 0))
+        ;
+    close(aside);
 }
 
 enum store_result records_move_aside(int folder, int records, const char *name, const char *why)
@@ -158,7 +169,7 @@ enum store_result records_move_aside(int folder, int records, const char *name, 
         log_line(LOG_WARN, "store: moved records/%s to aside/%s: %s", name, to, why);
     else
         log_errno("store: move records/%s aside", name);
-    while (moved && remove_oldest(aside))
+    while (moved && remove_oldest(aside, ASIDE_BYTES))
         ;
     close(aside);
     return moved ? STORE_OK : STORE_IO;

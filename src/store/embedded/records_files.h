@@ -32,6 +32,9 @@ const struct records_file *records_files_find(const struct records_files *files,
  * ASIDE_BYTES are kept there, the oldest go first. folder: of the data. */
 #define ASIDE_BYTES (256ull << 20)
 enum store_result records_move_aside(int folder, int records, const char *name, const char *why);
+/* Gives up what lies there, for a disk that is full: the start that is over has proven that nothing
+ * of it is needed. Collector. */
+void records_empty_aside(int folder);
 
 /* The number that CURRENT names; false: it is missing or names none. */
 bool records_current(int records, uint64_t *ret_number);
