@@ -9,6 +9,7 @@
 
 #include "judge.h"
 #include "service/decide_pool.h"
+#include "service/server.h"
 
 #define JOBS_MAX 256
 
