@@ -296,7 +296,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
 
 /* ---- after a crash ---- */
 
-#define STOCK_MAX (CONTAINERS * 2 + CONTAINERS * BLOBS * 2)
+#define STOCK_MAX (CONTAINERS * (2 + LEASE_IDS) * (1 + BLOBS))
 
 struct stock {
     struct ask ask;
@@ -390,21 +390,35 @@ static uint64_t find_survivor(const struct stock *stock, unsigned count)
                odd->answer.status, odd->answer.code, odd->answer.etag, odd->answer.length, why);
 }
 
-bool judge_take_stock(struct server *server, bool may_fail)
+/* All that can be asked without changing anything; ids of leases show by those that are refused. */
+static unsigned list_stock(struct stock *stock)
 {
-    static struct stock stock[STOCK_MAX];
     unsigned count = 0;
-    uint64_t survivor;
 
-    memset(stock, 0, sizeof stock);
+    memset(stock, 0, STOCK_MAX * sizeof *stock);
     for (unsigned c = 0; c < CONTAINERS; c++) {
-        stock[count++].ask = (struct ask){ .op = OP_GET_CONTAINER, .container = c };
         stock[count++].ask = (struct ask){ .op = OP_LIST_BLOBS, .container = c };
+        for (unsigned id = 0; id <= LEASE_IDS; id++)
+            stock[count++].ask =
+                (struct ask){ .op = OP_GET_CONTAINER, .container = c, .lease_id = id };
         for (unsigned b = 0; b < BLOBS; b++) {
             stock[count++].ask = (struct ask){ .op = OP_GET_BLOB, .container = c, .blob = b };
             stock[count++].ask = (struct ask){ .op = OP_GET_BLOCK_LIST, .container = c, .blob = b };
+            for (unsigned id = 1; id <= LEASE_IDS; id++)
+                stock[count++].ask =
+                    (struct ask){ .op = OP_HEAD_BLOB, .container = c, .blob = b, .lease_id = id };
         }
     }
+    return count;
+}
+
+bool judge_take_stock(struct server *server, bool may_fail)
+{
+    static struct stock stock[STOCK_MAX];
+    unsigned count;
+    uint64_t survivor;
+
+    count = list_stock(stock);
     for (unsigned i = 0; i < count; i++) {
         if (!ask_until_told(server, &stock[i], may_fail)) {
             while (i > 0)
