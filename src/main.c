@@ -18,10 +18,12 @@
 #include "table/table.h"
 
 /* How long exchanges under way may take after SIGTERM. */
-#define STOP_GRACE_S      30
-#define PEM_MAX_BYTES     (1u << 20)
+#define STOP_GRACE_S       30
+#define PEM_MAX_BYTES      (1u << 20)
 /* Set aside beside those of the store: standard files, the log. */
-#define OTHER_DESCRIPTORS 32u
+#define OTHER_DESCRIPTORS  32u
+/* Reads of cold records that wait for the disk at the same time. */
+#define DECIDE_THREADS_MAX 16
 
 static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
 #define SERVICES (sizeof services / sizeof services[0])
@@ -33,6 +35,7 @@ struct running {
     unsigned descriptors; /* that this process may have */
     struct accounts *accounts;
     struct store *store;
+    struct decide_pool *pool;
     char *cert;
     char *key;
     struct endpoint endpoints[SERVICES];
@@ -117,6 +120,16 @@ static bool open_store(struct running *run)
     return true;
 }
 
+/* ---- threads that may wait ---- */
+
+static bool start_pool(struct running *run)
+{
+    run->pool = decide_pool_new(DECIDE_THREADS_MAX);
+    if (!run->pool)
+        fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
+    return run->pool;
+}
+
 /* ---- listeners ---- */
 
 /* A whole small file, NUL-terminated; NULL after saying why not. */
@@ -171,6 +184,7 @@ static bool start_listener(struct running *run, size_t i)
         .store = run->store,
         .accounts = run->accounts,
         .options = &run->server_options,
+        .pool = run->pool,
     };
     run->servers[i] = http_start(&where, &run->limits, &service_application, &problem);
     if (!run->servers[i]) {
@@ -253,6 +267,8 @@ static void stop(struct running *run)
         if (run->servers[i])
             http_stop(run->servers[i], STOP_GRACE_S);
     }
+    if (run->pool)
+        decide_pool_free(run->pool);
     if (run->store)
         store_close(run->store);
     if (run->accounts)
@@ -274,12 +290,18 @@ static int serve(const struct options *options)
         .skip_version_check = options->skip_version_check,
         .loose = options->loose,
     };
+#ifdef LAGRA_GATES
+    run.server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
+#endif
     block_signals(&signals);
     /* Few malloc arenas: threads are few, and memory given back early is what idles least. */
     mallopt(M_ARENA_MAX, 4);
-    run.descriptors = allow_many_files();
-    started = open_accounts(&run) && read_certificate(&run) && open_store(&run) &&
-              fit_limits(&run) && start_listeners(&run);
+#define STOP_GRACE_S       30
+#define PEM_MAX_BYTES      (1u << 20)
+/* Set aside beside those of the store: standard files, the log. */
+#define OTHER_DESCRIPTORS  32u
+/* Reads of cold records that wait for the disk at the same time. */
+#define DECIDE_THREADS_MAX 16
     if (started)
         sigwait(&signals, &signal_number);
     stop(&run);

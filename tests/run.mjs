@@ -34,6 +34,9 @@ const SUITES = [
     { name: 'clients', command: ['clients/run.mjs'], shared: true },
     { name: 'replay', command: ['replay/replay.mjs'], shared: true },
     { name: 'wire', command: ['wire/run.mjs'], shared: true },
+    // Again, with every decision made in the pool, as if nothing had been in memory.
+    { name: 'waiting isolation', command: ['isolation/run.mjs'], env: { LAGRA_ALWAYS_WAIT: '1' } },
+    { name: 'waiting replay', command: ['replay/replay.mjs'], shared: true, env: { LAGRA_ALWAYS_WAIT: '1' } },
     { name: 'limits', command: ['limits/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'sim', command: ['sim/run.mjs', '--build', build, ...(options.soak ? ['--soak'] : [])] },
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
@@ -55,7 +58,8 @@ function countsOf(name, output, code) {
     return { passed, failed: failed || (code === 0 ? 0 : 1), skipped };
 }
 
-async function runSuite({ name, command }, env) {
+async function runSuite({ name, command, env: more = {} }, common) {
+    const env = { ...common, ...more };
     const began = Date.now();
     const child = spawn(process.execPath, [path.join(HERE, command[0]), ...command.slice(1)],
         { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -113,16 +117,19 @@ Object.assign(process.env, env);
 
 try {
     const suites = SUITES.filter(isWanted).filter(isThere);
-    let server = null;
+    const servers = new Map();
 
-    if (suites.some(({ shared }) => shared)) {
-        server = await Server.start();
-        env.LAGRA_TEST_URL = server.url;
+    for (const suite of suites.filter(({ shared }) => shared)) {
+        const kind = JSON.stringify(suite.env ?? {});
+
+        if (!servers.has(kind))
+            servers.set(kind, await Server.start({ env: suite.env ?? {} }));
+        suite.env = { ...suite.env, LAGRA_TEST_URL: servers.get(kind).url };
     }
     await inParallel(suites, env);
-    if (server)
+    for (const server of servers.values())
         await server.stop().catch((error) => {
-            console.log(`the shared server: ${error.message}`);
+            console.log(`a shared server: ${error.message}`);
             total.failed++;
         });
     if (wanted.length === 0 && !options.soak)

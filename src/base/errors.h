@@ -9,7 +9,10 @@ enum error {
 #define ERROR(name, code, status, message) E_##name,
 #include "base/errors.def"
 #undef ERROR
-    ERROR_COUNT
+    ERROR_COUNT,
+    /* Not answers, never on the wire: what a decision says to who runs it (service/exchange.c). */
+    DECIDE_BLOCKING, /* something is not in memory: decide where it may be waited for */
+    DECIDE_AGAIN,    /* the state that was read is gone: decide on a newer one */
 };
 
 /* "LeaseIdMissing"; "" for OK. */

@@ -15,6 +15,7 @@ enum lock_rank {
     RANK_LATER,         /* store: the front of the list of things to do later */
     RANK_SYNCER,        /* waiting lists of the syncers */
     RANK_IO_POOL,       /* queue of the pool that waits for disks */
+    RANK_DECIDE_POOL,   /* service: queue of the pool that decides what may wait */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */
 };

@@ -238,6 +238,12 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
  *          STORE_WAIT  nothing was read, waiter will be woken; call again with the same max */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count);
+/* After STORE_WAIT of one of the two above: true when what is missing is a part of the map, which was
+ * not in memory. Then no waiter was armed: content_reader_load() gets it. */
+bool content_reader_lacks_map(const struct content_reader *reader);
+/* Reads that part; waits for the disk itself.
+ * returns  STORE_OK, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+enum store_result content_reader_load(struct content_reader *reader);
 void content_reader_close(struct content_reader *reader);
 
 #endif

@@ -73,6 +73,21 @@ static enum store_result seek(struct content_reader *reader)
     return STORE_OK;
 }
 
+bool content_reader_lacks_map(const struct content_reader *reader)
+{
+    return reader->at < reader->end && reader->at >= reader->window.end;
+}
+
+enum store_result content_reader_load(struct content_reader *reader)
+{
+    enum store_result result;
+
+    snapshot_set_access(reader->snapshot, STORE_MAY_BLOCK);
+    result = seek(reader);
+    snapshot_set_access(reader->snapshot, STORE_NO_WAIT);
+    return result;
+}
+
 /* ---- beginning ---- */
 
 /* True when the range lies in pieces that follow each other in one file, as far as the map says. */

@@ -8,18 +8,27 @@
 /* Bodies of answers up to this size are read before the head goes out. */
 #define SMALL_BODY_MAX (64u << 10)
 
-static enum state wait_for_bytes(struct work *work)
+static enum state load_map(struct flow *flow)
 {
-    pause_wait(&work->pause);
+    flow->map_result = content_reader_load(flow->reader);
+    return BODY;
+}
+
+/* After STORE_WAIT of the reader. */
+static enum state wait_for_bytes(struct flow *flow)
+{
+    if (content_reader_lacks_map(flow->reader))
+        return flow_to_pool(flow, load_map);
+    pause_wait(&flow->pause);
     return WAITING;
 }
 
 /* Damage that is found before the head goes out. */
-static void fail_reading(struct work *work, enum store_result result)
+static void fail_reading(struct flow *flow, enum store_result result)
 {
-    enum error e = decision_fail_store(&work->decision, result);
+    enum error e = decision_fail_store(&flow->work.decision, result);
 
-    answer_error(&work->answer, e, &work->problem);
+    answer_error(&flow->work.answer, e, &flow->work.problem);
 }
 
 static void sum_header(struct answer *a, const char *name, const void *sum, size_t size)
@@ -44,61 +53,67 @@ static void sum_range(struct answer *a, struct bytes range)
 }
 
 /* A small body, or one whose sum goes into the head, is read whole first. */
-static enum state read_whole(struct work *work)
+static enum state read_whole(struct flow *flow)
 {
-    struct answer *a = &work->answer;
+    struct answer *a = &flow->work.answer;
     size_t length = (size_t)a->content.length;
 
-    if (!work->body_bytes)
-        work->body_bytes = arena_bytes(a->arena, length);
-    while (work->body_read < length) {
+    if (!flow->body_bytes)
+        flow->body_bytes = arena_bytes(a->arena, length);
+    while (flow->body_read < length) {
         size_t count = 0;
         enum store_result result =
-            content_reader_read(work->reader, work->body_bytes + work->body_read,
-                                length - work->body_read, pause_arm(&work->pause), &count);
+            content_reader_read(flow->reader, flow->body_bytes + flow->body_read,
+                                length - flow->body_read, pause_arm(&flow->pause), &count);
 
         if (result == STORE_WAIT)
-            return wait_for_bytes(work);
+            return wait_for_bytes(flow);
         if (result) {
-            fail_reading(work, result);
+            fail_reading(flow, result);
             return RESPOND;
         }
-        work->body_read += count;
+        flow->body_read += count;
     }
     a->response->body_kind = BODY_BYTES;
-    a->response->body = bytes_of(work->body_bytes, length);
+    a->response->body = bytes_of(flow->body_bytes, length);
     sum_range(a, a->response->body);
     return RESPOND;
 }
 
 static long read_while_sending(struct body_source *source, uint64_t at, char *to, size_t max)
 {
-    struct work *work = ((struct content_body *)source)->work;
+    struct flow *flow = ((struct content_body *)source)->flow;
     size_t count = 0;
     enum store_result result;
 
     (void)at; /* asked in order, as the reader reads */
-    result = content_reader_read(work->reader, to, max, pause_arm(&work->pause), &count);
+    if (flow->map_result)
+        return BODY_FAILED;
+    result = content_reader_read(flow->reader, to, max, pause_arm(&flow->pause), &count);
+    if (result == STORE_WAIT && content_reader_lacks_map(flow->reader)) {
+        flow_run_in_pool(flow, load_map);
+        return BODY_WAIT;
+    }
     if (result == STORE_WAIT) {
-        pause_wait(&work->pause);
+        pause_wait(&flow->pause);
         return BODY_WAIT;
     }
     return result ? BODY_FAILED : (long)count;
 }
 
 /* A large body: from a file when it lies in one, else read piece by piece while it is sent. */
-static enum state read_large(struct work *work)
+static enum state read_large(struct flow *flow)
 {
-    struct answer *a = &work->answer;
+    struct answer *a = &flow->work.answer;
     struct piece_file file;
     bool in_file = false;
     enum store_result result =
-        content_reader_begin(work->reader, pause_arm(&work->pause), &file, &in_file);
+        content_reader_begin(flow->reader, pause_arm(&flow->pause), &file, &in_file);
 
     if (result == STORE_WAIT)
-        return wait_for_bytes(work);
+        return wait_for_bytes(flow);
     if (result) {
-        fail_reading(work, result);
+        fail_reading(flow, result);
         return RESPOND;
     }
     a->response->body_length = a->content.length;
@@ -107,26 +122,66 @@ static enum state read_large(struct work *work)
         a->response->fd = file.fd;
         a->response->fd_offset = file.offset;
     } else {
-        work->body = (struct content_body){ .source.read = read_while_sending, .work = work };
+        flow->body = (struct content_body){ .source.read = read_while_sending, .flow = flow };
         a->response->body_kind = BODY_SOURCE;
-        a->response->source = &work->body.source;
+        a->response->source = &flow->body.source;
     }
     return RESPOND;
 }
 
-enum state answer_body(struct work *work)
+static enum state hold_state(struct flow *flow)
 {
-    struct decision *d = &work->decision;
-    struct answer *a = &work->answer;
+    flow->map_result = snapshot_hold(flow->work.decision.before);
+    return BODY;
+}
 
-    if (!a->content.wanted || a->content.length == 0 || work->call.request->method == METHOD_HEAD)
-        return RESPOND;
-    if (!work->reader) {
-        work->reader = content_reader_open(d->store, d->before, a->arena, &a->content.content,
-                                           a->content.offset, a->content.length);
-        d->before = NULL; /* the reader's now */
+/* The state that was decided on must stay readable until the last byte is sent.
+ * returns BODY: it does, and the reader is open; otherwise the next state */
+static enum state open_reader(struct flow *flow)
+{
+    struct decision *d = &flow->work.decision;
+    const struct answer_content *content = &flow->work.answer.content;
+
+    if (flow->map_result == STORE_OK)
+        flow->map_result = snapshot_hold(d->before);
+    if (flow->map_result == STORE_WAIT) {
+        flow->map_result = STORE_OK;
+        snapshot_set_access(d->before, STORE_MAY_BLOCK);
+        return flow_to_pool(flow, hold_state);
     }
-    if (a->content.length <= SMALL_BODY_MAX || a->content.md5 || a->content.crc64)
-        return read_whole(work);
-    return read_large(work);
+    if (flow->map_result == STORE_CONFLICT) {
+        flow->map_result = STORE_OK;
+        response_init(flow->work.answer.response, flow->work.answer.arena);
+        return DECIDE;
+    }
+    if (flow->map_result) {
+        fail_reading(flow, flow->map_result);
+        return RESPOND;
+    }
+    snapshot_set_access(d->before, STORE_NO_WAIT);
+    flow->reader = content_reader_open(d->store, d->before, d->arena, &content->content,
+                                       content->offset, content->length);
+    d->before = NULL; /* the reader's now */
+    return BODY;
+}
+
+enum state answer_body(struct flow *flow)
+{
+    const struct answer_content *content = &flow->work.answer.content;
+
+    if (!content->wanted || content->length == 0 || flow->work.call.request->method == METHOD_HEAD)
+        return RESPOND;
+    if (!flow->reader) {
+        enum state next = open_reader(flow);
+
+        if (next != BODY)
+            return next;
+    }
+    if (flow->map_result) {
+        fail_reading(flow, flow->map_result);
+        return RESPOND;
+    }
+    if (content->length <= SMALL_BODY_MAX || content->md5 || content->crc64)
+        return read_whole(flow);
+    return read_large(flow);
 }

@@ -8,20 +8,20 @@
 #include "base/crc.h"
 #include "base/encode.h"
 
-void intake_init(struct work *work)
+void intake_init(struct flow *flow)
 {
-    struct body_intake *intake = &work->intake;
-    uint64_t announced = work->call.request->content_length;
-    size_t hint = announced <= work->call.inline_max ? (size_t)announced : 0;
+    struct body_intake *intake = &flow->intake;
+    uint64_t announced = flow->work.call.request->content_length;
+    size_t hint = announced <= flow->work.call.inline_max ? (size_t)announced : 0;
 
-    text_init(&intake->memory, work->call.arena, hint);
+    text_init(&intake->memory, flow->work.call.arena, hint);
 }
 
-static void sum_up(struct work *work, struct bytes data)
+static void sum_up(struct flow *flow, struct bytes data)
 {
-    struct body_intake *intake = &work->intake;
+    struct body_intake *intake = &flow->intake;
 
-    if (work->call.wants_crc64)
+    if (flow->work.call.wants_crc64)
         intake->crc64 = crc64(intake->crc64, data.ptr, data.len);
 }
 
@@ -46,15 +46,15 @@ static enum body_taken from_stage(enum store_result result)
 }
 
 /* What was collected before the stage was opened goes first. */
-static enum store_result stage_memory(struct work *work)
+static enum store_result stage_memory(struct flow *flow)
 {
-    struct body_intake *intake = &work->intake;
+    struct body_intake *intake = &flow->intake;
 
     while (intake->staged_bytes < intake->memory.len) {
         struct bytes rest = bytes_from(text_bytes(&intake->memory), intake->staged_bytes);
         size_t taken = 0;
         enum store_result result =
-            stage_write(intake->stage, rest, pause_arm(&work->pause), &taken);
+            stage_write(intake->stage, rest, pause_arm(&flow->pause), &taken);
 
         intake->staged_bytes += taken;
         if (result)
@@ -63,68 +63,68 @@ static enum store_result stage_memory(struct work *work)
     return STORE_OK;
 }
 
-static enum body_taken take_to_stage(struct work *work, struct bytes data, size_t *ret_taken)
+static enum body_taken take_to_stage(struct flow *flow, struct bytes data, size_t *ret_taken)
 {
-    struct body_intake *intake = &work->intake;
+    struct body_intake *intake = &flow->intake;
     enum store_result result;
 
     if (!intake->stage) {
-        intake->stage =
-            stage_open(work->endpoint->store, work->partition, work->call.request->content_length);
-        if (work->call.wants_md5)
+        intake->stage = stage_open(flow->work.endpoint->store, flow->work.partition,
+                                   flow->work.call.request->content_length);
+        if (flow->work.call.wants_md5)
             stage_want_md5(intake->stage);
     }
-    result = stage_memory(work);
+    result = stage_memory(flow);
     if (!result) {
-        result = stage_write(intake->stage, data, pause_arm(&work->pause), ret_taken);
-        sum_up(work, bytes_of(data.ptr, *ret_taken));
+        result = stage_write(intake->stage, data, pause_arm(&flow->pause), ret_taken);
+        sum_up(flow, bytes_of(data.ptr, *ret_taken));
         intake->received += *ret_taken;
     }
     if (result && result != STORE_WAIT)
-        intake->failure = decision_fail_store(&work->decision, result);
+        intake->failure = decision_fail_store(&flow->work.decision, result);
     return from_stage(result);
 }
 
-enum body_taken intake_take(struct work *work, struct bytes data, size_t *ret_taken)
+enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_taken)
 {
-    struct body_intake *intake = &work->intake;
-    const struct operation *operation = work->call.operation;
+    struct body_intake *intake = &flow->intake;
+    const struct operation *operation = flow->work.call.operation;
     bool keeps = operation->body != BODY_REFUSED;
 
     *ret_taken = 0;
     if (keeps && data.len > operation->body_max - intake->received)
         return BODY_TOO_LARGE;
     if (operation->body == BODY_STAGED &&
-        (intake->stage || intake->received + data.len > work->call.inline_max))
-        return take_to_stage(work, data, ret_taken);
+        (intake->stage || intake->received + data.len > flow->work.call.inline_max))
+        return take_to_stage(flow, data, ret_taken);
     if (keeps) {
         text_add(&intake->memory, data);
-        sum_up(work, data);
+        sum_up(flow, data);
         intake->received += data.len;
     }
     *ret_taken = data.len;
     return BODY_TAKEN;
 }
 
-enum store_result intake_finish(struct work *work)
+enum store_result intake_finish(struct flow *flow)
 {
-    struct body_intake *intake = &work->intake;
-    struct body *body = &work->call.input.body;
+    struct body_intake *intake = &flow->intake;
+    struct body *body = &flow->work.call.input.body;
 
     if (intake->stage) {
-        enum store_result result = stage_memory(work);
+        enum store_result result = stage_memory(flow);
 
         if (!result)
-            result = stage_finish(intake->stage, pause_arm(&work->pause));
+            result = stage_finish(intake->stage, pause_arm(&flow->pause));
         if (result)
             return result;
         body->stage = intake->stage;
         body->pieces = stage_pieces(intake->stage, &body->piece_count);
-        if (work->call.wants_md5)
+        if (flow->work.call.wants_md5)
             stage_md5(intake->stage, body->md5);
     } else {
         body->inline_bytes = text_bytes(&intake->memory);
-        if (work->call.wants_md5)
+        if (flow->work.call.wants_md5)
             md5_of(body->inline_bytes, body->md5);
     }
     body->length = intake->received;
@@ -144,27 +144,28 @@ static bool decode_sum(struct arena *arena, struct bytes text, size_t size, stru
 }
 
 /* rest: Put-Blob, Put-Block "Content-MD5", "x-ms-content-crc64" */
-enum error intake_check_sums(struct work *work)
+enum error intake_check_sums(struct flow *flow)
 {
-    const struct body *body = &work->call.input.body;
-    struct bytes md5 = call_header(&work->call, "content-md5");
-    struct bytes crc = call_header(&work->call, "x-ms-content-crc64");
+    const struct body *body = &flow->work.call.input.body;
+    struct bytes md5 = call_header(&flow->work.call, "content-md5");
+    struct bytes crc = call_header(&flow->work.call, "x-ms-content-crc64");
     struct bytes sum;
 
-    if (work->call.operation->body == BODY_REFUSED)
+    if (flow->work.call.operation->body == BODY_REFUSED)
         return OK; /* nothing was kept that they could be sums of */
-    if (md5.ptr && !work->call.ignores_md5) {
-        if (!decode_sum(work->call.arena, md5, sizeof body->md5, &sum))
+    if (md5.ptr && !flow->work.call.ignores_md5) {
+        if (!decode_sum(flow->work.call.arena, md5, sizeof body->md5, &sum))
             return E_InvalidMd5;
         if (memcmp(sum.ptr, body->md5, sizeof body->md5) != 0)
-            return call_fail_sum(&work->call, E_Md5Mismatch, sum.ptr, body->md5, sum.len);
+            return call_fail_sum(&flow->work.call, E_Md5Mismatch, sum.ptr, body->md5, sum.len);
     }
     if (crc.ptr) {
-        if (!decode_sum(work->call.arena, crc, sizeof body->crc64, &sum))
-            return call_fail_header(&work->call, E_InvalidHeaderValue, "x-ms-content-crc64", crc);
+        if (!decode_sum(flow->work.call.arena, crc, sizeof body->crc64, &sum))
+            return call_fail_header(&flow->work.call, E_InvalidHeaderValue, "x-ms-content-crc64",
+                                    crc);
         /* Eight bytes, little-endian, as the CPUs this runs on. */
         if (memcmp(sum.ptr, &body->crc64, sizeof body->crc64) != 0)
-            return call_fail_sum(&work->call, E_Crc64Mismatch, sum.ptr, &body->crc64, sum.len);
+            return call_fail_sum(&flow->work.call, E_Crc64Mismatch, sum.ptr, &body->crc64, sum.len);
     }
     return OK;
 }

@@ -39,7 +39,6 @@ struct call {
     bool ignores_md5;        /* set by check(): Content-MD5 is not compared. decision: 16 */
     uint32_t inline_max;     /* bodies up to this stay in memory; check() may lower it */
     struct gate_request gate;
-    void *parameters; /* of rows that are not converted yet */
 };
 
 /* Value of a query parameter (name lower case); ptr NULL when absent. */

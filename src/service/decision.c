@@ -34,11 +34,13 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
                              "Stored data is damaged; the server's log says where.");
     case STORE_IO:
         return decision_fail(d, E_InternalError, "The server's disk failed; see its log.");
-    case STORE_OK:
+    case STORE_WAIT:
+        return DECIDE_BLOCKING;
     case STORE_CONFLICT:
+        return DECIDE_AGAIN;
+    case STORE_OK:
     case STORE_BUSY:
     case STORE_UNKNOWN:
-    case STORE_WAIT:
         break;
     }
     assert(false); /* a store result that its caller handles itself */

@@ -98,8 +98,14 @@ void decision_saw(struct decision *d, uint64_t sequence);
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A store result that is not STORE_OK as a wire error (the one place): CORRUPT and IO are 500
- * InternalError. */
+ * InternalError. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN, which
+ * a decide function returns as it returns errors: it is then run again. */
 enum error decision_fail_store(struct decision *d, enum store_result result);
+/* Neither an answer nor an error: to be decided again. */
+static inline bool decision_is_unfinished(enum error e)
+{
+    return e == DECIDE_BLOCKING || e == DECIDE_AGAIN;
+}
 
 /* ---- declaring the functions of an operation ---- */
 

@@ -36,6 +36,8 @@ enum error operation_check(struct decision *d)
         return e;
     /* Who may not do it does not learn either what there is to do it with. */
     e = operation->subject ? operation->subject(d) : OK;
+    if (decision_is_unfinished(e))
+        return e;
     permitted =
         d->service->permit(&operation->rights, &d->input->identity, d->input->resource, d->state);
     if (permitted)
@@ -67,6 +69,8 @@ static void assert_decided(const struct decision *d, enum error e)
 {
     const struct operation *operation = d->operation;
 
+    if (decision_is_unfinished(e))
+        return; /* whatever changes there are, are dropped */
     if (e) {
         assert(changes_empty(d->changes));
         return;

@@ -31,10 +31,10 @@ static void add_query(struct text *to, struct bytes query)
     }
 }
 
-void request_log(const struct work *work)
+void request_log(const struct flow *flow)
 {
-    const struct request *request = &work->exchange->request;
-    const struct response *response = &work->exchange->response;
+    const struct request *request = &flow->exchange->request;
+    const struct response *response = &flow->exchange->response;
     struct bytes code;
     char id[GUID_TEXT_SIZE];
     struct text query;
@@ -42,8 +42,8 @@ void request_log(const struct work *work)
     if (!log_enabled(LOG_DEBUG))
         return;
     code = request_log_code(response);
-    guid_format(&work->call.request_id, id);
-    text_init(&query, work->exchange->arena, 128);
+    guid_format(&flow->work.call.request_id, id);
+    text_init(&query, flow->exchange->arena, 128);
     add_query(&query, request->query);
     log_line(LOG_DEBUG, "%.*s %d %.*s%s%.*s %.*s%.*s request %s", BYTES_ARG(request->peer),
              response->status, BYTES_ARG(code), code.len > 0 ? " " : "",

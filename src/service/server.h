@@ -5,12 +5,14 @@
 #ifndef LAGRA_SERVICE_SERVER_H
 #define LAGRA_SERVICE_SERVER_H
 
+#include "service/decide_pool.h"
 #include "service/operation.h"
 
 struct server_options {
     bool product_style_url;  /* account.blob.localhost hosts (default true) */
     bool skip_version_check; /* accept anything as x-ms-version */
     bool loose;              /* ignore unknown headers and parameters that are refused otherwise */
+    bool always_wait;        /* test builds: decide as if nothing were in memory at first */
 };
 
 /* What an http_listen.tag points to. */
@@ -19,6 +21,7 @@ struct endpoint {
     struct store *store;
     const struct accounts *accounts;
     const struct server_options *options;
+    struct decide_pool *pool;
 };
 
 extern const struct http_application service_application;

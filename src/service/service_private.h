@@ -4,7 +4,48 @@
 
 #include <stdatomic.h>
 
+#include "service/decide_pool.h"
 #include "service/server.h"
+
+/* ---- an operation on its way: attempt.c ---- */
+
+/* From a request to an answer, whatever exchange it is part of. Nothing of it suspends. */
+struct work {
+    const struct endpoint *endpoint;
+    struct call call;
+    struct problem problem;
+    struct parameters *parameters; /* by check and parse */
+    struct problem malformed;      /* what parse refused the body for */
+    struct decision decision;
+    struct partition partition; /* of the decision: by the early check, then by each attempt */
+    struct arena_mark attempt;  /* where attempts begin: rewound for each */
+    unsigned attempts;
+    struct result *result; /* of the newest attempt */
+    enum error error;      /* what it ended in instead; OK: nothing */
+    struct answer answer;
+};
+
+/* Prepares a zeroed work for a request. */
+void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
+               const struct request *request, struct response *response);
+/* Once it is routed and known who asks: finds the operation and lets it check the head. */
+enum error work_find(struct work *work);
+/* Once all of the body has come: lets the operation parse it. What is wrong with it is kept until
+ * decide has looked at what comes before: existence, lease, conditions (decision: 2). */
+void work_parse(struct work *work);
+/* Subject, permission, lease and conditions on the state as it is now; the snapshot is closed again.
+ * returns as operation_check() */
+enum error work_check(struct work *work);
+/* One attempt to decide, on the state as it is now. With OK the changes, if there are any, are to be
+ * committed.
+ * returns OK, an error, DECIDE_BLOCKING, DECIDE_AGAIN; E_ServerBusy after too many attempts */
+enum error work_decide(struct work *work);
+/* Commits what was decided; returns as store_commit(). */
+enum store_result work_commit(struct work *work);
+/* Deletes, in the pool, what the commit left to be deleted; nobody waits for it. */
+void work_collect_rest(struct work *work);
+/* Closes the snapshot of the last attempt, if it is open. */
+void work_close(struct work *work);
 
 /* ---- waiting: wait.c ---- */
 
@@ -34,59 +75,58 @@ struct body_intake {
 
 /* ---- an exchange on its way: exchange.c ---- */
 
-struct work;
+struct flow;
 
 /* What is to be done next. */
 enum state {
-    ADMIT,       /* the head: until it is admitted or refused */
+    EARLY_CHECK, /* refuse what can be refused before the body comes */
+    WANT_BODY,   /* admitted: let the body come */
     FINISH_BODY, /* take the body; when all has come, make it durable */
     DECIDE,
+    DECIDE_IN_POOL, /* something is not in memory */
+    DECIDED,        /* there are changes to commit */
     COMMIT,
+    COMMIT_IN_POOL,
+    APPLIED, /* committed */
     DURABLE, /* wait until what was seen and done is on disk */
     ANSWER,  /* render what came of it */
     BODY,    /* get ready to send a blob's bytes */
     RESPOND,
+    CUT,     /* the connection, without an answer: nobody knows what became of it */
+    POOLED,  /* a step runs in the pool, or has run there */
     WAITING, /* only as a step's result: suspended; the same state is entered again */
 };
 
-#define WORK_MAGIC 0x4c575251u
+#define FLOW_MAGIC 0x4c574f46u
 
 /* A body that is read from a content while it is sent. */
 struct content_body {
     struct body_source source;
-    struct work *work;
+    struct flow *flow;
 };
 
-struct work {
+struct flow {
     unsigned magic;
     struct exchange *exchange;
-    const struct endpoint *endpoint;
-    struct call call;
-    struct problem problem;
-    struct parameters *parameters; /* by check and parse */
-    struct problem malformed;      /* what parse refused the body for */
-    struct decision decision;
-    struct partition partition; /* of the decision: by the early check, then by each attempt */
-    struct result *result;      /* of the newest attempt */
-    enum error error;           /* what it ended in instead; OK: nothing */
-    struct answer answer;
+    struct work work;
     struct pause pause;
     enum state state;
-    struct arena_mark attempt; /* where decide begins: rewound when it is made again */
-    unsigned attempts;
+    struct pool_job job; /* of the step that is in the pool */
+    enum state (*pooled)(struct flow *flow);
+    enum state pooled_next;
     struct body_intake intake;
     struct content_reader *reader;
+    enum store_result map_result; /* of the last part of its map that was read in the pool */
     struct content_body body;
     size_t body_read; /* of a small body that is read into the arena */
     char *body_bytes;
 };
 
-/* Prepares a work, whose exchange and endpoint are set, for a request. */
-void work_init(struct work *work, const struct request *request, struct response *response);
-/* Once it is routed and known who asks: finds the operation and lets it check the head. */
-enum error work_find(struct work *work);
-/* Once all of the body has come: lets the operation parse it. */
-void work_parse(struct work *work);
+/* Suspends the exchange and runs the step on a thread of the pool, with STORE_MAY_BLOCK. The step must
+ * not suspend. */
+void flow_run_in_pool(struct flow *flow, enum state (*step)(struct flow *flow));
+/* The same as a step of its own: what `step` returns is the next state. returns WAITING */
+enum state flow_to_pool(struct flow *flow, enum state (*step)(struct flow *flow));
 
 /* What became of a run of the body. */
 enum body_taken {
@@ -95,23 +135,23 @@ enum body_taken {
     BODY_TOO_LARGE,    /* longer than its operation takes */
     BODY_STORE_FAILED, /* body_intake.failure says how */
 };
-void intake_init(struct work *work);
-enum body_taken intake_take(struct work *work, struct bytes data, size_t *ret_taken);
+void intake_init(struct flow *flow);
+enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_taken);
 /* All has come: STORE_OK when it is durable (or in memory) and call->input.body is complete. */
-enum store_result intake_finish(struct work *work);
+enum store_result intake_finish(struct flow *flow);
 /* Content-MD5 and x-ms-content-crc64 of the request against what came. */
-enum error intake_check_sums(struct work *work);
+enum error intake_check_sums(struct flow *flow);
 
 /* ---- the body of an answer: answer_body.c ---- */
 
-/* State BODY: makes the response's body from what decide asked to send.
- * returns RESPOND; WAITING when bytes have to be fetched first */
-enum state answer_body(struct work *work);
+/* State BODY: makes the response's body from what the answer is to send.
+ * returns RESPOND; WAITING when bytes have to be fetched first; DECIDE when their state is gone */
+enum state answer_body(struct flow *flow);
 
 /* ---- routing: route.c ---- */
 
-/* Fills the call from the request: account, names, query, conditions, lease id, snapshot, version.
- * returns OK or what is wrong with the request (decision's detail set). */
+/* Fills the call from the request: account, names, query, conditions, lease id, version.
+ * returns OK or what is wrong with the request (the problem set). */
 enum error route_request(struct work *work);
 /* Who asks: authenticate() with what the route found, into the call's input. */
 enum error route_authenticate(struct work *work);
@@ -128,6 +168,6 @@ void answer_common(struct work *work);
 /* x-ms-error-code of the response; empty when there is none. */
 struct bytes request_log_code(const struct response *response);
 /* One line of the log at level debug; without the signature of a SAS. */
-void request_log(const struct work *work);
+void request_log(const struct flow *flow);
 
 #endif

@@ -2,8 +2,6 @@
  * request's that submitted the job. */
 #include "pooled.h"
 
-#if __has_include("service/decide_pool.h")
-
 #include <assert.h>
 #include <stddef.h>
 
@@ -57,5 +55,3 @@ struct decide_pool *pooled_new(void)
 {
     return decide_pool_new(3);
 }
-
-#endif

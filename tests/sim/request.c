@@ -65,9 +65,7 @@ struct server *server_open(const char **ret_problem)
                                           .store = store,
                                           .accounts = server->accounts,
                                           .options = &server->options };
-#if __has_include("service/decide_pool.h")
     server->endpoint.pool = pooled_new();
-#endif
     return server;
 }
 
@@ -78,6 +76,7 @@ bool server_healthy(const struct server *server)
 
 void server_close(struct server *server)
 {
+    decide_pool_free(server->endpoint.pool);
     store_close(server->endpoint.store);
 }
 

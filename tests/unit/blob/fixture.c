@@ -73,17 +73,17 @@ static void make_request(struct fixture *f, struct request *request, const char 
 
 /* ---- the way of a request ---- */
 
-static struct work *work_new(struct fixture *f, struct exchange *exchange)
+static struct flow *flow_new(struct fixture *f, struct exchange *exchange)
 {
-    struct work *work = arena_alloc(f->arena, sizeof *work);
+    struct flow *flow = arena_alloc(f->arena, sizeof *flow);
 
-    work->magic = WORK_MAGIC;
-    work->exchange = exchange;
-    work->endpoint = &f->endpoint;
-    pause_init(&work->pause, exchange);
-    work_init(work, &exchange->request, &exchange->response);
-    work->call.input.identity.kind = IDENTITY_ACCOUNT_KEY;
-    return work;
+    flow->magic = FLOW_MAGIC;
+    flow->exchange = exchange;
+    pause_init(&flow->pause, exchange);
+    work_init(&flow->work, &f->endpoint, f->arena, &exchange->request, &exchange->response);
+    flow->work.call.input.identity.kind = IDENTITY_ACCOUNT_KEY;
+    flow->work.decision.access = STORE_MAY_BLOCK;
+    return flow;
 }
 
 static enum error admit(struct work *work)
@@ -95,48 +95,37 @@ static enum error admit(struct work *work)
     return e ? e : work_find(work);
 }
 
-static enum error take_body(struct work *work, struct bytes body)
+static enum error take_body(struct flow *flow, struct bytes body)
 {
     size_t taken;
     enum error e;
 
-    intake_init(work);
+    intake_init(flow);
     while (body.len > 0) {
-        enum body_taken result = intake_take(work, body, &taken);
+        enum body_taken result = intake_take(flow, body, &taken);
 
         if (result == BODY_TOO_LARGE)
             return E_RequestBodyTooLarge;
         assert_int_equal(result, BODY_TAKEN);
         body = bytes_from(body, taken);
     }
-    assert_int_equal(intake_finish(work), STORE_OK);
-    e = intake_check_sums(work);
+    assert_int_equal(intake_finish(flow), STORE_OK);
+    e = intake_check_sums(flow);
     if (!e)
-        work_parse(work);
+        work_parse(&flow->work);
     return e;
 }
 
-static enum error decide_and_commit(struct fixture *f, struct work *work)
+/* The answers of all requests stay in the fixture's arena: no attempt is made again, so that none is
+ * rewound. */
+static enum error decide_and_commit(struct work *work)
 {
-    struct decision *d = &work->decision;
-    struct partition partition;
-    uint64_t sequence;
-    enum error e;
+    enum error e = work_decide(work);
 
-    d->changes = changes_new(f->arena);
-    work->result = arena_alloc(f->arena, d->operation->functions->result_size);
-    e = blob_locate(d, &partition);
-    if (e)
-        return e;
-    d->before = snapshot_open(f->store, partition, STORE_MAY_BLOCK);
-    d->now = clock_now();
-    e = operation_decide(d, work->parameters, work->result);
-    if (!e && !changes_empty(d->changes))
-        assert_int_equal(store_commit(f->store, &(struct commit_part){ d->before, d->changes }, 1,
-                                      d->now, STORE_MAY_BLOCK, &sequence),
-                         STORE_OK);
-    if (!e && d->leaves_more)
-        content_collect_all(f->store, partition);
+    if (!e && !changes_empty(work->decision.changes))
+        assert_int_equal(work_commit(work), STORE_OK);
+    if (!e && work->decision.leaves_more)
+        content_collect_all(work->decision.store, work->partition);
     return e;
 }
 
@@ -176,18 +165,20 @@ struct reply ask_bytes(struct fixture *f, const char *target, const char *header
                        struct bytes body)
 {
     struct exchange *exchange = arena_alloc(f->arena, sizeof *exchange);
+    struct flow *flow;
     struct work *work;
     struct reply answer;
     enum error e;
 
     exchange->arena = f->arena;
     make_request(f, &exchange->request, target, headers, body.len);
-    work = work_new(f, exchange);
+    flow = flow_new(f, exchange);
+    work = &flow->work;
     e = admit(work);
     if (!e)
-        e = take_body(work, body);
+        e = take_body(flow, body);
     if (!e)
-        e = decide_and_commit(f, work);
+        e = decide_and_commit(work);
     if (e)
         answer_error(&work->answer, e, &work->problem);
     else
@@ -196,8 +187,8 @@ struct reply ask_bytes(struct fixture *f, const char *target, const char *header
                              .code = error_code(e),
                              .response = &exchange->response };
     answer.body = read_sent(f, &work->decision, &work->answer);
-    if (work->intake.stage)
-        stage_close(work->intake.stage);
+    if (flow->intake.stage)
+        stage_close(flow->intake.stage);
     return answer;
 }
 

@@ -59,7 +59,5 @@ void fixture_request(struct fixture *f, enum http_method method, const char *tar
         add_header(f, &list[request->header_count++], headers[i]);
     if (method == METHOD_PUT && !request_header(request, "transfer-encoding").ptr)
         add_header(f, &list[request->header_count++], "Content-Length: 0");
-    work->exchange = &f->exchange;
-    work->endpoint = &f->endpoint;
-    work_init(work, request, &f->exchange.response);
+    work_init(work, &f->endpoint, f->arena, request, &f->exchange.response);
 }

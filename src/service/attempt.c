@@ -1,0 +1,263 @@
+/* An operation on its way, without the exchange that it came by: its head, its attempts to decide, its
+ * commit. Nothing here suspends: what is not in memory is either waited for on this thread or reported
+ * to the caller, by the decision's access. */
+#include "service/service_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+/* A decision that keeps losing against others is given up: far above what racing workers can cause. */
+#define ATTEMPTS_MAX 1000
+
+/* ---- the head ---- */
+
+void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
+               const struct request *request, struct response *response)
+{
+    struct call *call = &work->call;
+    struct decision *d = &work->decision;
+
+    work->endpoint = endpoint;
+    call->service = endpoint->service;
+    call->loose = endpoint->options->loose;
+    call->request = request;
+    call->arena = arena;
+    call->request_id = guid_new();
+    call->version = bytes_from_string("");
+    call->inline_max = CONTENT_INLINE_MAX;
+    call->wants_crc64 = true;
+    call->problem = &work->problem;
+    d->service = call->service;
+    d->input = &call->input;
+    d->arena = arena;
+    d->store = endpoint->store;
+    d->access = STORE_NO_WAIT;
+    d->problem = &work->problem;
+    d->now = clock_now();
+    work->answer = (struct answer){ .call = call, .arena = arena, .response = response };
+    response_init(response, arena);
+}
+
+/* Who may not do it learns nothing else of it, not even whether there is such an operation. */
+static enum error permit(const struct work *work, enum error found)
+{
+    const struct call *call = &work->call;
+    const struct input *input = &call->input;
+
+    if (found)
+        return input->identity.kind == IDENTITY_ANONYMOUS && call->request->method != METHOD_OPTIONS
+                   ? E_NoAuthenticationInformation
+                   : found;
+    return call->service->permit(&call->operation->rights, &input->identity, input->resource, NULL);
+}
+
+static enum error find_operation(struct work *work)
+{
+    struct call *call = &work->call;
+    enum error e = OK;
+
+    if (call->service->operation_count == 0)
+        e = call_fail(call, E_NotImplemented, "The %s service is not built yet.",
+                      call->service->name);
+    else
+        call->operation = operation_find(call->service, call, &e);
+    e = permit(work, e);
+    if (e)
+        return e;
+    if (!call->operation->functions)
+        return call_fail(call, E_NotImplemented, "%s is not built yet.", call->operation->name);
+    if (call->secondary && call->operation->rights.effect == WRITES)
+        return E_WriteNotAllowed;
+    if (call->request->content_length != HTTP_LENGTH_UNKNOWN &&
+        call->operation->body != BODY_REFUSED &&
+        call->request->content_length > call->operation->body_max)
+        return E_RequestBodyTooLarge;
+    return OK;
+}
+
+/* The operation's own look at the head. */
+static enum error check(struct work *work)
+{
+    struct call *call = &work->call;
+    struct decision *d = &work->decision;
+    const struct operation *row = call->operation;
+
+    d->operation = row;
+    d->level = row->level == LEVEL_ANY ? 0 : call->input.resource->level;
+    work->parameters = arena_alloc(call->arena, row->functions->parameters_size);
+    work->parameters->operation = row;
+    if (call_header(call, "content-md5").ptr)
+        call->wants_md5 = true;
+    return row->functions->check(call, work->parameters);
+}
+
+enum error work_find(struct work *work)
+{
+    enum error e = find_operation(work);
+
+    if (!e)
+        e = work->call.service->check_names(work->call.input.resource);
+    return e ? e : check(work);
+}
+
+/* ---- the body ---- */
+
+/* What is wrong with the body is kept until decide has looked at what comes before it: existence,
+ * lease, conditions (decision: 2). */
+void work_parse(struct work *work)
+{
+    const struct operation_functions *functions = work->call.operation->functions;
+    struct decision *d = &work->decision;
+
+    if (functions->parse)
+        d->malformed = functions->parse(&work->call, work->parameters);
+    if (d->malformed) {
+        work->malformed = work->problem;
+        d->malformed_because = &work->malformed;
+    }
+    work->attempt = arena_mark(d->arena);
+}
+
+/* ---- attempts ---- */
+
+void work_close(struct work *work)
+{
+    if (work->decision.before)
+        snapshot_close(work->decision.before);
+    work->decision.before = NULL;
+}
+
+/* Opens the partition as it is now. The clock is read after that: so the decision's instant is above
+ * every one that the state holds, and an ETag made of it is newer than all that its name ever had. */
+static enum error open_partition(struct work *work)
+{
+    struct decision *d = &work->decision;
+    enum error e = work->endpoint->service->locate(d, &work->partition);
+    instant newest = 0;
+
+    if (!e) {
+        d->before = snapshot_open(d->store, work->partition, d->access);
+        decision_saw(d, snapshot_sequence(d->before));
+        newest = snapshot_instant(d->before);
+    }
+    d->now = clock_now();
+    if (d->now <= newest)
+        d->now = newest + 1;
+    return e;
+}
+
+/* Whatever an earlier attempt left is gone, and what only it saw is told to nobody. */
+static void begin_attempt(struct work *work)
+{
+    struct decision *d = &work->decision;
+
+    work_close(work);
+    d->subject = (struct subject){ .exists = false };
+    d->lease = (struct lease){ .kind = 0 };
+    d->state = NULL;
+    d->seen = 0;
+    work->error = OK;
+    work->problem = (struct problem){ .detail = NULL };
+    d->changes = changes_new(d->arena);
+    d->leaves_more = false;
+}
+
+/* Test builds: an attempt on a worker found everything in memory; as if it had not. */
+static enum error or_wait(const struct work *work, enum error e)
+{
+#ifdef LAGRA_GATES
+    if (work->endpoint->options->always_wait && work->decision.access == STORE_NO_WAIT)
+        return DECIDE_BLOCKING;
+#else
+    (void)work;
+#endif
+    return e;
+}
+
+enum error work_check(struct work *work)
+{
+    enum error e;
+
+    begin_attempt(work);
+    e = open_partition(work);
+    if (!e)
+        e = operation_check(&work->decision);
+    work_close(work);
+    return or_wait(work, e);
+}
+
+enum error work_decide(struct work *work)
+{
+    struct decision *d = &work->decision;
+    enum error e;
+
+    if (++work->attempts > ATTEMPTS_MAX)
+        return E_ServerBusy;
+    arena_rewind(d->arena, work->attempt);
+    begin_attempt(work);
+    work->result = arena_alloc(d->arena, d->operation->functions->result_size);
+    e = open_partition(work);
+    if (!e)
+        e = operation_decide(d, work->parameters, work->result);
+    e = or_wait(work, e);
+    if (e == DECIDE_BLOCKING)
+        work->attempts--; /* nobody else was faster */
+    return e;
+}
+
+/* ---- the commit ---- */
+
+/* Held at APPLIED means applied and not yet durable: the syncer stops before the commit, not after. */
+enum store_result work_commit(struct work *work)
+{
+    struct decision *d = &work->decision;
+    enum store_result result;
+    uint64_t sequence = 0;
+
+#ifdef LAGRA_GATES
+    bool holds = work->call.gate.action == GATE_HOLD && work->call.gate.gate == GATE_APPLIED;
+
+    if (holds)
+        gate_hold_syncer(true);
+#endif
+    result = store_commit(d->store, &(struct commit_part){ d->before, d->changes }, 1, d->now,
+                          d->access, &sequence);
+#ifdef LAGRA_GATES
+    if (holds && result && gate_count(GATE_APPLIED) == 0)
+        gate_hold_syncer(false);
+#endif
+    if (result == STORE_OK)
+        decision_saw(d, sequence);
+    return result;
+}
+
+/* ---- after the commit ---- */
+
+/* Outlives the exchange. */
+struct collection {
+    struct pool_job job;
+    struct store *store;
+    struct partition partition; /* its key lies behind */
+    char key[];
+};
+
+static void collect(struct pool_job *job)
+{
+    struct collection *collection = (struct collection *)(void *)job;
+
+    content_collect_all(collection->store, collection->partition);
+    free(collection);
+}
+
+void work_collect_rest(struct work *work)
+{
+    struct bytes key = work->partition.key;
+    struct collection *collection = xcalloc(1, sizeof *collection + key.len);
+
+    memcpy(collection->key, key.ptr, key.len);
+    collection->job.run = collect;
+    collection->store = work->decision.store;
+    collection->partition =
+        (struct partition){ work->partition.space, bytes_of(collection->key, key.len) };
+    decide_pool_submit(work->endpoint->pool, &collection->job);
+}

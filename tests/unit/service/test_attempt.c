@@ -1,0 +1,225 @@
+/* Attempts to decide: what each begins with, and what is kept from one to the next. service/attempt.c */
+#include "fixture.h"
+
+#include <stdlib.h>
+
+/* ---- a service of one operation, which counts ---- */
+
+struct probe_parameters {
+    struct parameters base;
+    unsigned checked, parsed;
+};
+struct probe_result {
+    struct result base;
+    uint64_t seen;
+};
+OPERATION_DECLARE(probe);
+OPERATION_DECLARE_PARSE(probe);
+
+static unsigned decided;
+static enum store_result read_answers;
+
+enum error probe_check(struct call *call, struct probe_parameters *p)
+{
+    (void)call;
+    p->checked++;
+    return OK;
+}
+
+enum error probe_parse(struct call *call, struct probe_parameters *p)
+{
+    p->parsed++;
+    return call->input.body.length == 13
+               ? call_fail_header(call, E_InvalidHeaderValue, "Content-Length", bytes_of(NULL, 0))
+               : OK;
+}
+
+enum error probe_decide(struct decision *d, const struct probe_parameters *p,
+                        struct probe_result *r)
+{
+    assert_int_equal(p->checked, 1);
+    assert_int_equal(p->parsed, 1);
+    assert_true(changes_empty(d->changes));
+    assert_int_equal(r->seen, 0); /* each attempt has a result of its own */
+    r->seen = ++decided;
+    changes_put(d->changes, RECORD_INNER, bytes_from_string("k"), bytes_from_string("v"), NULL, 0);
+    return read_answers ? decision_fail_store(d, read_answers) : OK;
+}
+
+void probe_answer(struct answer *a, const struct probe_parameters *p, const struct probe_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_status(a, 200);
+}
+
+OPERATION_WITH_PARSE(probe);
+
+static const struct operation row = {
+    .name = "Probe",
+    .methods = METHOD_PUT,
+    .level = LEVEL_ANY,
+    .selector = "",
+    .rights = { WRITES, "w", false },
+    .ok = { 200 },
+    .functions = &probe_functions,
+};
+
+static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p") };
+static bool somebody_writes;
+static instant written_at;
+
+/* What another writer does between the moment that an attempt begins and that it opens its snapshot. */
+static void write_beside(struct store *store)
+{
+    struct arena *arena = arena_new(1u << 16);
+    struct changes *changes = changes_new(arena);
+    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    uint64_t sequence;
+
+    changes_put(changes, RECORD_INNER, bytes_from_string("other"), bytes_from_string("1"), NULL, 0);
+    written_at = clock_now();
+    assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, written_at,
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(snapshot);
+    arena_free(arena);
+}
+
+static enum error locate(struct decision *d, struct partition *ret_partition)
+{
+    if (somebody_writes)
+        write_beside(d->store);
+    *ret_partition = partition;
+    return OK;
+}
+
+static enum error permit(const struct rights *needed, const struct identity *identity,
+                         const struct resource *resource, const struct subject_state *state)
+{
+    (void)needed;
+    (void)identity;
+    (void)resource;
+    (void)state;
+    return OK;
+}
+
+static enum error check_names(const struct resource *resource)
+{
+    (void)resource;
+    return OK;
+}
+
+static const struct service service = {
+    .name = "probe",
+    .operations = &row,
+    .operation_count = 1,
+    .check_names = check_names,
+    .locate = locate,
+    .permit = permit,
+};
+
+/* ---- a request to it, checked and parsed ---- */
+
+static struct work *begin(struct fixture *f, uint64_t body_length)
+{
+    struct work *work = &f->work;
+
+    decided = 0;
+    read_answers = STORE_OK;
+    somebody_writes = false;
+    f->endpoint.service = &service;
+    f->endpoint.store = store_open_memory();
+    fixture_request(f, METHOD_PUT, "/" DEVELOPMENT_ACCOUNT "/", NULL);
+    assert_int_equal(route_request(work), OK);
+    assert_int_equal(work_find(work), OK);
+    work->call.input.body.length = body_length;
+    work_parse(work);
+    return work;
+}
+
+static void end(struct fixture *f)
+{
+    work_close(&f->work);
+    store_close(f->endpoint.store);
+}
+
+/* Rule: the clock is read after the state is opened, so the instant of a decision, and an ETag made of
+ * it, is above everything that the state holds. An attempt that read it before would be below what
+ * another writer put in between. store.h, snapshot_instant() */
+static void instants_are_above_the_state(void **state)
+{
+    struct fixture *f = *state;
+    struct work *work = begin(f, 0);
+
+    somebody_writes = true;
+    for (unsigned i = 0; i < 10; i++) {
+        assert_int_equal(work_decide(work), OK);
+        assert_true(work->decision.now > written_at);
+        assert_true(work->decision.now > snapshot_instant(work->decision.before));
+    }
+    end(f);
+}
+
+/* Rule: a decision that met another writer is made again: head and body are read once. */
+static void conflicts_parse_nothing_again(void **state)
+{
+    struct fixture *f = *state;
+    struct work *work = begin(f, 0);
+
+    assert_int_equal(work_decide(work), OK);
+    write_beside(f->endpoint.store);
+    assert_int_equal(work_commit(work), STORE_CONFLICT);
+    assert_int_equal(work_decide(work), OK);
+    assert_int_equal(work_commit(work), STORE_OK);
+    assert_int_equal(decided, 2);
+    assert_int_equal(work->attempts, 2);
+    end(f);
+}
+
+/* Rule: reads that find nothing in memory, or whose state is gone, are no answers: the changes collected
+ * so far are dropped, and the next attempt begins anew. base/errors.h */
+static void unfinished_decisions_leave_nothing(void **state)
+{
+    struct fixture *f = *state;
+    struct work *work = begin(f, 0);
+
+    read_answers = STORE_WAIT;
+    assert_int_equal(work_decide(work), DECIDE_BLOCKING);
+    assert_int_equal(work->attempts, 0); /* nobody was faster */
+    read_answers = STORE_CONFLICT;
+    assert_int_equal(work_decide(work), DECIDE_AGAIN);
+    read_answers = STORE_OK;
+    assert_int_equal(work_decide(work), OK);
+    assert_int_equal(work_commit(work), STORE_OK);
+    end(f);
+}
+
+/* Rule: a malformed body is refused with what its parser said of it, again in each attempt. */
+static void malformed_bodies_keep_their_problem(void **state)
+{
+    struct fixture *f = *state;
+    struct work *work = begin(f, 13);
+
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(work_decide(work), E_InvalidHeaderValue);
+        assert_int_equal(work->problem.field_count, 1);
+        assert_string_equal(work->problem.fields[0].name, "HeaderName");
+    }
+    assert_int_equal(decided, 0);
+    end(f);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_set_up, fixture_tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(instants_are_above_the_state),
+        TEST(conflicts_parse_nothing_again),
+        TEST(unfinished_decisions_leave_nothing),
+        TEST(malformed_bodies_keep_their_problem),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
