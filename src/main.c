@@ -296,12 +296,9 @@ static int serve(const struct options *options)
     block_signals(&signals);
     /* Few malloc arenas: threads are few, and memory given back early is what idles least. */
     mallopt(M_ARENA_MAX, 4);
-#define STOP_GRACE_S       30
-#define PEM_MAX_BYTES      (1u << 20)
-/* Set aside beside those of the store: standard files, the log. */
-#define OTHER_DESCRIPTORS  32u
-/* Reads of cold records that wait for the disk at the same time. */
-#define DECIDE_THREADS_MAX 16
+    run.descriptors = allow_many_files();
+    started = open_accounts(&run) && read_certificate(&run) && open_store(&run) &&
+              start_pool(&run) && fit_limits(&run) && start_listeners(&run);
     if (started)
         sigwait(&signals, &signal_number);
     stop(&run);
