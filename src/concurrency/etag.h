@@ -1,6 +1,8 @@
 /* ETags. An ETag is the modification time: 100 ns ticks in Azure's form, "0x8D6D418B56CFF5B"
  * (upper-case hex, in quotes). Unique and rising per object, also over delete and re-creation,
- * because the clock never returns a tick twice. Pure. semantics 0.3 */
+ * without a row for the dead: the clock never repeats a tick, and the instant of a decision is read
+ * after its state was opened, so it is above that of every commit of the partition, deletions
+ * included (service/attempt.c, store.h snapshot_instant()). Pure. semantics 0.3 */
 #ifndef LAGRA_CONCURRENCY_ETAG_H
 #define LAGRA_CONCURRENCY_ETAG_H
 
