@@ -53,6 +53,16 @@ static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
 
 /* ---- FINISH_BODY: all of the body has come; it becomes durable before it is decided ---- */
 
+/* Larger bodies are parsed in the pool: a list of 50,000 blocks takes longer than others may wait for
+ * a worker. */
+#define PARSED_BY_WORKER_MAX (64u << 10)
+
+static enum state parse(struct flow *flow)
+{
+    work_parse(&flow->work);
+    return PARSED;
+}
+
 static enum state finish_body(struct flow *flow)
 {
     enum store_result result = intake_finish(flow);
@@ -67,8 +77,10 @@ static enum state finish_body(struct flow *flow)
     e = intake_check_sums(flow);
     if (e)
         return refuse(flow, e);
-    work_parse(&flow->work);
-    return at_gate(flow, GATE_STAGED, DECIDE);
+    if (flow->work.call.operation->functions->parse &&
+        flow->work.call.input.body.length > PARSED_BY_WORKER_MAX)
+        return flow_to_pool(flow, parse);
+    return parse(flow);
 }
 
 /* ---- POOLED: a step that may wait for a disk, on a thread of the pool ---- */
@@ -223,6 +235,8 @@ static enum state enter(struct flow *flow)
         return early_check(flow);
     case FINISH_BODY:
         return finish_body(flow);
+    case PARSED:
+        return at_gate(flow, GATE_STAGED, DECIDE);
     case DECIDE:
         return decide(flow);
     case DECIDE_IN_POOL:

@@ -81,7 +81,8 @@ struct flow;
 enum state {
     EARLY_CHECK, /* refuse what can be refused before the body comes */
     WANT_BODY,   /* admitted: let the body come */
-    FINISH_BODY, /* take the body; when all has come, make it durable */
+    FINISH_BODY, /* take the body; when all has come, make it durable; parse it */
+    PARSED,
     DECIDE,
     DECIDE_IN_POOL, /* something is not in memory */
     DECIDED,        /* there are changes to commit */
