@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
 });
 const CASES = Number(options.cases ?? (options.soak ? 1000 : 60));
 const SEED = Number(options.seed ?? Date.now() % 1000000);
+const BETWEEN = options.soak ? 6 : 1; /* calls of a site, beside its first and its last */
 const WORK_MS = 120;
 const HANG_MS = 15000;
 const PROBE_BYTES = 100000;
@@ -136,7 +137,7 @@ function casesOf(sites) {
     for (const { call, kind, count } of sites)
         for (const fault of FAULTS[call])
             for (const forEver of [false, true])
-                for (const nth of new Set([1, 1 + random(count), count]))
+                for (const nth of new Set([1, count, ...Array.from({ length: BETWEEN }, () => 1 + random(count))]))
                     if (happens({ call, kind, fault, forEver }))
                         cases.push({ call, kind, nth, fault, forEver });
     for (let i = cases.length - 1; i > 0; i--) {
