@@ -123,6 +123,39 @@ void arena_rewind(struct arena *arena, struct arena_mark mark)
         arena->next_chunk_bytes = 2 * (size_t)FIRST_CHUNK_BYTES;
 }
 
+static bool chunk_has(const struct chunk *chunk, struct bytes part)
+{
+    return part.ptr >= chunk->data && part.ptr < chunk->data + chunk->size;
+}
+
+void arena_rewind_except(struct arena *arena, struct arena_mark mark, struct bytes keep)
+{
+    struct chunk *kept = NULL;
+
+    while (arena->newest != mark.chunk) {
+        struct chunk *chunk = arena->newest;
+
+        if (!chunk_has(chunk, keep)) {
+            chunk_drop_newest(arena);
+            continue;
+        }
+        assert(!kept);
+        kept = chunk;
+        arena->newest = chunk->older;
+    }
+    if (kept) {
+        kept->older = arena->newest;
+        arena->newest = kept;
+    } else if (!chunk_has(arena->newest, keep)) {
+        arena_rewind(arena, mark);
+    }
+}
+
+size_t arena_held(const struct arena *arena)
+{
+    return arena->held_bytes;
+}
+
 /* A new newest chunk with room for `size` bytes. */
 static struct chunk *chunk_add(struct arena *arena, size_t size)
 {

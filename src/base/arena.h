@@ -25,6 +25,10 @@ struct arena_mark {
 };
 struct arena_mark arena_mark(const struct arena *arena);
 void arena_rewind(struct arena *arena, struct arena_mark mark);
+/* As arena_rewind(), except that `keep`, one allocation, stays where it is. */
+void arena_rewind_except(struct arena *arena, struct arena_mark mark, struct bytes keep);
+/* Bytes in all chunks. */
+size_t arena_held(const struct arena *arena);
 
 /* Zeroed, aligned for any type. size 0 returns a valid pointer. */
 void *arena_alloc(struct arena *arena, size_t size);

@@ -22,6 +22,8 @@
 
 #include <assert.h>
 
+#include "base/memory_budget.h"
+
 #define EXCHANGE_MAGIC  0x6C786368u
 /* Finds bugs, limits nothing that is asked for: the block list of a blob of 1 TiB takes 300 MB. */
 #define ARENA_CAP_BYTES ((size_t)4 << 30)
@@ -69,6 +71,42 @@ void exchange_resume(struct exchange *exchange)
 void exchange_trust(struct exchange *exchange)
 {
     connection_trust(live_of(exchange)->connection);
+}
+
+/* ---- memory ---- */
+
+bool exchange_charge(struct exchange *exchange)
+{
+    struct live *live = live_of(exchange);
+    size_t held = arena_held(exchange->arena);
+
+    if (held <= MEMORY_FREE_BYTES || held <= live->charged)
+        return true;
+    if (!memory_budget_charge(held - live->charged))
+        return false;
+    live->charged = held;
+    return true;
+}
+
+void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
+{
+    struct live *live = live_of(exchange);
+    struct response *response = &exchange->response;
+    struct arena *kept;
+    size_t held;
+
+    if (arena_held(exchange->arena) <= MEMORY_FREE_BYTES || response->body_kind != BODY_BYTES)
+        return;
+    kept = arena_new(ARENA_CAP_BYTES);
+    response_copy_headers(response, kept);
+    arena_rewind_except(exchange->arena, mark, response->body);
+    response_copy_headers(response, exchange->arena);
+    arena_free(kept);
+    held = arena_held(exchange->arena);
+    if (held < live->charged) {
+        memory_budget_release(live->charged - held);
+        live->charged = held;
+    }
 }
 
 /* ---- begin and end ---- */
@@ -142,6 +180,7 @@ void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
     if (live->known)
         ((struct http_server *)server)->application->done(&live->exchange);
     connection_awaits_head(live->connection);
+    memory_budget_release(live->charged);
     live->exchange.magic = 0;
     give_arena(live->connection->worker, live->exchange.arena, live->fresh);
 }
@@ -225,6 +264,8 @@ static enum MHD_Result step_body(struct live *live, const struct http_applicatio
         if (step == HTTP_WAIT || result != MHD_YES)
             break;
     }
+    if (!exchange_charge(&live->exchange))
+        live->exchange.server_is_busy = true;
     if (live->stage == STAGE_DISCARD && result == MHD_YES) {
         result = discard(live, *data_size - given);
         given = *data_size;

@@ -124,9 +124,18 @@ struct exchange {
     struct arena *arena;
     struct request request;
     struct response response;
-    bool server_is_busy; /* for head(): to be answered 503, and nothing else to be done */
-    void *application;   /* the application's own state of this exchange */
+    /* For head() and body(): to be answered 503, and nothing else to be done. */
+    bool server_is_busy;
+    void *application; /* the application's own state of this exchange */
 };
+
+/* Charges the memory that the exchange holds to the budget of the process (base/memory_budget.h), before
+ * its answer may wait for a client that does not read. returns false if that is too much: the answer is
+ * not to be sent, unless it is that of a write. Worker. */
+bool exchange_charge(struct exchange *exchange);
+/* Frees what was allocated after the mark, except a large body in memory and the response's headers.
+ * Just before HTTP_RESPOND: done() may not use the rest any more. Worker. */
+void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
 
 /* Somebody was authenticated on this connection: when the server is full, it gives way to new
  * connections only after all on which nobody was. Worker. */
@@ -168,6 +177,9 @@ struct http_limits {
     unsigned body_stall_s;      /* no body byte for so long: closed */
     unsigned body_rate_min;     /* bytes a second on average ... */
     unsigned body_rate_grace_s; /* ... once a body has taken so long */
+    unsigned answer_stall_s;    /* the client took no byte of its answer for so long: closed */
+    unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
+    unsigned answer_rate_s;     /* ... so long: else closed */
     uint64_t discard_max_bytes; /* of a refused body; a longer one is cut */
 };
 extern const struct http_limits http_limits_default;

@@ -27,9 +27,10 @@
 
 /* What a connection owes us, so what it can be late with. */
 enum phase {
-    PHASE_HEAD, /* a complete head: since its start, or since the last exchange */
-    PHASE_BODY, /* body bytes */
-    PHASE_OURS, /* nothing: we work, wait or answer */
+    PHASE_HEAD,   /* a complete head: since its start, or since the last exchange */
+    PHASE_BODY,   /* body bytes */
+    PHASE_OURS,   /* nothing: we work or wait */
+    PHASE_ANSWER, /* to take its answer */
 };
 
 #define PEER_TEXT_MAX 64 /* "[ipv6%scope]:port" */
@@ -56,7 +57,13 @@ struct connection {
     _Atomic uint64_t since_ms;   /* the phase began; a body: without the time we paused it */
     _Atomic uint64_t last_ms;    /* body: the last byte came */
     _Atomic uint64_t body_bytes; /* body: so far */
-    uint64_t paused_ms;          /* worker or who resumes: body paused since, 0: not */
+    _Atomic bool answer_begins;  /* set by the worker, cleared by the acceptor */
+    /* The acceptor's, of an answer: what the client's machine had acknowledged, and when. */
+    uint64_t acked_bytes;
+    uint64_t acked_ms;
+    uint64_t window_bytes; /* at the begin of the current stretch of answer_rate_s */
+    uint64_t window_ms;
+    uint64_t paused_ms; /* worker or who resumes: body paused since, 0: not */
 };
 
 /* Connections beyond the limit, in each way: to be refused, and shut down but not yet closed. */
@@ -149,8 +156,10 @@ void connection_resumes_body(struct connection *connection);
 void connection_got_body(struct connection *connection, size_t bytes);
 void connection_pauses(struct connection *connection);
 void connection_is_ours(struct connection *connection);
-/* Why the connection is to be cut now, or NULL. Under server->lock. */
-const char *connection_lateness(const struct connection *connection, uint64_t now_ms);
+void connection_awaits_taking(struct connection *connection);
+void connection_goes_on_taking(struct connection *connection);
+/* Why the connection is to be cut now, or NULL. Under server->lock. Acceptor. */
+const char *connection_lateness(struct connection *connection, uint64_t now_ms);
 
 /* ---- the acceptor (acceptor.c) ---- */
 
@@ -173,6 +182,14 @@ enum stage {
     STAGE_QUEUED,  /* MHD has the answer */
 };
 
+/* MHD keeps the request's head, a record for each header, and the head of the answer in the connection's
+ * memory. What an answer to a write takes of it at most is kept free. */
+#define HEADER_RECORD_BYTES 64u
+#define ANSWER_HEAD_ROOM    4096u
+
+/* What an exchange may hold without being charged for it. */
+#define MEMORY_FREE_BYTES   ((size_t)64 * 1024)
+
 struct live {
     struct exchange exchange; /* first: an exchange of ours is always inside a live one */
     struct connection *connection;
@@ -180,6 +197,8 @@ struct live {
     struct arena_mark fresh; /* the arena when the exchange began */
     struct bytes target;     /* raw, as in the request line */
     const char *target_end;  /* of the original, in MHD's buffer */
+    size_t head_memory;      /* of the connection's, taken by the request's head */
+    size_t charged;          /* to the budget of memory */
     enum stage stage;
     uint64_t discarded;     /* body bytes thrown away */
     bool known;             /* head() was called: done() is due */
@@ -209,6 +228,8 @@ int request_read(struct live *live, const char *method, const char *version);
 
 /* Hands exchange->response to MHD. Returns what the access handler returns. Worker. */
 enum MHD_Result response_send(struct live *live);
+/* Copies the headers, and all that they point to, into another arena. Worker. */
+void response_copy_headers(struct response *response, struct arena *to);
 /* An answer of ours, without body, closing the connection. Worker. */
 enum MHD_Result response_refuse(struct live *live, int status);
 

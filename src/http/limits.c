@@ -7,15 +7,21 @@
  * invariant 2). */
 #include "http/http_private.h"
 
+#include <netinet/in.h>
+#include <linux/tcp.h>
 #include <sys/socket.h>
 #include <time.h>
 
+#include "base/memory_budget.h"
+
 /* A body's peer is looked for after so long a silence. */
-#define SILENCE_MS   250
+#define SILENCE_MS     250
+/* While memory is short, an answer that nobody takes for so long is given up. */
+#define SHORT_STALL_MS 5000u
 /* A refused client has this long to take its answer. */
-#define REFUSED_MS   10000u
+#define REFUSED_MS     10000u
 /* A worker that has not begun a connection for so long never will. */
-#define NOT_BEGUN_MS 5000u
+#define NOT_BEGUN_MS   5000u
 
 uint64_t monotonic_ms(void)
 {
@@ -52,6 +58,19 @@ void connection_awaits_body(struct connection *connection)
 void connection_is_ours(struct connection *connection)
 {
     atomic_store_explicit(&connection->phase, (int)PHASE_OURS, memory_order_relaxed);
+}
+
+/* The answer, or the part of it that we had to wait for, is on its way. */
+void connection_awaits_taking(struct connection *connection)
+{
+    atomic_store_explicit(&connection->answer_begins, true, memory_order_relaxed);
+    atomic_store_explicit(&connection->phase, (int)PHASE_ANSWER, memory_order_release);
+}
+
+void connection_goes_on_taking(struct connection *connection)
+{
+    if (atomic_load_explicit(&connection->phase, memory_order_relaxed) != PHASE_ANSWER)
+        connection_awaits_taking(connection);
 }
 
 /* A pause is our own doing: the client is not late meanwhile, nor does its rate suffer. */
@@ -106,7 +125,45 @@ static const char *body_lateness(const struct connection *connection, uint64_t a
     return NULL;
 }
 
-const char *connection_lateness(const struct connection *connection, uint64_t now_ms)
+/* MHD does not tell how far it got with an answer; the kernel knows what has arrived. */
+static uint64_t acknowledged_bytes(const struct connection *connection)
+{
+    struct tcp_info info = { .tcpi_state = 0 };
+    socklen_t size = sizeof info;
+
+    if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+        return 0;
+    return info.tcpi_bytes_acked;
+}
+
+static const char *answer_lateness(struct connection *connection, uint64_t now_ms)
+{
+    const struct http_limits *limits = &connection->server->limits;
+    uint64_t bytes = acknowledged_bytes(connection);
+    uint64_t stall_ms =
+        memory_budget_is_short() ? SHORT_STALL_MS : limits->answer_stall_s * 1000ull;
+
+    if (atomic_exchange_explicit(&connection->answer_begins, false, memory_order_relaxed)) {
+        connection->window_bytes = bytes;
+        connection->window_ms = now_ms;
+        connection->acked_ms = now_ms;
+    }
+    if (bytes != connection->acked_bytes)
+        connection->acked_ms = now_ms;
+    connection->acked_bytes = bytes;
+    if (now_ms - connection->acked_ms > stall_ms)
+        return "answer is not taken";
+    if (now_ms - connection->window_ms <= limits->answer_rate_s * 1000ull)
+        return NULL;
+    if ((bytes - connection->window_bytes) * 1000u / (now_ms - connection->window_ms) <
+        limits->answer_rate_min)
+        return "answer is taken too slowly";
+    connection->window_bytes = bytes;
+    connection->window_ms = now_ms;
+    return NULL;
+}
+
+const char *connection_lateness(struct connection *connection, uint64_t now_ms)
 {
     int phase = atomic_load_explicit(&connection->phase, memory_order_acquire);
     uint64_t since = atomic_load_explicit(&connection->since_ms, memory_order_relaxed);
@@ -124,5 +181,7 @@ const char *connection_lateness(const struct connection *connection, uint64_t no
         return "did not take its refusal in time";
     if (phase == PHASE_BODY)
         return body_lateness(connection, age, silence);
+    if (phase == PHASE_ANSWER)
+        return answer_lateness(connection, now_ms);
     return NULL;
 }

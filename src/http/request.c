@@ -12,6 +12,9 @@
 #include <stdlib.h>
 
 #define HEADER_COUNT_MAX 256
+/* Of the header lines together. What is stored of them must fit into the head of an answer, beside what
+ * another request may have stored (metadata: 8 KiB). */
+#define HEADERS_SIZE_MAX ((size_t)16 * 1024)
 
 static const struct {
     const char *name;
@@ -114,10 +117,11 @@ struct header_reader {
     bool bad;
 };
 
-/* Whether `next` follows `end` after line ends only: CR LF or LF, each a NUL by now. */
+/* Whether `next` follows `end` after so many line ends, each CR LF, two NULs by now. A bare LF is
+ * refused, because another parser may not take it for a line's end. rfc: 9112 2.2 */
 static bool follows(const char *next, const char *end, int line_ends)
 {
-    return next - end >= line_ends && next - end <= 2 * line_ends;
+    return next - end == 2 * line_ends;
 }
 
 /* Between a name and its value: the colon, by now a NUL, and blanks. */
@@ -169,7 +173,10 @@ static int read_headers(struct live *live, const char *head, const char *version
     int count = MHD_get_connection_values_n(live->mhd, MHD_HEADER_KIND, NULL, NULL);
 
     assert(count >= 0);
-    if (count > HEADER_COUNT_MAX)
+    live->head_memory = head_size + (size_t)count * HEADER_RECORD_BYTES;
+    if (count > HEADER_COUNT_MAX || head_size - live->target.len > HEADERS_SIZE_MAX ||
+        live->head_memory + ANSWER_HEAD_ROOM >
+            live->connection->server->limits.connection_memory_bytes)
         return MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE;
     reader.capacity = (size_t)count;
     reader.headers = arena_array(reader.arena, reader.capacity, sizeof *reader.headers);
@@ -202,6 +209,9 @@ static int read_framing(struct request *request, const char *version)
     if (codings + lengths > 1)
         return MHD_HTTP_BAD_REQUEST;
     if (coding.ptr) {
+        /* MHD does not trim it, and would take no blank after "chunked" for that coding. */
+        if (coding.ptr[coding.len] != '\0')
+            return MHD_HTTP_BAD_REQUEST;
         if (strcmp(version, MHD_HTTP_VERSION_1_0) == 0)
             return MHD_HTTP_BAD_REQUEST;
         if (!bytes_is_nocase(coding, "chunked"))
@@ -252,6 +262,9 @@ int request_read(struct live *live, const char *method, const char *version)
     expect = request_header(request, "expect");
     if (expect.ptr && !bytes_is_nocase(expect, "100-continue"))
         return MHD_HTTP_EXPECTATION_FAILED;
+    /* MHD reads chunk lines more kindly than others do (a bare LF ends them). Nothing that comes after
+     * such a body is read as a request, so it cannot matter to whom it belongs. rfc: 9112 11.2 */
+    live->closes |= request->content_length == HTTP_LENGTH_UNKNOWN;
     live->expects =
         expect.ptr && request->content_length != 0 && strcmp(version, MHD_HTTP_VERSION_1_1) == 0;
     return 0;

@@ -15,6 +15,8 @@
  * more CPU, and more than this gains less than it holds for each answer under way. */
 #define SOURCE_BLOCK_BYTES ((size_t)128 * 1024)
 #define HEADERS_FIRST      16
+/* Status line, Date, Connection, Content-Length, and MHD's rounding. */
+#define OWN_HEAD_BYTES     512u
 
 void response_init(struct response *response, struct arena *arena)
 {
@@ -43,6 +45,17 @@ void response_header_string(struct response *response, const char *name, const c
     response_header(response, bytes_from_string(name), bytes_from_string(value));
 }
 
+void response_copy_headers(struct response *response, struct arena *to)
+{
+    struct http_header *copies = arena_array(to, response->header_capacity, sizeof *copies);
+
+    for (size_t i = 0; i < response->header_count; i++) {
+        copies[i].name = arena_copy(to, response->headers[i].name);
+        copies[i].value = arena_copy(to, response->headers[i].value);
+    }
+    response->headers = copies;
+}
+
 /* ---- bodies ---- */
 
 /* MHD's content reader: 0 means "not now", which MHD accepts of a suspended connection. */
@@ -54,6 +67,7 @@ static ssize_t read_source(void *state, uint64_t at, char *to, size_t max)
     long n;
 
     assert(!exchange_is_paused(live));
+    connection_goes_on_taking(live->connection);
     if (max > left)
         max = (size_t)left;
     n = source->read(source, at, to, max);
@@ -167,9 +181,21 @@ static enum MHD_Result queue(struct live *live, int status, struct MHD_Response 
         atomic_load_explicit(&live->connection->server->stopping, memory_order_relaxed))
         MHD_add_response_header(made, MHD_HTTP_HEADER_CONNECTION, "close");
     live->stage = STAGE_QUEUED;
+    connection_awaits_taking(live->connection);
     result = MHD_queue_response(live->mhd, (unsigned)status, made);
     MHD_destroy_response(made); /* our reference; MHD has its own */
     return result;
+}
+
+/* Whether the head of the answer fits beside that of the request. */
+static bool head_fits(const struct live *live)
+{
+    const struct response *response = &live->exchange.response;
+    size_t size = OWN_HEAD_BYTES;
+
+    for (size_t i = 0; i < response->header_count; i++)
+        size += response->headers[i].name.len + response->headers[i].value.len + 4;
+    return live->head_memory + size <= live->connection->server->limits.connection_memory_bytes;
 }
 
 enum MHD_Result response_send(struct live *live)
@@ -178,6 +204,8 @@ enum MHD_Result response_send(struct live *live)
     struct MHD_Response *made;
 
     assert(response->status >= 200 && response->status <= 599);
+    if (!head_fits(live)) /* of a read: those of writes are short */
+        return response_refuse(live, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE);
     made = body_response(live);
     if (!made)
         return MHD_NO;

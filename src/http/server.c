@@ -18,11 +18,14 @@
 const struct http_limits http_limits_default = {
     .workers = 0,
     .connections_max = 10000,
-    .connection_memory_bytes = (size_t)24 * 1024,
+    .connection_memory_bytes = (size_t)32 * 1024, /* more, and malloc() would map each */
     .idle_s = 120,
     .body_stall_s = 60,
     .body_rate_min = 1024,
     .body_rate_grace_s = 30,
+    .answer_stall_s = 60,
+    .answer_rate_min = 1024,
+    .answer_rate_s = 30,
     /* The largest body that the SDKs send in one piece by default: reading it to its end lets them
      * see the refusal, where a cut connection would make them try again. */
     .discard_max_bytes = (uint64_t)256 * 1024 * 1024,

@@ -267,6 +267,25 @@ static enum state enter(struct flow *flow)
     return RESPOND;
 }
 
+/* An answer that nobody reads holds its memory: one too many is ServerBusy. A write has been done by now
+ * and is reported; its answer is short. */
+static void charge_memory(struct flow *flow)
+{
+    const struct operation *operation = flow->work.call.operation;
+
+    if (!exchange_charge(flow->exchange) && operation && operation->rights.effect == READS)
+        answer_error(&flow->work.answer, E_ServerBusy, &flow->work.problem);
+}
+
+/* What the attempts left behind, but for an answer in memory; not while a reader lies in it. */
+static void drop_scratch(struct flow *flow)
+{
+    if (flow->work.attempts == 0 || flow->reader)
+        return;
+    work_close(&flow->work);
+    exchange_drop_scratch(flow->exchange, flow->work.attempt);
+}
+
 /* From state to state until the exchange has to wait or http/ is to do something. */
 static enum http_step run(struct flow *flow)
 {
@@ -284,9 +303,11 @@ static enum http_step run(struct flow *flow)
         flow->state = FINISH_BODY;
         return HTTP_WANT_BODY;
     }
+    charge_memory(flow);
     answer_common(&flow->work);
     request_log(flow);
     control_reply(flow);
+    drop_scratch(flow);
     return HTTP_RESPOND;
 }
 
@@ -345,6 +366,8 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 {
     struct flow *flow = flow_of(exchange);
 
+    if (exchange->server_is_busy && flow->state == FINISH_BODY)
+        flow->state = refuse(flow, E_ServerBusy);
     /* Refused while it came in, and now waiting for what was seen. */
     if (flow->state != FINISH_BODY) {
         *ret_taken = data.len;

@@ -6,6 +6,8 @@
 import assert from 'node:assert/strict';
 import { parseArgs } from 'node:util';
 import * as connections from './connections.mjs';
+import * as memory from './memory.mjs';
+import * as requests from './requests.mjs';
 
 const { values: options } = parseArgs({
     options: {
@@ -14,7 +16,7 @@ const { values: options } = parseArgs({
     },
 });
 const context = { binary: options.server, soak: options.soak, assert };
-const tests = [connections].flatMap((module) => Object.entries(module));
+const tests = [connections, memory, requests].flatMap((module) => Object.entries(module));
 let passed = 0;
 let failed = 0;
 

@@ -16,10 +16,11 @@ static void takes_chunked_bodies(void **state)
         "3\r\nabc\r\n1;ext=1\r\nd\r\n0A\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n";
     static const char *const targets[] = { "/echo",          "/echo?head",  "/echo?body",
                                            "/echo?body&end", "/echo?after", "/echo?after&body" };
-    struct client *client = fixture_client();
 
     (void)state;
     for (size_t step = 1; step <= sizeof text; step++) {
+        struct client *client = fixture_client();
+
         client_sendf(client, "PUT %s HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
                      targets[step % 6]);
         for (size_t at = 0; at < sizeof text - 1; at += step) {
@@ -28,8 +29,9 @@ static void takes_chunked_bodies(void **state)
             client_send_bytes(client, text + at, left < step ? left : step);
         }
         fixture_expect(client, 200, "abcd0123456789");
+        assert_true(client_sees_end(client, 5000)); /* nothing behind such a body is read */
+        client_close(client);
     }
-    client_close(client);
 }
 
 static void put_bytes(struct client *client, const char *target, size_t size)
@@ -112,10 +114,10 @@ static void refuses_other_expectations(void **state)
 /* A refused body is read to its end, the answer seen, the connection kept. */
 static void refuses_early(void **state)
 {
-    struct client *client = fixture_client();
-
     (void)state;
     for (int i = 0; i < 3; i++) {
+        struct client *client = fixture_client();
+
         client_send(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
         assert_true(client_send_bytes(client, echo_bytes(), 1000000));
         fixture_expect(client, 403, "refused");
@@ -126,8 +128,8 @@ static void refuses_early(void **state)
         client_send(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
                             "5\r\nhello\r\n0\r\n\r\n");
         fixture_expect(client, 403, "refused");
+        client_close(client);
     }
-    client_close(client);
 }
 
 /* Bodies from a file (sendfile) and as they are made, with and without pauses. */

@@ -265,7 +265,7 @@ static void spreads_over_eight(void **state)
 
 /* ---- stops ---- */
 
-#define STOPS    200
+#define STOPS    60
 #define KNOCKERS 4
 
 static _Atomic unsigned knock_port;
@@ -279,8 +279,10 @@ static void *knock(void *argument)
         uint16_t port = (uint16_t)atomic_load(&knock_port);
         struct client *client = port != 0 ? client_try((uint16_t)port) : NULL;
 
-        if (!client)
+        if (!client) {
+            usleep(1000);
             continue;
+        }
         client_send(client, GET("/bytes/1?head"));
         client_sees_bytes(client, 2);
         client_close(client);

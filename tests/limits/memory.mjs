@@ -1,0 +1,129 @@
+// Memory that clients could make the server hold: answers that nobody reads, bodies that never end.
+
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Connection, formatHead } from '../lib/http.mjs';
+import { Server } from '../lib/server.mjs';
+import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, putBlob, signed } from './clients.mjs';
+
+const MiB = 1024 * 1024;
+
+function residentMiB(server) {
+    return Number(readFileSync(`/proc/${server.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/)[1]) / 1024;
+}
+
+async function withServer({ binary }, use) {
+    const server = await Server.start({ binary });
+
+    try {
+        await createContainer(server);
+        await use(server);
+    } finally {
+        await server.stop();
+    }
+}
+
+/** Blobs with long names and metadata, so that a page of them is large. */
+async function fill(server, count) {
+    const connection = await Connection.open(server.host, server.port);
+
+    for (let i = 0; i < count; i++) {
+        const request = signed(server, 'PUT', `${CONTAINER}/${'n'.repeat(200)}-${i}`, [['Content-Length', '0'],
+            ['x-ms-blob-type', 'BlockBlob'], ['x-ms-meta-filler', 'm'.repeat(2000)]]);
+        await inTime(connection.exchange(request), 'Put Blob');
+    }
+    connection.close();
+}
+
+/** Connections that ask for a page and do not read it. */
+async function askWithoutReading(server, count) {
+    const request = formatHead(signed(server, 'GET', `${CONTAINER}?restype=container&comp=list&include=metadata`));
+    const connections = await openIdle(server, count);
+
+    for (const connection of connections)
+        await connection.send(request);
+    return connections;
+}
+
+/** Answers that nobody reads stay within the budget, others are served, and memory is given back. */
+export async function answers_that_nobody_reads(context) {
+    await withServer(context, async (server) => {
+        const { assert } = context;
+
+        await fill(server, 1000);
+        const connections = await askWithoutReading(server, context.soak ? 1000 : 150);
+        let most = 0;
+        for (let i = 0; i < 20; i++) {
+            await delay(100);
+            most = Math.max(most, residentMiB(server));
+        }
+        await honest(server).finally(() => closeAll(connections));
+        assert.ok(most < 300, `${most.toFixed(0)} MiB are resident`);
+        for (let i = 0; i < 100 && residentMiB(server) > 120; i++)
+            await delay(100);
+        assert.ok(residentMiB(server) <= 120, `${residentMiB(server).toFixed(0)} MiB stay resident`);
+    });
+}
+
+/** Bodies that are collected in memory stay within the budget: who is too many is answered 503. */
+export async function bodies_in_memory(context) {
+    await withServer(context, async (server) => {
+        const { assert } = context;
+        const count = context.soak ? 1000 : 100;
+        const part = Buffer.alloc(4 * MiB, ' ');
+        const connections = await openIdle(server, count);
+        const request = formatHead(signed(server, 'PUT', `${CONTAINER}/list?comp=blocklist`, [['Content-Length', `${8 * MiB}`]]));
+
+        for (const connection of connections) {
+            await connection.send(request);
+            connection.send(part).catch(() => {});
+        }
+        let most = 0;
+        for (let i = 0; i < 20; i++) {
+            await delay(100);
+            most = Math.max(most, residentMiB(server));
+        }
+        await honest(server).finally(() => closeAll(connections));
+        assert.ok(most < 300, `${most.toFixed(0)} MiB are resident`);
+    });
+}
+
+/** 1,000 clients that do not read, 1,000 that write slowly and 10,000 idle ones at once; a tenth without --soak. */
+export async function all_at_once(context) {
+    const scale = context.soak ? 10 : 1;
+
+    await withServer(context, async (server) => {
+        const { assert } = context;
+
+        await fill(server, 1000);
+        const crowd = [...(await askWithoutReading(server, 100 * scale)), ...(await openIdle(server, 500 * scale))];
+        for (let i = 0; i < 100 * scale; i++) {
+            const connection = await Connection.open(server.host, server.port);
+            await connection.request(putBlob(server, `${CONTAINER}/slow-${i}`, 1000000), Buffer.alloc(20000));
+            crowd.push(connection);
+        }
+        try {
+            for (let i = 0; i < 10; i++) {
+                await honest(server);
+                assert.ok(residentMiB(server) < 300, `${residentMiB(server).toFixed(0)} MiB are resident`);
+            }
+        } finally {
+            closeAll(crowd);
+        }
+    });
+}
+
+/** One page at a time is always served whole. */
+export async function a_page_is_served(context) {
+    await withServer(context, async (server) => {
+        const { assert } = context;
+
+        await fill(server, 300);
+        for (let i = 0; i < 5; i++) {
+            const answer = await ask(server, signed(server, 'GET', `${CONTAINER}?restype=container&comp=list&include=metadata`));
+            assert.equal(answer.status, 200);
+            assert.equal(answer.body.toString().match(/<Blob>/g).length, 300);
+            assert.match(answer.headers.get('content-type'), /^application\/xml/);
+        }
+    });
+}
