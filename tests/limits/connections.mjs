@@ -101,11 +101,11 @@ export async function an_address_has_its_share(context) {
 export async function few_descriptors(context) {
     const { assert, binary } = context;
     const limited = ['-c', 'ulimit -n "$1"; shift; exec "$@"', 'sh'];
-    const refused = spawnSync('sh', [...limited, '300', binary, '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
+    const refused = spawnSync('sh', [...limited, '60', binary, '--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
         '--tablePort', '0'], { encoding: 'utf8', timeout: 10000 });
 
     assert.equal(refused.status, 1, refused.stderr);
-    assert.match(refused.stderr, /^lagra: 300 open files are allowed \(ulimit -n\), which is too few\n$/);
+    assert.match(refused.stderr, /^lagra: 60 open files are allowed \(ulimit -n\), which is too few\n$/);
 }
 
 /** Started and stopped again and again while clients connect: every stop is orderly. */
