@@ -36,6 +36,7 @@ struct running {
     struct accounts *accounts;
     struct store *store;
     struct decide_pool *pool;
+    struct later_runner *later;
     char *cert;
     char *key;
     struct endpoint endpoints[SERVICES];
@@ -122,12 +123,14 @@ static bool open_store(struct running *run)
 
 /* ---- threads that may wait ---- */
 
-static bool start_pool(struct running *run)
+static bool start_threads(struct running *run)
 {
     run->pool = decide_pool_new(DECIDE_THREADS_MAX);
-    if (!run->pool)
+    if (run->pool)
+        run->later = later_start(run->store, services, SERVICES);
+    if (!run->later)
         fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
-    return run->pool;
+    return run->later;
 }
 
 /* ---- listeners ---- */
@@ -269,6 +272,8 @@ static void stop(struct running *run)
     }
     if (run->pool)
         decide_pool_free(run->pool);
+    if (run->later)
+        later_stop(run->later);
     if (run->store)
         store_close(run->store);
     if (run->accounts)
@@ -298,7 +303,7 @@ static int serve(const struct options *options)
     mallopt(M_ARENA_MAX, 4);
     run.descriptors = allow_many_files();
     started = open_accounts(&run) && read_certificate(&run) && open_store(&run) &&
-              start_pool(&run) && fit_limits(&run) && start_listeners(&run);
+              start_threads(&run) && fit_limits(&run) && start_listeners(&run);
     if (started)
         sigwait(&signals, &signal_number);
     stop(&run);

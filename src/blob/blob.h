@@ -102,9 +102,11 @@ void blob_delete_record(struct changes *changes, struct arena *arena, instant sn
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* What the record keys of all snapshots begin with. */
 extern const struct bytes blob_snapshot_prefix;
-/* Uncommitted blocks are dropped a week after the last Put Block of the blob: nobody sees them any
- * more, and the next change of the blob deletes them. rest: Put-Block, "Remarks" */
+/* Uncommitted blocks expire a week after the last Put Block of the blob: nobody sees them any more,
+ * and an item of the list of things to do later deletes them. rest: Put-Block, "Remarks" */
 bool blocks_expired(instant last_put, instant now);
+/* The first instant at which they are expired. */
+instant blocks_expire_at(instant last_put);
 /* What a content function or a record returned, as a wire error: a part that is missing is damage.
  * The changes collected so far are dropped. */
 enum error blob_fail_content(struct decision *d, enum store_result result);

@@ -190,7 +190,12 @@ void blob_delete_record(struct changes *changes, struct arena *arena, instant sn
 
 bool blocks_expired(instant last_put, instant now)
 {
-    return now > last_put && now - last_put > UNCOMMITTED_TICKS;
+    return now >= blocks_expire_at(last_put);
+}
+
+instant blocks_expire_at(instant last_put)
+{
+    return last_put + UNCOMMITTED_TICKS + 1;
 }
 
 enum error blob_fail_content(struct decision *d, enum store_result result)

@@ -1,7 +1,7 @@
 /* Put Block: stages one block of a block blob to be. Nobody sees it before a Put Block List names
  * it. */
 #include "blob/blob_operations.h"
-#include "blob/uncommitted.h"
+#include "blob/expire_blocks.h"
 
 /* What is staged so far. Blocks that expired count as none, and are deleted with this change. */
 static enum store_result read_staged(struct decision *d, struct uncommitted *ret_total)
@@ -61,6 +61,7 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
 {
     struct uncommitted total;
     enum store_result result;
+    bool begins_set;
     enum error e;
 
     (void)r;
@@ -74,11 +75,14 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
     e = check_count(d, &total, p->id);
     if (e)
         return e;
+    begins_set = total.count == 0;
     total.id_length = p->id_length;
     result =
         uncommitted_put(d->before, d->changes, d->arena, &total, d->now, p->id, &d->input->body);
     if (result)
         return blob_fail_content(d, result);
+    if (begins_set)
+        expire_blocks_later(d->changes, &total);
     write_blob(d);
     return OK;
 }

@@ -136,9 +136,6 @@ void content_delete_tail(struct changes *changes, const struct content *content,
  * ret_more: there is more. */
 enum store_result content_collect(struct snapshot *before, struct changes *changes,
                                   struct arena *arena, size_t records, bool *ret_more);
-/* Calls content_collect() until nothing is left, each time in a commit of its own. Waits for disks.
- * When a commit fails, or others write too often, the rest stays for the next call. */
-void content_collect_all(struct store *store, struct partition partition);
 /* Leaves to content_collect() the INNER records whose keys begin with `prefix`, no more of which
  * will be written. Each holds a block, as content_block_encode() wrote it. id: unique in the
  * partition among calls of this function.

@@ -230,34 +230,3 @@ enum store_result work_commit(struct work *work)
         decision_saw(d, sequence);
     return result;
 }
-
-/* ---- after the commit ---- */
-
-/* Outlives the exchange. */
-struct collection {
-    struct pool_job job;
-    struct store *store;
-    struct partition partition; /* its key lies behind */
-    char key[];
-};
-
-static void collect(struct pool_job *job)
-{
-    struct collection *collection = (struct collection *)(void *)job;
-
-    content_collect_all(collection->store, collection->partition);
-    free(collection);
-}
-
-void work_collect_rest(struct work *work)
-{
-    struct bytes key = work->partition.key;
-    struct collection *collection = xcalloc(1, sizeof *collection + key.len);
-
-    memcpy(collection->key, key.ptr, key.len);
-    collection->job.run = collect;
-    collection->store = work->decision.store;
-    collection->partition =
-        (struct partition){ work->partition.space, bytes_of(collection->key, key.len) };
-    decide_pool_submit(work->endpoint->pool, &collection->job);
-}

@@ -87,7 +87,7 @@ struct decision {
     struct subject_state *state;
     /* ---- what comes of it ---- */
     struct changes *changes;
-    bool leaves_more;        /* after the commit, content_collect() has something to delete */
+    bool leaves_more;        /* the changes leave something to content_collect() */
     uint64_t seen;           /* newest sequence of anything read: by decision_saw() */
     struct problem *problem; /* what the error's answer says */
 };

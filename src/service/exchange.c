@@ -150,8 +150,6 @@ static enum state commit(struct flow *flow)
 
     switch (result) {
     case STORE_OK:
-        if (flow->work.decision.leaves_more)
-            work_collect_rest(&flow->work);
         return APPLIED;
     case STORE_CONFLICT:
     case STORE_NOT_FOUND: /* the space was dropped: the next attempt finds its container gone */

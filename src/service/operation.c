@@ -94,6 +94,8 @@ enum error operation_decide(struct decision *d, const struct parameters *paramet
     result->now = d->now;
     if (!e)
         e = d->operation->functions->decide(d, parameters, result);
+    if (!e && d->leaves_more)
+        later_collect_content(d->changes, d->now);
     assert_decided(d, e);
     return e;
 }

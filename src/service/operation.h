@@ -18,6 +18,7 @@
 #define LAGRA_SERVICE_OPERATION_H
 
 #include "service/answer.h"
+#include "service/later.h"
 
 /* A row of every level. */
 #define LEVEL_ANY UINT32_MAX
@@ -128,6 +129,9 @@ struct service {
     const char *name; /* "blob" */
     const struct operation *operations;
     size_t operation_count;
+    const struct later_kind
+        *later; /* kinds of items that it adds to the list of things to do later */
+    size_t later_count;
     /* Where a resource of each level is found, for print: "/container"; by resource.level. */
     const char *const *levels;
     size_t resource_size; /* of its own type that begins with struct resource */

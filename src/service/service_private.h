@@ -42,8 +42,6 @@ enum error work_check(struct work *work);
 enum error work_decide(struct work *work);
 /* Commits what was decided; returns as store_commit(). */
 enum store_result work_commit(struct work *work);
-/* Deletes, in the pool, what the commit left to be deleted; nobody waits for it. */
-void work_collect_rest(struct work *work);
 /* Closes the snapshot of the last attempt, if it is open. */
 void work_close(struct work *work);
 

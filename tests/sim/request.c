@@ -45,7 +45,9 @@ struct server {
     struct endpoint endpoint;
     struct server_options options;
     struct accounts *accounts;
+    struct later_runner *later;
 };
+static const struct service *const services[] = { &blob_service };
 
 struct server *server_open(const char **ret_problem)
 {
@@ -66,6 +68,8 @@ struct server *server_open(const char **ret_problem)
                                           .accounts = server->accounts,
                                           .options = &server->options };
     server->endpoint.pool = pooled_new();
+    server->later = later_start(store, services, 1);
+    assert(server->later);
     return server;
 }
 
@@ -77,6 +81,7 @@ bool server_healthy(const struct server *server)
 void server_close(struct server *server)
 {
     decide_pool_free(server->endpoint.pool);
+    later_stop(server->later);
     store_close(server->endpoint.store);
 }
 

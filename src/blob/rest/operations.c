@@ -20,6 +20,7 @@
  * Lease-Blob, Lease-Container; semantics 2.1 */
 #include "blob/blob_operations.h"
 #include "blob/container_operations.h"
+#include "blob/expire_blocks.h"
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
 #include "service/operation.h"
@@ -277,10 +278,16 @@ static const char *const levels[] = {
     [LEVEL_BLOB] = "/container/blob",
 };
 
+static const struct later_kind later[] = {
+    { LATER_EXPIRE_BLOCKS, expire_blocks },
+};
+
 const struct service blob_service = {
     .name = "blob",
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
+    .later = later,
+    .later_count = sizeof later / sizeof later[0],
     .levels = levels,
     .resource_size = sizeof(struct blob_resource),
     .read_resource = blob_read_resource,

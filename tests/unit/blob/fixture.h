@@ -41,6 +41,8 @@ const char *textf(struct fixture *f, const char *format, ...) __attribute__((for
 const char *header_of(struct fixture *f, const struct reply *answer, const char *name);
 
 struct store *store_of(struct fixture *f);
+/* Does what is due of the list of things to do later. */
+void run_due(struct store *store);
 /* The partition of blob "b" of "box"; to be closed. */
 struct snapshot *open_blob(struct fixture *f);
 /* Bytes of pieces that records refer to: 0 when nothing is left behind. */

@@ -304,6 +304,42 @@ static void blocks_end_after_a_week(void **state)
     assert_int_equal(bytes_kept(f), 0);
 }
 
+/* Rule: expired blocks are deleted when nobody touches the blob any more; a set that was added to
+ * since is put off, and one that was committed is left alone. rest: Put-Block "Remarks" */
+static void expired_blocks_are_deleted(void **state)
+{
+    const uint64_t day = 24ull * 3600 * TICKS_PER_SECOND;
+    struct fixture *f = *state;
+    char *large = calloc(1, 100000);
+    struct bytes block = bytes_of(large, 100000);
+    struct snapshot *snapshot;
+    struct blob blob;
+    struct arena *arena = arena_new(1 << 20);
+
+    assert_ok(ask(f, "PUT /box/w", PUT_HEADERS, "whole"), 201);
+    assert_ok(ask_bytes(f, "PUT /box/w?comp=block&blockid=MA%3D%3D", NULL, block), 201);
+    assert_ok(ask_bytes(f, "PUT /box/b?comp=block&blockid=MA%3D%3D", NULL, block), 201);
+    assert_ok(ask_bytes(f, "PUT /box/u?comp=block&blockid=MA%3D%3D", NULL, block), 201);
+    assert_ok(commit(f, "L0", NULL), 201);
+    clock_advance(4 * day);
+    assert_ok(ask_bytes(f, "PUT /box/u?comp=block&blockid=MQ%3D%3D", NULL, block), 201);
+    clock_advance(4 * day);
+    assert_int_equal(bytes_kept(f), 400000);
+    run_due(store_of(f));
+    assert_int_equal(bytes_kept(f), 300000);
+    assert_body(ask(f, "GET /box/w", NULL, NULL), "whole");
+    clock_advance(4 * day);
+    run_due(store_of(f));
+    assert_int_equal(bytes_kept(f), 100000);
+    /* What was nothing but blocks has no record any more; what was committed stays. */
+    assert_answer(ask(f, "DELETE /box/u", NULL, NULL), 404, "BlobNotFound");
+    snapshot = open_blob(f);
+    assert_int_equal(blob_read(snapshot, arena, 0, &blob), STORE_OK);
+    snapshot_close(snapshot);
+    arena_free(arena);
+    free(large);
+}
+
 /* Rule: the bytes of blocks go when nobody holds them any more, and not before. content.h */
 static void pieces_are_shared_and_given_back(void **state)
 {
@@ -345,6 +381,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(block_size_is_limited_by_version, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(blocks_end_after_a_week, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(expired_blocks_are_deleted, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(pieces_are_shared_and_given_back, fixture_setup,
                                         fixture_teardown),
     };

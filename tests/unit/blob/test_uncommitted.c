@@ -209,7 +209,7 @@ static void many_are_dropped(void **state)
         assert_int_equal(total_of(f).count, 0);
 
         put(f, "00000100", data, 2000, 1000); /* an id of the old set */
-        content_collect_all(f->store, f->partition);
+        fixture_collect_all(f);
         expect_found(f, "00000100", data);
         assert_int_equal(fixture_piece_bytes(f), with_list ? 35 * 2000 : 2000);
         if (with_list) {
@@ -224,7 +224,7 @@ static void many_are_dropped(void **state)
         fixture_begin(f);
         drop(f, NULL);
         fixture_commit(f);
-        content_collect_all(f->store, f->partition);
+        fixture_collect_all(f);
         assert_int_equal(fixture_record_count(f), 0);
         assert_int_equal(fixture_piece_bytes(f), 0);
     }

@@ -207,3 +207,24 @@ void fixture_expect(struct fixture *f, const struct content *content, struct byt
         arena_rewind(f->arena, mark);
     }
 }
+
+void fixture_collect_all(struct fixture *f)
+{
+    bool more = true;
+
+    while (more) {
+        struct arena *arena = arena_new(SIZE_MAX);
+        struct changes *changes = changes_new(arena);
+        struct commit_part part = { snapshot_open(f->store, f->partition, STORE_MAY_BLOCK),
+                                    changes };
+        uint64_t sequence;
+
+        assert_int_equal(content_collect(part.snapshot, changes, arena, 1000, &more), STORE_OK);
+        if (!changes_empty(changes))
+            assert_int_equal(
+                store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
+                STORE_OK);
+        snapshot_close(part.snapshot);
+        arena_free(arena);
+    }
+}

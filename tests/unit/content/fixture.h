@@ -46,6 +46,9 @@ struct body fixture_body(struct fixture *f, struct bytes data, uint32_t piece_le
 /* Bytes that pieces of the partition's records take, after all has been collected. */
 uint64_t fixture_piece_bytes(struct fixture *f);
 
+/* Deletes what changes left to content_collect(), in commits of its own. */
+void fixture_collect_all(struct fixture *f);
+
 /* Records that the partition has. */
 size_t fixture_record_count(struct fixture *f);
 /* Loads the window of a content that holds the byte at the offset. */

@@ -101,7 +101,7 @@ static void small_appends(void **state)
                      STORE_OK);
     content_delete_tail(f->changes, &content, snapshot.length, &more);
     fixture_commit(f);
-    content_collect_all(f->store, f->partition);
+    fixture_collect_all(f);
     assert_int_equal(fixture_record_count(f), APPENDS / 2 + 1);
     assert_int_equal(fixture_read(f, &snapshot, 0, snapshot.length, 100000, &got), STORE_OK);
     assert_memory_equal(got.ptr, data.ptr, snapshot.length);
@@ -109,7 +109,7 @@ static void small_appends(void **state)
     assert_int_equal(content_give_up(f->before, f->changes, f->arena, &snapshot, 1, &more),
                      STORE_OK);
     fixture_commit(f);
-    content_collect_all(f->store, f->partition);
+    fixture_collect_all(f);
     assert_int_equal(fixture_record_count(f), 0);
 }
 
@@ -268,11 +268,11 @@ static void random_pages(void **state)
         assert_int_equal(content_snapshot_delete(f->before, f->changes, &snapshot, &content, &more),
                          STORE_OK);
         fixture_commit(f);
-        content_collect_all(f->store, f->partition);
+        fixture_collect_all(f);
         fixture_begin(f);
         content_newest_delete(f->changes, &content, &more);
         fixture_commit(f);
-        content_collect_all(f->store, f->partition);
+        fixture_collect_all(f);
         assert_int_equal(fixture_record_count(f), 0);
         return;
     }

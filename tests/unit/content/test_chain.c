@@ -210,7 +210,7 @@ static void random_changes(void **state)
         expect_all(m);
         for (int i = 0; i < 30; i++)
             give_up(m, 1, true);
-        content_collect_all(f->store, f->partition);
+        fixture_collect_all(f);
         assert_int_equal(bytes_needed(m), 0);
         assert_int_equal(fixture_piece_bytes(f), 0);
         assert_int_equal(fixture_record_count(f), 0);
@@ -291,12 +291,12 @@ static void largest_list(void **state)
     fixture_begin(f);
     assert_int_equal(content_give_up(f->before, f->changes, own, &content, 1, &more), STORE_OK);
     fixture_commit(f);
-    content_collect_all(f->store, f->partition);
+    fixture_collect_all(f);
     assert_int_equal(fixture_load(f, &next, next.length - 1, &(struct window){ 0 }), STORE_OK);
     fixture_begin(f);
     assert_int_equal(content_give_up(f->before, f->changes, own, &next, 1, &more), STORE_OK);
     fixture_commit(f);
-    content_collect_all(f->store, f->partition);
+    fixture_collect_all(f);
     assert_int_equal(fixture_record_count(f), 0);
     arena_free(own);
     f->arena = all;

@@ -101,7 +101,7 @@ static void give_up(struct fixture *f, const struct content *content, uint32_t h
     assert_int_equal(content_give_up(f->before, f->changes, f->arena, content, holders, &more),
                      STORE_OK);
     fixture_commit(f);
-    content_collect_all(f->store, f->partition);
+    fixture_collect_all(f);
 }
 
 /* A blob reads as the bytes of its blocks one after the other, over any range, and its block list

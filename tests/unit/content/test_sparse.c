@@ -401,7 +401,7 @@ static void run(struct fixture *f, uint64_t seed, uint64_t cell, size_t cells, i
         expect_all(m);
     }
     give_up(m, &m->newest);
-    content_collect_all(f->store, f->partition);
+    fixture_collect_all(f);
     assert_int_equal(fixture_piece_bytes(f), 0);
     assert_int_equal(fixture_record_count(f), 0);
     for (size_t i = 0; i < GENERATIONS_MAX; i++)

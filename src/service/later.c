@@ -1,0 +1,225 @@
+/* What is due is decided and committed: see later.h. */
+#include "service/later.h"
+
+#include <stdlib.h>
+
+#include "base/lock.h"
+#include "base/log.h"
+#include "base/thread.h"
+#include "content/content.h"
+#include "service/operation.h"
+
+#define ARENA_MAX_BYTES ((size_t)64 << 20)
+/* Others may write to the partition at the same time: an item that loses so often is left for a while. */
+#define ATTEMPTS_MAX    100
+/* Then the runner looks whether it is to stop. */
+#define ITEMS_AT_ONCE   256
+/* Records that one commit deletes. */
+#define COLLECT_AT_ONCE 1000u
+/* After a failure, and at most between two looks: the wall clock may have been set. */
+#define RETRY_MS        1000
+#define LOOK_MS         60000
+
+/* ---- one item ---- */
+
+void later_collect_content(struct changes *changes, instant now)
+{
+    changes_later(changes, now, LATER_COLLECT_CONTENT, bytes_of(NULL, 0));
+}
+
+static enum store_result collect_content(struct later_work *work)
+{
+    bool more = false;
+    enum store_result result =
+        content_collect(work->before, work->changes, work->arena, COLLECT_AT_ONCE, &more);
+
+    if (!result && more)
+        later_collect_content(work->changes, work->now);
+    return result;
+}
+
+static later_fn *find_kind(const struct service *const *services, size_t count, uint32_t kind)
+{
+    if (kind == LATER_COLLECT_CONTENT)
+        return collect_content;
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < services[i]->later_count; k++)
+            if (services[i]->later[k].kind == kind)
+                return services[i]->later[k].decide;
+    return NULL;
+}
+
+static enum store_result attempt(struct store *store, const struct later_item *item,
+                                 later_fn *decide, struct arena *arena)
+{
+    struct snapshot *before = snapshot_open(store, item->partition, STORE_MAY_BLOCK);
+    instant newest = snapshot_instant(before), clock = clock_now();
+    struct later_work work = {
+        .item = item,
+        .before = before,
+        .changes = changes_new(arena),
+        .arena = arena,
+        .now = clock > newest ? clock : newest + 1,
+    };
+    enum store_result result = decide(&work);
+    uint64_t sequence;
+
+    if (!result) {
+        changes_later_done(work.changes, item);
+        result = store_commit(store, &(struct commit_part){ before, work.changes }, 1, work.now,
+                              STORE_MAY_BLOCK, &sequence);
+    }
+    snapshot_close(before);
+    return result;
+}
+
+/* Without a wait for durability: nobody is told, and after a crash it is done again. */
+static enum store_result do_item(struct store *store, const struct later_item *item,
+                                 later_fn *decide, struct arena *arena)
+{
+    struct arena_mark mark = arena_mark(arena);
+    enum store_result result = STORE_CONFLICT;
+
+    for (int i = 0; i < ATTEMPTS_MAX && result == STORE_CONFLICT; i++) {
+        arena_rewind(arena, mark);
+        result = attempt(store, item, decide, arena);
+    }
+    return result == STORE_NOT_FOUND ? store_later_discard(store, item) : result;
+}
+
+/* ---- all that are due ---- */
+
+instant later_run_due(struct store *store, const struct service *const *services, size_t count,
+                      instant now, bool *ret_left)
+{
+    struct arena *arena = arena_new(ARENA_MAX_BYTES);
+    struct arena_mark empty = arena_mark(arena);
+    const struct later_item *after = NULL;
+    struct later_item item, left;
+    instant due = now;
+
+    *ret_left = false;
+    for (int i = 0; i < ITEMS_AT_ONCE; i++) {
+        later_fn *decide;
+
+        if (store_later_next(store, now, after, arena, &item, &due))
+            break;
+        decide = find_kind(services, count, item.kind);
+        if (!decide || do_item(store, &item, decide, arena)) {
+            left = item; /* its place in the list is all that is looked at */
+            after = &left;
+            *ret_left = true;
+        }
+        arena_rewind(arena, empty);
+        due = now;
+    }
+    arena_free(arena);
+    return due;
+}
+
+/* ---- the thread ---- */
+
+struct later_runner {
+    struct waiter waiter; /* first */
+    struct store *store;
+    const struct service *const *services;
+    size_t service_count;
+    struct thread thread;
+    struct lock lock;
+    pthread_cond_t changed;
+    bool stopping; /* under lock */
+    bool woken;    /* under lock */
+};
+
+static void wake(struct waiter *waiter)
+{
+    struct later_runner *runner = (struct later_runner *)(void *)waiter;
+
+    lock_take(&runner->lock);
+    runner->woken = true;
+    pthread_cond_signal(&runner->changed);
+    lock_give(&runner->lock);
+}
+
+static int until_ms(instant due)
+{
+    instant now = clock_now();
+
+    if (due <= now)
+        return 0;
+    if (due - now >= LOOK_MS * (TICKS_PER_SECOND / 1000))
+        return LOOK_MS;
+    return (int)((due - now) / (TICKS_PER_SECOND / 1000)) + 1;
+}
+
+/* Until an item is added that is due before, or the time has come, or the runner is stopped. */
+static void sleep_until(struct later_runner *runner, instant due, int longest_ms)
+{
+    int ms = until_ms(due);
+
+    runner->woken = false;
+    store_later_wait(runner->store, due, &runner->waiter);
+    lock_take(&runner->lock);
+    if (!runner->woken && !runner->stopping)
+        lock_wait(&runner->lock, &runner->changed, ms < longest_ms ? ms : longest_ms);
+    lock_give(&runner->lock);
+    if (store_later_forget(runner->store, &runner->waiter))
+        return;
+    lock_take(&runner->lock);
+    while (!runner->woken) /* it is being woken: the waiter must not be armed again before */
+        lock_wait(&runner->lock, &runner->changed, -1);
+    lock_give(&runner->lock);
+}
+
+static bool is_stopping(struct later_runner *runner)
+{
+    bool stopping;
+
+    lock_take(&runner->lock);
+    stopping = runner->stopping;
+    lock_give(&runner->lock);
+    return stopping;
+}
+
+static void *run(void *argument)
+{
+    struct later_runner *runner = argument;
+
+    while (!is_stopping(runner)) {
+        bool left = false;
+        instant due = later_run_due(runner->store, runner->services, runner->service_count,
+                                    clock_now(), &left);
+
+        sleep_until(runner, due, left ? RETRY_MS : LOOK_MS);
+    }
+    return NULL;
+}
+
+struct later_runner *later_start(struct store *store, const struct service *const *services,
+                                 size_t count)
+{
+    struct later_runner *runner = xcalloc(1, sizeof *runner);
+
+    runner->waiter.wake = wake;
+    runner->store = store;
+    runner->services = services;
+    runner->service_count = count;
+    lock_init(&runner->lock, RANK_LATER_RUNNER);
+    lock_condition_init(&runner->changed);
+    if (thread_start(&runner->thread, run, runner))
+        return runner;
+    later_stop(runner);
+    return NULL;
+}
+
+void later_stop(struct later_runner *runner)
+{
+    lock_take(&runner->lock);
+    runner->stopping = true;
+    pthread_cond_signal(&runner->changed);
+    lock_give(&runner->lock);
+    thread_join(&runner->thread);
+    pthread_cond_destroy(&runner->changed);
+    lock_release(&runner->lock);
+    free(runner);
+}
