@@ -172,7 +172,9 @@ enum error container_subject(struct decision *d)
     return OK;
 }
 
-/* Loads the base blob or, where `snapshot` is not 0, one of its snapshots. */
+/* Loads the base blob or, where `snapshot` is not 0, one of its snapshots. Where the container's space
+ * was dropped after blob_locate() had read the container, nothing is said about the blob: it is
+ * located again. */
 static enum error load_blob(struct decision *d, instant snapshot)
 {
     struct blob_state *state = blob_state(d);
@@ -183,7 +185,7 @@ static enum error load_blob(struct decision *d, instant snapshot)
     d->subject = (struct subject){ .exists = false };
     state->found = false;
     if (result == STORE_NOT_FOUND)
-        return OK;
+        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
     if (result)
         return decision_fail_store(d, result);
     state->found = true;

@@ -146,6 +146,11 @@ uint64_t space_iterator_sequence(const struct space_iterator *iterator)
     return iterator->sequence;
 }
 
+bool space_iterator_is_gone(const struct space_iterator *iterator)
+{
+    return !iterator->cursor;
+}
+
 void space_iterator_seek(struct space_iterator *iterator, struct bytes from_partition,
                          struct bytes from_record)
 {

@@ -89,6 +89,11 @@ instant snapshot_instant(const struct snapshot *snapshot)
     return snapshot->newest;
 }
 
+bool snapshot_is_gone(const struct snapshot *snapshot)
+{
+    return snapshot->gone;
+}
+
 enum store_result snapshot_hold(struct snapshot *snapshot)
 {
     return snapshot->store->operations->snapshot_hold(snapshot);

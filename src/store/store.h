@@ -176,6 +176,9 @@ uint64_t snapshot_sequence(const struct snapshot *snapshot);
  * above it, whatever the clock of this machine says: now = max(clock_now(), this + 1), read after
  * the snapshot was opened. */
 instant snapshot_instant(const struct snapshot *snapshot);
+/* After a read that returned STORE_NOT_FOUND: there was nothing to read, because the space had been
+ * dropped before the snapshot was opened. */
+bool snapshot_is_gone(const struct snapshot *snapshot);
 /* Keeps the state of the snapshot readable until it is closed: reads no longer return
  * STORE_CONFLICT, and pieces keep their bytes (store invariant 4). For readers that live long: a
  * streaming answer, a long scan.
@@ -319,6 +322,8 @@ struct space_record {
  *         STORE_IO */
 enum store_result space_iterator_next(struct space_iterator *iterator,
                                       struct space_record *ret_record);
+/* As snapshot_is_gone(), after space_iterator_next() has returned STORE_NOT_FOUND. */
+bool space_iterator_is_gone(const struct space_iterator *iterator);
 /* The next space_iterator_next() returns the first record at or after this place. */
 void space_iterator_seek(struct space_iterator *iterator, struct bytes from_partition,
                          struct bytes from_record);

@@ -40,7 +40,7 @@ static noreturn void fail(const struct slot *slot, const struct reply *answer, c
 
 static struct doubt doubt_of(unsigned bits)
 {
-    return (struct doubt){ .late = bits & 1, .tag_fits = bits & 2, .mixed = bits & 4 };
+    return (struct doubt){ .late = bits & 1, .tag_fits = bits & 2 };
 }
 
 /* ---- commits ---- */
@@ -193,12 +193,9 @@ static void judge_commit(struct slot *slot, const struct reply *answer)
 
 static const char *compare_at(const struct slot *slot, const struct reply *answer, uint64_t commit)
 {
-    /* Beside the deletion of its container a blob may be said to be missing. */
-    bool deleted = model_container_at(slot->ask->container, slot->before)->incarnation !=
-                   model_container_at(slot->ask->container, world->commits)->incarnation;
     const char *first = NULL;
 
-    for (unsigned bits = 0; bits < (deleted ? 8u : 4u); bits++) {
+    for (unsigned bits = 0; bits < 4; bits++) {
         struct expected expected;
         const char *why;
 

@@ -687,7 +687,7 @@ static void on_blob(struct run *run)
         refuse(run, 404, "ContainerNotFound");
         return;
     }
-    if (b->incarnation != run->out->container.incarnation || run->doubt.mixed)
+    if (b->incarnation != run->out->container.incarnation)
         *b = (struct blob_state){ .incarnation = run->out->container.incarnation };
     if (!find_subject(run, &exists, &stamp, &lease))
         return;

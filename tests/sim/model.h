@@ -75,7 +75,6 @@ struct model {
 struct doubt {
     bool late;     /* a lease that may have ended has */
     bool tag_fits; /* an ETag that is not known is the one of the condition */
-    bool mixed;    /* the container was seen before it was deleted, the blob after it */
 };
 
 struct expected {

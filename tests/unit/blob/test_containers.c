@@ -1,5 +1,7 @@
 /* Create Container, Get Container Properties and Metadata, Set Container Metadata, Delete
  * Container, Get Account Information. */
+#include "blob/container_operations.h"
+
 #include "fixture.h"
 
 #define NEW "PUT /new?restype=container"
@@ -110,6 +112,44 @@ static void deleted_and_made_again(void **state)
     assert_body(got, "new");
 }
 
+static void no_begin(struct blob_sink *sink, instant now)
+{
+    (void)sink;
+    (void)now;
+}
+
+/* Rule: whoever has found a container that is then deleted is told that it does not exist, and not that
+ * there are no blobs in it: the decision is made again. Delete-Container; store invariant 1 */
+static void deleted_while_located(void **state)
+{
+    static subject_fn *const subjects[] = { blob_subject, blob_subject_optional,
+                                            blob_subject_uncommitted };
+    struct fixture *f = *state;
+    struct blob_resource asked = { .base.level = LEVEL_BLOB, BYTES("box"), BYTES("b"), 0 };
+    struct input input = { .account = BYTES(DEVELOPMENT_ACCOUNT), .resource = &asked.base };
+    struct arena *arena = arena_new((size_t)1 << 20);
+    struct decision d = { .input = &input,
+                          .level = LEVEL_BLOB,
+                          .arena = arena,
+                          .store = store_of(f),
+                          .access = STORE_MAY_BLOCK };
+    struct blob_sink sink = { .begin = no_begin };
+    struct list_blobs_parameters listed = { .listing.max = 1, .sink = &sink };
+    struct list_blobs_result result = { .base.now = 0 };
+    struct partition partition;
+
+    assert_ok(ask(f, "PUT /box/b", "x-ms-blob-type: BlockBlob", "text"), 201);
+    assert_int_equal(blob_locate(&d, &partition), OK);
+    assert_ok(ask(f, "DELETE /box?restype=container", NULL, NULL), 202);
+    d.before = snapshot_open(d.store, partition, STORE_MAY_BLOCK);
+    for (size_t i = 0; i < sizeof subjects / sizeof subjects[0]; i++)
+        assert_int_equal(subjects[i](&d), DECIDE_AGAIN);
+    assert_int_equal(list_blobs_decide(&d, &listed, &result), DECIDE_AGAIN);
+    assert_int_equal(blob_locate(&d, &partition), E_ContainerNotFound);
+    snapshot_close(d.before);
+    arena_free(arena);
+}
+
 /* Rule: a leased container is deleted with its lease id only; everything else goes without.
  * semantics 3.4 */
 static void delete_needs_the_lease(void **state)
@@ -199,13 +239,10 @@ static void account_is_described(void **state)
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        TEST(created_once),
-        TEST(properties_by_version),
-        TEST(metadata_is_replaced),
-        TEST(deleted_and_made_again),
-        TEST(delete_needs_the_lease),
-        TEST(names_are_checked),
-        TEST(unknown_access_and_scopes_are_refused),
+        TEST(created_once),          TEST(properties_by_version),
+        TEST(metadata_is_replaced),  TEST(deleted_and_made_again),
+        TEST(deleted_while_located), TEST(delete_needs_the_lease),
+        TEST(names_are_checked),     TEST(unknown_access_and_scopes_are_refused),
         TEST(account_is_described),
     };
 

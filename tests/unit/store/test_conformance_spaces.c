@@ -50,12 +50,17 @@ static void dropped_space_vanishes(void **state)
     assert_int_equal(store_commit(f->store, &(struct commit_part){ seen_before, changes }, 1,
                                   clock_now(), STORE_MAY_BLOCK, &sequence),
                      STORE_NOT_FOUND);
+    assert_int_equal(
+        snapshot_get(seen_before, RECORD_LISTED, bytes_from_string("j"), f->arena, &record),
+        STORE_NOT_FOUND);
+    assert_false(snapshot_is_gone(seen_before));
     snapshot_close(seen_before);
     snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     assert_true(snapshot_sequence(snapshot) >= dropped);
     assert_int_equal(
         snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("k"), f->arena, &record),
         STORE_NOT_FOUND);
+    assert_true(snapshot_is_gone(snapshot));
     scan = scan_open(snapshot, RECORD_LISTED, nothing, nothing);
     assert_int_equal(scan_next(scan, NULL, &record), STORE_NOT_FOUND);
     scan_close(scan);
@@ -66,6 +71,7 @@ static void dropped_space_vanishes(void **state)
     iterator = space_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
     assert_true(space_iterator_sequence(iterator) >= dropped);
     assert_string_equal(space_text(iterator, f->arena), "");
+    assert_true(space_iterator_is_gone(iterator));
     space_iterator_seek(iterator, nothing, nothing);
     assert_string_equal(space_text(iterator, f->arena), "");
     space_iterator_close(iterator);
