@@ -203,6 +203,54 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return remove(path);
 }
 
+/* More than these are held by a store on disk. */
+#define PAGES_IN_MEMORY_MAX 100000
+
+static void open_on_disk(struct fixture *f, char folder[256])
+{
+    struct store_options options = { .location = folder, .sync = false };
+    const char *problem;
+
+    store_close(f->store);
+    (void)snprintf(folder, 256, "%s/lagra-pages-XXXXXX",
+                   getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(store_open_embedded(&options, &f->store, &problem), STORE_OK);
+}
+
+static void close_on_disk(struct fixture *f, const char *folder)
+{
+    store_close(f->store);
+    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    f->store = store_open_memory();
+}
+
+/* The content was cleared: it has no ranges, and once it and its snapshot are deleted, no records. */
+static void collect_generations(struct fixture *f, struct content *content,
+                                struct content *snapshot)
+{
+    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct content_ranges ranges;
+    bool more = false;
+
+    do
+        assert_int_equal(content_ranges(before, f->arena, content, 0, INT64_MAX, 1, &ranges),
+                         STORE_OK);
+    while (ranges.count == 0 && ranges.next == 0);
+    assert_int_equal(ranges.count, 0);
+    snapshot_close(before);
+    fixture_begin(f);
+    assert_int_equal(content_snapshot_delete(f->before, f->changes, snapshot, content, &more),
+                     STORE_OK);
+    fixture_commit(f);
+    fixture_collect_all(f);
+    fixture_begin(f);
+    content_newest_delete(f->changes, content, &more);
+    fixture_commit(f);
+    fixture_collect_all(f);
+    assert_int_equal(fixture_record_count(f), 0);
+}
+
 /* Pages at random offsets of 8 TiB: each costs the same, whatever is there; the difference of two
  * generations reads what changed; large ranges are cleared with one record. rest: Put-Page */
 static void random_pages(void **state)
@@ -213,16 +261,8 @@ static void random_pages(void **state)
     char folder[256];
     bool more = false;
 
-    if (count > 100000) {
-        struct store_options options = { .location = folder, .sync = false };
-        const char *problem;
-
-        store_close(f->store);
-        (void)snprintf(folder, sizeof folder, "%s/lagra-pages-XXXXXX",
-                       getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-        assert_non_null(mkdtemp(folder));
-        assert_int_equal(store_open_embedded(&options, &f->store, &problem), STORE_OK);
-    }
+    if (count > PAGES_IN_MEMORY_MAX)
+        open_on_disk(f, folder);
     count_from_here();
     write_pages(f, &content, 0, count, 0, &stamp);
     print_message("%llu pages: %llu bytes put, %llu reads\n", (unsigned long long)count,
@@ -254,31 +294,10 @@ static void random_pages(void **state)
         STORE_OK);
     fixture_commit(f);
     assert_true(counted.puts <= 4 && counted.reads <= 4);
-    if (count <= 100000) {
-        struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-        struct content_ranges ranges;
-
-        do
-            assert_int_equal(content_ranges(before, f->arena, &content, 0, INT64_MAX, 1, &ranges),
-                             STORE_OK);
-        while (ranges.count == 0 && ranges.next == 0);
-        assert_int_equal(ranges.count, 0);
-        snapshot_close(before);
-        fixture_begin(f);
-        assert_int_equal(content_snapshot_delete(f->before, f->changes, &snapshot, &content, &more),
-                         STORE_OK);
-        fixture_commit(f);
-        fixture_collect_all(f);
-        fixture_begin(f);
-        content_newest_delete(f->changes, &content, &more);
-        fixture_commit(f);
-        fixture_collect_all(f);
-        assert_int_equal(fixture_record_count(f), 0);
-        return;
-    }
-    store_close(f->store);
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    f->store = store_open_memory();
+    if (count <= PAGES_IN_MEMORY_MAX)
+        collect_generations(f, &content, &snapshot);
+    else
+        close_on_disk(f, folder);
 }
 
 int main(void)
