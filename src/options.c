@@ -113,7 +113,7 @@ static enum options_result apply(const struct option_row *row, const char *value
     case IGNORE:
         return OPTIONS_RUN;
     case OAUTH:
-        /* A server that started would refuse every token, which tells its clients less. */
+        /* A server that started would refuse every token, which says less to its clients. */
         if (strcmp(value, "basic") == 0)
             fprintf(stderr, "lagra: --oauth basic: bearer tokens are not supported yet; without "
                             "--oauth clients sign with the account's key\n");

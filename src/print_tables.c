@@ -117,8 +117,9 @@ void print_operations(const struct service *const *services, size_t count, enum 
         printf("\n]\n");
         return;
     }
-    printf("# Operations\n\nPrinted by `lagra operations` from the tables that the server runs by. "
-           "An operation that is not built yet is answered 501 NotImplemented.\n");
+    printf(
+        "# Operations\n\nPrinted by `lagra operations` from the tables that the server runs by.\n"
+        "An operation that is not built yet is answered 501 NotImplemented.\n");
     for (size_t i = 0; i < count; i++)
         print_markdown(services[i]);
 }

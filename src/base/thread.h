@@ -10,7 +10,7 @@ struct thread {
     bool running;
 };
 
-/* Starts a thread. False, with a line in the log, when the system has none to give. */
+/* Starts a thread. False, with a line in the log, when the system cannot start one. */
 bool thread_start(struct thread *thread, void *(*run)(void *argument), void *argument);
 /* Waits for its end; returns at once when it was never started. */
 void thread_join(struct thread *thread);

@@ -1,4 +1,4 @@
-/* Inside blob/ only: what Put Blob and Put Block List share: both give the whole state of a block
+/* Inside blob/ only: what Put Blob and Put Block List share: both write the whole state of a block
  * blob, in one atomic step that replaces what was there. */
 #ifndef LAGRA_BLOB_CREATE_BLOB_H
 #define LAGRA_BLOB_CREATE_BLOB_H
@@ -11,7 +11,7 @@
  * returns OK, E_BlobArchived */
 enum error create_blob_begin(struct decision *d, const struct create_blob *given,
                              struct blob *ret_blob);
-/* Gives up the content and the uncommitted blocks that were, and writes the blob.
+/* Releases the content and the uncommitted blocks that were, and writes the blob.
  * blocks: what the new content is made of; NULL: of bytes that are no blocks. */
 enum error create_blob_commit(struct decision *d, struct blob *blob,
                               const struct named_blocks *blocks);

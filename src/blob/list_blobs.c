@@ -23,7 +23,7 @@ struct page {
     struct listing_place next; /* name.ptr NULL: nothing more */
 };
 
-/* 0 for the base. Returns false for a key that is none of ours. */
+/* 0 for the base. Returns false for a key of another form. */
 static bool snapshot_of_key(struct bytes key, instant *ret_snapshot)
 {
     if (bytes_equal(key, base_key)) {

@@ -180,11 +180,11 @@ enum store_result content_resize(struct snapshot *before, struct changes *change
                                  uint64_t length, bool *ret_more);
 /* Keeps the content as it is now: what is returned stays readable while *content changes on. */
 struct content content_snapshot(struct changes *changes, struct content *content);
-/* Gives up a snapshot. newest: the content it was taken of, brought up to date; NULL: it is gone. */
+/* Deletes a snapshot. newest: the content it was taken of, brought up to date; NULL: it is gone. */
 enum store_result content_snapshot_delete(struct snapshot *before, struct changes *changes,
                                           const struct content *snapshot, struct content *newest,
                                           bool *ret_more);
-/* Gives up the newest generation; snapshots stay. */
+/* Deletes the newest generation; snapshots stay. */
 void content_newest_delete(struct changes *changes, const struct content *newest, bool *ret_more);
 
 struct content_range {

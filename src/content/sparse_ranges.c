@@ -238,7 +238,7 @@ static enum store_result changed_units(const struct sparse_view *view, uint32_t 
 
 /* ---- difference ---- */
 
-/* Walks over both in one pass, from one end of a part to the next. */
+/* Goes through both in one pass, from one end of a part to the next. */
 static bool add_difference(struct list *list, uint64_t stamp, const struct parts *older,
                            const struct parts *newer, uint64_t start, uint64_t end)
 {

@@ -13,7 +13,7 @@ struct sparse_writer {
     struct changes *changes;
     uint64_t id, stamp;
     uint32_t epoch;       /* of the versions that are written */
-    uint64_t joins_above; /* parts written after this stamp need not be told apart */
+    uint64_t joins_above; /* parts written after this stamp need not be kept apart */
     bool has_older;       /* a generation before the epoch is kept: */
     uint32_t older;       /* the newest of them */
 };

@@ -1,4 +1,4 @@
-/* The connections of a server: who is let in, who gives way, who is refused.
+/* The connections of a server: who is let in, who is closed for others, who is refused.
  *
  * A server that is full takes a new connection in the place of an idle one: first the oldest on which
  * nobody has been authenticated, then the oldest on which somebody has. Idle is a connection that has
@@ -174,7 +174,7 @@ static void give_way(struct connection *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
-/* The oldest idle one gives way. */
+/* The oldest idle one is closed. */
 static bool one_gives_way(const struct connection_list *list)
 {
     for (struct connection *c = list->first; c; c = c->next) {
@@ -202,7 +202,7 @@ bool connections_make_room(struct http_server *server)
 }
 
 /* Whether the address of c may have one more connection, if need be in the place of an idle one. The
- * last in the bucket that may give way is the oldest. */
+ * last in the bucket that may be closed is the oldest. */
 static bool address_has_room(struct http_server *server, const struct connection *c)
 {
     struct connection *untrusted = NULL;
@@ -267,7 +267,7 @@ static struct connection *connection_new(struct http_server *server, int fd,
     return c;
 }
 
-/* A full server waits until its workers have begun all it has, because only those can give way. */
+/* A full server waits until its workers have begun all it has, because only those can be closed. */
 bool connections_may_grow(struct http_server *server)
 {
     bool may;

@@ -244,7 +244,7 @@ static enum MHD_Result discard(struct live *live, size_t bytes)
     return live->discarded <= live->connection->server->limits.discard_max_bytes ? MHD_YES : MHD_NO;
 }
 
-/* Gives the application all of data, unless it waits or has seen enough. */
+/* Passes all of data to the application, unless it waits or has seen enough. */
 static enum MHD_Result step_body(struct live *live, const struct http_application *application,
                                  const char *data, size_t *data_size)
 {

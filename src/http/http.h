@@ -1,6 +1,6 @@
 /* HTTP/1.1 over libmicrohttpd: exchanges of a request and a response.
  *
- * The application gives a set of functions (struct http_application); the server calls them on its
+ * The application passes a set of functions (struct http_application); the server calls them on its
  * worker threads:
  *
  *   head()   once the head is parsed
@@ -24,7 +24,7 @@
  *   - a refused body that was not announced with Expect is read and thrown away, up to
  *     discard_max_bytes, so that the client sees the answer
  *   - idle and slow connections are cut
- *   - of too many connections, idle ones give way to new ones; if none is idle, a new one is answered
+ *   - of too many connections, idle ones are closed for new ones; if none is idle, a new one is answered
  *     503 by the application (server_is_busy) and closed
  *   - each connection goes to the worker that has the fewest
  *   - pipelining, keep-alive, TLS */
@@ -81,7 +81,7 @@ static inline struct bytes request_header(const struct request *request, const c
 
 /* A body that is made while it is sent. */
 struct body_source {
-    /* Gives 1..max bytes from position `at` of the body; asked in order. Worker.
+    /* Returns 1..max bytes from position `at` of the body; asked in order. Worker.
      *
      * returns  the number of bytes
      *          BODY_WAIT    after exchange_suspend() and arming: asked again after the resume
@@ -137,8 +137,8 @@ bool exchange_charge(struct exchange *exchange);
  * Just before HTTP_RESPOND: done() may not use the rest any more. Worker. */
 void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
 
-/* Somebody was authenticated on this connection: when the server is full, it gives way to new
- * connections only after all on which nobody was. Worker. */
+/* Somebody was authenticated on this connection: when the server is full, it is closed for
+ * new connections only after all on which nobody was. Worker. */
 void exchange_trust(struct exchange *exchange);
 
 /* From here on a resume is remembered. Worker, inside head(), body(), end() or a source's read().

@@ -135,7 +135,7 @@ bool connections_make_room(struct http_server *server);
 struct connection *connection_begin(struct http_server *server, struct MHD_Connection *mhd);
 /* Just before the socket is closed, or after MHD refused to take it. Worker; acceptor. */
 void connection_remove(struct connection *connection);
-/* Somebody has been authenticated on it: it gives way only after all others. Worker. */
+/* Somebody has been authenticated on it: it is closed for a new one only after all others. Worker. */
 void connection_trust(struct connection *connection);
 /* Shuts down the sockets of connections that are late; MHD then closes them. Acceptor. */
 void connections_sweep(struct http_server *server);

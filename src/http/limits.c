@@ -16,7 +16,7 @@
 
 /* A body's peer is looked for after so long a silence. */
 #define SILENCE_MS     250
-/* While memory is short, an answer that nobody takes for so long is given up. */
+/* While memory is short, an answer that nobody takes for so long is cut. */
 #define SHORT_STALL_MS 5000u
 /* A refused client has this long to take its answer. */
 #define REFUSED_MS     10000u

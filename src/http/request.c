@@ -161,7 +161,7 @@ static enum MHD_Result read_header(void *state, enum MHD_ValueKind kind, const c
     return MHD_YES;
 }
 
-/* head, version: as MHD gives them, at the begin and at the end of the request line.
+/* head, version: as MHD passes them, at the beginning and at the end of the request line.
  * Returns 0, 400 or 431. */
 static int read_headers(struct live *live, const char *head, const char *version)
 {

@@ -146,7 +146,7 @@ static enum error open_partition(struct work *work)
     return e;
 }
 
-/* Whatever an earlier attempt left is gone, and what only it saw is told to nobody. */
+/* What an earlier attempt left is discarded, and what only it saw is never reported. */
 static void begin_attempt(struct work *work)
 {
     struct decision *d = &work->decision;

@@ -18,7 +18,7 @@ static enum error check_lease_rule(struct decision *d)
     case LEASE_RULE_WHEN_LEASED:
         return lease_check_write(d->lease_resource, &d->lease, given, d->now);
     }
-    assert(false); /* a lease rule that is none */
+    assert(false); /* not a lease rule */
     return E_InternalError;
 }
 

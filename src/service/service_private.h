@@ -55,7 +55,7 @@ struct pause {
     atomic_int state;
 };
 void pause_init(struct pause *pause, struct exchange *exchange);
-/* The waiter to give to whoever may answer STORE_WAIT. */
+/* The waiter to pass to whatever may return STORE_WAIT. */
 struct waiter *pause_arm(struct pause *pause);
 /* After it was kept: suspends the exchange until it is woken. Worker. */
 void pause_wait(struct pause *pause);

@@ -36,7 +36,7 @@ struct piece_row {
     uint32_t length;
     uint64_t references;
 };
-/* Tells the size. */
+/* Returns the size. */
 size_t piece_row_write(char to[PIECE_ROW_SIZE_MAX], struct piece_row row);
 bool piece_row_read(struct bytes value, struct piece_row *ret_row);
 

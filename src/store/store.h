@@ -224,8 +224,8 @@ void changes_put(struct changes *changes, enum record_family family, struct byte
                  struct bytes value, const struct piece *pieces, size_t piece_count);
 /* Deletes a record. */
 void changes_delete(struct changes *changes, enum record_family family, struct bytes key);
-/* Gives up references that a record overwritten or deleted in this list had. References given and
- * taken in one list cancel out. A piece with no reference left is freed after the commit is durable
+/* Releases references that a record overwritten or deleted in this list had. References added and
+ * released in one list cancel out. A piece with no reference left is freed after the commit is durable
  * and no open snapshot can see it. */
 void changes_release(struct changes *changes, const struct piece *pieces, size_t piece_count);
 /* A record of an index: ordered by its own key over all partitions of the space, found by an

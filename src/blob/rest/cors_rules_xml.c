@@ -93,7 +93,7 @@ static enum error check_origin(struct call *call, const char *element, struct by
 
 /* ---- reading ---- */
 
-/* Names first, then prefixes, as the service gives them back (recorded). */
+/* Names first, then prefixes, as the service returns them (recorded). */
 static enum error read_headers(struct call *call, const struct xml_node *node, const char *element,
                                struct bytes *ret_headers)
 {

@@ -38,7 +38,7 @@ enum store_result extent_file_write(int fd, uint32_t id, const struct bytes *run
  * Anything but STORE_OK is final: what was lost is not known. */
 enum store_result extent_file_sync(int fd, uint32_t id);
 enum store_result extent_folder_sync(int folder);
-/* Gives bytes back to the file system; where it cannot, they stay and a line is logged. */
+/* Returns bytes to the file system; where it cannot, they stay and a line is logged. */
 void extent_file_punch(int fd, uint32_t id, uint64_t offset, uint64_t length);
 /* Whether any bytes from..to lie on the disk. */
 bool extent_file_has_data(int fd, uint64_t from, uint64_t to);

@@ -69,7 +69,7 @@ bool extents_go_on(struct extents *extents, uint64_t end);
  * returns STORE_OK, STORE_FULL, STORE_SHORTAGE, STORE_IO */
 enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t most,
                               struct run *ret_run);
-/* Gives back a run, or the end of one, in which nothing was written. Any thread. */
+/* Returns a run, or the end of one, in which nothing was written. Any thread. */
 void extents_give_back(struct extents *extents, struct run run);
 
 /* Places are given out in rising order of this number, until the process ends. */

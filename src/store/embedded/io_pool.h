@@ -79,7 +79,7 @@ struct io_buffer *io_buffer_grow(struct io_pool *pool, struct io_buffer *buffer)
 /* Charges a buffer that is about to be queued. False: too many are queued, and the waiter (NULL:
  * none) will be woken. Under pool.lock. */
 bool io_buffer_charge_locked(struct io_pool *pool, struct io_buffer *buffer, struct waiter *waiter);
-/* Gives back a list of buffers (may be NULL), and wakes those who may try again. */
+/* Releases a list of buffers (may be NULL), and wakes those who may try again. */
 void io_buffers_give(struct io_pool *pool, struct io_buffer *list);
 /* Takes a waiter back that was armed here, unless it has been woken. */
 void io_buffer_forget(struct io_pool *pool, struct waiter *waiter);

@@ -142,7 +142,7 @@ static void log_finding(void *context, const char *sentence)
     log_line(LOG_ERROR, "store: %s", sentence);
 }
 
-/* What the operator is told of a folder that is refused. Start-up thread. */
+/* What is reported to the operator of a folder that is refused. Start-up thread. */
 static const char *explain(const struct damage *damage)
 {
     static char text[1024];

@@ -82,7 +82,7 @@ static struct freed *take_durable(struct embedded *embedded, bool *ret_left)
     return taken;
 }
 
-/* Gives back what a commit freed, pieces that follow each other in one. */
+/* Returns what a commit freed to the file system, pieces that follow each other in one. */
 static void give_back(struct embedded *embedded, const struct freed *freed)
 {
     for (size_t i = 0, next; i < freed->count; i = next) {

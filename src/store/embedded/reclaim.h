@@ -1,4 +1,4 @@
-/* Gives the bytes of freed pieces back to the file system, once the commit that freed them is
+/* Returns the bytes of freed pieces to the file system, once the commit that freed them is
  * durable and (snapshots.h) nobody can see them. */
 #ifndef LAGRA_STORE_EMBEDDED_RECLAIM_H
 #define LAGRA_STORE_EMBEDDED_RECLAIM_H

@@ -12,7 +12,7 @@
 #define SCRATCH_MERGE  'm'
 
 /* folder: of the damaged data; synced: the open file, or -1; durable: the sequence it says. What
- * cannot be read is told to the listener. returns STORE_OK, STORE_IO (logged) */
+ * cannot be read is reported to the listener. returns STORE_OK, STORE_IO (logged) */
 enum store_result salvage_records(int folder, int synced, uint64_t durable,
                                   const struct keyspace *scratch,
                                   const struct salvage_listener *listener);

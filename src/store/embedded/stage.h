@@ -76,7 +76,7 @@ void embedded_stage_close(struct stage *stage);
 void stage_run(struct io_job *job);
 /* Called by the extent syncer when it is done with the stage. */
 void stage_synced(struct embedded_stage *stage, enum store_result result);
-/* Gives the unused rest of the run back. Of whoever processes or ends the stage. */
+/* Returns the unused rest of the run. Of whoever processes or ends the stage. */
 void stage_return_run(struct embedded *embedded, struct embedded_stage *stage);
 /* A thread detaches from a stage, or from some of its buffers: what is left to be done without the
  * lock. */

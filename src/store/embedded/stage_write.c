@@ -11,7 +11,7 @@
 #define RUN_BYTES   (64ull << 20) /* the most to ask for at once */
 #define FLUSH_BYTES (1u << 20)
 
-/* Gives a piece its place, in the run behind the piece before it if there is room. */
+/* Assigns a piece its place, in the run behind the piece before it if there is room. */
 static enum store_result place(struct embedded *embedded, struct embedded_stage *stage,
                                struct staged_piece *piece, uint64_t bytes_left)
 {

@@ -9,14 +9,15 @@
 #include "base/endian.h"
 #include "base/log.h"
 
-#define FOOTER_SIZE   53u
-#define TRAILER_SIZE  5u
-#define MAGIC         0x88E241B785F4CFF7u
-#define CRC_MASK      0xA282EAD8u
-#define KIND_CRC32C   1
-#define KEY_TAIL      8u
-#define BLOCK_MAX     (256u << 20) /* a value may be as large as a record */
-#define RESTARTS_MASK 0x7FFFFFFFu  /* the top bit tells of a hash index, which we do not ask for */
+#define FOOTER_SIZE  53u
+#define TRAILER_SIZE 5u
+#define MAGIC        0x88E241B785F4CFF7u
+#define CRC_MASK     0xA282EAD8u
+#define KIND_CRC32C  1
+#define KEY_TAIL     8u
+#define BLOCK_MAX    (256u << 20) /* a value may be as large as a record */
+#define RESTARTS_MASK                                                                              \
+    0x7FFFFFFFu /* the top bit says that there is a hash index, which we do not ask for */
 
 struct reading {
     int fd;

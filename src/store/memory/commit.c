@@ -304,7 +304,7 @@ static enum store_result check_unchanged(const struct memory_store *store,
     return STORE_OK;
 }
 
-/* Lets go of the state, so that nodes which nobody else sees are changed in place. */
+/* Releases the state, so that nodes which nobody else sees are changed in place. */
 static void spend(struct memory_snapshot *snapshot)
 {
     snapshot->spent = true;

@@ -46,7 +46,7 @@ struct memory_piece *memory_piece_new(void);
 void memory_piece_add(struct memory_pieces *pieces, struct memory_piece *piece);
 /* NULL when there is none. */
 struct memory_piece *memory_piece_find(const struct memory_pieces *pieces, uint64_t id);
-/* Gives references to a piece or takes them; sequence: of the commit that does. */
+/* Adds references to a piece or removes them; sequence: of the commit that does. */
 void memory_piece_refer(struct memory_pieces *pieces, uint64_t id, int64_t references,
                         uint64_t sequence);
 /* Its stage has closed. Adds it to the list when it may be freed. */
