@@ -1,5 +1,6 @@
 // The test's side of shim.c: the file that both map, and the sites and faults there are.
 
+import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
@@ -52,6 +53,11 @@ export class Shim {
             LAGRA_FAULTS_TABLE: this.#path,
             LAGRA_FAULTS_FOLDER: this.#location,
         };
+    }
+
+    /** Does this build take it? A sanitizer wants to be loaded before all others itself. */
+    get isTaken() {
+        return spawnSync(process.env.LAGRA_BINARY, ['--version'], { env: { ...process.env, ...this.env } }).status === 0;
     }
 
     close() {

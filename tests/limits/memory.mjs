@@ -3,12 +3,16 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, formatHead } from '../lib/http.mjs';
+import { keepsMemory } from '../lib/sanitizer.mjs';
 import { Server } from '../lib/server.mjs';
 import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, putBlob, signed } from './clients.mjs';
 
 const MiB = 1024 * 1024;
 
-function residentMiB(server) {
+/** 0 of a server of which that says nothing; it must answer all the same. */
+function residentMiB(server, { binary }) {
+    if (keepsMemory(binary))
+        return 0;
     return Number(readFileSync(`/proc/${server.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/)[1]) / 1024;
 }
 
@@ -55,13 +59,13 @@ export async function answers_that_nobody_reads(context) {
         let most = 0;
         for (let i = 0; i < 20; i++) {
             await delay(100);
-            most = Math.max(most, residentMiB(server));
+            most = Math.max(most, residentMiB(server, context));
         }
         await honest(server).finally(() => closeAll(connections));
         assert.ok(most < 300, `${most.toFixed(0)} MiB are resident`);
-        for (let i = 0; i < 100 && residentMiB(server) > 120; i++)
+        for (let i = 0; i < 100 && residentMiB(server, context) > 120; i++)
             await delay(100);
-        assert.ok(residentMiB(server) <= 120, `${residentMiB(server).toFixed(0)} MiB stay resident`);
+        assert.ok(residentMiB(server, context) <= 120, `${residentMiB(server, context).toFixed(0)} MiB stay resident`);
     });
 }
 
@@ -81,7 +85,7 @@ export async function bodies_in_memory(context) {
         let most = 0;
         for (let i = 0; i < 20; i++) {
             await delay(100);
-            most = Math.max(most, residentMiB(server));
+            most = Math.max(most, residentMiB(server, context));
         }
         await honest(server).finally(() => closeAll(connections));
         assert.ok(most < 300, `${most.toFixed(0)} MiB are resident`);
@@ -105,7 +109,7 @@ export async function all_at_once(context) {
         try {
             for (let i = 0; i < 10; i++) {
                 await honest(server);
-                assert.ok(residentMiB(server) < 300, `${residentMiB(server).toFixed(0)} MiB are resident`);
+                assert.ok(residentMiB(server, context) < 300, `${residentMiB(server, context).toFixed(0)} MiB are resident`);
             }
         } finally {
             closeAll(crowd);
