@@ -226,6 +226,14 @@ static void addresses_have_a_limit(void **state)
     client_close(other);
 }
 
+static void assert_even_spread(unsigned workers)
+{
+    lock_take(&server->lock);
+    for (unsigned i = 0; i < workers; i++)
+        assert_int_equal(server->workers[i].connections, 64 / workers);
+    lock_give(&server->lock);
+}
+
 /* 64 connections: each worker has its share, also after half of them left and came again. */
 static void spreads_over(unsigned workers)
 {
@@ -238,16 +246,14 @@ static void spreads_over(unsigned workers)
     for (size_t i = 0; i < 64; i++)
         clients[i] = open_client();
     wait_for_count(64);
-    for (unsigned i = 0; i < workers; i++)
-        assert_int_equal(server->workers[i].connections, 64 / workers);
+    assert_even_spread(workers);
     close_all(clients, 32);
     wait_for_count(32);
     for (size_t i = 0; i < 32; i++) {
         clients[i] = open_client();
         assert_true(answers(clients[i], GET("/bytes/1"), 200));
     }
-    for (unsigned i = 0; i < workers; i++)
-        assert_int_equal(server->workers[i].connections, 64 / workers);
+    assert_even_spread(workers);
     close_all(clients, 64);
 }
 
