@@ -13,6 +13,23 @@ size_t varint_put(char to[VARINT_BYTES_MAX], uint64_t value)
     return len;
 }
 
+bool varint_take(struct bytes *from, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64 && from->len > 0; shift += 7) {
+        unsigned char c = (unsigned char)*from->ptr;
+
+        *from = bytes_from(*from, 1);
+        value |= (uint64_t)(c & 0x7F) << shift;
+        if (c < 0x80) {
+            *ret_value = value;
+            return true;
+        }
+    }
+    return false;
+}
+
 void encode_u8(struct text *out, uint8_t value)
 {
     text_add_char(out, (char)value);

@@ -31,5 +31,8 @@ bool decoder_ok(const struct decoder *d);
 /* A varint into a place of its own; returns its length. */
 #define VARINT_BYTES_MAX 10
 size_t varint_put(char to[VARINT_BYTES_MAX], uint64_t value);
+/* Takes a varint off the front, as RocksDB reads its own: bits above the 64th are dropped. False when
+ * it is cut. */
+bool varint_take(struct bytes *from, uint64_t *ret_value);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/codec.h"
 #include "base/arena.h"
 #include "base/endian.h"
 #include "store/embedded/record_log.h"
@@ -37,28 +38,11 @@ enum {
 
 enum { LOG_FIELD_END = 1, LOG_FIELD_SIZE = 2 };
 
-static bool read_varint(struct bytes *from, uint64_t *ret_value)
-{
-    uint64_t value = 0;
-
-    for (unsigned shift = 0; shift < 64 && from->len > 0; shift += 7) {
-        unsigned char c = (unsigned char)*from->ptr;
-
-        *from = bytes_from(*from, 1);
-        value |= (uint64_t)(c & 0x7F) << shift;
-        if (c < 0x80) {
-            *ret_value = value;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool read_string(struct bytes *from, struct bytes *ret_string)
 {
     uint64_t length;
 
-    if (!read_varint(from, &length) || length > from->len)
+    if (!varint_take(from, &length) || length > from->len)
         return false;
     *ret_string = bytes_of(from->ptr, (size_t)length);
     *from = bytes_from(*from, (size_t)length);
@@ -98,12 +82,12 @@ static bool read_new_file(struct manifest *manifest, struct bytes *from)
     struct bytes key, field;
     uint64_t smallest, largest, tag;
 
-    if (!read_varint(from, &table.level) || !read_varint(from, &table.number) ||
-        !read_varint(from, &table.size) || !read_string(from, &key) || !read_string(from, &key) ||
-        !read_varint(from, &smallest) || !read_varint(from, &largest))
+    if (!varint_take(from, &table.level) || !varint_take(from, &table.number) ||
+        !varint_take(from, &table.size) || !read_string(from, &key) || !read_string(from, &key) ||
+        !varint_take(from, &smallest) || !varint_take(from, &largest))
         return false;
     for (;;) {
-        if (!read_varint(from, &tag))
+        if (!varint_take(from, &tag))
             return false;
         if (tag == FIELD_END)
             break;
@@ -142,12 +126,12 @@ static bool read_log(struct manifest *manifest, struct bytes from)
 {
     uint64_t number, tag, size;
 
-    if (!read_varint(&from, &number))
+    if (!varint_take(&from, &number))
         return false;
-    while (read_varint(&from, &tag)) {
+    while (varint_take(&from, &tag)) {
         if (tag == LOG_FIELD_END)
             return true;
-        if (tag != LOG_FIELD_SIZE || !read_varint(&from, &size))
+        if (tag != LOG_FIELD_SIZE || !varint_take(&from, &size))
             return false;
         find_log(manifest, number)->size = size;
     }
@@ -159,7 +143,7 @@ static bool delete_logs(struct manifest *manifest, struct bytes from)
     uint64_t below;
     size_t kept = 0;
 
-    if (!read_varint(&from, &below))
+    if (!varint_take(&from, &below))
         return false;
     for (size_t i = 0; i < manifest->log_count; i++)
         if (manifest->logs[i].number >= below)
@@ -180,19 +164,19 @@ static bool read_simple(struct manifest *manifest, uint64_t tag, struct bytes *f
         return read_string(from, &string);
     case TAG_LOG_NUMBER:
     case TAG_MIN_LOG:
-        if (!read_varint(from, &value))
+        if (!varint_take(from, &value))
             return false;
         raise(&manifest->first_log, value);
         return true;
     case TAG_LAST_SEQUENCE:
-        if (!read_varint(from, &value))
+        if (!varint_take(from, &value))
             return false;
         raise(&manifest->last_sequence, value);
         return true;
     case TAG_NEXT_FILE:
     case TAG_PREVIOUS_LOG:
     case TAG_MAX_COLUMN_FAMILY:
-        return read_varint(from, &value);
+        return varint_take(from, &value);
     case TAG_COLUMN_FAMILY: /* 0, the only one, is not written */
     default:
         return false;
@@ -207,10 +191,10 @@ static bool read_field(struct manifest *manifest, uint64_t tag, struct bytes *fr
     if (tag == TAG_NEW_FILE_4)
         return read_new_file(manifest, from);
     if (tag == TAG_DELETED_FILE)
-        return read_varint(from, &level) && read_varint(from, &number) &&
+        return varint_take(from, &level) && varint_take(from, &number) &&
                remove_table(manifest, level, number);
     if (tag == TAG_COMPACT_CURSOR)
-        return read_varint(from, &level) && read_string(from, &string);
+        return varint_take(from, &level) && read_string(from, &string);
     if (!(tag & TAG_SKIPPABLE))
         return read_simple(manifest, tag, from);
     if (!read_string(from, &string))
@@ -227,7 +211,7 @@ static bool apply(struct manifest *manifest, struct bytes edit)
     while (edit.len > 0) {
         uint64_t tag;
 
-        if (!read_varint(&edit, &tag) || !read_field(manifest, tag, &edit))
+        if (!varint_take(&edit, &tag) || !read_field(manifest, tag, &edit))
             return false;
     }
     return true;

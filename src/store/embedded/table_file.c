@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/codec.h"
 #include "base/crc.h"
 #include "base/endian.h"
 #include "base/log.h"
@@ -32,23 +33,6 @@ struct handle {
     uint64_t size;
 };
 
-static bool read_varint(struct bytes *from, uint64_t *ret_value)
-{
-    uint64_t value = 0;
-
-    for (unsigned shift = 0; shift < 64 && from->len > 0; shift += 7) {
-        unsigned char c = (unsigned char)*from->ptr;
-
-        *from = bytes_from(*from, 1);
-        value |= (uint64_t)(c & 0x7F) << shift;
-        if (c < 0x80) {
-            *ret_value = value;
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool read_run(struct bytes *from, uint64_t length, struct bytes *ret_run)
 {
     if (length > from->len)
@@ -60,7 +44,7 @@ static bool read_run(struct bytes *from, uint64_t length, struct bytes *ret_run)
 
 static bool read_handle(struct bytes *from, struct handle *ret_handle)
 {
-    return read_varint(from, &ret_handle->offset) && read_varint(from, &ret_handle->size);
+    return varint_take(from, &ret_handle->offset) && varint_take(from, &ret_handle->size);
 }
 
 /* A block, checked, on the heap; NULL: it is damaged or cannot be read. */
@@ -139,8 +123,8 @@ static bool read_entry(struct bytes *from, struct key_buffer *key, struct table_
     struct bytes rest;
     uint64_t shared, unshared, length, tail;
 
-    if (!read_varint(from, &shared) || !read_varint(from, &unshared) ||
-        !read_varint(from, &length) || !read_run(from, unshared, &rest) ||
+    if (!varint_take(from, &shared) || !varint_take(from, &unshared) ||
+        !varint_take(from, &length) || !read_run(from, unshared, &rest) ||
         !build_key(key, shared, rest) || !read_run(from, length, &ret_entry->value))
         return false;
     tail = le64_get(key->ptr + key->len - KEY_TAIL);
@@ -207,7 +191,7 @@ enum store_result table_file_read(int fd, table_visit *visit, table_lost *lost, 
         return STORE_CORRUPT;
     }
     while (entries.len > 0 && goes_on) {
-        if (!read_varint(&entries, &shared) || shared != 0 || !read_varint(&entries, &length) ||
+        if (!varint_take(&entries, &shared) || shared != 0 || !varint_take(&entries, &length) ||
             !read_run(&entries, length, &key) || !read_handle(&entries, &data)) {
             lost(context, after, bytes_of(NULL, 0));
             break;
