@@ -64,9 +64,14 @@ bool container_decode(struct bytes value, struct container *ret_container);
 /* ---- blobs: blob_record.c ---- */
 
 enum blob_type { BLOB_BLOCK, BLOB_PAGE, BLOB_APPEND };
+/* "BlockBlob", "PageBlob", "AppendBlob" */
+const char *blob_type_text(enum blob_type type);
 enum access_tier { TIER_NONE, TIER_HOT, TIER_COOL, TIER_COLD, TIER_ARCHIVE };
 
-#define MD5_STORED_MAX 64
+/* rest: Put-Blob "x-ms-blob-sequence-number" */
+#define SEQUENCE_NUMBER_MAX INT64_MAX
+
+#define MD5_STORED_MAX      64
 /* Properties that Put Blob, Put Block List and Set Blob Properties set together. */
 struct http_properties {
     struct bytes content_type, content_encoding, content_language, content_disposition,
@@ -90,6 +95,9 @@ struct blob {
     struct bytes metadata;
     enum access_tier tier; /* TIER_NONE: inferred (Hot) */
     instant tier_changed;
+    uint64_t sequence_number;  /* of a page blob, 0..SEQUENCE_NUMBER_MAX */
+    uint32_t committed_blocks; /* of an append blob */
+    bool is_sealed;            /* an append blob that takes no blocks any more */
 };
 
 /* snapshot 0: the base; one that is uncommitted only is given too.

@@ -1,17 +1,21 @@
 /* The record of a blob: how it lies in its partition (the key, the encoding) and back.
  *
- * Value, version 1:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5, 4 nothing staged,
+ * Value, version 2:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5, 4 nothing staged,
  *   8 content is alone, 16 content is without pieces, 32 content has runs, 64 content is in a
  *   chain, 128 has an MD5 of another length) | created | etag | modified | snapshot |
  *   lease | content id, length, block count | content type, encoding, language,
  *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged 2; bytes, if flagged 128) |
- *   metadata (bytes) | tier u8 | tier changed
- * A change of the form gets a new version number; the old reader stays. */
+ *   metadata (bytes) | tier u8 | tier changed | extras, and then, each if its bit is set there:
+ *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number
+ * Version 1 ends before the extras: it has none.
+ * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
+ * version number; the old readers stay. */
 #include "blob/blob.h"
 
 #include "base/endian.h"
 
-#define RECORD_VERSION 1
+#define RECORD_VERSION   2
+#define RECORD_VERSION_1 1
 
 enum {
     FLAG_UNCOMMITTED = 1,
@@ -22,6 +26,17 @@ enum {
     FLAG_HAS_RUNS = 32,
     FLAG_IN_CHAIN = 64,
     FLAG_OTHER_MD5 = 128,
+};
+
+enum {
+    EXTRA_SPARSE = 1,
+    EXTRA_HAS_UNITS = 2, /* of a sparse content */
+    EXTRA_HAS_HOLES = 4, /* as above */
+    EXTRA_APPENDED = 8,  /* the content was made by content_append() */
+    EXTRA_BLOCKS = 16,   /* committed blocks follow */
+    EXTRA_SEALED = 32,
+    EXTRA_SEQUENCE = 64, /* a sequence number follows */
+    EXTRA_ALL = 127,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -119,6 +134,75 @@ static uint8_t flags_of(const struct blob *blob)
     return (uint8_t)flags;
 }
 
+static unsigned extras_of(const struct blob *blob)
+{
+    const struct content *content = &blob->content;
+
+    return (content->form == CONTENT_SPARSE ? EXTRA_SPARSE : 0u) |
+           (content->has_units ? EXTRA_HAS_UNITS : 0u) |
+           (content->has_holes ? EXTRA_HAS_HOLES : 0u) |
+           (content->is_appended ? EXTRA_APPENDED : 0u) |
+           (blob->committed_blocks > 0 ? EXTRA_BLOCKS : 0u) |
+           (blob->is_sealed ? EXTRA_SEALED : 0u) |
+           (blob->sequence_number > 0 ? EXTRA_SEQUENCE : 0u);
+}
+
+static void encode_extras(struct text *out, const struct blob *blob)
+{
+    const struct content *content = &blob->content;
+    unsigned extras = extras_of(blob);
+
+    encode_u64(out, extras);
+    if (extras & EXTRA_SPARSE) {
+        encode_u64(out, content->epoch);
+        encode_u64(out, content->kept);
+        encode_u64(out, content->stamp);
+        encode_u64(out, content->sealed_at);
+    }
+    if (extras & EXTRA_BLOCKS)
+        encode_u64(out, blob->committed_blocks);
+    if (extras & EXTRA_SEQUENCE)
+        encode_u64(out, blob->sequence_number);
+}
+
+/* A number of 32 bits. */
+static uint32_t decode_u32(struct decoder *in)
+{
+    uint64_t value = decode_u64(in);
+
+    if (value > UINT32_MAX)
+        in->bad = true;
+    return (uint32_t)value;
+}
+
+static void decode_extras(struct decoder *in, struct blob *blob)
+{
+    struct content *content = &blob->content;
+    uint64_t extras = decode_u64(in);
+
+    if (extras > EXTRA_ALL) {
+        in->bad = true;
+        return;
+    }
+    content->has_units = (extras & EXTRA_HAS_UNITS) != 0;
+    content->has_holes = (extras & EXTRA_HAS_HOLES) != 0;
+    content->is_appended = (extras & EXTRA_APPENDED) != 0;
+    blob->is_sealed = (extras & EXTRA_SEALED) != 0;
+    if (extras & EXTRA_SPARSE) {
+        content->form = CONTENT_SPARSE;
+        content->epoch = decode_u32(in);
+        content->kept = decode_u32(in);
+        content->stamp = decode_u64(in);
+        content->sealed_at = decode_u64(in);
+    }
+    if (extras & EXTRA_BLOCKS)
+        blob->committed_blocks = decode_u32(in);
+    if (extras & EXTRA_SEQUENCE)
+        blob->sequence_number = decode_u64(in);
+    if (blob->sequence_number > SEQUENCE_NUMBER_MAX)
+        in->bad = true;
+}
+
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob)
 {
     struct text out;
@@ -139,6 +223,7 @@ void blob_write(struct changes *changes, struct arena *arena, const struct blob 
     encode_bytes(&out, blob->metadata);
     encode_u8(&out, (uint8_t)blob->tier);
     encode_u64(&out, blob->tier_changed);
+    encode_extras(&out, blob);
     changes_put(changes, RECORD_LISTED, record_key(arena, blob->snapshot), text_bytes(&out), NULL,
                 0);
 }
@@ -153,7 +238,7 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     version = decode_u8(&in);
     type = decode_u8(&in);
     flags = decode_u8(&in);
-    if (version != RECORD_VERSION || type > BLOB_APPEND)
+    if (version < RECORD_VERSION_1 || version > RECORD_VERSION || type > BLOB_APPEND)
         return false;
     blob.type = (enum blob_type)type;
     blob.uncommitted = (flags & FLAG_UNCOMMITTED) != 0;
@@ -174,6 +259,8 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     blob.metadata = decode_bytes(&in);
     tier = decode_u8(&in);
     blob.tier_changed = decode_u64(&in);
+    if (version > RECORD_VERSION_1)
+        decode_extras(&in, &blob);
     if (!decoder_ok(&in) || tier > TIER_ARCHIVE)
         return false;
     blob.tier = (enum access_tier)tier;
@@ -215,6 +302,19 @@ enum error blob_begin_change(struct decision *d, struct blob *ret_blob)
     lease_forget_if_ended(&blob.lease, d->now);
     *ret_blob = blob;
     return OK;
+}
+
+const char *blob_type_text(enum blob_type type)
+{
+    switch (type) {
+    case BLOB_PAGE:
+        return "PageBlob";
+    case BLOB_APPEND:
+        return "AppendBlob";
+    case BLOB_BLOCK:
+        break;
+    }
+    return "BlockBlob";
 }
 
 const char *access_tier_text(enum access_tier tier)

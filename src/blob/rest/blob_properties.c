@@ -28,6 +28,19 @@ static void answer_snapshot_or_lease(struct answer *a, const struct blob *blob)
     }
 }
 
+/* The type and what only blobs of that type have. */
+static void answer_type(struct answer *a, const struct blob *blob)
+{
+    answer_string(a, "x-ms-blob-type", blob_type_text(blob->type));
+    if (blob->type == BLOB_PAGE)
+        answer_u64(a, "x-ms-blob-sequence-number", blob->sequence_number);
+    if (blob->type != BLOB_APPEND)
+        return;
+    answer_u64(a, "x-ms-blob-committed-block-count", blob->committed_blocks);
+    if (blob->is_sealed && call_since(a->call, "2019-12-12"))
+        answer_string(a, "x-ms-blob-sealed", "true");
+}
+
 void blob_answer_properties(struct answer *a, const struct blob *blob)
 {
     const struct http_properties *http = &blob->http;
@@ -40,7 +53,7 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     answer_etag(a, blob->etag, blob->modified);
     answer_string(a, "Accept-Ranges", "bytes");
     metadata_answer(a, blob->metadata);
-    answer_string(a, "x-ms-blob-type", "BlockBlob");
+    answer_type(a, blob);
     answer_snapshot_or_lease(a, blob);
     if (call_since(a->call, "2015-12-11"))
         answer_string(a, "x-ms-server-encrypted", "true");
@@ -49,9 +62,12 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
 }
 
 /* Snapshots have tiers of their own since 2019-12-12; recorded answers of earlier versions have
- * none. */
+ * none. Append and page blobs were recorded with a tier in 2018-11-09 and without in 2020-02-10 and
+ * later. */
 void blob_answer_tier(struct answer *a, const struct blob *blob)
 {
+    if (blob->type != BLOB_BLOCK && call_since(a->call, "2020-02-10"))
+        return;
     if (!call_since(a->call, blob->snapshot == 0 ? "2017-04-17" : "2019-12-12"))
         return;
     if (blob->tier == TIER_NONE) {

@@ -140,6 +140,7 @@ static struct blob_page *page_new(const struct call *call,
         .snapshot_tier = call_since(call, "2019-12-12"),
         .crc64 = call_since(call, "2019-12-12"),
         .or_metadata = call_since(call, "2019-12-12"),
+        .sealed = call_since(call, "2019-12-12"),
     };
     return page;
 }

@@ -50,19 +50,6 @@ static void add_md5(struct text *out, const struct http_properties *http)
               "</Content-MD5>");
 }
 
-static const char *type_text(enum blob_type type)
-{
-    switch (type) {
-    case BLOB_BLOCK:
-        return "BlockBlob";
-    case BLOB_PAGE:
-        return "PageBlob";
-    case BLOB_APPEND:
-        return "AppendBlob";
-    }
-    return "BlockBlob";
-}
-
 static void add_tier(struct text *out, const struct blob *blob)
 {
     bool inferred = blob->tier == TIER_NONE;
@@ -124,13 +111,17 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
         xml_element_u64(out, "Content-Length", 0);
     else
         add_committed_properties(out, view, blob);
-    add_word(out, "<BlobType>", type_text(blob->type), "</BlobType>");
+    if (blob->type == BLOB_PAGE)
+        xml_element_u64(out, "x-ms-blob-sequence-number", blob->sequence_number);
+    add_word(out, "<BlobType>", blob_type_text(blob->type), "</BlobType>");
     if (tier && blob->type == BLOB_BLOCK)
         add_tier(out, blob);
     if (snapshot == 0)
         add_lease(out, &blob->lease, view->now);
-    add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true",
-             "</ServerEncrypted></Properties>");
+    add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true", "</ServerEncrypted>");
+    if (view->sealed && blob->is_sealed)
+        text_add(out, bytes_from_string("<Sealed>true</Sealed>"));
+    text_add(out, bytes_from_string("</Properties>"));
     if (view->metadata)
         metadata_xml(out, blob->metadata);
     if (view->or_metadata) /* of object replication */

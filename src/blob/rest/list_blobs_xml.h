@@ -12,6 +12,7 @@ struct blob_view {
     bool tier;               /* since 2017-04-17 */
     bool snapshot_tier;      /* since 2019-12-12 */
     bool crc64, or_metadata; /* empty elements, since 2019-12-12; decision: 43 */
+    bool sealed;             /* since 2019-12-12 */
 };
 /* snapshot: 0 for the base. */
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,

@@ -76,6 +76,48 @@ static const char blob_version_1_other_md5[] =
     "00096e6f2d636163686504ff0100050261026202"
     "9003";
 
+/* Version 2 adds the extras: none here. */
+static const char blob_version_2[] =
+    "02000a64c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
+    "00096e6f2d6361636865ff0100000000000000000000000000000502610262029003"
+    "00";
+static const char blob_version_2_other_md5[] =
+    "02008864c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
+    "00096e6f2d636163686504ff0100050261026202"
+    "9003"
+    "00";
+
+static const struct blob page_blob = {
+    .type = BLOB_PAGE,
+    .created = 100,
+    .etag = { 200 },
+    .modified = 300,
+    .content = { .id = 100,
+                 .length = 1u << 20,
+                 .form = CONTENT_SPARSE,
+                 .has_units = true,
+                 .has_holes = true,
+                 .epoch = 3,
+                 .kept = 2,
+                 .stamp = 300,
+                 .sealed_at = 250 },
+    .sequence_number = 77,
+};
+static const char page_blob_version_2[] =
+    "02010064c801ac02000064808040000000000000000000470302ac02fa014d";
+
+static const struct blob append_blob = {
+    .type = BLOB_APPEND,
+    .nothing_staged = true,
+    .created = 100,
+    .etag = { 200 },
+    .modified = 300,
+    .content = { .id = 100, .length = 9, .is_appended = true },
+    .committed_blocks = 50000,
+    .is_sealed = true,
+};
+static const char append_blob_version_2[] = "02020464c801ac020000640900000000000000000038d08603";
+
 static const struct container container = {
     .space = { { 7, 8 } },
     .created = 100,
@@ -102,8 +144,10 @@ static void blob_record_version_1(void **state)
 
     (void)state;
     blob_write(changes, arena, &blob);
-    assert_string_equal(written(store, arena, changes), blob_version_1);
+    assert_string_equal(written(store, arena, changes), blob_version_2);
 
+    assert_true(blob_decode(from_hex(arena, blob_version_2), &read));
+    assert_int_equal(read.tier_changed, 400);
     assert_true(blob_decode(from_hex(arena, blob_version_1), &read));
     assert_int_equal(read.created, 100);
     assert_int_equal(read.etag.v, 200);
@@ -134,7 +178,44 @@ static void blob_record_version_1(void **state)
     assert_int_equal(read.tier_changed, 400);
     changes = changes_new(arena);
     blob_write(changes, arena, &other);
-    assert_string_equal(written(store, arena, changes), blob_version_1_other_md5);
+    assert_string_equal(written(store, arena, changes), blob_version_2_other_md5);
+    arena_free(arena);
+    store_close(store);
+}
+
+/* A blob's record, version 2: what only page and append blobs have. */
+static void blob_record_version_2(void **state)
+{
+    struct store *store = store_open_memory();
+    struct arena *arena = arena_new(1u << 20);
+    struct changes *changes = changes_new(arena);
+    struct blob read;
+
+    (void)state;
+    blob_write(changes, arena, &page_blob);
+    assert_string_equal(written(store, arena, changes), page_blob_version_2);
+    assert_true(blob_decode(from_hex(arena, page_blob_version_2), &read));
+    assert_int_equal(read.type, BLOB_PAGE);
+    assert_int_equal(read.content.form, CONTENT_SPARSE);
+    assert_true(read.content.has_units && read.content.has_holes && !read.content.is_appended);
+    assert_int_equal(read.content.epoch, 3);
+    assert_int_equal(read.content.kept, 2);
+    assert_int_equal(read.content.stamp, 300);
+    assert_int_equal(read.content.sealed_at, 250);
+    assert_int_equal(read.sequence_number, 77);
+    assert_int_equal(read.committed_blocks, 0);
+    assert_false(read.is_sealed);
+
+    changes = changes_new(arena);
+    blob_write(changes, arena, &append_blob);
+    assert_string_equal(written(store, arena, changes), append_blob_version_2);
+    assert_true(blob_decode(from_hex(arena, append_blob_version_2), &read));
+    assert_int_equal(read.type, BLOB_APPEND);
+    assert_int_equal(read.content.form, CONTENT_SEQUENCE);
+    assert_true(read.content.is_appended && read.is_sealed);
+    assert_int_equal(read.committed_blocks, 50000);
+    assert_int_equal(read.content.epoch, 0);
+    assert_int_equal(read.sequence_number, 0);
     arena_free(arena);
     store_close(store);
 }
@@ -167,27 +248,42 @@ static void container_record_version_1(void **state)
     store_close(store);
 }
 
+static void each_cut_is_refused(struct arena *arena, const char *hex)
+{
+    struct bytes of_blob = from_hex(arena, hex);
+    struct blob read;
+
+    for (size_t len = 0; len < of_blob.len; len++)
+        assert_false(blob_decode(bytes_of(of_blob.ptr, len), &read));
+}
+
 /* A version of the future, a value that is cut anywhere, one that is too long: refused. */
 static void other_forms_are_refused(void **state)
 {
     struct arena *arena = arena_new(1u << 20);
-    struct bytes of_blob = from_hex(arena, blob_version_1);
+    struct bytes of_blob = from_hex(arena, blob_version_2);
     struct bytes of_container = from_hex(arena, container_version_1);
     struct blob read_blob;
     struct container read_container;
     struct text other;
 
     (void)state;
-    for (size_t len = 0; len < of_blob.len; len++)
-        assert_false(blob_decode(bytes_of(of_blob.ptr, len), &read_blob));
+    each_cut_is_refused(arena, blob_version_1);
+    each_cut_is_refused(arena, blob_version_2);
+    each_cut_is_refused(arena, page_blob_version_2);
+    each_cut_is_refused(arena, append_blob_version_2);
     for (size_t len = 0; len < of_container.len; len++)
         assert_false(container_decode(bytes_of(of_container.ptr, len), &read_container));
     text_init(&other, arena, 0);
     text_add(&other, of_blob);
     text_add_char(&other, 0);
     assert_false(blob_decode(text_bytes(&other), &read_blob));
-    other.ptr[0] = 2;
+    other.ptr[0] = 3;
     assert_false(blob_decode(bytes_of(other.ptr, of_blob.len), &read_blob));
+    other.ptr[0] = 2;
+    other.ptr[of_blob.len - 1] = (char)0x80; /* an extra that nobody knows: bit 7 */
+    other.ptr[of_blob.len] = 1;
+    assert_false(blob_decode(text_bytes(&other), &read_blob));
     arena_free(arena);
 }
 
@@ -195,6 +291,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blob_record_version_1),
+        cmocka_unit_test(blob_record_version_2),
         cmocka_unit_test(container_record_version_1),
         cmocka_unit_test(other_forms_are_refused),
     };
