@@ -2,6 +2,7 @@
 #include "print_tables.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct {
     unsigned bit;
@@ -60,6 +61,42 @@ static void print_conditions(const struct operation *row)
     }
 }
 
+static const char *letters_of(const char *letters)
+{
+    return strcmp(letters, RIGHTS_ANY) == 0 ? "any" : letters;
+}
+
+/* Letters in parentheses: only as long as what it is about does not exist. */
+static void print_letters(const char *always, const char *create)
+{
+    printf("%s", letters_of(always));
+    if (*create)
+        printf("(%s)", create);
+    if (!*always && !*create)
+        printf("no");
+}
+
+static void print_rights(const struct rights *rights)
+{
+    static const char *const access[] = { "no", "blob", "container" };
+    const char *action = rights_action_name(rights->action);
+
+    if (rights->of_anybody) {
+        printf("not needed | not needed | not needed | not needed |\n");
+        return;
+    }
+    if (*rights->account || *rights->create)
+        printf("%s: ", letters_of(rights->type));
+    print_letters(rights->account, rights->create);
+    printf(" | ");
+    print_letters(rights->service, rights->create);
+    printf(" | %s | %s |\n",
+           rights->action == ACTION_ANY ? "any"
+           : action                     ? action
+                                        : "no",
+           access[rights->anonymous]);
+}
+
 static void print_markdown(const struct service *service)
 {
     printf("\n## %s\n\n", service->name);
@@ -67,8 +104,9 @@ static void print_markdown(const struct service *service)
         printf("Not built yet: every request is answered 501 NotImplemented.\n");
         return;
     }
-    printf("| Operation | Request | Since | Built | Success | Conditions | x-ms-lease-id | ETag |\n"
-           "|---|---|---|---|---|---|---|---|\n");
+    printf("| Operation | Request | Since | Built | Success | Conditions | x-ms-lease-id | ETag | "
+           "Account SAS | Service SAS | Bearer | Public |\n"
+           "|---|---|---|---|---|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < service->operation_count; i++) {
         const struct operation *row = &service->operations[i];
 
@@ -82,7 +120,8 @@ static void print_markdown(const struct service *service)
             printf("/%d", row->ok[1]);
         printf(" | ");
         print_conditions(row);
-        printf(" | %s | %s |\n", lease_names[row->lease], etag_names[row->etag]);
+        printf(" | %s | %s | ", lease_names[row->lease], etag_names[row->etag]);
+        print_rights(&row->rights);
     }
 }
 
@@ -119,7 +158,13 @@ void print_operations(const struct service *const *services, size_t count, enum 
     }
     printf(
         "# Operations\n\nPrinted by `lagra operations` from the tables that the server runs by.\n"
-        "An operation that is not built yet is answered 501 NotImplemented.\n");
+        "An operation that is not built yet is answered 501 NotImplemented.\n\n"
+        "Who may: of an account SAS the signed resource type and the permission letters, any of\n"
+        "which allows it; of a service or user delegation SAS the letters; letters in parentheses\n"
+        "allow it only as long as the blob does not exist. A bearer token's owner (and whoever\n"
+        "signed a user delegation SAS) needs a role with the action. Public: what the container\n"
+        "has to be opened to for anybody to do it. The account's key may do everything, but ask\n"
+        "for a user delegation key.\n");
     for (size_t i = 0; i < count; i++)
         print_markdown(services[i]);
 }

@@ -1,15 +1,43 @@
-/* Who asks, as authentication found it. Whether he may is decided elsewhere, on the state that the
- * operation itself is decided on (service/operation.h, struct service's permit). Plain values. */
+/* Who asks, as authentication found it. Whether he may is judged by auth/permit.h, on the state that the
+ * operation itself is decided on. Plain values. */
 #ifndef LAGRA_AUTH_IDENTITY_H
 #define LAGRA_AUTH_IDENTITY_H
+
+#include "auth/rights.h"
+#include "base/clock.h"
+#include "base/errors.h"
 
 enum identity_kind {
     IDENTITY_ANONYMOUS,   /* nothing was presented */
     IDENTITY_ACCOUNT_KEY, /* signed with a key of the account that is addressed */
+    IDENTITY_SAS,         /* a shared access signature whose signature is right */
+    IDENTITY_BEARER,      /* a token of somebody who is known by his id */
+};
+
+enum sas_kind {
+    SAS_ACCOUNT,
+    SAS_SERVICE,
+    SAS_DELEGATION, /* signed with a user delegation key */
+};
+
+/* What a SAS says of itself, after its signature, its protocol and its addresses were found right. */
+struct sas {
+    enum sas_kind kind;
+    struct bytes permissions; /* sp; ptr NULL: its policy says them */
+    struct bytes types;       /* srt of an account SAS */
+    struct bytes policy;      /* si; ptr NULL: none */
+    instant start, expiry;    /* 0: not set */
 };
 
 struct identity {
     enum identity_kind kind;
+    /* Of an anonymous one: what it is answered where it may not; OK is taken for
+     * E_NoAuthenticationInformation. */
+    enum error refusal;
+    bool sees_public;      /* an anonymous one may read what is opened to the public */
+    const struct sas *sas; /* IDENTITY_SAS */
+    unsigned actions;      /* IDENTITY_BEARER, SAS_DELEGATION: what its owner may do */
+    instant at;            /* wall clock: when it was authenticated, and is judged for */
 };
 
 #endif

@@ -37,8 +37,6 @@ enum error blob_check_names(const struct resource *resource);
 
 /* ---- containers: container_record.c ---- */
 
-enum public_access { ACCESS_PRIVATE, ACCESS_BLOB, ACCESS_CONTAINER };
-
 struct container {
     struct guid space;
     instant created;
@@ -47,7 +45,7 @@ struct container {
     struct lease lease;
     enum public_access public_access;
     struct bytes metadata;
-    struct bytes policies; /* encoded, container_acl.c */
+    struct bytes policies; /* encoded, auth/policies.h */
 };
 /* returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
 enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
@@ -147,8 +145,7 @@ static inline const struct blob_resource *blob_asked(const struct decision *d)
 
 struct guid blob_account_space(struct bytes account);
 enum error blob_locate(struct decision *d, struct partition *ret_partition);
-enum error blob_permit(const struct rights *needed, const struct identity *identity,
-                       const struct resource *resource, const struct subject_state *state);
+enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts);
 
 /* Subjects of the rows. */
 enum error container_subject(struct decision *d); /* missing: E_ContainerNotFound */

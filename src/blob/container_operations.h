@@ -51,19 +51,6 @@ struct set_container_metadata_result {
 };
 OPERATION_DECLARE(set_container_metadata);
 
-/* A stored access policy. */
-#define POLICIES_MAX 5
-struct policy {
-    struct bytes id;
-    instant start;           /* 0: not set */
-    instant expiry;          /* 0: not set */
-    struct bytes permission; /* ptr NULL: not set */
-};
-struct policies {
-    struct policy items[POLICIES_MAX];
-    size_t count;
-};
-
 struct get_container_acl_parameters {
     struct parameters base;
 };

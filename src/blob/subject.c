@@ -122,6 +122,14 @@ static enum error fail_no_container(struct decision *d, enum store_result result
     return result == STORE_NOT_FOUND ? E_ContainerNotFound : decision_fail_store(d, result);
 }
 
+/* Does what the container's record says permit this? */
+static bool rests_on_policy(const struct decision *d)
+{
+    const struct identity *identity = &d->input->identity;
+
+    return identity->kind == IDENTITY_SAS && identity->sas->policy.ptr;
+}
+
 /* Reads the container of a call about a blob: it lies in another partition than the blob. */
 static enum error read_container(struct decision *d, struct partition at,
                                  struct container *ret_container)
@@ -130,7 +138,10 @@ static enum error read_container(struct decision *d, struct partition at,
     enum store_result result = container_read(snapshot, d->arena, ret_container);
 
     decision_saw(d, snapshot_sequence(snapshot));
-    snapshot_close(snapshot);
+    if (rests_on_policy(d))
+        d->guard = snapshot;
+    else
+        snapshot_close(snapshot);
     return result ? fail_no_container(d, result) : OK;
 }
 
@@ -227,19 +238,15 @@ enum error blob_subject_uncommitted(struct decision *d)
 
 /* ---- permission ---- */
 
-/* Anonymous requests are not served yet, also where public access is stored. decision: 11 */
-enum error blob_permit(const struct rights *needed, const struct identity *identity,
-                       const struct resource *resource, const struct subject_state *state)
+/* Both are the container's; where there is none, nothing is public. */
+enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
-    (void)resource;
-    (void)state;
-    if (needed->of_anybody)
-        return OK;
-    switch (identity->kind) {
-    case IDENTITY_ACCOUNT_KEY:
-        return OK; /* everything in its account */
-    case IDENTITY_ANONYMOUS:
-        break;
-    }
-    return E_NoAuthenticationInformation;
+    const struct container *container = &blob_state(d)->container;
+    const struct identity *identity = &d->input->identity;
+
+    ret_facts->access = container->public_access;
+    if (identity->kind == IDENTITY_SAS && identity->sas->policy.ptr &&
+        !policies_decode(container->policies, &ret_facts->policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    return OK;
 }

@@ -38,17 +38,25 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
     response_init(response, arena);
 }
 
-/* Who may not do it learns nothing else of it, not even whether there is such an operation. */
-static enum error permit(const struct work *work, enum error found)
+/* Who may not do it learns nothing else of it, not even whether there is such an operation. Nothing of
+ * the state is known yet. */
+static enum error permit_unseen(struct work *work, enum error found)
 {
-    const struct call *call = &work->call;
-    const struct input *input = &call->input;
+    static const struct rights of_nobody = {
+        .type = RIGHTS_ANY, .account = RIGHTS_ANY, .service = RIGHTS_ANY, .create = ""
+    };
+    static const struct permit_facts unknown = { .known = false };
+    struct call *call = &work->call;
+    struct bytes detail = { NULL, 0 };
+    enum error e;
 
-    if (found)
-        return input->identity.kind == IDENTITY_ANONYMOUS && call->request->method != METHOD_OPTIONS
-                   ? E_NoAuthenticationInformation
-                   : found;
-    return call->service->permit(&call->operation->rights, &input->identity, input->resource, NULL);
+    if (found && call->request->method == METHOD_OPTIONS)
+        return found;
+    e = permit(found ? &of_nobody : &call->operation->rights, &call->input.demands,
+               &call->input.identity, &unknown, call->arena, &detail);
+    if (e && detail.ptr)
+        call->problem->detail = arena_string(call->arena, detail);
+    return e ? e : found;
 }
 
 static enum error find_operation(struct work *work)
@@ -61,7 +69,7 @@ static enum error find_operation(struct work *work)
                       call->service->name);
     else
         call->operation = operation_find(call->service, call, &e);
-    e = permit(work, e);
+    e = permit_unseen(work, e);
     if (e)
         return e;
     if (!call->operation->functions)
@@ -122,9 +130,13 @@ void work_parse(struct work *work)
 
 void work_close(struct work *work)
 {
-    if (work->decision.before)
-        snapshot_close(work->decision.before);
-    work->decision.before = NULL;
+    struct decision *d = &work->decision;
+
+    if (d->before)
+        snapshot_close(d->before);
+    if (d->guard)
+        snapshot_close(d->guard);
+    d->before = d->guard = NULL;
 }
 
 /* Opens the partition as it is now. The clock is read after that: so the decision's instant is above
@@ -140,6 +152,8 @@ static enum error open_partition(struct work *work)
         decision_saw(d, snapshot_sequence(d->before));
         newest = snapshot_instant(d->before);
     }
+    if (d->guard && snapshot_instant(d->guard) > newest)
+        newest = snapshot_instant(d->guard);
     d->now = clock_now();
     if (d->now <= newest)
         d->now = newest + 1;
@@ -180,8 +194,7 @@ enum error work_check(struct work *work)
 
     begin_attempt(work);
     e = open_partition(work);
-    if (!e)
-        e = operation_check(&work->decision);
+    e = e ? operation_missing(&work->decision, e) : operation_check(&work->decision);
     work_close(work);
     return or_wait(work, e);
 }
@@ -197,8 +210,7 @@ enum error work_decide(struct work *work)
     begin_attempt(work);
     work->result = arena_alloc(d->arena, d->operation->functions->result_size);
     e = open_partition(work);
-    if (!e)
-        e = operation_decide(d, work->parameters, work->result);
+    e = e ? operation_missing(d, e) : operation_decide(d, work->parameters, work->result);
     e = or_wait(work, e);
     if (e == DECIDE_BLOCKING)
         work->attempts--; /* nobody else was faster */
@@ -211,6 +223,7 @@ enum error work_decide(struct work *work)
 enum store_result work_commit(struct work *work)
 {
     struct decision *d = &work->decision;
+    const struct commit_part parts[] = { { d->before, d->changes }, { d->guard, NULL } };
     enum store_result result;
     uint64_t sequence = 0;
 
@@ -220,8 +233,7 @@ enum store_result work_commit(struct work *work)
     if (holds)
         gate_hold_syncer(true);
 #endif
-    result = store_commit(d->store, &(struct commit_part){ d->before, d->changes }, 1, d->now,
-                          d->access, &sequence);
+    result = store_commit(d->store, parts, d->guard ? 2 : 1, d->now, d->access, &sequence);
 #ifdef LAGRA_GATES
     if (holds && result && gate_count(GATE_APPLIED) == 0)
         gate_hold_syncer(false);

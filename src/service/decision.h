@@ -16,7 +16,7 @@
 #ifndef LAGRA_SERVICE_DECISION_H
 #define LAGRA_SERVICE_DECISION_H
 
-#include "auth/identity.h"
+#include "auth/permit.h"
 #include "concurrency/conditions.h"
 #include "concurrency/lease.h"
 #include "content/content.h"
@@ -42,22 +42,11 @@ struct resource {
 struct input {
     struct bytes account; /* name */
     struct identity identity;
+    struct demands demands; /* beside the row's rights; by check() */
     const struct resource *resource;
     struct conditions conditions;
     const struct guid *lease_id; /* NULL: none was sent */
     struct body body;            /* complete when decide runs; in memory unless it was staged */
-};
-
-enum effect {
-    READS,  /* decides without changes */
-    WRITES, /* may change what it is about */
-};
-
-/* What an operation needs of who asks. */
-struct rights {
-    enum effect effect;
-    const char *sas; /* SAS permission letters, any of which allows it */
-    bool of_anybody; /* needs no identity: preflight requests, which are never signed */
 };
 
 /* What subject() or locate() of a service finds, for its decide functions: a type of its own that
@@ -79,6 +68,9 @@ struct decision {
     struct store *store;
     enum store_access access; /* of every read and commit of this decision */
     struct snapshot *before;  /* of the partition that the operation is about */
+    /* Another partition that was read and must be unchanged when the changes are committed, as a
+     * stored access policy that permits them; NULL: none. By locate(); closed with `before`. */
+    struct snapshot *guard;
     instant now;
     /* ---- by subject() ---- */
     struct subject subject;

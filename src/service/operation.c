@@ -22,6 +22,30 @@ static enum error check_lease_rule(struct decision *d)
     return E_InternalError;
 }
 
+/* May who asks do this, on the state that was found? */
+static enum error check_permission(struct decision *d)
+{
+    struct permit_facts facts = { .known = true, .exists = d->subject.exists };
+    struct bytes detail = { NULL, 0 };
+    enum error e = OK;
+
+    if (d->service->permit_facts && d->state)
+        e = d->service->permit_facts(d, &facts);
+    if (!e)
+        e = permit(&d->operation->rights, &d->input->demands, &d->input->identity, &facts, d->arena,
+                   &detail);
+    if (detail.ptr)
+        d->problem->detail = arena_string(d->arena, detail);
+    return e;
+}
+
+enum error operation_missing(struct decision *d, enum error e)
+{
+    enum error permitted = decision_is_unfinished(e) ? OK : check_permission(d);
+
+    return permitted ? permitted : e;
+}
+
 /* The order is subject, permission, lease, conditions. decision: 2 */
 enum error operation_check(struct decision *d)
 {
@@ -38,8 +62,7 @@ enum error operation_check(struct decision *d)
     e = operation->subject ? operation->subject(d) : OK;
     if (decision_is_unfinished(e))
         return e;
-    permitted =
-        d->service->permit(&operation->rights, &d->input->identity, d->input->resource, d->state);
+    permitted = check_permission(d);
     if (permitted)
         return permitted;
     if (e || !operation->subject)

@@ -150,19 +150,17 @@ struct service {
      * decision_saw()).
      * returns OK, or the error of what is missing above it (ContainerNotFound) */
     enum error (*locate)(struct decision *d, struct partition *ret_partition);
-    /* May this identity do what the row says with the resource? Pure.
-     *
-     * needed   by the row
-     * state    what subject() found, with the policies that bear on it. NULL: not known yet, before
-     *          the body; then an error says that no policies could allow it
-     * returns  OK, E_NoAuthenticationInformation */
-    enum error (*permit)(const struct rights *needed, const struct identity *identity,
-                         const struct resource *resource, const struct subject_state *state);
+    /* What of the state that locate() and subject() found bears on who may: public access and
+     * stored policies. ret_facts is zeroed, but for `known` and `exists`. Pure. NULL: nothing does.
+     * returns  OK, or as decision_fail_store() */
+    enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
 };
 
 /* Subject, permission, lease and conditions: what may be refused before a body is read, and is
  * checked again with decide. Pure. */
 enum error operation_check(struct decision *d);
+/* What locate() failed with, as it is answered: who may not do it does not learn what is missing. */
+enum error operation_missing(struct decision *d, enum error e);
 /* operation_check(), then what OP_parse refused, then decide; asserts what the row promises. Pure:
  * may be run again on a newer state. */
 enum error operation_decide(struct decision *d, const struct parameters *parameters,

@@ -60,7 +60,7 @@ static const struct operation row = {
     .methods = METHOD_PUT,
     .level = LEVEL_ANY,
     .selector = "",
-    .rights = { WRITES, "w", false },
+    .rights = { .effect = WRITES, .of_anybody = true },
     .ok = { 200 },
     .functions = &probe_functions,
 };
@@ -94,16 +94,6 @@ static enum error locate(struct decision *d, struct partition *ret_partition)
     return OK;
 }
 
-static enum error permit(const struct rights *needed, const struct identity *identity,
-                         const struct resource *resource, const struct subject_state *state)
-{
-    (void)needed;
-    (void)identity;
-    (void)resource;
-    (void)state;
-    return OK;
-}
-
 static enum error check_names(const struct resource *resource)
 {
     (void)resource;
@@ -116,7 +106,6 @@ static const struct service service = {
     .operation_count = 1,
     .check_names = check_names,
     .locate = locate,
-    .permit = permit,
 };
 
 /* ---- a request to it, checked and parsed ---- */

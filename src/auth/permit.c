@@ -1,0 +1,202 @@
+/* The judge of who may do what: see permit.h. */
+#include "auth/permit.h"
+
+#include <assert.h>
+
+/* ---- names of actions ---- */
+
+const char *rights_action_name(enum action action)
+{
+    static const struct {
+        enum action action;
+        const char *name;
+    } names[] = {
+        { ACTION_SERVICE_READ, "blobServices/read" },
+        { ACTION_SERVICE_WRITE, "blobServices/write" },
+        { ACTION_DELEGATION_KEY, "generateUserDelegationKey/action" },
+        { ACTION_CONTAINER_READ, "containers/read" },
+        { ACTION_CONTAINER_WRITE, "containers/write" },
+        { ACTION_CONTAINER_DELETE, "containers/delete" },
+        { ACTION_CONTAINER_GET_ACL, "containers/getAcl/action" },
+        { ACTION_CONTAINER_SET_ACL, "containers/setAcl/action" },
+        { ACTION_BLOB_READ, "blobs/read" },
+        { ACTION_BLOB_WRITE, "blobs/write" },
+        { ACTION_BLOB_DELETE, "blobs/delete" },
+        { ACTION_BLOB_FILTER, "blobs/filter/action" },
+        { ACTION_BLOB_TAGS_READ, "blobs/tags/read" },
+        { ACTION_BLOB_TAGS_WRITE, "blobs/tags/write" },
+        { ACTION_BLOB_DELETE_VERSION, "blobs/deleteBlobVersion/action" },
+        { ACTION_BLOB_SUPER_USER, "blobs/immutableStorage/runAsSuperUser/action" },
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (names[i].action == action)
+            return names[i].name;
+    }
+    return NULL;
+}
+
+/* ---- letters ---- */
+
+static bool has_any(struct bytes given, const char *wanted)
+{
+    if (strcmp(wanted, RIGHTS_ANY) == 0)
+        return given.len > 0;
+    for (; *wanted; wanted++) {
+        if (given.len > 0 && memchr(given.ptr, *wanted, given.len))
+            return true;
+    }
+    return false;
+}
+
+static bool has_all(struct bytes given, const char *wanted)
+{
+    for (; wanted && *wanted; wanted++) {
+        if (given.len == 0 || !memchr(given.ptr, *wanted, given.len))
+            return false;
+    }
+    return true;
+}
+
+/* ---- nobody ---- */
+
+static enum error permit_anonymous(const struct rights *needed, const struct demands *demands,
+                                   const struct identity *identity,
+                                   const struct permit_facts *facts)
+{
+    bool may = identity->sees_public && needed->anonymous != ACCESS_PRIVATE && !demands->not_public;
+
+    if (may && (!facts->known || facts->access >= needed->anonymous))
+        return OK;
+    return identity->refusal ? identity->refusal : E_NoAuthenticationInformation;
+}
+
+/* ---- stored access policies ---- */
+
+static enum error refuse(struct bytes *ret_detail, const char *detail)
+{
+    *ret_detail = bytes_from_string(detail);
+    return E_AuthenticationFailed;
+}
+
+static struct bytes date_text(struct arena *arena, instant date)
+{
+    char text[INSTANT_HTTP_SIZE];
+
+    instant_format_http(date, text);
+    return arena_copy(arena, bytes_from_string(text));
+}
+
+/* The words of the real service. */
+static enum error check_times(instant start, instant expiry, instant now, struct arena *arena,
+                              struct bytes *ret_detail)
+{
+    if (now < expiry && now >= start)
+        return OK;
+    *ret_detail =
+        arena_printf(arena,
+                     "Signature not valid in the specified time frame: Start [%.*s] - "
+                     "Expiry [%.*s] - Current [%.*s]",
+                     BYTES_ARG(date_text(arena, start)), BYTES_ARG(date_text(arena, expiry)),
+                     BYTES_ARG(date_text(arena, now)));
+    return E_AuthenticationFailed;
+}
+
+/* Each of start, expiry and permissions stands in the SAS or in its policy, and never in both.
+ * rest: Define-stored-access-policy; decision: 52 */
+static enum error apply_policy(const struct identity *identity, const struct permit_facts *facts,
+                               struct arena *arena, struct bytes *ret_permissions,
+                               struct bytes *ret_detail)
+{
+    const struct sas *sas = identity->sas;
+    const struct policy *policy = policies_find(&facts->policies, sas->policy);
+    instant expiry;
+
+    if (!policy)
+        return refuse(ret_detail, "SAS identifier cannot be found for specified signed identifier");
+    if ((sas->start > 0 && policy->start > 0) || (sas->expiry > 0 && policy->expiry > 0) ||
+        (sas->permissions.ptr && policy->permission.ptr))
+        return refuse(ret_detail, "Access policy fields can be associated with signature or SAS "
+                                  "identifier but not both");
+    expiry = sas->expiry > 0 ? sas->expiry : policy->expiry;
+    if (expiry == 0 || (!sas->permissions.ptr && !policy->permission.ptr))
+        return refuse(ret_detail, "Signature fields not well formed.");
+    if (policy->permission.ptr)
+        *ret_permissions = policy->permission;
+    return check_times(sas->start > 0 ? sas->start : policy->start, expiry, identity->at, arena,
+                       ret_detail);
+}
+
+/* ---- shared access signatures ---- */
+
+static enum error permit_letters(struct bytes given, const char *always,
+                                 const struct rights *needed, const struct demands *demands,
+                                 const struct permit_facts *facts)
+{
+    if (!has_all(given, demands->letters))
+        return E_AuthorizationPermissionMismatch;
+    if (has_any(given, always))
+        return OK;
+    if (!has_any(given, needed->create))
+        return E_AuthorizationPermissionMismatch;
+    return facts->known && facts->exists ? E_UnauthorizedBlobOverwrite : OK;
+}
+
+static enum error permit_sas(const struct rights *needed, const struct demands *demands,
+                             const struct identity *identity, const struct permit_facts *facts,
+                             struct arena *arena, struct bytes *ret_detail)
+{
+    const struct sas *sas = identity->sas;
+    bool of_account = sas->kind == SAS_ACCOUNT;
+    const char *always = of_account ? needed->account : needed->service;
+    struct bytes permissions = sas->permissions;
+    enum error e = OK;
+
+    if (!*always && !*needed->create)
+        return E_AuthorizationFailure;
+    if (of_account && strcmp(needed->type, RIGHTS_ANY) != 0 && !has_any(sas->types, needed->type))
+        return E_AuthorizationResourceTypeMismatch;
+    if (sas->policy.ptr && facts->known)
+        e = apply_policy(identity, facts, arena, &permissions, ret_detail);
+    if (e)
+        return e;
+    if (!permissions.ptr)
+        return OK; /* the policy will say, once it is known */
+    return permit_letters(permissions, always, needed, demands, facts);
+}
+
+/* ---- tokens ---- */
+
+static enum error permit_actions(const struct rights *needed, const struct demands *demands,
+                                 unsigned actions)
+{
+    unsigned wanted = (unsigned)needed->action | demands->actions;
+
+    if (needed->action == ACTION_NONE)
+        return E_AuthorizationFailure;
+    return (wanted & ~actions) == 0 ? OK : E_AuthorizationPermissionMismatch;
+}
+
+enum error permit(const struct rights *needed, const struct demands *demands,
+                  const struct identity *identity, const struct permit_facts *facts,
+                  struct arena *arena, struct bytes *ret_detail)
+{
+    enum error e;
+
+    if (needed->of_anybody)
+        return OK;
+    switch (identity->kind) {
+    case IDENTITY_ACCOUNT_KEY:
+        return needed->action == ACTION_DELEGATION_KEY ? E_AuthorizationFailure : OK;
+    case IDENTITY_SAS:
+        e = permit_sas(needed, demands, identity, facts, arena, ret_detail);
+        if (!e && identity->sas->kind == SAS_DELEGATION)
+            e = permit_actions(needed, demands, identity->actions);
+        return e;
+    case IDENTITY_BEARER:
+        return permit_actions(needed, demands, identity->actions);
+    case IDENTITY_ANONYMOUS:
+        break;
+    }
+    return permit_anonymous(needed, demands, identity, facts);
+}
