@@ -5,6 +5,7 @@
  *   account space    guid made from "blob/<account>" (blob_account_space)
  *     partition ""               INNER  "p": service properties (service_properties.c)
  *     partition <container>      LISTED "c": struct container
+ *                                INNER  "d": that it was deleted (container_deletion.h)
  *   container space  (container.space)
  *     partition <blob name>      LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
  *                                LISTED 0xFF: struct blob of the base, committed or not
@@ -149,6 +150,9 @@ enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 
 /* Subjects of the rows. */
 enum error container_subject(struct decision *d); /* missing: E_ContainerNotFound */
+/* As container_subject(); one that was deleted a moment ago does not exist, and is no error (Delete
+ * Container). decision: 52 */
+enum error container_subject_deleted(struct decision *d);
 /* Base or ?snapshot=; missing or uncommitted: E_BlobNotFound. */
 enum error blob_subject(struct decision *d);
 /* Base, may be missing; an uncommitted one does not exist but is in the state (Put Blob, Put Block,

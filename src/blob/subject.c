@@ -4,6 +4,8 @@
 
 #include <nettle/sha2.h>
 
+#include "blob/container_deletion.h"
+
 /* ---- names ----
  * rest: Naming-and-Referencing-Containers--Blobs--and-Metadata; semantics 10.1 */
 
@@ -180,6 +182,22 @@ enum error container_subject(struct decision *d)
     d->subject = (struct subject){ .exists = true,
                                    .etag = container->etag,
                                    .modified = container->modified };
+    return OK;
+}
+
+enum error container_subject_deleted(struct decision *d)
+{
+    enum error e = container_subject(d);
+    enum store_result result;
+
+    if (e != E_ContainerNotFound)
+        return e;
+    result = container_deletion_is_recent(d->before, d->arena, d->now);
+    if (result)
+        return fail_no_container(d, result);
+    d->lease_resource = LEASE_OF_CONTAINER;
+    d->lease = (struct lease){ .kind = 0 };
+    d->subject = (struct subject){ .exists = false };
     return OK;
 }
 

@@ -121,10 +121,24 @@ uint32_t model_length(const struct segment *segments, unsigned count)
 
 /* ---- leases. rest: Lease-Blob, its tables of outcomes ---- */
 
+/* Whether what ends between two moments may or may not have ended. */
+static bool is_doubtful(uint64_t ends_from_ns, uint64_t ends_to_ns, uint64_t from_ns,
+                        uint64_t to_ns)
+{
+    return to_ns + CLOCK_SLOP >= ends_from_ns && from_ns < ends_to_ns + CLOCK_SLOP;
+}
+
+static bool is_over(uint64_t ends_from_ns, uint64_t ends_to_ns, struct doubt doubt,
+                    uint64_t from_ns, uint64_t to_ns)
+{
+    return is_doubtful(ends_from_ns, ends_to_ns, from_ns, to_ns) ? doubt.late
+                                                                 : from_ns >= ends_to_ns;
+}
+
 bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns)
 {
     return lease->kind != LEASE_FREE && lease->ends_to_ns != 0 &&
-           to_ns + CLOCK_SLOP >= lease->ends_from_ns && from_ns < lease->ends_to_ns + CLOCK_SLOP;
+           is_doubtful(lease->ends_from_ns, lease->ends_to_ns, from_ns, to_ns);
 }
 
 enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,
@@ -136,7 +150,7 @@ enum lease_now model_lease_now(const struct lease_state *lease, struct doubt dou
         return NOW_AVAILABLE;
     if (lease->ends_to_ns == 0)
         return NOW_LEASED;
-    over = model_lease_doubtful(lease, from_ns, to_ns) ? doubt.late : from_ns >= lease->ends_to_ns;
+    over = is_over(lease->ends_from_ns, lease->ends_to_ns, doubt, from_ns, to_ns);
     if (lease->kind == LEASE_HELD)
         return over ? NOW_EXPIRED : NOW_LEASED;
     return over ? NOW_BROKEN : NOW_BREAKING;
@@ -389,6 +403,31 @@ static void create_container(struct run *run)
     change_container(run, 201);
 }
 
+/* rest: Delete-Container, "Remarks": for 30 seconds the name is being deleted. */
+static void delete_container(struct run *run)
+{
+    struct container_state *c = &run->out->container;
+
+    if (!check_use(run, &c->lease, true, true))
+        return;
+    *c = (struct container_state){ .exists = false,
+                                   .forgotten_from_ns = run->from_ns + 30 * SECOND_NS,
+                                   .forgotten_to_ns = run->to_ns + 30 * SECOND_NS };
+    run->out->stamp = NULL;
+    succeed(run, 202, true);
+}
+
+static void on_missing_container(struct run *run)
+{
+    struct container_state *c = &run->out->container;
+
+    if (run->ask->op != OP_DELETE_CONTAINER || c->forgotten_to_ns == 0 ||
+        is_over(c->forgotten_from_ns, c->forgotten_to_ns, run->doubt, run->from_ns, run->to_ns))
+        refuse(run, 404, "ContainerNotFound");
+    else if (check_use(run, &c->lease, true, true))
+        succeed(run, 202, false);
+}
+
 static void on_container(struct run *run)
 {
     struct container_state *c = &run->out->container;
@@ -399,7 +438,7 @@ static void on_container(struct run *run)
         return;
     }
     if (!c->exists) {
-        refuse(run, 404, "ContainerNotFound");
+        on_missing_container(run);
         return;
     }
     run->out->stamp = c->stamp;
@@ -413,11 +452,7 @@ static void on_container(struct run *run)
         return;
     }
     if (op == OP_DELETE_CONTAINER) {
-        if (check_use(run, &c->lease, true, true)) {
-            *c = (struct container_state){ .exists = false };
-            run->out->stamp = NULL;
-            succeed(run, 202, true);
-        }
+        delete_container(run);
         return;
     }
     if (!check_use(run, &c->lease, false, true))

@@ -62,6 +62,8 @@ struct container_state {
     struct stamp *stamp;
     unsigned metadata, access;
     struct lease_state lease;
+    /* When a second Delete Container stops to succeed: between these two. 0: it never did. */
+    uint64_t forgotten_from_ns, forgotten_to_ns;
 };
 
 struct model {
@@ -73,7 +75,7 @@ struct model {
 
 /* What leaves more than one answer possible. */
 struct doubt {
-    bool late;     /* a lease that may have ended has */
+    bool late;     /* a lease, or the end of a container, that may have ended has */
     bool tag_fits; /* an ETag that is not known is the one of the condition */
 };
 

@@ -19,6 +19,7 @@
  * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
  * Lease-Blob, Lease-Container; semantics 2.1 */
 #include "blob/blob_operations.h"
+#include "blob/container_deletion.h"
 #include "blob/container_operations.h"
 #include "blob/expire_blocks.h"
 #include "blob/rest/request.h"
@@ -146,7 +147,7 @@ static const struct operation operations[] = {
         container_subject, &set_container_acl_functions),
     ROW("Delete Container", DELETE, CONTAINER, "restype=container", NULL, WRITES, MAY("c", "d", "", "", CONTAINER_DELETE, PRIVATE), "2009-09-19",
         SU, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0,
-        container_subject, &delete_container_functions),
+        container_subject_deleted, &delete_container_functions),
     ROW("Lease Container", PUT, CONTAINER, "comp=lease&restype=container", "x-ms-lease-action=acquire", WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2012-02-12",
         SU, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0,
         container_subject, &lease_container_functions),
@@ -289,6 +290,7 @@ static const char *const levels[] = {
 
 static const struct later_kind later[] = {
     { LATER_EXPIRE_BLOCKS, expire_blocks },
+    { LATER_FORGET_DELETION, container_deletion_forget },
 };
 
 const struct service blob_service = {
