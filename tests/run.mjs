@@ -22,6 +22,8 @@ const { values: options, positionals: wanted } = parseArgs({
 const build = path.resolve(options.build);
 const work = mkdtempSync(path.join(tmpdir(), 'lagra-run-'));
 
+const LATE = { LAGRA_BINARY: path.join(build, 'tests/late/lagra-late') };
+
 // In this order, two at a time: the longest first.
 const SUITES = [
     { name: 'crash', command: ['crash/run.mjs', ...(options.soak ? ['--soak'] : [])] },
@@ -37,12 +39,17 @@ const SUITES = [
     // Again, with every decision made in the pool, as if nothing had been in memory.
     { name: 'waiting isolation', command: ['isolation/run.mjs'], env: { LAGRA_ALWAYS_WAIT: '1' } },
     { name: 'waiting replay', command: ['replay/replay.mjs'], shared: true, env: { LAGRA_ALWAYS_WAIT: '1' } },
+    // Again, on a store that answers late, out of order, and with conflicts (tests/late).
+    { name: 'late isolation', command: ['isolation/run.mjs'], env: LATE },
+    { name: 'late', command: ['late/run.mjs'], env: LATE },
+    { name: 'late clients', command: ['clients/run.mjs'], shared: true, env: LATE, soakOnly: true },
+    { name: 'late replay', command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },
     { name: 'limits', command: ['limits/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'sim', command: ['sim/run.mjs', '--build', build, ...(options.soak ? ['--soak'] : [])] },
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'disk', 'sim'];
+const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'disk', 'sim', 'late clients', 'late replay'];
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -95,7 +102,8 @@ async function inParallel(suites, env) {
     }));
 }
 
-const isWanted = ({ name }) => (wanted.length > 0 ? wanted.includes(name) : !options.soak || SOAK.includes(name));
+const isWanted = ({ name, soakOnly = false }) =>
+    (wanted.length > 0 ? wanted.includes(name) : options.soak ? SOAK.includes(name) : !soakOnly);
 const isThere = ({ name, command }) => {
     if (existsSync(path.join(HERE, command[0])))
         return true;
@@ -123,7 +131,7 @@ try {
         const kind = JSON.stringify(suite.env ?? {});
 
         if (!servers.has(kind))
-            servers.set(kind, await Server.start({ env: suite.env ?? {} }));
+            servers.set(kind, await Server.start({ env: suite.env ?? {}, binary: suite.env?.LAGRA_BINARY }));
         suite.env = { ...suite.env, LAGRA_TEST_URL: servers.get(kind).url };
     }
     await inParallel(suites, env);

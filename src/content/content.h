@@ -17,6 +17,10 @@
  * the partition, and content_collect() deletes it in steps of bounded size (content_backlog.c).
  *
  * The INNER record keys of a blob's partition that begin with c, k, K, n, q and r are this room's.
+ * What a body may have inline is asked of the store (store_limits()). A record of this room has at most
+ * that much of one body, and 48 KiB more; what one commit has grows with the number of blocks that it
+ * names, about 100 bytes and its id for each, and what lies inline.
+ *
  * All but the reader runs inside decide: it reads a snapshot, adds to changes, never waits for a
  * write. Stored data that makes no sense is STORE_CORRUPT, logged here; so is a map with a part
  * missing: STORE_NOT_FOUND is returned only where a line below says so. Every function that reads
@@ -27,8 +31,8 @@
 #include "base/errors.h"
 #include "store/store.h"
 
-#define CONTENT_INLINE_MAX (16u << 10)
-/* So small because 50,000 of them are in memory at once when a list of them is committed. */
+/* So small because 50,000 of them are in memory at once when a list of them is committed. An engine
+ * may ask for less. */
 #define BLOCK_INLINE_MAX   256u
 /* rest: Put-Block-List, "Remarks" */
 #define CONTENT_BLOCKS_MAX 50000u
@@ -63,7 +67,7 @@ struct content {
 /* Bytes that arrived with a request: in memory, or staged as pieces. */
 struct body {
     uint64_t length;
-    struct bytes inline_bytes;  /* when length is at most the inline limit */
+    struct bytes inline_bytes;  /* when length is at most store_limits().inline_bytes */
     const struct piece *pieces; /* else; in order */
     size_t piece_count;
     struct stage *stage; /* where they were staged; closed by the exchange */

@@ -24,7 +24,7 @@
  *      bounded step.
  *  (3) Two segments never end at the same offset: one that holds no byte yet is never ended,
  *      however many blocks of no bytes it has.
- *  (4) A content of one body of at most CONTENT_INLINE_MAX bytes is one segment.
+ *  (4) A content of one body of at most SEGMENT_ONLY_MAX bytes is one segment.
  *  (5) What is appended begins a segment: so each length that a content ever had is the end of one. */
 #ifndef LAGRA_CONTENT_SEGMENT_H
 #define LAGRA_CONTENT_SEGMENT_H
@@ -35,6 +35,7 @@
 #define SEGMENT_PREFIX_SIZE 9
 #define SEGMENT_WEIGHT_MAX  (16u << 10) /* bytes of its record, about */
 #define SEGMENT_PIECES_MAX  256u
+#define SEGMENT_ONLY_MAX    (16u << 10)
 
 /* Whose map a segment belongs to: the first byte of its key. */
 enum segment_owner { SEGMENT_OF_CONTENT = 'c', SEGMENT_OF_RUN = 'n' };
@@ -110,7 +111,7 @@ void segment_delete_last(struct changes *changes, const struct content *content)
 /* True when the last segment is the only one for certain (segment invariant 4). */
 static inline bool segment_is_only(const struct content *content)
 {
-    return content->block_count == 0 && content->length <= CONTENT_INLINE_MAX &&
+    return content->block_count == 0 && content->length <= SEGMENT_ONLY_MAX &&
            content->form == CONTENT_SEQUENCE && !content->is_appended;
 }
 

@@ -24,7 +24,6 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
     call->arena = arena;
     call->request_id = guid_new();
     call->version = bytes_from_string("");
-    call->inline_max = CONTENT_INLINE_MAX;
     call->wants_crc64 = true;
     call->problem = &work->problem;
     d->service = call->service;
@@ -94,6 +93,7 @@ static enum error check(struct work *work)
     d->level = row->level == LEVEL_ANY ? 0 : call->input.resource->level;
     work->parameters = arena_alloc(call->arena, row->functions->parameters_size);
     work->parameters->operation = row;
+    call->inline_max = store_limits(d->store).inline_bytes;
     if (call_header(call, "content-md5").ptr)
         call->wants_md5 = true;
     return row->functions->check(call, work->parameters);
@@ -199,6 +199,19 @@ enum error work_check(struct work *work)
     return or_wait(work, e);
 }
 
+/* A commit that the store would not take is refused before it is tried. */
+static enum error fits_commit(struct decision *d)
+{
+    uint64_t most = store_limits(d->store).commit_bytes;
+
+    if (changes_bytes(d->changes) <= most)
+        return OK;
+    return decision_fail(d, E_RequestBodyTooLarge,
+                         "The request changes more at once than the server's store takes: %llu "
+                         "bytes of records.",
+                         (unsigned long long)most);
+}
+
 enum error work_decide(struct work *work)
 {
     struct decision *d = &work->decision;
@@ -211,6 +224,8 @@ enum error work_decide(struct work *work)
     work->result = arena_alloc(d->arena, d->operation->functions->result_size);
     e = open_partition(work);
     e = e ? operation_missing(d, e) : operation_decide(d, work->parameters, work->result);
+    if (!e)
+        e = fits_commit(d);
     e = or_wait(work, e);
     if (e == DECIDE_BLOCKING)
         work->attempts--; /* nobody else was faster */

@@ -9,6 +9,7 @@
 
 struct changes {
     struct arena *arena;
+    uint64_t bytes; /* changes_bytes() */
     struct change *first;
     struct change **link; /* where the next change goes */
     struct change *first_index;
@@ -46,12 +47,18 @@ bool changes_empty(const struct changes *changes)
            changes->stamped.count == 0;
 }
 
+uint64_t changes_bytes(const struct changes *changes)
+{
+    return changes->bytes;
+}
+
 /* Adds a change at the end of a list. */
 static struct change *add_change(struct changes *changes, struct change ***link, struct bytes key)
 {
     struct change *change = arena_alloc(changes->arena, sizeof *change);
 
     change->key = arena_copy(changes->arena, key);
+    changes->bytes += key.len;
     **link = change;
     *link = &change->next;
     return change;
@@ -86,6 +93,7 @@ void changes_put(struct changes *changes, enum record_family family, struct byte
 
     change->family = family;
     change->value = record_value_encode(changes->arena, value, pieces, piece_count);
+    changes->bytes += change->value.len;
     add_references(changes, pieces, piece_count, 1);
 }
 
@@ -100,6 +108,7 @@ void changes_delete(struct changes *changes, enum record_family family, struct b
 void changes_index_put(struct changes *changes, struct bytes key, struct bytes value)
 {
     add_change(changes, &changes->index_link, key)->value = arena_copy(changes->arena, value);
+    changes->bytes += value.len;
 }
 
 void changes_index_delete(struct changes *changes, struct bytes key)

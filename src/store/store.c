@@ -41,7 +41,12 @@ bool store_healthy(struct store *store)
 
 struct store_limits store_limits(const struct store *store)
 {
-    return store->operations->limits(store);
+    struct store_limits limits = store->operations->limits(store);
+
+    assert(limits.inline_bytes > 0 &&
+           limits.record_bytes >= limits.inline_bytes + STORE_RECORD_BYTES_LEAST &&
+           limits.commit_bytes >= limits.record_bytes);
+    return limits;
 }
 
 enum store_result space_create(struct store *store, enum space_shape shape,

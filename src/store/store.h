@@ -132,12 +132,17 @@ unsigned store_descriptors(struct store *store);
  * may recover. Any thread. */
 bool store_healthy(struct store *store);
 
-/* What a caller may put into one record and one commit. */
+/* Every engine takes records of so many bytes beside what lies inline in them. */
+#define STORE_RECORD_BYTES_LEAST (64u << 10)
+
+/* What a caller may put into one record and one commit. Partitions' keys do not count. */
 struct store_limits {
     uint32_t
         inline_bytes; /* bytes of content up to this size lie better in a record than in a piece */
-    uint32_t record_bytes; /* most bytes of the key and the value of one record, together */
-    uint64_t commit_bytes; /* most bytes of all keys and values of one commit */
+    uint32_t record_bytes; /* most bytes of the key and the value of one record, together: at least
+                            * inline_bytes + STORE_RECORD_BYTES_LEAST */
+    uint64_t commit_bytes; /* most bytes of all keys and values of one commit (changes_bytes()): at
+                            * least record_bytes */
 };
 struct store_limits store_limits(const struct store *store);
 
@@ -219,6 +224,9 @@ struct changes *changes_new(struct arena *arena);
 /* Where the list lies: for values that are being made for it. */
 struct arena *changes_arena(const struct changes *changes);
 bool changes_empty(const struct changes *changes);
+/* Bytes of all keys and values, as store_limits() counts them; pieces count as their records name
+ * them. */
+uint64_t changes_bytes(const struct changes *changes);
 /* Writes a record. The pieces are what it refers to from now on; each counts one reference. */
 void changes_put(struct changes *changes, enum record_family family, struct bytes key,
                  struct bytes value, const struct piece *pieces, size_t piece_count);

@@ -57,7 +57,7 @@ export class Permutation {
 
     async #setup() {
         for (const action of this.#spec.setup) {
-            const text = await this.#text(this.#session('setup').perform(action));
+            const text = (await this.#text(this.#session('setup').perform(action))).replace(AGAIN, '');
             if (!/^(2\d\d|clock|collected)/.test(text))
                 throw new Error(`setup, line ${action.line}: ${text}`);
         }

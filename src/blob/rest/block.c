@@ -51,7 +51,8 @@ enum error put_block_check(struct call *call, struct put_block_parameters *p)
     e = blob_parse_sums(call, SUMS_OF_PART, &p->sums);
     if (e)
         return e;
-    call->inline_max = BLOCK_INLINE_MAX;
+    if (call->inline_max > BLOCK_INLINE_MAX)
+        call->inline_max = BLOCK_INLINE_MAX;
     return OK;
 }
 

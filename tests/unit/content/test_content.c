@@ -148,9 +148,8 @@ static void bodies(void **state)
         size_t length;
         uint32_t piece_length;
     } cases[] = {
-        { 1, 0 },         { 1024, 0 },          { CONTENT_INLINE_MAX, 0 },
-        { 1, 1 },         { 16385, 16385 },     { 65536, 65536 },
-        { 65537, 65537 }, { 9000000, 4194304 }, { 20000, 5 },
+        { 1, 0 },         { 1024, 0 },      { SEGMENT_ONLY_MAX, 0 }, { 1, 1 },     { 16385, 16385 },
+        { 65536, 65536 }, { 65537, 65537 }, { 9000000, 4194304 },    { 20000, 5 },
     };
     struct fixture *f = *state;
 

@@ -28,7 +28,7 @@ static enum store_result open_late(const char *folder, struct store **ret_store)
 
     (void)folder;
     inner = store_open_memory();
-    *ret_store = store_open_late(inner, (struct late_options){ 0 });
+    *ret_store = store_open_late(inner, (struct late_options){ .fetches = 30 });
     return STORE_OK;
 }
 

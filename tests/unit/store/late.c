@@ -6,13 +6,19 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/gate.h"
 #include "conformance.h"
 #include "store/store_private.h"
 
 #define SETTLE_US_MAX 1500
 
 /* What became of a sequence. Every snapshot, iterator and commit has one of its own. */
-enum outcome { PENDING, SETTLED, NEVER_WAS };
+enum outcome { HAPPENED, NEVER_WAS, UNKNOWN };
+
+struct sequence {
+    enum outcome outcome;
+    uint64_t inner; /* what all up to it saw or did in the inner store */
+};
 
 struct late_store {
     struct store base;
@@ -22,10 +28,10 @@ struct late_store {
     pthread_mutex_t mutex; /* all below under it */
     pthread_cond_t work;
     struct random random;
-    enum outcome *outcomes; /* by sequence */
-    uint64_t sequence;      /* the newest */
+    struct sequence *sequences;
+    uint64_t newest;
     uint64_t capacity;
-    uint64_t durable; /* all up to it are settled */
+    uint64_t settled; /* all up to it are */
     struct waiter *waiters;
     size_t waiter_count;
     bool stopping;
@@ -54,36 +60,36 @@ static struct late_snapshot *snapshot_of(struct snapshot *snapshot)
     return (struct late_snapshot *)(void *)snapshot;
 }
 
-static bool happens(struct late_store *late, unsigned of_a_hundred)
+static bool happens_of(struct late_store *late, unsigned times, unsigned of)
 {
     bool does;
 
     pthread_mutex_lock(&late->mutex);
-    does = random_below(&late->random, 100) < of_a_hundred;
+    does = random_below(&late->random, of) < times;
     pthread_mutex_unlock(&late->mutex);
     return does;
 }
 
-/* ---- sequences and how they settle ---- */
-
-/* Under the mutex. */
-static uint64_t add_sequence(struct late_store *late, enum outcome outcome)
+static bool happens(struct late_store *late, unsigned of_a_hundred)
 {
-    late->sequence++;
-    if (late->sequence >= late->capacity) {
-        late->capacity = 2 * late->sequence + 1000;
-        late->outcomes = xrealloc(late->outcomes, late->capacity * sizeof late->outcomes[0]);
-    }
-    late->outcomes[late->sequence] = outcome;
-    return late->sequence;
+    return happens_of(late, of_a_hundred, 100);
 }
 
-static uint64_t new_sequence(struct late_store *late, enum outcome outcome)
+/* ---- sequences and how they settle ---- */
+
+static uint64_t new_sequence(struct late_store *late, enum outcome outcome, uint64_t inner)
 {
     uint64_t sequence;
 
     pthread_mutex_lock(&late->mutex);
-    sequence = add_sequence(late, outcome);
+    sequence = ++late->newest;
+    if (sequence >= late->capacity) {
+        late->capacity = 2 * sequence + 1000;
+        late->sequences = xrealloc(late->sequences, late->capacity * sizeof late->sequences[0]);
+    }
+    if (sequence > 1 && late->sequences[sequence - 1].inner > inner)
+        inner = late->sequences[sequence - 1].inner;
+    late->sequences[sequence] = (struct sequence){ outcome, inner };
     pthread_mutex_unlock(&late->mutex);
     return sequence;
 }
@@ -99,8 +105,8 @@ static struct waiter *take_any(struct late_store *late)
     taken = *link;
     *link = taken->next;
     late->waiter_count--;
-    if (taken->sequence > late->durable)
-        late->durable = taken->sequence;
+    if (taken->sequence > late->settled)
+        late->settled = taken->sequence;
     return taken;
 }
 
@@ -130,37 +136,74 @@ static void *settle(void *argument)
     return NULL;
 }
 
+/* Will be woken a little later. */
+static void wake_late(struct late_store *late, struct waiter *waiter)
+{
+    pthread_mutex_lock(&late->mutex);
+    waiter->next = late->waiters;
+    late->waiters = waiter;
+    late->waiter_count++;
+    pthread_cond_signal(&late->work);
+    pthread_mutex_unlock(&late->mutex);
+}
+
+/* Waits in the inner store for a waiter of ours. */
+struct inner_wait {
+    struct waiter waiter; /* first */
+    struct late_store *late;
+    struct waiter *outer;
+};
+
+static void inner_is_durable(struct waiter *waiter)
+{
+    struct inner_wait *wait = (struct inner_wait *)(void *)waiter;
+
+    wake_late(wait->late, wait->outer);
+    free(wait);
+}
+
 static void late_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
 {
     struct late_store *late = late_of(store);
+    struct inner_wait *wait = NULL;
+    uint64_t inner = 0;
 
     waiter->sequence = sequence;
     pthread_mutex_lock(&late->mutex);
-    assert(sequence <= late->sequence);
-    if (sequence > late->durable) {
-        waiter->next = late->waiters;
-        late->waiters = waiter;
-        late->waiter_count++;
-        waiter = NULL;
-        pthread_cond_signal(&late->work);
+    assert(sequence <= late->newest);
+    if (sequence > late->settled) {
+        wait = xcalloc(1, sizeof *wait);
+        *wait = (struct inner_wait){ { .wake = inner_is_durable }, late, waiter };
+        inner = late->sequences[sequence].inner;
     }
     pthread_mutex_unlock(&late->mutex);
-    if (waiter)
+    if (wait)
+        store_wait_durable(late->inner, inner, &wait->waiter);
+    else
         waiter->wake(waiter);
 }
 
 static enum store_result late_settled(struct store *store, uint64_t sequence)
 {
+    static const enum store_result results[] = {
+        [HAPPENED] = STORE_OK,
+        [NEVER_WAS] = STORE_CONFLICT,
+        [UNKNOWN] = STORE_UNKNOWN,
+    };
     struct late_store *late = late_of(store);
-    enum store_result result = STORE_OK;
+    struct sequence found = { HAPPENED, 0 };
+    enum store_result result;
+    bool is_settled;
 
     pthread_mutex_lock(&late->mutex);
-    if (sequence > late->durable)
-        result = STORE_WAIT;
-    else if (sequence > 0 && late->outcomes[sequence] == NEVER_WAS)
-        result = STORE_CONFLICT;
+    is_settled = sequence <= late->settled;
+    if (sequence > 0)
+        found = late->sequences[sequence];
     pthread_mutex_unlock(&late->mutex);
-    return result;
+    if (!is_settled)
+        return STORE_WAIT;
+    result = store_settled(late->inner, found.inner);
+    return result ? result : results[found.outcome];
 }
 
 static bool late_is_durable(struct store *store, uint64_t sequence)
@@ -180,7 +223,7 @@ static struct snapshot *late_snapshot_open(struct store *store, struct partition
     snapshot->inner->is_owner = kind == SNAPSHOT_OWNER;
     snapshot->base = *snapshot->inner;
     snapshot->base.store = store;
-    snapshot->base.sequence = new_sequence(late, SETTLED);
+    snapshot->base.sequence = new_sequence(late, HAPPENED, snapshot->inner->sequence);
     return &snapshot->base;
 }
 
@@ -231,26 +274,53 @@ static enum store_result late_get(struct snapshot *base, struct bytes key, struc
 
 /* ---- commits ---- */
 
+/* What is to become of a commit. One whose syncer a test holds is looked at by others meanwhile. */
+static enum outcome choose_outcome(struct late_store *late)
+{
+#ifdef LAGRA_GATES
+    if (gate_syncer_held())
+        return HAPPENED;
+#endif
+    if (happens(late, late->options.lost_commits))
+        return NEVER_WAS;
+    return happens(late, late->options.unknown_commits) ? UNKNOWN : HAPPENED;
+}
+
+/* Callers keep to the limits that they were given. */
+static void check_limits(struct store_limits limits, const struct commit_part *parts, size_t count)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const struct change *change = parts[i].changes ? changes_first(parts[i].changes) : NULL;
+
+        bytes += parts[i].changes ? changes_bytes(parts[i].changes) : 0;
+        for (; change; change = change->next)
+            assert(change->key.len + change->value.len <= limits.record_bytes);
+    }
+    assert(bytes <= limits.commit_bytes);
+}
+
 static enum store_result late_commit(struct store *store, const struct commit_part *parts,
                                      size_t count, instant now, enum store_access access,
                                      uint64_t *ret_sequence)
 {
     struct late_store *late = late_of(store);
     struct commit_part inner[COMMIT_PARTS_MAX];
-    enum store_result result;
-    uint64_t sequence;
+    enum store_result result = STORE_OK;
+    enum outcome outcome;
+    uint64_t sequence = 0;
 
     if (access == STORE_NO_WAIT)
         return STORE_WAIT;
-    if (happens(late, late->options.lost_commits)) {
-        *ret_sequence = new_sequence(late, NEVER_WAS);
-        return STORE_OK;
-    }
+    outcome = choose_outcome(late);
+    check_limits(store_limits(store), parts, count);
     for (size_t i = 0; i < count; i++)
         inner[i] = (struct commit_part){ snapshot_of(parts[i].snapshot)->inner, parts[i].changes };
-    result = late->inner->operations->commit(late->inner, inner, count, now, access, &sequence);
+    if (outcome == HAPPENED || (outcome == UNKNOWN && happens(late, 50)))
+        result = late->inner->operations->commit(late->inner, inner, count, now, access, &sequence);
     if (!result)
-        *ret_sequence = new_sequence(late, SETTLED);
+        *ret_sequence = new_sequence(late, outcome, sequence);
     return result;
 }
 
@@ -283,10 +353,11 @@ static struct cursor *late_space_cursor(struct store *store, const struct guid *
                                         uint64_t *ret_sequence)
 {
     struct late_store *late = late_of(store);
-    struct cursor *inner = late->inner->operations->space_cursor(late->inner, space, end,
-                                                                 STORE_MAY_BLOCK, ret_sequence);
+    uint64_t sequence = 0;
+    struct cursor *inner =
+        late->inner->operations->space_cursor(late->inner, space, end, STORE_MAY_BLOCK, &sequence);
 
-    *ret_sequence = new_sequence(late, SETTLED);
+    *ret_sequence = new_sequence(late, HAPPENED, sequence);
     return wrap_cursor(store, inner, access, NULL);
 }
 
@@ -311,13 +382,18 @@ static enum store_result late_cursor_seek(struct cursor *base, struct bytes key)
                   : show(cursor, cursor->inner->store->operations->cursor_seek(cursor->inner, key));
 }
 
+/* Far less often than the first record: a scan of some thousand must end once. */
 static enum store_result late_cursor_next(struct cursor *base)
 {
     struct late_cursor *cursor = (struct late_cursor *)(void *)base;
-    enum store_result result = may_read(late_of(base->store), cursor->snapshot, cursor->access);
+    struct late_store *late = late_of(base->store);
+    bool is_held = cursor->snapshot && cursor->snapshot->is_held;
 
-    return result ? result
-                  : show(cursor, cursor->inner->store->operations->cursor_next(cursor->inner));
+    if (cursor->access == STORE_NO_WAIT)
+        return STORE_WAIT;
+    if (!is_held && happens_of(late, late->options.lost_reads, 100 * 1000))
+        return STORE_CONFLICT;
+    return show(cursor, cursor->inner->store->operations->cursor_next(cursor->inner));
 }
 
 static void late_cursor_close(struct cursor *base)
@@ -341,11 +417,12 @@ static enum store_result late_count(struct store *store, const struct guid *spac
 {
     struct late_store *late = late_of(store);
     enum store_result result;
+    uint64_t sequence = 0;
 
     if (access == STORE_NO_WAIT)
         return STORE_WAIT;
-    result = late->inner->operations->count(late->inner, space, key, access, ret_sum, ret_sequence);
-    *ret_sequence = new_sequence(late, SETTLED);
+    result = late->inner->operations->count(late->inner, space, key, access, ret_sum, &sequence);
+    *ret_sequence = new_sequence(late, HAPPENED, sequence);
     return result;
 }
 
@@ -359,7 +436,19 @@ static enum store_result late_space_create(struct store *store, enum space_shape
 
 static struct store_limits late_limits(const struct store *store)
 {
-    return store_limits(((const struct late_store *)(const void *)store)->inner);
+    const struct late_store *late = (const struct late_store *)(const void *)store;
+    struct store_limits limits = store_limits(late->inner), wanted = late->options.limits;
+
+    return (struct store_limits){
+        .inline_bytes = wanted.inline_bytes > 0 ? wanted.inline_bytes : limits.inline_bytes,
+        .record_bytes = wanted.record_bytes > 0 ? wanted.record_bytes : limits.record_bytes,
+        .commit_bytes = wanted.commit_bytes > 0 ? wanted.commit_bytes : limits.commit_bytes,
+    };
+}
+
+static unsigned late_descriptors(struct store *store)
+{
+    return store_descriptors(late_of(store)->inner);
 }
 
 static bool late_healthy(struct store *store)
@@ -377,15 +466,10 @@ static struct stage *late_stage_open(struct store *store, struct partition parti
 /* Now and then the bytes have to be fetched first. */
 static bool fetches(struct late_store *late, struct waiter *waiter)
 {
-    if (!waiter || !happens(late, 30))
+    if (!waiter || !happens(late, late->options.fetches))
         return false;
     waiter->sequence = 0;
-    pthread_mutex_lock(&late->mutex);
-    waiter->next = late->waiters;
-    late->waiters = waiter;
-    late->waiter_count++;
-    pthread_cond_signal(&late->work);
-    pthread_mutex_unlock(&late->mutex);
+    wake_late(late, waiter);
     return true;
 }
 
@@ -402,6 +486,8 @@ static enum store_result late_piece_check(struct store *store, const struct piec
                                           uint32_t offset, uint32_t length,
                                           struct piece_file *ret_file, struct waiter *waiter)
 {
+    if (fetches(late_of(store), waiter))
+        return STORE_WAIT;
     return piece_check(late_of(store)->inner, piece, offset, length, ret_file, waiter);
 }
 
@@ -422,13 +508,14 @@ static void late_close(struct store *store)
     pthread_mutex_destroy(&late->mutex);
     pthread_cond_destroy(&late->work);
     store_close(late->inner);
-    free(late->outcomes);
+    free(late->sequences);
     free(late);
 }
 
 static const struct store_operations late_operations = {
     .close = late_close,
     .healthy = late_healthy,
+    .descriptors = late_descriptors,
     .limits = late_limits,
     .space_create = late_space_create,
     .snapshot_open = late_snapshot_open,

@@ -1,15 +1,21 @@
 /* A store that is slow on purpose: a filter in front of another one that shows callers all that
  * store.h allows a remote engine. Under STORE_NO_WAIT everything answers STORE_WAIT; commits settle
- * late and out of order; and, when asked to, reads answer STORE_CONFLICT until the snapshot is held,
- * and some commits that were answered STORE_OK turn out never to have come to be. */
+ * late and out of order, never before they are durable in the inner store; and, when asked to, reads
+ * answer STORE_CONFLICT until the snapshot is held, some commits that were answered STORE_OK turn out
+ * never to have come to be, and of some the outcome cannot be learned.
+ *
+ * The unit tests put it before the store in memory; tests/late drives the whole server through it. */
 #ifndef LAGRA_TESTS_STORE_LATE_H
 #define LAGRA_TESTS_STORE_LATE_H
 
 #include "store/store.h"
 
 struct late_options {
-    unsigned lost_reads;   /* of a hundred reads before a hold, answered STORE_CONFLICT */
-    unsigned lost_commits; /* of a hundred commits, never applied: settled as STORE_CONFLICT */
+    unsigned lost_reads;        /* of a hundred reads before a hold, answered STORE_CONFLICT */
+    unsigned lost_commits;      /* of a hundred commits, never applied: settled as STORE_CONFLICT */
+    unsigned unknown_commits;   /* of a hundred: half of them applied, settled as STORE_UNKNOWN */
+    unsigned fetches;           /* of a hundred reads of pieces, answered STORE_WAIT first */
+    struct store_limits limits; /* where not 0: instead of the inner store's */
 };
 /* Takes the inner store over; store_close() closes both. */
 struct store *store_open_late(struct store *inner, struct late_options options);

@@ -23,8 +23,8 @@ static int setup(void **state)
 {
     struct world *world = xcalloc(1, sizeof *world);
 
-    world->store =
-        store_open_late(store_open_memory(), (struct late_options){ LOST_READS, LOST_COMMITS });
+    world->store = store_open_late(
+        store_open_memory(), (struct late_options){ LOST_READS, LOST_COMMITS, .fetches = 30 });
     world->space = guid_new();
     *state = world;
     return 0;
