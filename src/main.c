@@ -1,7 +1,6 @@
 /* Lagra: options -> rooms, signals, orderly stop. */
 #include <errno.h>
 #include <limits.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,8 +298,6 @@ static int serve(const struct options *options)
     run.server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
 #endif
     block_signals(&signals);
-    /* Few malloc arenas: threads are few, and memory given back early is what idles least. */
-    mallopt(M_ARENA_MAX, 4);
     run.descriptors = allow_many_files();
     started = open_accounts(&run) && read_certificate(&run) && open_store(&run) &&
               start_threads(&run) && fit_limits(&run) && start_listeners(&run);

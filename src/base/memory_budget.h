@@ -15,8 +15,5 @@ bool memory_budget_charge(size_t bytes);
 void memory_budget_release(size_t bytes);
 /* Whether more than half of it is held: then connections that hold memory and stall are cut sooner. */
 bool memory_budget_is_short(void);
-/* Returns free memory to the system if much of the budget was released since the last call. Takes
- * milliseconds: one thread, now and then. */
-void memory_budget_trim(void);
 
 #endif

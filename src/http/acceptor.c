@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/memory_budget.h"
 
 #define SWEEP_MS    250
 /* How soon to try again when there was no descriptor or no room for a connection. */
@@ -135,7 +134,6 @@ static void *acceptor_run(void *argument)
             accepted = accept_some(server);
         if (monotonic_ms() - swept >= SWEEP_MS) {
             connections_sweep(server);
-            memory_budget_trim();
             swept = monotonic_ms();
         }
     }
