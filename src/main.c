@@ -23,6 +23,8 @@
 #define OTHER_DESCRIPTORS  32u
 /* Reads of cold records that wait for the disk at the same time. */
 #define DECIDE_THREADS_MAX 16
+/* Sources that are read at the same time. */
+#define GATHER_THREADS_MAX 16
 
 static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
 #define SERVICES (sizeof services / sizeof services[0])
@@ -35,6 +37,7 @@ struct running {
     struct accounts *accounts;
     struct store *store;
     struct decide_pool *pool;
+    struct decide_pool *gather_pool;
     struct later_runner *later;
     char *cert;
     char *key;
@@ -125,7 +128,8 @@ static bool open_store(struct running *run)
 static bool start_threads(struct running *run)
 {
     run->pool = decide_pool_new(DECIDE_THREADS_MAX);
-    if (run->pool)
+    run->gather_pool = decide_pool_new(GATHER_THREADS_MAX);
+    if (run->pool && run->gather_pool)
         run->later = later_start(run->store, services, SERVICES);
     if (!run->later)
         fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
@@ -187,6 +191,7 @@ static bool start_listener(struct running *run, size_t i)
         .accounts = run->accounts,
         .options = &run->server_options,
         .pool = run->pool,
+        .gather_pool = run->gather_pool,
     };
     run->servers[i] = http_start(&where, &run->limits, &service_application, &problem);
     if (!run->servers[i]) {
@@ -271,6 +276,8 @@ static void stop(struct running *run)
     }
     if (run->pool)
         decide_pool_free(run->pool);
+    if (run->gather_pool)
+        decide_pool_free(run->gather_pool);
     if (run->later)
         later_stop(run->later);
     if (run->store)

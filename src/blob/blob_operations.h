@@ -6,6 +6,9 @@
 
 #include "blob/blob.h"
 
+/* What a request says of the source of its bytes: blob/rest/copy_source.h. */
+struct copy_source;
+
 /* ---- writing a whole blob ---- */
 
 /* Which sums of the body the answer holds. */
@@ -33,6 +36,20 @@ struct put_blob_result {
 OPERATION_DECLARE(put_blob);
 OPERATION_DECLARE_PARSE(put_blob);
 
+/* Put Blob From URL: as Put Blob, once the bytes of the source are there. */
+struct put_blob_from_url_parameters {
+    struct parameters base;
+    struct put_blob_parameters put;
+    bool copies_properties; /* those of the source are taken where the request has none */
+    struct copy_source *source;
+};
+struct put_blob_from_url_result {
+    struct result base;
+    struct put_blob_result put;
+};
+OPERATION_DECLARE(put_blob_from_url);
+OPERATION_DECLARE_GATHER(put_blob_from_url);
+
 /* ---- blocks ---- */
 
 struct put_block_parameters {
@@ -46,6 +63,19 @@ struct put_block_result {
 };
 OPERATION_DECLARE(put_block);
 OPERATION_DECLARE_PARSE(put_block);
+
+/* Put Block From URL: as Put Block, once the bytes of the source are there. */
+struct put_block_from_url_parameters {
+    struct parameters base;
+    struct put_block_parameters put;
+    struct copy_source *source;
+};
+struct put_block_from_url_result {
+    struct result base;
+    struct put_block_result put;
+};
+OPERATION_DECLARE(put_block_from_url);
+OPERATION_DECLARE_GATHER(put_block_from_url);
 
 enum block_source { BLOCK_COMMITTED, BLOCK_UNCOMMITTED, BLOCK_LATEST, BLOCK_SOURCES };
 

@@ -1,4 +1,5 @@
-/* Put Blob: creates a block blob, or replaces one, from the bytes of one request. rest: Put-Blob */
+/* Put Blob: creates a block blob, or replaces one, from the bytes of one request.
+ * rest: Put-Blob. Put Blob From URL: from bytes that were gathered. */
 #include "blob/create_blob.h"
 
 /* The blob's MD5 is computed and stored. */
@@ -18,4 +19,12 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
     r->etag = blob.etag;
     r->modified = blob.modified;
     return create_blob_commit(d, &blob, NULL);
+}
+
+/* rest: Put-Blob-From-URL */
+enum error put_blob_from_url_decide(struct decision *d,
+                                    const struct put_blob_from_url_parameters *p,
+                                    struct put_blob_from_url_result *r)
+{
+    return put_blob_decide(d, &p->put, &r->put);
 }

@@ -2,6 +2,7 @@
  * commit. Nothing here suspends: what is not in memory is either waited for on this thread or reported
  * to the caller, by the decision's access. */
 #include "service/service_private.h"
+#include "service/gather.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -110,6 +111,22 @@ enum error work_find(struct work *work)
 
 /* ---- the body ---- */
 
+enum error work_gather(struct work *work, struct stage **stage)
+{
+    struct gathering gathering = {
+        .endpoint = work->endpoint,
+        .call = &work->call,
+        .decision = &work->decision,
+        .partition = work->partition,
+        .stage = stage,
+        .seen = &work->gathered_seen,
+    };
+    enum error e = work->call.operation->functions->gather(&gathering, work->parameters);
+
+    decision_saw(&work->decision, work->gathered_seen);
+    return e;
+}
+
 /* What is wrong with the body is kept until decide has looked at what comes before it: existence,
  * lease, conditions (decision: 2). */
 void work_parse(struct work *work)
@@ -169,7 +186,7 @@ static void begin_attempt(struct work *work)
     d->subject = (struct subject){ .exists = false };
     d->lease = (struct lease){ .kind = 0 };
     d->state = NULL;
-    d->seen = 0;
+    d->seen = work->gathered_seen;
     work->error = OK;
     work->problem = (struct problem){ .detail = NULL };
     d->changes = changes_new(d->arena);

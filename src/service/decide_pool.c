@@ -95,6 +95,16 @@ void decide_pool_free(struct decide_pool *pool)
     free(pool);
 }
 
+unsigned decide_pool_waiting(struct decide_pool *pool)
+{
+    unsigned queued;
+
+    lock_take(&pool->lock);
+    queued = pool->queued;
+    lock_give(&pool->lock);
+    return queued;
+}
+
 void decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
 {
     lock_take(&pool->lock);

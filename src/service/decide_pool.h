@@ -20,6 +20,8 @@ struct decide_pool *decide_pool_new(unsigned threads_max);
 /* Waits until all jobs have run; none may be submitted any more. Main thread, after the servers have
  * stopped and before the store is closed. */
 void decide_pool_free(struct decide_pool *pool);
+/* How many jobs no thread has taken yet. Any thread. */
+unsigned decide_pool_waiting(struct decide_pool *pool);
 /* Jobs run in the order they were submitted. Any thread. */
 void decide_pool_submit(struct decide_pool *pool, struct pool_job *job);
 

@@ -104,13 +104,17 @@ static inline bool decision_is_unfinished(enum error e)
 struct call;
 struct answer;
 
-/* OP_check, OP_decide and OP_answer; one that also looks at the body has OP_parse. */
+/* OP_check, OP_decide and OP_answer; one that also looks at the body has OP_parse,
+ * one that gets bytes from elsewhere OP_gather. */
 #define OPERATION_DECLARE(op)                                                                      \
     enum error op##_check(struct call *call, struct op##_parameters *parameters);                  \
     enum error op##_decide(struct decision *d, const struct op##_parameters *parameters,           \
                            struct op##_result *result);                                            \
     void op##_answer(struct answer *a, const struct op##_parameters *parameters,                   \
                      const struct op##_result *result)
+struct gathering;
+#define OPERATION_DECLARE_GATHER(op)                                                               \
+    enum error op##_gather(struct gathering *g, struct op##_parameters *parameters)
 #define OPERATION_DECLARE_PARSE(op)                                                                \
     enum error op##_parse(struct call *call, struct op##_parameters *parameters)
 

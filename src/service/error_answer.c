@@ -12,6 +12,30 @@
     "00000000-0000-0000-0000-000000000000/oauth2/authorize "                                       \
     "resource_id=https://storage.azure.com"
 
+/* A source's own status is passed on. decision: 52 */
+static int status_of(enum error e, const struct problem *problem)
+{
+    bool of_source = e == E_CannotVerifyCopySource && problem->source_status != 0;
+
+    return of_source ? problem->source_status : error_status(e);
+}
+
+static struct bytes message_of(enum error e, const struct problem *problem)
+{
+    return e == E_CannotVerifyCopySource && problem->source_message.ptr
+               ? problem->source_message
+               : bytes_from_string(error_message(e));
+}
+
+static void source_xml(struct text *out, const struct problem *problem)
+{
+    xml_element_u64(out, "CopySourceStatusCode", (uint64_t)problem->source_status);
+    if (problem->source_code.ptr)
+        xml_element(out, "CopySourceErrorCode", problem->source_code);
+    if (problem->source_message.ptr)
+        xml_element(out, "CopySourceErrorMessage", problem->source_message);
+}
+
 static void error_xml(struct answer *a, enum error e, const struct problem *problem)
 {
     char id[GUID_TEXT_SIZE], time[INSTANT_ISO_SIZE];
@@ -24,7 +48,7 @@ static void error_xml(struct answer *a, enum error e, const struct problem *prob
     xml_open(&out, "Error");
     xml_element_string(&out, "Code", error_code(e));
     xml_open(&out, "Message");
-    xml_escape(&out, bytes_from_string(error_message(e)));
+    xml_escape(&out, message_of(e, problem));
     text_printf(&out, "\nRequestId:%s\nTime:%s", id, time);
     xml_close(&out, "Message");
     for (size_t i = 0; i < problem->field_count; i++)
@@ -33,8 +57,10 @@ static void error_xml(struct answer *a, enum error e, const struct problem *prob
         xml_element_string(&out,
                            e == E_AuthenticationFailed ? "AuthenticationErrorDetail" : "Reason",
                            problem->detail);
+    if (problem->source_status != 0)
+        source_xml(&out, problem);
     xml_close(&out, "Error");
-    answer_xml(a, error_status(e), &out);
+    answer_xml(a, status_of(e, problem), &out);
 }
 
 void answer_error(struct answer *a, enum error e, const struct problem *problem)
@@ -49,11 +75,15 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
     if (e == E_InvalidRange)
         answer_header(a, "Content-Range",
                       arena_printf(a->arena, "bytes */%" PRIu64, problem->length));
-    if (error_status(e) == 304 || a->call->request->method == METHOD_HEAD)
-        answer_status(a, error_status(e)); /* headers alone, as recorded */
+    if (status_of(e, problem) == 304 || a->call->request->method == METHOD_HEAD)
+        answer_status(a, status_of(e, problem)); /* headers alone, as recorded */
     else
         error_xml(a, e, problem);
     answer_string(a, "x-ms-error-code", error_code(e));
+    if (problem->source_status != 0)
+        answer_u64(a, "x-ms-copy-source-status-code", (uint64_t)problem->source_status);
+    if (problem->source_status != 0 && problem->source_code.ptr)
+        answer_header(a, "x-ms-copy-source-error-code", problem->source_code);
     if (e == E_NoAuthenticationInformation)
         answer_string(a, "WWW-Authenticate", CHALLENGE);
 }

@@ -2,7 +2,7 @@
  *
  *   head   route -> authenticate -> find the operation -> check -> early check -> want the body
  *   body   intake
- *   end    finish body -> decide -> commit (or decide again) -> durable -> answer -> body -> respond
+ *   end    finish body (-> gather) -> decide -> commit (or decide again) -> durable -> answer -> body -> respond
  *
  * The words of `end` are the states of struct flow. A state that has to wait for a disk suspends the
  * exchange and is entered again when it is woken, so no worker ever waits. An error at any place goes
@@ -51,6 +51,42 @@ static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
     return next;
 }
 
+/* ---- POOLED: a step that may wait for a disk, on a thread of the pool ---- */
+
+static void run_pooled(struct pool_job *job)
+{
+    struct flow *flow = (struct flow *)(void *)((char *)job - offsetof(struct flow, job));
+
+    assert(flow->magic == FLOW_MAGIC);
+    flow->work.decision.access = STORE_MAY_BLOCK;
+    flow->pooled_next = flow->pooled(flow);
+    flow->work.decision.access = STORE_NO_WAIT;
+    flow->pause.waiter.wake(&flow->pause.waiter); /* the worker has it now: touch nothing after */
+}
+
+/* Everything that belongs to the exchange is the pool's until it is woken. */
+static void run_in(struct flow *flow, struct decide_pool *pool,
+                   enum state (*step)(struct flow *flow))
+{
+    flow->pooled = step;
+    flow->job.run = run_pooled;
+    pause_arm(&flow->pause);
+    decide_pool_submit(pool, &flow->job);
+    pause_wait(&flow->pause);
+}
+
+void flow_run_in_pool(struct flow *flow, enum state (*step)(struct flow *flow))
+{
+    run_in(flow, flow->work.endpoint->pool, step);
+}
+
+enum state flow_to_pool(struct flow *flow, enum state (*step)(struct flow *flow))
+{
+    flow->state = POOLED;
+    flow_run_in_pool(flow, step);
+    return WAITING;
+}
+
 /* ---- FINISH_BODY: all of the body has come; it becomes durable before it is decided ---- */
 
 /* Larger bodies are parsed in the pool: a list of 50,000 blocks takes longer than others may wait for
@@ -61,6 +97,24 @@ static enum state parse(struct flow *flow)
 {
     work_parse(&flow->work);
     return PARSED;
+}
+
+/* So many requests may wait for a thread that gathers; one more is answered ServerBusy. */
+#define GATHERS_WAITING_MAX 256
+
+static struct decide_pool *gather_pool(const struct flow *flow)
+{
+    const struct endpoint *endpoint = flow->work.endpoint;
+
+    return endpoint->gather_pool ? endpoint->gather_pool : endpoint->pool;
+}
+
+/* On a thread that may wait for long. */
+static enum state gather(struct flow *flow)
+{
+    enum error e = work_gather(&flow->work, &flow->intake.stage);
+
+    return e ? refuse(flow, e) : parse(flow);
 }
 
 static enum state finish_body(struct flow *flow)
@@ -77,40 +131,17 @@ static enum state finish_body(struct flow *flow)
     e = intake_check_sums(flow);
     if (e)
         return refuse(flow, e);
+    if (flow->work.call.operation->functions->gather) {
+        if (decide_pool_waiting(gather_pool(flow)) >= GATHERS_WAITING_MAX)
+            return refuse(flow, E_ServerBusy);
+        flow->state = POOLED;
+        run_in(flow, gather_pool(flow), gather);
+        return WAITING;
+    }
     if (flow->work.call.operation->functions->parse &&
         flow->work.call.input.body.length > PARSED_BY_WORKER_MAX)
         return flow_to_pool(flow, parse);
     return parse(flow);
-}
-
-/* ---- POOLED: a step that may wait for a disk, on a thread of the pool ---- */
-
-static void run_pooled(struct pool_job *job)
-{
-    struct flow *flow = (struct flow *)(void *)((char *)job - offsetof(struct flow, job));
-
-    assert(flow->magic == FLOW_MAGIC);
-    flow->work.decision.access = STORE_MAY_BLOCK;
-    flow->pooled_next = flow->pooled(flow);
-    flow->work.decision.access = STORE_NO_WAIT;
-    flow->pause.waiter.wake(&flow->pause.waiter); /* the worker has it now: touch nothing after */
-}
-
-/* Everything that belongs to the exchange is the pool's until it is woken. */
-void flow_run_in_pool(struct flow *flow, enum state (*step)(struct flow *flow))
-{
-    flow->pooled = step;
-    flow->job.run = run_pooled;
-    pause_arm(&flow->pause);
-    decide_pool_submit(flow->work.endpoint->pool, &flow->job);
-    pause_wait(&flow->pause);
-}
-
-enum state flow_to_pool(struct flow *flow, enum state (*step)(struct flow *flow))
-{
-    flow->state = POOLED;
-    flow_run_in_pool(flow, step);
-    return WAITING;
 }
 
 /* ---- DECIDE, COMMIT ---- */
@@ -340,7 +371,8 @@ static enum state admit(struct flow *flow)
         e = work_find(&flow->work);
     if (e)
         return refuse(flow, e);
-    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr)
+    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&
+        !call->operation->functions->gather)
         return WANT_BODY;
     return EARLY_CHECK;
 }

@@ -162,24 +162,38 @@ static bool level_fits(const struct operation *row, const struct call *call)
     return row->level == LEVEL_ANY || row->level == call->input.resource->level;
 }
 
-/* The header that a row's variant ("header" or "header=value") is about, as sent. */
-static struct bytes variant_given(const struct operation *row, const struct call *call,
-                                  struct bytes *ret_wanted)
+/* The header that a part of a row's variant ("header" or "header=value") is about, as sent. */
+static struct bytes part_given(struct bytes part, const struct call *call, struct bytes *ret_wanted)
 {
     struct bytes name;
 
-    bytes_cut(bytes_from_string(row->variant), '=', &name, ret_wanted);
+    bytes_cut(part, '=', &name, ret_wanted);
     return call_header(call, arena_string(call->arena, name));
+}
+
+/* The same of the first part. */
+static struct bytes variant_given(const struct operation *row, const struct call *call,
+                                  struct bytes *ret_wanted)
+{
+    struct bytes first, rest;
+
+    bytes_cut(bytes_from_string(row->variant), '&', &first, &rest);
+    return part_given(first, call, ret_wanted);
 }
 
 static bool variant_fits(const struct operation *row, const struct call *call)
 {
-    struct bytes given, wanted;
+    struct bytes rest = bytes_from_string(row->variant);
 
-    if (!row->variant)
-        return true;
-    given = variant_given(row, call, &wanted);
-    return given.ptr && (!wanted.ptr || bytes_equal_nocase(given, wanted));
+    while (rest.len > 0) {
+        struct bytes part, wanted, given;
+
+        bytes_cut(rest, '&', &part, &rest);
+        given = part_given(part, call, &wanted);
+        if (!given.ptr || (wanted.ptr && !bytes_equal_nocase(given, wanted)))
+            return false;
+    }
+    return true;
 }
 
 /* Names the parameter that no row of this level has: restype where a row has this comp, else comp.

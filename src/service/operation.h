@@ -1,10 +1,11 @@
 /* The operation table's row, and the one reader of it.
  *
  * A service is a table of rows; everything generic (routing, permission, which conditions are
- * accepted, lease rule, ETag, body) is a column. What is particular to an operation OP are four
+ * accepted, lease rule, ETag, body) is a column. What is particular to an operation OP are some
  * functions over types of its own (service/decision.h):
  *
  *   OP_check(call, parameters)            the head of the request, before its body, into parameters
+ *   OP_gather(gathering, parameters)      gets what the request names elsewhere; may wait; few have it
  *   OP_parse(call, parameters)            the body, once, when all of it is there (XML..); few have it
  *   OP_decide(decision, parameters, result)   pure; again on a newer state if another writer was faster
  *   OP_answer(answer, parameters, result)     the result as status, headers and body
@@ -48,10 +49,14 @@ enum body_rule {
  * Pure. */
 typedef enum error subject_fn(struct decision *d);
 
-/* Four functions that fit together: made by OPERATION(), never by hand. */
+struct gathering;
+
+/* Functions that fit together: made by OPERATION(), never by hand. */
 struct operation_functions {
     size_t parameters_size, result_size;
     enum error (*check)(struct call *call, struct parameters *parameters);
+    /* NULL: nothing is gathered */
+    enum error (*gather)(struct gathering *g, struct parameters *parameters);
     enum error (*parse)(struct call *call, struct parameters *parameters); /* NULL: no body */
     enum error (*decide)(struct decision *d, const struct parameters *parameters,
                          struct result *result);
@@ -79,11 +84,12 @@ struct operation_functions {
         op##_answer(a, (const struct op##_parameters *)(const void *)parameters,                   \
                     (const struct op##_result *)(const void *)result);                             \
     }
-#define OPERATION_FUNCTIONS_(op, parse_)                                                           \
+#define OPERATION_FUNCTIONS_(op, gather_, parse_)                                                  \
     static const struct operation_functions op##_functions = {                                     \
         .parameters_size = sizeof(struct op##_parameters),                                         \
         .result_size = sizeof(struct op##_result),                                                 \
         .check = op##_check_any,                                                                   \
+        .gather = gather_,                                                                         \
         .parse = parse_,                                                                           \
         .decide = op##_decide_any,                                                                 \
         .answer = op##_answer_any,                                                                 \
@@ -91,7 +97,7 @@ struct operation_functions {
 /* An operation whose request has no body, or one that nobody parses. */
 #define OPERATION(op)                                                                              \
     OPERATION_ADAPTERS_(op)                                                                        \
-    OPERATION_FUNCTIONS_(op, NULL)
+    OPERATION_FUNCTIONS_(op, NULL, NULL)
 /* One with OP_parse. */
 #define OPERATION_WITH_PARSE(op)                                                                   \
     OPERATION_ADAPTERS_(op)                                                                        \
@@ -99,7 +105,15 @@ struct operation_functions {
     {                                                                                              \
         return op##_parse(call, (struct op##_parameters *)(void *)parameters);                     \
     }                                                                                              \
-    OPERATION_FUNCTIONS_(op, op##_parse_any)
+    OPERATION_FUNCTIONS_(op, NULL, op##_parse_any)
+/* One with OP_gather. */
+#define OPERATION_WITH_GATHER(op)                                                                  \
+    OPERATION_ADAPTERS_(op)                                                                        \
+    static enum error op##_gather_any(struct gathering *g, struct parameters *parameters)          \
+    {                                                                                              \
+        return op##_gather(g, (struct op##_parameters *)(void *)parameters);                       \
+    }                                                                                              \
+    OPERATION_FUNCTIONS_(op, op##_gather_any, NULL)
 
 struct operation {
     const char *name; /* as the REST reference's page has it */
@@ -108,7 +122,7 @@ struct operation {
     /* "comp=metadata&restype=container": exactly these comp/restype; "": none */
     const char *selector;
     /* The header that picks the row: "x-ms-blob-type=BlockBlob"; "x-ms-copy-source": with any
-     * value; NULL: none */
+     * value; several of them with '&' between; NULL: none */
     const char *variant;
     struct rights rights;
     const char *since;   /* earliest x-ms-version */

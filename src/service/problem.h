@@ -16,6 +16,10 @@ struct problem {
         struct bytes value;
     } fields[PROBLEM_FIELDS_MAX];
     size_t field_count;
+    /* E_CannotVerifyCopySource: what the source answered. 0: nothing is known of it. */
+    int source_status;
+    struct bytes source_code;    /* ptr NULL: none */
+    struct bytes source_message; /* ptr NULL: that of the code */
     /* E_InvalidRange: how long the resource is that the range does not touch. */
     uint64_t length;
 };

@@ -22,6 +22,7 @@ struct endpoint {
     const struct accounts *accounts;
     const struct server_options *options;
     struct decide_pool *pool;
+    struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
 };
 
 extern const struct http_application service_application;

@@ -20,8 +20,9 @@ struct work {
     struct partition partition; /* of the decision: by the early check, then by each attempt */
     struct arena_mark attempt;  /* where attempts begin: rewound for each */
     unsigned attempts;
-    struct result *result; /* of the newest attempt */
-    enum error error;      /* what it ended in instead; OK: nothing */
+    uint64_t gathered_seen; /* newest sequence of what was gathered */
+    struct result *result;  /* of the newest attempt */
+    enum error error;       /* what it ended in instead; OK: nothing */
     struct answer answer;
 };
 
@@ -30,6 +31,9 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
                const struct request *request, struct response *response);
 /* Once it is routed and known who asks: finds the operation and lets it check the head. */
 enum error work_find(struct work *work);
+/* Once the body of the request itself has come: lets the operation get what it names elsewhere. Thread
+ * that may block. stage: where it is staged; to be closed by the caller, whatever is returned */
+enum error work_gather(struct work *work, struct stage **stage);
 /* Once all of the body has come: lets the operation parse it. What is wrong with it is kept until
  * decide has looked at what comes before: existence, lease, conditions (decision: 2). */
 void work_parse(struct work *work);

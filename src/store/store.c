@@ -195,10 +195,21 @@ void stage_want_md5(struct stage *stage)
     md5_stream_init(&stage->md5);
 }
 
+void stage_cut(struct stage *stage, uint64_t bytes)
+{
+    assert(bytes > 0 && stage->cut <= stage->taken);
+    stage->cut_begin = stage->taken;
+    stage->cut = stage->taken + bytes;
+}
+
 enum store_result stage_write(struct stage *stage, struct bytes data, struct waiter *waiter,
                               size_t *ret_taken)
 {
-    return stage->store->operations->stage_write(stage, data, waiter, ret_taken);
+    enum store_result result =
+        stage->store->operations->stage_write(stage, data, waiter, ret_taken);
+
+    stage->taken += *ret_taken;
+    return result;
 }
 
 enum store_result stage_finish(struct stage *stage, struct waiter *waiter)

@@ -419,6 +419,9 @@ struct stage *stage_open(struct store *store, struct partition partition, uint64
 /* Before the first stage_write(): the MD5 of all bytes will be asked for. It is computed on the way,
  * by a thread of the store, together with those of other stages (base/md5.h). */
 void stage_want_md5(struct stage *stage);
+/* A piece ends when `bytes` more (1 or more) have been written, so that what follows can be referred to
+ * alone. Again once they have been. Where a block ends, in a copy of blocks. */
+void stage_cut(struct stage *stage, uint64_t bytes);
 /* Takes some bytes (*ret_taken may be less than given, also 0).
  * returns STORE_OK    all taken
  *         STORE_WAIT  buffers are full: waiter will be woken; call again with the rest

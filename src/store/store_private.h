@@ -44,6 +44,9 @@ struct stage {
     struct store *store;
     bool wants_md5;        /* immutable once bytes have been written */
     struct md5_stream md5; /* of the hasher, until stage_finish() returns STORE_OK */
+    uint64_t taken;        /* bytes that stage_write() has taken, by calls that have returned */
+    uint64_t cut_begin;    /* a piece begins after so many bytes, where the stage was cut last .. */
+    uint64_t cut;          /* .. and ends after so many; not above `taken`: anywhere */
 };
 
 enum snapshot_kind { SNAPSHOT_PLAIN, SNAPSHOT_OWNER };

@@ -1,11 +1,13 @@
-/* Put Block as a request and as an answer. rest: Put-Block */
-#include "blob/rest/request.h"
+/* Put Block and Put Block From URL as requests and answers. rest: Put-Block, Put-Block-From-URL */
+#include "blob/rest/copy_source.h"
 
 #include "base/encode.h"
 
+#define PUT_BLOCK_MAX (UINT64_C(4000) << 20)
+
 /* The most bytes of one block, by version; the row holds the first. semantics 10.1 */
 static const struct size_limit limits[] = {
-    { "2019-12-12", UINT64_C(4000) << 20 },
+    { "2019-12-12", PUT_BLOCK_MAX },
     { "2016-05-31", UINT64_C(100) << 20 },
     { "", UINT64_C(4) << 20 },
 };
@@ -75,4 +77,43 @@ void put_block_answer(struct answer *a, const struct put_block_parameters *p,
     answer_status(a, 201);
     blob_answer_sums(a, &p->sums);
     blob_answer_encrypted(a);
+}
+
+/* ---- Put Block From URL ---- */
+
+enum error put_block_from_url_check(struct call *call, struct put_block_from_url_parameters *p)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_COPY);
+
+    p->source = arena_alloc(call->arena, sizeof *p->source);
+    if (!e)
+        e = parse_id(call, &p->put);
+    if (!e)
+        e = copy_source_check(call, SOURCE_READ, p->source);
+    if (e)
+        return e;
+    p->put.sums = source_sums(call, p->source);
+    call->inline_max = BLOCK_INLINE_MAX;
+    return OK;
+}
+
+enum error put_block_from_url_gather(struct gathering *g, struct put_block_from_url_parameters *p)
+{
+    struct open_source source;
+    enum error e = source_open(g, p->source, &source);
+
+    if (!e)
+        e = blob_check_size(g->call, limits, source.length);
+    if (!e)
+        e = source_gather(g, p->source, &source, PUT_BLOCK_MAX, NULL);
+    source_close(&source);
+    if (!e && g->call->input.body.length == 0)
+        e = call_fail_header(g->call, E_InvalidHeaderValue, "x-ms-copy-source", p->source->text);
+    return e;
+}
+
+void put_block_from_url_answer(struct answer *a, const struct put_block_from_url_parameters *p,
+                               const struct put_block_from_url_result *r)
+{
+    put_block_answer(a, &p->put, &r->put);
 }

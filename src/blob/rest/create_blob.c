@@ -3,8 +3,6 @@
 
 #include "service/metadata.h"
 
-#define CONTENT_TYPE_DEFAULT "application/octet-stream"
-
 enum error create_blob_check(struct call *call, enum standard_headers standard,
                              enum body_sums_rule rule, struct create_blob *ret_given)
 {

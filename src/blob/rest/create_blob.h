@@ -4,6 +4,8 @@
 
 #include "blob/rest/request.h"
 
+#define CONTENT_TYPE_DEFAULT "application/octet-stream"
+
 enum error create_blob_check(struct call *call, enum standard_headers standard,
                              enum body_sums_rule rule, struct create_blob *ret_given);
 /* 201 with ETag, Last-Modified and the sums of the body. */

@@ -3,8 +3,8 @@
  *
  *   methods     bits; GH: GET and HEAD
  *   selector    the comp and restype that the request has, no more and no fewer
- *   variant     a header, or header=value, that picks the row among those of one selector; the
- *               first row that fits is taken
+ *   variant     a header, or header=value, or several with '&', that picks the row among those of
+ *               one selector; the first row that fits is taken
  *   effect      READS, WRITES
  *   MAY         who may, by what he presents
  *   conditions  which conditional headers are accepted: HTTP4 the four of HTTP, S
@@ -96,6 +96,8 @@ OPERATION_WITH_PARSE(put_blob);
 OPERATION_WITH_PARSE(put_block);
 OPERATION_WITH_PARSE(put_block_list);
 OPERATION(get_block_list);
+OPERATION_WITH_GATHER(put_blob_from_url);
+OPERATION_WITH_GATHER(put_block_from_url);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -235,6 +237,9 @@ static const struct operation operations[] = {
 
     /* ---- PUT of a whole blob: copies, then the types; the last row's header is the one that every
      * request needs ---- */
+    ROW("Put Blob From URL", PUT, BLOB, "", "x-ms-copy-source&x-ms-blob-type=BlockBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2020-04-08",
+        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
+        blob_subject_optional, &put_blob_from_url_functions),
     ROW("Copy Blob From URL", PUT, BLOB, "", "x-ms-requires-sync=true", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2018-03-28",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
     ROW("Copy Blob", PUT, BLOB, "", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2009-09-19",
@@ -251,7 +256,8 @@ static const struct operation operations[] = {
 
     /* ---- block blobs ---- */
     ROW("Put Block From URL", PUT, BLOB, "comp=block", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-03-28",
-        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 201, 0,
+        blob_subject_optional, &put_block_from_url_functions),
     ROW("Put Block", PUT, BLOB, "comp=block", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         NO_IF, WRITE, WHEN_LEASED, NONE, STAGED, PUT_BLOCK_MAX, 201, 0,
         blob_subject_optional, &put_block_functions),

@@ -1,9 +1,13 @@
-/* Put Blob as a request and as an answer. rest: Put-Blob */
+/* Put Blob and Put Blob From URL as requests and answers. rest: Put-Blob, Put-Blob-From-URL */
+#include "blob/rest/copy_source.h"
 #include "blob/rest/create_blob.h"
+#include "service/metadata.h"
+
+#define PUT_BLOB_MAX (UINT64_C(5000) << 20)
 
 /* The most bytes of one Put Blob, by version; the row holds the first. rest: Put-Blob "Remarks" */
 static const struct size_limit limits[] = {
-    { "2019-12-12", UINT64_C(5000) << 20 },
+    { "2019-12-12", PUT_BLOB_MAX },
     { "2016-05-31", UINT64_C(256) << 20 },
     { "", UINT64_C(64) << 20 },
 };
@@ -39,4 +43,81 @@ void put_blob_answer(struct answer *a, const struct put_blob_parameters *p,
                      const struct put_blob_result *r)
 {
     create_blob_answer(a, &p->create, r->etag, r->modified);
+}
+
+/* ---- Put Blob From URL ---- */
+
+static enum error read_copies_properties(struct call *call, bool *ret_copies)
+{
+    static const char name[] = "x-ms-copy-source-blob-properties";
+    struct bytes value = call_header(call, name);
+
+    *ret_copies = !bytes_is_nocase(value, "false");
+    if (value.ptr && *ret_copies && !bytes_is_nocase(value, "true"))
+        return call_fail_header(call, E_InvalidHeaderValue, name, value);
+    return OK;
+}
+
+enum error put_blob_from_url_check(struct call *call, struct put_blob_from_url_parameters *p)
+{
+    struct create_blob *create = &p->put.create;
+    enum error e = blob_refuse_unbuilt(call, REQUEST_COPY);
+
+    p->source = arena_alloc(call->arena, sizeof *p->source);
+    if (!e)
+        e = blob_parse_http_properties(call, STANDARD_IGNORED, &create->http);
+    if (!e)
+        e = blob_parse_tier(call, &create->tier);
+    if (!e)
+        e = metadata_from_headers(call, &create->metadata);
+    if (!e)
+        e = read_copies_properties(call, &p->copies_properties);
+    if (!e)
+        e = copy_source_check(call, SOURCE_READ, p->source);
+    if (e)
+        return e;
+    create->sums = source_sums(call, p->source);
+    call->wants_md5 = true; /* it is stored */
+    return create->http.has_md5 && create->http.md5_size != MD5_SIZE ? E_InvalidMd5 : OK;
+}
+
+/* Fills in what the request does not say. */
+static void take_properties(struct http_properties *to, const struct http_properties *from)
+{
+    struct bytes *const into[] = { &to->content_type, &to->content_encoding, &to->content_language,
+                                   &to->content_disposition, &to->cache_control };
+    const struct bytes had[] = { from->content_type, from->content_encoding, from->content_language,
+                                 from->content_disposition, from->cache_control };
+
+    for (size_t i = 0; i < sizeof into / sizeof into[0]; i++) {
+        if (!into[i]->ptr)
+            *into[i] = had[i];
+    }
+}
+
+enum error put_blob_from_url_gather(struct gathering *g, struct put_blob_from_url_parameters *p)
+{
+    struct http_properties *http = &p->put.create.http;
+    const struct body *body = &g->call->input.body;
+    struct open_source source;
+    enum error e = source_open(g, p->source, &source);
+
+    if (!e)
+        e = source_gather(g, p->source, &source, PUT_BLOB_MAX, NULL);
+    source_close(&source);
+    if (e)
+        return e;
+    if (http->has_md5 && memcmp(http->md5, body->md5, sizeof body->md5) != 0)
+        return call_fail_sum(g->call, E_Md5Mismatch, http->md5, body->md5, sizeof body->md5);
+    if (p->copies_properties)
+        take_properties(http, &source.blob.http);
+    if (!http->content_type.ptr)
+        http->content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
+    return OK;
+}
+
+void put_blob_from_url_answer(struct answer *a, const struct put_blob_from_url_parameters *p,
+                              const struct put_blob_from_url_result *r)
+{
+    create_blob_answer(a, &p->put.create, r->put.etag, r->put.modified);
 }

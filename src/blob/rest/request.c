@@ -14,25 +14,33 @@ static const struct unbuilt {
 } unbuilt_headers[] = {
     /* rest: Encryption-at-rest; Encryption-Scopes */
     { BYTES("x-ms-encryption-key"),
-      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
+      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
     { BYTES("x-ms-encryption-key-sha256"),
-      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
+      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
     { BYTES("x-ms-encryption-algorithm"),
-      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
-    { BYTES("x-ms-encryption-scope"), REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE },
-    { BYTES("x-ms-tags"), REQUEST_CREATE },
-    { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE },
+      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
+    { BYTES("x-ms-encryption-scope"),
+      REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
+    { BYTES("x-ms-tags"), REQUEST_CREATE | REQUEST_COPY },
+    { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPY },
     /* Of copies, whose rows are others: here there is no source. */
     { BYTES("x-ms-source-if-match"), REQUEST_CREATE | REQUEST_BLOCK },
     { BYTES("x-ms-source-if-none-match"), REQUEST_CREATE | REQUEST_BLOCK },
     { BYTES("x-ms-source-if-modified-since"), REQUEST_CREATE | REQUEST_BLOCK },
     { BYTES("x-ms-source-if-unmodified-since"), REQUEST_CREATE | REQUEST_BLOCK },
     { BYTES("x-ms-source-if-tags"), REQUEST_CREATE | REQUEST_BLOCK },
-    { BYTES("x-ms-immutability-policy-until-date"), REQUEST_CREATE },
-    { BYTES("x-ms-immutability-policy-mode"), REQUEST_CREATE },
-    { BYTES("x-ms-legal-hold"), REQUEST_CREATE },
-    { BYTES("x-ms-expiry-option"), REQUEST_CREATE },
-    { BYTES("x-ms-expiry-time"), REQUEST_CREATE },
+    { BYTES("x-ms-immutability-policy-until-date"), REQUEST_CREATE | REQUEST_COPY },
+    { BYTES("x-ms-immutability-policy-mode"), REQUEST_CREATE | REQUEST_COPY },
+    { BYTES("x-ms-legal-hold"), REQUEST_CREATE | REQUEST_COPY },
+    { BYTES("x-ms-expiry-option"), REQUEST_CREATE | REQUEST_COPY },
+    { BYTES("x-ms-expiry-time"), REQUEST_CREATE | REQUEST_COPY },
+    { BYTES("x-ms-source-encryption-key"), REQUEST_COPY },
+    { BYTES("x-ms-source-encryption-key-sha256"), REQUEST_COPY },
+    { BYTES("x-ms-source-encryption-algorithm"), REQUEST_COPY },
+    { BYTES("x-ms-source-lease-id"), REQUEST_COPY }, /* refused since 2012-02-12 */
+    { BYTES("x-ms-file-request-intent"), REQUEST_COPY },
+    { BYTES("x-ms-copy-source-tag-option"), REQUEST_COPY },
+    { BYTES("x-ms-seal-blob"), REQUEST_COPY },
     { BYTES("x-ms-structured-body"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK },
     { BYTES("x-ms-structured-content-length"), REQUEST_CREATE | REQUEST_BLOCK },
     { BYTES("x-ms-access-tier-if-modified-since"), REQUEST_DELETE },
@@ -41,9 +49,9 @@ static const struct unbuilt {
 
 static const struct unbuilt unbuilt_parameters[] = {
     { BYTES("versionid"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE |
-                              REQUEST_DELETE | REQUEST_LEASE },
+                              REQUEST_DELETE | REQUEST_LEASE | REQUEST_COPY },
     { BYTES("deletetype"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE |
-                               REQUEST_DELETE | REQUEST_LEASE },
+                               REQUEST_DELETE | REQUEST_LEASE | REQUEST_COPY },
 };
 
 /* The row of that name, if it is for requests of this kind. */

@@ -15,6 +15,7 @@ enum blob_request_kind {
     REQUEST_CHANGE = 8, /* Set Blob Metadata, Set Blob Properties, Snapshot Blob */
     REQUEST_DELETE = 16,
     REQUEST_LEASE = 32,
+    REQUEST_COPY = 64, /* all that have a source */
 };
 /* Also refuses ?snapshot= where the operation is none of a snapshot (all but reads and deletes):
  * E_InvalidQueryParameterValue. */

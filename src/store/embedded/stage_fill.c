@@ -20,12 +20,14 @@ struct stage *embedded_stage_open(struct store *store, struct partition partitio
     return &stage->stage;
 }
 
-/* A new piece at the end: as long as it may be, or as the hint says. */
+/* A new piece at the end: as long as it may be, or as the hint or the cut says. */
 static struct staged_piece *add_piece(struct embedded_stage *stage)
 {
     struct staged_piece *piece = xcalloc(1, sizeof *piece);
     uint64_t left = stage->length_hint > stage->total ? stage->length_hint - stage->total : 0;
 
+    if (stage->stage.cut > stage->total)
+        left = stage->stage.cut - stage->total;
     piece->piece.sector_crc = piece->crc;
     piece->capacity = left > 0 && left < PIECE_MAX_BYTES ? (uint32_t)left : PIECE_MAX_BYTES;
     if (stage->last)

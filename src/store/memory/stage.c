@@ -69,13 +69,14 @@ static struct memory_piece *add_piece(struct memory_stage *stage)
     return stage->list[stage->count++] = memory_piece_new();
 }
 
-/* The piece to write to, with room for at least one byte. */
-static struct memory_piece *current_piece(struct memory_stage *stage)
+/* The piece to write to, with room for at least one byte. at: bytes written so far. */
+static struct memory_piece *current_piece(struct memory_stage *stage, uint64_t at)
 {
     struct memory_piece *piece = stage->count > 0 ? stage->list[stage->count - 1] : NULL;
     uint64_t room;
 
-    if (piece && piece->length == PIECE_MAX_BYTES) {
+    if (piece && (piece->length == PIECE_MAX_BYTES || at == stage->base.cut ||
+                  (stage->base.cut > 0 && at == stage->base.cut_begin))) {
         seal(stage, piece);
         piece = NULL;
     }
@@ -105,9 +106,13 @@ enum store_result memory_stage_write(struct stage *base, struct bytes data, stru
     if (base->wants_md5)
         md5_update_many(&md5, &data, 1);
     while (rest.len > 0) {
-        struct memory_piece *piece = current_piece(stage);
+        uint64_t at = base->taken + (data.len - rest.len);
+        struct memory_piece *piece = current_piece(stage, at);
         size_t room = stage->room - piece->length;
         size_t take = rest.len < room ? rest.len : room;
+
+        if (base->cut > at && take > base->cut - at)
+            take = (size_t)(base->cut - at);
 
         memcpy(piece->data + piece->length, rest.ptr, take);
         piece->length += (uint32_t)take;

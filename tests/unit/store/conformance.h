@@ -101,6 +101,9 @@ void wait_durable(struct store *store, uint64_t sequence);
 void pattern_fill(char *to, size_t length, uint64_t seed, uint64_t offset);
 bool pattern_matches(const char *data, size_t length, uint64_t seed, uint64_t offset);
 
+/* Writes one chunk, waiting where it must. */
+enum store_result write_chunk(struct stage *stage, struct bytes chunk,
+                              struct blocking_waiter *blocking);
 /* Stages the first `length` bytes of stream `seed`, in chunks of at most chunk_max (random sizes),
  * and finishes. *ret_stage is open also when the result is not STORE_OK. */
 enum store_result stage_pattern(struct store *store, uint64_t length, uint64_t seed,

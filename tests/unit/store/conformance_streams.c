@@ -43,9 +43,8 @@ bool pattern_matches(const char *data, size_t length, uint64_t seed, uint64_t of
     return true;
 }
 
-/* Writes one chunk, waiting where it must. */
-static enum store_result write_chunk(struct stage *stage, struct bytes chunk,
-                                     struct blocking_waiter *blocking)
+enum store_result write_chunk(struct stage *stage, struct bytes chunk,
+                              struct blocking_waiter *blocking)
 {
     while (chunk.len > 0) {
         size_t taken = 0;

@@ -33,6 +33,39 @@ static void check_pieces(const struct piece *pieces, size_t count, uint64_t leng
     free(sector);
 }
 
+/* Rule: a piece ends where the stage is cut. store.h, stage_cut() */
+static void pieces_end_at_cuts(void **state)
+{
+    static const uint64_t blocks[] = { 1, 4096, 70 * KIB, 5 * MIB + 3, 64 * KIB, 2 };
+    struct fixture *f = *state;
+    struct stage *stage = stage_open(f->store, f->partition, UINT64_MAX);
+    struct blocking_waiter blocking;
+    char *data = xcalloc(1, 6 * MIB);
+    const struct piece *pieces;
+    uint64_t end = 0, at = 0;
+    size_t count, next = 0;
+
+    blocking_init(&blocking);
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
+        stage_cut(stage, blocks[i]);
+        assert_int_equal(write_chunk(stage, bytes_of(data, blocks[i]), &blocking), STORE_OK);
+    }
+    while (stage_finish(stage, &blocking.waiter) == STORE_WAIT)
+        blocking_wait(&blocking);
+    pieces = stage_pieces(stage, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (at == end)
+            end += blocks[next++];
+        at += pieces[i].length;
+        assert_true(at <= end);
+    }
+    assert_int_equal(at, end);
+    assert_int_equal(next, sizeof blocks / sizeof blocks[0]);
+    stage_close(stage);
+    blocking_release(&blocking);
+    free(data);
+}
+
 /* Rule: a stream of any length is staged whole and read back, whether its length was told before or
  * not; pieces are at most PIECE_MAX_BYTES. store.h */
 static void streams_of_any_length(void **state)
@@ -342,6 +375,7 @@ int main(void)
 {
     static const struct conformance_test tests[] = {
         TEST(streams_of_any_length, EVERY_STORE),
+        TEST(pieces_end_at_cuts, EVERY_STORE),
         TEST(long_stream_in_odd_chunks, EVERY_STORE),
         TEST(abandoned_stages_are_freed, EVERY_STORE),
         TEST(threads_replace_streams, EVERY_STORE),

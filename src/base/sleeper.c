@@ -1,0 +1,44 @@
+/* See sleeper.h. */
+#include "base/sleeper.h"
+
+static void wake(struct waiter *waiter)
+{
+    struct sleeper *sleeper = (struct sleeper *)(void *)waiter;
+
+    lock_take(&sleeper->lock);
+    sleeper->is_woken = true;
+    pthread_cond_signal(&sleeper->woken);
+    lock_give(&sleeper->lock);
+}
+
+void sleeper_init(struct sleeper *sleeper)
+{
+    *sleeper = (struct sleeper){ .waiter = { .wake = wake } };
+    lock_init(&sleeper->lock, RANK_SLEEPER);
+    lock_condition_init(&sleeper->woken);
+}
+
+struct waiter *sleeper_arm(struct sleeper *sleeper)
+{
+    lock_take(&sleeper->lock);
+    sleeper->is_woken = false;
+    lock_give(&sleeper->lock);
+    return &sleeper->waiter;
+}
+
+void sleeper_wait(struct sleeper *sleeper)
+{
+    lock_take(&sleeper->lock);
+    while (!sleeper->is_woken)
+        lock_wait(&sleeper->lock, &sleeper->woken, -1);
+    lock_give(&sleeper->lock);
+}
+
+void sleeper_release(struct sleeper *sleeper)
+{
+    /* Whoever woke it may still hold the lock. */
+    lock_take(&sleeper->lock);
+    lock_give(&sleeper->lock);
+    pthread_cond_destroy(&sleeper->woken);
+    lock_release(&sleeper->lock);
+}

@@ -1,0 +1,127 @@
+/* See url.h. */
+#include "base/url.h"
+
+static bool has_only_text(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char c = (unsigned char)text.ptr[i];
+
+        if (c <= 0x20 || c == 0x7f || c == '#')
+            return false;
+    }
+    return true;
+}
+
+static bool is_host_char(char c, bool is_ipv6)
+{
+    if ((c >= '0' && c <= '9') || c == '.')
+        return true;
+    if (is_ipv6)
+        return c == ':' || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+}
+
+static bool is_host(const struct url *url)
+{
+    for (size_t i = 0; i < url->host.len; i++) {
+        if (!is_host_char(url->host.ptr[i], url->is_ipv6))
+            return false;
+    }
+    return url->host.len > 0 && url->host.len <= 255;
+}
+
+/* What follows the host: nothing, or ':' and a number. */
+static bool parse_port(struct bytes text, struct url *url)
+{
+    uint64_t port;
+
+    url->port = url->secure ? 443 : 80;
+    if (text.len == 0)
+        return true;
+    if (text.ptr[0] != ':' || !bytes_parse_u64(bytes_from(text, 1), UINT16_MAX, &port) || port == 0)
+        return false;
+    url->port = (uint16_t)port;
+    return true;
+}
+
+static bool parse_authority(struct url *url)
+{
+    struct bytes text = url->authority;
+    const char *end;
+
+    url->is_ipv6 = text.len > 0 && text.ptr[0] == '[';
+    end = text.len > 0 ? memchr(text.ptr, url->is_ipv6 ? ']' : ':', text.len) : NULL;
+    if (url->is_ipv6 && !end)
+        return false;
+    if (url->is_ipv6) {
+        url->host = bytes_of(text.ptr + 1, (size_t)(end - text.ptr) - 1);
+        end++;
+    } else {
+        url->host = bytes_of(text.ptr, end ? (size_t)(end - text.ptr) : text.len);
+    }
+    return is_host(url) &&
+           parse_port(end ? bytes_from(text, (size_t)(end - text.ptr)) : bytes_of("", 0), url);
+}
+
+static size_t authority_length(struct bytes text)
+{
+    size_t length = 0;
+
+    while (length < text.len && text.ptr[length] != '/' && text.ptr[length] != '?')
+        length++;
+    return length;
+}
+
+bool url_parse(struct bytes text, struct url *ret_url)
+{
+    struct url url = { .secure = false };
+    struct bytes scheme, rest, path;
+    size_t length;
+
+    bytes_cut(text, ':', &scheme, &rest);
+    url.secure = bytes_is_nocase(scheme, "https");
+    if (!rest.ptr || (!url.secure && !bytes_is_nocase(scheme, "http")) ||
+        !bytes_has_prefix(rest, bytes_from_string("//")) || !has_only_text(text))
+        return false;
+    rest = bytes_from(rest, 2);
+    length = authority_length(rest);
+    url.authority = bytes_of(rest.ptr, length);
+    if (!parse_authority(&url))
+        return false;
+    bytes_cut(bytes_from(rest, length), '?', &path, &url.query);
+    url.path = path.len > 0 ? path : bytes_from_string("/");
+    *ret_url = url;
+    return true;
+}
+
+struct bytes url_without(struct arena *arena, struct bytes text, const char *name)
+{
+    struct bytes before, query;
+    struct text out;
+    bool first = true;
+
+    bytes_cut(text, '?', &before, &query);
+    if (!query.ptr)
+        return text;
+    text_init(&out, arena, text.len);
+    text_add(&out, before);
+    while (query.ptr) {
+        struct bytes pair, found, value;
+
+        bytes_cut(query, '&', &pair, &query);
+        bytes_cut(pair, '=', &found, &value);
+        if (bytes_is_nocase(found, name))
+            continue;
+        text_add_char(&out, first ? '?' : '&');
+        text_add(&out, pair);
+        first = false;
+    }
+    return text_bytes(&out);
+}
+
+bool url_host_is_local(struct bytes host)
+{
+    return bytes_is_nocase(host, "localhost") || bytes_is(host, "::1") ||
+           bytes_has_suffix_nocase(host, bytes_from_string(".localhost")) ||
+           bytes_has_prefix(host, bytes_from_string("127."));
+}

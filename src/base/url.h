@@ -1,0 +1,27 @@
+/* Absolute URLs of the schemes http and https, taken apart and nothing more: no part is decoded.
+ * rfc: 3986 3. Pure; any bytes may come. */
+#ifndef LAGRA_BASE_URL_H
+#define LAGRA_BASE_URL_H
+
+#include "base/arena.h"
+
+struct url {
+    bool secure;            /* https */
+    struct bytes host;      /* without the brackets of an IPv6 address; 1 byte or more */
+    bool is_ipv6;           /* it had brackets */
+    uint16_t port;          /* that of the scheme when none was given; not 0 */
+    struct bytes authority; /* host and port as they stand in the URL: for a Host header */
+    struct bytes path;      /* from the first '/'; "/" when there is none */
+    struct bytes query;     /* without '?'; ptr NULL: there is none */
+};
+
+/* All parts point into text. False: not such a URL; a user name or a fragment in it; bytes other than
+ * visible ASCII and those above it (which a host has not either). */
+bool url_parse(struct bytes text, struct url *ret_url);
+/* The URL without its parameters of this name (lower case; names in URLs may have any), the rest as it
+ * is. */
+struct bytes url_without(struct arena *arena, struct bytes text, const char *name);
+/* A loopback name or address: localhost, *.localhost, 127.*, ::1. Says nothing of what it resolves to. */
+bool url_host_is_local(struct bytes host);
+
+#endif

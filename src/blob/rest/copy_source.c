@@ -1,0 +1,338 @@
+/* See copy_source.h. */
+#include "blob/rest/copy_source.h"
+
+#include "base/encode.h"
+
+/* rest: Copy-Blob "x-ms-copy-source" */
+#define URL_MAX 2048u
+
+/* ---- the headers ---- */
+
+static void add_header(struct copy_source *source, const char *name, struct bytes value)
+{
+    if (value.ptr)
+        source->headers[source->header_count++] = (struct http_header){
+            .name = bytes_from_string(name), .value = value, .name_as_sent = bytes_from_string(name)
+        };
+}
+
+/* The source is read as by a request with these. */
+static void read_headers(const struct call *call, struct copy_source *source)
+{
+    static const char *const names[][2] = {
+        { "x-ms-source-if-match", "if-match" },
+        { "x-ms-source-if-none-match", "if-none-match" },
+        { "x-ms-source-if-modified-since", "if-modified-since" },
+        { "x-ms-source-if-unmodified-since", "if-unmodified-since" },
+        { "x-ms-source-if-tags", "x-ms-if-tags" },
+        { "x-ms-copy-source-authorization", "authorization" },
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        add_header(source, names[i][1], call_header(call, names[i][0]));
+    add_header(source, "x-ms-version", call->version);
+}
+
+static enum error read_sum(struct call *call, const char *name, void *sum, size_t size,
+                           bool *ret_given)
+{
+    struct bytes text = call_header(call, name), decoded;
+
+    *ret_given = text.len > 0;
+    if (!*ret_given)
+        return OK;
+    decoded = base64_decode(call->arena, text);
+    if (!decoded.ptr || decoded.len != size)
+        return call_fail_header(call, E_InvalidHeaderValue, name, text);
+    memcpy(sum, decoded.ptr, size);
+    return OK;
+}
+
+static enum error read_sums(struct call *call, struct copy_source *source)
+{
+    enum error e = read_sum(call, "x-ms-source-content-md5", source->md5, sizeof source->md5,
+                            &source->expects_md5);
+
+    if (!e)
+        e = read_sum(call, "x-ms-source-content-crc64", source->crc64, sizeof source->crc64,
+                     &source->expects_crc64);
+    if (!e && source->expects_md5 && source->expects_crc64)
+        e = E_BothCrc64AndMd5HeaderPresent;
+    return e;
+}
+
+static enum error read_range(struct call *call, struct copy_source *source)
+{
+    static const char name[] = "x-ms-source-range";
+    uint64_t offset, length;
+
+    source->range = call_header(call, name);
+    if (source->range.ptr && range_parse(source->range, UINT64_MAX, &offset, &length) == RANGE_ALL)
+        return call_fail_header(call, E_InvalidHeaderValue, name, source->range);
+    return OK;
+}
+
+enum error copy_source_check(struct call *call, enum source_rule rule,
+                             struct copy_source *ret_source)
+{
+    static const char name[] = "x-ms-copy-source";
+    struct copy_source source = { .rule = rule, .text = call_header(call, name) };
+    enum error e;
+
+    if (source.text.len > URL_MAX || !url_parse(source.text, &source.url))
+        return call_fail_header(call, E_InvalidHeaderValue, name, source.text);
+    read_headers(call, &source);
+    e = read_range(call, &source);
+    if (!e)
+        e = read_sums(call, &source);
+    *ret_source = source;
+    return e;
+}
+
+struct body_sums source_sums(struct call *call, const struct copy_source *source)
+{
+    bool crc64_known = call_since(call, "2019-02-02");
+    struct body_sums sums = {
+        .md5 = source->expects_md5 || !crc64_known,
+        .crc64 = crc64_known && !source->expects_md5,
+    };
+
+    call->wants_md5 = call->wants_md5 || sums.md5;
+    call->wants_crc64 = sums.crc64 || source->expects_crc64;
+    return sums;
+}
+
+/* ---- is it a blob of this server? ---- */
+
+/* "account.blob.host" without its first two labels: what addresses by path and by host have in common. */
+static struct bytes without_account(struct bytes host)
+{
+    struct bytes account, service, rest;
+
+    bytes_cut(host, '.', &account, &rest);
+    if (!rest.ptr)
+        return host;
+    bytes_cut(rest, '.', &service, &rest);
+    return rest.ptr && bytes_is_nocase(service, "blob") ? rest : host;
+}
+
+/* It is, when its host is the one that this request came to, or both are this machine by other names. */
+static bool is_own(const struct call *call, const struct url *url)
+{
+    struct bytes authority = call_header(call, "host");
+    struct url own;
+    struct bytes here, there;
+
+    if (!authority.ptr ||
+        !url_parse(arena_printf(call->arena, "%s://%.*s/", call->request->secure ? "https" : "http",
+                                BYTES_ARG(authority)),
+                   &own))
+        return false;
+    here = without_account(own.host);
+    there = without_account(url->host);
+    return own.port == url->port && (bytes_equal_nocase(here, there) ||
+                                     (url_host_is_local(here) && url_host_is_local(there)));
+}
+
+/* ---- what is wrong with it ---- */
+
+static enum error cannot_verify(struct gathering *g, enum error e)
+{
+    struct problem *problem = g->call->problem;
+
+    problem->source_status = error_status(e);
+    if (e == E_ConditionNotMet || e == E_ConditionNotMetOnRead)
+        return E_CannotVerifyCopySource; /* with its own message, as recorded */
+    problem->source_code = bytes_from_string(error_code(e));
+    problem->source_message = bytes_from_string(error_message(e));
+    return E_CannotVerifyCopySource;
+}
+
+/* decision: 52 */
+static enum error fail_own(struct gathering *g, const struct copy_source *source,
+                           const struct inner *inner, enum error e, bool by_key)
+{
+    bool condition = e == E_ConditionNotMet || e == E_ConditionNotMetOnRead;
+
+    if (e == E_UnsupportedHeader || e == E_NotImplemented || source->rule == SOURCE_COPIED)
+        *g->call->problem = *inner_problem(inner);
+    if (e == E_UnsupportedHeader || e == E_NotImplemented)
+        return e;
+    if (source->rule == SOURCE_READ)
+        return cannot_verify(g, e);
+    if (condition)
+        return E_SourceConditionNotMet;
+    return by_key ? e : cannot_verify(g, e);
+}
+
+/* ---- opening ---- */
+
+/* Has the URL a signature of its own? Then who asks is the one it was given to. */
+static bool is_signed(const struct copy_source *source)
+{
+    struct bytes query = source->url.query;
+
+    while (query.len > 0) {
+        struct bytes pair, name, value;
+
+        bytes_cut(query, '&', &pair, &query);
+        bytes_cut(pair, '=', &name, &value);
+        if (bytes_is_nocase(name, "sig"))
+            return true;
+    }
+    return false;
+}
+
+static bool names_who_asks(const struct copy_source *source)
+{
+    for (size_t i = 0; i < source->header_count; i++) {
+        if (bytes_is(source->headers[i].name, "authorization"))
+            return true;
+    }
+    return is_signed(source);
+}
+
+/* The bytes that are asked for. */
+static enum error cut(struct gathering *g, const struct copy_source *source,
+                      struct open_source *open)
+{
+    open->offset = 0;
+    open->length = open->blob.content.length;
+    if (range_parse(source->range, open->length, &open->offset, &open->length) ==
+        RANGE_UNSATISFIABLE)
+        return cannot_verify(g, E_InvalidRange);
+    return OK;
+}
+
+static enum error open_own(struct gathering *g, const struct copy_source *source,
+                           struct open_source *open)
+{
+    const struct input *input = &g->call->input;
+    bool by_key = input->identity.kind == IDENTITY_ACCOUNT_KEY && !names_who_asks(source);
+    const struct inner_request asked = {
+        .method = METHOD_HEAD,
+        .host = source->url.authority,
+        .path = source->url.path,
+        .query = source->url.query,
+        .headers = source->headers,
+        .header_count = source->header_count,
+        .secure = source->url.secure,
+        .peer = g->call->request->peer,
+        .identity = by_key ? &input->identity : NULL,
+        .account = input->account,
+    };
+    enum error e = inner_read(g->endpoint, g->call->arena, &asked, &open->inner);
+    const struct operation *found = inner_operation(open->inner);
+
+    gather_saw(g, inner_seen(open->inner));
+    by_key = by_key && bytes_equal(inner_account(open->inner), input->account);
+    if (!e && strcmp(found->name, "Get Blob Properties") != 0)
+        e = E_InvalidUri; /* something else than a blob */
+    if (!e) {
+        const struct get_blob_properties_result *result =
+            (const struct get_blob_properties_result *)(const void *)inner_result(open->inner);
+
+        open->blob = result->blob;
+        if (open->blob.tier == TIER_ARCHIVE)
+            e = E_BlobArchived;
+    }
+    if (e)
+        return fail_own(g, source, open->inner, e, by_key);
+    open->snapshot = inner_take_snapshot(open->inner);
+    return cut(g, source, open);
+}
+
+enum error source_open(struct gathering *g, const struct copy_source *source,
+                       struct open_source *ret_open)
+{
+    *ret_open = (struct open_source){ .inner = NULL };
+    if (is_own(g->call, &source->url))
+        return open_own(g, source, ret_open);
+    return call_fail(g->call, E_NotImplemented, "Sources of other servers are not built yet: %.*s",
+                     BYTES_ARG(source->url.host));
+}
+
+void source_close(struct open_source *open)
+{
+    if (open->reader)
+        content_reader_close(open->reader);
+    if (open->snapshot)
+        snapshot_close(open->snapshot);
+    if (open->inner)
+        inner_end(open->inner);
+}
+
+/* ---- reading ---- */
+
+struct own_bytes {
+    struct gather_source bytes; /* first */
+    struct gathering *g;
+    struct open_source *open;
+};
+
+static enum error read_own(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)
+{
+    struct own_bytes *own = (struct own_bytes *)(void *)bytes;
+    enum store_result result = content_reader_read(own->open->reader, to, max, NULL, ret_count);
+
+    return result ? decision_fail_store(own->g->decision, result) : OK;
+}
+
+/* The committed blocks of the source, where it has any and all of it is asked for. */
+static enum error read_blocks(struct gathering *g, struct open_source *open,
+                              struct source_blocks *ret_blocks)
+{
+    struct content_block *blocks;
+    enum store_result result = content_blocks(open->snapshot, g->call->arena, &open->blob.content,
+                                              &blocks, &ret_blocks->count);
+
+    ret_blocks->blocks = blocks;
+    return result ? decision_fail_store(g->decision, result) : OK;
+}
+
+static const uint64_t *block_lengths(struct gathering *g, const struct source_blocks *blocks)
+{
+    uint64_t *lengths = arena_array(g->call->arena, blocks->count, sizeof *lengths);
+
+    for (size_t i = 0; i < blocks->count; i++)
+        lengths[i] = blocks->blocks[i].length;
+    return lengths;
+}
+
+/* Against what the request says of the source. */
+static enum error check_sums(struct gathering *g, const struct copy_source *source)
+{
+    const struct body *body = &g->call->input.body;
+
+    if (source->expects_md5 && memcmp(source->md5, body->md5, sizeof body->md5) != 0)
+        return call_fail_sum(g->call, E_Md5Mismatch, source->md5, body->md5, sizeof body->md5);
+    if (source->expects_crc64 && memcmp(source->crc64, &body->crc64, sizeof body->crc64) != 0)
+        return call_fail_sum(g->call, E_Crc64Mismatch, source->crc64, &body->crc64,
+                             sizeof body->crc64);
+    return OK;
+}
+
+enum error source_gather(struct gathering *g, const struct copy_source *source,
+                         struct open_source *open, uint64_t max, struct source_blocks *ret_blocks)
+{
+    struct own_bytes own = {
+        .bytes = { .read = read_own, .length = open->length, .max = max },
+        .g = g,
+        .open = open,
+    };
+    enum store_result result = snapshot_hold(open->snapshot);
+    enum error e = result ? decision_fail_store(g->decision, result) : OK;
+
+    if (!e && ret_blocks && open->blob.content.block_count > 0) {
+        e = read_blocks(g, open, ret_blocks);
+        own.bytes.blocks = block_lengths(g, ret_blocks);
+        own.bytes.block_count = ret_blocks->count;
+    }
+    if (e)
+        return e;
+    open->reader = content_reader_open(g->endpoint->store, open->snapshot, g->call->arena,
+                                       &open->blob.content, open->offset, open->length);
+    open->snapshot = NULL;
+    e = gather_body(g, &own.bytes);
+    return e ? e : check_sums(g, source);
+}

@@ -1,0 +1,71 @@
+/* Inside blob/rest/ only: the source of a copy, as a request names it, and open for reading.
+ * rest: Copy-Blob, Copy-Blob-From-URL, Put-Blob-From-URL, Put-Block-From-URL */
+#ifndef LAGRA_BLOB_REST_COPY_SOURCE_H
+#define LAGRA_BLOB_REST_COPY_SOURCE_H
+
+#include "base/url.h"
+#include "blob/rest/request.h"
+#include "service/gather.h"
+#include "service/inner.h"
+
+/* How what is wrong with a source is answered. */
+enum source_rule {
+    /* CannotVerifyCopySource with the source's own status: the operations whose source is read at
+     * once. */
+    SOURCE_READ,
+    /* Copy Blob: SourceConditionNotMet; within one account, what a read of the source would be
+     * answered. */
+    SOURCE_COPIED,
+};
+
+#define SOURCE_HEADERS_MAX 8
+
+/* What the headers say of the source. */
+struct copy_source {
+    enum source_rule rule;
+    struct bytes text; /* the URL as sent */
+    struct url url;
+    struct bytes range;                             /* x-ms-source-range; ptr NULL: all of it */
+    struct http_header headers[SOURCE_HEADERS_MAX]; /* of the read: who asks, conditions */
+    size_t header_count;
+    bool expects_md5, expects_crc64;
+    uint8_t md5[MD5_SIZE];
+    char crc64[8];
+};
+
+/* returns OK; E_InvalidHeaderValue: not a URL of at most 2 KiB, a bad range or sum;
+ * E_UnsupportedHeader; E_BothCrc64AndMd5HeaderPresent */
+enum error copy_source_check(struct call *call, enum source_rule rule,
+                             struct copy_source *ret_source);
+
+/* A source that may be read, and what is known of it. Reads one state of it, whatever becomes of the
+ * blob meanwhile. */
+struct open_source {
+    struct gather_source bytes; /* first */
+    struct inner *inner;        /* of this server's own blob */
+    struct blob blob;
+    struct snapshot *snapshot; /* until the reader has it */
+    struct content_reader *reader;
+    uint64_t offset, length; /* of its bytes that are asked for */
+};
+
+/* Finds the source and looks whether it may be read; source_close() in any case.
+ * returns OK, or what the request is answered with. Thread that may block. */
+enum error source_open(struct gathering *g, const struct copy_source *source,
+                       struct open_source *ret_open);
+/* Gathers its bytes: at most `max`.
+ * blocks: keeps the committed blocks of the source apart; else NULL
+ * returns OK, E_RequestBodyTooLarge, E_Md5Mismatch, E_Crc64Mismatch .. */
+struct source_blocks {
+    const struct content_block *blocks; /* ids and lengths */
+    size_t count;
+};
+enum error source_gather(struct gathering *g, const struct copy_source *source,
+                         struct open_source *open, uint64_t max, struct source_blocks *ret_blocks);
+void source_close(struct open_source *open);
+
+/* Content-MD5 when the source's was sent to be checked, else x-ms-content-crc64: as asked for by the
+ * check of these. */
+struct body_sums source_sums(struct call *call, const struct copy_source *source);
+
+#endif
