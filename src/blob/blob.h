@@ -151,7 +151,7 @@ enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 /* Subjects of the rows. */
 enum error container_subject(struct decision *d); /* missing: E_ContainerNotFound */
 /* As container_subject(); one that was deleted a moment ago does not exist, and is no error (Delete
- * Container). decision: 52 */
+ * Container). decision: 62 */
 enum error container_subject_deleted(struct decision *d);
 /* Base or ?snapshot=; missing or uncommitted: E_BlobNotFound. */
 enum error blob_subject(struct decision *d);

@@ -4,7 +4,7 @@
 
 /* Deletes the container's record and drops its space in one change: all blobs are gone with it, and
  * their leases do not matter. One that was deleted a moment ago needs nothing more.
- * rest: Delete-Container; semantics 3.4; decision: 52 */
+ * rest: Delete-Container; semantics 3.4; decision: 62 */
 enum error delete_container_decide(struct decision *d, const struct delete_container_parameters *p,
                                    struct delete_container_result *r)
 {

@@ -63,6 +63,7 @@ struct connection {
     uint64_t acked_ms;
     uint64_t window_bytes; /* at the begin of the current stretch of answer_rate_s */
     uint64_t window_ms;
+    uint64_t looked_ms; /* the acceptor's: for the peer, in the phase that began then */
     uint64_t paused_ms; /* worker or who resumes: body paused since, 0: not */
 };
 
@@ -200,7 +201,10 @@ struct live {
     size_t head_memory;      /* of the connection's, taken by the request's head */
     size_t charged;          /* to the budget of memory */
     enum stage stage;
+    uint64_t received;      /* body bytes */
     uint64_t discarded;     /* body bytes thrown away */
+    struct bytes last;      /* of the body: kept until the turn after it, see exchange.c */
+    bool held_up;           /* for that turn */
     bool known;             /* head() was called: done() is due */
     bool expects;           /* Expect: 100-continue, and a body */
     bool closes;            /* the answer says Connection: close */

@@ -14,7 +14,7 @@
 
 #include "base/memory_budget.h"
 
-/* A body's peer is looked for after so long a silence. */
+/* The peer is looked for after so long a silence: of a body each time, else once. */
 #define SILENCE_MS     250
 /* While memory is short, an answer that nobody takes for so long is cut. */
 #define SHORT_STALL_MS 5000u
@@ -109,6 +109,20 @@ static bool peer_is_gone(const struct connection *connection)
     return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
+static const char *head_lateness(struct connection *connection, uint64_t since, uint64_t age)
+{
+    if (age > connection->server->limits.idle_s * 1000ull)
+        return "no complete request head in time";
+    if (atomic_load(&connection->server->stopping))
+        return "the server stops";
+    if (age > SILENCE_MS && connection->looked_ms != since) {
+        connection->looked_ms = since;
+        if (peer_is_gone(connection))
+            return "the client asks nothing more";
+    }
+    return NULL;
+}
+
 static const char *body_lateness(const struct connection *connection, uint64_t age,
                                  uint64_t silence)
 {
@@ -173,12 +187,10 @@ const char *connection_lateness(struct connection *connection, uint64_t now_ms)
 
     if (!connection->begun)
         return age > NOT_BEGUN_MS ? "libmicrohttpd did not take it" : NULL;
-    if (phase == PHASE_HEAD && age > connection->server->limits.idle_s * 1000ull)
-        return "no complete request head in time";
-    if (phase == PHASE_HEAD && atomic_load(&connection->server->stopping))
-        return "the server stops";
     if (connection->refused && now_ms - connection->accepted_ms > REFUSED_MS)
         return "did not take its refusal in time";
+    if (phase == PHASE_HEAD)
+        return head_lateness(connection, since, age);
     if (phase == PHASE_BODY)
         return body_lateness(connection, age, silence);
     if (phase == PHASE_ANSWER)

@@ -146,7 +146,7 @@ test('a deleted container is gone with its blobs; a new one is empty', async (t)
     assert.equal((await container.delete())._response.status, 202);
     assert.equal(await container.exists(), false);
     await refused(container.getProperties(), 404, 'ContainerNotFound');
-    // decision 52: recorded, a second one right after the first
+    // decision 62: recorded, a second one right after the first
     assert.equal((await container.delete())._response.status, 202);
     await refused(container.getBlockBlobClient('b').upload('x', 1), 404, 'ContainerNotFound');
     await refused(container.getBlockBlobClient('b').getProperties(), 404, 'ContainerNotFound');

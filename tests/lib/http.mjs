@@ -52,7 +52,7 @@ export class Connection {
 
     /** Opens a connection to host:port. */
     static async open(host, port) {
-        const socket = net.connect({ host, port, noDelay: true });
+        const socket = net.connect({ host, port, noDelay: true, allowHalfOpen: true });
 
         await new Promise((resolve, reject) => {
             socket.once('connect', resolve);
@@ -79,6 +79,11 @@ export class Connection {
     /** Closes at once. */
     close() {
         this.#socket.destroy();
+    }
+
+    /** Says that nothing more will be sent; answers can still be read. */
+    halfClose() {
+        this.#socket.end();
     }
 
     /** Sends bytes as they are; resolves when the socket has taken them. */

@@ -122,6 +122,45 @@ async function continues(own) {
     }
 }
 
+/**
+ * Who closed his side after a whole request is answered, and what it asked is done; also when there are
+ * other connections, after which libmicrohttpd looks first. rfc: 9112 9.6
+ */
+async function answersHalfClosed() {
+    const others = await Promise.all(Array.from({ length: 32 }, () => Connection.open(host, port)));
+
+    try {
+        return await halfClosed();
+    } finally {
+        others.forEach((other) => other.close());
+    }
+}
+
+async function halfClosed() {
+    const path = '/devstoreaccount1/half';
+    const requests = [
+        ['PUT', `${path}?restype=container`, 0, 201], ['PUT', `${path}/empty`, 0, 201], ['PUT', `${path}/small`, 100, 201],
+        ['PUT', `${path}/middle`, 25_000, 201], ['PUT', `${path}/large`, 3_000_000, 201],
+        ['GET', `${path}/large`, 0, 200], ['DELETE', `${path}?restype=container`, 0, 202],
+    ];
+
+    for (const [method, target, size, wanted] of requests) {
+        const connection = await Connection.open(host, port);
+        const headers = [['Host', host], ['Content-Length', String(size)]];
+
+        if (!target.includes('?') && method === 'PUT')
+            headers.push(['x-ms-blob-type', 'BlockBlob']);
+        await connection.request(sign({ method, target, headers }), Buffer.alloc(size));
+        connection.halfClose();
+        const seen = await inTime(status(connection, method), target);
+        const after = await inTime(status(connection, method), 'the end');
+        connection.close();
+        if (seen !== wanted || after !== CLOSED)
+            return `${method} ${target}: ${show(seen)}, then ${show(after)}`;
+    }
+    return null;
+}
+
 async function signed(method, target, headers) {
     const connection = await Connection.open(host, port);
 
@@ -150,6 +189,8 @@ for (const test of CASES.filter(({ name }) => name.includes(options.only)))
     await report(test.name, test.rule, await run(test, own));
 if ('expect: wanted'.includes(options.only))
     await report('expect: wanted', 'rfc: 9110 10.1.1', await continues(own).catch((error) => error.message));
+if ('half-closed'.includes(options.only))
+    await report('half-closed', 'rfc: 9112 9.6', await answersHalfClosed().catch((error) => error.message));
 try {
     await server?.stop();
 } catch (error) {

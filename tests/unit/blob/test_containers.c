@@ -127,7 +127,7 @@ static bool deletion_is_noted(struct fixture *f)
 }
 
 /* Rule: a container that was deleted less than 30 seconds ago can be deleted again, and nothing else; a
- * lease id fits none. What is remembered of it is forgotten. Delete-Container; decision: 52 */
+ * lease id fits none. What is remembered of it is forgotten. Delete-Container; decision: 62 */
 static void deleted_twice(void **state)
 {
     static const char id[] = "x-ms-lease-id: 3c7e72ef-6d0a-4a0e-9f3e-aaaaaaaaaaaa";

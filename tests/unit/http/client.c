@@ -116,6 +116,13 @@ bool client_send_bytes(struct client *client, const void *bytes, size_t size)
     return true;
 }
 
+void client_half_close(struct client *client)
+{
+    if (client->tls)
+        gnutls_bye(client->tls, GNUTLS_SHUT_WR);
+    shutdown(client->fd, SHUT_WR);
+}
+
 bool client_send(struct client *client, const char *text)
 {
     return client_send_bytes(client, text, strlen(text));

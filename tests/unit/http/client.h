@@ -30,6 +30,8 @@ bool client_send_bytes(struct client *client, const void *bytes, size_t size);
 bool client_send(struct client *client, const char *text);
 bool client_sendf(struct client *client, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+/* Sends nothing more, and says so; answers can still be read. */
+void client_half_close(struct client *client);
 
 /* The next answer: a body as long as Content-Length says; none for 1xx, 204, 304. */
 void client_read(struct client *client, struct reply *ret_reply);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -59,6 +60,41 @@ static void takes_large_bodies(void **state)
     put_bytes(client, "/echo?head&body&end", 3000000);
     put_bytes(client, "/echo?after", 3000000);
     client_close(client);
+}
+
+/* Who has closed his side once all was sent is answered, wherever the server waited meanwhile. There are
+ * other connections, since libmicrohttpd looks after its oldest before it reads. rfc: 9112 9.6 */
+static void answers_half_closed_clients(void **state)
+{
+    static const char *const targets[] = { "/echo",          "/echo?end",
+                                           "/echo?body",     "/echo?body&end",
+                                           "/echo?sip&body", "/echo?after&body&end" };
+    static const size_t sizes[] = { 0, 3, 20000, 300000 };
+    struct client *others[16];
+
+    (void)state;
+    for (size_t i = 0; i < 16; i++)
+        others[i] = fixture_client();
+    for (size_t i = 0; i < sizeof targets / sizeof targets[0] * 4; i++) {
+        struct client *client = fixture_client();
+        struct reply reply;
+
+        echo_hold();
+        client_sendf(client, "PUT %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n",
+                     targets[i / 4], sizes[i % 4]);
+        assert_true(client_send_bytes(client, echo_bytes(), sizes[i % 4]));
+        client_half_close(client);
+        usleep(20000); /* it has been seen by whoever looks for it */
+        echo_release();
+        client_read(client, &reply);
+        assert_int_equal(reply.status, 200);
+        assert_int_equal(reply.body_size, sizes[i % 4]);
+        assert_true(client_sees_end(client, 5000));
+        reply_release(&reply);
+        client_close(client);
+    }
+    for (size_t i = 0; i < 16; i++)
+        client_close(others[i]);
 }
 
 /* 100 goes out when head() wants the body, and only then. rfc: 9110 10.1.1 */
@@ -192,6 +228,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(takes_chunked_bodies, fixture_all_done),
         cmocka_unit_test_teardown(takes_large_bodies, fixture_all_done),
+        cmocka_unit_test_teardown(answers_half_closed_clients, fixture_all_done),
         cmocka_unit_test_teardown(answers_expect, fixture_all_done),
         cmocka_unit_test_teardown(refuses_instead_of_100, fixture_all_done),
         cmocka_unit_test_teardown(refuses_other_expectations, fixture_all_done),
