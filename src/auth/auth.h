@@ -1,6 +1,6 @@
-/* Authentication: who sent a request, as a typed identity. Shared Key and Shared Key Lite; SAS and
- * bearer tokens are refused with the documented error. Whether who asks may do what he asks for is not
- * judged here.
+/* Authentication: who sent a request, as a typed identity: Shared Key, Shared Key Lite, shared access
+ * signatures, nobody; bearer tokens are refused with the documented error. Whether who asks may do what
+ * he asks for is not judged here, but by permit.h.
  *
  * (1) A signed request is admitted only when its signature was made with a key of the account that the
  *     request addresses, over this very method, path, query and headers. A string to sign of Shared
@@ -59,12 +59,14 @@ struct auth_target {
     struct bytes name;             /* the account's, as it is signed: without "-secondary" */
     struct bytes path; /* raw, as on the request line (path style: with the account's name in it) */
     bool secondary;    /* the account was named with "-secondary", which is not signed */
-    bool table_service; /* has its own, shorter string to sign */
+    char service;      /* 'b', 'q', 't', 'f'; the Table service's strings to sign are shorter */
+    struct bytes container; /* decoded: or queue, share; ptr NULL: the service itself */
+    struct bytes object;    /* blob or file in it; ptr NULL: none */
 };
 
 /* Checks who sent the request.
  *
- * now         what the request's date is compared with
+ * now         the wall clock: what the request's date and the times of a SAS are compared with
  * ret_identity  who it is, set with OK
  * ret_detail  a sentence for the client (AuthenticationErrorDetail) in the arena or static; set on
  *             some of the errors, untouched otherwise
@@ -72,7 +74,11 @@ struct auth_target {
  *             E_InvalidAuthenticationInfo    400: a malformed Authorization header or date
  *             E_InvalidQueryParameterValue   400: a query that cannot be signed unambiguously
  *             E_AuthenticationFailed         403: wrong signature or account, a date that is
- *                                            missing or too far off, SAS and bearer tokens
+ *                                            missing or too far off, bearer tokens; a
+ *                                            SAS that is malformed, not signed by a key of the
+ *                                            account, not of this resource, not valid now
+ *             E_AuthorizationProtocolMismatch, E_AuthorizationSourceIPMismatch,
+ *             E_AuthorizationServiceMismatch 403: a SAS for others
  * Any thread. */
 enum error authenticate(const struct request *request, const struct auth_target *target,
                         instant now, struct arena *arena, struct identity *ret_identity,

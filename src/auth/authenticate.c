@@ -2,7 +2,7 @@
  * formed, is it for this account, is its date near ours, is the signature right. Whether the account
  * exists is looked at last, with the signature, so that no earlier answer depends on it.
  * rest: Authorize-with-Shared-Key; semantics 10.3 */
-#include "auth/auth_private.h"
+#include "auth/sas_private.h"
 
 #include <assert.h>
 
@@ -16,24 +16,27 @@ static enum error refuse(struct bytes *ret_detail, const char *detail)
 
 /* ---- requests without an Authorization header ---- */
 
-static bool has_parameter(struct bytes query, const char *wanted)
+/* A name may be percent-encoded. */
+static bool has_signature(struct arena *arena, struct bytes query)
 {
     struct bytes pair, name, value;
 
     while (query.len > 0) {
         bytes_cut(query, '&', &pair, &query);
         bytes_cut(pair, '=', &name, &value);
-        if (bytes_is_nocase(name, wanted))
+        name = query_decode(arena, name);
+        if (bytes_is_nocase(name, "sig"))
             return true;
     }
     return false;
 }
 
-static enum error admit_unsigned(const struct request *request, struct identity *ret_identity,
+static enum error admit_unsigned(const struct request *request, const struct auth_target *target,
+                                 instant now, struct arena *arena, struct identity *ret_identity,
                                  struct bytes *ret_detail)
 {
-    if (has_parameter(request->query, "sig"))
-        return refuse(ret_detail, "Shared access signatures are not supported by this server yet.");
+    if (has_signature(arena, request->query))
+        return sas_authenticate(request, target, now, arena, ret_identity, ret_detail);
     *ret_identity = (struct identity){ .kind = IDENTITY_ANONYMOUS };
     return OK;
 }
@@ -123,7 +126,7 @@ static enum error check_signature(const struct request *request,
                                   struct bytes *ret_detail)
 {
     unsigned differing = forms_of(headers, target);
-    bool has_languages = credential->scheme == SHARED_KEY && !target->table_service;
+    bool has_languages = credential->scheme == SHARED_KEY && target->service != 't';
     struct bytes first = { NULL, 0 };
 
     for (unsigned form = 0; form < FORMS; form++) {
@@ -153,7 +156,7 @@ enum error authenticate(const struct request *request, const struct auth_target 
     assert(target->name.len > 0 || !target->account);
     signed_headers_read(arena, request, &headers);
     if (!headers.authorization.ptr)
-        return admit_unsigned(request, ret_identity, ret_detail);
+        return admit_unsigned(request, target, now, arena, ret_identity, ret_detail);
     e = parse_credential(arena, headers.authorization, &credential, ret_detail);
     if (e)
         return e;

@@ -4,6 +4,7 @@
 #define LAGRA_AUTH_IDENTITY_H
 
 #include "auth/rights.h"
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/errors.h"
 
@@ -20,13 +21,25 @@ enum sas_kind {
     SAS_DELEGATION, /* signed with a user delegation key */
 };
 
+/* Headers of an answer that a service SAS sets, in the order that they are signed. */
+enum sas_override {
+    OVERRIDE_CACHE_CONTROL,
+    OVERRIDE_CONTENT_DISPOSITION,
+    OVERRIDE_CONTENT_ENCODING,
+    OVERRIDE_CONTENT_LANGUAGE,
+    OVERRIDE_CONTENT_TYPE,
+    SAS_OVERRIDES
+};
+
 /* What a SAS says of itself, after its signature, its protocol and its addresses were found right. */
 struct sas {
     enum sas_kind kind;
-    struct bytes permissions; /* sp; ptr NULL: its policy says them */
-    struct bytes types;       /* srt of an account SAS */
-    struct bytes policy;      /* si; ptr NULL: none */
-    instant start, expiry;    /* 0: not set */
+    struct bytes permissions;              /* sp; ptr NULL: its policy says them */
+    struct bytes types;                    /* srt of an account SAS */
+    struct bytes policy;                   /* si; ptr NULL: none */
+    instant start, expiry;                 /* 0: not set */
+    bool encrypts;                         /* it names an encryption scope (ses) */
+    struct bytes overrides[SAS_OVERRIDES]; /* rscc.. of a service SAS; ptr NULL: not set */
 };
 
 struct identity {

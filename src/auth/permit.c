@@ -103,7 +103,7 @@ static enum error check_times(instant start, instant expiry, instant now, struct
 }
 
 /* Each of start, expiry and permissions stands in the SAS or in its policy, and never in both.
- * rest: Define-stored-access-policy; decision: 52 */
+ * rest: Define-stored-access-policy; decision: 70 */
 static enum error apply_policy(const struct identity *identity, const struct permit_facts *facts,
                                struct arena *arena, struct bytes *ret_permissions,
                                struct bytes *ret_detail)
@@ -167,6 +167,14 @@ static enum error permit_sas(const struct rights *needed, const struct demands *
 
 /* ---- tokens ---- */
 
+static const char only_bearer[] = "Only authentication scheme Bearer is supported";
+
+/* A key to sign with is given to somebody who is known by name. rest: Get-User-Delegation-Key */
+static bool needs_token(const struct rights *needed)
+{
+    return needed->action == ACTION_DELEGATION_KEY;
+}
+
 static enum error permit_actions(const struct rights *needed, const struct demands *demands,
                                  unsigned actions)
 {
@@ -187,8 +195,10 @@ enum error permit(const struct rights *needed, const struct demands *demands,
         return OK;
     switch (identity->kind) {
     case IDENTITY_ACCOUNT_KEY:
-        return needed->action == ACTION_DELEGATION_KEY ? E_AuthorizationFailure : OK;
+        return needs_token(needed) ? refuse(ret_detail, only_bearer) : OK;
     case IDENTITY_SAS:
+        if (needs_token(needed))
+            return refuse(ret_detail, only_bearer);
         e = permit_sas(needed, demands, identity, facts, arena, ret_detail);
         if (!e && identity->sas->kind == SAS_DELEGATION)
             e = permit_actions(needed, demands, identity->actions);

@@ -25,7 +25,8 @@ struct permit_facts {
  * returns     OK
  *             E_NoAuthenticationInformation, E_ResourceNotFound, E_PublicAccessNotPermitted
  *                                            nobody is presented, and the container is not public
- *             E_AuthenticationFailed         the policy is not there, or not valid now
+ *             E_AuthenticationFailed         the policy is not there, or not valid now; only a
+ *                                            token's owner may
  *             E_AuthorizationResourceTypeMismatch, E_AuthorizationPermissionMismatch
  *             E_AuthorizationFailure         no SAS or token of this kind can do it
  *             E_UnauthorizedBlobOverwrite    may create, and it exists */

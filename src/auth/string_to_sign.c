@@ -281,7 +281,7 @@ struct bytes string_to_sign(struct arena *arena, const struct request *request,
 
     assert(form < FORMS);
     text_init(&out, arena, size_hint(request, headers, target));
-    if (target->table_service)
+    if (target->service == 't')
         add_table(&out, request, headers, target, scheme, form);
     else if (scheme == SHARED_KEY)
         add_full(&out, request, headers, target, form);

@@ -33,6 +33,8 @@ static inline const struct blob_resource *blob_resource(const struct resource *r
 {
     return (const struct blob_resource *)(const void *)resource;
 }
+void blob_signed_names(const struct resource *resource, struct bytes *ret_container,
+                       struct bytes *ret_blob);
 /* returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeInput */
 enum error blob_check_names(const struct resource *resource);
 

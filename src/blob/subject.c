@@ -88,6 +88,13 @@ static enum error check_blob_name(struct bytes name)
     return segments > BLOB_SEGMENTS_MAX ? E_InvalidUri : OK;
 }
 
+void blob_signed_names(const struct resource *resource, struct bytes *ret_container,
+                       struct bytes *ret_blob)
+{
+    *ret_container = blob_resource(resource)->container;
+    *ret_blob = blob_resource(resource)->blob;
+}
+
 enum error blob_check_names(const struct resource *resource)
 {
     const struct blob_resource *named = blob_resource(resource);

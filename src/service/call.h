@@ -22,7 +22,7 @@ struct call {
     const struct operation *operation;
     const struct request *request;
     struct arena *arena;
-    const struct account *account; /* not NULL once the request is authenticated */
+    const struct account *account; /* not NULL unless nobody was authenticated */
     struct bytes account_name;     /* without "-secondary" */
     bool secondary;                /* named with -secondary: reads only */
     bool loose; /* --loose: what is not built yet is ignored where it would be refused */

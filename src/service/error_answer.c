@@ -36,6 +36,30 @@ static void source_xml(struct text *out, const struct problem *problem)
         xml_element(out, "CopySourceErrorMessage", problem->source_message);
 }
 
+/* Of "1.2.3.4:5000". */
+static struct bytes without_port(struct bytes peer)
+{
+    while (peer.len > 0 && peer.ptr[peer.len - 1] != ':')
+        peer.len--;
+    return bytes_of(peer.ptr, peer.len > 0 ? peer.len - 1 : 0);
+}
+
+/* "... using this source IP {SourceIP}." names who asked. */
+static void add_message(struct text *out, const struct answer *a, enum error e,
+                        const struct problem *problem)
+{
+    struct bytes message = message_of(e, problem), rest = { NULL, 0 };
+
+    if (e == E_AuthorizationSourceIPMismatch)
+        bytes_cut(message, '{', &message, &rest);
+    xml_escape(out, message);
+    if (!rest.ptr)
+        return;
+    xml_escape(out, without_port(a->call->request->peer));
+    bytes_cut(rest, '}', &message, &rest);
+    xml_escape(out, rest);
+}
+
 static void error_xml(struct answer *a, enum error e, const struct problem *problem)
 {
     char id[GUID_TEXT_SIZE], time[INSTANT_ISO_SIZE];
@@ -48,7 +72,7 @@ static void error_xml(struct answer *a, enum error e, const struct problem *prob
     xml_open(&out, "Error");
     xml_element_string(&out, "Code", error_code(e));
     xml_open(&out, "Message");
-    xml_escape(&out, message_of(e, problem));
+    add_message(&out, a, e, problem);
     text_printf(&out, "\nRequestId:%s\nTime:%s", id, time);
     xml_close(&out, "Message");
     for (size_t i = 0; i < problem->field_count; i++)

@@ -157,6 +157,9 @@ struct service {
      * NULL in a service that is not built yet, as all that follows */
     enum error (*read_resource)(struct call *call, struct bytes path,
                                 struct resource *ret_resource);
+    /* The names in it as a SAS signs them: ptr NULL where there is none. */
+    void (*names)(const struct resource *resource, struct bytes *ret_container,
+                  struct bytes *ret_object);
     /* Are the names well formed?
      * returns OK, E_InvalidResourceName, E_InvalidUri, E_OutOfRangeInput */
     enum error (*check_names)(const struct resource *resource);

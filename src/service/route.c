@@ -371,6 +371,46 @@ enum error route_request(struct work *work)
     return OK;
 }
 
+/* Who presents nothing sees what is public. Where that is not enough, a client that knows of challenges
+ * (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded; decision: 11 */
+static void admit_anonymous(const struct work *work, struct identity *identity)
+{
+    struct bytes version = call_header(&work->call, "x-ms-version");
+
+    identity->sees_public = true;
+    identity->refusal = bytes_compare(version, bytes_from_string("2019-12-12")) >= 0
+                            ? E_NoAuthenticationInformation
+                            : E_ResourceNotFound;
+}
+
+/* Requests of a SAS may say their version in the query, and have that of the SAS otherwise.
+ * rest: Versioning-for-the-Azure-Storage-services */
+static void read_sas_version(struct call *call)
+{
+    struct bytes version = call_query(call, "api-version");
+
+    if (call_header(call, "x-ms-version").ptr)
+        return;
+    call->version = is_version(version) ? version : call_query(call, "sv");
+}
+
+/* What follows from who asks. */
+static enum error admit(struct work *work)
+{
+    struct call *call = &work->call;
+    struct identity *identity = &call->input.identity;
+
+    if (identity->kind == IDENTITY_ANONYMOUS)
+        admit_anonymous(work, identity);
+    if (identity->kind != IDENTITY_SAS)
+        return OK;
+    read_sas_version(call);
+    if (identity->sas->encrypts && !call->loose)
+        return call_fail_query(call, E_UnsupportedQueryParameter, "ses", call_query(call, "ses"),
+                               "Encryption scopes are not built yet.");
+    return OK;
+}
+
 enum error route_authenticate(struct work *work)
 {
     struct call *call = &work->call;
@@ -379,9 +419,12 @@ enum error route_authenticate(struct work *work)
         .name = call->account_name,
         .path = call->request->path,
         .secondary = call->secondary,
-        .table_service = bytes_is(bytes_from_string(work->endpoint->service->name), "table"),
+        .service = work->endpoint->service->name[0],
     };
     struct bytes detail = { NULL, 0 };
+
+    if (call->service->names)
+        call->service->names(call->input.resource, &target.container, &target.object);
 
     /* A preflight request is never signed. rest: Preflight-Blob-Request */
     if (call->request->method == METHOD_OPTIONS)
@@ -393,5 +436,5 @@ enum error route_authenticate(struct work *work)
 
     if (e && detail.ptr)
         work->problem.detail = arena_string(call->arena, detail);
-    return e;
+    return e ? e : admit(work);
 }

@@ -2,10 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import {
-    AnonymousCredential, BlobSASPermissions, BlobServiceClient, generateBlobSASQueryParameters,
-    StorageSharedKeyCredential,
-} from '@azure/storage-blob';
+import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { sign } from '../lib/sign.mjs';
 import { raw, rawRefused } from './raw.mjs';
 import { account, credential, newBlob, once, refused, url } from './setup.mjs';
@@ -58,36 +55,6 @@ test('a changed header, query, path or verb of a signed request is refused', asy
     await rawRefused(replay('GET', path, from, [['x-ms-range', 'bytes=0-1']]), 403,
         'AuthenticationFailed');
     await rawRefused(replay('GET', path, from, [['If-Match', '*']]), 403, 'AuthenticationFailed');
-});
-
-test('nobody: 401, also where public access is stored', async (t) => {
-    // decision: 11
-    const { container, blob } = await newBlob(t);
-    await container.setAccessPolicy('container');
-    const anonymous = new BlobServiceClient(url, new AnonymousCredential(), once);
-    await refused(anonymous.getContainerClient(container.containerName).getBlobClient('blob')
-        .downloadToBuffer(), 401, 'NoAuthenticationInformation');
-    const answer = await raw('GET', `/${container.containerName}/blob`, {}, '', { signed: false });
-    assert.equal(answer.status, 401);
-    assert.match(answer.headers.get('www-authenticate'), /^Bearer authorization_uri=/);
-    assert.equal(await blob.exists(), true);
-});
-
-test('a shared access signature is refused, and says why', async (t) => {
-    // decision: 11
-    const { container, blob } = await newBlob(t);
-    const sas = generateBlobSASQueryParameters({
-        containerName: container.containerName, blobName: 'blob',
-        permissions: BlobSASPermissions.parse('r'), expiresOn: new Date(Date.now() + 600000),
-    }, credential);
-    const holder = new BlobServiceClient(`${url}?${sas}`, new AnonymousCredential(), once);
-    const error = await refused(holder.getContainerClient(container.containerName)
-        .getBlobClient('blob').getProperties(), 403, 'AuthenticationFailed');
-    const answer =
-        await raw('GET', `/${container.containerName}/blob?${sas}`, {}, '', { signed: false });
-    assert.equal(answer.status, 403, error.message);
-    assert.match(answer.text, /not supported by this server yet/);
-    assert.equal(await blob.exists(), true);
 });
 
 test('a bearer token is refused; a malformed Authorization is 400', async () => {

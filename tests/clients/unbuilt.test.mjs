@@ -22,7 +22,7 @@ function pathOf({ level, selector }, container) {
 test('a row that is not built is answered 501', async (t) => {
     // design, promise 5: no operation pretends
     const { container, blob, etag } = await newBlob(t);
-    for (const row of rows()) {
+    for (const row of rows().filter(({ name }) => name !== 'Get User Delegation Key')) {
         const [name, value] = row.variant.split('=');
         const headers = name ? { [name]: value ?? HEADERS[name] ?? '1' } : {};
         for (const method of row.methods) {
@@ -50,7 +50,6 @@ test('the SDK sees NotImplemented; the answer names the operation', async (t) =>
         () => blob.undelete(), () => blob.setLegalHold(true),
         () => blob.query('select * from BlobStorage'),
         () => service.getStatistics(), () => service.findBlobsByTags("a='b'").next(),
-        () => service.getUserDelegationKey(new Date(), new Date(Date.now() + 3600000)),
     ])
         await refused(call(), 501, 'NotImplemented');
     const { text } = await raw('PUT', `/${container.containerName}/blob?comp=tier`);

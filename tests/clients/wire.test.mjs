@@ -100,7 +100,7 @@ test('an unknown account is told what a known one is', async () => {
     const wrong = (name) => ({ account: name, key: 'd3Jvbmc=' });
     for (const suffix of ['', '-secondary']) {
         const pair = [`${account.name}${suffix}`, `nosuchaccount1${suffix}`];
-        const [known, unknown] = await Promise.all(pair.map((name) => ask(name, {})));
+        const [known, unknown] = await Promise.all(pair.map((name) => ask(name, { 'x-ms-version': '2021-12-02' })));
         assert.deepEqual(unknown, known);
         assert.deepEqual([known.status, known.code], [401, 'NoAuthenticationInformation']);
         const signed = await Promise.all(pair.map((name) => ask(name, {}, wrong(name.replace(suffix, '')))));
@@ -111,11 +111,13 @@ test('an unknown account is told what a known one is', async () => {
         assert.deepEqual(await ask('nosuchaccount1', headers), await ask(account.name, headers));
     for (const query of ['/c/b?sig=x', '?comp=list&comp=list', '/c/%00'])
         assert.deepEqual(await ask('nosuchaccount1', {}, null, query), await ask(account.name, {}, null, query));
+    for (const path of ['/c/b', '/c?restype=container&comp=list', '/$root/b', '/?comp=list'])
+        assert.deepEqual(await ask('nosuchaccount1', {}, null, path), await ask(account.name, {}, null, path));
 });
 
 test('nobody is shown the way to a token', async () => {
     // decision: 11; recorded
-    const answer = await raw('GET', '/?comp=list', {}, '', { signed: false });
+    const answer = await raw('GET', '/?comp=list', { 'x-ms-version': '2019-12-12' }, '', { signed: false });
     assert.equal(answer.status, 401);
     assert.match(answer.headers.get('www-authenticate'), CHALLENGE);
 });

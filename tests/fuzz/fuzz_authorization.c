@@ -48,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .account = accounts_find(accounts, bytes_from_string(DEVELOPMENT_ACCOUNT)),
         .name = BYTES(DEVELOPMENT_ACCOUNT),
         .path = request.path,
-        .table_service = size % 2 == 1,
+        .service = size % 2 == 1 ? 't' : 'b',
     };
     if (authenticate(&request, &target, clock_now(), arena, &identity, &detail) == OK &&
         identity.kind != IDENTITY_ANONYMOUS)

@@ -134,7 +134,7 @@ function parseValue(reader) {
 function parseRequest(reader) {
     const request = {
         method: reader.take('word', 'a method'), path: reader.take('word', 'a path'), query: '',
-        headers: [], body: null, captures: [], read: null, send: null, line: reader.line,
+        headers: [], body: null, captures: [], read: null, send: null, as: null, line: reader.line,
     };
 
     if (!/^\/(c\d*(\/|$)|$)/.test(request.path))
@@ -148,6 +148,8 @@ function parseRequest(reader) {
             request.query = word.slice(1) + request.query;
         else if ((word = reader.word(/^(read|send)=\d+(KiB|MiB)?$/)) !== null)
             request[word.slice(0, 4)] = parseSize(word.slice(5));
+        else if ((word = reader.word(/^as=(anybody|policy:\w+)$/)) !== null)
+            request.as = word.slice(3);
         else if ((word = reader.word(/^block=/)) !== null)
             request.query += `&blockid=${base64(word.slice(6))}`;
         else if ((word = reader.word(/^[A-Za-z][\w-]*:$/)) !== null)

@@ -3,6 +3,7 @@
 // line is printed, in the order of the lines, and not in the order in which answers happen to come.
 
 import { Connection, formatHead } from '../lib/http.mjs';
+import { containerSas } from '../lib/sas.mjs';
 import { sign } from '../lib/sign.mjs';
 import { element, showAnswer } from './show.mjs';
 
@@ -116,20 +117,34 @@ export class Session {
         const path = action.path.replace(/^\/c/, `/${this.#shared.container}`);
         const query = action.query.replace(/^&/, '')
             .replace(/\$\w+\.\w+/g, (name) => encodeURIComponent(this.#expand(name)));
-        const target = base + path + (query ? `?${query}` : '');
+        let target = base + path + (query ? `?${query}` : '');
         const putsBlob = action.method === 'PUT' && /^\/c\d*\/./.test(action.path) &&
             !/comp=/.test(query);
         const given = action.headers.map(([name, value]) => [name, this.#expand(value)]);
         const headers = [['Host', `${host}:${port}`], ...extra];
 
+        if (action.as !== null)
+            target += this.#credential(action.as, query ? '&' : '?');
         if (action.method !== 'GET' && action.method !== 'HEAD')
             headers.push(['Content-Length', `${body.length}`]);
         if (putsBlob)
             headers.push(['x-ms-blob-type', 'BlockBlob']);
         if (action.send !== null)
             headers.push(['Expect', '100-continue']);
-        return sign({ method: action.method, target, headers: [...headers, ...given] },
-            { credentials, offsetMs: offset.ms });
+        const request = { method: action.method, target, headers: [...headers, ...given] };
+        if (action.as !== null) {
+            request.headers.push(['x-ms-version', '2026-10-06']);
+            return request;
+        }
+        return sign(request, { credentials, offsetMs: offset.ms });
+    }
+
+    /** What is added to the query of a request that no key signs. */
+    #credential(as, separator) {
+        const [kind, policy] = as.split(':');
+
+        return kind === 'policy'
+            ? separator + containerSas(this.#shared.container, { si: policy }, this.#target.credentials) : '';
     }
 
     async #send(action, headers) {

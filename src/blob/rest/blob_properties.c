@@ -41,15 +41,26 @@ static void answer_type(struct answer *a, const struct blob *blob)
         answer_string(a, "x-ms-blob-sealed", "true");
 }
 
+/* A property, or what a service SAS sets in its place. rest: Create-service-SAS "Specify query
+ * parameters to override response headers" */
+static void answer_property(struct answer *a, const char *name, struct bytes value,
+                            enum sas_override which)
+{
+    const struct sas *sas = a->call->input.identity.sas;
+
+    answer_if_set(a, name, sas && sas->overrides[which].ptr ? sas->overrides[which] : value);
+}
+
 void blob_answer_properties(struct answer *a, const struct blob *blob)
 {
     const struct http_properties *http = &blob->http;
 
-    answer_if_set(a, "Content-Type", http->content_type);
-    answer_if_set(a, "Content-Encoding", http->content_encoding);
-    answer_if_set(a, "Content-Language", http->content_language);
-    answer_if_set(a, "Content-Disposition", http->content_disposition);
-    answer_if_set(a, "Cache-Control", http->cache_control);
+    answer_property(a, "Content-Type", http->content_type, OVERRIDE_CONTENT_TYPE);
+    answer_property(a, "Content-Encoding", http->content_encoding, OVERRIDE_CONTENT_ENCODING);
+    answer_property(a, "Content-Language", http->content_language, OVERRIDE_CONTENT_LANGUAGE);
+    answer_property(a, "Content-Disposition", http->content_disposition,
+                    OVERRIDE_CONTENT_DISPOSITION);
+    answer_property(a, "Cache-Control", http->cache_control, OVERRIDE_CACHE_CONTROL);
     answer_etag(a, blob->etag, blob->modified);
     answer_string(a, "Accept-Ranges", "bytes");
     metadata_answer(a, blob->metadata);

@@ -103,6 +103,9 @@ enum error get_block_list_check(struct call *call, struct get_block_list_paramet
     if (!p->committed && !p->uncommitted)
         return call_fail_query(call, E_InvalidQueryParameterValue, "blocklisttype", type,
                                "Must be committed, uncommitted or all.");
+    /* Blocks that are not part of the blob yet are nothing for the public.
+     * rest: Configure anonymous read access */
+    call->input.demands.not_public = p->uncommitted;
     return OK;
 }
 

@@ -308,6 +308,7 @@ const struct service blob_service = {
     .levels = levels,
     .resource_size = sizeof(struct blob_resource),
     .read_resource = blob_read_resource,
+    .names = blob_signed_names,
     .check_names = blob_check_names,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,

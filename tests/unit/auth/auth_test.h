@@ -68,7 +68,7 @@ static inline struct auth_target target_of(const struct accounts *accounts,
         .name = account_name(account),
         .path = bytes_from_string(vector->path),
         .secondary = vector->secondary,
-        .table_service = vector->table,
+        .service = vector->table ? 't' : 'b',
     };
 }
 

@@ -1,0 +1,349 @@
+/* Checks a shared access signature, in this order: are its fields well formed, is it for this resource,
+ * is the signature right, is it valid now, and is it for this protocol, this address and this
+ * service. What it permits is judged later (permit.h).
+ * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS, SAS-error-codes */
+#include "auth/sas_private.h"
+
+#include <arpa/inet.h>
+#include <assert.h>
+
+#include "base/encode.h"
+
+/* The first version whose requests say their version, and that of account SAS. */
+#define VERSION_OLDEST         "2012-02-12"
+#define VERSION_OLDEST_ACCOUNT "2015-04-05"
+#define VERSION_OLDEST_KEY     "2018-11-09"
+
+/* Bits of the kinds. */
+#define ACCOUNT                (1u << SAS_ACCOUNT)
+#define SERVICE                (1u << SAS_SERVICE)
+#define DELEGATION             (1u << SAS_DELEGATION)
+
+static enum error refuse(struct bytes *ret_detail, const char *detail)
+{
+    *ret_detail = bytes_from_string(detail);
+    return E_AuthenticationFailed;
+}
+
+static enum error refuse_malformed(struct bytes *ret_detail)
+{
+    return refuse(ret_detail, "Signature fields not well formed.");
+}
+
+/* ---- fields ---- */
+
+/* What each kind must have; sp and se of a service SAS may stand in its policy. */
+static enum error check_mandatory(const struct sas_fields *fields, struct bytes *ret_detail)
+{
+    static const struct {
+        enum sas_field field;
+        unsigned kinds; /* bits of enum sas_kind */
+        const char *detail;
+    } rows[] = {
+        { SAS_VERSION, ACCOUNT | SERVICE | DELEGATION, "sv is mandatory. Cannot be empty" },
+        { SAS_SERVICES, ACCOUNT, "ss is mandatory. Cannot be empty" },
+        { SAS_TYPES, ACCOUNT, "srt is mandatory. Cannot be empty" },
+        { SAS_PERMISSIONS, ACCOUNT | DELEGATION, "sp is mandatory. Cannot be empty" },
+        { SAS_EXPIRY, ACCOUNT | DELEGATION, "se is mandatory. Cannot be empty" },
+        { SAS_KEY_TID, DELEGATION, "sktid is mandatory. Cannot be empty" },
+        { SAS_KEY_START, DELEGATION, "skt is mandatory. Cannot be empty" },
+        { SAS_KEY_EXPIRY, DELEGATION, "ske is mandatory. Cannot be empty" },
+        { SAS_KEY_SERVICE, DELEGATION, "sks is mandatory. Cannot be empty" },
+        { SAS_KEY_VERSION, DELEGATION, "skv is mandatory. Cannot be empty" },
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if ((rows[i].kinds & 1u << fields->kind) && fields->is[rows[i].field].len == 0)
+            return refuse(ret_detail, rows[i].detail);
+    }
+    if (fields->kind == SAS_SERVICE && !fields->is[SAS_POLICY].ptr &&
+        (fields->is[SAS_PERMISSIONS].len == 0 || fields->is[SAS_EXPIRY].len == 0))
+        return refuse_malformed(ret_detail);
+    return OK;
+}
+
+static bool is_date(struct bytes text)
+{
+    if (text.len != 10 || text.ptr[4] != '-' || text.ptr[7] != '-')
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (i != 4 && i != 7 && (text.ptr[i] < '0' || text.ptr[i] > '9'))
+            return false;
+    }
+    return true;
+}
+
+static enum error check_version(const struct sas_fields *fields, struct bytes *ret_detail)
+{
+    static const char *const oldest[] = { [SAS_ACCOUNT] = VERSION_OLDEST_ACCOUNT,
+                                          [SAS_SERVICE] = VERSION_OLDEST,
+                                          [SAS_DELEGATION] = VERSION_OLDEST_KEY };
+
+    if (!is_date(fields->is[SAS_VERSION]) || !sas_since(fields, oldest[fields->kind]))
+        return refuse_malformed(ret_detail);
+    return OK;
+}
+
+/* Fields that this SAS does not sign, which anybody could have added to it: of another kind or service,
+ * or younger than its version. */
+static bool has_unsigned(const struct sas_fields *fields, char service)
+{
+    static const struct {
+        enum sas_field first, last;
+        unsigned kinds;       /* that have them */
+        const char *services; /* that have them */
+        const char *since;
+    } rows[] = {
+        { SAS_ADDRESSES, SAS_PROTOCOL, ACCOUNT | SERVICE | DELEGATION, "bqtf", "2015-04-05" },
+        { SAS_ENCRYPTION_SCOPE, SAS_ENCRYPTION_SCOPE, ACCOUNT, "bqtf", "2020-12-06" },
+        { SAS_ENCRYPTION_SCOPE, SAS_ENCRYPTION_SCOPE, ACCOUNT | SERVICE | DELEGATION, "b",
+          "2020-12-06" },
+        { SAS_RESOURCE, SAS_RESOURCE, SERVICE | DELEGATION, "bf", "" },
+        { SAS_POLICY, SAS_POLICY, SERVICE, "bqtf", "" },
+        { SAS_CACHE_CONTROL, SAS_CONTENT_TYPE, SERVICE | DELEGATION, "bf", "2013-08-15" },
+        { SAS_KEY_OID, SAS_KEY_VERSION, DELEGATION, "bqf", "2018-11-09" },
+        { SAS_KEY_USER_TID, SAS_USER_OID, DELEGATION, "bqf", "2025-07-05" },
+        { SAS_AUTHORIZED_OID, SAS_CORRELATION, DELEGATION, "b", "2020-02-10" },
+        { SAS_DEPTH, SAS_DEPTH, 0, "", "" }, /* of directories */
+        { SAS_HEADERS, SAS_PARAMETERS, DELEGATION, "b", "2026-04-06" },
+        { SAS_TABLE, SAS_END_ROW, SERVICE, "t", "" },
+    };
+    bool has[SAS_FIELDS] = { false };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!(rows[i].kinds & 1u << fields->kind) || !strchr(rows[i].services, service) ||
+            !sas_since(fields, rows[i].since))
+            continue;
+        for (enum sas_field field = rows[i].first; field <= rows[i].last; field++)
+            has[field] = true;
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (enum sas_field field = rows[i].first; field <= rows[i].last; field++) {
+            if (fields->is[field].ptr && !has[field])
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool has_control(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] < 0x20 || text.ptr[i] == 0x7f)
+            return true;
+    }
+    return false;
+}
+
+/* They go into the answer's head. */
+static bool overrides_are_headers(const struct sas_fields *fields)
+{
+    for (enum sas_field field = SAS_CACHE_CONTROL; field <= SAS_CONTENT_TYPE; field++) {
+        if (has_control(fields->is[field]))
+            return false;
+    }
+    return true;
+}
+
+/* ---- the resource ---- */
+
+/* Is what the request names of the kind that sr says? Blob versions and directories are not there.
+ * decision: 71 */
+static enum error check_resource(const struct sas_fields *fields, const struct auth_target *target,
+                                 struct bytes *ret_detail)
+{
+    struct bytes resource = fields->is[SAS_RESOURCE];
+    bool of_file = target->service == 'f';
+    bool has_kinds = target->service == 'b' || of_file;
+    bool of_object =
+        of_file ? bytes_is(resource, "f") : bytes_is(resource, "b") || bytes_is(resource, "bs");
+
+    if (fields->kind == SAS_ACCOUNT)
+        return OK;
+    if (has_kinds && resource.len == 0)
+        return refuse(ret_detail, "sr is mandatory. Cannot be empty");
+    if (has_kinds && !of_object && !bytes_is(resource, of_file ? "s" : "c"))
+        return refuse(ret_detail, "The signed resource (sr) can be c, b or bs, of files s or f: "
+                                  "this server has no blob versions and no directories.");
+    if (has_control(target->container) || has_control(target->object))
+        return refuse_malformed(ret_detail);
+    if (!target->container.ptr || (of_object && !target->object.ptr))
+        return refuse(ret_detail, "The signed resource (sr) is not what the request names.");
+    if (bytes_is(resource, "bs") && fields->is[SAS_SNAPSHOT].len == 0)
+        return refuse(ret_detail, "The signed resource (sr) is a snapshot.");
+    return OK;
+}
+
+/* ---- the signature ---- */
+
+static enum error check_signature(const struct request *request, const struct sas_fields *fields,
+                                  const struct auth_target *target, struct arena *arena,
+                                  struct bytes *ret_detail)
+{
+    struct bytes signature = base64_decode(arena, fields->is[SAS_SIGNATURE]);
+    struct bytes text = sas_string(arena, request, fields, target);
+
+    if (signature.ptr && account_signed(target->account, text, signature))
+        return OK;
+    *ret_detail = arena_printf(arena, "Signature did not match. String to sign used was %.*s",
+                               BYTES_ARG(text));
+    return E_AuthenticationFailed;
+}
+
+/* ---- time, protocol, address, service ---- */
+
+static struct bytes date_text(struct arena *arena, instant date)
+{
+    char text[INSTANT_HTTP_SIZE];
+
+    instant_format_http(date, text);
+    return arena_copy(arena, bytes_from_string(text));
+}
+
+/* st and se, where they are given: what a policy has is judged with it. */
+static enum error check_times(const struct sas_fields *fields, instant now, struct arena *arena,
+                              struct sas *sas, struct bytes *ret_detail)
+{
+    struct bytes start = fields->is[SAS_START], expiry = fields->is[SAS_EXPIRY];
+
+    if ((start.len > 0 && !instant_parse_iso(start, &sas->start)) ||
+        (expiry.len > 0 && !instant_parse_iso(expiry, &sas->expiry)))
+        return refuse_malformed(ret_detail);
+    if (sas->start > 0 && sas->expiry > 0 && sas->expiry <= sas->start) {
+        *ret_detail = arena_printf(
+            arena, "Signed expiry time [%.*s] must be after signed start time [%.*s]",
+            BYTES_ARG(date_text(arena, sas->expiry)), BYTES_ARG(date_text(arena, sas->start)));
+        return E_AuthenticationFailed;
+    }
+    if (now >= sas->start && (sas->expiry == 0 || now < sas->expiry))
+        return OK;
+    *ret_detail =
+        arena_printf(arena,
+                     "Signature not valid in the specified time frame: Start [%.*s] - "
+                     "Expiry [%.*s] - Current [%.*s]",
+                     BYTES_ARG(date_text(arena, sas->start)),
+                     BYTES_ARG(date_text(arena, sas->expiry)), BYTES_ARG(date_text(arena, now)));
+    return E_AuthenticationFailed;
+}
+
+static enum error check_protocol(const struct sas_fields *fields, const struct request *request,
+                                 struct bytes *ret_detail)
+{
+    struct bytes protocol = fields->is[SAS_PROTOCOL];
+
+    if (protocol.len == 0 || bytes_is(protocol, "https,http") || bytes_is(protocol, "http,https"))
+        return OK;
+    if (!bytes_is(protocol, "https"))
+        return refuse_malformed(ret_detail);
+    return request->secure ? OK : E_AuthorizationProtocolMismatch;
+}
+
+/* An IPv4 address as a number. */
+static bool parse_address(struct arena *arena, struct bytes text, uint32_t *ret_address)
+{
+    struct in_addr address;
+
+    if (!text.ptr || inet_pton(AF_INET, arena_string(arena, text), &address) != 1)
+        return false;
+    *ret_address = ntohl(address.s_addr);
+    return true;
+}
+
+/* The address of "1.2.3.4:5000" or "[::ffff:1.2.3.4]:5000"; false for another IPv6 address. */
+static bool peer_address(struct arena *arena, struct bytes peer, uint32_t *ret_address)
+{
+    static const struct bytes mapped = BYTES("[::ffff:");
+    size_t end = peer.len;
+
+    while (end > 0 && peer.ptr[end - 1] != ':')
+        end--;
+    peer.len = end > 0 ? end - 1 : 0;
+    if (bytes_has_prefix(peer, mapped))
+        peer = bytes_of(peer.ptr + mapped.len, peer.len - mapped.len - 1);
+    return parse_address(arena, peer, ret_address);
+}
+
+/* "1.2.3.4" or "1.2.3.4-1.2.3.9", both ends belong to it. Azure takes IPv4 only. */
+static enum error check_address(const struct sas_fields *fields, const struct request *request,
+                                struct arena *arena, struct bytes *ret_detail)
+{
+    struct bytes range = fields->is[SAS_ADDRESSES], first, last;
+    uint32_t from, to, peer;
+
+    if (range.len == 0)
+        return OK;
+    bytes_cut(range, '-', &first, &last);
+    if (!parse_address(arena, first, &from) || !parse_address(arena, last.ptr ? last : first, &to))
+        return refuse_malformed(ret_detail);
+    if (!peer_address(arena, request->peer, &peer) || peer < from || peer > to)
+        return E_AuthorizationSourceIPMismatch;
+    return OK;
+}
+
+static enum error check_service(const struct sas_fields *fields, const struct auth_target *target)
+{
+    struct bytes services = fields->is[SAS_SERVICES];
+
+    if (fields->kind != SAS_ACCOUNT || memchr(services.ptr, target->service, services.len))
+        return OK;
+    return E_AuthorizationServiceMismatch;
+}
+
+/* ---- all of it ---- */
+
+static enum error check_form(const struct sas_fields *fields, const struct auth_target *target,
+                             struct bytes *ret_detail)
+{
+    enum error e = check_mandatory(fields, ret_detail);
+
+    if (!e)
+        e = check_version(fields, ret_detail);
+    if (!e)
+        e = check_resource(fields, target, ret_detail);
+    if (!e && has_unsigned(fields, target->service))
+        e = refuse(ret_detail, "The query has fields of a SAS that this one does not sign.");
+    if (!e && !overrides_are_headers(fields))
+        e = refuse_malformed(ret_detail);
+    if (!e && fields->kind == SAS_DELEGATION)
+        e = refuse(ret_detail, "User delegation SAS are not supported by this server yet.");
+    return e;
+}
+
+static void fill_sas(const struct sas_fields *fields, struct sas *sas)
+{
+    sas->kind = fields->kind;
+    sas->permissions = fields->is[SAS_PERMISSIONS];
+    sas->types = fields->is[SAS_TYPES];
+    sas->policy = fields->is[SAS_POLICY];
+    sas->encrypts = fields->is[SAS_ENCRYPTION_SCOPE].len > 0;
+    for (size_t i = 0; i < SAS_OVERRIDES; i++)
+        sas->overrides[i] = fields->is[SAS_CACHE_CONTROL + i];
+}
+
+enum error sas_authenticate(const struct request *request, const struct auth_target *target,
+                            instant now, struct arena *arena, struct identity *ret_identity,
+                            struct bytes *ret_detail)
+{
+    struct sas *sas = arena_alloc(arena, sizeof *sas);
+    struct sas_fields fields;
+    enum error e;
+
+    if (!sas_fields_read(arena, request->query, &fields))
+        return refuse_malformed(ret_detail);
+    e = check_form(&fields, target, ret_detail);
+    if (!e)
+        e = check_signature(request, &fields, target, arena, ret_detail);
+    if (!e)
+        e = check_times(&fields, now, arena, sas, ret_detail);
+    if (!e)
+        e = check_protocol(&fields, request, ret_detail);
+    if (!e)
+        e = check_address(&fields, request, arena, ret_detail);
+    if (!e)
+        e = check_service(&fields, target);
+    if (e)
+        return e;
+    fill_sas(&fields, sas);
+    *ret_identity = (struct identity){ .kind = IDENTITY_SAS, .sas = sas, .at = now };
+    return OK;
+}

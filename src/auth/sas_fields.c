@@ -1,0 +1,96 @@
+/* The parameters of a SAS in a query. */
+#include "auth/sas_private.h"
+
+#include "base/encode.h"
+
+static const struct bytes names[SAS_FIELDS] = {
+    [SAS_VERSION] = BYTES("sv"),
+    [SAS_SERVICES] = BYTES("ss"),
+    [SAS_TYPES] = BYTES("srt"),
+    [SAS_PERMISSIONS] = BYTES("sp"),
+    [SAS_START] = BYTES("st"),
+    [SAS_EXPIRY] = BYTES("se"),
+    [SAS_ADDRESSES] = BYTES("sip"),
+    [SAS_PROTOCOL] = BYTES("spr"),
+    [SAS_SIGNATURE] = BYTES("sig"),
+    [SAS_ENCRYPTION_SCOPE] = BYTES("ses"),
+    [SAS_RESOURCE] = BYTES("sr"),
+    [SAS_POLICY] = BYTES("si"),
+    [SAS_DEPTH] = BYTES("sdd"),
+    [SAS_SNAPSHOT] = BYTES("snapshot"),
+    [SAS_CACHE_CONTROL] = BYTES("rscc"),
+    [SAS_CONTENT_DISPOSITION] = BYTES("rscd"),
+    [SAS_CONTENT_ENCODING] = BYTES("rsce"),
+    [SAS_CONTENT_LANGUAGE] = BYTES("rscl"),
+    [SAS_CONTENT_TYPE] = BYTES("rsct"),
+    [SAS_KEY_OID] = BYTES("skoid"),
+    [SAS_KEY_TID] = BYTES("sktid"),
+    [SAS_KEY_START] = BYTES("skt"),
+    [SAS_KEY_EXPIRY] = BYTES("ske"),
+    [SAS_KEY_SERVICE] = BYTES("sks"),
+    [SAS_KEY_VERSION] = BYTES("skv"),
+    [SAS_KEY_USER_TID] = BYTES("skdutid"),
+    [SAS_USER_OID] = BYTES("sduoid"),
+    [SAS_AUTHORIZED_OID] = BYTES("saoid"),
+    [SAS_UNAUTHORIZED_OID] = BYTES("suoid"),
+    [SAS_CORRELATION] = BYTES("scid"),
+    [SAS_HEADERS] = BYTES("srh"),
+    [SAS_PARAMETERS] = BYTES("srq"),
+    [SAS_TABLE] = BYTES("tn"),
+    [SAS_START_PARTITION] = BYTES("spk"),
+    [SAS_START_ROW] = BYTES("srk"),
+    [SAS_END_PARTITION] = BYTES("epk"),
+    [SAS_END_ROW] = BYTES("erk"),
+};
+
+/* No name is longer; most parameters of a request are compared by their length alone. */
+#define NAME_MAX_BYTES 8
+
+static bool read_field(struct arena *arena, struct bytes name, struct bytes value,
+                       struct sas_fields *fields)
+{
+    if (name.len > 0 && memchr(name.ptr, '%', name.len)) {
+        name = query_decode(arena, name);
+        if (!name.ptr)
+            return false;
+    }
+    if (name.len < 2 || name.len > NAME_MAX_BYTES)
+        return true;
+    for (size_t i = 0; i < SAS_FIELDS; i++) {
+        if (!bytes_equal_nocase(name, names[i]))
+            continue;
+        if (fields->is[i].ptr)
+            return false;
+        fields->is[i] = value.ptr ? query_decode(arena, value) : bytes_from_string("");
+        return fields->is[i].ptr;
+    }
+    return true;
+}
+
+static enum sas_kind kind_of(const struct sas_fields *fields)
+{
+    if (fields->is[SAS_SERVICES].ptr || fields->is[SAS_TYPES].ptr)
+        return SAS_ACCOUNT;
+    return fields->is[SAS_KEY_OID].ptr ? SAS_DELEGATION : SAS_SERVICE;
+}
+
+bool sas_fields_read(struct arena *arena, struct bytes query, struct sas_fields *ret_fields)
+{
+    struct sas_fields fields = { .kind = SAS_SERVICE };
+    struct bytes pair, name, value;
+
+    while (query.len > 0) {
+        bytes_cut(query, '&', &pair, &query);
+        bytes_cut(pair, '=', &name, &value);
+        if (!read_field(arena, name, value, &fields))
+            return false;
+    }
+    fields.kind = kind_of(&fields);
+    *ret_fields = fields;
+    return true;
+}
+
+bool sas_since(const struct sas_fields *fields, const char *version)
+{
+    return bytes_compare(fields->is[SAS_VERSION], bytes_from_string(version)) >= 0;
+}

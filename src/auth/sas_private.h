@@ -1,0 +1,69 @@
+/* Inside of auth/ only: shared access signatures. */
+#ifndef LAGRA_AUTH_SAS_PRIVATE_H
+#define LAGRA_AUTH_SAS_PRIVATE_H
+
+#include "auth/auth_private.h"
+
+/* The parameters of a query that belong to a SAS; sas_fields.c has their names. */
+enum sas_field {
+    SAS_VERSION,
+    SAS_SERVICES,
+    SAS_TYPES,
+    SAS_PERMISSIONS,
+    SAS_START,
+    SAS_EXPIRY,
+    SAS_ADDRESSES,
+    SAS_PROTOCOL,
+    SAS_SIGNATURE,
+    SAS_ENCRYPTION_SCOPE,
+    SAS_RESOURCE,
+    SAS_POLICY,
+    SAS_DEPTH,
+    SAS_SNAPSHOT, /* the request's own; signed where the resource is a snapshot */
+    SAS_CACHE_CONTROL,
+    SAS_CONTENT_DISPOSITION,
+    SAS_CONTENT_ENCODING,
+    SAS_CONTENT_LANGUAGE,
+    SAS_CONTENT_TYPE,
+    SAS_KEY_OID,
+    SAS_KEY_TID,
+    SAS_KEY_START,
+    SAS_KEY_EXPIRY,
+    SAS_KEY_SERVICE,
+    SAS_KEY_VERSION,
+    SAS_KEY_USER_TID,
+    SAS_USER_OID,
+    SAS_AUTHORIZED_OID,
+    SAS_UNAUTHORIZED_OID,
+    SAS_CORRELATION,
+    SAS_HEADERS,
+    SAS_PARAMETERS,
+    SAS_TABLE,
+    SAS_START_PARTITION,
+    SAS_START_ROW,
+    SAS_END_PARTITION,
+    SAS_END_ROW,
+    SAS_FIELDS
+};
+
+struct sas_fields {
+    struct bytes is[SAS_FIELDS]; /* decoded; ptr NULL: absent */
+    enum sas_kind kind;          /* by the fields that are there */
+};
+
+/* Reads them from a raw query. Returns false for one that is not well encoded or given twice. */
+bool sas_fields_read(struct arena *arena, struct bytes query, struct sas_fields *ret_fields);
+/* sv is at least this date: a version that is newer than all we know has the newest form. */
+bool sas_since(const struct sas_fields *fields, const char *version);
+
+/* What is signed, by kind, service and version.
+ * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS */
+struct bytes sas_string(struct arena *arena, const struct request *request,
+                        const struct sas_fields *fields, const struct auth_target *target);
+
+/* Authenticates by the SAS of the query: as authenticate(). */
+enum error sas_authenticate(const struct request *request, const struct auth_target *target,
+                            instant now, struct arena *arena, struct identity *ret_identity,
+                            struct bytes *ret_detail);
+
+#endif

@@ -1,0 +1,209 @@
+// Shared access signatures as @azure/storage-blob makes them: account, container, blob, snapshot, stored
+// policies; and who presents nothing.
+// rest: Create-account-SAS, Create-service-SAS, Define-stored-access-policy
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+    AccountSASPermissions, AnonymousCredential, BlobSASPermissions, BlobServiceClient,
+    ContainerSASPermissions, generateAccountSASQueryParameters, generateBlobSASQueryParameters, SASProtocol,
+} from '@azure/storage-blob';
+import { raw, rawRefused } from './raw.mjs';
+import { collect, containerName, credential, newBlob, once, refused, url } from './setup.mjs';
+
+const soon = () => new Date(Date.now() + 600000);
+const ago = () => new Date(Date.now() - 600000);
+const holder = (sas) => new BlobServiceClient(`${url}?${sas}`, new AnonymousCredential(), once);
+const anonymous = new BlobServiceClient(url, new AnonymousCredential(), once);
+
+const accountSas = (permissions, more = {}) => generateAccountSASQueryParameters({
+    permissions: AccountSASPermissions.parse(permissions), services: 'b', resourceTypes: 'sco', expiresOn: soon(), ...more,
+}, credential);
+const containerSas = (container, permissions, more = {}) => generateBlobSASQueryParameters({
+    containerName: container.containerName,
+    permissions: permissions && ContainerSASPermissions.parse(permissions), expiresOn: permissions && soon(), ...more,
+}, credential);
+const blobSas = (container, permissions, more = {}) => generateBlobSASQueryParameters({
+    containerName: container.containerName, blobName: 'blob',
+    permissions: BlobSASPermissions.parse(permissions), expiresOn: soon(), ...more,
+}, credential);
+
+test('an account SAS does what its letters say', async () => {
+    const all = holder(accountSas('rwdlac'));
+    const container = all.getContainerClient(containerName());
+    await container.create();
+    const blob = container.getBlockBlobClient('b');
+    await blob.upload('content', 7);
+    assert.equal((await blob.downloadToBuffer()).toString(), 'content');
+    assert.equal((await collect(container.listBlobsFlat())).length, 1);
+    await all.getProperties();
+    const name = container.containerName;
+    const reader = holder(accountSas('r')).getContainerClient(name);
+    await reader.getProperties();
+    await refused(reader.delete(), 403, 'AuthorizationPermissionMismatch');
+    await refused(reader.getBlockBlobClient('b').upload('x', 1), 403, 'AuthorizationPermissionMismatch');
+    await refused(collect(reader.listBlobsFlat()), 403, 'AuthorizationPermissionMismatch');
+    const objects = holder(accountSas('rwdl', { resourceTypes: 'o' })).getContainerClient(name);
+    await objects.getBlobClient('b').getProperties();
+    await refused(objects.getProperties(), 403, 'AuthorizationResourceTypeMismatch');
+    const queues = holder(accountSas('rwdl', { services: 'q' })).getContainerClient(name);
+    await refused(queues.getProperties(), 403, 'AuthorizationServiceMismatch');
+    await refused(all.getContainerClient(name).getAccessPolicy(), 403, 'AuthorizationFailure');
+    await container.delete();
+});
+
+test('the SAS of a container, of a blob and of a snapshot', async (t) => {
+    const { container, blob } = await newBlob(t);
+    const name = container.containerName;
+    const snapshot = (await blob.createSnapshot()).snapshot;
+    const of = (sas) => holder(sas).getContainerClient(name);
+
+    const all = of(containerSas(container, 'racwdl'));
+    assert.equal((await all.getBlobClient('blob').downloadToBuffer()).toString(), 'content');
+    await all.getBlobClient('blob').withSnapshot(snapshot).getProperties();
+    assert.equal((await collect(all.listBlobsFlat())).length, 1);
+    await refused(all.getProperties(), 403, 'AuthorizationFailure');
+    await refused(all.delete(), 403, 'AuthorizationFailure');
+    await refused(all.getAccessPolicy(), 403, 'AuthorizationFailure');
+    await refused(holder(containerSas(container, 'l')).getProperties(), 403, 'AuthenticationFailed');
+
+    const reader = of(blobSas(container, 'r'));
+    await reader.getBlobClient('blob').downloadToBuffer();
+    await refused(reader.getBlobClient('other').downloadToBuffer(), 403, 'AuthenticationFailed');
+    await refused(collect(reader.listBlobsFlat()), 403, 'AuthenticationFailed');
+    await refused(reader.getBlobClient('blob').delete(), 403, 'AuthorizationPermissionMismatch');
+    const seen = of(blobSas(container, 'r', { snapshotTime: snapshot }));
+    await seen.getBlobClient('blob').withSnapshot(snapshot).downloadToBuffer();
+    await refused(seen.getBlobClient('blob').downloadToBuffer(), 403, 'AuthenticationFailed');
+});
+
+test('create alone makes new blobs, and overwrites none', async (t) => {
+    const { container } = await newBlob(t);
+    const maker = holder(containerSas(container, 'c')).getContainerClient(container.containerName);
+    await maker.getBlockBlobClient('new').upload('1', 1);
+    await refused(maker.getBlockBlobClient('new').upload('2', 1), 403, 'UnauthorizedBlobOverwrite');
+    await refused(maker.getBlobClient('new').getProperties(), 403, 'AuthorizationPermissionMismatch');
+});
+
+test('times, protocol and addresses', async (t) => {
+    const { container } = await newBlob(t);
+    const ask = (more) => holder(blobSas(container, 'r', more)).getContainerClient(container.containerName)
+        .getBlobClient('blob').getProperties();
+    await ask({ startsOn: ago() });
+    await ask({ protocol: SASProtocol.HttpsAndHttp, ipRange: { start: '127.0.0.1' } });
+    await refused(ask({ expiresOn: ago() }), 403, 'AuthenticationFailed');
+    await refused(ask({ startsOn: new Date(Date.now() + 300000) }), 403, 'AuthenticationFailed');
+    await refused(ask({ protocol: SASProtocol.Https }), 403, 'AuthorizationProtocolMismatch');
+    await refused(ask({ ipRange: { start: '10.0.0.1', end: '10.0.0.9' } }), 403, 'AuthorizationSourceIPMismatch');
+});
+
+test('what refuses is told in words that find the mistake', async (t) => {
+    const { container } = await newBlob(t);
+    const path = `/${container.containerName}/blob`;
+    const ask = (sas) => raw('GET', `${path}?${sas}`, {}, '', { signed: false });
+    const wrong = String(blobSas(container, 'r')).replace('sp=r', 'sp=rw');
+    const answer = await rawRefused(ask(wrong), 403, 'AuthenticationFailed');
+    assert.ok(answer.text.includes('<AuthenticationErrorDetail>Signature did not match. String to sign used was rw\n\n'),
+        answer.text);
+    const late = await rawRefused(ask(blobSas(container, 'r', { startsOn: ago(), expiresOn: new Date(Date.now() - 1000) })),
+        403, 'AuthenticationFailed');
+    assert.match(late.text, /time frame: Start \[.* GMT\] - Expiry \[.* GMT\] - Current \[.* GMT\]</);
+    const elsewhere = await rawRefused(ask(blobSas(container, 'r', { ipRange: { start: '10.0.0.1' } })),
+        403, 'AuthorizationSourceIPMismatch');
+    assert.match(elsewhere.text, /using this source IP 127\.0\.0\.1\./);
+    await rawRefused(ask(`${blobSas(container, 'r', { encryptionScope: 'scope' })}`), 400, 'UnsupportedQueryParameter');
+});
+
+test('the headers of an answer that a SAS sets', async (t) => {
+    const { container } = await newBlob(t, 'content', { blobHTTPHeaders: { blobContentType: 'text/html' } });
+    const sas = blobSas(container, 'r', {
+        cacheControl: 'no-store', contentDisposition: 'attachment; filename="a b"', contentEncoding: 'identity',
+        contentLanguage: 'en', contentType: 'text/plain',
+    });
+    for (const method of ['GET', 'HEAD']) {
+        const answer = await raw(method, `/${container.containerName}/blob?${sas}`, {}, '', { signed: false });
+        assert.equal(answer.status, 200, answer.text);
+        const got = ['cache-control', 'content-disposition', 'content-encoding', 'content-language', 'content-type']
+            .map((name) => answer.headers.get(name));
+        assert.deepEqual(got, ['no-store', 'attachment; filename="a b"', 'identity', 'en', 'text/plain']);
+    }
+    const plain = await raw('GET', `/${container.containerName}/blob`);
+    assert.equal(plain.headers.get('content-type'), 'text/html');
+});
+
+test('a stored policy permits, and no longer once it is taken back', async (t) => {
+    const { container } = await newBlob(t);
+    const policy = { id: 'readers', accessPolicy: { permissions: 'r', expiresOn: soon() } };
+    await container.setAccessPolicy(undefined, [policy]);
+    const blob = holder(containerSas(container, undefined, { identifier: 'readers' }))
+        .getContainerClient(container.containerName).getBlobClient('blob');
+    await blob.downloadToBuffer();
+    await refused(blob.delete(), 403, 'AuthorizationPermissionMismatch');
+    const both = holder(containerSas(container, 'r', { identifier: 'readers' }))
+        .getContainerClient(container.containerName).getBlobClient('blob');
+    await refused(both.downloadToBuffer(), 403, 'AuthenticationFailed');
+    await container.setAccessPolicy(undefined, [{ ...policy, accessPolicy: { permissions: 'r', expiresOn: ago() } }]);
+    await refused(blob.downloadToBuffer(), 403, 'AuthenticationFailed');
+    await container.setAccessPolicy(undefined, [policy]);
+    await blob.downloadToBuffer();
+    await container.setAccessPolicy();
+    await refused(blob.downloadToBuffer(), 403, 'AuthenticationFailed');
+    await refused(blob.getBlockBlobClient().upload('x', 1), 403, 'AuthenticationFailed');
+});
+
+test('versions: of the request, of the query, of the SAS; one that nobody knows yet', async (t) => {
+    // rest: Versioning-for-the-Azure-Storage-services; decision: 71
+    const { container } = await newBlob(t);
+    const path = `/${container.containerName}/blob`;
+    const version = async (sas, headers = {}) => (await raw('GET', `${path}?${sas}`, headers, '', { signed: false }))
+        .headers.get('x-ms-version');
+    const sas = blobSas(container, 'r', { version: '2020-12-06' });
+    assert.equal(await version(sas), '2020-12-06');
+    assert.equal(await version(`${sas}&api-version=2021-08-06`), '2021-08-06');
+    assert.equal(await version(sas, { 'x-ms-version': '2019-12-12' }), '2019-12-12');
+    for (const known of ['2015-04-05', '2018-11-09', '2020-02-10', '2026-10-06', '2040-01-01'])
+        assert.equal(await version(blobSas(container, 'r', { version: known })), known);
+});
+
+test('nobody: what is public, and how the rest is refused', async (t) => {
+    // decision: 11; rest: Configure anonymous read access
+    const { container } = await newBlob(t);
+    const name = container.containerName, path = `/${name}`;
+    const ask = (target, version) =>
+        raw('GET', target, version ? { 'x-ms-version': version } : {}, '', { signed: false });
+    const open = anonymous.getContainerClient(name);
+
+    const challenged = await rawRefused(ask(`${path}/blob`, '2021-04-10'), 401, 'NoAuthenticationInformation');
+    assert.match(challenged.headers.get('www-authenticate'), /^Bearer authorization_uri=/);
+    for (const target of [`${path}/blob`, `${path}/none`, '/none-such/blob', `${path}?restype=container`, '/?comp=list'])
+        await rawRefused(ask(target), 404, 'ResourceNotFound');
+    await rawRefused(ask(`${path}/blob`, '2018-11-09'), 404, 'ResourceNotFound');
+
+    await container.setAccessPolicy('blob');
+    assert.equal((await open.getBlobClient('blob').downloadToBuffer()).toString(), 'content');
+    await open.getBlobClient('blob').getProperties();
+    await open.getBlockBlobClient('blob').getBlockList('committed');
+    await refused(open.getBlockBlobClient('blob').getBlockList('all'), 401, 'NoAuthenticationInformation');
+    await refused(open.getProperties(), 401, 'NoAuthenticationInformation');
+    await refused(collect(open.listBlobsFlat()), 401, 'NoAuthenticationInformation');
+    await refused(open.getBlobClient('none').getProperties(), 404, 'BlobNotFound');
+    await container.setAccessPolicy('container');
+    assert.equal((await collect(open.listBlobsFlat())).length, 1);
+    await open.getProperties();
+    await refused(open.getAccessPolicy(), 401, 'NoAuthenticationInformation');
+    await refused(open.getBlockBlobClient('blob').upload('x', 1), 401, 'NoAuthenticationInformation');
+    await refused(open.getBlobClient('blob').delete(), 401, 'NoAuthenticationInformation');
+    await refused(collect(anonymous.listContainers()), 401, 'NoAuthenticationInformation');
+    await container.setAccessPolicy();
+    await refused(open.getBlobClient('blob').downloadToBuffer(), 401, 'NoAuthenticationInformation');
+});
+
+test('a container that is not there, with a SAS', async () => {
+    const sas = accountSas('rwdl');
+    const missing = holder(sas).getContainerClient(containerName());
+    await refused(missing.getProperties(), 404, 'ContainerNotFound');
+    await refused(missing.getBlobClient('b').getProperties(), 404, 'ContainerNotFound');
+    const byPolicy = holder(containerSas(missing, undefined, { identifier: 'p' }))
+        .getContainerClient(missing.containerName);
+    await refused(byPolicy.getBlobClient('b').downloadToBuffer(), 403, 'AuthenticationFailed');
+    await refused(byPolicy.getBlockBlobClient('b').upload('x', 1), 403, 'AuthenticationFailed');
+});

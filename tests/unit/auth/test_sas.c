@@ -1,0 +1,356 @@
+/* Shared access signatures: the strings that they sign, in every version, and what refuses them.
+ * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS, SAS-error-codes */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "auth/sas_private.h"
+#include "base/encode.h"
+#include "sas_vectors.h"
+
+#include <cmocka.h>
+
+#define VECTORS (sizeof sas_vectors / sizeof sas_vectors[0])
+
+static struct arena *arena;
+static struct accounts *accounts;
+
+static int set_up(void **state)
+{
+    (void)state;
+    arena = arena_new(256u << 20);
+    accounts = accounts_new();
+    accounts_add_development(accounts);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    accounts_free(accounts);
+    arena_free(arena);
+    return 0;
+}
+
+/* All vectors are valid then. */
+static instant in_time(void)
+{
+    instant at;
+
+    assert_true(instant_parse_iso(bytes_from_string("2026-01-02T03:30:00Z"), &at));
+    return at;
+}
+
+static struct bytes name_of(const char *text)
+{
+    return *text ? bytes_from_string(text) : bytes_of(NULL, 0);
+}
+
+struct probe {
+    struct request request;
+    struct http_header headers[4];
+    struct auth_target target;
+};
+
+static void make_probe(const struct sas_vector *vector, struct probe *ret_probe)
+{
+    const struct account *account = accounts_find(accounts, bytes_from_string(DEVELOPMENT_ACCOUNT));
+
+    *ret_probe = (struct probe){
+        .request = { .method = METHOD_GET,
+                     .method_text = BYTES("GET"),
+                     .path = BYTES("/"),
+                     .query = bytes_from_string(vector->query),
+                     .peer = BYTES("10.0.0.5:1234"),
+                     .secure = true },
+        .target = { .account = account,
+                    .name = account_name(account),
+                    .service = vector->service,
+                    .container = name_of(vector->container),
+                    .object = name_of(vector->object) },
+    };
+    for (size_t i = 0; i < 4 && vector->headers[i].name; i++)
+        ret_probe->headers[ret_probe->request.header_count++] =
+            (struct http_header){ .name = bytes_from_string(vector->headers[i].name),
+                                  .value = bytes_from_string(vector->headers[i].value) };
+    ret_probe->request.headers = ret_probe->headers;
+}
+
+static struct bytes detail;
+static struct identity identity;
+
+static enum error ask_at(struct probe *probe, instant at)
+{
+    detail = bytes_of(NULL, 0);
+    identity = (struct identity){ .kind = IDENTITY_ANONYMOUS };
+    return authenticate(&probe->request, &probe->target, at, arena, &identity, &detail);
+}
+
+/* Rule: the string to sign is that of the clients' builders, field by field, version by version. */
+static void strings_are_the_clients(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VECTORS; i++) {
+        struct probe probe;
+        struct sas_fields fields;
+        struct bytes text;
+
+        make_probe(&sas_vectors[i], &probe);
+        assert_true(sas_fields_read(arena, probe.request.query, &fields));
+        text = sas_string(arena, &probe.request, &fields, &probe.target);
+        if (!bytes_is(text, sas_vectors[i].string))
+            fail_msg("%s:\n%.*s\ninstead of\n%s", sas_vectors[i].what, BYTES_ARG(text),
+                     sas_vectors[i].string);
+    }
+}
+
+static bool is_admitted(const struct sas_vector *vector)
+{
+    return !vector->delegated;
+}
+
+/* Rule: what a client signed with the account's key is taken, within its time and not outside of it. */
+static void signed_ones_are_taken(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VECTORS; i++) {
+        const struct sas_vector *vector = &sas_vectors[i];
+        bool of_policy = strstr(vector->query, "si=") != NULL;
+        struct probe probe;
+        enum error e;
+
+        if (!is_admitted(vector))
+            continue;
+        make_probe(vector, &probe);
+        e = ask_at(&probe, in_time());
+        if (e)
+            fail_msg("%s: %s %.*s", vector->what, error_code(e), BYTES_ARG(detail));
+        assert_int_equal(identity.kind, IDENTITY_SAS);
+        assert_int_equal(identity.sas->kind,
+                         strncmp(vector->what, "account", 7) == 0 ? SAS_ACCOUNT : SAS_SERVICE);
+        e = ask_at(&probe, in_time() + 3600 * TICKS_PER_SECOND);
+        assert_int_equal(e, of_policy ? OK : E_AuthenticationFailed);
+        assert_true(of_policy ||
+                    bytes_has_prefix(detail, bytes_from_string("Signature not valid")));
+        e = ask_at(&probe, in_time() - 3600 * TICKS_PER_SECOND);
+        assert_int_equal(e, strstr(vector->query, "st=") ? E_AuthenticationFailed : OK);
+    }
+}
+
+/* The query without, or with another, n-th parameter; ptr NULL: there are not so many. */
+static struct bytes changed_query(struct bytes query, unsigned n, bool drop, struct bytes *ret_name)
+{
+    struct bytes pair, name, value;
+    struct text out;
+
+    text_init(&out, arena, query.len + 8);
+    for (unsigned i = 0; query.len > 0; i++) {
+        bytes_cut(query, '&', &pair, &query);
+        if (i == n)
+            bytes_cut(pair, '=', ret_name, &value);
+        if (i == n && drop)
+            continue;
+        if (out.len > 0)
+            text_add_char(&out, '&');
+        bytes_cut(pair, '=', &name, &value);
+        text_add(&out, pair);
+        if (i == n)
+            text_add_string(&out, "1");
+        if (query.len == 0 && i < n)
+            return bytes_of(NULL, 0);
+    }
+    return text_bytes(&out);
+}
+
+/* Rule: every parameter of a SAS is signed: none can be left out or changed. */
+static void every_field_is_signed(void **state)
+{
+    unsigned changes = 0;
+
+    (void)state;
+    for (size_t i = 0; i < VECTORS; i++) {
+        struct probe probe;
+
+        if (!is_admitted(&sas_vectors[i]))
+            continue;
+        make_probe(&sas_vectors[i], &probe);
+        for (unsigned n = 0; n < 64; n++) {
+            struct bytes name = { NULL, 0 };
+            struct bytes query =
+                changed_query(bytes_from_string(sas_vectors[i].query), n / 2, n % 2, &name);
+
+            if (!query.ptr || !name.ptr)
+                break;
+            probe.request.query = query;
+            if (ask_at(&probe, in_time()) == OK && identity.kind == IDENTITY_SAS)
+                fail_msg("%s without or with another %.*s", sas_vectors[i].what, BYTES_ARG(name));
+            changes++;
+        }
+    }
+    assert_true(changes > 1000);
+}
+
+/* Rule: a field that this kind or this version does not sign is refused, since anybody could have
+ * added it. */
+static void unsigned_fields_are_refused(void **state)
+{
+    static const char *const additions[] = { "sip=1.1.1.1", "spr=https", "rscc=a", "rsct=b",
+                                             "saoid=c",     "scid=d",    "srh=e",  "srq=f",
+                                             "skdutid=g",   "sduoid=h",  "sdd=1",  "ses=i",
+                                             "si=j",        "sr=c",      "ss=b",   "srt=o",
+                                             "suoid=k",     "skoid=l" };
+
+    (void)state;
+    for (size_t i = 0; i < VECTORS; i++) {
+        struct probe probe;
+
+        if (!is_admitted(&sas_vectors[i]))
+            continue;
+        make_probe(&sas_vectors[i], &probe);
+        for (size_t n = 0; n < sizeof additions / sizeof additions[0]; n++) {
+            probe.request.query = arena_printf(arena, "%s&%s", sas_vectors[i].query, additions[n]);
+            if (ask_at(&probe, in_time()) == OK)
+                fail_msg("%s with %s", sas_vectors[i].what, additions[n]);
+        }
+    }
+}
+
+static const struct sas_vector *vector_of(const char *what)
+{
+    for (size_t i = 0; i < VECTORS; i++) {
+        if (strcmp(sas_vectors[i].what, what) == 0)
+            return &sas_vectors[i];
+    }
+    fail_msg("no vector %s", what);
+    return NULL;
+}
+
+/* Rule: a SAS is of its account, container and blob, and opens no other. */
+static void others_are_not_opened(void **state)
+{
+    struct probe probe;
+
+    (void)state;
+    make_probe(vector_of("service blob 2020-12-06"), &probe);
+    probe.target.object = bytes_from_string("other");
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+    probe.target.object = bytes_of(NULL, 0); /* the container */
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+    make_probe(vector_of("service container 2020-12-06"), &probe);
+    probe.target.object = bytes_from_string("any blob");
+    assert_int_equal(ask_at(&probe, in_time()), OK);
+    probe.target.container = bytes_from_string("other");
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+    probe.target.container = bytes_of(NULL, 0); /* the service */
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+    make_probe(vector_of("service blob 2020-12-06"), &probe);
+    probe.target.account = NULL;
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+    /* A name with a line feed could move what stands on the following lines. */
+    make_probe(vector_of("service blob 2020-12-06"), &probe);
+    probe.target.object = bytes_from_string("a\nb");
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+    assert_true(bytes_is(detail, "Signature fields not well formed."));
+}
+
+/* Rule: the SAS of a container opens its blobs' snapshots, that of a blob does not, that of a snapshot
+ * opens this one alone. decision: 71 */
+static void snapshots(void **state)
+{
+    static const char *const other = "&snapshot=2025-12-31T01%3A02%3A03.1234568Z";
+    struct probe probe;
+    const char *query;
+
+    (void)state;
+    make_probe(vector_of("service container 2018-11-09"), &probe);
+    probe.request.query = arena_printf(arena, "%.*s%s", BYTES_ARG(probe.request.query), other);
+    assert_int_equal(ask_at(&probe, in_time()), OK);
+    make_probe(vector_of("service blob 2018-11-09"), &probe);
+    probe.request.query = arena_printf(arena, "%.*s%s", BYTES_ARG(probe.request.query), other);
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+    make_probe(vector_of("service snapshot 2018-11-09"), &probe);
+    query = strchr(probe.request.query.ptr, '&') + 1;
+    probe.request.query = bytes_from_string(query);
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+    probe.request.query = arena_printf(arena, "%s%s", query, other);
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
+}
+
+/* Rule: a SAS for HTTPS, for addresses, for services is refused elsewhere, each with its code. rest:
+ * SAS-error-codes */
+static void protocol_address_service(void **state)
+{
+    static const struct {
+        const char *peer;
+        enum error wanted;
+    } peers[] = {
+        { "10.0.0.1:1", OK },
+        { "10.0.0.9:1", OK },
+        { "[::ffff:10.0.0.9]:1", OK },
+        { "10.0.0.0:1", E_AuthorizationSourceIPMismatch },
+        { "10.0.0.10:1", E_AuthorizationSourceIPMismatch },
+        { "[::1]:1", E_AuthorizationSourceIPMismatch },
+        { "", E_AuthorizationSourceIPMismatch },
+    };
+    struct probe probe;
+
+    (void)state;
+    make_probe(vector_of("account 2020-12-06 full"), &probe);
+    for (size_t i = 0; i < sizeof peers / sizeof peers[0]; i++) {
+        probe.request.peer = bytes_from_string(peers[i].peer);
+        assert_int_equal(ask_at(&probe, in_time()), peers[i].wanted);
+    }
+    make_probe(vector_of("account 2020-12-06 full"), &probe);
+    probe.request.secure = false;
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthorizationProtocolMismatch);
+    make_probe(vector_of("queue"), &probe);
+    probe.request.secure = false;
+    assert_int_equal(ask_at(&probe, in_time()), OK);
+    make_probe(vector_of("account 2020-12-06"), &probe);
+    probe.target.service = 'x';
+    assert_int_equal(ask_at(&probe, in_time()), E_AuthorizationServiceMismatch);
+}
+
+/* Rule: what is malformed says so; nothing of it is a crash or a success. */
+static void malformed_ones_are_refused(void **state)
+{
+    static const char *const queries[] = {
+        "sig=",
+        "sig=%",
+        "sig=a&sig=b",
+        "sig=AAAA",
+        "sv=2020-12-06&sig=AAAA",
+        "sv=2020-12-06&ss=b&srt=o&sp=r&sig=AAAA",            /* no se */
+        "sv=2020-12-06&sr=b&sp=r&sig=AAAA",                  /* no se, no policy */
+        "sv=2020-12-06&sr=bv&sp=r&se=2027-01-01&sig=AAAA",   /* versions are not built */
+        "sv=2020-12-06&sr=d&sdd=1&sp=r&se=2027-01-01&sig=A", /* nor directories */
+        "sv=2020-12-06&sr=x&sp=r&se=2027-01-01&sig=AAAA",
+        "sv=2011-08-18&sr=b&sp=r&se=2027-01-01&sig=AAAA", /* older than versions are */
+        "sv=zzzz-zz-zz&sr=b&sp=r&se=2027-01-01&sig=AAAA",
+        "sv=2020-12-06&sr=b&sp=r&se=soon&sig=AAAA",
+        "%73ig=AAAA&sv=2020-12-06&sr=b&sp=r&se=2027-01-01",
+        "SIG=AAAA&SV=2020-12-06&sr=b&sp=r&se=2027-01-01",
+    };
+    struct probe probe;
+
+    (void)state;
+    make_probe(vector_of("service blob 2020-12-06"), &probe);
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0]; i++) {
+        probe.request.query = bytes_from_string(queries[i]);
+        if (ask_at(&probe, in_time()) != E_AuthenticationFailed || !detail.ptr)
+            fail_msg("%s", queries[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(strings_are_the_clients),  cmocka_unit_test(signed_ones_are_taken),
+        cmocka_unit_test(every_field_is_signed),    cmocka_unit_test(unsigned_fields_are_refused),
+        cmocka_unit_test(others_are_not_opened),    cmocka_unit_test(snapshots),
+        cmocka_unit_test(protocol_address_service), cmocka_unit_test(malformed_ones_are_refused),
+    };
+
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
