@@ -10,6 +10,7 @@
  *     partition <blob name>      LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
  *                                LISTED 0xFF: struct blob of the base, committed or not
  *                                INNER: content's (content/content.h)
+ *                                index: the base's tags (tag_index.h)
  * So snapshots are returned before their base, as List Blobs shows them. */
 #ifndef LAGRA_BLOB_BLOB_H
 #define LAGRA_BLOB_BLOB_H
@@ -99,6 +100,8 @@ struct blob {
     uint64_t sequence_number;  /* of a page blob, 0..SEQUENCE_NUMBER_MAX */
     uint32_t committed_blocks; /* of an append blob */
     bool is_sealed;            /* an append blob that takes no blocks any more */
+    struct bytes tags; /* index tags, encoded (concurrency/tags.h); ptr NULL: none. Who changes a
+                        * base's calls tag_index_update() */
 };
 
 /* snapshot 0: the base; one that is uncommitted only is given too.

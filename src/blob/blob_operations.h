@@ -20,6 +20,7 @@ struct body_sums {
 struct create_blob {
     struct http_properties http;
     struct bytes metadata;
+    struct bytes tags;     /* encoded; ptr NULL: none */
     enum access_tier tier; /* TIER_NONE: not given */
     struct body_sums sums;
 };
@@ -41,6 +42,7 @@ struct put_blob_from_url_parameters {
     struct parameters base;
     struct put_blob_parameters put;
     bool copies_properties; /* those of the source are taken where the request has none */
+    bool copies_tags;       /* those of the source are taken */
     struct copy_source *source;
 };
 struct put_blob_from_url_result {

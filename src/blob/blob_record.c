@@ -6,7 +6,8 @@
  *   lease | content id, length, block count | content type, encoding, language,
  *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged 2; bytes, if flagged 128) |
  *   metadata (bytes) | tier u8 | tier changed | extras, and then, each if its bit is set there:
- *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number
+ *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number |
+ *   tags (bytes)
  * Version 1 ends before the extras: it has none.
  * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
  * version number; the old readers stay. */
@@ -36,7 +37,8 @@ enum {
     EXTRA_BLOCKS = 16,   /* committed blocks follow */
     EXTRA_SEALED = 32,
     EXTRA_SEQUENCE = 64, /* a sequence number follows */
-    EXTRA_ALL = 127,
+    EXTRA_TAGS = 128,    /* tags follow */
+    EXTRA_ALL = 255,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -144,7 +146,8 @@ static unsigned extras_of(const struct blob *blob)
            (content->is_appended ? EXTRA_APPENDED : 0u) |
            (blob->committed_blocks > 0 ? EXTRA_BLOCKS : 0u) |
            (blob->is_sealed ? EXTRA_SEALED : 0u) |
-           (blob->sequence_number > 0 ? EXTRA_SEQUENCE : 0u);
+           (blob->sequence_number > 0 ? EXTRA_SEQUENCE : 0u) |
+           (blob->tags.len > 0 ? EXTRA_TAGS : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -163,6 +166,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_u64(out, blob->committed_blocks);
     if (extras & EXTRA_SEQUENCE)
         encode_u64(out, blob->sequence_number);
+    if (extras & EXTRA_TAGS)
+        encode_bytes(out, blob->tags);
 }
 
 /* A number of 32 bits. */
@@ -199,6 +204,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         blob->committed_blocks = decode_u32(in);
     if (extras & EXTRA_SEQUENCE)
         blob->sequence_number = decode_u64(in);
+    if (extras & EXTRA_TAGS)
+        blob->tags = decode_bytes(in);
     if (blob->sequence_number > SEQUENCE_NUMBER_MAX)
         in->bad = true;
 }

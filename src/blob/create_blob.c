@@ -1,6 +1,8 @@
 /* See create_blob.h. rest: Put-Blob, Put-Block-List; semantics 5 */
 #include "blob/create_blob.h"
 
+#include "blob/tag_index.h"
+
 enum error create_blob_begin(struct decision *d, const struct create_blob *given,
                              struct blob *ret_blob)
 {
@@ -13,6 +15,7 @@ enum error create_blob_begin(struct decision *d, const struct create_blob *given
         .modified = d->now,
         .http = given->http,
         .metadata = given->metadata,
+        .tags = given->tags,
         .tier = given->tier,
     };
 
@@ -68,6 +71,7 @@ enum error create_blob_commit(struct decision *d, struct blob *blob,
 
     if (result)
         return blob_fail_content(d, result);
+    tag_index_update(d->changes, d->arena, d->subject.tags, blob->tags);
     blob_write(d->changes, d->arena, blob);
     return OK;
 }

@@ -1,5 +1,6 @@
 /* Delete Blob: the base blob, its snapshots, or one snapshot. */
 #include "blob/blob_operations.h"
+#include "blob/tag_index.h"
 #include "blob/uncommitted.h"
 
 /* What goes with the blobs that are deleted: each content once, however many of them hold it. */
@@ -76,6 +77,7 @@ static enum store_result delete_base(struct decision *d, struct contents *conten
     if (!blob->uncommitted)
         end_content(d, contents, &blob->content);
     blob_delete_record(d->changes, d->arena, 0);
+    tag_index_update(d->changes, d->arena, blob->tags, bytes_of(NULL, 0));
     if (blob->nothing_staged)
         return STORE_OK;
     result = uncommitted_read(d->before, d->arena, &total);

@@ -230,7 +230,8 @@ static enum error load_blob(struct decision *d, instant snapshot)
     d->lease = state->blob.lease;
     d->subject = (struct subject){ .exists = true,
                                    .etag = state->blob.etag,
-                                   .modified = state->blob.modified };
+                                   .modified = state->blob.modified,
+                                   .tags = state->blob.tags };
     return OK;
 }
 

@@ -2,8 +2,6 @@
  * rest: Specifying-Conditional-Headers-for-Blob-Service-Operations; rfc: 9110 13; semantics 4 */
 #include "concurrency/conditions.h"
 
-#include <assert.h>
-
 #define CLASSES (CONDITIONS_OF_CREATE + 1)
 
 /* ---- reading the headers ---- */
@@ -77,6 +75,15 @@ enum error conditions_parse(struct arena *arena, const struct condition_headers 
             return E_InvalidHeaderValue;
         given.given |= IF_UNMODIFIED_SINCE;
     }
+    if (headers->if_tags.ptr) {
+        struct tag_expression *tags = arena_alloc(arena, sizeof *tags);
+        struct tag_syntax_error problem;
+
+        if (!tag_expression_parse(arena, headers->if_tags, TAG_CONDITION, tags, &problem))
+            return E_InvalidHeaderValue;
+        given.tags = tags;
+        given.given |= IF_TAGS;
+    }
     *ret_conditions = given;
     return OK;
 }
@@ -108,10 +115,9 @@ static bool has_several_tags(const struct conditions *given)
 enum error conditions_allowed(enum condition_class class, unsigned accepted,
                               const struct conditions *given)
 {
-    /* x-ms-if-tags cannot be evaluated yet, so no row can make it acceptable. */
-    if (given->given & ~(accepted & IF_HTTP4))
+    if (given->given & ~accepted)
         return E_ConditionHeadersNotSupported;
-    if (class != CONDITIONS_OF_READ && !combination_allowed[given->given])
+    if (class != CONDITIONS_OF_READ && !combination_allowed[given->given & IF_HTTP4])
         return E_MultipleConditionHeadersNotSupported;
     if (is_read(class) && given->given & IF_NONE_MATCH && given->none_match->any)
         return E_UnsatisfiableCondition; /* decision: 4 */
@@ -125,7 +131,7 @@ enum error conditions_allowed(enum condition_class class, unsigned accepted,
 /* Which of them is not met, in the order of precedence. */
 enum fault {
     NO_FAULT,
-    FAULT_PRECONDITION, /* If-Match or If-Unmodified-Since */
+    FAULT_PRECONDITION, /* If-Match, If-Unmodified-Since or x-ms-if-tags */
     FAULT_UNCHANGED,    /* If-None-Match with tags, or If-Modified-Since */
     FAULT_EXISTS,       /* If-None-Match: * */
 };
@@ -185,21 +191,26 @@ static bool changed_condition_met(enum condition_class class, const struct condi
     return is_modified_since(subject, given->modified_since);
 }
 
+static bool tags_met(const struct conditions *given, const struct subject *subject)
+{
+    return !(given->given & IF_TAGS) ||
+           tag_expression_holds(given->tags, bytes_of(NULL, 0), subject->tags);
+}
+
 static enum fault find_fault(enum condition_class class, const struct conditions *given,
                              const struct subject *subject)
 {
     if (!subject->exists)
-        return given->given & IF_MATCH ? FAULT_PRECONDITION : NO_FAULT;
+        return given->given & (IF_MATCH | IF_TAGS) ? FAULT_PRECONDITION : NO_FAULT;
     if (!precondition_met(class, given, subject))
         return FAULT_PRECONDITION;
     if (changed_condition_met(class, given, subject))
-        return NO_FAULT;
+        return tags_met(given, subject) ? NO_FAULT : FAULT_PRECONDITION;
     return given->given & IF_NONE_MATCH && given->none_match->any ? FAULT_EXISTS : FAULT_UNCHANGED;
 }
 
 enum error conditions_check(enum condition_class class, const struct conditions *given,
                             const struct subject *subject)
 {
-    assert(!(given->given & ~(unsigned)IF_HTTP4)); /* conditions_allowed() came first */
     return answer[class][find_fault(class, given, subject)];
 }

@@ -5,6 +5,7 @@
 
 #include "base/errors.h"
 #include "concurrency/etag.h"
+#include "concurrency/tag_expression.h"
 
 /* Bits: which conditional headers. An operation's row holds the accepted ones. */
 enum {
@@ -12,7 +13,7 @@ enum {
     IF_NONE_MATCH = 2,
     IF_MODIFIED_SINCE = 4,
     IF_UNMODIFIED_SINCE = 8,
-    IF_TAGS = 16, /* x-ms-if-tags: not built yet, so refused, never ignored */
+    IF_TAGS = 16, /* x-ms-if-tags, with any combination of the others */
     IF_HTTP4 = IF_MATCH | IF_NONE_MATCH | IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE,
 };
 
@@ -31,6 +32,7 @@ struct conditions {
     const struct etag_list *none_match;
     instant modified_since; /* whole seconds */
     instant unmodified_since;
+    const struct tag_expression *tags;
 };
 
 /* How a failed condition is answered, and which combinations are allowed. */
@@ -51,6 +53,7 @@ struct condition_headers {
     struct bytes if_none_match;
     struct bytes if_modified_since;
     struct bytes if_unmodified_since;
+    struct bytes if_tags;
 };
 
 /* Parses the headers. Accepts any combination and any list; conditions_allowed() decides whether the
@@ -59,7 +62,7 @@ struct condition_headers {
  * arena    holds the lists of tags
  * returns  OK
  *          E_InvalidHeaderValue  a malformed date; a malformed list of tags, or one of more than
- *                                CONDITION_TAGS_MAX */
+ *                                CONDITION_TAGS_MAX; no expression over index tags */
 enum error conditions_parse(struct arena *arena, const struct condition_headers *headers,
                             struct conditions *ret_conditions);
 
@@ -77,11 +80,12 @@ enum error conditions_allowed(enum condition_class class, unsigned accepted,
 struct subject {
     bool exists;
     struct etag etag;
-    instant modified; /* compared in whole seconds */
+    instant modified;  /* compared in whole seconds */
+    struct bytes tags; /* index tags, encoded (tags.h) */
 };
 
 /* Are the conditions met? conditions_allowed() has said OK to them before. Of what does not exist
- * only If-Match (any value) fails.
+ * If-Match (any value) fails, and x-ms-if-tags: it has no tags. decision: 61
  *
  * returns  OK
  *          E_ConditionNotMet        412

@@ -53,8 +53,6 @@ enum error operation_check(struct decision *d)
     const struct conditions *given = &d->input->conditions;
     enum error e, permitted;
 
-    if (given->given & operation->conditions & IF_TAGS)
-        return decision_fail(d, E_NotImplemented, "x-ms-if-tags");
     e = conditions_allowed(operation->condition_class, operation->conditions, given);
     if (e)
         return e;

@@ -282,9 +282,9 @@ static enum error read_lease_id(struct work *work)
 static enum error blame_condition(struct call *call, enum error e)
 {
     static const char *const names[] = { "if-match", "if-none-match", "if-modified-since",
-                                         "if-unmodified-since" };
+                                         "if-unmodified-since", "x-ms-if-tags" };
     static const char *const shown[] = { "If-Match", "If-None-Match", "If-Modified-Since",
-                                         "If-Unmodified-Since" };
+                                         "If-Unmodified-Since", "x-ms-if-tags" };
     struct conditions conditions;
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -294,6 +294,7 @@ static enum error blame_condition(struct call *call, enum error e)
             .if_none_match = i == 1 ? value : bytes_of(NULL, 0),
             .if_modified_since = i == 2 ? value : bytes_of(NULL, 0),
             .if_unmodified_since = i == 3 ? value : bytes_of(NULL, 0),
+            .if_tags = i == 4 ? value : bytes_of(NULL, 0),
         };
 
         if (conditions_parse(call->arena, &alone, &conditions))
@@ -310,13 +311,16 @@ static enum error read_conditions(struct work *work)
         .if_none_match = call_header(call, "if-none-match"),
         .if_modified_since = call_header(call, "if-modified-since"),
         .if_unmodified_since = call_header(call, "if-unmodified-since"),
+        .if_tags = call_header(call, "x-ms-if-tags"),
     };
     enum error e = conditions_parse(call->arena, &headers, &call->input.conditions);
 
     if (e)
         return blame_condition(call, e);
-    if (call_header(call, "x-ms-if-tags").ptr)
-        call->input.conditions.given |= IF_TAGS;
+    if (call->input.conditions.given & IF_TAGS)
+        call->input.demands = (struct demands){ .letters = "t",
+                                                .actions = ACTION_BLOB_TAGS_READ,
+                                                .not_public = true };
     return OK;
 }
 

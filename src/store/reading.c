@@ -211,13 +211,18 @@ struct index_iterator {
 
 struct index_iterator *index_iterator_open(struct store *store, struct guid space,
                                            struct bytes prefix, struct bytes from,
-                                           enum store_access access)
+                                           struct bytes from_partition, enum store_access access)
 {
     struct index_iterator *iterator = xcalloc(1, sizeof *iterator);
     struct key end;
 
     key_init(&iterator->from);
-    key_set_index_from(&iterator->from, &space, bytes_compare(from, prefix) > 0 ? from : prefix);
+    if (bytes_compare(from, prefix) < 0)
+        key_set_index_from(&iterator->from, &space, prefix);
+    else if (from_partition.len == 0)
+        key_set_index_from(&iterator->from, &space, from);
+    else
+        key_set_index_place(&iterator->from, &space, from, from_partition);
     key_init(&end);
     key_set_index_from(&end, &space, prefix);
     key_set_end(&end);

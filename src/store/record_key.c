@@ -101,6 +101,14 @@ void key_set_index_from(struct key *key, const struct guid *space, struct bytes 
     append_escaped(key, index_key);
 }
 
+void key_set_index_place(struct key *key, const struct guid *space, struct bytes index_key,
+                         struct bytes partition)
+{
+    key_set_index_from(key, space, index_key);
+    append(key, end_of_escaped);
+    append_escaped(key, partition);
+}
+
 void key_set_index(struct key *key, struct bytes partition_prefix, struct bytes index_key)
 {
     key->len = 0;

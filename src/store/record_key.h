@@ -64,6 +64,9 @@ void key_set_place(struct key *key, enum record_family family, struct partition 
 void key_set_index(struct key *key, struct bytes partition_prefix, struct bytes index_key);
 /* Where the records of an index whose keys begin so, or are at or after it, begin in a space. */
 void key_set_index_from(struct key *key, const struct guid *space, struct bytes index_key);
+/* Where the records of an index with this key begin that are of this partition or of one after it. */
+void key_set_index_place(struct key *key, const struct guid *space, struct bytes index_key,
+                         struct bytes partition);
 void key_set_counter(struct key *key, const struct guid *space, struct bytes name);
 /* A copy of a full key. */
 void key_set_raw(struct key *key, struct bytes full);

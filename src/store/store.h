@@ -340,11 +340,12 @@ void space_iterator_close(struct space_iterator *iterator);
 /* ---- indexes and counters of a space ---- */
 
 /* The index records of a space whose keys begin with `prefix`, by (key, partition key), from the
- * first key at or after `from`. Promises as a space_iterator. Never waits. */
+ * first at or after (from, from_partition); `from` need not begin with `prefix`. Promises as a
+ * space_iterator. Never waits. */
 struct index_iterator;
 struct index_iterator *index_iterator_open(struct store *store, struct guid space,
                                            struct bytes prefix, struct bytes from,
-                                           enum store_access access);
+                                           struct bytes from_partition, enum store_access access);
 uint64_t index_iterator_sequence(const struct index_iterator *iterator);
 struct index_record {
     struct bytes key; /* all valid until the next call on this iterator */

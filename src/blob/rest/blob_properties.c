@@ -65,6 +65,8 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     answer_string(a, "Accept-Ranges", "bytes");
     metadata_answer(a, blob->metadata);
     answer_type(a, blob);
+    if (blob->tags.len > 0 && call_since(a->call, "2019-12-12"))
+        answer_u64(a, "x-ms-tag-count", tags_count(blob->tags));
     answer_snapshot_or_lease(a, blob);
     if (call_since(a->call, "2015-12-11"))
         answer_string(a, "x-ms-server-encrypted", "true");

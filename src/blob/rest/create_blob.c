@@ -1,6 +1,7 @@
 /* What the requests of Put Blob and Put Block List have in common. rest: Put-Blob, Put-Block-List */
 #include "blob/rest/create_blob.h"
 
+#include "blob/rest/tags_xml.h"
 #include "service/metadata.h"
 
 enum error create_blob_check(struct call *call, enum standard_headers standard,
@@ -24,6 +25,9 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
     if (e)
         return e;
     e = metadata_from_headers(call, &given.metadata);
+    if (e)
+        return e;
+    e = tags_from_header(call, &given.tags);
     if (e)
         return e;
     *ret_given = given;

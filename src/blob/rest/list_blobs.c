@@ -1,5 +1,6 @@
 /* List Blobs as a request and as XML. rest: List-Blobs */
 #include "blob/rest/list_blobs_xml.h"
+#include "blob/rest/tags_xml.h"
 
 #include "blob/container_operations.h"
 
@@ -7,15 +8,16 @@ enum {
     INCLUDE_SNAPSHOTS = 1 << 0,
     INCLUDE_METADATA = 1 << 1,
     INCLUDE_UNCOMMITTED = 1 << 2,
+    INCLUDE_TAGS = 1 << 3,
 };
-/* Those after the first three are accepted: this server holds nothing that they would show. */
+/* Those after the first four are accepted: this server holds nothing that they would show. */
 static const char *const include_names[] = {
     "snapshots",
     "metadata",
     "uncommittedblobs",
+    "tags",
     "copy",
     "deleted",
-    "tags",
     "versions",
     "deletedwithversions",
     "immutabilitypolicy",
@@ -135,6 +137,8 @@ static struct blob_page *page_new(const struct call *call,
     page->asked = asked;
     page->view = (struct blob_view){
         .metadata = asked->listing.include & INCLUDE_METADATA,
+        .tags = asked->listing.include & INCLUDE_TAGS,
+        .tag_count = call_since(call, "2019-12-12"),
         .creation_time = call_since(call, "2017-11-09"),
         .tier = call_since(call, "2017-04-17"),
         .snapshot_tier = call_since(call, "2019-12-12"),
@@ -170,6 +174,8 @@ enum error list_blobs_check(struct call *call, struct list_blobs_parameters *p)
     if (e)
         return e;
     p->snapshots = p->listing.include & INCLUDE_SNAPSHOTS;
+    if (p->listing.include & INCLUDE_TAGS)
+        tags_demand(call, ACTION_BLOB_TAGS_READ);
     p->uncommitted = p->listing.include & INCLUDE_UNCOMMITTED;
     p->sink = &page_new(call, p)->sink;
     return OK;

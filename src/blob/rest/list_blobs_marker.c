@@ -48,6 +48,21 @@ static struct bytes from_url_alphabet(struct arena *arena, struct bytes text)
     return bytes_of(to, padded);
 }
 
+struct bytes marker_text(struct arena *arena, struct bytes value)
+{
+    return to_url_alphabet(arena, base64_encode(arena, value));
+}
+
+struct bytes marker_value(struct arena *arena, struct bytes text)
+{
+    struct bytes base64;
+
+    if (text.len > MARKER_MAX_BYTES)
+        return (struct bytes){ NULL, 0 };
+    base64 = from_url_alphabet(arena, text);
+    return base64.ptr ? base64_decode(arena, base64) : base64;
+}
+
 struct bytes blob_marker_encode(struct arena *arena, struct listing_place place)
 {
     struct text out;
@@ -56,7 +71,7 @@ struct bytes blob_marker_encode(struct arena *arena, struct listing_place place)
     encode_u8(&out, MARKER_VERSION);
     encode_bytes(&out, place.name);
     encode_bytes(&out, place.record);
-    return to_url_alphabet(arena, base64_encode(arena, text_bytes(&out)));
+    return marker_text(arena, text_bytes(&out));
 }
 
 static bool is_record_key(struct bytes key)
@@ -69,15 +84,9 @@ static bool is_record_key(struct bytes key)
 bool blob_marker_decode(struct arena *arena, struct bytes marker, struct listing_place *ret_place)
 {
     struct listing_place place;
-    struct bytes base64, value;
+    struct bytes value = marker_value(arena, marker);
     struct decoder in;
 
-    if (marker.len > MARKER_MAX_BYTES)
-        return false;
-    base64 = from_url_alphabet(arena, marker);
-    if (!base64.ptr)
-        return false;
-    value = base64_decode(arena, base64);
     if (!value.ptr)
         return false;
     decoder_init(&in, value);

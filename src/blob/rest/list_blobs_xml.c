@@ -4,6 +4,7 @@
 
 #include <nettle/base64.h>
 
+#include "blob/rest/tags_xml.h"
 #include "service/metadata.h"
 
 /* A value of ours that needs no escaping. Inline, so that the lengths of the tags are constants. */
@@ -121,9 +122,13 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true", "</ServerEncrypted>");
     if (view->sealed && blob->is_sealed)
         text_add(out, bytes_from_string("<Sealed>true</Sealed>"));
+    if (view->tag_count && blob->tags.len > 0)
+        xml_element_u64(out, "TagCount", tags_count(blob->tags));
     text_add(out, bytes_from_string("</Properties>"));
     if (view->metadata)
         metadata_xml(out, blob->metadata);
+    if (view->tags && blob->tags.len > 0)
+        tags_xml(out, blob->tags);
     if (view->or_metadata) /* of object replication */
         text_add(out, bytes_from_string("<OrMetadata />"));
     text_add(out, bytes_from_string("</Blob>"));

@@ -11,7 +11,7 @@ struct bytes listing_query(const struct call *call, const char *name)
 }
 
 /* 1 and more; more than a page holds gives a full page. rest: List-Blobs, List-Containers2 */
-static enum error read_max(struct call *call, struct listing *listing)
+enum error listing_read_max(struct call *call, struct listing *listing)
 {
     const char *name = "maxresults";
     struct bytes value = call_query(call, name);
@@ -65,7 +65,7 @@ enum error listing_read(struct call *call, const char *const *include_names,
     if (listing.prefix.ptr && !bytes_is_utf8(listing.prefix))
         return call_fail_query(call, E_InvalidQueryParameterValue, "prefix",
                                (struct bytes){ NULL, 0 }, "Not UTF-8.");
-    e = read_max(call, &listing);
+    e = listing_read_max(call, &listing);
     if (e)
         return e;
     e = read_include(call, include_names, &listing);

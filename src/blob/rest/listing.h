@@ -9,6 +9,8 @@
 /* A page ends early, with a NextMarker, once its XML has grown to this. */
 #define LISTING_PAGE_BYTES (6u << 20)
 
+/* Reads maxresults alone. */
+enum error listing_read_max(struct call *call, struct listing *listing);
 /* Reads prefix, marker, maxresults and include; names: what include may hold, NULL ends.
  * returns  OK, E_OutOfRangeQueryParameterValue (maxresults 0 or negative),
  *          E_InvalidQueryParameterValue */
@@ -30,7 +32,11 @@ void listing_name(struct text *out, const char *element, struct bytes name);
 
 /* ---- List Blobs: markers, list_blobs_marker.c ---- */
 
-/* Opaque text of characters that URLs and XML leave alone. */
+/* Bytes as text of characters that URLs and XML leave alone (rfc: 4648 5), and back: ptr NULL for what
+ * is no such text. */
+struct bytes marker_text(struct arena *arena, struct bytes value);
+struct bytes marker_value(struct arena *arena, struct bytes text);
+/* Opaque text. */
 struct bytes blob_marker_encode(struct arena *arena, struct listing_place place);
 /* Returns false when the text is not a marker that blob_marker_encode() made. */
 bool blob_marker_decode(struct arena *arena, struct bytes marker, struct listing_place *ret_place);

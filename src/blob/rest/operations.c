@@ -24,6 +24,7 @@
 #include "blob/expire_blocks.h"
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
+#include "blob/tag_operations.h"
 #include "service/operation.h"
 
 #define MIB            (UINT64_C(1) << 20)
@@ -98,6 +99,10 @@ OPERATION_WITH_PARSE(put_block_list);
 OPERATION(get_block_list);
 OPERATION_WITH_GATHER(put_blob_from_url);
 OPERATION_WITH_GATHER(put_block_from_url);
+OPERATION(get_blob_tags);
+OPERATION_WITH_PARSE(set_blob_tags);
+OPERATION(find_blobs);
+OPERATION(find_blobs_in_container);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -119,7 +124,8 @@ static const struct operation operations[] = {
     ROW("Get User Delegation Key", POST, SERVICE, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", "", DELEGATION_KEY, PRIVATE), "2018-11-09",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, NULL),
     ROW("Find Blobs by Tags", GET, SERVICE, "comp=blobs", NULL, READS, MAY("o", "f", "", "", BLOB_FILTER, PRIVATE), "2019-12-12",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NULL, &find_blobs_functions),
     ROW("Blob Batch", POST, SERVICE, "comp=batch", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2018-11-09",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, 4 * MIB, 202, 0, NULL, NULL),
     /* So the JavaScript client asks for it where the account stands in the path. */
@@ -173,7 +179,8 @@ static const struct operation operations[] = {
     ROW("Rename Container", PUT, CONTAINER, "comp=rename&restype=container", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-06-12",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Find Blobs by Tags in Container", GET, CONTAINER, "comp=blobs&restype=container", NULL, READS, MAY("c", "f", "f", "", BLOB_FILTER, PRIVATE), "2021-04-10",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        container_subject, &find_blobs_in_container_functions),
     ROW("Blob Batch", POST, CONTAINER, "comp=batch&restype=container", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2020-04-08",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, 4 * MIB, 202, 0, NULL, NULL),
 
@@ -219,9 +226,11 @@ static const struct operation operations[] = {
     ROW("Abort Copy Blob", PUT, BLOB, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2012-02-12",
         NO_IF, WRITE, OPTIONAL, NONE, REFUSED, 0, 204, 0, NULL, NULL),
     ROW("Get Blob Tags", GET, BLOB, "comp=tags", NULL, READS, MAY("o", "t", "t", "", BLOB_TAGS_READ, PRIVATE), "2019-12-12",
-        T, OTHER_READ, OPTIONAL, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        HTTP4T, OTHER_READ, OPTIONAL, NONE, REFUSED, 0, 200, 0,
+        blob_subject, &get_blob_tags_functions),
     ROW("Set Blob Tags", PUT, BLOB, "comp=tags", NULL, WRITES, MAY("o", "t", "t", "", BLOB_TAGS_WRITE, PRIVATE), "2019-12-12",
-        T, WRITE, WHEN_LEASED, NONE, MEMORY, XML_BODY_MAX, 204, 0, NULL, NULL),
+        HTTP4T, WRITE, WHEN_LEASED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
+        blob_subject, &set_blob_tags_functions),
     ROW("Set Blob Tier", PUT, BLOB, "comp=tier", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-04-17",
         T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 200, 202, NULL, NULL),
     ROW("Set Blob Expiry", PUT, BLOB, "comp=expiry", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2020-02-10",

@@ -1,6 +1,7 @@
 /* Put Blob and Put Blob From URL as requests and answers. rest: Put-Blob, Put-Blob-From-URL */
 #include "blob/rest/copy_source.h"
 #include "blob/rest/create_blob.h"
+#include "blob/rest/tags_xml.h"
 #include "service/metadata.h"
 
 #define PUT_BLOB_MAX (UINT64_C(5000) << 20)
@@ -71,6 +72,8 @@ enum error put_blob_from_url_check(struct call *call, struct put_blob_from_url_p
     if (!e)
         e = metadata_from_headers(call, &create->metadata);
     if (!e)
+        e = tags_of_copy(call, &create->tags, &p->copies_tags);
+    if (!e)
         e = read_copies_properties(call, &p->copies_properties);
     if (!e)
         e = copy_source_check(call, SOURCE_READ, p->source);
@@ -111,6 +114,8 @@ enum error put_blob_from_url_gather(struct gathering *g, struct put_blob_from_ur
         return call_fail_sum(g->call, E_Md5Mismatch, http->md5, body->md5, sizeof body->md5);
     if (p->copies_properties)
         take_properties(http, &source.blob.http);
+    if (p->copies_tags)
+        p->put.create.tags = source.blob.tags;
     if (!http->content_type.ptr)
         http->content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
     return OK;

@@ -21,7 +21,6 @@ static const struct unbuilt {
       REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
     { BYTES("x-ms-encryption-scope"),
       REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
-    { BYTES("x-ms-tags"), REQUEST_CREATE | REQUEST_COPY },
     { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPY },
     /* Of copies, whose rows are others: here there is no source. */
     { BYTES("x-ms-source-if-match"), REQUEST_CREATE | REQUEST_BLOCK },
@@ -39,7 +38,6 @@ static const struct unbuilt {
     { BYTES("x-ms-source-encryption-algorithm"), REQUEST_COPY },
     { BYTES("x-ms-source-lease-id"), REQUEST_COPY }, /* refused since 2012-02-12 */
     { BYTES("x-ms-file-request-intent"), REQUEST_COPY },
-    { BYTES("x-ms-copy-source-tag-option"), REQUEST_COPY },
     { BYTES("x-ms-seal-blob"), REQUEST_COPY },
     { BYTES("x-ms-structured-body"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK },
     { BYTES("x-ms-structured-content-length"), REQUEST_CREATE | REQUEST_BLOCK },

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "blob/tag_index.h"
+
 #include "fixture.h"
 
 struct fixture {
@@ -284,10 +286,66 @@ int fixture_setup(void **state)
     return ask(f, "PUT /box?restype=container", NULL, NULL).status == 201 ? 0 : -1;
 }
 
+/* How many tags base blobs have, each of which is in the index. */
+static size_t count_indexed_tags(struct fixture *f, struct guid space)
+{
+    struct space_iterator *blobs =
+        space_iterator_open(f->store, space, bytes_of(NULL, 0), bytes_of(NULL, 0), STORE_MAY_BLOCK);
+    struct space_record at;
+    size_t count = 0;
+
+    while (space_iterator_next(blobs, &at) == STORE_OK) {
+        struct index_iterator *index;
+        struct index_record found;
+        struct tags tags = { .count = 0 };
+        struct blob blob;
+
+        assert_true(blob_decode(at.value, &blob) && tags_decode(blob.tags, &tags));
+        for (size_t i = 0; blob.snapshot == 0 && i < tags.count; i++) {
+            struct bytes key = tag_index_key(f->arena, tags.items[i].name, tags.items[i].value);
+
+            index =
+                index_iterator_open(f->store, space, key, key, at.partition_key, STORE_MAY_BLOCK);
+            assert_int_equal(index_iterator_next(index, &found), STORE_OK);
+            assert_true(bytes_equal(found.partition_key, at.partition_key) &&
+                        bytes_equal(found.value, blob.tags));
+            index_iterator_close(index);
+            count++;
+        }
+    }
+    space_iterator_close(blobs);
+    return count;
+}
+
+/* The index of the container "box" holds the tags of its base blobs and nothing else, whatever the
+ * test has done. */
+static void check_tag_index(struct fixture *f)
+{
+    struct partition at = { .space = blob_account_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
+                            .key = BYTES("box") };
+    struct snapshot *snapshot = snapshot_open(f->store, at, STORE_MAY_BLOCK);
+    struct container container;
+    bool exists = container_read(snapshot, f->arena, &container) == STORE_OK;
+    struct index_iterator *index;
+    struct index_record found;
+    size_t count = 0;
+
+    snapshot_close(snapshot);
+    if (!exists)
+        return;
+    index = index_iterator_open(f->store, container.space, bytes_of(NULL, 0), bytes_of(NULL, 0),
+                                bytes_of(NULL, 0), STORE_MAY_BLOCK);
+    while (index_iterator_next(index, &found) == STORE_OK)
+        count++;
+    index_iterator_close(index);
+    assert_int_equal(count, count_indexed_tags(f, container.space));
+}
+
 int fixture_teardown(void **state)
 {
     struct fixture *f = *state;
 
+    check_tag_index(f);
     store_close(f->store);
     accounts_free(f->accounts);
     arena_free(f->arena);

@@ -1,6 +1,7 @@
 /* The operation table of the Blob service against the REST definitions kept as data: each operation
  * of the newest client has a row, with its statuses, conditional headers and lease. Skipped where
  * the data is not there (LAGRA_SHARED, or ../shared beside the repository). semantics 2.1 */
+#include <ctype.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,12 +103,23 @@ static const struct operation *row_of(const json_t *definition)
 
 /* ---- what they must have in common ---- */
 
+/* Operations on tags have names of their own for the conditions on the blob. */
+static unsigned condition_of(const json_t *headers, const char *name, unsigned bit)
+{
+    char of_blob[64];
+
+    snprintf(of_blob, sizeof of_blob, "x-ms-blob-%s", name);
+    for (char *c = of_blob; *c; c++)
+        *c = (char)tolower((unsigned char)*c);
+    return find(headers, name) || find(headers, of_blob) ? bit : 0u;
+}
+
 static unsigned conditions_of(const json_t *headers)
 {
-    return (find(headers, "If-Match") ? IF_MATCH : 0u) |
-           (find(headers, "If-None-Match") ? IF_NONE_MATCH : 0u) |
-           (find(headers, "If-Modified-Since") ? IF_MODIFIED_SINCE : 0u) |
-           (find(headers, "If-Unmodified-Since") ? IF_UNMODIFIED_SINCE : 0u) |
+    return condition_of(headers, "If-Match", IF_MATCH) |
+           condition_of(headers, "If-None-Match", IF_NONE_MATCH) |
+           condition_of(headers, "If-Modified-Since", IF_MODIFIED_SINCE) |
+           condition_of(headers, "If-Unmodified-Since", IF_UNMODIFIED_SINCE) |
            (find(headers, "x-ms-if-tags") ? IF_TAGS : 0u);
 }
 

@@ -140,7 +140,6 @@ static void sums_are_checked(void **state)
 static void unbuilt_is_refused(void **state)
 {
     static const char *const headers[] = {
-        "x-ms-tags: a=b",
         "x-ms-encryption-key: AAAA",
         "x-ms-encryption-key-sha256: AAAA",
         "x-ms-encryption-algorithm: AES256",
@@ -159,7 +158,6 @@ static void unbuilt_is_refused(void **state)
                   "UnsupportedHeader");
     assert_answer(ask(f, "GET /box/b?versionid=2026-01-01T00:00:00.0000000Z", NULL, NULL), 400,
                   "UnsupportedQueryParameter");
-    assert_answer(ask(f, "GET /box/b", "x-ms-if-tags: a='b'", NULL), 501, "NotImplemented");
     assert_answer(ask(f, "PUT /box/p", "x-ms-blob-type: PageBlob", NULL), 501, "NotImplemented");
     assert_answer(ask(f, "PUT /box/p", "x-ms-blob-type: AppendBlob", NULL), 501, "NotImplemented");
     assert_answer(ask(f, "PUT /box/p", "x-ms-copy-source: http://x/y", NULL), 501,

@@ -97,7 +97,7 @@ static void check_beside(struct fixture *f, uint64_t number, const char *text)
             .ptr);
     space_iterator_close(records);
     iterator = index_iterator_open(f->store, f->partition.space, bytes_of("", 0), bytes_of("", 0),
-                                   STORE_MAY_BLOCK);
+                                   bytes_of("", 0), STORE_MAY_BLOCK);
     assert_int_equal(index_iterator_next(iterator, &found), STORE_OK);
     assert_true(bytes_is(found.value, text));
     assert_int_equal(index_iterator_next(iterator, &found), STORE_NOT_FOUND);

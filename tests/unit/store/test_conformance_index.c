@@ -8,10 +8,11 @@
 
 static const struct bytes nothing = { NULL, 0 };
 
-static const char *index_text(struct fixture *f, struct bytes prefix, struct bytes from)
+static const char *index_text_at(struct fixture *f, struct bytes prefix, struct bytes from,
+                                 struct bytes from_partition)
 {
-    struct index_iterator *iterator =
-        index_iterator_open(f->store, f->partition.space, prefix, from, STORE_MAY_BLOCK);
+    struct index_iterator *iterator = index_iterator_open(f->store, f->partition.space, prefix,
+                                                          from, from_partition, STORE_MAY_BLOCK);
     struct index_record found;
     struct text out;
 
@@ -24,6 +25,11 @@ static const char *index_text(struct fixture *f, struct bytes prefix, struct byt
     index_iterator_close(iterator);
     text_add_char(&out, 0);
     return text_bytes(&out).ptr;
+}
+
+static const char *index_text(struct fixture *f, struct bytes prefix, struct bytes from)
+{
+    return index_text_at(f, prefix, from, nothing);
 }
 
 static void put_index(struct fixture *f, const char *partition, const char *key, const char *value)
@@ -52,6 +58,14 @@ static void index_is_ordered_over_partitions(void **state)
     assert_string_equal(index_text(f, nothing, nothing), "@m=5 ab@m=3 b@a=2 b@z=1 c@m=4");
     assert_string_equal(index_text(f, bytes_from_string("b"), nothing), "b@a=2 b@z=1");
     assert_string_equal(index_text(f, nothing, bytes_from_string("b")), "b@a=2 b@z=1 c@m=4");
+    assert_string_equal(index_text_at(f, nothing, bytes_from_string("b"), bytes_from_string("aa")),
+                        "b@z=1 c@m=4");
+    assert_string_equal(
+        index_text_at(f, bytes_from_string("b"), bytes_from_string("b"), bytes_from_string("z")),
+        "b@z=1");
+    assert_string_equal(
+        index_text_at(f, bytes_from_string("b"), bytes_from_string("a"), bytes_from_string("z")),
+        "b@a=2 b@z=1"); /* a place before the prefix */
     put_index(f, "a", "b", "6");
     put_index(f, "z", "b", NULL);
     put_index(f, "z", "none", NULL);
@@ -85,7 +99,8 @@ static void index_keys_are_any_bytes(void **state)
                                         changes, NULL),
                              STORE_OK);
         }
-    iterator = index_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
+    iterator = index_iterator_open(f->store, f->partition.space, nothing, nothing, nothing,
+                                   STORE_MAY_BLOCK);
     for (size_t k = 0; k < count; k++)
         for (size_t p = 0; p < count; p++) {
             assert_int_equal(index_iterator_next(iterator, &found), STORE_OK);
@@ -192,7 +207,8 @@ static void index_is_dropped_with_its_space(void **state)
     }
     changes_count(count, bytes_from_string("n"), 5);
     assert_int_equal(commit_new(f->store, f->partition, count, NULL), STORE_OK);
-    iterator = index_iterator_open(f->store, f->partition.space, nothing, nothing, STORE_MAY_BLOCK);
+    iterator = index_iterator_open(f->store, f->partition.space, nothing, nothing, nothing,
+                                   STORE_MAY_BLOCK);
     snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     changes_drop_space(drop, f->partition.space);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ snapshot, drop }, 1, clock_now(),

@@ -1,0 +1,26 @@
+/* Get Blob Tags, Set Blob Tags. */
+#include "blob/tag_index.h"
+#include "blob/tag_operations.h"
+
+/* Also of a snapshot, and of an archived blob. rest: Get-Blob-Tags */
+enum error get_blob_tags_decide(struct decision *d, const struct get_blob_tags_parameters *p,
+                                struct get_blob_tags_result *r)
+{
+    (void)p;
+    r->tags = blob_state(d)->blob.tags;
+    return OK;
+}
+
+/* Replaces all tags; ETag and Last-Modified stay, and an archived blob takes it too.
+ * rest: Set-Blob-Tags */
+enum error set_blob_tags_decide(struct decision *d, const struct set_blob_tags_parameters *p,
+                                struct set_blob_tags_result *r)
+{
+    struct blob blob = blob_state(d)->blob;
+
+    (void)r;
+    tag_index_update(d->changes, d->arena, blob.tags, p->tags);
+    blob.tags = p->tags;
+    blob_write(d->changes, d->arena, &blob);
+    return OK;
+}

@@ -1,0 +1,241 @@
+/* Find Blobs by Tags, of the account and of a container: iterators over the indexes of containers
+ * (tag_index.h), in order of (container, value of the tag that is searched by, name).
+ *
+ * (1) The work of a page is proportional to what the condition on one tag finds: the others are looked
+ *     at in the record of the index itself.
+ * (2) What is acknowledged before a search begins is found by it, and what it found is durable before
+ *     it is sent.
+ * (3) A blob is in one place of the order, so pages of any size join without gap and without
+ *     repetition.
+ * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container; decision: 62 */
+#include "base/log.h"
+#include "blob/tag_index.h"
+#include "blob/tag_operations.h"
+
+struct search {
+    struct decision *d;
+    const struct find_blobs *asked;
+    const struct tag_comparison *driver;
+    struct bytes prefix;
+    struct bytes first; /* key of the index to begin at */
+    uint32_t shown;
+    uint32_t records, containers; /* looked at */
+    struct found_place next;
+};
+
+/* ---- the condition that leads ---- */
+
+const struct tag_comparison *find_blobs_driver(const struct tag_expression *where)
+{
+    const struct tag_comparison *driver = NULL;
+
+    for (size_t i = 0; i < where->count; i++) {
+        const struct tag_comparison *at = &where->comparisons[i];
+
+        if (at->of_container)
+            continue;
+        if (at->operator== TAG_EQUAL)
+            return at;
+        if (!driver)
+            driver = at;
+    }
+    return driver;
+}
+
+struct bytes find_blobs_prefix(struct arena *arena, const struct tag_comparison *driver)
+{
+    if (driver->operator== TAG_EQUAL)
+        return tag_index_key(arena, driver->name, driver->value);
+    return tag_index_prefix(arena, driver->name);
+}
+
+/* The first key that may fit: for a range, at its lower end. */
+static struct bytes first_key(const struct search *search)
+{
+    struct arena *arena = search->d->arena;
+    const struct tag_expression *where = search->asked->where;
+
+    for (size_t i = 0; i < where->count; i++) {
+        const struct tag_comparison *at = &where->comparisons[i];
+
+        if (at->of_container || !bytes_equal(at->name, search->driver->name))
+            continue;
+        if (at->operator== TAG_GREATER)
+            return tag_index_after(arena, at->name, at->value);
+        if (at->operator== TAG_GREATER_EQUAL)
+            return tag_index_key(arena, at->name, at->value);
+    }
+    return search->prefix;
+}
+
+/* Is this value behind the upper end of the range? Then so is all that follows. */
+static bool is_past(const struct search *search, struct bytes value)
+{
+    const struct tag_expression *where = search->asked->where;
+
+    for (size_t i = 0; i < where->count; i++) {
+        const struct tag_comparison *at = &where->comparisons[i];
+
+        if (at->of_container || !bytes_equal(at->name, search->driver->name))
+            continue;
+        if ((at->operator== TAG_LESS || at->operator== TAG_LESS_EQUAL) &&
+            !tag_comparison_holds(at, value))
+            return true;
+    }
+    return false;
+}
+
+static struct search search_of(struct decision *d, const struct find_blobs *asked)
+{
+    struct search search = { .d = d, .asked = asked, .driver = find_blobs_driver(asked->where) };
+
+    search.prefix = find_blobs_prefix(d->arena, search.driver);
+    search.first = first_key(&search);
+    asked->sink->begin(asked->sink);
+    return search;
+}
+
+/* ---- one container ---- */
+
+static void end_page_at(struct search *search, struct bytes container, struct bytes key,
+                        struct bytes name)
+{
+    struct arena *arena = search->d->arena;
+
+    search->next = (struct found_place){ .container = arena_copy(arena, container),
+                                         .key = arena_copy(arena, key),
+                                         .name = arena_copy(arena, name) };
+}
+
+/* returns STORE_OK: go on; STORE_NOT_FOUND: nothing more in this container, or the page is complete */
+static enum store_result add_record(struct search *search, struct bytes container,
+                                    const struct index_record *found)
+{
+    const struct find_blobs *asked = search->asked;
+
+    if (is_past(search, tags_value(found->value, search->driver->name)))
+        return STORE_NOT_FOUND;
+    if (search->records++ >= FIND_RECORDS_MAX) {
+        end_page_at(search, container, found->key, found->partition_key);
+        return STORE_NOT_FOUND;
+    }
+    if (!tag_expression_holds(asked->where, container, found->value))
+        return STORE_OK;
+    if (search->shown == asked->max || asked->sink->full) {
+        end_page_at(search, container, found->key, found->partition_key);
+        return STORE_NOT_FOUND;
+    }
+    asked->sink->add(asked->sink, container, found->partition_key, found->value);
+    search->shown++;
+    return STORE_OK;
+}
+
+/* Also STORE_OK when the container is gone. */
+static enum store_result search_container(struct search *search, struct bytes container,
+                                          struct guid space)
+{
+    const struct found_place *from = &search->asked->from;
+    bool resumes = from->key.len > 0 && bytes_equal(from->container, container);
+    struct index_iterator *iterator = index_iterator_open(
+        search->d->store, space, search->prefix, resumes ? from->key : search->first,
+        resumes ? from->name : bytes_of("", 0), search->d->access);
+    enum store_result result = STORE_OK;
+    struct index_record found;
+
+    decision_saw(search->d, index_iterator_sequence(iterator));
+    while (result == STORE_OK) {
+        result = index_iterator_next(iterator, &found);
+        if (result == STORE_OK)
+            result = add_record(search, container, &found);
+    }
+    index_iterator_close(iterator);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+enum error find_blobs_in_container_decide(struct decision *d,
+                                          const struct find_blobs_in_container_parameters *p,
+                                          struct find_blobs_in_container_result *r)
+{
+    struct search search = search_of(d, &p->asked);
+    enum store_result result =
+        search_container(&search, blob_asked(d)->container, blob_state(d)->container.space);
+
+    r->next = search.next;
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+/* ---- all containers ---- */
+
+/* The one container that the search is confined to; ptr NULL: to none. */
+static struct bytes only_container(const struct tag_expression *where)
+{
+    for (size_t i = 0; i < where->count; i++) {
+        if (where->comparisons[i].of_container)
+            return where->comparisons[i].value;
+    }
+    return bytes_of(NULL, 0);
+}
+
+static enum store_result search_one(struct search *search, struct bytes name)
+{
+    struct decision *d = search->d;
+    struct partition at = { .space = blob_account_space(d->input->account), .key = name };
+    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
+    struct container container;
+    enum store_result result = container_read(snapshot, d->arena, &container);
+
+    decision_saw(d, snapshot_sequence(snapshot));
+    snapshot_close(snapshot);
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    return search_container(search, name, container.space);
+}
+
+/* returns as search_container(); STORE_NOT_FOUND: the page is complete */
+static enum store_result search_next(struct search *search, const struct space_record *at)
+{
+    struct container container;
+    enum store_result result;
+
+    if (search->containers++ >= FIND_CONTAINERS_MAX) {
+        end_page_at(search, at->partition_key, bytes_of("", 0), bytes_of("", 0));
+        return STORE_NOT_FOUND;
+    }
+    if (!container_decode(at->value, &container)) {
+        log_line(LOG_ERROR, "the record of container %.*s has an unknown form",
+                 BYTES_ARG(at->partition_key));
+        return STORE_CORRUPT;
+    }
+    result = search_container(search, at->partition_key, container.space);
+    return !result && search->next.container.ptr ? STORE_NOT_FOUND : result;
+}
+
+static enum store_result search_all(struct search *search)
+{
+    struct decision *d = search->d;
+    struct space_iterator *iterator =
+        space_iterator_open(d->store, blob_account_space(d->input->account),
+                            search->asked->from.container, bytes_of(NULL, 0), d->access);
+    enum store_result result = STORE_OK;
+    struct space_record at;
+
+    decision_saw(d, space_iterator_sequence(iterator));
+    while (result == STORE_OK) {
+        result = space_iterator_next(iterator, &at);
+        if (result == STORE_OK)
+            result = search_next(search, &at);
+    }
+    space_iterator_close(iterator);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+enum error find_blobs_decide(struct decision *d, const struct find_blobs_parameters *p,
+                             struct find_blobs_result *r)
+{
+    struct search search = search_of(d, &p->asked);
+    struct bytes only = only_container(p->asked.where);
+    enum store_result result = only.ptr ? search_one(&search, only) : search_all(&search);
+
+    r->next = search.next;
+    return result ? decision_fail_store(d, result) : OK;
+}

@@ -1,0 +1,181 @@
+/* Find Blobs by Tags, of the account and of a container, as requests and as XML. A marker is text
+ * (listing.h) of: u8 1 (version); bytes container, key of the index, blob (base/codec.h), the first
+ * that the next page looks at. It comes back from outside: all of it is checked.
+ * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container */
+#include "blob/rest/listing.h"
+#include "blob/rest/tags_xml.h"
+#include "blob/tag_operations.h"
+
+#define MARKER_VERSION 1
+
+/* A page of XML while its entries come in. */
+struct tagged_page {
+    struct tagged_sink sink;
+    const struct call *call;
+    const struct tag_expression *where;
+    bool all_tags; /* since 2020-04-08; the value of one before */
+    struct text out;
+    bool has_entry;
+};
+
+/* ---- the request ---- */
+
+static enum error read_where(struct call *call, struct find_blobs *asked)
+{
+    struct bytes text = call_query(call, "where");
+    struct tag_expression *where = arena_alloc(call->arena, sizeof *where);
+    struct tag_syntax_error problem;
+    struct bytes reason;
+
+    if (text.len == 0)
+        return call_fail_query(call, E_MissingRequiredQueryParameter, "where", text, NULL);
+    if (!tag_expression_parse(call->arena, text, TAG_SEARCH, where, &problem)) {
+        reason =
+            arena_printf(call->arena, "At character %zu: %s", problem.position + 1, problem.reason);
+        return call_fail_query(call, E_InvalidQueryParameterValue, "where", text,
+                               arena_string(call->arena, reason));
+    }
+    if (!find_blobs_driver(where))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "where", text,
+                               "The expression names no tag.");
+    asked->where = where;
+    return OK;
+}
+
+static bool decode_marker(struct call *call, struct bytes marker, struct find_blobs *asked)
+{
+    struct bytes container = blob_resource(call->input.resource)->container;
+    struct bytes value = marker_value(call->arena, marker);
+    struct found_place *from = &asked->from;
+    struct decoder in;
+
+    if (!value.ptr)
+        return false;
+    decoder_init(&in, value);
+    if (decode_u8(&in) != MARKER_VERSION)
+        return false;
+    from->container = decode_bytes(&in);
+    from->key = decode_bytes(&in);
+    from->name = decode_bytes(&in);
+    if (!decoder_ok(&in) || from->container.len == 0 ||
+        (container.ptr && !bytes_equal(container, from->container)))
+        return false;
+    /* It is of a search by the same tag. */
+    return from->key.len == 0 ||
+           bytes_has_prefix(from->key,
+                            find_blobs_prefix(call->arena, find_blobs_driver(asked->where)));
+}
+
+static struct bytes encode_marker(struct arena *arena, const struct found_place *place)
+{
+    struct text out;
+
+    text_init(&out, arena, 512);
+    encode_u8(&out, MARKER_VERSION);
+    encode_bytes(&out, place->container);
+    encode_bytes(&out, place->key);
+    encode_bytes(&out, place->name);
+    return marker_text(arena, text_bytes(&out));
+}
+
+/* ---- the page ---- */
+
+static struct tagged_page *page_of(struct tagged_sink *sink)
+{
+    return (struct tagged_page *)(void *)sink;
+}
+
+static void begin_page(struct tagged_sink *sink)
+{
+    struct tagged_page *page = page_of(sink);
+
+    sink->full = false;
+    page->has_entry = false;
+    text_init(&page->out, page->call->arena, 4096);
+    xml_begin(&page->out);
+    text_add_string(&page->out, "<EnumerationResults ServiceEndpoint=\"");
+    xml_escape(&page->out, page->call->url_prefix);
+    text_add_string(&page->out, "/\">");
+    xml_element(&page->out, "Where", call_query(page->call, "where"));
+}
+
+static void add_entry(struct tagged_sink *sink, struct bytes container, struct bytes name,
+                      struct bytes tags)
+{
+    struct tagged_page *page = page_of(sink);
+    struct text *out = &page->out;
+
+    if (!page->has_entry)
+        text_add_string(out, "<Blobs>");
+    page->has_entry = true;
+    text_add_string(out, "<Blob>");
+    listing_name(out, "Name", name);
+    xml_element(out, "ContainerName", container);
+    if (page->all_tags)
+        tags_xml_named(out, tags, page->where);
+    else
+        xml_element(out, "TagValue", tags_value(tags, find_blobs_driver(page->where)->name));
+    text_add_string(out, "</Blob>");
+    sink->full = out->len > LISTING_PAGE_BYTES;
+}
+
+static enum error check(struct call *call, struct find_blobs *asked)
+{
+    struct listing listing = { 0 };
+    struct bytes marker = listing_query(call, "marker");
+    struct tagged_page *page = arena_alloc(call->arena, sizeof *page);
+    enum error e = read_where(call, asked);
+
+    if (!e)
+        e = listing_read_max(call, &listing);
+    if (e)
+        return e;
+    asked->max = listing.max;
+    if (marker.ptr && !decode_marker(call, marker, asked))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "marker", marker,
+                               "Not a marker of this search.");
+    page->sink = (struct tagged_sink){ .begin = begin_page, .add = add_entry };
+    page->call = call;
+    page->where = asked->where;
+    page->all_tags = call_since(call, "2020-04-08");
+    asked->sink = &page->sink;
+    return OK;
+}
+
+static void answer(struct answer *a, const struct find_blobs *asked, const struct found_place *next)
+{
+    struct tagged_page *page = page_of(asked->sink);
+    struct bytes marker = { NULL, 0 };
+
+    if (next->container.ptr)
+        marker = encode_marker(a->arena, next);
+    text_add_string(&page->out, page->has_entry ? "</Blobs>" : "<Blobs />");
+    listing_end(&page->out, marker);
+    answer_xml(a, 200, &page->out);
+}
+
+/* ---- the functions ---- */
+
+enum error find_blobs_check(struct call *call, struct find_blobs_parameters *p)
+{
+    return check(call, &p->asked);
+}
+
+void find_blobs_answer(struct answer *a, const struct find_blobs_parameters *p,
+                       const struct find_blobs_result *r)
+{
+    answer(a, &p->asked, &r->next);
+}
+
+enum error find_blobs_in_container_check(struct call *call,
+                                         struct find_blobs_in_container_parameters *p)
+{
+    return check(call, &p->asked);
+}
+
+void find_blobs_in_container_answer(struct answer *a,
+                                    const struct find_blobs_in_container_parameters *p,
+                                    const struct find_blobs_in_container_result *r)
+{
+    answer(a, &p->asked, &r->next);
+}

@@ -1,0 +1,70 @@
+/* See tag_index.h. */
+#include "blob/tag_index.h"
+
+#define SEPARATOR "\x01"
+#define AFTER     "\x02"
+
+struct bytes tag_index_prefix(struct arena *arena, struct bytes name)
+{
+    struct text key;
+
+    text_init(&key, arena, name.len + 2);
+    text_add_char(&key, 't');
+    text_add(&key, name);
+    text_add_string(&key, SEPARATOR);
+    return text_bytes(&key);
+}
+
+static struct bytes with_value(struct arena *arena, struct bytes name, struct bytes value,
+                               const char *end)
+{
+    struct text key;
+
+    text_init(&key, arena, name.len + value.len + 3);
+    text_add_char(&key, 't');
+    text_add(&key, name);
+    text_add_string(&key, SEPARATOR);
+    text_add(&key, value);
+    text_add_string(&key, end);
+    return text_bytes(&key);
+}
+
+struct bytes tag_index_key(struct arena *arena, struct bytes name, struct bytes value)
+{
+    return with_value(arena, name, value, SEPARATOR);
+}
+
+struct bytes tag_index_after(struct arena *arena, struct bytes name, struct bytes value)
+{
+    return with_value(arena, name, value, AFTER);
+}
+
+/* Each pair of an encoded run of tags. False at its end. */
+static bool next_tag(struct decoder *in, struct tag *ret_tag)
+{
+    if (in->bad || in->at == in->end)
+        return false;
+    ret_tag->name = decode_bytes(in);
+    ret_tag->value = decode_bytes(in);
+    return !in->bad;
+}
+
+void tag_index_update(struct changes *changes, struct arena *arena, struct bytes were,
+                      struct bytes are)
+{
+    struct decoder in;
+    struct tag tag;
+
+    if (bytes_equal(were, are))
+        return;
+    decoder_init(&in, were);
+    while (next_tag(&in, &tag)) {
+        struct bytes now = tags_value(are, tag.name);
+
+        if (!now.ptr || !bytes_equal(now, tag.value))
+            changes_index_delete(changes, tag_index_key(arena, tag.name, tag.value));
+    }
+    decoder_init(&in, are);
+    while (next_tag(&in, &tag))
+        changes_index_put(changes, tag_index_key(arena, tag.name, tag.value), are);
+}

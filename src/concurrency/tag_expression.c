@@ -1,0 +1,309 @@
+/* Expressions over tags: a recursive descent over the grammar of tag_expression.h into postfix steps,
+ * and their evaluation. */
+#include "concurrency/tag_expression.h"
+
+#include <assert.h>
+
+struct parser {
+    struct arena *arena;
+    struct bytes text;
+    size_t at;
+    unsigned depth;
+    enum tag_grammar grammar;
+    struct tag_expression *out;
+    struct tag_syntax_error *error;
+};
+
+/* ---- characters ---- */
+
+static bool fail(struct parser *p, const char *reason)
+{
+    *p->error = (struct tag_syntax_error){ p->at, reason };
+    return false;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c != '\0' && strchr("_+-./:", c));
+}
+
+static void skip_blanks(struct parser *p)
+{
+    while (p->at < p->text.len && strchr(" \t\r\n", p->text.ptr[p->at]) && p->text.ptr[p->at])
+        p->at++;
+}
+
+static bool take(struct parser *p, const char *symbol)
+{
+    size_t len = strlen(symbol);
+
+    skip_blanks(p);
+    if (p->text.len - p->at < len || memcmp(p->text.ptr + p->at, symbol, len) != 0)
+        return false;
+    p->at += len;
+    return true;
+}
+
+/* A word in either case that ends where the next is no character of a word. */
+static bool take_word(struct parser *p, const char *word)
+{
+    size_t len = strlen(word);
+
+    skip_blanks(p);
+    if (p->text.len - p->at < len || !bytes_is_nocase(bytes_of(p->text.ptr + p->at, len), word))
+        return false;
+    if (p->at + len < p->text.len && is_word(p->text.ptr[p->at + len]))
+        return false;
+    p->at += len;
+    return true;
+}
+
+/* What stands up to the closing quote, a doubled one being one; the opening one was taken. */
+static bool take_quoted(struct parser *p, char quote, struct bytes *ret_text)
+{
+    struct text out;
+
+    text_init(&out, p->arena, 64);
+    while (p->at < p->text.len) {
+        char c = p->text.ptr[p->at++];
+
+        if (c == quote) {
+            if (p->at == p->text.len || p->text.ptr[p->at] != quote) {
+                *ret_text = out.len > 0 ? text_bytes(&out) : bytes_of("", 0);
+                return true;
+            }
+            p->at++;
+        }
+        text_add_char(&out, c);
+    }
+    return fail(p, "A quoted text does not end.");
+}
+
+/* ---- comparisons ---- */
+
+static bool take_name(struct parser *p, struct tag_comparison *to)
+{
+    size_t begin;
+
+    if (take(p, "\"")) {
+        if (!take_quoted(p, '"', &to->name))
+            return false;
+        return to->name.len > 0 || fail(p, "The name of a tag is empty.");
+    }
+    skip_blanks(p);
+    begin = p->at;
+    if (p->at < p->text.len && p->text.ptr[p->at] == '@')
+        p->at++;
+    while (p->at < p->text.len && is_word(p->text.ptr[p->at]))
+        p->at++;
+    to->name = bytes_of(p->text.ptr + begin, p->at - begin);
+    if (to->name.len == 0)
+        return fail(p, "The name of a tag is expected.");
+    to->of_container = to->name.ptr[0] == '@';
+    if (to->of_container && (p->grammar != TAG_SEARCH || !bytes_is(to->name, "@container")))
+        return fail(p, "No such name can be used here.");
+    return true;
+}
+
+static bool take_operator(struct parser *p, enum tag_operator *ret_operator)
+{
+    /* The longer of two that begin alike comes first. */
+    static const struct {
+        const char *symbol;
+        enum tag_operator operator;
+    } symbols[] = {
+        { "<>", TAG_NOT_EQUAL },  { "!=", TAG_NOT_EQUAL }, { ">=", TAG_GREATER_EQUAL },
+        { "<=", TAG_LESS_EQUAL }, { "=", TAG_EQUAL },      { ">", TAG_GREATER },
+        { "<", TAG_LESS },
+    };
+
+    for (size_t i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
+        if (!take(p, symbols[i].symbol))
+            continue;
+        *ret_operator = symbols[i].operator;
+        if (p->grammar == TAG_SEARCH && *ret_operator == TAG_NOT_EQUAL)
+            return fail(p, "A search has no operator for what is not equal.");
+        return true;
+    }
+    return fail(p, "An operator is expected.");
+}
+
+static bool is_lower_bound(enum tag_operator operator)
+{
+    return operator== TAG_GREATER || operator== TAG_GREATER_EQUAL;
+}
+
+static bool is_same_tag(const struct tag_comparison *a, const struct tag_comparison *b)
+{
+    return a->of_container == b->of_container && bytes_equal(a->name, b->name);
+}
+
+/* Tags that the comparisons so far name. */
+static size_t count_tags(const struct tag_expression *expression)
+{
+    size_t tags = 0;
+
+    for (size_t i = 0; i < expression->count; i++) {
+        const struct tag_comparison *at = &expression->comparisons[i];
+        size_t first = 0;
+
+        while (!is_same_tag(&expression->comparisons[first], at))
+            first++;
+        tags += first == i && !at->of_container;
+    }
+    return tags;
+}
+
+/* In a search: one condition for each tag, or the two ends of a range. */
+static bool fits_search(struct parser *p, const struct tag_comparison *added)
+{
+    bool is_new = !added->of_container;
+
+    if (added->of_container && added->operator!= TAG_EQUAL)
+        return fail(p, "@container is compared by = alone.");
+    for (size_t i = 0; i < p->out->count; i++) {
+        const struct tag_comparison *other = &p->out->comparisons[i];
+
+        if (!is_same_tag(other, added))
+            continue;
+        if (other->operator== TAG_EQUAL || added->operator== TAG_EQUAL ||
+            is_lower_bound(other->operator) == is_lower_bound(added->operator))
+            return fail(p, "Several conditions on one tag have to be the two ends of a range.");
+        is_new = false;
+    }
+    if (is_new && count_tags(p->out) == TAG_OPERATIONS_MAX)
+        return fail(p, "There are more than 10 tags.");
+    return true;
+}
+
+static bool take_comparison(struct parser *p)
+{
+    struct tag_comparison added = { .of_container = false };
+
+    if (!take_name(p, &added) || !take_operator(p, &added.operator))
+        return false;
+    if (!take(p, "'"))
+        return fail(p, "A value in single quotes is expected.");
+    if (!take_quoted(p, '\'', &added.value))
+        return false;
+    if (p->grammar == TAG_SEARCH && !fits_search(p, &added))
+        return false;
+    if (p->grammar == TAG_CONDITION && p->out->count == TAG_OPERATIONS_MAX)
+        return fail(p, "There are more than 10 comparisons.");
+    assert(p->out->count < TAG_COMPARISONS_MAX);
+    p->out->steps[p->out->step_count++] = (uint8_t)p->out->count;
+    p->out->comparisons[p->out->count++] = added;
+    return true;
+}
+
+/* ---- the grammar ---- */
+
+static bool take_expression(struct parser *p);
+
+static bool take_term(struct parser *p)
+{
+    if (!take(p, "("))
+        return take_comparison(p);
+    if (p->depth == TAG_DEPTH_MAX)
+        return fail(p, "There are too many parentheses.");
+    p->depth++;
+    if (!take_expression(p))
+        return false;
+    p->depth--;
+    return take(p, ")") || fail(p, "A closing parenthesis is expected.");
+}
+
+static bool take_conjunction(struct parser *p)
+{
+    if (!take_term(p))
+        return false;
+    while (take_word(p, "and")) {
+        if (!take_term(p))
+            return false;
+        p->out->steps[p->out->step_count++] = TAG_STEP_AND;
+    }
+    return true;
+}
+
+static bool take_expression(struct parser *p)
+{
+    if (!take_conjunction(p))
+        return false;
+    while (take_word(p, "or")) {
+        if (p->grammar == TAG_SEARCH)
+            return fail(p, "A search has no OR.");
+        if (!take_conjunction(p))
+            return false;
+        p->out->steps[p->out->step_count++] = TAG_STEP_OR;
+    }
+    return true;
+}
+
+bool tag_expression_parse(struct arena *arena, struct bytes text, enum tag_grammar grammar,
+                          struct tag_expression *ret_expression, struct tag_syntax_error *ret_error)
+{
+    struct tag_expression expression = { .count = 0 };
+    struct parser p = {
+        .arena = arena, .text = text, .grammar = grammar, .out = &expression, .error = ret_error
+    };
+
+    if (!take_expression(&p))
+        return false;
+    skip_blanks(&p);
+    if (p.at < text.len)
+        return fail(&p, "The expression has ended here.");
+    *ret_expression = expression;
+    return true;
+}
+
+/* ---- evaluation ---- */
+
+bool tag_comparison_holds(const struct tag_comparison *comparison, struct bytes value)
+{
+    int order;
+
+    if (!value.ptr)
+        return false;
+    order = bytes_compare(value, comparison->value);
+    switch (comparison->operator) {
+    case TAG_EQUAL:
+        return order == 0;
+    case TAG_NOT_EQUAL:
+        return order != 0;
+    case TAG_GREATER:
+        return order > 0;
+    case TAG_GREATER_EQUAL:
+        return order >= 0;
+    case TAG_LESS:
+        return order < 0;
+    case TAG_LESS_EQUAL:
+        return order <= 0;
+    }
+    return false;
+}
+
+bool tag_expression_holds(const struct tag_expression *expression, struct bytes container,
+                          struct bytes tags)
+{
+    bool stack[TAG_COMPARISONS_MAX];
+    size_t height = 0;
+
+    for (size_t i = 0; i < expression->step_count; i++) {
+        uint8_t step = expression->steps[i];
+
+        if (step == TAG_STEP_AND || step == TAG_STEP_OR) {
+            bool right = stack[--height];
+
+            stack[height - 1] =
+                step == TAG_STEP_AND ? stack[height - 1] && right : stack[height - 1] || right;
+        } else {
+            const struct tag_comparison *c = &expression->comparisons[step];
+
+            stack[height++] =
+                tag_comparison_holds(c, c->of_container ? container : tags_value(tags, c->name));
+        }
+    }
+    assert(height == 1);
+    return stack[0];
+}
