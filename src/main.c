@@ -14,6 +14,7 @@
 #include "print_tables.h"
 #include "queue/queue.h"
 #include "service/server.h"
+#include "start_check.h"
 #include "table/table.h"
 
 /* How long exchanges under way may take after SIGTERM. */
@@ -21,6 +22,10 @@
 #define PEM_MAX_BYTES      (1u << 20)
 /* Set aside beside those of the store: standard files, the log. */
 #define OTHER_DESCRIPTORS  32u
+/* At once while starting, beside those of the servers: of the store, of RocksDB, of pools. */
+#define OTHER_THREADS      24u
+/* Address space beside stacks of threads; measured: a start on an empty folder takes half of it. */
+#define START_MEMORY_BYTES ((size_t)128 << 20)
 /* Reads of cold records that wait for the disk at the same time. */
 #define DECIDE_THREADS_MAX 16
 /* Sources that are read at the same time. */
@@ -240,6 +245,14 @@ static unsigned allow_many_files(void)
     return limit.rlim_cur < UINT_MAX ? (unsigned)limit.rlim_cur : UINT_MAX;
 }
 
+static bool check_start(const struct running *run)
+{
+    struct http_limits limits = { .workers = run->options.workers };
+
+    return start_check(OTHER_THREADS + (unsigned)SERVICES * http_threads(&limits),
+                       START_MEMORY_BYTES);
+}
+
 /* Descriptors are the store's first: connections share what it leaves, so that no crowd of clients can
  * keep it from opening a file. */
 static bool fit_limits(struct running *run)
@@ -306,8 +319,8 @@ static int serve(const struct options *options)
 #endif
     block_signals(&signals);
     run.descriptors = allow_many_files();
-    started = open_accounts(&run) && read_certificate(&run) && open_store(&run) &&
-              start_threads(&run) && fit_limits(&run) && start_listeners(&run);
+    started = open_accounts(&run) && read_certificate(&run) && check_start(&run) &&
+              open_store(&run) && start_threads(&run) && fit_limits(&run) && start_listeners(&run);
     if (started)
         sigwait(&signals, &signal_number);
     stop(&run);

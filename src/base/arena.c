@@ -10,6 +10,7 @@
 #include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/log.h"
 
@@ -36,7 +37,7 @@ struct arena {
 void out_of_memory(size_t size)
 {
     log_line(LOG_ERROR, "no memory for %zu bytes; ending", size);
-    abort();
+    _exit(EXIT_FAILURE);
 }
 
 void *xmalloc(size_t size)

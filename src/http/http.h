@@ -190,6 +190,9 @@ extern const struct http_limits http_limits_default;
 #define CONNECTIONS_LEAST 8u
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors);
 
+/* How many threads a server with these limits starts. */
+unsigned http_threads(const struct http_limits *limits);
+
 struct http_listen {
     const char *host;     /* numeric or a name; "0.0.0.0", "::1", "localhost" */
     uint16_t port;        /* 0: any free one */

@@ -76,6 +76,11 @@ static unsigned worker_count(const struct http_limits *limits)
     return cores > 0 ? (unsigned)cores : 1;
 }
 
+unsigned http_threads(const struct http_limits *limits)
+{
+    return worker_count(limits) + 1;
+}
+
 /* Listening socket and wake-up; an epoll set, one for TLS, and a wake-up for each worker. */
 static unsigned own_descriptors(const struct http_limits *limits)
 {

@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import * as connections from './connections.mjs';
 import * as memory from './memory.mjs';
 import * as requests from './requests.mjs';
+import * as start from './start.mjs';
 
 const { values: options } = parseArgs({
     options: {
@@ -16,7 +17,7 @@ const { values: options } = parseArgs({
     },
 });
 const context = { binary: options.server, soak: options.soak, assert };
-const tests = [connections, memory, requests].flatMap((module) => Object.entries(module));
+const tests = [connections, memory, requests, start].flatMap((module) => Object.entries(module));
 let passed = 0;
 let failed = 0;
 

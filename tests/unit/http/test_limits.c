@@ -216,6 +216,96 @@ static void spares_paused_exchanges(void **state)
     client_close(client);
 }
 
+#define ANSWER_RATE 20000u
+#define LONG_ANSWER 4000000u
+
+static int start_with_answer_rate(void **state)
+{
+    struct http_limits limits = small_limits;
+
+    (void)state;
+    limits.idle_s = limits.answer_stall_s = 30;
+    limits.answer_rate_min = ANSWER_RATE;
+    limits.answer_rate_s = 1;
+    return start_with(&limits);
+}
+
+/* A client that takes a long answer at its own rate, by a socket that holds little of it. */
+struct reader {
+    int fd;
+    unsigned rate; /* bytes a second */
+    size_t taken;
+};
+
+static struct reader open_reader(unsigned rate)
+{
+    static const char request[] = "GET /bytes/4000000 HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct sockaddr_in address = { .sin_family = AF_INET,
+                                   .sin_port = htons(http_port(server)),
+                                   .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    struct timeval patience = { .tv_sec = 10 };
+    int size = 4096;
+    struct reader reader = { .fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), .rate = rate };
+
+    setsockopt(reader.fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    setsockopt(reader.fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    assert_int_equal(connect(reader.fd, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(send(reader.fd, request, sizeof request - 1, 0), sizeof request - 1);
+    return reader;
+}
+
+/* Takes what is due after so many milliseconds. */
+static void take(struct reader *reader, unsigned elapsed_ms)
+{
+    char bytes[16384];
+    size_t due = (size_t)reader->rate * elapsed_ms / 1000;
+
+    while (reader->taken < due) {
+        size_t left = due - reader->taken;
+        ssize_t n =
+            recv(reader->fd, bytes, left < sizeof bytes ? left : sizeof bytes, MSG_DONTWAIT);
+
+        if (n <= 0)
+            return;
+        reader->taken += (size_t)n;
+    }
+}
+
+static unsigned ms_since(struct timespec began)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (unsigned)((now.tv_sec - began.tv_sec) * 1000 + (now.tv_nsec - began.tv_nsec) / 1000000);
+}
+
+/* Who takes an answer at less than the least rate is cut, who is above it gets all of it. */
+static void cuts_slow_readers(void **state)
+{
+    struct reader slow = open_reader(ANSWER_RATE / 5), steady = open_reader(ANSWER_RATE * 3);
+    unsigned done = echo_dones(), cut_ms = 0;
+    struct timespec began;
+    char bytes[16384];
+    ssize_t n;
+
+    (void)state;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    while (ms_since(began) < (cut_ms > 0 ? cut_ms + 2500 : 10000)) {
+        usleep(10000);
+        take(&slow, ms_since(began));
+        take(&steady, ms_since(began));
+        if (cut_ms == 0 && echo_dones() > done)
+            cut_ms = ms_since(began);
+    }
+    assert_int_equal(echo_dones(), done + 1);
+    close(slow.fd);
+    assert_true(steady.taken < LONG_ANSWER);
+    while (steady.taken < LONG_ANSWER && (n = recv(steady.fd, bytes, sizeof bytes, 0)) > 0)
+        steady.taken += (size_t)n;
+    assert_true(steady.taken >= LONG_ANSWER);
+    close(steady.fd);
+}
+
 /* A refused body is read up to discard_max_bytes, then cut; one that says so is answered at once. */
 static void limits_discarded_bodies(void **state)
 {
@@ -315,6 +405,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cuts_slow_bodies, start, stop),
         cmocka_unit_test_setup_teardown(cuts_bodies_after_pauses, start_patient, stop),
         cmocka_unit_test_setup_teardown(spares_paused_exchanges, start, stop),
+        cmocka_unit_test_setup_teardown(cuts_slow_readers, start_with_answer_rate, stop),
         cmocka_unit_test_setup_teardown(limits_discarded_bodies, start, stop),
         cmocka_unit_test_setup_teardown(stops_in_order, start, stop),
     };
