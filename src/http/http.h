@@ -116,6 +116,8 @@ void response_init(struct response *response, struct arena *arena);
  *        before it is stored */
 void response_header(struct response *response, struct bytes name, struct bytes value);
 void response_header_string(struct response *response, const char *name, const char *value);
+/* What the status line says of a status: "Accepted". Static. */
+struct bytes http_reason(int status);
 
 /* ---- exchange ---- */
 

@@ -7,6 +7,7 @@
  * elsewhere in memory. Both show as bytes of the head that no string accounts for, so each string
  * must begin where the one before it ended. */
 #include "http/http_private.h"
+#include "http/tokens.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -15,24 +16,6 @@
 /* Of the header lines together. What is stored of them must fit into the head of an answer, beside what
  * another request may have stored (metadata: 8 KiB). */
 #define HEADERS_SIZE_MAX ((size_t)16 * 1024)
-
-static const struct {
-    const char *name;
-    enum http_method method;
-} methods[] = {
-    { "GET", METHOD_GET },         { "PUT", METHOD_PUT },     { "HEAD", METHOD_HEAD },
-    { "DELETE", METHOD_DELETE },   { "POST", METHOD_POST },   { "MERGE", METHOD_MERGE },
-    { "OPTIONS", METHOD_OPTIONS }, { "PATCH", METHOD_PATCH },
-};
-
-static enum http_method method_by_name(struct bytes name)
-{
-    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        if (bytes_is(name, methods[i].name))
-            return methods[i].method;
-    }
-    return METHOD_OTHER;
-}
 
 struct bytes request_find_header(const struct request *request, struct bytes name)
 {
@@ -47,35 +30,6 @@ struct bytes request_find_header(const struct request *request, struct bytes nam
     return (struct bytes){ NULL, 0 };
 }
 
-/* The characters of a token in lower case; 0: not one of them. rfc: 9110 5.6.2 */
-/* clang-format off */
-static const char token_lower[256] = {
-    ['!'] = '!', ['#'] = '#', ['$'] = '$', ['%'] = '%', ['&'] = '&', ['\''] = '\'', ['*'] = '*', ['+'] = '+',
-    ['-'] = '-', ['.'] = '.', ['^'] = '^', ['_'] = '_', ['`'] = '`', ['|'] = '|', ['~'] = '~',
-    ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4',
-    ['5'] = '5', ['6'] = '6', ['7'] = '7', ['8'] = '8', ['9'] = '9',
-    ['A'] = 'a', ['B'] = 'b', ['C'] = 'c', ['D'] = 'd', ['E'] = 'e', ['F'] = 'f', ['G'] = 'g', ['H'] = 'h', ['I'] = 'i',
-    ['J'] = 'j', ['K'] = 'k', ['L'] = 'l', ['M'] = 'm', ['N'] = 'n', ['O'] = 'o', ['P'] = 'p', ['Q'] = 'q', ['R'] = 'r',
-    ['S'] = 's', ['T'] = 't', ['U'] = 'u', ['V'] = 'v', ['W'] = 'w', ['X'] = 'x', ['Y'] = 'y', ['Z'] = 'z',
-    ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd', ['e'] = 'e', ['f'] = 'f', ['g'] = 'g', ['h'] = 'h', ['i'] = 'i',
-    ['j'] = 'j', ['k'] = 'k', ['l'] = 'l', ['m'] = 'm', ['n'] = 'n', ['o'] = 'o', ['p'] = 'p', ['q'] = 'q', ['r'] = 'r',
-    ['s'] = 's', ['t'] = 't', ['u'] = 'u', ['v'] = 'v', ['w'] = 'w', ['x'] = 'x', ['y'] = 'y', ['z'] = 'z',
-};
-/* clang-format on */
-
-/* Control characters, but for those that are `allowed` (a tab, or none: a NUL). */
-static bool has_control(struct bytes text, unsigned char allowed)
-{
-    bool found = false;
-
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-
-        found |= (c < 0x20 && c != allowed) || c == 0x7F;
-    }
-    return found;
-}
-
 /* ---- target ---- */
 
 /* origin-form or absolute-form (rfc: 9112 3.2.2: a server accepts it; the authority is dropped).
@@ -84,7 +38,7 @@ static bool read_target(struct bytes target, struct request *request)
 {
     struct bytes path = target;
 
-    if (has_control(target, '\0') || memchr(target.ptr, ' ', target.len))
+    if (http_has_control(target, '\0') || memchr(target.ptr, ' ', target.len))
         return false;
     if (target.len == 0 || target.ptr[0] != '/') {
         const char *colon = memchr(target.ptr, ':', target.len);
@@ -151,12 +105,9 @@ static enum MHD_Result read_header(void *state, enum MHD_ValueKind kind, const c
     header->name_as_sent = bytes_of(name, name_len);
     header->value = bytes_trim(bytes_of(value, value_len));
     lower = arena_bytes(reader->arena, name_len);
-    for (size_t i = 0; i < name_len; i++) {
-        lower[i] = token_lower[(unsigned char)name[i]];
-        reader->bad |= lower[i] == '\0';
-    }
+    reader->bad |= !http_lower_name(header->name_as_sent, lower);
     header->name = bytes_of(lower, name_len);
-    reader->bad |= name_len == 0 || has_control(header->value, '\t');
+    reader->bad |= http_has_control(header->value, '\t');
     reader->count++;
     return MHD_YES;
 }
@@ -240,7 +191,7 @@ int request_read(struct live *live, const char *method, const char *version)
     int refusal;
 
     request->method_text = bytes_from_string(method);
-    request->method = method_by_name(request->method_text);
+    request->method = http_method_of(request->method_text);
     request->peer = bytes_from_string(connection->peer);
     request->peer_is_loopback = connection->peer_is_loopback;
     request->secure = connection->server->secure;

@@ -45,6 +45,11 @@ void response_header_string(struct response *response, const char *name, const c
     response_header(response, bytes_from_string(name), bytes_from_string(value));
 }
 
+struct bytes http_reason(int status)
+{
+    return bytes_from_string(MHD_get_reason_phrase_for((unsigned)status));
+}
+
 void response_copy_headers(struct response *response, struct arena *to)
 {
     struct http_header *copies = arena_array(to, response->header_capacity, sizeof *copies);

@@ -9,7 +9,8 @@ struct answer {
     const struct call *call;
     struct arena *arena;
     struct response *response;
-    instant now; /* of the decision that is answered */
+    instant now;  /* of the decision that is answered */
+    bool of_part; /* of a list: errors have a line feed behind the XML declaration, as recorded */
     /* Bytes of a content to send as the body: answer_content(). */
     struct answer_content {
         bool wanted;

@@ -156,6 +156,14 @@ void work_close(struct work *work)
     d->before = d->guard = NULL;
 }
 
+void work_move(struct work *work, struct arena *arena)
+{
+    work->call.arena = arena;
+    work->decision.arena = arena;
+    work->answer.arena = arena;
+    response_init(work->answer.response, arena);
+}
+
 /* Opens the partition as it is now. The clock is read after that: so the decision's instant is above
  * every one that the state holds, and an ETag made of it is newer than all that its name ever had. */
 static enum error open_partition(struct work *work)

@@ -92,20 +92,20 @@ static void reply_log_open(void)
         reply_log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-void control_reply(const struct flow *flow)
+void control_reply(const struct work *work)
 {
-    const struct response *response = &flow->exchange->response;
-    const struct operation *operation = flow->work.call.operation;
+    const struct response *response = work->answer.response;
+    const struct operation *operation = work->call.operation;
     struct text line;
 
     pthread_once(&reply_log_once, reply_log_open);
     if (reply_log < 0)
         return;
-    text_init(&line, flow->work.call.arena, 512);
+    text_init(&line, work->call.arena, 512);
     text_printf(&line, "{\"operation\":\"%s\",\"row\":%td,\"service\":\"%s\",\"method\":\"%.*s\",",
                 operation ? operation->name : "",
-                operation ? operation - flow->work.call.service->operations : -1,
-                flow->work.call.service->name, BYTES_ARG(flow->work.call.request->method_text));
+                operation ? operation - work->call.service->operations : -1,
+                work->call.service->name, BYTES_ARG(work->call.request->method_text));
     text_printf(&line, "\"status\":%d,\"code\":\"%.*s\",\"headers\":[", response->status,
                 BYTES_ARG(request_log_code(response)));
     for (size_t i = 0; i < response->header_count; i++)

@@ -9,16 +9,16 @@
 #ifdef LAGRA_GATES
 /* True: it was a control request, and its response is made. */
 bool control_request(struct exchange *exchange);
-void control_reply(const struct flow *flow);
+void control_reply(const struct work *work);
 #else
 static inline bool control_request(struct exchange *exchange)
 {
     (void)exchange;
     return false;
 }
-static inline void control_reply(const struct flow *flow)
+static inline void control_reply(const struct work *work)
 {
-    (void)flow;
+    (void)work;
 }
 #endif
 

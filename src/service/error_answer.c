@@ -69,6 +69,8 @@ static void error_xml(struct answer *a, enum error e, const struct problem *prob
     guid_format(&a->call->request_id, id);
     instant_format_iso(a->now, time);
     xml_begin(&out);
+    if (a->of_part)
+        text_add_char(&out, '\n');
     xml_open(&out, "Error");
     xml_element_string(&out, "Code", error_code(e));
     xml_open(&out, "Message");

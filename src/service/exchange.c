@@ -4,6 +4,11 @@
  *   body   intake
  *   end    finish body (-> gather) -> decide -> commit (or decide again) -> durable -> answer -> body -> respond
  *
+ * Where what is asked for is a list of operations, each part goes from decide to its commit before the
+ * next one does, and all wait once for durability:
+ *
+ *   list   begin -> (part -> decide -> commit -> part done) for each -> durable -> answer
+ *
  * The words of `end` are the states of struct flow. A state that has to wait for a disk suspends the
  * exchange and is entered again when it is woken, so no worker ever waits. An error at any place goes
  * on at DURABLE: a refusal too reports a state, and a crash must not take back what was reported
@@ -30,14 +35,32 @@ static enum state refuse(struct flow *flow, enum error e)
     return DURABLE;
 }
 
+/* Nothing more is to be done for the operation, or for this part of the list. */
+static enum state decided(struct flow *flow, enum error e)
+{
+    flow->current->error = e;
+    return flow->current == &flow->work ? DURABLE : PART_DONE;
+}
+
+/* Is it to stop somewhere (test builds)? */
+static bool is_gated(const struct flow *flow)
+{
+#ifdef LAGRA_GATES
+    return flow->current->call.gate.action != GATE_PASS;
+#else
+    (void)flow;
+    return false;
+#endif
+}
+
 /* Goes on to `next`, or stops at a gate on the way there if the request asked for it (test builds). */
 static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
 {
 #ifdef LAGRA_GATES
-    struct gate_request asked = flow->work.call.gate;
+    struct gate_request asked = flow->current->call.gate;
 
     if (asked.action != GATE_PASS && asked.gate == gate) {
-        flow->work.call.gate.action = GATE_PASS;
+        flow->current->call.gate.action = GATE_PASS;
         if (gate_stop(gate, &asked, pause_arm(&flow->pause))) {
             flow->state = next;
             pause_wait(&flow->pause);
@@ -49,42 +72,6 @@ static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
     (void)gate;
 #endif
     return next;
-}
-
-/* ---- POOLED: a step that may wait for a disk, on a thread of the pool ---- */
-
-static void run_pooled(struct pool_job *job)
-{
-    struct flow *flow = (struct flow *)(void *)((char *)job - offsetof(struct flow, job));
-
-    assert(flow->magic == FLOW_MAGIC);
-    flow->work.decision.access = STORE_MAY_BLOCK;
-    flow->pooled_next = flow->pooled(flow);
-    flow->work.decision.access = STORE_NO_WAIT;
-    flow->pause.waiter.wake(&flow->pause.waiter); /* the worker has it now: touch nothing after */
-}
-
-/* Everything that belongs to the exchange is the pool's until it is woken. */
-static void run_in(struct flow *flow, struct decide_pool *pool,
-                   enum state (*step)(struct flow *flow))
-{
-    flow->pooled = step;
-    flow->job.run = run_pooled;
-    pause_arm(&flow->pause);
-    decide_pool_submit(pool, &flow->job);
-    pause_wait(&flow->pause);
-}
-
-void flow_run_in_pool(struct flow *flow, enum state (*step)(struct flow *flow))
-{
-    run_in(flow, flow->work.endpoint->pool, step);
-}
-
-enum state flow_to_pool(struct flow *flow, enum state (*step)(struct flow *flow))
-{
-    flow->state = POOLED;
-    flow_run_in_pool(flow, step);
-    return WAITING;
 }
 
 /* ---- FINISH_BODY: all of the body has come; it becomes durable before it is decided ---- */
@@ -135,7 +122,7 @@ static enum state finish_body(struct flow *flow)
         if (decide_pool_waiting(gather_pool(flow)) >= GATHERS_WAITING_MAX)
             return refuse(flow, E_ServerBusy);
         flow->state = POOLED;
-        run_in(flow, gather_pool(flow), gather);
+        flow_run_in(flow, gather_pool(flow), gather);
         return WAITING;
     }
     if (flow->work.call.operation->functions->parse &&
@@ -149,15 +136,15 @@ static enum state finish_body(struct flow *flow)
 /* One attempt, on a worker (STORE_NO_WAIT) or in the pool (STORE_MAY_BLOCK). */
 static enum state decide(struct flow *flow)
 {
-    enum error e = work_decide(&flow->work);
+    enum error e = work_decide(flow->current);
 
     if (e == DECIDE_AGAIN)
         return DECIDE;
     if (e == DECIDE_BLOCKING)
         return DECIDE_IN_POOL;
-    if (e)
-        return refuse(flow, e);
-    return changes_empty(flow->work.decision.changes) ? DURABLE : DECIDED;
+    if (e || changes_empty(flow->current->decision.changes))
+        return decided(flow, e);
+    return DECIDED;
 }
 
 static enum state commit(struct flow *flow);
@@ -167,17 +154,13 @@ static enum state decide_and_commit(struct flow *flow)
 {
     enum state next = decide(flow);
 
-#ifdef LAGRA_GATES
-    if (flow->work.call.gate.action != GATE_PASS)
-        return next;
-#endif
-    return next == DECIDED ? commit(flow) : next;
+    return next == DECIDED && !is_gated(flow) ? commit(flow) : next;
 }
 
 static enum state commit(struct flow *flow)
 {
-    struct decision *d = &flow->work.decision;
-    enum store_result result = work_commit(&flow->work);
+    struct decision *d = &flow->current->decision;
+    enum store_result result = work_commit(flow->current);
 
     switch (result) {
     case STORE_OK:
@@ -196,7 +179,40 @@ static enum state commit(struct flow *flow)
     case STORE_BUSY:
         break;
     }
-    return refuse(flow, decision_fail_store(d, result));
+    return decided(flow, decision_fail_store(d, result));
+}
+
+/* ---- LIST, PART: the operations of a list, one after another ---- */
+
+/* The parts of a list that are left, on a thread of the pool. One that is to stop at a gate goes on on
+ * the worker. */
+static enum state run_parts(struct flow *flow, enum state state)
+{
+    for (;;) {
+        if (state == PART)
+            state = list_next(flow);
+        else if (state == PART_FOUND && !is_gated(flow))
+            state = DECIDE;
+        else if (state == DECIDE)
+            state = decide_and_commit(flow);
+        else if (state == APPLIED && !is_gated(flow))
+            state = PART_DONE;
+        else if (state == PART_DONE)
+            state = list_part_done(flow);
+        else
+            return state;
+    }
+}
+
+static enum state run_all_parts(struct flow *flow)
+{
+    return run_parts(flow, PART);
+}
+
+/* The current part, which needs what is not in memory, and those behind it. */
+static enum state run_from_decide(struct flow *flow)
+{
+    return flow->list ? run_parts(flow, DECIDE) : decide_and_commit(flow);
 }
 
 /* ---- DURABLE: nothing that was seen or done may be taken back by a crash once it is reported ---- */
@@ -214,6 +230,8 @@ static enum state become_durable(struct flow *flow)
         return WAITING;
     case STORE_CONFLICT: /* what was seen or done never came to be; who has not sent all yet, asks
                             again */
+        if (flow->list)
+            return list_decide_again(flow);
         return flow->work.attempts > 0 ? DECIDE : CUT;
     case STORE_UNKNOWN: /* neither success nor failure may be reported */
         return CUT;
@@ -265,11 +283,22 @@ static enum state enter(struct flow *flow)
     case FINISH_BODY:
         return finish_body(flow);
     case PARSED:
+        return at_gate(flow, GATE_STAGED,
+                       flow->work.call.operation->functions->list ? LIST : DECIDE);
+    case LIST:
+        return list_begin(flow);
+    case LIST_BEGIN_IN_POOL:
+        return flow_to_pool(flow, list_begin);
+    case LIST_IN_POOL:
+        return flow_to_pool(flow, run_all_parts);
+    case PART:
+        return list_next(flow);
+    case PART_FOUND:
         return at_gate(flow, GATE_STAGED, DECIDE);
     case DECIDE:
         return decide(flow);
     case DECIDE_IN_POOL:
-        return flow_to_pool(flow, decide_and_commit);
+        return flow_to_pool(flow, run_from_decide);
     case DECIDED:
         return at_gate(flow, GATE_DECIDED, COMMIT);
     case COMMIT:
@@ -277,6 +306,10 @@ static enum state enter(struct flow *flow)
     case COMMIT_IN_POOL:
         return flow_to_pool(flow, commit);
     case APPLIED:
+        return at_gate(flow, GATE_APPLIED, flow->current == &flow->work ? DURABLE : PART_DONE);
+    case PART_DONE:
+        return list_part_done(flow);
+    case LIST_APPLIED:
         return at_gate(flow, GATE_APPLIED, DURABLE);
     case DURABLE:
         return become_durable(flow);
@@ -335,7 +368,7 @@ static enum http_step run(struct flow *flow)
     charge_memory(flow);
     answer_common(&flow->work);
     request_log(flow);
-    control_reply(flow);
+    control_reply(&flow->work);
     drop_scratch(flow);
     return HTTP_RESPOND;
 }
@@ -348,6 +381,7 @@ static struct flow *flow_new(struct exchange *exchange)
 
     flow->magic = FLOW_MAGIC;
     flow->exchange = exchange;
+    flow->current = &flow->work;
     pause_init(&flow->pause, exchange);
     work_init(&flow->work, exchange->request.listener_tag, exchange->arena, &exchange->request,
               &exchange->response);
@@ -437,6 +471,7 @@ static void on_done(struct exchange *exchange)
     if (flow->reader)
         content_reader_close(flow->reader);
     work_close(&flow->work);
+    list_free(flow);
     if (flow->intake.stage)
         stage_close(flow->intake.stage);
 }

@@ -10,6 +10,8 @@
  *   OP_decide(decision, parameters, result)   pure; again on a newer state if another writer was faster
  *   OP_answer(answer, parameters, result)     the result as status, headers and body
  *
+ * An operation that is a list of others has others in the place of decide: service/list.h.
+ *
  * OPERATION(OP), in the file with the table, makes struct operation_functions OP_functions of them: small
  * adapters between the service's function types and OP's own. So a row cannot hold functions that do
  * not fit together; the compiler says so. Check, parse and answer lie in the folder rest/ of their
@@ -20,6 +22,7 @@
 
 #include "service/answer.h"
 #include "service/later.h"
+#include "service/list.h"
 
 /* A row of every level. */
 #define LEVEL_ANY UINT32_MAX
@@ -62,16 +65,18 @@ struct operation_functions {
                          struct result *result);
     void (*answer)(struct answer *a, const struct parameters *parameters,
                    const struct result *result);
+    const struct list_functions *list; /* NULL: one operation; else it has no decide */
 };
 
-#define OPERATION_ADAPTERS_(op)                                                                    \
-    _Static_assert(offsetof(struct op##_parameters, base) == 0 &&                                  \
-                       offsetof(struct op##_result, base) == 0,                                    \
-                   "begins with its base");                                                        \
+#define OPERATION_ADAPTERS_HEAD_(op)                                                               \
+    _Static_assert(offsetof(struct op##_parameters, base) == 0, "begins with its base");           \
     static enum error op##_check_any(struct call *call, struct parameters *parameters)             \
     {                                                                                              \
         return op##_check(call, (struct op##_parameters *)(void *)parameters);                     \
-    }                                                                                              \
+    }
+#define OPERATION_ADAPTERS_(op)                                                                    \
+    OPERATION_ADAPTERS_HEAD_(op)                                                                   \
+    _Static_assert(offsetof(struct op##_result, base) == 0, "begins with its base");               \
     static enum error op##_decide_any(struct decision *d, const struct parameters *parameters,     \
                                       struct result *result)                                       \
     {                                                                                              \
@@ -114,6 +119,41 @@ struct operation_functions {
         return op##_gather(g, (struct op##_parameters *)(void *)parameters);                       \
     }                                                                                              \
     OPERATION_FUNCTIONS_(op, op##_gather_any, NULL)
+/* A list of operations: OP_check, OP_parse, OP_admit, OP_render, OP_answer (service/list.h). */
+#define OPERATION_LIST(op)                                                                         \
+    OPERATION_ADAPTERS_HEAD_(op)                                                                   \
+    static enum error op##_parse_any(struct call *call, struct parameters *parameters)             \
+    {                                                                                              \
+        return op##_parse(call, (struct op##_parameters *)(void *)parameters);                     \
+    }                                                                                              \
+    static enum error op##_admit_any(struct call *call, struct list_parameters *parameters,        \
+                                     const struct call *part)                                      \
+    {                                                                                              \
+        return op##_admit(call, (struct op##_parameters *)(void *)parameters, part);               \
+    }                                                                                              \
+    static struct bytes op##_render_any(struct arena *arena,                                       \
+                                        const struct list_parameters *parameters,                  \
+                                        const struct list_answer *answer)                          \
+    {                                                                                              \
+        return op##_render(arena, (const struct op##_parameters *)(const void *)parameters,        \
+                           answer);                                                                \
+    }                                                                                              \
+    static void op##_answer_any(struct answer *a, const struct parameters *parameters,             \
+                                const struct result *result)                                       \
+    {                                                                                              \
+        op##_answer(a, (const struct op##_parameters *)(const void *)parameters,                   \
+                    (const struct list_result *)(const void *)result);                             \
+    }                                                                                              \
+    static const struct list_functions op##_list = { .admit = op##_admit_any,                      \
+                                                     .render = op##_render_any };                  \
+    static const struct operation_functions op##_functions = {                                     \
+        .parameters_size = sizeof(struct op##_parameters),                                         \
+        .result_size = sizeof(struct list_result),                                                 \
+        .check = op##_check_any,                                                                   \
+        .parse = op##_parse_any,                                                                   \
+        .answer = op##_answer_any,                                                                 \
+        .list = &op##_list,                                                                        \
+    }
 
 struct operation {
     const char *name; /* as the REST reference's page has it */
@@ -133,6 +173,7 @@ struct operation {
     enum body_rule body;
     uint64_t body_max;
     int ok[2];           /* success statuses; 0 ends */
+    bool listed;         /* may be a part of its service's list of operations */
     subject_fn *subject; /* may be NULL: no lease, no conditions */
     const struct operation_functions
         *functions; /* NULL: known, not built yet: 501 NotImplemented */

@@ -6,6 +6,9 @@
 /* What a request without x-ms-version gets: the newest that the clients of today send. decision: 9 */
 #define VERSION_DEFAULT "2026-10-06"
 
+/* What no operation has a use for; looking for names that are given twice takes the square of it. */
+#define PARAMETERS_MAX  100
+
 static const struct bytes secondary_suffix = BYTES("-secondary");
 
 /* ---- version and query ---- */
@@ -94,9 +97,13 @@ static enum error read_query(struct work *work)
 {
     struct call *call = &work->call;
     struct bytes rest = call->request->query;
-    struct query_parameter *parameters =
-        arena_array(call->arena, count_parameters(rest), sizeof *parameters);
+    size_t count = count_parameters(rest);
+    struct query_parameter *parameters;
 
+    if (count > PARAMETERS_MAX)
+        return call_fail(call, E_InvalidUri, "The query has more than %d parameters.",
+                         PARAMETERS_MAX);
+    parameters = arena_array(call->arena, count, sizeof *parameters);
     call->query = parameters;
     while (rest.len > 0) {
         struct bytes pair, name, value;
@@ -220,6 +227,18 @@ static enum error read_target(struct work *work)
             &work->call, E_InvalidUri,
             "A container of the account's own name can only be addressed in path style.");
     call->input.account = call->account_name;
+    return read_resource(work, path);
+}
+
+/* Below the list's account, whether that is named once more, as in path style, or not: clients of the
+ * service, where the host names it, do not. decision: 61 */
+static enum error read_part_target(struct work *work)
+{
+    struct bytes path = bytes_from(work->call.request->path, 1);
+    struct bytes account;
+
+    if (begins_with_account(&work->call, path))
+        bytes_cut(path, '/', &account, &path);
     return read_resource(work, path);
 }
 
@@ -360,14 +379,11 @@ static enum error read_gate(struct work *work)
 
 typedef enum error reader_fn(struct work *work);
 
-enum error route_request(struct work *work)
+/* NULL ends. */
+static enum error read_all(struct work *work, reader_fn *const *readers)
 {
-    static reader_fn *const readers[] = { read_version,    require_length, refuse_repeated,
-                                          read_query,      read_target,    read_lease_id,
-                                          read_conditions, read_timeout,   read_gate };
-
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
-        enum error e = readers[i](work);
+    for (; *readers; readers++) {
+        enum error e = (*readers)(work);
 
         if (e)
             return e;
@@ -375,11 +391,40 @@ enum error route_request(struct work *work)
     return OK;
 }
 
+enum error route_request(struct work *work)
+{
+    static reader_fn *const readers[] = {
+        read_version,  require_length,  refuse_repeated, read_query, read_target,
+        read_lease_id, read_conditions, read_timeout,    read_gate,  NULL
+    };
+
+    return read_all(work, readers);
+}
+
+enum error route_part(struct work *part, const struct work *list)
+{
+    static reader_fn *const readers[] = { refuse_repeated,  read_query,
+                                          read_part_target, read_lease_id,
+                                          read_conditions,  read_timeout,
+                                          read_gate,        NULL };
+    struct call *call = &part->call;
+
+    part->list = list;
+    call->version = list->call.version;
+    call->account = list->call.account;
+    call->account_name = list->call.account_name;
+    call->secondary = list->call.secondary;
+    call->url_prefix = list->call.url_prefix;
+    call->input.account = call->account_name;
+    return read_all(part, readers);
+}
+
 /* Who presents nothing sees what is public. Where that is not enough, a client that knows of challenges
  * (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded; decision: 11 */
 static void admit_anonymous(const struct work *work, struct identity *identity)
 {
-    struct bytes version = call_header(&work->call, "x-ms-version");
+    const struct call *call = work->list ? &work->list->call : &work->call;
+    struct bytes version = call_header(call, "x-ms-version");
 
     identity->sees_public = true;
     identity->refusal = bytes_compare(version, bytes_from_string("2019-12-12")) >= 0
@@ -408,7 +453,8 @@ static enum error admit(struct work *work)
         admit_anonymous(work, identity);
     if (identity->kind != IDENTITY_SAS)
         return OK;
-    read_sas_version(call);
+    if (!work->list)
+        read_sas_version(call);
     if (identity->sas->encrypts && !call->loose)
         return call_fail_query(call, E_UnsupportedQueryParameter, "ses", call_query(call, "ses"),
                                "Encryption scopes are not built yet.");

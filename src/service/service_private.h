@@ -12,6 +12,7 @@
 /* From a request to an answer, whatever exchange it is part of. Nothing of it suspends. */
 struct work {
     const struct endpoint *endpoint;
+    const struct work *list; /* that it is a part of; NULL: none */
     struct call call;
     struct problem problem;
     struct parameters *parameters; /* by check and parse */
@@ -48,6 +49,8 @@ enum error work_decide(struct work *work);
 enum store_result work_commit(struct work *work);
 /* Closes the snapshot of the last attempt, if it is open. */
 void work_close(struct work *work);
+/* From now on memory for the work comes from this arena, and its response is empty. */
+void work_move(struct work *work, struct arena *arena);
 
 /* ---- waiting: wait.c ---- */
 
@@ -78,19 +81,27 @@ struct body_intake {
 /* ---- an exchange on its way: exchange.c ---- */
 
 struct flow;
+struct list;
 
-/* What is to be done next. */
+/* What is to be done next. DECIDE to APPLIED are of the operation, or of one part of a list. */
 enum state {
     EARLY_CHECK, /* refuse what can be refused before the body comes */
     WANT_BODY,   /* admitted: let the body come */
     FINISH_BODY, /* take the body; when all has come, make it durable; parse it */
     PARSED,
+    LIST,               /* what is asked for is a list of operations: check, route and admit them */
+    LIST_BEGIN_IN_POOL, /* ... where it may wait */
+    LIST_IN_POOL,       /* its parts are run in the pool */
+    PART,               /* the next part of the list */
+    PART_FOUND,         /* authenticated and checked */
     DECIDE,
     DECIDE_IN_POOL, /* something is not in memory */
     DECIDED,        /* there are changes to commit */
     COMMIT,
     COMMIT_IN_POOL,
-    APPLIED, /* committed */
+    APPLIED,   /* committed */
+    PART_DONE, /* its answer is rendered */
+    LIST_APPLIED,
     DURABLE, /* wait until what was seen and done is on disk */
     ANSWER,  /* render what came of it */
     BODY,    /* get ready to send a blob's bytes */
@@ -112,6 +123,8 @@ struct flow {
     unsigned magic;
     struct exchange *exchange;
     struct work work;
+    struct work *current; /* what is decided: `work`, or a part of the list */
+    struct list *list;    /* of operations; NULL: one operation */
     struct pause pause;
     enum state state;
     struct pool_job job; /* of the step that is in the pool */
@@ -128,8 +141,28 @@ struct flow {
 /* Suspends the exchange and runs the step on a thread of the pool, with STORE_MAY_BLOCK. The step must
  * not suspend. */
 void flow_run_in_pool(struct flow *flow, enum state (*step)(struct flow *flow));
+/* The same in another pool. */
+void flow_run_in(struct flow *flow, struct decide_pool *pool,
+                 enum state (*step)(struct flow *flow));
 /* The same as a step of its own: what `step` returns is the next state. returns WAITING */
 enum state flow_to_pool(struct flow *flow, enum state (*step)(struct flow *flow));
+
+/* ---- lists of operations: list.c ---- */
+
+/* The list as a whole is checked, its parts are routed and admitted.
+ * returns LIST_IN_POOL, PART; LIST: again; LIST_BEGIN_IN_POOL; LIST_APPLIED: refused as a whole;
+ *         DURABLE: refused */
+enum state list_begin(struct flow *flow);
+/* The next part that is not done yet becomes the current one.
+ * returns PART_FOUND; PART_DONE: refused; LIST_APPLIED: there is none */
+enum state list_next(struct flow *flow);
+/* Renders the answer to the current part. returns PART */
+enum state list_part_done(struct flow *flow);
+/* After the wait for durability: parts that never came to be are to be decided again.
+ * returns PART; CUT: none can be */
+enum state list_decide_again(struct flow *flow);
+/* Ends the list, if there is one. */
+void list_free(struct flow *flow);
 
 /* What became of a run of the body. */
 enum body_taken {
@@ -156,6 +189,9 @@ enum state answer_body(struct flow *flow);
 /* Fills the call from the request: account, names, query, conditions, lease id, version.
  * returns OK or what is wrong with the request (the problem set). */
 enum error route_request(struct work *work);
+/* The same for a part of a list: account, version and host are those of the list. A path may begin with
+ * the account's name, as in path style, or below it. decision: 61 */
+enum error route_part(struct work *part, const struct work *list);
 /* Who asks: authenticate() with what the route found, into the call's input. */
 enum error route_authenticate(struct work *work);
 

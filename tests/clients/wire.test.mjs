@@ -249,11 +249,6 @@ test('errors name what they are about', async (t) => {
     assert.match(secondary.text, /<Message>Write operations are not allowed\.\n/);
 });
 
-test('the JavaScript client\'s batch of an account is known', async () => {
-    // rest: Blob-Batch
-    await rawRefused(raw('POST', '?comp=batch&restype=container', { 'Content-Type': 'multipart/mixed; boundary=b' }, '--b--'), 501, 'NotImplemented');
-});
-
 test('names that the service does not take', async (t) => {
     // decision: 44
     const container = await newContainer(t);

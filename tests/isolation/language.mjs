@@ -115,6 +115,18 @@ function parseShorthand(reader, request) {
     return true;
 }
 
+/** `part=NAME` or `part=NAME:ETAG`: a part of a batch that deletes the blob, if it has the ETag.
+ *  `part*=`: gates are of this part. */
+function parsePart(reader, request) {
+    const match = /^part(\*?)=([^:]+)(?::(.+))?$/.exec(reader.word(/^part\*?=/) ?? '');
+
+    if (!match)
+        return false;
+    request.parts ??= [];
+    request.parts.push({ path: `/c/${match[2]}`, gated: match[1] !== '', etag: match[3] });
+    return true;
+}
+
 /** `-> etag` or `-> name:Header`. */
 function parseCaptures(reader, captures) {
     const [name, header] = reader.take('word', 'a name to keep').split(/:(.*)/s);
@@ -154,7 +166,7 @@ function parseRequest(reader) {
             request.query += `&blockid=${base64(word.slice(6))}`;
         else if ((word = reader.word(/^[A-Za-z][\w-]*:$/)) !== null)
             request.headers.push([word.slice(0, -1), parseValue(reader)]);
-        else if (parseShorthand(reader, request))
+        else if (parseShorthand(reader, request) || parsePart(reader, request))
             continue;
         else if (request.body === null && (request.body = parseBody(reader)) !== null)
             continue;

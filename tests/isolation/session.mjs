@@ -4,6 +4,7 @@
 
 import { Connection, formatHead } from '../lib/http.mjs';
 import { containerSas } from '../lib/sas.mjs';
+import { batchBody, BATCH_TYPE, partRequest } from '../lib/batch.mjs';
 import { sign } from '../lib/sign.mjs';
 import { element, showAnswer } from './show.mjs';
 
@@ -147,9 +148,28 @@ export class Session {
             ? separator + containerSas(this.#shared.container, { si: policy }, this.#target.credentials) : '';
     }
 
+    /** The body of a batch. gate: headers for the part that gates are of. */
+    #batch(parts, gate) {
+        const { base, credentials, offset } = this.#target;
+        return Buffer.from(batchBody(parts.map(({ path, gated, etag }, id) => {
+            const headers = [
+                ...(etag ? [['If-Match', this.#expand(etag)]] : []), ...(gated ? gate : []),
+            ];
+            const target = base + path.replace(/^\/c/, `/${this.#shared.container}`);
+            return {
+                id,
+                request: partRequest({ method: 'DELETE', target, headers },
+                    { credentials, offsetMs: offset.ms }),
+            };
+        })));
+    }
+
     async #send(action, headers) {
-        const body = bodyBytes(action.body);
-        const request = this.#build(action, body, headers);
+        const { parts } = action;
+        const body = parts ? this.#batch(parts, headers) : bodyBytes(action.body);
+        const more = parts?.some(({ gated }) => gated) ? [] : headers;
+        const request =
+            this.#build(action, body, parts ? [['Content-Type', BATCH_TYPE], ...more] : more);
 
         if (this.#partial)
             throw new Missing('the session has an exchange to finish');

@@ -4,6 +4,8 @@
 
 import { createHash } from 'node:crypto';
 
+import { readBatch } from '../lib/batch.mjs';
+
 const LONGEST_SHOWN = 64;
 /** Before an answer that was decided more than once. */
 export const AGAIN = '<decided again> ';
@@ -168,10 +170,23 @@ function showHeaders(answer, names) {
     return [...parts, ...showLease(answer), ...showMetadata(answer)];
 }
 
+/** The answers of a batch's parts, in their order. */
+function showBatch(answer) {
+    const parts = readBatch(answer.headers.get('content-type'), answer.body.toString());
+    const again = parts.some(({ headers }) => Number(headers.get('x-lagra-attempts') ?? 1) > 1);
+    const shown = parts.map(({ id, status, headers }) =>
+        [...(id === undefined ? [] : [`${id}:`]), status, headers.get('x-ms-error-code') ?? ''].join(' ').trim());
+
+    return `${again ? AGAIN : ''}${answer.status} [${shown.join(', ')}]`;
+}
+
 /** A whole answer to a request as text. answer: { status, headers, body } */
 export function showAnswer(method, answer, names) {
     const again = Number(answer.headers.get('x-lagra-attempts') ?? 1) > 1 ? AGAIN : '';
     const parts = [again + showStatus(answer)];
+
+    if (/^multipart\/mixed/.test(answer.headers.get('content-type') ?? ''))
+        return showBatch(answer);
 
     if (answer.status >= 300)
         return parts.join(' ');

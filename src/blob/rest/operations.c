@@ -14,7 +14,8 @@
  *               leased; ACTION: the operation is the lease's own
  *   etag        NONE; RETURNED; CHANGED: returned, and newer than before
  *   body        REFUSED; MEMORY, STAGED with the most bytes it may have
- *   the last two: subject; the operation's functions, NULL: known, not built yet, 501
+ *   the last two: subject; the operation's functions, NULL: known, not built yet, 501;
+ *               LISTED: may be a part of a Blob Batch
  *
  * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
  * Lease-Blob, Lease-Container; semantics 2.1 */
@@ -22,6 +23,7 @@
 #include "blob/container_deletion.h"
 #include "blob/container_operations.h"
 #include "blob/expire_blocks.h"
+#include "blob/rest/blob_batch.h"
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
@@ -38,6 +40,7 @@
 #define PUT_BLOCK_MAX  (4000 * MIB)
 #define APPEND_MAX     (100 * MIB)
 #define PUT_PAGE_MAX   (4 * MIB)
+#define BLOB_BATCH_MAX (4 * MIB)
 
 #define GET            METHOD_GET
 #define PUT            METHOD_PUT
@@ -60,6 +63,8 @@
     .type = type_, .account = account_, .service = service_, .create = create_,                    \
     .action = ACTION_##action_, .anonymous = ACCESS_##anonymous_
 
+#define LISTED(functions_) functions_, .listed = true
+
 #define ROW(name_, methods_, level_, selector_, variant_, effect_, may_, since_, if_, class_,      \
             lease_, etag_, body_, max_, ok_, also_, subject_, functions_)                          \
     {                                                                                              \
@@ -74,6 +79,7 @@
 /* The four functions of each operation, as one value that a row can hold. */
 OPERATION(get_account_information);
 OPERATION(list_containers);
+OPERATION_LIST(blob_batch);
 OPERATION_WITH_PARSE(set_blob_service_properties);
 OPERATION(get_blob_service_properties);
 OPERATION(create_container);
@@ -127,10 +133,12 @@ static const struct operation operations[] = {
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
         NULL, &find_blobs_functions),
     ROW("Blob Batch", POST, SERVICE, "comp=batch", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2018-11-09",
-        NO_IF, WRITE, IGNORED, NONE, MEMORY, 4 * MIB, 202, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, BLOB_BATCH_MAX, 202, 0,
+        NULL, &blob_batch_functions),
     /* So the JavaScript client asks for it where the account stands in the path. */
     ROW("Blob Batch", POST, SERVICE, "comp=batch&restype=container", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2018-11-09",
-        NO_IF, WRITE, IGNORED, NONE, MEMORY, 4 * MIB, 202, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, BLOB_BATCH_MAX, 202, 0,
+        NULL, &blob_batch_functions),
     ROW("Preflight Blob Request", METHOD_OPTIONS, ANY, "", NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2013-08-15",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
 
@@ -182,7 +190,8 @@ static const struct operation operations[] = {
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
         container_subject, &find_blobs_in_container_functions),
     ROW("Blob Batch", POST, CONTAINER, "comp=batch&restype=container", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2020-04-08",
-        NO_IF, WRITE, IGNORED, NONE, MEMORY, 4 * MIB, 202, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, BLOB_BATCH_MAX, 202, 0,
+        NULL, &blob_batch_functions),
 
     /* ---- blobs of every type ---- */
     ROW("Get Blob", GET, BLOB, "", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
@@ -220,7 +229,7 @@ static const struct operation operations[] = {
         blob_subject, &snapshot_blob_functions),
     ROW("Delete Blob", DELETE, BLOB, "", NULL, WRITES, MAY("o", "d", "d", "", BLOB_DELETE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0,
-        blob_subject_uncommitted, &delete_blob_functions),
+        blob_subject_uncommitted, LISTED(&delete_blob_functions)),
     ROW("Undelete Blob", PUT, BLOB, "comp=undelete", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-07-29",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Abort Copy Blob", PUT, BLOB, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2012-02-12",
@@ -232,7 +241,7 @@ static const struct operation operations[] = {
         HTTP4T, WRITE, WHEN_LEASED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
         blob_subject, &set_blob_tags_functions),
     ROW("Set Blob Tier", PUT, BLOB, "comp=tier", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-04-17",
-        T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 200, 202, NULL, NULL),
+        T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 200, 202, NULL, LISTED(NULL)),
     ROW("Set Blob Expiry", PUT, BLOB, "comp=expiry", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2020-02-10",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Set Blob Immutability Policy", PUT, BLOB, "comp=immutabilityPolicies", NULL, WRITES, MAY("o", "i", "i", "", BLOB_SUPER_USER, PRIVATE), "2020-06-12",

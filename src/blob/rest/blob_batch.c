@@ -1,0 +1,136 @@
+/* Blob Batch: the parts of its body, and their answers as one body.
+ *
+ * A batch that is wrong as a whole is answered 202 too, with its error as the only part, which has no
+ * Content-ID: recorded of batches that are empty, or mixed. decisions: 60, 61
+ * rest: Blob-Batch */
+#include "blob/rest/blob_batch.h"
+
+#include "blob/rest/request.h"
+#include "http/multipart.h"
+#include "service/operation.h"
+
+#define PARTS_MAX 256u
+
+enum error blob_batch_check(struct call *call, struct blob_batch_parameters *p)
+{
+    char id[GUID_TEXT_SIZE];
+
+    p->content_type = call_header(call, "content-type");
+    if (!p->content_type.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, "Content-Type", p->content_type);
+    guid_format(&call->request_id, id);
+    p->boundary = arena_printf(call->arena, "batchresponse_%s", id);
+    return OK;
+}
+
+/* ---- the parts ---- */
+
+static enum error refuse_part(struct call *call, size_t index, const char *reason)
+{
+    return call_fail(call, E_InvalidInput, "Part %zu: %s", index, reason);
+}
+
+static enum error read_part(struct call *call, const struct multipart_part *part, size_t index,
+                            struct list_part *ret_part)
+{
+    struct bytes body;
+
+    if (!bytes_is_nocase(part->content_type, "application/http"))
+        return refuse_part(call, index, "its Content-Type is not application/http.");
+    if (part->transfer_encoding.ptr && !bytes_is_nocase(part->transfer_encoding, "binary"))
+        return refuse_part(call, index, "its Content-Transfer-Encoding is not binary.");
+    if (!multipart_request(call->arena, part->content, &ret_part->request, &body))
+        return refuse_part(call, index, "it is not a well-formed request.");
+    /* "A nested request body isn't supported." Clients may end the last line once more. */
+    if (ret_part->request.content_length != 0 || (body.len > 0 && !bytes_is(body, "\r\n")))
+        return refuse_part(call, index, "it has a body.");
+    ret_part->id = part->id;
+    return OK;
+}
+
+static enum error read_parts(struct call *call, struct blob_batch_parameters *p,
+                             struct bytes boundary)
+{
+    struct multipart reader;
+    struct multipart_part part;
+    enum multipart_step step;
+
+    multipart_begin(&reader, call->arena, boundary, call->input.body.inline_bytes);
+    p->base.parts = arena_array(call->arena, PARTS_MAX, sizeof *p->base.parts);
+    while ((step = multipart_next(&reader, call->arena, &part)) == MULTIPART_PART) {
+        enum error e;
+
+        if (p->base.count == PARTS_MAX)
+            return E_ExceedsMaxBatchRequestCount;
+        e = read_part(call, &part, p->base.count, &p->base.parts[p->base.count]);
+        if (e)
+            return e;
+        p->base.count++;
+    }
+    if (step == MULTIPART_MALFORMED)
+        return refuse_part(call, p->base.count, "it is malformed, or no boundary follows it.");
+    return p->base.count > 0 ? OK : call_fail(call, E_InvalidInput, "There are no parts.");
+}
+
+enum error blob_batch_parse(struct call *call, struct blob_batch_parameters *p)
+{
+    struct bytes boundary;
+
+    switch (multipart_type(p->content_type, &boundary)) {
+    case MULTIPART_TYPE_OK:
+        return read_parts(call, p, boundary);
+    case MULTIPART_TYPE_AMBIGUOUS:
+        return call_fail(call, E_InvalidInput, "Content-Type names several boundaries.");
+    case MULTIPART_TYPE_OTHER:
+        break;
+    }
+    return call_fail_header(call, E_InvalidHeaderValue, "Content-Type", p->content_type);
+}
+
+enum error blob_batch_admit(struct call *call, struct blob_batch_parameters *p,
+                            const struct call *part)
+{
+    struct bytes container = blob_resource(call->input.resource)->container;
+
+    if (!part->operation || !part->operation->listed)
+        return call_fail(call, E_InvalidInput, "%.*s %.*s is not an operation of batches.",
+                         BYTES_ARG(part->request->method_text), BYTES_ARG(part->request->path));
+    if (p->kind && part->operation != p->kind)
+        return E_AllBatchSubRequestsShouldBeSameApi;
+    p->kind = part->operation;
+    if (container.ptr && !bytes_equal(container, blob_resource(part->input.resource)->container))
+        return call_fail(call, E_InvalidInput, "%.*s is not in the container of the batch.",
+                         BYTES_ARG(part->request->path));
+    return OK;
+}
+
+/* ---- the answer ---- */
+
+struct bytes blob_batch_render(struct arena *arena, const struct blob_batch_parameters *p,
+                               const struct list_answer *answer)
+{
+    struct text part;
+
+    text_init(&part, arena, 512);
+    multipart_add(&part, p->boundary, answer->id, answer->response, answer->reason);
+    return text_bytes(&part);
+}
+
+void blob_batch_answer(struct answer *a, const struct blob_batch_parameters *p,
+                       const struct list_result *r)
+{
+    struct text body;
+    size_t size = 128;
+
+    for (size_t i = 0; i < r->count; i++)
+        size += r->answers[i].len;
+    text_init(&body, a->arena, size);
+    for (size_t i = 0; i < r->count; i++)
+        text_add(&body, r->answers[i]);
+    multipart_close(&body, p->boundary);
+    answer_status(a, 202);
+    answer_header(a, "Content-Type",
+                  arena_printf(a->arena, "multipart/mixed; boundary=%.*s", BYTES_ARG(p->boundary)));
+    a->response->body_kind = BODY_BYTES;
+    a->response->body = text_bytes(&body);
+}

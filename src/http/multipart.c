@@ -1,0 +1,308 @@
+/* See multipart.h. */
+#include "http/multipart.h"
+
+#include <assert.h>
+
+#include "http/tokens.h"
+
+static const struct bytes line_end = BYTES("\r\n");
+static const struct bytes dashes = BYTES("--");
+
+/* ---- the boundary ---- */
+
+/* rfc: 2046 5.1.1 "bchars", but for the space: no client has it. */
+static bool may_be_boundary(struct bytes text)
+{
+    static const char others[] = "'()+_,-./:=?";
+
+    if (text.len == 0 || text.len > MULTIPART_BOUNDARY_MAX)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.ptr[i];
+        bool alphanumeric =
+            (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+
+        if (!alphanumeric && (c == '\0' || !strchr(others, c)))
+            return false;
+    }
+    return true;
+}
+
+static struct bytes unquoted(struct bytes value)
+{
+    if (value.len >= 2 && value.ptr[0] == '"' && value.ptr[value.len - 1] == '"')
+        return bytes_of(value.ptr + 1, value.len - 2);
+    return value;
+}
+
+enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_boundary)
+{
+    struct bytes first, rest;
+    unsigned boundaries = 0;
+
+    bytes_cut(content_type, ';', &first, &rest);
+    if (!bytes_is_nocase(bytes_trim(first), "multipart/mixed"))
+        return MULTIPART_TYPE_OTHER;
+    while (rest.len > 0) {
+        struct bytes parameter, name, value;
+
+        bytes_cut(rest, ';', &parameter, &rest);
+        bytes_cut(parameter, '=', &name, &value);
+        if (!bytes_is_nocase(bytes_trim(name), "boundary"))
+            continue;
+        *ret_boundary = unquoted(bytes_trim(value));
+        boundaries++;
+    }
+    if (boundaries > 1)
+        return MULTIPART_TYPE_AMBIGUOUS;
+    return boundaries == 1 && may_be_boundary(*ret_boundary) ? MULTIPART_TYPE_OK
+                                                             : MULTIPART_TYPE_OTHER;
+}
+
+/* ---- lines ---- */
+
+/* Cuts the first line off; one that nothing ends goes to the end of the text. */
+static struct bytes take_line(struct bytes *text)
+{
+    const char *end =
+        text->len > 0 ? memmem(text->ptr, text->len, line_end.ptr, line_end.len) : NULL;
+    struct bytes line = { text->ptr, end ? (size_t)(end - text->ptr) : text->len };
+
+    *text = bytes_from(*text, end ? line.len + line_end.len : line.len);
+    return line;
+}
+
+/* Blanks at the begin, which may stand behind a boundary. */
+static struct bytes skip_blanks(struct bytes text)
+{
+    while (text.len > 0 && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
+        text = bytes_from(text, 1);
+    return text;
+}
+
+/* "Name: value". Continued lines begin with a blank, which no name does. */
+static bool read_header(struct arena *arena, struct bytes line, struct http_header *ret_header)
+{
+    struct bytes name, value;
+    char *lower;
+
+    bytes_cut(line, ':', &name, &value);
+    if (!value.ptr)
+        return false;
+    lower = arena_bytes(arena, name.len);
+    *ret_header = (struct http_header){ .name = bytes_of(lower, name.len),
+                                        .value = bytes_trim(value),
+                                        .name_as_sent = name };
+    return http_lower_name(name, lower) && !http_has_control(ret_header->value, '\t');
+}
+
+/* Cuts headers off, and the empty line behind them. Where the text ends without one, `ends` says
+ * whether that will do.
+ * returns  false: malformed, or more than the limits */
+static bool take_headers(struct arena *arena, struct bytes *text, bool ends,
+                         struct http_header *headers, size_t *ret_count)
+{
+    size_t size = 0;
+
+    *ret_count = 0;
+    while (text->len > 0) {
+        struct bytes line = take_line(text);
+
+        if (line.len == 0)
+            return true;
+        size += line.len;
+        if (*ret_count == MULTIPART_HEADER_COUNT_MAX || size > MULTIPART_HEADERS_MAX ||
+            !read_header(arena, line, &headers[*ret_count]))
+            return false;
+        ++*ret_count;
+    }
+    return ends;
+}
+
+/* ---- parts ---- */
+
+void multipart_begin(struct multipart *reader, struct arena *arena, struct bytes boundary,
+                     struct bytes body)
+{
+    struct text delimiter;
+
+    text_init(&delimiter, arena, line_end.len + dashes.len + boundary.len);
+    text_add(&delimiter, line_end);
+    text_add(&delimiter, dashes);
+    text_add(&delimiter, boundary);
+    *reader = (struct multipart){ .delimiter = text_bytes(&delimiter), .rest = body };
+}
+
+/* Is this, behind a boundary, the end of its line? */
+static bool ends_line(struct bytes text)
+{
+    return bytes_has_prefix(skip_blanks(text), line_end);
+}
+
+static bool is_blank(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!strchr(" \t\r\n", text.ptr[i]) || text.ptr[i] == '\0')
+            return false;
+    }
+    return true;
+}
+
+/* Cuts off what comes before the next boundary, which `rest` then begins with. A longer word that
+ * begins as the boundary does is none. */
+static bool take_content(struct multipart *reader, struct bytes *ret_content)
+{
+    struct bytes all = reader->rest;
+    struct bytes left = all;
+
+    while (left.len > 0) {
+        const char *at = memmem(left.ptr, left.len, reader->delimiter.ptr, reader->delimiter.len);
+        struct bytes behind;
+
+        if (!at)
+            return false;
+        behind = bytes_from(left, (size_t)(at - left.ptr) + reader->delimiter.len);
+        if (bytes_has_prefix(behind, dashes) || ends_line(behind)) {
+            *ret_content = bytes_of(all.ptr, (size_t)(at - all.ptr));
+            reader->rest = bytes_from(all, ret_content->len + line_end.len);
+            return true;
+        }
+        left = behind;
+    }
+    return false;
+}
+
+static bool read_part(struct arena *arena, struct bytes text, struct multipart_part *ret_part)
+{
+    struct http_header headers[MULTIPART_HEADER_COUNT_MAX];
+    size_t count;
+
+    if (!take_headers(arena, &text, false, headers, &count))
+        return false;
+    *ret_part = (struct multipart_part){ .content = text };
+    for (size_t i = 0; i < count; i++) {
+        struct bytes *to = bytes_is(headers[i].name, "content-type") ? &ret_part->content_type
+                           : bytes_is(headers[i].name, "content-transfer-encoding")
+                               ? &ret_part->transfer_encoding
+                           : bytes_is(headers[i].name, "content-id") ? &ret_part->id
+                                                                     : NULL;
+
+        if (to && to->ptr)
+            return false; /* twice: one of them would be ignored */
+        if (to)
+            *to = headers[i].value;
+    }
+    return ret_part->id.len <= MULTIPART_ID_MAX;
+}
+
+enum multipart_step multipart_next(struct multipart *reader, struct arena *arena,
+                                   struct multipart_part *ret_part)
+{
+    struct bytes boundary = bytes_from(reader->delimiter, line_end.len);
+    struct bytes content;
+
+    if (!bytes_has_prefix(reader->rest, boundary))
+        return MULTIPART_MALFORMED;
+    reader->rest = bytes_from(reader->rest, boundary.len);
+    if (bytes_has_prefix(reader->rest, dashes))
+        return is_blank(bytes_from(reader->rest, dashes.len)) ? MULTIPART_END : MULTIPART_MALFORMED;
+    if (!ends_line(reader->rest))
+        return MULTIPART_MALFORMED;
+    reader->rest = bytes_from(skip_blanks(reader->rest), line_end.len);
+    if (!take_content(reader, &content) || !read_part(arena, content, ret_part))
+        return MULTIPART_MALFORMED;
+    return MULTIPART_PART;
+}
+
+/* ---- requests ---- */
+
+static bool has_scheme(struct bytes path)
+{
+    struct bytes first, rest;
+
+    bytes_cut(path, '/', &first, &rest);
+    return first.len > 0 && first.ptr[first.len - 1] == ':' &&
+           bytes_has_prefix(rest, (struct bytes)BYTES("/"));
+}
+
+/* "DELETE /container/blob?query HTTP/1.1" */
+static bool read_request_line(struct arena *arena, struct bytes line, struct request *request)
+{
+    struct bytes target, version, more;
+
+    bytes_cut(line, ' ', &request->method_text, &more);
+    bytes_cut(more, ' ', &target, &version);
+    if (!bytes_is(version, "HTTP/1.1") && !bytes_is(version, "HTTP/1.0"))
+        return false;
+    if (request->method_text.len == 0 || target.len == 0 || target.len > MULTIPART_TARGET_MAX ||
+        http_has_control(line, ' '))
+        return false;
+    request->method = http_method_of(request->method_text);
+    bytes_cut(target, '?', &request->path, &request->query);
+    if (!bytes_has_prefix(request->path, (struct bytes)BYTES("/"))) {
+        /* So the .NET client has it; not a URL with its host. */
+        if (has_scheme(request->path))
+            return false;
+        request->path = arena_printf(arena, "/%.*s", BYTES_ARG(request->path));
+    }
+    return true;
+}
+
+bool multipart_request(struct arena *arena, struct bytes content, struct request *ret_request,
+                       struct bytes *ret_body)
+{
+    struct http_header headers[MULTIPART_HEADER_COUNT_MAX];
+    struct http_header *kept;
+    struct bytes length;
+    size_t count;
+
+    *ret_request = (struct request){ .method = METHOD_OTHER };
+    if (!read_request_line(arena, take_line(&content), ret_request) ||
+        !take_headers(arena, &content, true, headers, &count))
+        return false;
+    kept = arena_array(arena, count, sizeof *kept);
+    if (count > 0)
+        memcpy(kept, headers, count * sizeof *kept);
+    ret_request->headers = kept;
+    ret_request->header_count = count;
+    *ret_body = content;
+    length = request_header(ret_request, "content-length");
+    /* How long the body is, its part says. */
+    if (request_header(ret_request, "transfer-encoding").ptr)
+        return false;
+    return !length.ptr || bytes_parse_u64(length, INT64_MAX, &ret_request->content_length);
+}
+
+/* ---- answers ---- */
+
+void multipart_add(struct text *to, struct bytes boundary, struct bytes id,
+                   const struct response *response, struct bytes reason)
+{
+    bool has_body = response->body_kind == BODY_BYTES;
+
+    assert(has_body || response->body_kind == BODY_NONE);
+    text_printf(to, "--%.*s\r\nContent-Type: application/http\r\n", BYTES_ARG(boundary));
+    if (id.ptr)
+        text_printf(to, "Content-ID: %.*s\r\n", BYTES_ARG(id));
+    text_printf(to, "\r\nHTTP/1.1 %d %.*s\r\n", response->status, BYTES_ARG(reason));
+    for (size_t i = 0; i < response->header_count; i++) {
+        const struct http_header *header = &response->headers[i];
+
+        if (has_body && bytes_is_nocase(header->name, "content-type"))
+            text_printf(to, "Content-Length: %zu\r\n", response->body.len);
+        text_add(to, header->name);
+        text_add_string(to, ": ");
+        text_add(to, header->value);
+        text_add(to, line_end);
+    }
+    text_add(to, line_end);
+    if (has_body) {
+        text_add(to, response->body);
+        text_add(to, line_end);
+    }
+}
+
+void multipart_close(struct text *to, struct bytes boundary)
+{
+    text_printf(to, "--%.*s--", BYTES_ARG(boundary));
+}
