@@ -44,12 +44,13 @@ const SUITES = [
     { name: 'late', command: ['late/run.mjs'], env: LATE },
     { name: 'late clients', command: ['clients/run.mjs'], shared: true, env: LATE, soakOnly: true },
     { name: 'late replay', command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },
+    { name: 'content', command: ['unit/content.mjs', '--build', build], soakOnly: true },
     { name: 'limits', command: ['limits/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'sim', command: ['sim/run.mjs', '--build', build, ...(options.soak ? ['--soak'] : [])] },
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'disk', 'sim', 'late clients', 'late replay'];
+const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'disk', 'sim', 'content', 'late clients', 'late replay'];
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };

@@ -4,7 +4,7 @@
 
 #include "blob/create_blob.h"
 
-/* Lists of so many blocks are decided in the pool: a worker serves others meanwhile. */
+/* Longer lists are decided and rendered in the pool: a worker serves others meanwhile. */
 #define LONG_LIST      1000u
 
 /* Most pieces of all blocks of a list that an earlier version of the program stored, which wrote them
@@ -199,6 +199,7 @@ enum error get_block_list_decide(struct decision *d, const struct get_block_list
             return blob_fail_content(d, result);
         r->uncommitted.blocks = blocks;
     }
+    d->renders_long = r->committed.count + r->uncommitted.count > LONG_LIST;
     r->is_committed = !blob->uncommitted;
     r->etag = blob->etag;
     r->modified = blob->modified;

@@ -242,7 +242,8 @@ enum store_result content_reader_read(struct content_reader *reader, char *to, s
 /* After STORE_WAIT of one of the two above: true when what is missing is a part of the map, which was
  * not in memory. Then no waiter was armed: content_reader_load() gets it. */
 bool content_reader_lacks_map(const struct content_reader *reader);
-/* Reads that part; waits for the disk itself.
+/* Reads that part, and looks at those that follow, so that a large content is not waited for part by
+ * part; waits for the disk itself.
  * returns  STORE_OK, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result content_reader_load(struct content_reader *reader);
 void content_reader_close(struct content_reader *reader);

@@ -5,12 +5,9 @@
 
 #include "content/window.h"
 
-/* A segment, and a window of it; far more than SEGMENT_WEIGHT_MAX decodes to. */
-#define READER_ARENA_MAX (8u << 20)
-
 /* All of a range must be checked before it is sent from a file, so a larger one would keep its
  * client waiting: it is checked while it is sent. */
-#define FILE_RANGE_MAX   (8u << 20)
+#define FILE_RANGE_MAX (8u << 20)
 
 struct content_reader {
     struct arena *own_arena; /* NULL: the map lies in the caller's */
@@ -84,6 +81,8 @@ enum store_result content_reader_load(struct content_reader *reader)
 
     snapshot_set_access(reader->snapshot, STORE_MAY_BLOCK);
     result = seek(reader);
+    if (!result)
+        map_reader_look_ahead(&reader->map, reader->window.end, reader->end);
     snapshot_set_access(reader->snapshot, STORE_NO_WAIT);
     return result;
 }

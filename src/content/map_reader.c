@@ -3,6 +3,9 @@
 
 #include "content/sparse.h"
 
+/* Windows that are looked at ahead: of blocks of 8 MiB, a quarter of a gigabyte. */
+#define WINDOWS_AHEAD 32u
+
 void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struct arena *arena,
                      bool rewinds, const struct content *content)
 {
@@ -80,7 +83,9 @@ static enum store_result load_segment(struct map_reader *reader, uint64_t offset
     reader->segment.end = 0;
     if (reader->rewinds)
         arena_rewind(reader->arena, reader->empty);
-    result = segment_at(reader->snapshot, reader->arena, &map, offset, &reader->segment);
+    result = reader->content.is_appended
+                 ? segments_at(reader->snapshot, reader->arena, &map, offset, &reader->segment)
+                 : segment_at(reader->snapshot, reader->arena, &map, offset, &reader->segment);
     if (result)
         reader->segment.end = 0;
     reader->with_segment = arena_mark(reader->arena);
@@ -178,4 +183,19 @@ enum store_result map_reader_load(struct map_reader *reader, uint64_t offset,
     if (reader->rewinds)
         arena_rewind(reader->arena, reader->with_segment);
     return load_window(reader, offset, ret_window);
+}
+
+void map_reader_look_ahead(const struct map_reader *reader, uint64_t from, uint64_t end)
+{
+    struct arena *arena = arena_new(READER_ARENA_MAX);
+    struct map_reader ahead;
+    struct window window;
+
+    map_reader_init(&ahead, reader->snapshot, arena, true, &reader->content);
+    for (unsigned i = 0; i < WINDOWS_AHEAD && from < end; i++) {
+        if (map_reader_load(&ahead, from, &window))
+            break;
+        from = window.end;
+    }
+    arena_free(arena);
 }

@@ -306,6 +306,82 @@ static enum store_result find(struct snapshot *before, struct arena *arena,
     return result;
 }
 
+/* Adds the entries of the next segment. */
+static bool join(struct arena *arena, struct segment *to, const struct segment *next,
+                 size_t *capacity)
+{
+    if (next->start != to->end)
+        return false;
+    if (to->entry_count + next->entry_count > *capacity) {
+        struct entry *grown;
+
+        *capacity = 2 * (to->entry_count + next->entry_count);
+        grown = arena_array(arena, *capacity, sizeof grown[0]);
+        memcpy(grown, to->entries, to->entry_count * sizeof grown[0]);
+        to->entries = grown;
+    }
+    memcpy(to->entries + to->entry_count, next->entries,
+           next->entry_count * sizeof next->entries[0]);
+    to->entry_count += next->entry_count;
+    to->end = next->end;
+    return true;
+}
+
+/* Segments from a scan, one after another, until they weigh as much as a large one. What cannot be
+ * read behind the first is left for the next time. */
+static enum store_result join_some(struct scan *scan, struct arena *arena, uint64_t length,
+                                   struct segment *ret_segment)
+{
+    size_t weight = 0, capacity = 0;
+    struct segment joined = { .end = 0 };
+
+    while (weight < SEGMENT_WEIGHT_MAX) {
+        struct segment segment;
+        struct record record;
+        enum store_result result = scan_next(scan, arena, &record);
+
+        if (!result)
+            result = segment_decode(&record, arena, &segment);
+        if (joined.end == 0) {
+            if (result)
+                return result;
+            joined = segment;
+            capacity = segment.entry_count;
+        } else if (result || segment.end > length || !join(arena, &joined, &segment, &capacity)) {
+            break;
+        }
+        weight += record.value.len + record.piece_count * sizeof record.pieces[0];
+    }
+    *ret_segment = joined;
+    return STORE_OK;
+}
+
+enum store_result segments_at(struct snapshot *before, struct arena *arena,
+                              const struct segment_map *map, uint64_t offset,
+                              struct segment *ret_segment)
+{
+    char prefix[SEGMENT_PREFIX_SIZE], from[SEGMENT_KEY_SIZE];
+    enum store_result result;
+    struct segment segment;
+    struct scan *scan;
+
+    assert(offset < map->length);
+    segment_prefix(map->owner, map->id, prefix);
+    segment_key(map->owner, map->id, offset + 1, from);
+    scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix),
+                     bytes_of(from, sizeof from));
+    result = join_some(scan, arena, map->length, &segment);
+    scan_close(scan);
+    if (result == STORE_NOT_FOUND)
+        return content_damaged(map->id, offset, "no segment");
+    if (result)
+        return result;
+    if (segment.start > offset || segment.end > map->length)
+        return content_damaged(map->id, offset, "segments do not fit together");
+    *ret_segment = segment;
+    return STORE_OK;
+}
+
 static enum store_result get_last(struct snapshot *before, struct arena *arena,
                                   const struct segment_map *map, struct record *ret_record)
 {

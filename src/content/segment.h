@@ -102,6 +102,11 @@ struct segment_map segment_map_of_run(uint64_t run, uint64_t length);
 enum store_result segment_at(struct snapshot *before, struct arena *arena,
                              const struct segment_map *map, uint64_t offset,
                              struct segment *ret_segment);
+/* The same, and as many of those that follow as weigh little together: what many small appends wrote
+ * is read as one segment. */
+enum store_result segments_at(struct snapshot *before, struct arena *arena,
+                              const struct segment_map *map, uint64_t offset,
+                              struct segment *ret_segment);
 
 /* The record of the content's last segment, whose key is known: one get instead of a scan. */
 enum store_result segment_get_last(struct snapshot *before, struct arena *arena,

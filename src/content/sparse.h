@@ -38,6 +38,14 @@
  *  (4) A part that was written before (its stamp is less) a range of 'h' which covers it is a hole,
  *      for every generation that is not older than the range.
  *
+ * Small writes stay inline for good; nothing merges them into pieces later. A sector of 512 bytes that
+ * is written alone puts 541 bytes of records and takes 560 on disk, and what lies together in a page is
+ * one record already. A piece would save none of that: it is read by the sector of 64 KiB, costs a sync
+ * and a row of its own, and rewriting costs what RocksDB's compaction costs anyway. What many small
+ * records cost is their reading, one by one: segments_at() and sparse_unit() read what lies together
+ * with one scan. An engine whose records are dear (store_limits() with few inline bytes) gets larger
+ * writes as pieces from the start.
+ *
  * What one change writes: a page record has at most 4 KiB of bytes, and 20 bytes for each part; parts
  * of one epoch that lie together are joined, so a page of sectors of 512 bytes has at most 8. A unit
  * record has at most 512 parts of 512 bytes. A write of n bytes changes at most n / 256 KiB + 2 units

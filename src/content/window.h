@@ -19,6 +19,9 @@ struct window {
     size_t count;
 };
 
+/* A segment, and a window of it; far more than SEGMENT_WEIGHT_MAX decodes to. */
+#define READER_ARENA_MAX (8u << 20)
+
 /* The map of a content, read from its beginning to its end or here and there: one segment and one
  * window lie in memory at a time. */
 struct map_reader {
@@ -36,5 +39,9 @@ void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struc
  *         is loaded */
 enum store_result map_reader_load(struct map_reader *reader, uint64_t offset,
                                   struct window *ret_window);
+/* Reads the map of the next windows from an offset on, and forgets it: what the store had to fetch for
+ * it lies in its cache when the reader comes there. Stops at what cannot be read. Under
+ * STORE_MAY_BLOCK. */
+void map_reader_look_ahead(const struct map_reader *reader, uint64_t from, uint64_t end);
 
 #endif

@@ -199,6 +199,7 @@ static void begin_attempt(struct work *work)
     work->problem = (struct problem){ .detail = NULL };
     d->changes = changes_new(d->arena);
     d->leaves_more = false;
+    d->renders_long = false;
 }
 
 /* Test builds: an attempt on a worker found everything in memory; as if it had not. */

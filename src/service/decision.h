@@ -79,6 +79,7 @@ struct decision {
     struct subject_state *state;
     /* ---- what comes of it ---- */
     struct changes *changes;
+    bool renders_long;       /* the result is long: rendered in the pool, not on a worker */
     bool leaves_more;        /* the changes leave something to content_collect() */
     uint64_t seen;           /* newest sequence of anything read: by decision_saw() */
     struct problem *problem; /* what the error's answer says */

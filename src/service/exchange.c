@@ -314,7 +314,7 @@ static enum state enter(struct flow *flow)
     case DURABLE:
         return become_durable(flow);
     case ANSWER:
-        return answer(flow);
+        return flow->work.decision.renders_long ? flow_to_pool(flow, answer) : answer(flow);
     case BODY:
         return answer_body(flow);
     case POOLED:

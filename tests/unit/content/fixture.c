@@ -1,10 +1,67 @@
 #include "fixture.h"
 
+#include <ftw.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
 
 #define ARENA_MAX ((size_t)512 << 20)
+
+static bool open_folder(struct fixture *f)
+{
+    struct store_options options = { .location = f->folder, .sync = false };
+    const char *problem;
+
+    return store_open_embedded(&options, &f->store, &problem) == STORE_OK;
+}
+
+static bool open_store(struct fixture *f)
+{
+    const char *wanted = getenv("LAGRA_CONTENT_STORE"), *parent = getenv("TMPDIR");
+
+    if (!wanted) {
+        f->store = store_open_memory();
+        return true;
+    }
+    (void)snprintf(f->folder, sizeof f->folder, "%s/lagra-content-XXXXXX",
+                   parent ? parent : "/tmp");
+    return strcmp(wanted, "embedded") == 0 && mkdtemp(f->folder) && open_folder(f);
+}
+
+void fixture_reopen(struct fixture *f)
+{
+    if (!f->folder[0])
+        return;
+    store_close(f->store);
+    assert_true(open_folder(f));
+}
+
+static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)status;
+    (void)type;
+    (void)place;
+    return remove(path);
+}
+
+static uint64_t disk_bytes; /* of the walk below */
+
+static int add_one(const char *path, const struct stat *status, int type, struct FTW *place)
+{
+    (void)path;
+    (void)place;
+    if (type == FTW_F)
+        disk_bytes += (uint64_t)status->st_blocks * 512;
+    return 0;
+}
+
+uint64_t fixture_disk_bytes(const struct fixture *f)
+{
+    disk_bytes = 0;
+    nftw(f->folder, add_one, 16, FTW_PHYS);
+    return disk_bytes;
+}
 
 int fixture_set_up(void **state)
 {
@@ -12,7 +69,9 @@ int fixture_set_up(void **state)
 
     if (!log_open(LOG_ERROR, "/dev/null"))
         return -1;
-    f->store = store_open_memory();
+    sem_init(&f->woken, 0, 0);
+    if (!open_store(f))
+        return -1;
     f->arena = arena_new(ARENA_MAX);
     f->partition = (struct partition){ guid_new(), bytes_from_string("a blob") };
     f->random = 0x2545F4914F6CDD1D;
@@ -34,6 +93,9 @@ int fixture_tear_down(void **state)
         snapshot_close(f->before);
     close_stages(f);
     store_close(f->store);
+    if (f->folder[0])
+        nftw(f->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    sem_destroy(&f->woken);
     arena_free(f->arena);
     free(f);
     return 0;
@@ -75,18 +137,54 @@ void fixture_commit(struct fixture *f)
     close_stages(f);
 }
 
+/* A waiter of the fixture's. */
+struct blocking {
+    struct waiter waiter; /* first */
+    sem_t *woken;
+};
+
+static void wake(struct waiter *waiter)
+{
+    sem_post(((struct blocking *)(void *)waiter)->woken);
+}
+
+static void wait_woken(struct fixture *f)
+{
+    while (sem_wait(&f->woken))
+        ;
+}
+
+static void write_all(struct fixture *f, struct stage *stage, struct bytes data)
+{
+    struct blocking blocking = { { .wake = wake }, &f->woken };
+    enum store_result result;
+    size_t done = 0;
+
+    while (done < data.len) {
+        size_t taken = 0;
+
+        result = stage_write(stage, bytes_from(data, done), &blocking.waiter, &taken);
+        done += taken;
+        if (result == STORE_WAIT)
+            wait_woken(f);
+        else
+            assert_int_equal(result, STORE_OK);
+    }
+    while ((result = stage_finish(stage, &blocking.waiter)) == STORE_WAIT)
+        wait_woken(f);
+    assert_int_equal(result, STORE_OK);
+}
+
 /* One piece. */
 static struct piece stage_piece(struct fixture *f, struct bytes data)
 {
     struct stage *stage = stage_open(f->store, f->partition, data.len);
     const struct piece *pieces;
-    size_t taken, count;
+    size_t count;
 
     assert_true(f->stage_count < FIXTURE_STAGES_MAX);
     f->stages[f->stage_count++] = stage;
-    assert_int_equal(stage_write(stage, data, NULL, &taken), STORE_OK);
-    assert_int_equal(taken, data.len);
-    assert_int_equal(stage_finish(stage, NULL), STORE_OK);
+    write_all(f, stage, data);
     pieces = stage_pieces(stage, &count);
     assert_int_equal(count, 1);
     return pieces[0];

@@ -1,10 +1,12 @@
-/* What the tests of src/content share: a store in memory with one partition, bytes of known pieces,
- * and short ways to commit and to read. */
+/* What the tests of src/content share: a store with one partition, bytes of known pieces, and short ways
+ * to commit and to read. The store lies in memory; with LAGRA_CONTENT_STORE=embedded in the
+ * environment, in a folder of its own below $TMPDIR, without syncs. */
 #ifndef LAGRA_TESTS_CONTENT_FIXTURE_H
 #define LAGRA_TESTS_CONTENT_FIXTURE_H
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <semaphore.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +18,8 @@
 
 struct fixture {
     struct store *store;
+    char folder[256]; /* empty: in memory */
+    sem_t woken;
     struct partition partition;
     struct arena *arena;
     struct snapshot *before; /* of the change being made */
@@ -28,6 +32,11 @@ struct fixture {
 /* For cmocka: *state becomes a struct fixture. The log goes nowhere. */
 int fixture_set_up(void **state);
 int fixture_tear_down(void **state);
+
+/* Closes the store and opens it again, when it has a folder. */
+void fixture_reopen(struct fixture *f);
+/* Bytes that the store's folder takes on its disk. */
+uint64_t fixture_disk_bytes(const struct fixture *f);
 
 /* The same numbers in every run. */
 uint64_t fixture_random(struct fixture *f, uint64_t below);

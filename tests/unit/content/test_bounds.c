@@ -2,13 +2,11 @@
  * bytes are counted, not time. changes_put(), snapshot_get() and scan_next() are wrapped by the linker.
  * design 5, "a change costs what it changes"
  *
- * LAGRA_PAGES: how many pages are written (default 20,000; with a million or so, on the embedded store
- * in a folder of its own below $TMPDIR). */
+ * LAGRA_PAGES: how many pages are written (default 20,000). */
 #include "fixture.h"
 
-#include <ftw.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define KIB  1024u
 #define TIB  ((uint64_t)1 << 40)
@@ -61,6 +59,19 @@ static void count_from_here(void)
     memset(&counted, 0, sizeof counted);
 }
 
+/* Seconds since the last call; for who reads the output. */
+static double lap(void)
+{
+    static struct timespec last;
+    struct timespec now;
+    double seconds;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    seconds = (double)(now.tv_sec - last.tv_sec) + (double)(now.tv_nsec - last.tv_nsec) / 1e9;
+    last = now;
+    return seconds;
+}
+
 /* ---- appending ---- */
 
 #define APPENDS 50000u
@@ -73,6 +84,7 @@ static void small_appends(void **state)
     struct bytes data = fixture_random_bytes(f, (size_t)APPENDS * 100), got;
     bool more = false;
 
+    lap();
     count_from_here();
     for (size_t i = 0; i < APPENDS; i++) {
         struct arena_mark mark = arena_mark(f->arena);
@@ -88,13 +100,18 @@ static void small_appends(void **state)
         fixture_commit(f);
         arena_rewind(f->arena, mark);
     }
-    print_message("%llu bytes in %llu records for %u bytes\n",
+    print_message("%llu bytes in %llu records for %u bytes: %.1f s\n",
                   (unsigned long long)counted.bytes_put, (unsigned long long)counted.puts,
-                  100 * APPENDS);
+                  100 * APPENDS, lap());
     assert_true(counted.bytes_put < 150 * APPENDS);
     assert_int_equal(content.length, 100 * APPENDS);
+    fixture_reopen(f);
+    lap();
+    count_from_here();
     assert_int_equal(fixture_read(f, &content, 0, content.length, 100000, &got), STORE_OK);
+    print_message("read with %llu reads: %.3f s\n", (unsigned long long)counted.reads, lap());
     assert_memory_equal(got.ptr, data.ptr, data.len);
+    assert_true(counted.reads <= APPENDS + APPENDS / 50);
 
     fixture_begin(f); /* the blob goes, its snapshot stays */
     assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1, &more),
@@ -195,36 +212,6 @@ static uint64_t number(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
-/* More than these are held by a store on disk. */
-#define PAGES_IN_MEMORY_MAX 100000
-
-static void open_on_disk(struct fixture *f, char folder[256])
-{
-    struct store_options options = { .location = folder, .sync = false };
-    const char *problem;
-
-    store_close(f->store);
-    (void)snprintf(folder, 256, "%s/lagra-pages-XXXXXX",
-                   getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp");
-    assert_non_null(mkdtemp(folder));
-    assert_int_equal(store_open_embedded(&options, &f->store, &problem), STORE_OK);
-}
-
-static void close_on_disk(struct fixture *f, const char *folder)
-{
-    store_close(f->store);
-    nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    f->store = store_open_memory();
-}
-
 /* The content was cleared: it has no ranges, and once it and its snapshot are deleted, no records. */
 static void collect_generations(struct fixture *f, struct content *content,
                                 struct content *snapshot)
@@ -251,41 +238,73 @@ static void collect_generations(struct fixture *f, struct content *content,
     assert_int_equal(fixture_record_count(f), 0);
 }
 
+static int compare_pages(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+/* All pages that were written, in the order of their offsets, with nothing between them. */
+static void expect_pages(struct fixture *f, const struct content *content, uint64_t count)
+{
+    uint64_t *pages = xmalloc(count * sizeof pages[0]);
+
+    for (uint64_t i = 0; i < count; i++)
+        pages[i] = page_of(i);
+    qsort(pages, count, sizeof pages[0], compare_pages);
+    for (uint64_t i = 0; i < count; i++)
+        expect_page(f, content, pages[i], 0);
+    free(pages);
+}
+
+/* The difference of two generations reads what changed, whatever else there is. */
+static void change_some(struct fixture *f, struct content *content, struct content *snapshot,
+                        uint64_t count, uint64_t *stamp)
+{
+    uint64_t changed = 100;
+
+    fixture_begin(f);
+    *snapshot = content_snapshot(f->changes, content);
+    fixture_commit(f);
+    write_pages(f, content, 0, changed / 2, 1, stamp);               /* pages that were there */
+    write_pages(f, content, count, changed - changed / 2, 0, stamp); /* and some that were not */
+    count_from_here();
+    lap();
+    assert_int_equal(list_difference(f, snapshot, content), changed * PAGE);
+    print_message("difference of %llu pages: %llu reads, %.4f s\n", (unsigned long long)changed,
+                  (unsigned long long)counted.reads, lap());
+    assert_true(counted.reads <= 40 * changed);
+    for (uint64_t i = 0; i < changed / 2; i++) {
+        expect_page(f, snapshot, page_of(i), 0);
+        expect_page(f, content, page_of(i), 1);
+    }
+}
+
 /* Pages at random offsets of 8 TiB: each costs the same, whatever is there; the difference of two
  * generations reads what changed; large ranges are cleared with one record. rest: Put-Page */
 static void random_pages(void **state)
 {
     struct fixture *f = *state;
-    uint64_t count = number("LAGRA_PAGES", 20000), changed = 100, stamp = 100;
+    uint64_t count = number("LAGRA_PAGES", 20000), stamp = 100;
     struct content content = content_sparse(stamp, 8 * TIB), snapshot;
-    char folder[256];
     bool more = false;
 
-    if (count > PAGES_IN_MEMORY_MAX)
-        open_on_disk(f, folder);
+    lap();
     count_from_here();
     write_pages(f, &content, 0, count, 0, &stamp);
-    print_message("%llu pages: %llu bytes put, %llu reads\n", (unsigned long long)count,
-                  (unsigned long long)counted.bytes_put, (unsigned long long)counted.reads);
+    print_message("%llu pages: %llu bytes put, %llu reads, %.1f s\n", (unsigned long long)count,
+                  (unsigned long long)counted.bytes_put, (unsigned long long)counted.reads, lap());
     assert_true(counted.bytes_put <= count * (PAGE + 64));
     assert_true(counted.reads <= 2 * count);
-    for (uint64_t i = 0; i < count; i++)
-        expect_page(f, &content, page_of(i), 0);
-
-    fixture_begin(f);
-    snapshot = content_snapshot(f->changes, &content);
-    fixture_commit(f);
-    write_pages(f, &content, 0, changed / 2, 1, &stamp);               /* pages that were there */
-    write_pages(f, &content, count, changed - changed / 2, 0, &stamp); /* and some that were not */
-    count_from_here();
-    assert_int_equal(list_difference(f, &snapshot, &content), changed * PAGE);
-    print_message("difference of %llu pages: %llu reads\n", (unsigned long long)changed,
-                  (unsigned long long)counted.reads);
-    assert_true(counted.reads <= 40 * changed);
-    for (uint64_t i = 0; i < changed / 2; i++) {
-        expect_page(f, &snapshot, page_of(i), 0);
-        expect_page(f, &content, page_of(i), 1);
-    }
+    fixture_reopen(f);
+    print_message("closed and opened again: %.1f s\n", lap());
+    if (f->folder[0])
+        print_message("%llu bytes on disk\n", (unsigned long long)fixture_disk_bytes(f));
+    lap();
+    expect_pages(f, &content, count);
+    print_message("read back: %.1f s\n", lap());
+    change_some(f, &content, &snapshot, count, &stamp);
 
     count_from_here();
     fixture_begin(f);
@@ -294,10 +313,40 @@ static void random_pages(void **state)
         STORE_OK);
     fixture_commit(f);
     assert_true(counted.puts <= 4 && counted.reads <= 4);
-    if (count <= PAGES_IN_MEMORY_MAX)
-        collect_generations(f, &content, &snapshot);
-    else
-        close_on_disk(f, folder);
+    collect_generations(f, &content, &snapshot);
+}
+
+#define SECTOR 512u
+
+/* Sectors written alone, here and there, cost about their bytes: the record that they lie in has
+ * nothing else, and sectors that come together are joined. rest: Put-Page */
+static void single_sectors(void **state)
+{
+    struct fixture *f = *state;
+    uint64_t count = number("LAGRA_PAGES", 20000), stamp = 100, put_alone;
+    struct content content = content_sparse(stamp, 8 * TIB);
+    struct bytes data = fixture_random_bytes(f, SECTOR);
+    uint64_t disk = f->folder[0] ? fixture_disk_bytes(f) : 0;
+
+    count_from_here();
+    for (uint64_t i = 0; i < count; i++) {
+        struct arena_mark mark = arena_mark(f->arena);
+        struct body body = { .length = SECTOR, .inline_bytes = data };
+
+        fixture_begin(f);
+        assert_int_equal(content_write(f->before, f->changes, f->arena, &content, ++stamp,
+                                       page_of(i) * PAGE + i % 8 * SECTOR, &body),
+                         STORE_OK);
+        fixture_commit(f);
+        arena_rewind(f->arena, mark);
+    }
+    put_alone = counted.bytes_put / count;
+    fixture_reopen(f);
+    print_message("sectors alone: %llu bytes put each", (unsigned long long)put_alone);
+    if (f->folder[0])
+        print_message(", %llu on disk", (unsigned long long)(fixture_disk_bytes(f) - disk) / count);
+    print_message("\n");
+    assert_true(put_alone <= SECTOR + 64);
 }
 
 int main(void)
@@ -305,6 +354,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(small_appends, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(random_pages, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(single_sectors, fixture_set_up, fixture_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,12 +241,72 @@ static void damage_is_told(void **state)
     content_reader_close(reader);
 }
 
+/* ---- a map that is not in memory ---- */
+
+#define COLD_PARTS 400u
+#define COLD_BYTES (16u << 10)
+
+static void append_parts(struct fixture *f, struct content *content)
+{
+    for (unsigned i = 0; i < COLD_PARTS; i++) {
+        struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+        struct changes *changes = changes_new(f->arena);
+        struct body body = { .length = COLD_BYTES,
+                             .inline_bytes = { f->data + i * COLD_BYTES, COLD_BYTES } };
+        uint64_t sequence;
+
+        content_append(changes, clock_now(), content, &body);
+        assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
+                                      clock_now(), STORE_MAY_BLOCK, &sequence),
+                         STORE_OK);
+        snapshot_close(before);
+    }
+}
+
+/* Who sends a large content whose map is not in memory waits for the disk once for many parts of the
+ * map, not once for each. content_reader_load() */
+static void cold_map_is_waited_for_seldom(void **state)
+{
+    struct fixture *f = *state;
+    struct store_options options = { .location = f->folder, .sync = true };
+    struct content content = { .id = 0 };
+    struct content_reader *reader;
+    size_t got = 0, waits = 0;
+    const char *problem;
+    char *bytes = arena_bytes(f->arena, COLD_PARTS * COLD_BYTES);
+
+    append_parts(f, &content);
+    store_close(f->store);
+    assert_int_equal(store_open_embedded(&options, &f->store, &problem), STORE_OK);
+    reader = content_reader_open(f->store, snapshot_open(f->store, f->partition, STORE_NO_WAIT),
+                                 f->arena, &content, 0, content.length);
+    while (got < content.length) {
+        size_t count = 0;
+        enum store_result result =
+            content_reader_read(reader, bytes + got, COLD_BYTES, &f->waiting.waiter, &count);
+
+        if (result == STORE_WAIT) {
+            assert_true(content_reader_lacks_map(reader));
+            assert_int_equal(content_reader_load(reader), STORE_OK);
+            waits++;
+            continue;
+        }
+        assert_int_equal(result, STORE_OK);
+        got += count;
+    }
+    content_reader_close(reader);
+    assert_memory_equal(bytes, f->data, content.length);
+    print_message("%u parts, waited %zu times\n", COLD_PARTS, waits);
+    assert_true(waits > 0 && waits <= COLD_PARTS / 16);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(ranges_from_file, set_up, tear_down),
         cmocka_unit_test_setup_teardown(long_range_is_read, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(cold_map_is_waited_for_seldom, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
