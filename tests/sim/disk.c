@@ -51,6 +51,13 @@ static struct page *find_page(const struct inode *inode, uint64_t number)
     return inode->pages[run][number % RUN];
 }
 
+unsigned char *disk_page(const struct inode *inode, uint64_t number)
+{
+    const struct page *page = find_page(inode, number);
+
+    return page ? page->now : NULL;
+}
+
 static struct page *make_page(struct inode *inode, uint64_t number)
 {
     size_t run = (size_t)(number / RUN);
@@ -431,12 +438,36 @@ static void settle_page(struct page *page, uint8_t mask)
         free_bytes(&page->durable);
 }
 
+/* One sector of the page, drawn; as often the last one. */
+static void note_rewrite(const struct inode *inode, const struct page *page)
+{
+    struct rewrite *rewrite = &world->disk->rewrites[world->disk->rewritten % REWRITES];
+    unsigned sector = world_draw(STREAM_CRASH, SECTORS);
+
+    if (world_once_in(STREAM_CRASH, 2)) {
+        for (unsigned s = 0; s < SECTORS; s++)
+            sector = page->dirty >> s & 1 ? s : sector;
+    }
+    if (!(page->dirty >> sector & 1) || !page->now)
+        return;
+    world->disk->rewritten++;
+    memset(rewrite, 0, sizeof *rewrite);
+    rewrite->inode = inode->id;
+    rewrite->offset = page->number * PAGE_SIZE + sector * SECTOR_SIZE;
+    memcpy(rewrite->after, page->now + sector * SECTOR_SIZE, SECTOR_SIZE);
+    if (page->durable)
+        memcpy(rewrite->before, page->durable + sector * SECTOR_SIZE, SECTOR_SIZE);
+}
+
 void disk_sync(struct inode *inode)
 {
     struct rename_on_its_way **link = &world->disk->changes;
+    bool may_lie = (world->plan.faults & FAULT_DAMAGE) != 0;
 
     world->disk->syncs++;
     for (struct page *page = inode->dirty; page; page = page->next_dirty) {
+        if (may_lie)
+            note_rewrite(inode, page);
         settle_page(page, ALL_SECTORS);
         page->is_listed = false;
     }
@@ -583,93 +614,4 @@ void disk_power_cut(void)
         if (!inode->is_directory)
             cut_file(inode, keeps[world_draw(STREAM_CRASH, 6)]);
     }
-}
-
-/* ---- damage ---- */
-
-static struct inode *draw_file(void)
-{
-    unsigned count = 0, chosen;
-
-    for (struct inode *inode = world->disk->inodes; inode; inode = inode->next)
-        count += !inode->is_directory && inode->pages_used > 0;
-    if (count == 0)
-        return NULL;
-    chosen = world_draw(STREAM_CRASH, count);
-    for (struct inode *inode = world->disk->inodes; inode; inode = inode->next) {
-        if (!inode->is_directory && inode->pages_used > 0 && chosen-- == 0)
-            return inode;
-    }
-    return NULL;
-}
-
-static unsigned char *draw_sector(struct inode *inode, uint64_t *ret_offset)
-{
-    uint64_t chosen = world_draw(STREAM_CRASH, (unsigned)inode->pages_used);
-
-    for (uint64_t at = disk_next_data(inode, 0); at != UINT64_MAX;
-         at = disk_next_data(inode, at + PAGE_SIZE)) {
-        if (chosen-- == 0) {
-            uint64_t left = inode->size - at;
-            unsigned sectors = left >= PAGE_SIZE ? SECTORS : (unsigned)(left + 511) / SECTOR_SIZE;
-            unsigned sector = world_draw(STREAM_CRASH, sectors);
-
-            *ret_offset = at + sector * SECTOR_SIZE;
-            return find_page(inode, at / PAGE_SIZE)->now + sector * SECTOR_SIZE;
-        }
-    }
-    return NULL;
-}
-
-static const char *name_of(const struct inode *inode)
-{
-    for (const struct inode *folder = world->disk->inodes; folder; folder = folder->next) {
-        for (const struct entry *e = folder->entries; e; e = e->next) {
-            if (e->inode == inode)
-                return e->name;
-        }
-    }
-    return "?";
-}
-
-static bool damage_once(char *ret_what, size_t size)
-{
-    static const char *const ways[] = { "a bit flipped", "a sector of zeros",
-                                        "a sector of another place", "a byte changed" };
-    unsigned way = world_draw(STREAM_CRASH, 4);
-    struct inode *inode = draw_file(), *other = draw_file();
-    unsigned char *sector, *source;
-    unsigned char before[SECTOR_SIZE];
-    uint64_t offset, elsewhere;
-
-    if (!inode)
-        return false;
-    sector = draw_sector(inode, &offset);
-    source = draw_sector(world_once_in(STREAM_CRASH, 2) ? inode : other, &elsewhere);
-    if (!sector || !source)
-        return false;
-    memcpy(before, sector, SECTOR_SIZE);
-    if (way == 0)
-        sector[world_draw(STREAM_CRASH, SECTOR_SIZE)] ^=
-            (unsigned char)(1u << world_draw(STREAM_CRASH, 8));
-    else if (way == 1)
-        memset(sector, 0, SECTOR_SIZE);
-    else if (way == 2)
-        memmove(sector, source, SECTOR_SIZE);
-    else
-        sector[world_draw(STREAM_CRASH, SECTOR_SIZE)] ^= 0xA5;
-    if (offset + SECTOR_SIZE > inode->size)
-        memset(sector + (inode->size - offset), 0, (size_t)(offset + SECTOR_SIZE - inode->size));
-    (void)snprintf(ret_what, size, "%s in %s at %llu of %llu", ways[way], name_of(inode),
-                   (unsigned long long)offset, (unsigned long long)inode->size);
-    return memcmp(before, sector, SECTOR_SIZE) != 0;
-}
-
-bool disk_damage(char *ret_what, size_t size)
-{
-    for (unsigned i = 0; i < 100; i++) {
-        if (damage_once(ret_what, size))
-            return true;
-    }
-    return false;
 }

@@ -50,7 +50,18 @@ struct inode {
     struct inode *parent;
 };
 
+/* What a sector had before it was synced, and what it has since: for a disk that lost the write, or
+ * wrote it elsewhere. */
+struct rewrite {
+    uint64_t inode; /* id; 0: none */
+    uint64_t offset;
+    unsigned char before[SECTOR_SIZE], after[SECTOR_SIZE];
+};
+#define REWRITES 64u
+
 struct disk {
+    struct rewrite rewrites[REWRITES]; /* some of the last */
+    unsigned rewritten;
     struct inode *inodes, *root;
     uint64_t next_id;
     struct rename_on_its_way *changes, **changes_end;
@@ -75,6 +86,8 @@ void disk_link(struct inode *folder, const char *name, struct inode *inode);
 void disk_open(struct inode *inode);
 void disk_close(struct inode *inode);
 
+/* NULL: zeros. */
+unsigned char *disk_page(const struct inode *inode, uint64_t number);
 size_t disk_read(const struct inode *inode, uint64_t at, void *to, size_t size);
 /* False: no space; nothing was written of the page that found none. */
 size_t disk_write(struct inode *inode, uint64_t at, const void *from, size_t size);
@@ -90,8 +103,4 @@ void disk_fail_sync(struct inode *inode, enum sync_failure how);
 void disk_kill(void);
 /* The power is gone. */
 void disk_power_cut(void);
-/* Changes synced data: a bit, a sector of another time or place. False when there was nothing to
- * change. */
-bool disk_damage(char *ret_what, size_t size);
-
 #endif

@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "damage.h"
 #include "scheduler.h"
 #include "world.h"
 
-#define SECOND_NS 1000000000u
+#define SECOND_NS       1000000000u
+#define WALL_SET_MAX_NS (INT64_C(250000) * SECOND_NS)
 
 static struct weather {
     unsigned errors_rare;  /* one call in so many fails; 0: none */
@@ -17,9 +19,12 @@ static struct weather {
     unsigned files_max;
     unsigned away_rare;
     uint64_t stops_ns;
-    uint64_t calls_to_crash; /* UINT64_MAX: none */
-    int crash_site;          /* only these calls count; -1: all */
-    uint64_t calls_after;    /* all count again, after that one */
+    uint64_t set_wall_ns; /* when the wall clock is set next; 0: never */
+    unsigned misread_rare;
+    uint64_t calls_to_damage; /* 0: none */
+    uint64_t calls_to_crash;  /* UINT64_MAX: none */
+    int crash_site;           /* only these calls count; -1: all */
+    uint64_t calls_after;     /* all count again, after that one */
     bool power;
     bool has_faults, was_seen;
 } weather = { .calls_to_crash = UINT64_MAX, .files_max = UINT_MAX };
@@ -27,6 +32,17 @@ static struct weather {
 static bool draws(unsigned fault, unsigned times)
 {
     return (world->plan.faults & fault) != 0 && world_once_in(STREAM_FAULTS, times);
+}
+
+/* Again while it starts: as often at a sync as anywhere. */
+static void draw_crash_of_start(void)
+{
+    if (world_once_in(STREAM_FAULTS, 2)) {
+        weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 300);
+        return;
+    }
+    weather.crash_site = SITE_SYNC;
+    weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 10);
 }
 
 static void draw_crash(void)
@@ -41,12 +57,89 @@ static void draw_crash(void)
      * after one of a kind that is rare: a sync, a name, a hole. */
     weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 16u << world_draw(STREAM_FAULTS, 8));
     weather.crash_site = -1;
+    if (world->life > 0 && world_once_in(STREAM_FAULTS, world->spoiled > 0 ? 2 : 3)) {
+        draw_crash_of_start();
+        return;
+    }
     if (world_once_in(STREAM_FAULTS, 2)) {
         weather.crash_site = (int)world_draw(STREAM_FAULTS, SITES);
         weather.calls_to_crash = weather.crash_site < SITE_NAME ? 1 + weather.calls_to_crash / 8
                                                                 : 1 + world_draw(STREAM_FAULTS, 8);
         weather.calls_after = 1 + world_draw(STREAM_FAULTS, 8);
     }
+}
+
+/* Also while nobody ran. */
+static void draw_clock(void)
+{
+    if (!draws(FAULT_CLOCK, 2))
+        return;
+    weather.set_wall_ns = world->now_ns + world_random(STREAM_FAULTS) % (20 * (uint64_t)SECOND_NS);
+    if (world_once_in(STREAM_FAULTS, 4))
+        weather.set_wall_ns = world->now_ns;
+}
+
+/* Not after a power cut: there nobody can tell a torn end of the log from a damaged one. */
+static void draw_lies(void)
+{
+    if (world->note_is_old || !draws(FAULT_DAMAGE, 2))
+        return;
+    if (world_once_in(STREAM_FAULTS, 2))
+        weather.misread_rare = 8u << world_draw(STREAM_FAULTS, 6);
+    else
+        weather.calls_to_damage =
+            1 + world_draw(STREAM_FAULTS, 16u << world_draw(STREAM_FAULTS, 8));
+}
+
+/* Days at the most, so that what expires after a week does not. */
+void faults_set_wall(void)
+{
+    static const int64_t sizes_s[] = { 1, 59, 119, 130, 950, 3600, 82800, 172800 };
+    int64_t step = sizes_s[0];
+
+    if (weather.set_wall_ns == 0 || world->now_ns < weather.set_wall_ns)
+        return;
+    step = sizes_s[world_draw(STREAM_FAULTS, 8)] * (int64_t)SECOND_NS;
+    if (world_once_in(STREAM_FAULTS, 2))
+        step = -step;
+    if (world->wall_set_ns + step > WALL_SET_MAX_NS || world->wall_set_ns + step < -WALL_SET_MAX_NS)
+        step = -step;
+    world->wall_ns += step;
+    world->wall_set_ns += step;
+    world->wall_steps++;
+    weather.set_wall_ns = world->now_ns + world_random(STREAM_FAULTS) % (60 * (uint64_t)SECOND_NS);
+    world_say("%.6f the wall clock is set by %lld s", (double)world->now_ns / 1e9,
+              (long long)(step / (int64_t)SECOND_NS));
+}
+
+static void note_lie(const char *what)
+{
+    faults_note(EILSEQ);
+    world->was_damaged = true;
+    world->damaged++;
+    weather.misread_rare = 0; /* one is enough */
+    world_say("%.6f damage: %s", (double)world->now_ns / 1e9, what);
+}
+
+void faults_misread(const struct inode *inode, uint64_t at, void *bytes, size_t size)
+{
+    char what[200];
+
+    if (weather.misread_rare == 0 || size == 0 || world->was_damaged ||
+        !world_once_in(STREAM_FAULTS, weather.misread_rare))
+        return;
+    if (damage_read(inode, at, bytes, size, what, sizeof what))
+        note_lie(what);
+}
+
+static void count_to_damage(void)
+{
+    char what[200];
+
+    if (weather.calls_to_damage == 0 || --weather.calls_to_damage > 0 || world->was_damaged)
+        return;
+    if (damage_disk(what, sizeof what))
+        note_lie(what);
 }
 
 void faults_begin(bool calm)
@@ -57,6 +150,8 @@ void faults_begin(bool calm)
     if (calm)
         return;
     draw_crash();
+    draw_clock();
+    draw_lies();
     weather.stops_ns = world->now_ns + world_draw(STREAM_FAULTS, 20) * (uint64_t)SECOND_NS / 10;
     if (draws(FAULT_ERRORS, 2)) {
         weather.errors_rare = 4u << world_draw(STREAM_FAULTS, 8);
@@ -126,6 +221,7 @@ static void count_down(enum site site)
 int faults_at(enum site site, unsigned kind)
 {
     count_down(site);
+    count_to_damage();
     if (!weather.has_faults || faults_have_stopped())
         return 0;
     if (weather.errors_rare && weather.sites >> site & 1 && weather.kinds >> kind & 1 &&

@@ -29,6 +29,10 @@ size_t faults_shorten(size_t size);
 void faults_take_time(enum site site);
 /* Open files beyond these are refused. */
 unsigned faults_files_max(void);
+/* Sets the wall clock when its time has come. */
+void faults_set_wall(void);
+/* What was read is not what the disk has: a sector of another time or place, a bit. */
+void faults_misread(const struct inode *inode, uint64_t at, void *bytes, size_t size);
 /* The page is not in memory: RWF_NOWAIT answers EAGAIN. */
 bool faults_page_is_away(void);
 

@@ -201,7 +201,9 @@ static ssize_t read_at(struct open_file *file, void *to, size_t size, uint64_t a
     world->disk->reads++;
     if (size > 0)
         size = faults_shorten(size);
-    return (ssize_t)disk_read(file->inode, at, to, size);
+    size = disk_read(file->inode, at, to, size);
+    faults_misread(file->inode, at, to, size);
+    return (ssize_t)size;
 }
 
 ssize_t files_peek(int fd, void *to, size_t size, off_t at)

@@ -7,7 +7,7 @@
 
 #include "request.h"
 
-#define SLOTS_MAX 48u
+#define SLOTS_MAX CLIENTS_MAX
 
 void judge_begin_life(void);
 /* Around request_send(), by the client. */
@@ -24,6 +24,10 @@ bool judge_take_stock(struct server *server, bool may_fail);
 /* For scripts: what a client may know. */
 uint64_t judge_known_etag(unsigned container, unsigned blob);
 unsigned judge_known_snapshots(unsigned container, unsigned blob);
+/* Last-Modified of the ask's blob or container in Unix seconds; 0: not known. */
+int64_t judge_known_date(const struct ask *ask);
+/* The page behind the last one that the client was shown; `max` is 0 when there is none. */
+const struct page_ask *judge_next_page(unsigned client, bool of_blobs);
 const char *judge_known_snapshot(unsigned container, unsigned blob);
 
 #endif

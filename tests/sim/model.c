@@ -4,11 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "malformed.h"
 #include "world.h"
 
-#define SECOND_NS  UINT64_C(1000000000)
-/* What the server's clock may be away from ours: it goes on ahead of the wall after a start. */
-#define CLOCK_SLOP (2 * SECOND_NS)
+#define SECOND_NS      UINT64_C(1000000000)
+/* What the server's clock may be away from ours: it goes on ahead of the wall after a start. After
+ * the wall clock was set it gains or loses a sixteenth of the time, of which a lease has a minute
+ * (decision 42). */
+#define CLOCK_SLOP     (2 * SECOND_NS)
+#define CLOCK_SLOP_SET (7 * SECOND_NS)
 
 /* ---- versions ---- */
 
@@ -121,24 +125,40 @@ uint32_t model_length(const struct segment *segments, unsigned count)
 
 /* ---- leases. rest: Lease-Blob, its tables of outcomes ---- */
 
-/* Whether what ends between two moments may or may not have ended. */
-static bool is_doubtful(uint64_t ends_from_ns, uint64_t ends_to_ns, uint64_t from_ns,
-                        uint64_t to_ns)
+static bool trusts_clock;
+
+void model_trust_clock(bool trusted)
 {
-    return to_ns + CLOCK_SLOP >= ends_from_ns && from_ns < ends_to_ns + CLOCK_SLOP;
+    trusts_clock = trusted;
 }
 
-static bool is_over(uint64_t ends_from_ns, uint64_t ends_to_ns, struct doubt doubt,
-                    uint64_t from_ns, uint64_t to_ns)
+/* Whether what ends between two moments, as it was said in that life, may or may not have ended. */
+static bool is_doubtful(const struct ending *ends, uint64_t from_ns, uint64_t to_ns)
 {
-    return is_doubtful(ends_from_ns, ends_to_ns, from_ns, to_ns) ? doubt.late
-                                                                 : from_ns >= ends_to_ns;
+    bool was_set = world->wall_steps > 0;
+    uint64_t slop = trusts_clock ? 0 : was_set ? CLOCK_SLOP_SET : CLOCK_SLOP;
+
+    if (was_set && ends->life != world->life && !trusts_clock)
+        return true; /* a new life goes by the wall clock alone */
+    return to_ns + slop >= ends->from_ns && from_ns < ends->to_ns + slop;
+}
+
+static bool is_over(const struct ending *ends, struct doubt doubt, uint64_t from_ns, uint64_t to_ns)
+{
+    return is_doubtful(ends, from_ns, to_ns) ? doubt.late : from_ns >= ends->to_ns;
+}
+
+static struct ending ending_after(uint64_t seconds, uint64_t from_ns, uint64_t to_ns)
+{
+    return (struct ending){ .from_ns = from_ns + seconds * SECOND_NS,
+                            .to_ns = to_ns + seconds * SECOND_NS,
+                            .life = world->life };
 }
 
 bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns)
 {
-    return lease->kind != LEASE_FREE && lease->ends_to_ns != 0 &&
-           is_doubtful(lease->ends_from_ns, lease->ends_to_ns, from_ns, to_ns);
+    return lease->kind != LEASE_FREE && lease->ends.to_ns != 0 &&
+           is_doubtful(&lease->ends, from_ns, to_ns);
 }
 
 enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,
@@ -148,9 +168,9 @@ enum lease_now model_lease_now(const struct lease_state *lease, struct doubt dou
 
     if (lease->kind == LEASE_FREE)
         return NOW_AVAILABLE;
-    if (lease->ends_to_ns == 0)
+    if (lease->ends.to_ns == 0)
         return NOW_LEASED;
-    over = is_over(lease->ends_from_ns, lease->ends_to_ns, doubt, from_ns, to_ns);
+    over = is_over(&lease->ends, doubt, from_ns, to_ns);
     if (lease->kind == LEASE_HELD)
         return over ? NOW_EXPIRED : NOW_LEASED;
     return over ? NOW_BROKEN : NOW_BREAKING;
@@ -182,11 +202,9 @@ static const char *use_lease(const struct lease_state *lease, enum lease_now now
 static void hold(struct lease_state *lease, uint64_t from_ns, uint64_t to_ns)
 {
     lease->kind = LEASE_HELD;
-    lease->ends_from_ns = lease->ends_to_ns = 0;
-    if (lease->duration_s >= 0) {
-        lease->ends_from_ns = from_ns + (uint64_t)lease->duration_s * SECOND_NS;
-        lease->ends_to_ns = to_ns + (uint64_t)lease->duration_s * SECOND_NS;
-    }
+    lease->ends = (struct ending){ 0 };
+    if (lease->duration_s >= 0)
+        lease->ends = ending_after((uint64_t)lease->duration_s, from_ns, to_ns);
 }
 
 static const char *acquire(struct lease_state *lease, enum lease_now now, const struct ask *ask)
@@ -215,19 +233,19 @@ static const char *change(struct lease_state *lease, enum lease_now now, const s
     return NULL;
 }
 
-static void end_early(struct lease_state *lease, enum lease_now now, const struct ask *ask,
-                      uint64_t from_ns, uint64_t to_ns)
+static void end_early(struct lease_state *lease, const struct ask *ask, uint64_t from_ns,
+                      uint64_t to_ns)
 {
-    bool endless = lease->kind == LEASE_HELD && lease->ends_to_ns == 0;
-    uint64_t asked = (uint64_t)(ask->break_s < 0 ? 0 : ask->break_s) * SECOND_NS;
+    bool endless = lease->kind == LEASE_HELD && lease->ends.to_ns == 0;
+    struct ending asked =
+        ending_after(ask->break_s < 0 ? 0 : (uint64_t)ask->break_s, from_ns, to_ns);
 
-    (void)now;
-    if (endless || (ask->break_s >= 0 && from_ns + asked < lease->ends_from_ns))
-        lease->ends_from_ns = from_ns + asked;
-    if (endless || (ask->break_s >= 0 && to_ns + asked < lease->ends_to_ns))
-        lease->ends_to_ns = to_ns + asked;
-    if (lease->ends_to_ns == 0)
-        lease->ends_to_ns = 1;
+    if (endless)
+        lease->ends = asked;
+    if (ask->break_s >= 0 && asked.from_ns < lease->ends.from_ns)
+        lease->ends.from_ns = asked.from_ns;
+    if (ask->break_s >= 0 && asked.to_ns < lease->ends.to_ns)
+        lease->ends.to_ns = asked.to_ns;
     lease->kind = LEASE_ENDED_EARLY;
 }
 
@@ -259,7 +277,7 @@ static const char *act_on_lease(struct lease_state *lease, enum lease_now now,
     case ACT_BREAK:
         if (now == NOW_AVAILABLE)
             return "LeaseNotPresentWithLeaseOperation";
-        end_early(lease, now, ask, from_ns, to_ns);
+        end_early(lease, ask, from_ns, to_ns);
         return NULL;
     case ACTS:
         break;
@@ -312,39 +330,104 @@ static bool fits(const struct run *run, const struct stamp *stamp)
     return stamp->etag == run->ask->etag;
 }
 
-enum class { READS, WRITES, CREATES };
+/* ---- conditions. rest: Specifying-Conditional-Headers-for-Blob-Service-Operations ---- */
 
-/* True: go on. rest: Specifying-Conditional-Headers-for-Blob-Service-Operations */
-static bool check_condition(struct run *run, bool exists, const struct stamp *stamp,
-                            enum class class)
+/* READS: of the blob itself, which take any combination. */
+enum class { READS, OTHER_READS, WRITES, CREATES };
+enum { IF_TAG = 1, IF_NO_TAG = 2, IF_NEWER = 4, IF_OLDER = 8, IF_DATES = 12, IF_ALL = 15 };
+
+static const struct {
+    unsigned takes;
+    enum class class;
+} conditions[OPS] = {
+    [OP_SET_CONTAINER_METADATA] = { IF_NEWER, WRITES },
+    [OP_SET_ACL] = { IF_DATES, WRITES },
+    [OP_DELETE_CONTAINER] = { IF_DATES, WRITES },
+    [OP_LEASE_CONTAINER] = { IF_DATES, WRITES },
+    [OP_CREATE_CONTAINER] = { 0, WRITES },
+    [OP_PUT_BLOB] = { IF_ALL, CREATES },
+    [OP_PUT_BLOCK_LIST] = { IF_ALL, CREATES },
+    [OP_PUT_BLOCK] = { 0, WRITES },
+    [OP_GET_BLOB] = { IF_ALL, READS },
+    [OP_HEAD_BLOB] = { IF_ALL, READS },
+    [OP_GET_METADATA] = { IF_ALL, OTHER_READS },
+    [OP_SET_METADATA] = { IF_ALL, WRITES },
+    [OP_SET_PROPERTIES] = { IF_ALL, WRITES },
+    [OP_LEASE_BLOB] = { IF_ALL, WRITES },
+    [OP_SNAPSHOT] = { IF_ALL, WRITES },
+    [OP_DELETE_BLOB] = { IF_ALL, WRITES },
+};
+
+static unsigned conditions_of(const struct ask *ask)
 {
-    switch (run->ask->condition) {
-    case IF_NOTHING:
-        return true;
-    case IF_MATCH_ANY:
-        if (!exists)
+    unsigned bits = ask->condition == IF_NOTHING                                       ? 0
+                    : ask->condition == IF_MATCH_TAG || ask->condition == IF_MATCH_ANY ? IF_TAG
+                                                                                       : IF_NO_TAG;
+
+    return bits | (ask->modified_since ? IF_NEWER : 0) | (ask->unmodified_since ? IF_OLDER : 0);
+}
+
+/* Does the operation take them? True: go on. */
+static bool check_combination(struct run *run)
+{
+    enum class class = conditions[run->ask->op].class;
+    unsigned given = conditions_of(run->ask);
+    bool reads = class == READS || class == OTHER_READS;
+    const char *code = NULL;
+
+    if (given & ~conditions[run->ask->op].takes)
+        code = "ConditionHeadersNotSupported";
+    else if (class != READS && given != (IF_TAG | IF_OLDER) && given != (IF_NO_TAG | IF_NEWER) &&
+             (given & (given - 1)) != 0)
+        code = "MultipleConditionHeadersNotSupported";
+    else if (reads && run->ask->condition == IF_NONE_MATCH_ANY)
+        code = "UnsatisfiableCondition";
+    if (code)
+        refuse(run, 400, code);
+    return !code;
+}
+
+static bool is_modified(const struct stamp *stamp, int64_t since, bool in_doubt)
+{
+    return stamp->modified_s == 0 ? in_doubt : stamp->modified_s > since;
+}
+
+/* True: go on. Where a tag and a date of one pair are given, reads look at both, others at the tag. */
+static bool check_condition(struct run *run, bool exists, const struct stamp *stamp)
+{
+    const struct ask *ask = run->ask;
+    enum class class = conditions[ask->op].class;
+    unsigned given = conditions_of(ask);
+    bool any = ask->condition == IF_MATCH_ANY || ask->condition == IF_NONE_MATCH_ANY;
+    bool tag, before = true, changed = true;
+    bool newer = exists && is_modified(stamp, ask->modified_since, run->doubt.is_modified);
+    bool too_new = exists && is_modified(stamp, ask->unmodified_since, run->doubt.is_modified_too);
+
+    if (!exists) {
+        if (given & IF_TAG)
             refuse(run, 412, "ConditionNotMet");
-        return exists;
-    case IF_MATCH_TAG:
-        if (exists && fits(run, stamp))
-            return true;
-        refuse(run, 412, "ConditionNotMet");
-        return false;
-    case IF_NONE_MATCH_TAG:
-        if (!exists || !fits(run, stamp))
-            return true;
-        refuse(run, class == READS ? 304 : 412, "ConditionNotMet");
-        return false;
-    case IF_NONE_MATCH_ANY:
-        if (!exists)
-            return true;
-        if (class == CREATES)
-            refuse(run, 409, "BlobAlreadyExists");
-        else
-            refuse(run, class == READS ? 304 : 412, "ConditionNotMet");
-        return false;
+        return !(given & IF_TAG);
     }
-    return true;
+    tag = any || fits(run, stamp);
+    if (given & IF_TAG)
+        before = tag;
+    if (given & IF_OLDER && (!(given & IF_TAG) || class == READS))
+        before = before && !too_new;
+    if (given & IF_NO_TAG)
+        changed = !tag;
+    if (given & IF_NEWER && !(given & IF_NO_TAG))
+        changed = newer;
+    else if (given & IF_NEWER && class == READS)
+        changed = changed || newer;
+    if (before && changed)
+        return true;
+    if (!before)
+        refuse(run, 412, "ConditionNotMet");
+    else if (class == CREATES && ask->condition == IF_NONE_MATCH_ANY)
+        refuse(run, 409, "BlobAlreadyExists");
+    else
+        refuse(run, class == READS || class == OTHER_READS ? 304 : 412, "ConditionNotMet");
+    return false;
 }
 
 static bool check_use(struct run *run, const struct lease_state *lease, bool is_write,
@@ -408,11 +491,10 @@ static void delete_container(struct run *run)
 {
     struct container_state *c = &run->out->container;
 
-    if (!check_use(run, &c->lease, true, true))
+    if (!check_use(run, &c->lease, true, true) || !check_condition(run, true, c->stamp))
         return;
     *c = (struct container_state){ .exists = false,
-                                   .forgotten_from_ns = run->from_ns + 30 * SECOND_NS,
-                                   .forgotten_to_ns = run->to_ns + 30 * SECOND_NS };
+                                   .forgotten = ending_after(30, run->from_ns, run->to_ns) };
     run->out->stamp = NULL;
     succeed(run, 202, true);
 }
@@ -421,8 +503,8 @@ static void on_missing_container(struct run *run)
 {
     struct container_state *c = &run->out->container;
 
-    if (run->ask->op != OP_DELETE_CONTAINER || c->forgotten_to_ns == 0 ||
-        is_over(c->forgotten_from_ns, c->forgotten_to_ns, run->doubt, run->from_ns, run->to_ns))
+    if (run->ask->op != OP_DELETE_CONTAINER || c->forgotten.to_ns == 0 ||
+        is_over(&c->forgotten, run->doubt, run->from_ns, run->to_ns))
         refuse(run, 404, "ContainerNotFound");
     else if (check_use(run, &c->lease, true, true))
         succeed(run, 202, false);
@@ -433,6 +515,8 @@ static void on_container(struct run *run)
     struct container_state *c = &run->out->container;
     enum op op = run->ask->op;
 
+    if (!check_combination(run))
+        return;
     if (op == OP_CREATE_CONTAINER) {
         create_container(run);
         return;
@@ -443,7 +527,8 @@ static void on_container(struct run *run)
     }
     run->out->stamp = c->stamp;
     if (op == OP_LEASE_CONTAINER) {
-        lease_action(run, &c->lease);
+        if (check_condition(run, true, c->stamp))
+            lease_action(run, &c->lease);
         return;
     }
     if (op == OP_LIST_BLOBS) {
@@ -455,7 +540,7 @@ static void on_container(struct run *run)
         delete_container(run);
         return;
     }
-    if (!check_use(run, &c->lease, false, true))
+    if (!check_use(run, &c->lease, false, true) || !check_condition(run, true, c->stamp))
         return;
     if (op == OP_GET_CONTAINER || op == OP_GET_ACL) {
         succeed(run, 200, false);
@@ -713,7 +798,6 @@ static void on_blob(struct run *run)
 {
     struct blob_state *b = &run->out->blob;
     enum op op = run->ask->op;
-    bool creates = op == OP_PUT_BLOB || op == OP_PUT_BLOCK_LIST;
     struct stamp *stamp;
     struct lease_state lease;
     bool exists;
@@ -724,16 +808,46 @@ static void on_blob(struct run *run)
     }
     if (b->incarnation != run->out->container.incarnation)
         *b = (struct blob_state){ .incarnation = run->out->container.incarnation };
+    if (!check_combination(run))
+        return;
     if (!find_subject(run, &exists, &stamp, &lease))
         return;
     if (op != OP_LEASE_BLOB && !check_use(run, &lease, !is_read_op(op) && op != OP_SNAPSHOT, false))
         return;
-    if (!check_condition(run, exists, stamp, creates ? CREATES : is_read_op(op) ? READS : WRITES))
+    if (!check_condition(run, exists, stamp))
         return;
     run->out->stamp = exists ? stamp : NULL;
     if (op == OP_GET_BLOCK_LIST && !b->exists)
         run->out->stamp = NULL;
     perform(run);
+}
+
+/* May anybody ask this? Not of a block list, which is asked for with uncommitted blocks.
+ * rest: Configure anonymous read access for containers and blobs */
+static bool is_public(const struct ask *ask, const struct container_state *c)
+{
+    static const unsigned needed[OPS] = {
+        [OP_GET_BLOB] = 1,      [OP_HEAD_BLOB] = 1,  [OP_GET_METADATA] = 1,
+        [OP_GET_CONTAINER] = 2, [OP_LIST_BLOBS] = 2,
+    };
+
+    return c->exists && needed[ask->op] > 0 && c->access >= needed[ask->op];
+}
+
+/* Who asks, and how: before anything is looked at. */
+static bool check_form(struct run *run)
+{
+    const struct ask *ask = run->ask;
+
+    if (ask->signature == UNSIGNED && !is_public(ask, &run->out->container))
+        refuse(run, 401, "NoAuthenticationInformation");
+    else if (ask->signature > UNSIGNED)
+        refuse(run, 403, "AuthenticationFailed");
+    else if (ask->malformed && !ask->malformed->of_body)
+        refuse(run, ask->malformed->status, ask->malformed->code);
+    else
+        return true;
+    return false;
 }
 
 void model_expect(const struct ask *ask, const struct container_state *container,
@@ -750,10 +864,14 @@ void model_expect(const struct ask *ask, const struct container_state *container
     memset(ret_expected, 0, sizeof *ret_expected);
     ret_expected->container = *container;
     ret_expected->blob = *blob;
+    if (!check_form(&run))
+        return;
     if (ask->op == OP_LIST_CONTAINERS)
         succeed(&run, 200, false);
     else if (ask->op <= OP_LIST_BLOBS)
         on_container(&run);
     else
         on_blob(&run);
+    if (!ret_expected->code && ask->malformed)
+        refuse(&run, ask->malformed->status, ask->malformed->code);
 }

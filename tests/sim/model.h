@@ -13,11 +13,17 @@
 #define SNAPSHOTS_MAX 16u
 
 struct stamp {
-    uint64_t etag; /* 0: not known yet */
-    char modified[32];
+    uint64_t etag;      /* 0: not known yet */
+    int64_t modified_s; /* 0: not known yet */
     char snapshot[SNAPSHOT_SIZE];
     struct stamp *before, *next; /* the ETags below and above */
     uint64_t above;              /* what it must be above, of before a crash */
+};
+
+/* Something ends between these two moments; to_ns is 0: never. */
+struct ending {
+    uint64_t from_ns, to_ns;
+    unsigned life; /* of the server that was told so */
 };
 
 enum lease_kind { LEASE_FREE, LEASE_HELD, LEASE_ENDED_EARLY };
@@ -26,8 +32,7 @@ struct lease_state {
     unsigned id; /* 0: one that the server made, in `text` */
     char text[40];
     int duration_s;
-    /* When it ends, or the break takes effect: between these two. 0: never. */
-    uint64_t ends_from_ns, ends_to_ns;
+    struct ending ends; /* the lease, or what is left of it after a break */
 };
 
 struct snapshot_state {
@@ -62,21 +67,25 @@ struct container_state {
     struct stamp *stamp;
     unsigned metadata, access;
     struct lease_state lease;
-    /* When a second Delete Container stops to succeed: between these two. 0: it never did. */
-    uint64_t forgotten_from_ns, forgotten_to_ns;
+    struct ending forgotten; /* then a second Delete Container stops to succeed */
 };
 
 struct model {
     struct container_state *containers[CONTAINERS];
     struct blob_state *blobs[CONTAINERS][BLOBS];
     uint64_t incarnations;
-    struct stamp *newest[CONTAINERS][BLOBS]; /* that a blob of that name ever had */
+    struct stamp *newest[CONTAINERS][BLOBS];    /* that a blob of that name ever had */
+    struct page_ask next_pages[2][CLIENTS_MAX]; /* of containers, of blobs */
 };
+
+#define DOUBTS 16u /* all combinations */
 
 /* What leaves more than one answer possible. */
 struct doubt {
     bool late;     /* a lease, or the end of a container, that may have ended has */
     bool tag_fits; /* an ETag that is not known is the one of the condition */
+    /* A date that is not known is after that of If-Modified-Since, of If-Unmodified-Since. */
+    bool is_modified, is_modified_too;
 };
 
 struct expected {
@@ -113,6 +122,8 @@ uint32_t model_length(const struct segment *segments, unsigned count);
 enum lease_now { NOW_AVAILABLE, NOW_LEASED, NOW_BREAKING, NOW_BROKEN, NOW_EXPIRED, NOWS };
 enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,
                                uint64_t from_ns, uint64_t to_ns);
+/* Are the server's clock and ours the same to the tick? */
+void model_trust_clock(bool trusted);
 bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns);
 
 #endif

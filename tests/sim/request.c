@@ -14,9 +14,11 @@
 #include "blob/blob.h"
 #include "files.h"
 #include "judge.h"
+#include "malformed.h"
 #include "pooled.h"
 #include "scheduler.h"
 #include "service/server.h"
+#include "times.h"
 #include "world.h"
 
 #define HEADERS_MAX 24
@@ -33,6 +35,7 @@ const char *const op_names[OPS] = {
 const char *const container_names[CONTAINERS] = { "one", "two-2", "three" };
 const char *const blob_names[BLOBS] = { "a", "dir/b", "dir/c", "x y", "~z" };
 static const char *const blob_paths[BLOBS] = { "a", "dir/b", "dir/c", "x%20y", "~z" };
+const char *const list_prefixes[LIST_PREFIXES] = { "", "a", "d", "dir/", "t", "zz" };
 const char *const lease_texts[LEASE_IDS + 1] = { "", "11111111-1111-4111-8111-111111111111",
                                                  "22222222-2222-4222-8222-222222222222",
                                                  "33333333-3333-4333-8333-333333333333" };
@@ -183,6 +186,8 @@ static void add(struct sent *sent, const char *name, struct bytes value)
     struct request *request = &sent->exchange.request;
 
     assert(request->header_count < HEADERS_MAX);
+    if (malformed_header(sent->ask, name))
+        value = bytes_from_string(sent->ask->malformed->value);
     sent->headers[request->header_count++] = (struct http_header){
         .name = bytes_from_string(name), .value = value, .name_as_sent = bytes_from_string(name)
     };
@@ -196,6 +201,17 @@ static void add_text(struct sent *sent, const char *name, const char *value)
 static void add_number(struct sent *sent, const char *name, int64_t value)
 {
     add(sent, name, arena_printf(sent->exchange.arena, "%" PRId64, value));
+}
+
+/* Unix seconds; 0: not sent. */
+static void add_date(struct sent *sent, const char *name, int64_t seconds)
+{
+    char date[INSTANT_HTTP_SIZE];
+
+    if (seconds == 0)
+        return;
+    instant_format_http(INSTANT_UNIX_EPOCH + (uint64_t)seconds * TICKS_PER_SECOND, date);
+    add_text(sent, name, date);
 }
 
 static void add_condition(struct sent *sent)
@@ -219,6 +235,8 @@ static void add_condition(struct sent *sent)
         add_text(sent, "if-none-match", "*");
         break;
     }
+    add_date(sent, "if-modified-since", sent->ask->modified_since);
+    add_date(sent, "if-unmodified-since", sent->ask->unmodified_since);
 }
 
 static void add_lease_headers(struct sent *sent)
@@ -278,9 +296,8 @@ static const struct {
     [OP_GET_ACL] = { METHOD_GET, "GET", false, "restype=container&comp=acl" },
     [OP_SET_ACL] = { METHOD_PUT, "PUT", false, "restype=container&comp=acl" },
     [OP_LEASE_CONTAINER] = { METHOD_PUT, "PUT", false, "restype=container&comp=lease" },
-    [OP_LIST_BLOBS] = { METHOD_GET, "GET", false,
-                        "restype=container&comp=list&include=snapshots,metadata,uncommittedblobs" },
-    [OP_LIST_CONTAINERS] = { METHOD_GET, "GET", false, "comp=list&include=metadata" },
+    [OP_LIST_BLOBS] = { METHOD_GET, "GET", false, "restype=container&comp=list" },
+    [OP_LIST_CONTAINERS] = { METHOD_GET, "GET", false, "comp=list" },
     [OP_PUT_BLOB] = { METHOD_PUT, "PUT", true, NULL },
     [OP_GET_BLOB] = { METHOD_GET, "GET", true, NULL },
     [OP_HEAD_BLOB] = { METHOD_HEAD, "HEAD", true, NULL },
@@ -295,12 +312,57 @@ static const struct {
     [OP_GET_BLOCK_LIST] = { METHOD_GET, "GET", true, "comp=blocklist&blocklisttype=all" },
 };
 
+static void add_page_query(const struct ask *ask, struct text *query)
+{
+    static const char *const words[] = { "snapshots", "metadata", "uncommittedblobs" };
+    const struct page_ask *page = &ask->page;
+    const char *before = "&include=";
+
+    for (unsigned i = 0; i < 3; i++) {
+        if (!(page->include >> i & 1))
+            continue;
+        text_printf(query, "%s%s", before, words[i]);
+        before = ",";
+    }
+    if (page->prefix > 0)
+        text_printf(query, "&prefix=%s", list_prefixes[page->prefix]);
+    if (page->by_delimiter)
+        text_add_string(query, "&delimiter=/");
+    if (page->max > 0)
+        text_printf(query, "&maxresults=%u", page->max);
+    if (page->marker[0])
+        text_printf(query, "&marker=%s", page->marker);
+}
+
+static struct bytes make_query(const struct sent *sent)
+{
+    const struct ask *ask = sent->ask;
+    struct text query;
+
+    text_init(&query, sent->exchange.arena, 256);
+    if (forms[ask->op].query)
+        text_add_string(&query, forms[ask->op].query);
+    if (ask->op == OP_PUT_BLOCK && !malformed_query(ask, "blockid")) {
+        char name[16];
+
+        block_name(ask->content.block - 1u, name);
+        text_printf(&query, "&blockid=%s", name);
+    } else if (ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS) {
+        add_page_query(ask, &query);
+    } else if (ask->snapshot[0]) {
+        text_printf(&query, "%ssnapshot=%s", query.len > 0 ? "&" : "", ask->snapshot);
+    }
+    if (ask->malformed && ask->malformed->in_query)
+        text_printf(&query, "%s%s=%s", query.len > 0 ? "&" : "", ask->malformed->name,
+                    ask->malformed->value);
+    return query.len > 0 ? text_bytes(&query) : (struct bytes){ NULL, 0 };
+}
+
 static void set_target(struct sent *sent)
 {
     const struct ask *ask = sent->ask;
     struct request *request = &sent->exchange.request;
     struct arena *arena = sent->exchange.arena;
-    const char *query = forms[ask->op].query;
 
     request->method = forms[ask->op].method;
     request->method_text = bytes_from_string(forms[ask->op].text);
@@ -312,19 +374,7 @@ static void set_target(struct sent *sent)
     else
         request->path =
             arena_printf(arena, "/" DEVELOPMENT_ACCOUNT "/%s", container_names[ask->container]);
-    if (ask->op == OP_PUT_BLOCK) {
-        char name[16];
-
-        block_name(ask->content.block - 1u, name);
-        request->query = arena_printf(arena, "%s&blockid=%s%s", query, name, "");
-        for (size_t i = 0; i < request->query.len; i++)
-            assert(request->query.ptr[i] != '+' && request->query.ptr[i] != '/');
-    } else if (ask->snapshot[0]) {
-        request->query = arena_printf(arena, "%s%ssnapshot=%s", query ? query : "",
-                                      query ? "&" : "", ask->snapshot);
-    } else if (query) {
-        request->query = arena_copy(arena, bytes_from_string(query));
-    }
+    request->query = make_query(sent);
 }
 
 static void make_body(struct sent *sent, size_t *ret_size)
@@ -381,7 +431,7 @@ static int compare_parts(const void *left, const void *right)
 
 static void add_canonical_query(const struct sent *sent, struct text *text)
 {
-    struct bytes parts[8], rest = sent->exchange.request.query;
+    struct bytes parts[12], rest = sent->exchange.request.query;
     size_t count = 0;
 
     while (rest.ptr && rest.len > 0) {
@@ -472,6 +522,8 @@ static void sign(struct sent *sent)
     add_string_to_sign(sent, &text);
     hmac_sha256_update(&context, text.len, (const uint8_t *)text.ptr);
     hmac_sha256_digest(&context, sizeof digest, digest);
+    if (sent->ask->signature == SIGNED_WRONGLY)
+        digest[0] ^= 1;
     encode64(digest, sizeof digest, text64);
     add(sent, "authorization",
         arena_printf(sent->exchange.arena, "SharedKey " DEVELOPMENT_ACCOUNT ":%s", text64));
@@ -480,7 +532,7 @@ static void sign(struct sent *sent)
 static void make_request(struct sent *sent, struct server *server, size_t *ret_size)
 {
     struct request *request = &sent->exchange.request;
-    char date[INSTANT_HTTP_SIZE];
+    int64_t now_s = ((int64_t)world->now_ns + world->wall_ns) / 1000000000;
 
     request->headers = sent->headers;
     request->peer = bytes_from_string("127.0.0.1:1");
@@ -490,15 +542,17 @@ static void make_request(struct sent *sent, struct server *server, size_t *ret_s
     make_body(sent, ret_size);
     request->content_length = *ret_size;
     add_text(sent, "host", "127.0.0.1");
-    instant_format_http(
-        INSTANT_UNIX_EPOCH + (uint64_t)((int64_t)world->now_ns + world->wall_ns) / 100, date);
-    add_text(sent, "x-ms-date", date);
+    /* The server believes a signature for a quarter of an hour. */
+    add_date(sent, "x-ms-date", sent->ask->signature == SIGNED_LONG_AGO ? now_s - 902 : now_s);
     add_text(sent, "x-ms-version", "2021-12-02");
     if (request->method == METHOD_PUT)
         add_number(sent, "content-length", (int64_t)*ret_size);
     add_condition(sent);
     add_particular(sent);
-    sign(sent);
+    if (malformed_is_missing(sent->ask, sent->headers, request->header_count))
+        add_text(sent, sent->ask->malformed->name, sent->ask->malformed->value);
+    if (sent->ask->signature != UNSIGNED)
+        sign(sent);
 }
 
 /* ---- the answer ---- */
@@ -526,7 +580,6 @@ static void read_header(const struct http_header *header, struct reply *answer)
         size_t size;
     } texts[] = {
         { "x-ms-error-code", answer->code, sizeof answer->code },
-        { "last-modified", answer->modified, sizeof answer->modified },
         { "content-type", answer->type, sizeof answer->type },
         { "x-ms-lease-status", answer->lease_status, sizeof answer->lease_status },
         { "x-ms-lease-state", answer->lease_state, sizeof answer->lease_state },
@@ -536,7 +589,7 @@ static void read_header(const struct http_header *header, struct reply *answer)
         { "x-ms-snapshot", answer->snapshot, sizeof answer->snapshot },
         { "content-range", answer->range, sizeof answer->range },
     };
-    char number[32];
+    char number[40];
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (bytes_is_nocase(header->name, texts[i].name))
@@ -545,6 +598,8 @@ static void read_header(const struct http_header *header, struct reply *answer)
     copy(number, sizeof number, header->value);
     if (bytes_is_nocase(header->name, "etag"))
         read_etag(header->value, answer);
+    else if (bytes_is_nocase(header->name, "last-modified"))
+        answer->modified_s = times_http_seconds(number);
     else if (bytes_is_nocase(header->name, "x-ms-meta-v"))
         answer->metadata = (unsigned)strtoul(number, NULL, 10);
     else if (bytes_is_nocase(header->name, "x-ms-lease-time"))
@@ -718,15 +773,34 @@ void answer_release(struct reply *answer)
     answer->body = NULL;
 }
 
+static void format_page(const struct page_ask *page, char *to, size_t size)
+{
+    (void)snprintf(to, size, " include=%u prefix='%s'%s max=%u from=%u@%s%s", page->include,
+                   list_prefixes[page->prefix], page->by_delimiter ? " by /" : "", page->max,
+                   page->from, page->from_snapshot, page->marker[0] ? " by marker" : "");
+}
+
 void ask_format(const struct ask *ask, char *to, size_t size)
 {
     static const char *const conditions[] = { "", " If-Match:tag", " If-Match:*",
                                               " If-None-Match:tag", " If-None-Match:*" };
+    static const char *const signatures[] = { "", " unsigned", " signed wrongly",
+                                              " signed long ago" };
+    bool lists = ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS;
+    char page[160] = "", dates[80] = "";
 
+    if (lists)
+        format_page(&ask->page, page, sizeof page);
+    if (ask->modified_since || ask->unmodified_since)
+        (void)snprintf(dates, sizeof dates, " since=%" PRId64 " unmodified=%" PRId64,
+                       ask->modified_since, ask->unmodified_since);
     (void)snprintf(to, size,
-                   "%s %s/%s%s%s%s%s lease=%u meta=%u act=%d proposed=%u dur=%d len=%u block=%u",
+                   "%s %s/%s%s%s%s%s%s%s%s%s%s lease=%u meta=%u act=%d proposed=%u dur=%d len=%u "
+                   "block=%u",
                    op_names[ask->op], container_names[ask->container], blob_names[ask->blob],
-                   ask->snapshot[0] ? "@" : "", ask->snapshot, conditions[ask->condition],
-                   ask->has_range ? " range" : "", ask->lease_id, ask->metadata, (int)ask->act,
-                   ask->proposed, ask->duration_s, ask->content.length, ask->content.block);
+                   ask->snapshot[0] ? "@" : "", ask->snapshot, conditions[ask->condition], dates,
+                   ask->has_range ? " range" : "", signatures[ask->signature],
+                   ask->malformed ? " malformed:" : "", ask->malformed ? ask->malformed->name : "",
+                   page, ask->lease_id, ask->metadata, (int)ask->act, ask->proposed,
+                   ask->duration_s, ask->content.length, ask->content.block);
 }

@@ -32,17 +32,35 @@ enum op {
     OPS
 };
 
+#define CLIENTS_MAX   48u
 #define CONTAINERS    3u
 #define BLOBS         5u
 #define LEASE_IDS     3u
 #define BLOCK_IDS     4u
 #define SEGMENTS_MAX  6u
+#define LIST_PREFIXES 6u
 #define SNAPSHOT_SIZE 32
+
+#define MARKER_SIZE   160
 
 enum condition { IF_NOTHING, IF_MATCH_TAG, IF_MATCH_ANY, IF_NONE_MATCH_TAG, IF_NONE_MATCH_ANY };
 enum lease_act { ACT_ACQUIRE, ACT_RENEW, ACT_CHANGE, ACT_RELEASE, ACT_BREAK, ACTS };
 enum delete_mode { DELETE_BASE, DELETE_INCLUDE, DELETE_ONLY };
 enum list_source { FROM_COMMITTED, FROM_UNCOMMITTED, FROM_LATEST };
+enum signature { SIGNED, UNSIGNED, SIGNED_WRONGLY, SIGNED_LONG_AGO };
+
+/* What a page of a listing is to show, and from where on. */
+enum { INCLUDE_SNAPSHOTS = 1, INCLUDE_METADATA = 2, INCLUDE_UNCOMMITTED = 4, INCLUDES = 8 };
+struct page_ask {
+    unsigned include;  /* INCLUDE_ bits; of containers: metadata alone */
+    unsigned prefix;   /* of list_prefixes; 0: none */
+    bool by_delimiter; /* "/" */
+    unsigned max;      /* 0: not sent */
+    char marker[MARKER_SIZE];
+    /* What the marker stands for: the first that the page may show. */
+    unsigned from;                     /* blob or container, in the order of names */
+    char from_snapshot[SNAPSHOT_SIZE]; /* empty: the base */
+};
 
 /* Bytes of a blob: `length` bytes of the pattern of `seed`. */
 struct segment {
@@ -56,7 +74,11 @@ struct ask {
     unsigned container, blob;
     char snapshot[SNAPSHOT_SIZE]; /* empty: the base */
     enum condition condition;
-    uint64_t etag;     /* of the condition */
+    uint64_t etag;                            /* of the condition */
+    int64_t modified_since, unmodified_since; /* Unix seconds; 0: none */
+    enum signature signature;
+    const struct malformed *malformed; /* one part of the request is; NULL: none */
+    struct page_ask page;
     unsigned lease_id; /* 0: none */
     unsigned metadata; /* 0: none */
     unsigned type;     /* of the content; 0: none sent */
@@ -85,9 +107,9 @@ struct reply {
     bool came; /* else the client went away, or the connection was cut */
     int status;
     char code[64];
-    uint64_t etag;    /* 0: none */
-    bool etag_is_odd; /* not of the form that the service gives */
-    char modified[32];
+    uint64_t etag;      /* 0: none */
+    bool etag_is_odd;   /* not of the form that the service gives */
+    int64_t modified_s; /* Last-Modified in Unix seconds; 0: none */
     unsigned metadata;
     char type[64];
     char lease_status[16], lease_state[16], lease_duration[16], lease_id[40], access[16];
@@ -109,6 +131,7 @@ extern const char *const op_names[OPS];
 /* As the model knows them, and as they are written in a URL. */
 extern const char *const container_names[CONTAINERS];
 extern const char *const blob_names[BLOBS];
+extern const char *const list_prefixes[LIST_PREFIXES];
 extern const char *const lease_texts[LEASE_IDS + 1];
 extern const char *const type_texts[4];
 

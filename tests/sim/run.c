@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "damage.h"
 #include "disk.h"
 #include "faults.h"
 #include "files.h"
@@ -118,7 +119,8 @@ static void wait_for_clients(void)
     }
     if (!server_healthy(server))
         world_end(OUTCOME_FINAL);
-    if (world->life < world->plan.lives && (world->plan.faults & FAULT_DAMAGE)) {
+    if (world->life < world->plan.lives && (world->plan.faults & FAULT_DAMAGE) &&
+        !world->was_damaged) {
         world->power_lost = false;
         world_end(OUTCOME_KILLED);
     }
@@ -165,6 +167,9 @@ static noreturn void live(bool calm)
     }
     if (!judge_take_stock(server, may_fail()))
         world_end(OUTCOME_FINAL);
+    world->has_started = true;
+    world->note_is_old = false;
+    world->spoiled = 0;
     if (world->was_damaged)
         world_end(OUTCOME_DONE);
     start_clients();
@@ -206,6 +211,7 @@ static void run_life(bool calm)
     pid_t child;
 
     world->outcome = OUTCOME_RUNNING;
+    world->has_started = false;
     child = fork();
     assert(child >= 0);
     if (child == 0) {
@@ -229,15 +235,20 @@ static void crash(void)
     char what[200];
 
     world->crashes++;
+    if (!world->has_started) {
+        world->starts_spoiled++;
+        world->spoiled_twice += ++world->spoiled == 2;
+    }
     if (world->outcome != OUTCOME_KILLED)
         world->power_lost = (world->plan.faults & FAULT_POWER) && world_once_in(STREAM_CRASH, 2);
     if (world->power_lost)
         disk_power_cut();
     else
         disk_kill();
+    world->note_is_old |= world->power_lost;
     /* Not after a power cut: there nobody can tell a torn end of the log from a damaged one. */
-    if ((world->plan.faults & FAULT_DAMAGE) && !world->power_lost &&
-        disk_damage(what, sizeof what)) {
+    if ((world->plan.faults & FAULT_DAMAGE) && !world->note_is_old && !world->was_damaged &&
+        damage_disk(what, sizeof what)) {
         world->was_damaged = true;
         world->damaged++;
         world_say("damage: %s", what);
@@ -294,6 +305,8 @@ void run_draw(uint64_t seed, struct plan *plan)
     }
     if ((draw >> 32 & 3) == 0)
         plan->faults |= FAULT_ERRORS | FAULT_SPACE | FAULT_FILES | FAULT_SHORT | FAULT_LATENCY;
+    if ((draw >> 34 & 3) == 0)
+        plan->faults |= FAULT_CLOCK;
 }
 
 /* ---- making a failure smaller ---- */
@@ -311,7 +324,7 @@ void run_shrink(struct plan *smallest)
     unsigned tries = 0;
     struct plan plan;
 
-    for (unsigned bit = 1; bit <= FAULT_ALL; bit <<= 1) {
+    for (unsigned bit = 1; bit < FAULT_ALL; bit <<= 1) {
         plan = *smallest;
         plan.faults &= ~bit;
         if (plan.faults != smallest->faults)

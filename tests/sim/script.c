@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "malformed.h"
 #include "world.h"
 
 #define SECOND_NS 1000000000ull
@@ -21,9 +22,9 @@ static unsigned draw(struct draws *draws, unsigned below)
 static const unsigned weights[OPS] = {
     [OP_CREATE_CONTAINER] = 6, [OP_DELETE_CONTAINER] = 1,
     [OP_GET_CONTAINER] = 2,    [OP_SET_CONTAINER_METADATA] = 2,
-    [OP_GET_ACL] = 1,          [OP_SET_ACL] = 1,
-    [OP_LEASE_CONTAINER] = 2,  [OP_LIST_BLOBS] = 4,
-    [OP_LIST_CONTAINERS] = 1,  [OP_PUT_BLOB] = 20,
+    [OP_GET_ACL] = 1,          [OP_SET_ACL] = 2,
+    [OP_LEASE_CONTAINER] = 2,  [OP_LIST_BLOBS] = 6,
+    [OP_LIST_CONTAINERS] = 2,  [OP_PUT_BLOB] = 20,
     [OP_GET_BLOB] = 16,        [OP_HEAD_BLOB] = 8,
     [OP_SET_METADATA] = 6,     [OP_GET_METADATA] = 2,
     [OP_SET_PROPERTIES] = 3,   [OP_LEASE_BLOB] = 8,
@@ -45,6 +46,11 @@ static enum op draw_op(struct draws *draws)
         at -= weights[i];
     }
     return OP_HEAD_BLOB;
+}
+
+static bool is_listing_op(enum op op)
+{
+    return op == OP_LIST_BLOBS || op == OP_LIST_CONTAINERS;
 }
 
 /* Small bodies lie in records, larger ones in pieces; sectors of pieces are 64 KiB. */
@@ -102,26 +108,75 @@ static void draw_list(struct draws *draws, struct ask *ask)
     }
 }
 
+/* A second beside the one that decides, or far from it. */
+static int64_t draw_date(struct draws *draws, const struct ask *ask)
+{
+    int64_t known = judge_known_date(ask);
+
+    if (known == 0 || draw(draws, 4) == 0)
+        return draw(draws, 2) == 0 ? 1000000000 : 4000000000;
+    return known + (int64_t)draw(draws, 3) - 1;
+}
+
+/* All that there are, also where an operation does not take them, and any two together. */
 static void draw_condition(struct draws *draws, struct ask *ask)
 {
-    static const bool takes[OPS] = {
-        [OP_PUT_BLOB] = true,      [OP_GET_BLOB] = true,     [OP_HEAD_BLOB] = true,
-        [OP_SET_METADATA] = true,  [OP_GET_METADATA] = true, [OP_SET_PROPERTIES] = true,
-        [OP_LEASE_BLOB] = true,    [OP_SNAPSHOT] = true,     [OP_DELETE_BLOB] = true,
-        [OP_PUT_BLOCK_LIST] = true
-    };
-    bool reads = ask->op == OP_GET_BLOB || ask->op == OP_HEAD_BLOB || ask->op == OP_GET_METADATA;
+    unsigned kind = draw(draws, 10);
 
-    if (!takes[ask->op] || draw(draws, 4) != 0)
+    if (draw(draws, ask->op >= OP_PUT_BLOB ? 3 : 8) != 0 || is_listing_op(ask->op))
+        return;
+    if (kind >= 7 || kind == 3)
+        ask->modified_since = draw_date(draws, ask);
+    if (kind >= 8 || kind == 4)
+        ask->unmodified_since = draw_date(draws, ask);
+    if (kind == 3 || kind == 4 || kind == 8)
         return;
     ask->condition = (enum condition)draw(draws, 5);
-    if (ask->condition == IF_NONE_MATCH_ANY && reads)
-        ask->condition = IF_MATCH_ANY;
     if (ask->condition == IF_MATCH_TAG || ask->condition == IF_NONE_MATCH_TAG) {
         ask->etag = judge_known_etag(ask->container, ask->blob);
         if (ask->etag == 0 || draw(draws, 6) == 0)
             ask->etag = 0x8DE000000000000 + draw(draws, 1000);
     }
+}
+
+static void draw_page(struct draws *draws, unsigned client, struct ask *ask)
+{
+    const struct page_ask *next = judge_next_page(client, ask->op == OP_LIST_BLOBS);
+    struct page_ask *page = &ask->page;
+
+    if (next->max > 0 && draw(draws, 4) > 0) {
+        *page = *next;
+        return;
+    }
+    page->include = draw(draws, INCLUDES);
+    if (draw(draws, 3) == 0)
+        page->prefix = draw(draws, LIST_PREFIXES);
+    if (draw(draws, 2) == 0)
+        page->max = draw(draws, 3) > 0 ? 1 + draw(draws, 4) : 5000;
+    page->by_delimiter = ask->op == OP_LIST_BLOBS && draw(draws, 3) == 0;
+    if (ask->op == OP_LIST_CONTAINERS)
+        page->include &= INCLUDE_METADATA;
+    else if (page->by_delimiter)
+        page->include &= ~(unsigned)INCLUDE_SNAPSHOTS;
+}
+
+/* Who may not, and what is out of range. */
+static void draw_offence(struct draws *draws, struct ask *ask)
+{
+    unsigned kind = draw(draws, 60);
+
+    if (kind < 3) {
+        ask->signature = kind < 2 ? UNSIGNED : (enum signature)(SIGNED_WRONGLY + draw(draws, 2));
+        ask->condition = IF_NOTHING;
+        ask->modified_since = ask->unmodified_since = 0;
+        ask->page.include &= INCLUDE_METADATA;
+        return;
+    }
+    if (kind > 5)
+        return;
+    ask->malformed = malformed_draw(ask, draw(draws, 1 << 20));
+    if (ask->malformed)
+        ask->page = (struct page_ask){ 0 };
 }
 
 static void draw_behaviour(struct draws *draws, struct ask *ask)
@@ -140,8 +195,8 @@ static void draw_behaviour(struct draws *draws, struct ask *ask)
 
 static bool takes_lease_id(enum op op)
 {
-    return op != OP_CREATE_CONTAINER && op != OP_LIST_BLOBS && op != OP_LIST_CONTAINERS &&
-           op != OP_LEASE_BLOB && op != OP_LEASE_CONTAINER;
+    return op != OP_CREATE_CONTAINER && !is_listing_op(op) && op != OP_LEASE_BLOB &&
+           op != OP_LEASE_CONTAINER;
 }
 
 static void draw_particular(struct draws *draws, struct ask *ask)
@@ -186,6 +241,7 @@ static void draw_snapshot(struct draws *draws, struct ask *ask)
         return;
     ask->delete_mode = DELETE_BASE;
     ask->condition = IF_NOTHING;
+    ask->modified_since = ask->unmodified_since = 0;
     ask->lease_id = 0;
 }
 
@@ -212,11 +268,15 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (ask.op == OP_SNAPSHOT && judge_known_snapshots(ask.container, ask.blob) > 1) {
         ask.op = OP_HEAD_BLOB;
         ask.condition = IF_NOTHING;
+        ask.modified_since = ask.unmodified_since = 0;
     }
     if (ask.op != OP_PUT_BLOB && ask.op != OP_SET_METADATA && ask.op != OP_PUT_BLOCK_LIST &&
         ask.op != OP_SNAPSHOT && ask.op != OP_CREATE_CONTAINER &&
         ask.op != OP_SET_CONTAINER_METADATA)
         ask.metadata = 0;
+    if (is_listing_op(ask.op))
+        draw_page(&draws, client, &ask);
+    draw_offence(&draws, &ask);
     draw_behaviour(&draws, &ask);
     *ret_ask = ask;
 }

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "faults.h"
 #include "scheduler.h"
 #include "world.h"
 
@@ -16,6 +17,7 @@ static int64_t read_clock(clockid_t clock)
     int64_t ns;
 
     sched_point();
+    faults_set_wall();
     ns = (int64_t)world->now_ns;
     return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? ns + world->wall_ns : ns;
 }

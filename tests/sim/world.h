@@ -21,9 +21,10 @@ enum {
     FAULT_FILES = 16,    /* EMFILE by a budget of descriptors */
     FAULT_SHORT = 32,    /* short and interrupted calls */
     FAULT_LATENCY = 64,  /* calls that take up to 30 s */
-    FAULT_DAMAGE = 128,  /* rot, lost, misdirected writes on synced data */
+    FAULT_DAMAGE = 128,  /* rot, lost and misdirected writes, stale reads */
     FAULT_CLIENTS = 256, /* clients that are slow, stop, or go away */
-    FAULT_ALL = 511,
+    FAULT_CLOCK = 512,   /* the wall clock is set, forward and back */
+    FAULT_ALL = 1023,
 };
 
 /* The numbers that make a run; printed by a failure, taken from the command line. */
@@ -50,16 +51,24 @@ enum outcome {
 struct world {
     struct plan plan;
     uint64_t random[STREAMS];
-    uint64_t now_ns; /* virtual, monotonic */
-    int64_t wall_ns; /* what the wall clock is ahead of it */
-    uint64_t trace;  /* hash of all that happened */
+    uint64_t now_ns;     /* virtual, monotonic */
+    int64_t wall_ns;     /* what the wall clock is ahead of it */
+    int64_t wall_set_ns; /* how much of that is because it was set */
+    uint64_t wall_steps;
+    uint64_t trace; /* hash of all that happened */
     uint64_t switches, points;
     enum outcome outcome;
     unsigned life;
     bool was_damaged; /* synced data was changed: wrong answers only must not be silent */
     bool power_lost;  /* how the last life ended */
+    bool has_started; /* the server of this life has opened its store, and what was left is known */
+    bool
+        note_is_old; /* a power cut since the last start: the note of what is durable may be older */
+    unsigned spoiled; /* starts in a row that a crash has ended */
     char failure[1024];
     uint64_t requests, commits, crashes, faults, refused, checks;
+    uint64_t starts_spoiled;                       /* crashes while the server started */
+    uint64_t spoiled_twice;                        /* and the start after that as well */
     uint64_t damaged, damage_refused, damage_told; /* disks; found at the start; by a request */
     struct disk *disk;
     struct model *model;

@@ -262,27 +262,28 @@ static enum store_result install(const struct proof *proof, const struct candida
     return result;
 }
 
-/* What follows the last whole record of the MANIFEST is no part of it: RocksDB may refuse to open
- * for it. All is proven without. */
-static enum store_result cut_torn_end(const struct proof *proof, const struct candidate *candidate)
+/* From here on the MANIFEST must stay as it was read: after a kill, what it says may be in memory
+ * alone, and what is moved aside because of it would be missing after a power cut. What follows its
+ * last whole record is no part of it: RocksDB may refuse to open for it, and all is proven without. */
+static enum store_result settle_manifest(const struct proof *proof,
+                                         const struct candidate *candidate)
 {
+    bool torn = candidate->manifest.torn, settled;
     char name[RECORDS_NAME_SIZE];
-    bool cut;
     int fd;
 
-    if (!candidate->manifest.torn)
-        return STORE_OK;
     records_file_name(name, RECORDS_MANIFEST, candidate->number);
     fd = openat(proof->records, name, O_WRONLY | O_CLOEXEC);
-    cut = fd >= 0 && ftruncate(fd, (off_t)candidate->manifest.size) == 0 && fsync(fd) == 0;
-    if (cut)
+    settled = fd >= 0 && (!torn || ftruncate(fd, (off_t)candidate->manifest.size) == 0) &&
+              fsync(fd) == 0 && fsync(proof->records) == 0;
+    if (!settled)
+        log_errno("store: sync records/%s", name);
+    else if (torn)
         log_line(LOG_WARN, "store: cut records/%s behind its last whole record, at byte %" PRIu64,
                  name, candidate->manifest.size);
-    else
-        log_errno("store: cut records/%s", name);
     if (fd >= 0)
         close(fd);
-    return cut ? STORE_OK : STORE_IO;
+    return settled ? STORE_OK : STORE_IO;
 }
 
 static bool is_named(const struct manifest *manifest, uint64_t table)
@@ -320,7 +321,7 @@ static enum store_result mend(const struct proof *proof, const struct candidate 
     enum store_result result = install(proof, candidate);
 
     if (!result)
-        result = cut_torn_end(proof, candidate);
+        result = settle_manifest(proof, candidate);
     if (!result)
         result = move_strangers(proof, candidate);
     return result;

@@ -1,0 +1,390 @@
+/* What a page must show at a commit, beside what it shows. */
+#include "listing.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "world.h"
+
+#define SHOWN_MAX (BLOBS * (SNAPSHOTS_MAX + 1u))
+
+/* In the order of their names. */
+static const unsigned containers_by_name[CONTAINERS] = { 0, 2, 1 };
+
+/* One entry of a page: a container, a blob, a snapshot of it, or a name up to the delimiter. */
+struct shown {
+    unsigned at; /* which, in the order of names */
+    bool is_group;
+    char group[32];
+    const struct container_state *container;
+    const struct blob_state *blob;
+    const struct snapshot_state *snapshot; /* NULL: the base */
+};
+
+struct expected_page {
+    struct shown shown[SHOWN_MAX];
+    unsigned count;
+    bool has_more;
+    struct shown next;
+    bool is_uncertain; /* the marker is a snapshot among those whose time nobody was told */
+};
+
+/* ---- what must be shown ---- */
+
+/* False: the page is full. */
+static bool show(const struct page_ask *asked, struct expected_page *page, struct shown entry)
+{
+    if (asked->max > 0 && page->count == asked->max) {
+        page->has_more = true;
+        page->next = entry;
+        return false;
+    }
+    page->shown[page->count++] = entry;
+    return true;
+}
+
+static bool is_before_marker(const struct page_ask *asked, const struct shown *entry,
+                             struct expected_page *page)
+{
+    const char *time = entry->snapshot ? entry->snapshot->time->snapshot : "";
+
+    if (entry->at != asked->from || !asked->marker[0] || !entry->snapshot)
+        return entry->at < asked->from;
+    if (!asked->from_snapshot[0])
+        return true; /* the base comes behind its snapshots */
+    page->is_uncertain |= !time[0];
+    return strcmp(time, asked->from_snapshot) < 0;
+}
+
+/* Several of one group are one entry. */
+static bool show_group(const struct page_ask *asked, struct expected_page *page, struct shown entry,
+                       const char *delimiter)
+{
+    const struct shown *last = page->count > 0 ? &page->shown[page->count - 1] : NULL;
+    const char *name = blob_names[entry.at];
+
+    entry.is_group = true;
+    (void)snprintf(entry.group, sizeof entry.group, "%.*s", (int)(delimiter + 1 - name), name);
+    if (last && last->is_group && strcmp(last->group, entry.group) == 0)
+        return true;
+    return show(asked, page, entry);
+}
+
+static bool show_blob(const struct page_ask *asked, unsigned blob, const struct blob_state *b,
+                      struct expected_page *page)
+{
+    size_t prefix = strlen(list_prefixes[asked->prefix]);
+    const char *delimiter = NULL;
+    struct shown entry = { .at = blob, .blob = b };
+
+    for (unsigned i = 0; i < b->snapshot_count && (asked->include & INCLUDE_SNAPSHOTS); i++) {
+        entry.snapshot = &b->snapshots[i];
+        if (!is_before_marker(asked, &entry, page) && !show(asked, page, entry))
+            return false;
+    }
+    entry.snapshot = NULL;
+    if (!b->exists && !(b->staged_count > 0 && (asked->include & INCLUDE_UNCOMMITTED)))
+        return true;
+    if (is_before_marker(asked, &entry, page))
+        return true;
+    if (asked->by_delimiter && strlen(blob_names[blob]) >= prefix)
+        delimiter = strchr(blob_names[blob] + prefix, '/');
+    return delimiter ? show_group(asked, page, entry, delimiter) : show(asked, page, entry);
+}
+
+static bool has_prefix(const struct page_ask *asked, const char *name)
+{
+    const char *prefix = list_prefixes[asked->prefix];
+
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+static void expect_blobs(const struct ask *ask, uint64_t commit, struct expected_page *page)
+{
+    const struct container_state *c = model_container_at(ask->container, commit);
+
+    for (unsigned i = 0; i < BLOBS && c->exists; i++) {
+        const struct blob_state *b = model_blob_at(ask->container, i, commit);
+
+        if (b->incarnation == c->incarnation && has_prefix(&ask->page, blob_names[i]) &&
+            !show_blob(&ask->page, i, b, page))
+            return;
+    }
+}
+
+static void expect_containers(const struct ask *ask, uint64_t commit, struct expected_page *page)
+{
+    for (unsigned i = 0; i < CONTAINERS; i++) {
+        const struct container_state *c = model_container_at(containers_by_name[i], commit);
+        struct shown entry = { .at = i, .container = c };
+
+        if (c->exists && has_prefix(&ask->page, container_names[containers_by_name[i]]) &&
+            !is_before_marker(&ask->page, &entry, page) && !show(&ask->page, page, entry))
+            return;
+    }
+}
+
+static void expect_page(const struct ask *ask, uint64_t commit, struct expected_page *page)
+{
+    memset(page, 0, sizeof *page);
+    if (ask->op == OP_LIST_CONTAINERS)
+        expect_containers(ask, commit, page);
+    else
+        expect_blobs(ask, commit, page);
+}
+
+/* ---- what is shown ---- */
+
+struct entry {
+    const char *from, *to; /* of the entry's XML */
+    bool is_group;
+};
+
+/* The text of an element in the entry; empty when it is not there. */
+static const char *text_of(const struct entry *entry, const char *open, char *to, size_t size)
+{
+    const char *at = strstr(entry->from, open);
+    size_t length = 0;
+
+    if (at && at < entry->to) {
+        at += strlen(open);
+        length = strcspn(at, "<");
+    }
+    (void)snprintf(to, size, "%.*s", (int)length, at ? at : "");
+    return to;
+}
+
+static bool text_fits(const struct entry *entry, const char *open, const char *expected)
+{
+    char text[80];
+
+    return strcmp(text_of(entry, open, text, sizeof text), expected) == 0;
+}
+
+static bool etag_fits(const struct entry *entry, const struct stamp *stamp)
+{
+    char text[40];
+    const char *digits = text_of(entry, "<Etag>", text, sizeof text);
+
+    digits += *digits == '"';
+    return stamp->etag == 0 || strtoull(digits, NULL, 16) == stamp->etag;
+}
+
+static bool number_fits(const struct entry *entry, const char *open, uint64_t number)
+{
+    char text[40];
+
+    return strtoull(text_of(entry, open, text, sizeof text), NULL, 10) == number;
+}
+
+/* Cuts the page into entries. More than there can be: as many as there can be and one. */
+static unsigned split(const struct ask *ask, const struct reply *answer, struct entry *entries)
+{
+    bool containers = ask->op == OP_LIST_CONTAINERS;
+    const char *at = (const char *)answer->body;
+    unsigned count = 0;
+
+    answer->body[answer->body_size] = '\0';
+    while (count <= SHOWN_MAX) {
+        const char *one = strstr(at, containers ? "<Container>" : "<Blob>");
+        const char *group = containers ? NULL : strstr(at, "<BlobPrefix>");
+        bool is_group = group && (!one || group < one);
+        const char *begin = is_group ? group : one, *end;
+
+        if (!begin)
+            break;
+        end = strstr(begin, is_group ? "</BlobPrefix>" : containers ? "</Container>" : "</Blob>");
+        if (!end)
+            break;
+        entries[count++] = (struct entry){ .from = begin, .to = end, .is_group = is_group };
+        at = end;
+    }
+    return count;
+}
+
+static const char *marker_of(const struct reply *answer, char to[MARKER_SIZE])
+{
+    const char *at = strstr((const char *)answer->body, "<NextMarker>");
+
+    to[0] = '\0';
+    if (at)
+        (void)snprintf(to, MARKER_SIZE, "%.*s", (int)strcspn(at + 12, "<"), at + 12);
+    return to;
+}
+
+/* ---- one beside the other ---- */
+
+static const char *compare_entry(const struct page_ask *asked, const struct shown *shown,
+                                 const struct entry *entry)
+{
+    bool metadata = (asked->include & INCLUDE_METADATA) != 0;
+    const struct snapshot_state *s = shown->snapshot;
+    const struct blob_state *b = shown->blob;
+    const struct container_state *c = shown->container;
+
+    if (shown->is_group != entry->is_group)
+        return "a group where a blob should be, or the other way round";
+    if (shown->is_group)
+        return text_fits(entry, "<Name>", shown->group) ? NULL : "another group";
+    if (!text_fits(entry, "<Name>",
+                   c ? container_names[containers_by_name[shown->at]] : blob_names[shown->at]))
+        return "another name";
+    if (c)
+        return !etag_fits(entry, c->stamp)                              ? "a container's ETag"
+               : !number_fits(entry, "<v>", metadata ? c->metadata : 0) ? "a container's metadata"
+                                                                        : NULL;
+    if (s && s->time->snapshot[0] && !text_fits(entry, "<Snapshot>", s->time->snapshot))
+        return "another snapshot";
+    if (text_fits(entry, "<Snapshot>", "") != !s)
+        return "a snapshot where a base should be, or the other way round";
+    if (!s && !b->exists)
+        return number_fits(entry, "<Content-Length>", 0) ? NULL : "a length of nothing";
+    if (!etag_fits(entry, s ? s->stamp : b->stamp))
+        return "another ETag";
+    if (!number_fits(entry, "<v>", !metadata ? 0 : s ? s->metadata : b->metadata))
+        return "other metadata";
+    if (!number_fits(entry, "<Content-Length>",
+                     s ? model_length(s->segments, s->segment_count)
+                       : model_length(b->segments, b->segment_count)))
+        return "another length";
+    return text_fits(entry, "<Content-Type>", type_texts[s ? s->type : b->type])
+               ? NULL
+               : "another content type";
+}
+
+static const char *compare_at(const struct page_ask *asked, const struct reply *answer,
+                              const struct entry *entries, unsigned count,
+                              const struct expected_page *page)
+{
+    char marker[MARKER_SIZE];
+
+    if (page->is_uncertain)
+        return NULL;
+    if (page->count != count)
+        return "another number of entries";
+    for (unsigned i = 0; i < count; i++) {
+        const char *why = compare_entry(asked, &page->shown[i], &entries[i]);
+
+        if (why)
+            return why;
+    }
+    if ((marker_of(answer, marker)[0] != '\0') != page->has_more)
+        return page->has_more ? "no marker of the next page" : "a marker of no page";
+    return NULL;
+}
+
+/* The newest commit in (from, to] that changed what the listing is of; 0: none. */
+static uint64_t changed_before(const struct ask *ask, uint64_t from, uint64_t to)
+{
+    bool all = ask->op == OP_LIST_CONTAINERS;
+    uint64_t newest = 0;
+
+    for (unsigned i = 0; i < (all ? CONTAINERS : BLOBS); i++) {
+        struct ask about = { .container = all ? i : ask->container, .blob = all ? 0 : i };
+        uint64_t changed = model_changed_before(&about, from, to);
+
+        newest = changed > newest ? changed : newest;
+    }
+    return newest;
+}
+
+/* What the marker means if the page is of this state. */
+static struct page_ask next_of(const struct page_ask *asked, const struct reply *answer,
+                               const struct expected_page *page)
+{
+    const struct snapshot_state *s = page->next.snapshot;
+    struct page_ask next = *asked;
+
+    if (!page->has_more || page->is_uncertain || (s && !s->time->snapshot[0]))
+        return (struct page_ask){ 0 };
+    marker_of(answer, next.marker);
+    next.from = page->next.at;
+    memset(next.from_snapshot, 0, SNAPSHOT_SIZE);
+    if (s)
+        memcpy(next.from_snapshot, s->time->snapshot, SNAPSHOT_SIZE);
+    return next;
+}
+
+static bool is_same_place(const struct page_ask *a, const struct page_ask *b)
+{
+    return a->max == b->max && a->from == b->from &&
+           strcmp(a->from_snapshot, b->from_snapshot) == 0;
+}
+
+const char *listing_compare(const struct ask *ask, const struct reply *answer, uint64_t from,
+                            uint64_t to, uint64_t *ret_commit, struct page_ask *ret_next)
+{
+    static struct entry entries[SHOWN_MAX + 1];
+    static struct expected_page page;
+    unsigned count = split(ask, answer, entries);
+    const char *first = NULL;
+    bool found = false;
+
+    *ret_next = (struct page_ask){ 0 };
+    for (uint64_t at = to;;) {
+        uint64_t changed = changed_before(ask, from, at);
+        const char *why;
+
+        expect_page(ask, at, &page);
+        why = compare_at(&ask->page, answer, entries, count, &page);
+        if (!why) {
+            struct page_ask next = next_of(&ask->page, answer, &page);
+
+            if (!found)
+                *ret_next = next;
+            else if (!is_same_place(ret_next, &next))
+                ret_next->max = 0;
+            found = true;
+            *ret_commit = changed;
+        } else if (!first) {
+            first = why;
+        }
+        if (changed == 0)
+            break;
+        at = changed - 1;
+    }
+    return found ? NULL : first;
+}
+
+/* ---- times of snapshots ---- */
+
+static bool is_known(const struct blob_state *b, const char *time)
+{
+    for (unsigned i = 0; i < b->snapshot_count; i++) {
+        if (strcmp(b->snapshots[i].time->snapshot, time) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Snapshots are listed in the order of their times, which is that of their commits. */
+static void adopt_blob(const struct blob_state *b, const char *name, const struct entry *entries,
+                       unsigned count)
+{
+    char time[SNAPSHOT_SIZE], tag[40];
+    unsigned next = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        text_of(&entries[i], "<Snapshot>", time, sizeof time);
+        if (!text_fits(&entries[i], "<Name>", name) || !time[0] || is_known(b, time))
+            continue;
+        while (next < b->snapshot_count && b->snapshots[next].time->snapshot[0])
+            next++;
+        if (next == b->snapshot_count)
+            return;
+        memcpy(b->snapshots[next].time->snapshot, time, SNAPSHOT_SIZE);
+        if (b->snapshots[next].stamp->etag == 0)
+            b->snapshots[next].stamp->etag =
+                strtoull(text_of(&entries[i], "<Etag>", tag, sizeof tag), NULL, 16);
+    }
+}
+
+void listing_adopt(const struct ask *ask, const struct reply *answer, uint64_t commit)
+{
+    static struct entry entries[SHOWN_MAX + 1];
+    unsigned count = split(ask, answer, entries);
+
+    for (unsigned b = 0; b < BLOBS; b++)
+        adopt_blob(model_blob_at(ask->container, b, commit), blob_names[b], entries, count);
+}
