@@ -189,6 +189,25 @@ CALL(int, flock, int fd, int operation)
     return 0;
 }
 
+/* Until one is done in part. */
+static ssize_t each_vector(struct open_file *file, const struct iovec *vectors, int count,
+                           uint64_t at,
+                           ssize_t (*one)(struct open_file *, void *, size_t, uint64_t))
+{
+    ssize_t total = 0;
+
+    for (int i = 0; i < count; i++) {
+        ssize_t done = one(file, vectors[i].iov_base, vectors[i].iov_len, at + (uint64_t)total);
+
+        if (done < 0)
+            return total > 0 ? total : -1;
+        total += done;
+        if ((size_t)done < vectors[i].iov_len)
+            break;
+    }
+    return total;
+}
+
 /* ---- reading ---- */
 
 static ssize_t read_at(struct open_file *file, void *to, size_t size, uint64_t at)
@@ -241,23 +260,12 @@ ALSO(ssize_t, __pread64_chk, pread64, int fd, void *to, size_t size, off_t at);
 CALL(ssize_t, preadv64v2, int fd, const struct iovec *vectors, int count, off_t at, int flags)
 {
     struct open_file *file = file_of(fd);
-    ssize_t total = 0;
 
     if (!file)
         return syscall(SYS_preadv2, fd, vectors, count, at, 0, flags);
     if ((flags & RWF_NOWAIT) && faults_page_is_away())
         return fail_call(EAGAIN);
-    for (int i = 0; i < count; i++) {
-        ssize_t done =
-            read_at(file, vectors[i].iov_base, vectors[i].iov_len, (uint64_t)at + (uint64_t)total);
-
-        if (done < 0)
-            return total > 0 ? total : -1;
-        total += done;
-        if ((size_t)done < vectors[i].iov_len)
-            break;
-    }
-    return total;
+    return each_vector(file, vectors, count, (uint64_t)at, read_at);
 }
 ALSO(ssize_t, preadv2, preadv64v2, int fd, const struct iovec *vectors, int count, off_t at,
      int flags);
@@ -270,7 +278,7 @@ ALSO(ssize_t, preadv, preadv64, int fd, const struct iovec *vectors, int count, 
 
 /* ---- writing ---- */
 
-static ssize_t write_at(struct open_file *file, const void *from, size_t size, uint64_t at)
+static ssize_t write_at(struct open_file *file, void *from, size_t size, uint64_t at)
 {
     size_t done, some = size;
 
@@ -298,7 +306,8 @@ CALL(ssize_t, write, int fd, const void *from, size_t size)
         return (ssize_t)size; /* the server's log */
     if (!file)
         return syscall(SYS_write, fd, from, size);
-    done = write_at(file, from, size, file->flags & O_APPEND ? file->inode->size : file->at);
+    done = write_at(file, (void *)(uintptr_t)from, size,
+                    file->flags & O_APPEND ? file->inode->size : file->at);
     if (done > 0)
         file->at = (file->flags & O_APPEND ? file->inode->size : file->at + (uint64_t)done);
     return done;
@@ -310,28 +319,17 @@ CALL(ssize_t, pwrite64, int fd, const void *from, size_t size, off_t at)
 
     if (!file)
         return syscall(SYS_pwrite64, fd, from, size, at);
-    return write_at(file, from, size, (uint64_t)at);
+    return write_at(file, (void *)(uintptr_t)from, size, (uint64_t)at);
 }
 ALSO(ssize_t, pwrite, pwrite64, int fd, const void *from, size_t size, off_t at);
 
 CALL(ssize_t, pwritev64, int fd, const struct iovec *vectors, int count, off_t at)
 {
     struct open_file *file = file_of(fd);
-    ssize_t total = 0;
 
     if (!file)
         return syscall(SYS_pwritev, fd, vectors, count, at, 0);
-    for (int i = 0; i < count; i++) {
-        ssize_t done =
-            write_at(file, vectors[i].iov_base, vectors[i].iov_len, (uint64_t)at + (uint64_t)total);
-
-        if (done < 0)
-            return total > 0 ? total : -1;
-        total += done;
-        if ((size_t)done < vectors[i].iov_len)
-            break;
-    }
-    return total;
+    return each_vector(file, vectors, count, (uint64_t)at, write_at);
 }
 ALSO(ssize_t, pwritev, pwritev64, int fd, const struct iovec *vectors, int count, off_t at);
 
@@ -413,23 +411,37 @@ ALSO(off_t, lseek, lseek64, int fd, off_t at, int whence);
 
 /* ---- syncs ---- */
 
+/* Every descriptor of the file is told of a failure once (Linux since 4.13, errseq_t). */
+static int fail_sync(struct open_file *file)
+{
+    for (int i = 0; i < FDS_MAX; i++)
+        files[i].owes_error |= files[i].inode == file->inode;
+    file->owes_error = false;
+    disk_fail_sync(file->inode, faults_sync_failure());
+    return EIO;
+}
+
 CALL(int, fsync, int fd)
 {
     struct open_file *file = file_of(fd);
     struct inode *inode;
+    int error = 0;
 
     if (!file)
         return (int)syscall(SYS_fsync, fd);
     inode = file->inode;
     disk_open(inode);
     faults_take_time(SITE_SYNC);
-    if (begin_call(SITE_SYNC, inode)) {
-        disk_fail_sync(inode, faults_sync_failure());
-        disk_close(inode);
-        return fail_call(EIO);
-    }
-    disk_sync(inode);
+    if (begin_call(SITE_SYNC, inode))
+        error = fail_sync(file);
+    else
+        disk_sync(inode);
+    if (file->owes_error)
+        error = EIO;
+    file->owes_error = false;
     disk_close(inode);
+    if (error)
+        return fail_call(error);
     sched_point();
     return 0;
 }

@@ -19,6 +19,7 @@ struct open_file {
     uint64_t at;
     int flags;
     bool has_lock;
+    bool owes_error; /* a sync failed that another descriptor of the file was told of */
 };
 
 /* NULL when the descriptor is not of the simulated disk. */

@@ -98,7 +98,7 @@ static bool open_files(struct manifest_guard *guard)
     char name[RECORDS_NAME_SIZE], copy_name[MANIFEST_COPY_NAME_SIZE];
 
     guard->note = (struct manifest_note){ 0 };
-    if (!records_current(guard->records, &guard->note.number))
+    if (records_current(guard->records, &guard->note.number))
         return false;
     records_file_name(name, RECORDS_MANIFEST, guard->note.number);
     manifest_copy_name(copy_name, guard->note.number);

@@ -177,22 +177,43 @@ enum store_result records_move_aside(int folder, int records, const char *name, 
 
 /* ---- CURRENT ---- */
 
-bool records_current(int records, uint64_t *ret_number)
+/* As pread(), again after a signal and logged. */
+static ssize_t read_at(int fd, char *to, size_t size, uint64_t offset)
+{
+    ssize_t n;
+
+    do
+        n = pread(fd, to, size, (off_t)offset);
+    while (n < 0 && errno == EINTR);
+    if (n < 0)
+        log_errno("store: read a file of records");
+    return n;
+}
+
+enum store_result records_current(int records, uint64_t *ret_number)
 {
     char text[RECORDS_NAME_SIZE];
     enum records_kind kind;
-    ssize_t size = -1;
+    ssize_t size;
     int fd = openat(records, "CURRENT", O_RDONLY | O_CLOEXEC);
 
-    if (fd >= 0) {
-        size = read(fd, text, sizeof text);
-        close(fd);
+    if (fd < 0 && errno == ENOENT)
+        return STORE_NOT_FOUND;
+    if (fd < 0) {
+        log_errno("store: open records/CURRENT");
+        return STORE_IO;
     }
-    if (size <= 0 || size == (ssize_t)sizeof text || text[size - 1] != '\n')
-        return false;
+    size = read_at(fd, text, sizeof text, 0);
+    close(fd);
+    if (size < 0)
+        return STORE_IO;
+    if (size == 0 || size == (ssize_t)sizeof text || text[size - 1] != '\n')
+        return STORE_NOT_FOUND;
     text[size - 1] = '\0';
     return strlen(text) == (size_t)size - 1 && parse_name(text, &kind, ret_number) &&
-           kind == RECORDS_MANIFEST;
+                   kind == RECORDS_MANIFEST
+               ? STORE_OK
+               : STORE_NOT_FOUND;
 }
 
 enum store_result records_set_current(int records, uint64_t number)
@@ -219,19 +240,6 @@ enum store_result records_set_current(int records, uint64_t number)
 }
 
 /* ---- bytes ---- */
-
-/* As pread(), again after a signal and logged. */
-static ssize_t read_at(int fd, char *to, size_t size, uint64_t offset)
-{
-    ssize_t n;
-
-    do
-        n = pread(fd, to, size, (off_t)offset);
-    while (n < 0 && errno == EINTR);
-    if (n < 0)
-        log_errno("store: read a file of records");
-    return n;
-}
 
 enum store_result records_copy(int from_fd, int to_fd, uint64_t from, uint64_t to)
 {

@@ -36,8 +36,9 @@ enum store_result records_move_aside(int folder, int records, const char *name, 
  * of it is needed. Collector. */
 void records_empty_aside(int folder);
 
-/* The number that CURRENT names; false: it is missing or names none. */
-bool records_current(int records, uint64_t *ret_number);
+/* The number that CURRENT names.
+ * returns STORE_OK, STORE_NOT_FOUND (it is missing, or names none), STORE_IO (logged) */
+enum store_result records_current(int records, uint64_t *ret_number);
 /* Makes CURRENT name that MANIFEST, durably. returns STORE_OK, STORE_IO (logged) */
 enum store_result records_set_current(int records, uint64_t number);
 

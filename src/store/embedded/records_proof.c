@@ -44,6 +44,16 @@ static void candidate_release(struct candidate *candidate)
 
 /* ---- 1. the MANIFEST ---- */
 
+/* What is not there, and what cannot be opened now (too many open files, a disk that fails), are not
+ * the same: only without the first may an older state be looked for. */
+static enum store_result could_not_open(const char *name)
+{
+    if (errno == ENOENT)
+        return STORE_NOT_FOUND;
+    log_errno("store: open %s", name);
+    return STORE_IO;
+}
+
 /* Makes RESTORED_NAME: the copy up to the noted length, then what the damaged file has behind it.
  * damaged: -1, there is none. *ret_fd: the new file.
  * returns STORE_OK, STORE_NOT_FOUND (the copy is not as noted), STORE_IO */
@@ -59,7 +69,7 @@ static enum store_result build_restored(const struct proof *proof, int damaged, 
     manifest_copy_name(name, note->number);
     copy = openat(proof->folder, name, O_RDONLY | O_CLOEXEC);
     if (copy < 0)
-        return STORE_NOT_FOUND;
+        return could_not_open(name);
     result = records_crc64(copy, note->length, &crc);
     if (!result && crc != note->crc)
         result = STORE_NOT_FOUND;
@@ -96,7 +106,9 @@ static enum store_result open_candidate(const struct proof *proof, uint64_t numb
 
     records_file_name(name, RECORDS_MANIFEST, number);
     candidate.fd = openat(proof->records, name, O_RDONLY | O_CLOEXEC);
-    if (candidate.fd >= 0 && number == proof->note.number)
+    if (candidate.fd < 0)
+        result = could_not_open(name);
+    else if (number == proof->note.number)
         result = records_crc64(candidate.fd, proof->note.length, &crc);
     if (result == STORE_IO)
         goto out;
@@ -210,8 +222,11 @@ static enum store_result choose(const struct proof *proof, struct damage *damage
     struct damage found = { .say = damage->say, .context = damage->context };
     enum store_result result = STORE_CORRUPT, others;
     uint64_t current = 0;
-    bool has_current = records_current(proof->records, &current);
+    enum store_result named = records_current(proof->records, &current);
+    bool has_current = named == STORE_OK;
 
+    if (named == STORE_IO)
+        return STORE_IO;
     /* A MANIFEST older than the note was given up; CURRENT itself is from another moment. */
     if (has_current && current >= proof->note.number)
         result = try_number(proof, current, &found, ret_candidate);
@@ -224,7 +239,7 @@ static enum store_result choose(const struct proof *proof, struct damage *damage
         if (others != STORE_CORRUPT)
             result = others;
     }
-    if (result == STORE_CORRUPT) {
+    if (result) {
         damage->count += found.count;
         damage->first = damage->first ? damage->first : found.first;
         found.first = damage->first == found.first ? NULL : found.first;
@@ -239,7 +254,7 @@ static enum store_result choose(const struct proof *proof, struct damage *damage
 static enum store_result install(const struct proof *proof, const struct candidate *candidate)
 {
     char name[RECORDS_NAME_SIZE];
-    enum store_result result = STORE_OK;
+    enum store_result result = STORE_OK, named;
     uint64_t current;
 
     records_file_name(name, RECORDS_MANIFEST, candidate->number);
@@ -255,7 +270,10 @@ static enum store_result install(const struct proof *proof, const struct candida
         if (result)
             log_errno("store: put back records/%s", name);
     }
-    if (!result && (!records_current(proof->records, &current) || current != candidate->number)) {
+    named = result ? result : records_current(proof->records, &current);
+    if (named == STORE_IO)
+        return STORE_IO;
+    if (!result && (named || current != candidate->number)) {
         log_line(LOG_WARN, "store: records/CURRENT was damaged: it names %s again", name);
         result = records_set_current(proof->records, candidate->number);
     }
@@ -336,7 +354,10 @@ static enum store_result prove(const struct proof *proof, struct damage *damage,
     enum store_result result;
     uint64_t current;
 
-    if (!records_current(proof->records, &current) && is_new(proof)) {
+    result = records_current(proof->records, &current);
+    if (result == STORE_IO)
+        return result;
+    if (result && is_new(proof)) {
         *ret_proof = (struct records_proof){ .is_new = true };
         return STORE_OK;
     }

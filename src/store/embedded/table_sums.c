@@ -88,7 +88,8 @@ static void *check_tables(void *argument)
     return NULL;
 }
 
-static void report(const struct sums *sums, struct damage *damage)
+/* returns STORE_OK (also with damage), STORE_IO: one could not be read, whatever is in it */
+static enum store_result report(const struct sums *sums, struct damage *damage)
 {
     static const char *const sentences[] = {
         [SUM_WRONG] = "records/%06" PRIu64 ".sst is not as it was written (its checksum is wrong)",
@@ -97,9 +98,15 @@ static void report(const struct sums *sums, struct damage *damage)
         [SUM_UNREADABLE] = "records/%06" PRIu64 ".sst cannot be read",
     };
 
-    for (size_t i = 0; i < sums->manifest->table_count; i++)
+    enum store_result result = STORE_OK;
+
+    for (size_t i = 0; i < sums->manifest->table_count; i++) {
         if (sums->results[i] != SUM_RIGHT)
             damage_found(damage, sentences[sums->results[i]], sums->manifest->tables[i].number);
+        if (sums->results[i] == SUM_UNREADABLE)
+            result = STORE_IO;
+    }
+    return result;
 }
 
 enum store_result table_sums_check(int records, const struct manifest *manifest,
@@ -108,6 +115,7 @@ enum store_result table_sums_check(int records, const struct manifest *manifest,
     struct sums sums = { .records = records, .manifest = manifest };
     pthread_t threads[THREADS];
     size_t count = 0;
+    enum store_result result;
 
     if (manifest->table_count == 0)
         return STORE_OK;
@@ -119,7 +127,7 @@ enum store_result table_sums_check(int records, const struct manifest *manifest,
     check_tables(&sums);
     while (count > 0)
         pthread_join(threads[--count], NULL);
-    report(&sums, damage);
+    result = report(&sums, damage);
     free(sums.results);
-    return STORE_OK;
+    return result;
 }

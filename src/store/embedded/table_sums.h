@@ -9,7 +9,8 @@
 #include "store/embedded/damage.h"
 #include "store/embedded/manifest.h"
 
-/* Reads all tables, on several threads. returns STORE_OK (also with damage), STORE_IO (logged) */
+/* Reads all tables, on several threads.
+ * returns STORE_OK (also with damage), STORE_IO (one cannot be read now; a finding says which) */
 enum store_result table_sums_check(int records, const struct manifest *manifest,
                                    struct damage *damage);
 
