@@ -11,6 +11,8 @@
 #include "store/inspect.h"
 
 #define READ_BYTES       (1u << 20)
+/* Ranges of a page blob that are read before the next are looked for. */
+#define RANGES_MAX       100
 #define BLOB_ARENA_MAX   (1u << 30)
 #define ADOPT_TRIES      1000u
 #define KEY_OF_BASE      '\xFF'
@@ -174,20 +176,56 @@ static void learn(void *context, const struct record_place *place, const struct 
 
 /* ---- the second round ---- */
 
-static enum store_result read_content(struct check *check, const struct record_place *place,
-                                      const struct blob *blob)
+/* Takes over the snapshot. */
+static enum store_result read_range(struct check *check, struct snapshot *snapshot,
+                                    struct arena *arena, const struct content *content,
+                                    uint64_t start, uint64_t end)
 {
-    struct partition partition = { place->space, place->partition_key };
-    struct arena *arena = arena_new(BLOB_ARENA_MAX);
-    struct snapshot *snapshot = snapshot_open(check->store, partition, STORE_MAY_BLOCK);
     struct content_reader *reader =
-        content_reader_open(check->store, snapshot, arena, &blob->content, 0, blob->content.length);
+        content_reader_open(check->store, snapshot, arena, content, start, end - start);
     enum store_result result = STORE_OK;
     size_t count = 1;
 
     while (!result && count > 0)
         result = content_reader_read(reader, check->buffer, READ_BYTES, NULL, &count);
     content_reader_close(reader);
+    return result;
+}
+
+/* Of a sparse content only what is no hole is read: 8 TiB may be one. */
+static enum store_result read_sparse(struct check *check, struct partition partition,
+                                     struct arena *arena, const struct content *content)
+{
+    struct content_ranges ranges = { .next = 0 };
+    enum store_result result = STORE_OK;
+
+    while (!result && ranges.next != UINT64_MAX) {
+        struct snapshot *snapshot = snapshot_open(check->store, partition, STORE_MAY_BLOCK);
+        struct arena_mark empty = arena_mark(arena);
+
+        result = content_ranges(snapshot, arena, content, ranges.next, content->length, RANGES_MAX,
+                                &ranges);
+        snapshot_close(snapshot);
+        for (size_t i = 0; !result && i < ranges.count; i++)
+            result = read_range(check, snapshot_open(check->store, partition, STORE_MAY_BLOCK),
+                                arena, content, ranges.ranges[i].start, ranges.ranges[i].end);
+        arena_rewind(arena, empty);
+    }
+    return result;
+}
+
+static enum store_result read_content(struct check *check, const struct record_place *place,
+                                      const struct blob *blob)
+{
+    struct partition partition = { place->space, place->partition_key };
+    struct arena *arena = arena_new(BLOB_ARENA_MAX);
+    enum store_result result;
+
+    if (blob->content.form == CONTENT_SPARSE)
+        result = read_sparse(check, partition, arena, &blob->content);
+    else
+        result = read_range(check, snapshot_open(check->store, partition, STORE_MAY_BLOCK), arena,
+                            &blob->content, 0, blob->content.length);
     arena_free(arena);
     return result;
 }

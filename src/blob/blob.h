@@ -114,6 +114,8 @@ void blob_delete_record(struct changes *changes, struct arena *arena, instant sn
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* What the record keys of all snapshots begin with. */
 extern const struct bytes blob_snapshot_prefix;
+/* The records of the snapshots from that date on, in order; 0: of all. */
+struct scan *blob_scan_snapshots(struct snapshot *before, instant from);
 /* Uncommitted blocks expire a week after the last Put Block of the blob: nobody sees them any more,
  * and an item of the list of things to do later deletes them. rest: Put-Block, "Remarks" */
 bool blocks_expired(instant last_put, instant now);

@@ -1,5 +1,5 @@
 /* The operations on blobs: what each is asked and what comes of it. The functions: put_blob.c, block.c,
- * block_list.c, get_blob.c, blob_properties.c, blob_metadata.c, lease.c, snapshot_blob.c,
+ * block_list.c, append_blob.c, get_blob.c, blob_properties.c, blob_metadata.c, lease.c, snapshot_blob.c,
  * delete_blob.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_BLOB_OPERATIONS_H
 #define LAGRA_BLOB_BLOB_OPERATIONS_H
@@ -118,6 +118,48 @@ struct get_block_list_result {
 };
 OPERATION_DECLARE(get_block_list);
 
+/* ---- append blobs ---- */
+
+struct create_append_blob_parameters {
+    struct parameters base;
+    struct create_blob create;
+};
+struct create_append_blob_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(create_append_blob);
+
+struct append_block_parameters {
+    struct parameters base;
+    bool has_position, has_size_max;
+    uint64_t position; /* where the block has to begin */
+    uint64_t size_max; /* how long the blob may be with it */
+    struct body_sums sums;
+};
+struct append_block_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+    uint64_t offset; /* where the block begins */
+    uint32_t committed_blocks;
+};
+OPERATION_DECLARE(append_block);
+OPERATION_DECLARE_PARSE(append_block);
+
+struct seal_append_blob_parameters {
+    struct parameters base;
+    bool has_position;
+    uint64_t position; /* how long the blob has to be */
+};
+struct seal_append_blob_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(seal_append_blob);
+
 /* ---- reading ---- */
 
 struct get_blob_parameters {
@@ -161,15 +203,23 @@ OPERATION_DECLARE(get_blob_metadata);
 
 /* ---- changing ---- */
 
+enum sequence_action { SEQUENCE_KEPT, SEQUENCE_MAX, SEQUENCE_UPDATE, SEQUENCE_INCREMENT };
+
 struct set_blob_properties_parameters {
     struct parameters base;
     struct http_properties http; /* all of them: one that was not sent is cleared */
-    bool of_page_blob;           /* something was sent that only page blobs have */
+    bool keeps_http;             /* but none of them was sent, only what page blobs have: */
+    bool has_length;
+    uint64_t length; /* whole pages, at most PAGE_BLOB_MAX */
+    enum sequence_action action;
+    uint64_t sequence_number; /* of SEQUENCE_MAX and SEQUENCE_UPDATE */
 };
 struct set_blob_properties_result {
     struct result base;
     struct etag etag;
     instant modified;
+    bool is_page_blob;
+    uint64_t sequence_number;
 };
 OPERATION_DECLARE(set_blob_properties);
 

@@ -11,7 +11,46 @@ enum error get_blob_properties_decide(struct decision *d,
     return OK;
 }
 
-/* Sets all HTTP properties together: one that was not sent is cleared. rest: Set-Blob-Properties */
+/* returns OK, E_SequenceNumberIncrementTooLarge */
+static enum error change_sequence_number(const struct set_blob_properties_parameters *p,
+                                         struct blob *blob)
+{
+    switch (p->action) {
+    case SEQUENCE_KEPT:
+        break;
+    case SEQUENCE_MAX:
+        if (blob->sequence_number < p->sequence_number)
+            blob->sequence_number = p->sequence_number;
+        break;
+    case SEQUENCE_UPDATE:
+        blob->sequence_number = p->sequence_number;
+        break;
+    case SEQUENCE_INCREMENT:
+        if (blob->sequence_number == SEQUENCE_NUMBER_MAX)
+            return E_SequenceNumberIncrementTooLarge;
+        blob->sequence_number++;
+        break;
+    }
+    return OK;
+}
+
+static enum error change_page_blob(struct decision *d,
+                                   const struct set_blob_properties_parameters *p,
+                                   struct blob *blob)
+{
+    enum error e = change_sequence_number(p, blob);
+    enum store_result result;
+
+    if (e || !p->has_length)
+        return e;
+    result = content_resize(d->before, d->changes, d->arena, &blob->content, blob->etag.v,
+                            p->length, &d->leaves_more);
+    return result ? blob_fail_content(d, result) : OK;
+}
+
+/* Sets all HTTP properties together: one that was not sent is cleared. Only where nothing else than
+ * size or sequence number of a page blob is asked for, they stay. rest: Set-Blob-Properties
+ * "Remarks" */
 enum error set_blob_properties_decide(struct decision *d,
                                       const struct set_blob_properties_parameters *p,
                                       struct set_blob_properties_result *r)
@@ -19,14 +58,19 @@ enum error set_blob_properties_decide(struct decision *d,
     struct blob blob;
     enum error e;
 
-    if (p->of_page_blob)
-        return E_InvalidBlobType; /* every blob here is a block blob */
+    r->is_page_blob = blob_state(d)->blob.type == BLOB_PAGE;
+    if ((p->has_length || p->action != SEQUENCE_KEPT) && !r->is_page_blob)
+        return E_InvalidBlobType;
     e = blob_begin_change(d, &blob);
+    if (!e)
+        e = change_page_blob(d, p, &blob);
     if (e)
         return e;
-    blob.http = p->http;
+    if (!p->keeps_http)
+        blob.http = p->http;
     blob_write(d->changes, d->arena, &blob);
     r->etag = blob.etag;
     r->modified = blob.modified;
+    r->sequence_number = blob.sequence_number;
     return OK;
 }

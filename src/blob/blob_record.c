@@ -64,6 +64,15 @@ static struct bytes record_key(struct arena *arena, instant snapshot)
     return bytes_of(key, 1 + 8);
 }
 
+struct scan *blob_scan_snapshots(struct snapshot *before, instant from)
+{
+    char key[1 + 8];
+
+    key[0] = KEY_OF_SNAPSHOT;
+    be64_put(key + 1, from);
+    return scan_open(before, RECORD_LISTED, blob_snapshot_prefix, bytes_of(key, sizeof key));
+}
+
 enum store_result blob_read(struct snapshot *before, struct arena *arena, instant snapshot,
                             struct blob *ret_blob)
 {

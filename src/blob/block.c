@@ -54,7 +54,8 @@ static void write_blob(struct decision *d)
 
 /* All ids of the staged blocks of a blob have one length.
  *
- * returns  InvalidBlobOrBlock (a length that differs), BlockCountExceedsLimit, BlobArchived
+ * returns  InvalidBlobType, InvalidBlobOrBlock (a length that differs), BlockCountExceedsLimit,
+ *          BlobArchived
  * rest: Put-Block; semantics 5 */
 enum error put_block_decide(struct decision *d, const struct put_block_parameters *p,
                             struct put_block_result *r)
@@ -65,6 +66,8 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
     enum error e;
 
     (void)r;
+    if (d->subject.exists && blob_state(d)->blob.type != BLOB_BLOCK)
+        return E_InvalidBlobType;
     if (d->subject.exists && blob_state(d)->blob.tier == TIER_ARCHIVE)
         return E_BlobArchived;
     result = read_staged(d, &total);

@@ -155,7 +155,7 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
 
 /* Replaces content, properties and metadata; drops every staged block, named or not.
  *
- * returns  InvalidBlockList, BlobArchived
+ * returns  InvalidBlobType, InvalidBlockList, BlobArchived
  * rest: Put-Block-List; semantics 5 */
 enum error put_block_list_decide(struct decision *d, const struct put_block_list_parameters *p,
                                  struct put_block_list_result *r)
@@ -164,10 +164,12 @@ enum error put_block_list_decide(struct decision *d, const struct put_block_list
     struct blob blob;
     enum error e;
 
+    if (d->subject.exists && blob_state(d)->blob.type != BLOB_BLOCK)
+        return E_InvalidBlobType;
     e = choose_blocks(d, p, &blocks);
     if (e)
         return e;
-    e = create_blob_begin(d, &p->create, &blob);
+    e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
     if (e)
         return e;
     blob.content = content_from_blocks(d->changes, blob.etag.v, blocks.named, blocks.named_count);
@@ -187,6 +189,8 @@ enum error get_block_list_decide(struct decision *d, const struct get_block_list
     struct content_block *blocks;
     enum store_result result;
 
+    if (blob->type != BLOB_BLOCK)
+        return E_InvalidBlobType;
     if (p->committed) {
         result = read_committed(d, &blocks, &r->committed.count);
         if (result)

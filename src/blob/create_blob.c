@@ -1,14 +1,15 @@
 /* See create_blob.h. rest: Put-Blob, Put-Block-List; semantics 5 */
 #include "blob/create_blob.h"
 
+#include "blob/contents.h"
 #include "blob/tag_index.h"
 
-enum error create_blob_begin(struct decision *d, const struct create_blob *given,
-                             struct blob *ret_blob)
+enum error create_blob_begin(struct decision *d, enum blob_type type,
+                             const struct create_blob *given, struct blob *ret_blob)
 {
     const struct blob *was = d->subject.exists ? &blob_state(d)->blob : NULL;
     struct blob blob = {
-        .type = BLOB_BLOCK,
+        .type = type,
         .nothing_staged = true, /* when it is committed */
         .created = d->now,
         .etag = etag_after(d->subject.etag, d->now),
@@ -25,12 +26,12 @@ enum error create_blob_begin(struct decision *d, const struct create_blob *given
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);
         /* Overwriting keeps the time of creation, as recorded. decision: 12 */
-        if (was->type == BLOB_BLOCK)
+        if (was->type == type)
             blob.created = was->created;
     }
     if (given->tier != TIER_NONE) {
         blob.tier_changed = d->now;
-    } else if (was) {
+    } else if (was && was->type == type) {
         blob.tier = was->tier;
         blob.tier_changed = was->tier_changed;
     }
@@ -51,8 +52,7 @@ static enum store_result give_up_old(struct decision *d, struct content *content
     if (!state->found)
         return STORE_OK;
     if (d->subject.exists) {
-        result = content_replace(d->before, d->changes, d->arena, &state->blob.content, content,
-                                 kept->named, kept->named_count, &d->leaves_more);
+        result = contents_replace(d, &state->blob.content, content, kept->named, kept->named_count);
         if (result)
             return result;
     }

@@ -1,16 +1,16 @@
-/* Inside blob/ only: what Put Blob and Put Block List share: both write the whole state of a block
- * blob, in one atomic step that replaces what was there. */
+/* Inside blob/ only: what Put Blob of every type and Put Block List share: they write the whole state
+ * of a blob, in one atomic step that replaces what was there. */
 #ifndef LAGRA_BLOB_CREATE_BLOB_H
 #define LAGRA_BLOB_CREATE_BLOB_H
 
 #include "blob/blob_operations.h"
 #include "blob/uncommitted.h"
 
-/* The blob to be: what the request says and what it keeps of the blob that was (lease, creation
- * time, tier). Its content is empty so far.
+/* The blob to be: what the request says and what it keeps of the blob that was: the lease, and of one
+ * of the same type the creation time and the tier. Its content is empty so far.
  * returns OK, E_BlobArchived */
-enum error create_blob_begin(struct decision *d, const struct create_blob *given,
-                             struct blob *ret_blob);
+enum error create_blob_begin(struct decision *d, enum blob_type type,
+                             const struct create_blob *given, struct blob *ret_blob);
 /* Releases the content and the uncommitted blocks that were, and writes the blob.
  * blocks: what the new content is made of; NULL: of bytes that are no blocks. */
 enum error create_blob_commit(struct decision *d, struct blob *blob,

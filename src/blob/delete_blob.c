@@ -1,57 +1,13 @@
 /* Delete Blob: the base blob, its snapshots, or one snapshot. */
 #include "blob/blob_operations.h"
+#include "blob/contents.h"
 #include "blob/tag_index.h"
 #include "blob/uncommitted.h"
 
-/* What goes with the blobs that are deleted: each content once, however many of them hold it. */
-struct contents {
-    struct ended {
-        struct content content;
-        uint32_t holders;
-    } * items;
-    size_t count;
-    size_t capacity;
-};
-
-static void end_content(struct decision *d, struct contents *contents,
-                        const struct content *content)
-{
-    for (size_t i = 0; i < contents->count; i++) {
-        if (contents->items[i].content.id == content->id) {
-            contents->items[i].holders++;
-            return;
-        }
-    }
-    if (contents->count == contents->capacity) {
-        size_t capacity = contents->capacity > 0 ? 2 * contents->capacity : 4;
-        struct ended *grown = arena_array(d->arena, capacity, sizeof *grown);
-
-        if (contents->count > 0)
-            memcpy(grown, contents->items, contents->count * sizeof *grown);
-        contents->items = grown;
-        contents->capacity = capacity;
-    }
-    contents->items[contents->count++] = (struct ended){ .content = *content, .holders = 1 };
-}
-
-static enum store_result give_up_contents(struct decision *d, const struct contents *contents)
-{
-    for (size_t i = 0; i < contents->count; i++) {
-        enum store_result result =
-            content_give_up(d->before, d->changes, d->arena, &contents->items[i].content,
-                            contents->items[i].holders, &d->leaves_more);
-
-        if (result)
-            return result;
-    }
-    return STORE_OK;
-}
-
 /* Deletes the records of all snapshots. STORE_OK also when there are none. */
-static enum store_result delete_snapshots(struct decision *d, struct contents *contents)
+static enum store_result delete_snapshots(struct decision *d, struct ended_contents *ended)
 {
-    struct scan *scan =
-        scan_open(d->before, RECORD_LISTED, blob_snapshot_prefix, blob_snapshot_prefix);
+    struct scan *scan = blob_scan_snapshots(d->before, 0);
     struct record record;
     struct blob blob;
     enum store_result result;
@@ -61,21 +17,21 @@ static enum store_result delete_snapshots(struct decision *d, struct contents *c
             result = STORE_CORRUPT;
             break;
         }
-        end_content(d, contents, &blob.content);
+        contents_end(d, ended, &blob);
         blob_delete_record(d->changes, d->arena, blob.snapshot);
     }
     scan_close(scan);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-static enum store_result delete_base(struct decision *d, struct contents *contents)
+static enum store_result delete_base(struct decision *d, struct ended_contents *ended)
 {
     const struct blob *blob = &blob_state(d)->blob;
     struct uncommitted total;
     enum store_result result;
 
     if (!blob->uncommitted)
-        end_content(d, contents, &blob->content);
+        contents_end(d, ended, blob);
     blob_delete_record(d->changes, d->arena, 0);
     tag_index_update(d->changes, d->arena, blob->tags, bytes_of(NULL, 0));
     if (blob->nothing_staged)
@@ -88,8 +44,7 @@ static enum store_result delete_base(struct decision *d, struct contents *conten
 
 static enum error refuse_if_snapshots(struct decision *d)
 {
-    struct scan *scan =
-        scan_open(d->before, RECORD_LISTED, blob_snapshot_prefix, blob_snapshot_prefix);
+    struct scan *scan = blob_scan_snapshots(d->before, 0);
     struct record record;
     enum store_result result = scan_next(scan, d->arena, &record);
 
@@ -99,20 +54,42 @@ static enum error refuse_if_snapshots(struct decision *d)
     return result ? decision_fail_store(d, result) : E_SnapshotsPresent;
 }
 
-static enum store_result delete_chosen(struct decision *d, enum delete_snapshots snapshots,
-                                       struct contents *contents)
+/* Deletes the snapshot that was asked for. The base is read, since it may have to know. */
+static enum store_result delete_one_snapshot(struct decision *d)
 {
+    const struct blob *snapshot = &blob_state(d)->blob;
+    struct ended_contents ended = { .count = 0 };
+    struct blob base;
+    uint32_t kept;
+    enum store_result result = blob_read(d->before, d->arena, 0, &base);
+
+    if (result)
+        return result;
+    kept = base.content.kept;
+    contents_end(d, &ended, snapshot);
+    blob_delete_record(d->changes, d->arena, snapshot->snapshot);
+    result = contents_give_up(d, &ended, &base.content);
+    if (!result && base.content.id != snapshot->content.id)
+        result = contents_cut_tail(d, &snapshot->content, snapshot->snapshot);
+    if (!result && base.content.kept != kept)
+        blob_write(d->changes, d->arena, &base);
+    return result;
+}
+
+static enum store_result delete_several(struct decision *d, enum delete_snapshots snapshots)
+{
+    struct ended_contents ended = { .count = 0 };
+    struct blob base = blob_state(d)->blob;
     enum store_result result = STORE_OK;
 
-    if (blob_asked(d)->snapshot != 0) {
-        end_content(d, contents, &blob_state(d)->blob.content);
-        blob_delete_record(d->changes, d->arena, blob_asked(d)->snapshot);
-        return STORE_OK;
-    }
     if (snapshots != SNAPSHOTS_REFUSED)
-        result = delete_snapshots(d, contents);
+        result = delete_snapshots(d, &ended);
     if (!result && snapshots != SNAPSHOTS_ONLY)
-        result = delete_base(d, contents);
+        result = delete_base(d, &ended);
+    if (!result)
+        result = contents_give_up(d, &ended, snapshots == SNAPSHOTS_ONLY ? &base.content : NULL);
+    if (!result && base.content.kept != blob_state(d)->blob.content.kept)
+        blob_write(d->changes, d->arena, &base);
     return result;
 }
 
@@ -120,18 +97,17 @@ static enum store_result delete_chosen(struct decision *d, enum delete_snapshots
 enum error delete_blob_decide(struct decision *d, const struct delete_blob_parameters *p,
                               struct delete_blob_result *r)
 {
-    struct contents contents = { .count = 0 };
     enum store_result result;
     enum error e;
 
     (void)r;
-    if (blob_asked(d)->snapshot == 0 && p->snapshots == SNAPSHOTS_REFUSED) {
-        e = refuse_if_snapshots(d);
+    if (blob_asked(d)->snapshot != 0) {
+        result = delete_one_snapshot(d);
+    } else {
+        e = p->snapshots == SNAPSHOTS_REFUSED ? refuse_if_snapshots(d) : OK;
         if (e)
             return e;
+        result = delete_several(d, p->snapshots);
     }
-    result = delete_chosen(d, p->snapshots, &contents);
-    if (!result)
-        result = give_up_contents(d, &contents);
     return result ? blob_fail_content(d, result) : OK;
 }

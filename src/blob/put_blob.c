@@ -8,7 +8,7 @@ enum error put_blob_decide(struct decision *d, const struct put_blob_parameters 
 {
     const struct body *body = &d->input->body;
     struct blob blob;
-    enum error e = create_blob_begin(d, &p->create, &blob);
+    enum error e = create_blob_begin(d, BLOB_BLOCK, &p->create, &blob);
 
     if (e)
         return e;

@@ -202,7 +202,8 @@ struct content_ranges {
     uint64_t next; /* where to go on; UINT64_MAX: the list is at its end */
 };
 /* Ranges with bytes in [start, end), joined where they touch: at most `max`. Also ends, with *next
- * set, when it has looked at some thousand records. */
+ * set, after 10,000 ranges, and when it has looked at some thousand records. Takes room in the arena
+ * for the ranges alone. */
 enum store_result content_ranges(struct snapshot *before, struct arena *arena,
                                  const struct content *content, uint64_t start, uint64_t end,
                                  size_t max, struct content_ranges *ret_ranges);

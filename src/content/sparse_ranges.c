@@ -9,15 +9,26 @@
 /* So many changed units are read at once, of each epoch the same part of them. */
 #define UNITS_BATCH (64u << 10)
 #define EPOCH_BATCH 256u
+/* Most ranges of a list. */
+#define RANGES_MAX  10000u
 
 /* ---- the list ---- */
 
 struct list {
-    struct arena *arena;
     struct content_ranges out;
-    size_t capacity, max;
+    size_t max; /* there is room for so many */
     uint64_t start, end;
 };
+
+/* The room is made at once: what is read of unit after unit is rewound behind it. */
+static struct list list_new(struct arena *arena, size_t max, uint64_t start, uint64_t end)
+{
+    struct list list = { .max = max < RANGES_MAX ? max : RANGES_MAX, .start = start, .end = end };
+
+    list.out.ranges = arena_array(arena, list.max, sizeof list.out.ranges[0]);
+    list.out.next = UINT64_MAX;
+    return list;
+}
 
 /* returns false when the list is full: out.next is set */
 static bool list_add(struct list *list, struct content_range range)
@@ -37,15 +48,6 @@ static bool list_add(struct list *list, struct content_range range)
         list->out.next = range.start;
         return false;
     }
-    if (list->out.count == list->capacity) {
-        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 16;
-        struct content_range *grown = arena_array(list->arena, capacity, sizeof grown[0]);
-
-        if (list->out.count > 0)
-            memcpy(grown, list->out.ranges, list->out.count * sizeof grown[0]);
-        list->out.ranges = grown;
-        list->capacity = capacity;
-    }
     list->out.ranges[list->out.count++] = range;
     return true;
 }
@@ -56,15 +58,16 @@ enum store_result content_ranges(struct snapshot *before, struct arena *arena,
                                  const struct content *content, uint64_t start, uint64_t end,
                                  size_t max, struct content_ranges *ret_ranges)
 {
-    struct list list = { .arena = arena, .max = max, .start = start, .end = end };
+    struct list list = list_new(arena, max, start, end);
     uint64_t unit = start / UNIT_BYTES;
+    struct arena_mark without_unit;
     struct sparse_view view;
     enum store_result result;
 
-    list.out.next = UINT64_MAX;
     if (list.end > content->length)
         list.end = content->length;
     result = sparse_view_open(before, arena, content, &view);
+    without_unit = arena_mark(arena);
     for (unsigned looked = 0; !result; unit++) {
         struct parts parts;
 
@@ -82,6 +85,7 @@ enum store_result content_ranges(struct snapshot *before, struct arena *arena,
             if (!list_add(&list, (struct content_range){ part->start, part->end, false }))
                 result = STORE_NOT_FOUND;
         }
+        arena_rewind(arena, without_unit);
     }
     if (result && result != STORE_NOT_FOUND)
         return result;
@@ -275,17 +279,17 @@ static bool add_difference(struct list *list, uint64_t stamp, const struct parts
 static enum store_result add_unit(struct list *list, const struct sparse_view *older,
                                   const struct sparse_view *newer, uint64_t unit)
 {
+    struct arena_mark without_unit = arena_mark(newer->arena);
     struct parts was, is;
     enum store_result result = sparse_unit(older, unit, &was);
 
     if (!result)
         result = sparse_unit(newer, unit, &is);
-    if (result)
-        return result;
-    return add_difference(list, older->content->stamp, &was, &is, unit * UNIT_BYTES,
-                          (unit + 1) * UNIT_BYTES)
-               ? STORE_OK
-               : STORE_NOT_FOUND;
+    if (!result && !add_difference(list, older->content->stamp, &was, &is, unit * UNIT_BYTES,
+                                   (unit + 1) * UNIT_BYTES))
+        result = STORE_NOT_FOUND;
+    arena_rewind(newer->arena, without_unit);
+    return result;
 }
 
 /* returns STORE_NOT_FOUND when the list is full or at its end */
@@ -315,22 +319,24 @@ enum store_result content_difference(struct snapshot *before, struct arena *aren
                                      uint64_t start, uint64_t end, size_t max,
                                      struct content_ranges *ret_ranges)
 {
-    struct list list = { .arena = arena, .max = max, .start = start, .end = end };
+    struct list list = list_new(arena, max, start, end);
     struct units units = { .end = start / UNIT_BYTES };
     struct sparse_view was, is;
+    struct arena_mark without_units;
     struct epochs epochs;
     unsigned looked = 0;
     enum store_result result = sparse_view_open(before, arena, older, &was);
 
-    list.out.next = UINT64_MAX;
     if (!result)
         result = sparse_view_open(before, arena, content, &is);
     if (!result)
         result = find_epochs(&is, older->epoch, &epochs);
+    without_units = arena_mark(arena);
     while (!result && units.end != UINT64_MAX && units.end * UNIT_BYTES < end) {
         result = changed_units(&is, older->epoch, &epochs, units.end, &units);
         if (!result)
             result = add_units(&list, &was, &is, &units, &looked);
+        arena_rewind(arena, without_units);
     }
     if (result && result != STORE_NOT_FOUND)
         return result;

@@ -13,6 +13,10 @@ const acquire = action('acquire', { 'x-ms-lease-duration': '-1', 'x-ms-proposed-
 const list = `<BlockList><Latest>${blockId(1)}</Latest></BlockList>`;
 const block = `comp=block&blockid=${encodeURIComponent(blockId(1))}`;
 const stage = ['PUT', 'blob', block, {}, 'x'];
+const asAppend = ['PUT', 'blob', '', { 'x-ms-blob-type': 'AppendBlob' }, ''];
+const asPages = ['PUT', 'blob', '',
+    { 'x-ms-blob-type': 'PageBlob', 'x-ms-blob-content-length': '1024' }, ''];
+const pages = { 'x-ms-range': 'bytes=0-511' };
 const properties =
     '<StorageServiceProperties><StaticWebsite><Enabled>false</Enabled></StaticWebsite>' +
     '</StorageServiceProperties>';
@@ -73,6 +77,17 @@ const TABLE = [
         OTHER],
     ['Put Block', 'PUT', 'blob', block, {}, 'x', 'none', [], FOREIGN],
     ['Put Block List', 'PUT', 'blob', 'comp=blocklist', {}, list, 'changed', [stage], OTHER],
+    ['Append Block', 'PUT', 'blob', 'comp=appendblock', {}, 'x', 'changed', [asAppend], OTHER],
+    ['Append Blob Seal', 'PUT', 'blob', 'comp=seal', {}, '', 'changed', [asAppend], OTHER],
+    ['Put Page', 'PUT', 'blob', 'comp=page', { 'x-ms-page-write': 'update', ...pages },
+        'p'.repeat(512), 'changed', [asPages], OTHER],
+    ['Put Page', 'PUT', 'blob', 'comp=page', { 'x-ms-page-write': 'clear', ...pages }, '',
+        'changed', [asPages], OTHER],
+    ['Get Page Ranges', 'GET', 'blob', 'comp=pagelist', {}, '', 'returned', [asPages], OTHER],
+    ['Put Blob', 'PUT', 'blob', '', { 'x-ms-blob-type': 'AppendBlob' }, '', 'changed', [], OTHER],
+    ['Put Blob', 'PUT', 'blob', '',
+        { 'x-ms-blob-type': 'PageBlob', 'x-ms-blob-content-length': '512' }, '', 'changed', [],
+        OTHER],
     ['Get Block List', 'GET', 'blob', 'comp=blocklist', {}, '', 'returned', [], FOREIGN],
     ['Delete Blob', 'DELETE', 'blob', '', {}, '', 'gone', [], ABSENT],
 ];
@@ -109,7 +124,7 @@ const etagNow = async (container, level) =>
 for (const [name, method, level, query, headers, body, effect, before, wrong] of TABLE) {
     const which = headers['x-ms-lease-action'] ?? Object.keys(headers)[0] ?? '';
 
-    test(`${name} ${method} ${which}: ${effect}`, async (t) => {
+    test(`${name} ${method} ${which} ${headers[which] ?? ''}: ${effect}`, async (t) => {
         const { container } = await newBlob(t);
         const own = container.containerName;
         t.after(() => raw('DELETE', `/${own}-new?restype=container`));

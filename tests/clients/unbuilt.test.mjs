@@ -40,10 +40,10 @@ test('the SDK sees NotImplemented; the answer names the operation', async (t) =>
     const append = container.getAppendBlobClient('append');
     const page = container.getPageBlobClient('page');
     for (const call of [
-        () => append.create(), () => append.appendBlock('x', 1), () => append.seal(),
-        () => page.create(512), () => page.uploadPages(Buffer.alloc(512), 0, 512),
-        () => page.clearPages(0, 512),
-        () => page.getPageRanges(), () => blob.syncCopyFromURL(blob.url),
+        () => append.appendBlockFromURL(blob.url, 0, 1),
+        () => page.uploadPagesFromURL(blob.url, 0, 0, 512),
+        () => page.startCopyIncremental(blob.url, '2020-01-01T00:00:00.0000000Z'),
+        () => blob.syncCopyFromURL(blob.url),
         () => blob.beginCopyFromURL(blob.url),
         () => blob.abortCopyFromURL('id'), () => blob.setAccessTier('Cool'),
         () => blob.undelete(), () => blob.setLegalHold(true),

@@ -115,11 +115,11 @@ export function blobsBefore(exchanges) {
         const total = /\/(\d+)$/.exec(respHeaders['content-range'] ?? '')?.[1];
         const length = Number(total ?? respHeaders['content-length']);
         if (!['GET', 'HEAD'].includes(method) || ![200, 206].includes(status) ||
-            respHeaders['x-ms-blob-type'] !== 'BlockBlob' || !(length <= MADE_MAX))
+            !respHeaders['x-ms-blob-type'] || !(length <= MADE_MAX))
             continue;
         const sums = ['content-md5', 'x-ms-blob-content-md5'];
         blobs.push({
-            path: resource, length,
+            path: resource, length, type: respHeaders['x-ms-blob-type'],
             headers: Object.entries(respHeaders).filter(([name]) => name.startsWith('x-ms-meta-')),
             blocks: !sums.some((name) => name in respHeaders),
         });

@@ -101,15 +101,24 @@ class Replay {
             if (existed)
                 await this.prepare('PUT', `/${container}`, { restype });
         }
-        for (const { path: name, length, headers, blocks } of blobsBefore(exchanges)) {
+        for (const { path: name, length, type, headers, blocks } of blobsBefore(exchanges)) {
             const body = Buffer.alloc(length, 'x');
-            if (blocks) {
+            const withType = [['x-ms-blob-type', type], ...headers];
+            if (type === 'AppendBlob') {
+                await this.prepare('PUT', name, {}, withType);
+                await this.prepare('PUT', name, { comp: 'appendblock' }, [], body);
+            } else if (type === 'PageBlob') {
+                const range = ['x-ms-range', `bytes=0-${length - 1}`];
+                await this.prepare('PUT', name, {},
+                    [...withType, ['x-ms-blob-content-length', String(length)]]);
+                await this.prepare('PUT', name, { comp: 'page' },
+                    [['x-ms-page-write', 'update'], range], body);
+            } else if (blocks) {
                 const list = '<BlockList><Latest>MQ==</Latest></BlockList>';
                 await this.prepare('PUT', name, { comp: 'block', blockid: 'MQ==' }, [], body);
                 await this.prepare('PUT', name, { comp: 'blocklist' }, headers, Buffer.from(list));
             } else {
-                await this.prepare('PUT', name, {}, [['x-ms-blob-type', 'BlockBlob'], ...headers],
-                    body);
+                await this.prepare('PUT', name, {}, withType, body);
             }
         }
     }

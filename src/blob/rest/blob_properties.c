@@ -118,11 +118,13 @@ void get_blob_properties_answer(struct answer *a, const struct get_blob_properti
 
 /* ---- Set Blob Properties ---- */
 
-/* Was a header sent that only page blobs have? rest: Set-Blob-Properties */
-static bool is_of_page_blob(const struct call *call)
+/* Was one of the properties sent that are set together? */
+static bool has_http_properties(const struct call *call)
 {
-    static const char *const names[] = { "x-ms-blob-content-length", "x-ms-sequence-number-action",
-                                         "x-ms-blob-sequence-number" };
+    static const char *const names[] = {
+        "x-ms-blob-cache-control",    "x-ms-blob-content-type",     "x-ms-blob-content-md5",
+        "x-ms-blob-content-encoding", "x-ms-blob-content-language", "x-ms-blob-content-disposition",
+    };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (call_header(call, names[i]).ptr)
@@ -131,13 +133,60 @@ static bool is_of_page_blob(const struct call *call)
     return false;
 }
 
+static enum error read_action(struct call *call, enum sequence_action *ret_action)
+{
+    static const char name[] = "x-ms-sequence-number-action";
+    static const char *const words[] = {
+        [SEQUENCE_MAX] = "max", [SEQUENCE_UPDATE] = "update", [SEQUENCE_INCREMENT] = "increment"
+    };
+    struct bytes text = call_header(call, name);
+
+    *ret_action = SEQUENCE_KEPT;
+    if (!text.ptr)
+        return OK;
+    for (enum sequence_action action = SEQUENCE_MAX; action <= SEQUENCE_INCREMENT; action++) {
+        if (bytes_is_nocase(text, words[action])) {
+            *ret_action = action;
+            return OK;
+        }
+    }
+    return call_fail_header(call, E_InvalidHeaderValue, name, text);
+}
+
+/* The number goes with the actions that need one, and with no other. */
+static enum error read_sequence_number(struct call *call, struct set_blob_properties_parameters *p)
+{
+    static const char name[] = "x-ms-blob-sequence-number";
+    bool has, needs;
+    enum error e = read_action(call, &p->action);
+
+    if (!e)
+        e = blob_parse_number(call, name, SEQUENCE_NUMBER_MAX, &has, &p->sequence_number);
+    if (e)
+        return e;
+    needs = p->action == SEQUENCE_MAX || p->action == SEQUENCE_UPDATE;
+    if (needs && !has)
+        return call_fail_header(call, E_MissingRequiredHeader, name, bytes_of(NULL, 0));
+    if (has && p->action == SEQUENCE_KEPT)
+        return call_fail_header(call, E_MissingRequiredHeader, "x-ms-sequence-number-action",
+                                bytes_of(NULL, 0));
+    if (has && !needs)
+        return call_fail_header(call, E_InvalidHeaderValue, name, call_header(call, name));
+    return OK;
+}
+
+/* rest: Set-Blob-Properties */
 enum error set_blob_properties_check(struct call *call, struct set_blob_properties_parameters *p)
 {
     enum error e = blob_refuse_unbuilt(call, REQUEST_CHANGE);
 
+    if (!e)
+        e = blob_parse_page_length(call, &p->has_length, &p->length);
+    if (!e)
+        e = read_sequence_number(call, p);
     if (e)
         return e;
-    p->of_page_blob = is_of_page_blob(call);
+    p->keeps_http = (p->has_length || p->action != SEQUENCE_KEPT) && !has_http_properties(call);
     return blob_parse_http_properties(call, STANDARD_IGNORED, &p->http);
 }
 
@@ -147,4 +196,6 @@ void set_blob_properties_answer(struct answer *a, const struct set_blob_properti
     (void)p;
     answer_status(a, 200);
     answer_etag(a, r->etag, r->modified);
+    if (r->is_page_blob)
+        answer_u64(a, "x-ms-blob-sequence-number", r->sequence_number);
 }

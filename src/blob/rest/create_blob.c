@@ -34,6 +34,20 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
     return OK;
 }
 
+/* rest: Put-Blob "Content-Length"; tiers of page blobs are those of premium accounts, which are not
+ * built yet */
+enum error create_empty_blob_check(struct call *call, struct create_blob *ret_given)
+{
+    struct bytes length = call_header(call, "content-length");
+    struct bytes tier = call_header(call, "x-ms-access-tier");
+
+    if (call->request->content_length != 0)
+        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length", length);
+    if (tier.ptr)
+        return call_fail_header(call, E_UnsupportedHeader, "x-ms-access-tier", tier);
+    return create_blob_check(call, STANDARD_USED, SUMS_OF_NOTHING, ret_given);
+}
+
 void create_blob_answer(struct answer *a, const struct create_blob *given, struct etag etag,
                         instant modified)
 {

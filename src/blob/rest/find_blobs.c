@@ -127,7 +127,7 @@ static enum error check(struct call *call, struct find_blobs *asked)
     enum error e = read_where(call, asked);
 
     if (!e)
-        e = listing_read_max(call, &listing);
+        e = listing_read_max(call, LISTING_MAX, &listing.max_given, &listing.max);
     if (e)
         return e;
     asked->max = listing.max;

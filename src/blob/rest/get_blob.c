@@ -19,28 +19,6 @@ static enum error parse_flag(struct call *call, const char *name, bool *ret_flag
     return OK;
 }
 
-/* x-ms-range counts before Range. */
-static void read_range(const struct call *call, struct get_blob_parameters *p)
-{
-    struct bytes range = call_header(call, "x-ms-range");
-    uint64_t length;
-
-    if (!range.ptr)
-        range = call_header(call, "range");
-    p->has_range = true;
-    p->first = p->last = UINT64_MAX;
-    switch (range_parse(range, UINT64_MAX, &p->first, &length)) {
-    case RANGE_ALL:
-        p->has_range = false;
-        break;
-    case RANGE_PART:
-        p->last = p->first + length - 1;
-        break;
-    case RANGE_UNSATISFIABLE: /* it begins past the end of any blob */
-        break;
-    }
-}
-
 /* A sum is of a range: without a header for one it is refused, and so are both sums. */
 static enum error check_sums(struct call *call, struct get_blob_parameters *p)
 {
@@ -64,7 +42,7 @@ enum error get_blob_check(struct call *call, struct get_blob_parameters *p)
 
     if (e)
         return e;
-    read_range(call, p);
+    blob_read_range(call, &p->has_range, &p->first, &p->last);
     e = parse_flag(call, md5_header, &p->md5);
     if (e)
         return e;

@@ -10,16 +10,16 @@ struct bytes listing_query(const struct call *call, const char *name)
     return value.len > 0 ? value : (struct bytes){ NULL, 0 };
 }
 
-/* 1 and more; more than a page holds gives a full page. rest: List-Blobs, List-Containers2 */
-enum error listing_read_max(struct call *call, struct listing *listing)
+enum error listing_read_max(struct call *call, uint32_t page_max, bool *ret_given,
+                            uint32_t *ret_max)
 {
     const char *name = "maxresults";
     struct bytes value = call_query(call, name);
     struct bytes digits = value;
     uint64_t max;
 
-    listing->max = LISTING_MAX;
-    listing->max_given = value.ptr != NULL;
+    *ret_max = page_max;
+    *ret_given = value.ptr != NULL;
     if (!value.ptr)
         return OK;
     if (digits.len > 0 && digits.ptr[0] == '-')
@@ -28,8 +28,8 @@ enum error listing_read_max(struct call *call, struct listing *listing)
         return call_fail_query(call, E_InvalidQueryParameterValue, name, value, "Not a number.");
     if (max == 0 || digits.len < value.len)
         return call_fail_query(call, E_OutOfRangeQueryParameterValue, name, value, "Less than 1.");
-    if (max < LISTING_MAX)
-        listing->max = (uint32_t)max;
+    if (max < page_max)
+        *ret_max = (uint32_t)max;
     return OK;
 }
 
@@ -65,7 +65,7 @@ enum error listing_read(struct call *call, const char *const *include_names,
     if (listing.prefix.ptr && !bytes_is_utf8(listing.prefix))
         return call_fail_query(call, E_InvalidQueryParameterValue, "prefix",
                                (struct bytes){ NULL, 0 }, "Not UTF-8.");
-    e = listing_read_max(call, &listing);
+    e = listing_read_max(call, LISTING_MAX, &listing.max_given, &listing.max);
     if (e)
         return e;
     e = read_include(call, include_names, &listing);

@@ -9,13 +9,16 @@
 /* A page ends early, with a NextMarker, once its XML has grown to this. */
 #define LISTING_PAGE_BYTES (6u << 20)
 
-/* Reads maxresults alone. */
-enum error listing_read_max(struct call *call, struct listing *listing);
 /* Reads prefix, marker, maxresults and include; names: what include may hold, NULL ends.
  * returns  OK, E_OutOfRangeQueryParameterValue (maxresults 0 or negative),
  *          E_InvalidQueryParameterValue */
 enum error listing_read(struct call *call, const char *const *include_names,
                         struct listing *ret_listing);
+/* maxresults: 1 and more; more than a page holds, or none, gives a full page. rest: List-Blobs,
+ * List-Containers2, Get-Page-Ranges
+ * returns  OK, E_OutOfRangeQueryParameterValue (0 or negative), E_InvalidQueryParameterValue */
+enum error listing_read_max(struct call *call, uint32_t page_max, bool *ret_given,
+                            uint32_t *ret_max);
 /* A query parameter; ptr NULL also for an empty one. */
 struct bytes listing_query(const struct call *call, const char *name);
 

@@ -23,6 +23,7 @@
 #include "blob/container_deletion.h"
 #include "blob/container_operations.h"
 #include "blob/expire_blocks.h"
+#include "blob/page_blob_operations.h"
 #include "blob/rest/blob_batch.h"
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
@@ -103,6 +104,13 @@ OPERATION_WITH_PARSE(put_blob);
 OPERATION_WITH_PARSE(put_block);
 OPERATION_WITH_PARSE(put_block_list);
 OPERATION(get_block_list);
+OPERATION(create_append_blob);
+OPERATION_WITH_PARSE(append_block);
+OPERATION(seal_append_blob);
+OPERATION(create_page_blob);
+OPERATION(put_page);
+OPERATION(clear_page);
+OPERATION(get_page_ranges);
 OPERATION_WITH_GATHER(put_blob_from_url);
 OPERATION_WITH_GATHER(put_block_from_url);
 OPERATION(get_blob_tags);
@@ -265,9 +273,11 @@ static const struct operation operations[] = {
     ROW("Incremental Copy Blob", PUT, BLOB, "comp=incrementalcopy", NULL, WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2016-05-31",
         HTTP4T, CREATE, IGNORED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=AppendBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2015-02-21",
-        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
+        blob_subject_optional, &create_append_blob_functions),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=PageBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2009-09-19",
-        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
+        blob_subject_optional, &create_page_blob_functions),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=BlockBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, STAGED, PUT_BLOB_MAX, 201, 0,
         blob_subject_optional, &put_blob_functions),
@@ -290,19 +300,24 @@ static const struct operation operations[] = {
     ROW("Append Block From URL", PUT, BLOB, "comp=appendblock", "x-ms-copy-source", WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
     ROW("Append Block", PUT, BLOB, "comp=appendblock", NULL, WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2015-02-21",
-        HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, APPEND_MAX, 201, 0, NULL, NULL),
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, APPEND_MAX, 201, 0,
+        blob_subject, &append_block_functions),
     ROW("Append Blob Seal", PUT, BLOB, "comp=seal", NULL, WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2019-12-12",
-        HTTP4, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+        HTTP4, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
+        blob_subject, &seal_append_blob_functions),
 
     /* ---- page blobs ---- */
     ROW("Put Page From URL", PUT, BLOB, "comp=page", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-11-09",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
     ROW("Put Page", PUT, BLOB, "comp=page", "x-ms-page-write=clear", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
-        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
+        blob_subject, &clear_page_functions),
     ROW("Put Page", PUT, BLOB, "comp=page", "x-ms-page-write=update", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
-        HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_PAGE_MAX, 201, 0, NULL, NULL),
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_PAGE_MAX, 201, 0,
+        blob_subject, &put_page_functions),
     ROW("Get Page Ranges", GET, BLOB, "comp=pagelist", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
-        HTTP4T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+        HTTP4T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
+        blob_subject, &get_page_ranges_functions),
 };
 /* clang-format on */
 

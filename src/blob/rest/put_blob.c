@@ -18,6 +18,8 @@ enum error put_blob_check(struct call *call, struct put_blob_parameters *p)
     enum error e = blob_check_size(call, limits, call->request->content_length);
 
     if (!e)
+        e = blob_refuse_page_headers(call);
+    if (!e)
         e = create_blob_check(call, STANDARD_USED, SUMS_OF_BLOB, &p->create);
     if (e || !p->create.http.has_md5)
         return e;

@@ -8,26 +8,28 @@
 
 /* ---- what is not built yet ---- */
 
+/* What brings its bytes along, and all that writes bytes. */
+#define REQUEST_BODIES (REQUEST_CREATE | REQUEST_BLOCK | REQUEST_APPEND | REQUEST_PAGES)
+#define REQUEST_WRITES (REQUEST_BODIES | REQUEST_COPY)
+#define REQUEST_ANY                                                                                \
+    (REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_DELETE | REQUEST_LEASE)
+
 static const struct unbuilt {
     struct bytes name; /* of a literal, so it ends with a NUL */
     unsigned kinds;    /* REQUEST_ bits: what it would change the meaning of */
 } unbuilt_headers[] = {
     /* rest: Encryption-at-rest; Encryption-Scopes */
-    { BYTES("x-ms-encryption-key"),
-      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
-    { BYTES("x-ms-encryption-key-sha256"),
-      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
-    { BYTES("x-ms-encryption-algorithm"),
-      REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
-    { BYTES("x-ms-encryption-scope"),
-      REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE | REQUEST_COPY },
+    { BYTES("x-ms-encryption-key"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE },
+    { BYTES("x-ms-encryption-key-sha256"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE },
+    { BYTES("x-ms-encryption-algorithm"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE },
+    { BYTES("x-ms-encryption-scope"), REQUEST_WRITES | REQUEST_CHANGE },
     { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPY },
     /* Of copies, whose rows are others: here there is no source. */
-    { BYTES("x-ms-source-if-match"), REQUEST_CREATE | REQUEST_BLOCK },
-    { BYTES("x-ms-source-if-none-match"), REQUEST_CREATE | REQUEST_BLOCK },
-    { BYTES("x-ms-source-if-modified-since"), REQUEST_CREATE | REQUEST_BLOCK },
-    { BYTES("x-ms-source-if-unmodified-since"), REQUEST_CREATE | REQUEST_BLOCK },
-    { BYTES("x-ms-source-if-tags"), REQUEST_CREATE | REQUEST_BLOCK },
+    { BYTES("x-ms-source-if-match"), REQUEST_BODIES },
+    { BYTES("x-ms-source-if-none-match"), REQUEST_BODIES },
+    { BYTES("x-ms-source-if-modified-since"), REQUEST_BODIES },
+    { BYTES("x-ms-source-if-unmodified-since"), REQUEST_BODIES },
+    { BYTES("x-ms-source-if-tags"), REQUEST_BODIES },
     { BYTES("x-ms-immutability-policy-until-date"), REQUEST_CREATE | REQUEST_COPY },
     { BYTES("x-ms-immutability-policy-mode"), REQUEST_CREATE | REQUEST_COPY },
     { BYTES("x-ms-legal-hold"), REQUEST_CREATE | REQUEST_COPY },
@@ -39,17 +41,21 @@ static const struct unbuilt {
     { BYTES("x-ms-source-lease-id"), REQUEST_COPY }, /* refused since 2012-02-12 */
     { BYTES("x-ms-file-request-intent"), REQUEST_COPY },
     { BYTES("x-ms-seal-blob"), REQUEST_COPY },
-    { BYTES("x-ms-structured-body"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK },
-    { BYTES("x-ms-structured-content-length"), REQUEST_CREATE | REQUEST_BLOCK },
+    { BYTES("x-ms-structured-body"), REQUEST_READ | REQUEST_BODIES },
+    { BYTES("x-ms-structured-content-length"), REQUEST_BODIES },
+    /* Conditions of other operations: what is not looked at must not be taken for met. */
+    { BYTES("x-ms-blob-condition-appendpos"), REQUEST_ANY & ~(unsigned)REQUEST_APPEND },
+    { BYTES("x-ms-blob-condition-maxsize"), REQUEST_ANY & ~(unsigned)REQUEST_APPEND },
+    { BYTES("x-ms-if-sequence-number-le"), REQUEST_ANY & ~(unsigned)REQUEST_PAGES },
+    { BYTES("x-ms-if-sequence-number-lt"), REQUEST_ANY & ~(unsigned)REQUEST_PAGES },
+    { BYTES("x-ms-if-sequence-number-eq"), REQUEST_ANY & ~(unsigned)REQUEST_PAGES },
     { BYTES("x-ms-access-tier-if-modified-since"), REQUEST_DELETE },
     { BYTES("x-ms-access-tier-if-unmodified-since"), REQUEST_DELETE },
 };
 
 static const struct unbuilt unbuilt_parameters[] = {
-    { BYTES("versionid"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE |
-                              REQUEST_DELETE | REQUEST_LEASE | REQUEST_COPY },
-    { BYTES("deletetype"), REQUEST_READ | REQUEST_CREATE | REQUEST_BLOCK | REQUEST_CHANGE |
-                               REQUEST_DELETE | REQUEST_LEASE | REQUEST_COPY },
+    { BYTES("versionid"), REQUEST_ANY },
+    { BYTES("deletetype"), REQUEST_ANY },
 };
 
 /* The row of that name, if it is for requests of this kind. */
@@ -207,6 +213,41 @@ enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier)
     return call_fail_header(call, E_InvalidHeaderValue, "x-ms-access-tier", text);
 }
 
+/* ---- numbers and ranges ---- */
+
+enum error blob_parse_number(struct call *call, const char *name, uint64_t max, bool *ret_has,
+                             uint64_t *ret_number)
+{
+    struct bytes text = call_header(call, name);
+
+    *ret_has = text.ptr != NULL;
+    if (!text.ptr || bytes_parse_u64(text, max, ret_number))
+        return OK;
+    return call_fail_header(call, E_InvalidHeaderValue, name, text);
+}
+
+void blob_read_range(const struct call *call, bool *ret_has, uint64_t *ret_first,
+                     uint64_t *ret_last)
+{
+    struct bytes range = call_header(call, "x-ms-range");
+    uint64_t length;
+
+    if (!range.ptr)
+        range = call_header(call, "range");
+    *ret_has = true;
+    *ret_first = *ret_last = UINT64_MAX;
+    switch (range_parse(range, UINT64_MAX, ret_first, &length)) {
+    case RANGE_ALL:
+        *ret_has = false;
+        break;
+    case RANGE_PART:
+        *ret_last = *ret_first + length - 1;
+        break;
+    case RANGE_UNSATISFIABLE: /* it begins past the end of any blob */
+        break;
+    }
+}
+
 /* ---- length and sums of the body ---- */
 
 enum error blob_check_size(struct call *call, const struct size_limit *limits, uint64_t length)
@@ -228,6 +269,10 @@ enum error blob_parse_sums(struct call *call, enum body_sums_rule rule, struct b
 
     if (md5_sent && crc64_sent)
         return E_BothCrc64AndMd5HeaderPresent;
+    if (rule == SUMS_OF_NOTHING) {
+        *ret_sums = (struct body_sums){ .md5 = false };
+        return OK;
+    }
     ret_sums->md5 = rule == SUMS_OF_BLOB || md5_sent || !crc64_known;
     /* Beside an MD5 that was sent only since 2026-10-06. */
     ret_sums->crc64 =

@@ -15,7 +15,9 @@ enum blob_request_kind {
     REQUEST_CHANGE = 8, /* Set Blob Metadata, Set Blob Properties, Snapshot Blob */
     REQUEST_DELETE = 16,
     REQUEST_LEASE = 32,
-    REQUEST_COPY = 64, /* all that have a source */
+    REQUEST_COPY = 64,    /* all that have a source */
+    REQUEST_APPEND = 128, /* Append Block, Append Blob Seal */
+    REQUEST_PAGES = 256,  /* Put Page */
 };
 /* Also refuses ?snapshot= where the operation is none of a snapshot (all but reads and deletes):
  * E_InvalidQueryParameterValue. */
@@ -31,6 +33,19 @@ enum error blob_parse_http_properties(struct call *call, enum standard_headers s
 
 /* x-ms-access-tier; TIER_NONE when absent. E_InvalidHeaderValue */
 enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier);
+
+/* A header that is a whole number of at most `max`; *ret_has: was it sent. E_InvalidHeaderValue */
+enum error blob_parse_number(struct call *call, const char *name, uint64_t max, bool *ret_has,
+                             uint64_t *ret_number);
+/* x-ms-range or, without it, Range: "bytes=a-b" or "bytes=a-"; anything else counts as no range.
+ * ret_first, ret_last: positions, which may lie past the end of the blob */
+void blob_read_range(const struct call *call, bool *ret_has, uint64_t *ret_first,
+                     uint64_t *ret_last);
+
+/* x-ms-blob-content-length: whole pages, at most 8 TiB. E_InvalidHeaderValue */
+enum error blob_parse_page_length(struct call *call, bool *ret_has, uint64_t *ret_length);
+/* What Put Blob has of page blobs only. E_UnsupportedHeader */
+enum error blob_refuse_page_headers(struct call *call);
 
 /* Bytes of a block's id before base64, which must be 1..BLOCK_ID_MAX; 0 when the text is no base64.
  * rest: Put-Block "blockid" */
@@ -49,8 +64,9 @@ enum error blob_check_size(struct call *call, const struct size_limit *limits, u
  * What was sent is compared by service/body_intake.c, when the body is complete.
  * E_BothCrc64AndMd5HeaderPresent */
 enum body_sums_rule {
-    SUMS_OF_BLOB, /* Put Blob: always both */
-    SUMS_OF_PART, /* Put Block, Put Block List: MD5 if it was sent, else CRC-64 */
+    SUMS_OF_BLOB,    /* Put Blob: always both */
+    SUMS_OF_PART,    /* Put Block, Put Block List: MD5 if it was sent, else CRC-64 */
+    SUMS_OF_NOTHING, /* there is no body: none */
 };
 enum error blob_parse_sums(struct call *call, enum body_sums_rule rule, struct body_sums *ret_sums);
 /* Content-MD5 and x-ms-content-crc64 of a write. */

@@ -1,0 +1,88 @@
+/* Page blobs: Put Blob that creates one, and Put Page, which updates or clears pages. What else only
+ * page blobs have is in blob_properties.c (size, sequence number) and page_ranges.c. */
+#include "blob/create_blob.h"
+#include "blob/page_blob_operations.h"
+
+/* A page blob begins as a hole of its length. rest: Put-Blob */
+enum error create_page_blob_decide(struct decision *d, const struct create_page_blob_parameters *p,
+                                   struct create_page_blob_result *r)
+{
+    struct blob blob;
+    enum error e = create_blob_begin(d, BLOB_PAGE, &p->create, &blob);
+
+    if (e)
+        return e;
+    blob.content = content_sparse(blob.etag.v, p->length);
+    blob.sequence_number = p->sequence_number;
+    r->etag = blob.etag;
+    r->modified = blob.modified;
+    return create_blob_commit(d, &blob, NULL);
+}
+
+/* ---- Put Page ---- */
+
+/* All that were given have to hold. rest: Put-Page "x-ms-if-sequence-number-le" */
+static bool sequence_conditions_hold(const struct sequence_conditions *given, uint64_t number)
+{
+    return !(given->has_le && number > given->le) && !(given->has_lt && number >= given->lt) &&
+           !(given->has_eq && number != given->eq);
+}
+
+/* What both forms begin with.
+ * returns  InvalidBlobType, InvalidPageRange, SequenceNumberConditionNotMet */
+static enum error begin_change_of_pages(struct decision *d, const struct page_range *range,
+                                        const struct sequence_conditions *conditions,
+                                        struct blob *ret_blob)
+{
+    const struct blob *blob = &blob_state(d)->blob;
+
+    if (blob->type != BLOB_PAGE)
+        return E_InvalidBlobType;
+    if (range->start > blob->content.length || range->length > blob->content.length - range->start)
+        return E_InvalidPageRange;
+    if (!sequence_conditions_hold(conditions, blob->sequence_number))
+        return E_SequenceNumberConditionNotMet;
+    return blob_begin_change(d, ret_blob);
+}
+
+static enum error end_change_of_pages(struct decision *d, enum store_result result,
+                                      const struct blob *blob, struct pages_changed *ret_changed)
+{
+    if (result)
+        return blob_fail_content(d, result);
+    blob_write(d->changes, d->arena, blob);
+    ret_changed->etag = blob->etag;
+    ret_changed->modified = blob->modified;
+    ret_changed->sequence_number = blob->sequence_number;
+    return OK;
+}
+
+/* rest: Put-Page */
+enum error put_page_decide(struct decision *d, const struct put_page_parameters *p,
+                           struct put_page_result *r)
+{
+    struct blob blob;
+    enum store_result result;
+    enum error e = begin_change_of_pages(d, &p->range, &p->conditions, &blob);
+
+    if (e)
+        return e;
+    result = content_write(d->before, d->changes, d->arena, &blob.content, blob.etag.v,
+                           p->range.start, &d->input->body);
+    return end_change_of_pages(d, result, &blob, &r->changed);
+}
+
+/* rest: Put-Page "x-ms-page-write: clear" */
+enum error clear_page_decide(struct decision *d, const struct clear_page_parameters *p,
+                             struct clear_page_result *r)
+{
+    struct blob blob;
+    enum store_result result;
+    enum error e = begin_change_of_pages(d, &p->range, &p->conditions, &blob);
+
+    if (e)
+        return e;
+    result = content_clear(d->before, d->changes, d->arena, &blob.content, blob.etag.v,
+                           p->range.start, p->range.length, &d->leaves_more);
+    return end_change_of_pages(d, result, &blob, &r->changed);
+}

@@ -1,0 +1,90 @@
+/* The operations that only page blobs have: what each is asked and what comes of it. The functions:
+ * page_blob.c, page_ranges.c, and the files of these names in rest/. */
+#ifndef LAGRA_BLOB_PAGE_BLOB_OPERATIONS_H
+#define LAGRA_BLOB_PAGE_BLOB_OPERATIONS_H
+
+#include "blob/blob_operations.h"
+
+#define PAGE_SIZE     512u
+/* 8 TiB. rest: Understanding-Block-Blobs--Append-Blobs--and-Page-Blobs */
+#define PAGE_BLOB_MAX (UINT64_C(8) << 40)
+
+struct create_page_blob_parameters {
+    struct parameters base;
+    struct create_blob create;
+    uint64_t length; /* whole pages, at most PAGE_BLOB_MAX */
+    uint64_t sequence_number;
+};
+struct create_page_blob_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+};
+OPERATION_DECLARE(create_page_blob);
+
+/* ---- Put Page ---- */
+
+/* Whole pages. */
+struct page_range {
+    uint64_t start, length; /* length: 1 page or more */
+};
+struct sequence_conditions {
+    bool has_le, has_lt, has_eq;
+    uint64_t le, lt, eq;
+};
+/* What is answered to a change of pages. */
+struct pages_changed {
+    struct etag etag;
+    instant modified;
+    uint64_t sequence_number;
+};
+
+struct put_page_parameters {
+    struct parameters base;
+    struct page_range range; /* of the length of the body */
+    struct sequence_conditions conditions;
+    struct body_sums sums;
+};
+struct put_page_result {
+    struct result base;
+    struct pages_changed changed;
+};
+OPERATION_DECLARE(put_page);
+
+struct clear_page_parameters {
+    struct parameters base;
+    struct page_range range;
+    struct sequence_conditions conditions;
+};
+struct clear_page_result {
+    struct result base;
+    struct pages_changed changed;
+};
+OPERATION_DECLARE(clear_page);
+
+/* ---- Get Page Ranges ---- */
+
+/* Most ranges of a page of a list. rest: Get-Page-Ranges "maxresults" */
+#define PAGE_RANGES_MAX         10000u
+/* Most ranges of a list that is given as a whole. decision: 73 */
+#define PAGE_RANGES_UNPAGED_MAX 100000u
+
+struct get_page_ranges_parameters {
+    struct parameters base;
+    bool has_range;
+    uint64_t first, last;
+    instant previous; /* snapshot to compare with; 0: none */
+    bool is_paged;    /* the rest: */
+    uint32_t max;     /* 1..PAGE_RANGES_MAX */
+    uint64_t from;    /* where the page begins */
+};
+struct get_page_ranges_result {
+    struct result base;
+    struct content_ranges ranges;
+    struct etag etag;
+    instant modified;
+    uint64_t length; /* of the blob */
+};
+OPERATION_DECLARE(get_page_ranges);
+
+#endif

@@ -1,0 +1,152 @@
+/* Put Blob of a page blob and Put Page as requests and answers. */
+#include "blob/page_blob_operations.h"
+#include "blob/rest/create_blob.h"
+
+/* ---- Put Blob ---- */
+
+enum error blob_parse_page_length(struct call *call, bool *ret_has, uint64_t *ret_length)
+{
+    static const char name[] = "x-ms-blob-content-length";
+    enum error e = blob_parse_number(call, name, PAGE_BLOB_MAX, ret_has, ret_length);
+
+    if (!e && *ret_has && *ret_length % PAGE_SIZE != 0)
+        e = call_fail_header(call, E_InvalidHeaderValue, name, call_header(call, name));
+    return e;
+}
+
+enum error blob_refuse_page_headers(struct call *call)
+{
+    static const char *const names[] = { "x-ms-blob-content-length", "x-ms-blob-sequence-number" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct bytes value = call_header(call, names[i]);
+
+        if (value.ptr)
+            return call_fail_header(call, E_UnsupportedHeader, names[i], value);
+    }
+    return OK;
+}
+
+enum error create_page_blob_check(struct call *call, struct create_page_blob_parameters *p)
+{
+    bool has;
+    enum error e = create_empty_blob_check(call, &p->create);
+
+    if (!e)
+        e = blob_parse_page_length(call, &has, &p->length);
+    if (!e && !has)
+        e = call_fail_header(call, E_MissingRequiredHeader, "x-ms-blob-content-length",
+                             bytes_of(NULL, 0));
+    if (!e)
+        e = blob_parse_number(call, "x-ms-blob-sequence-number", SEQUENCE_NUMBER_MAX, &has,
+                              &p->sequence_number);
+    return e;
+}
+
+/* rest: Put-Blob */
+void create_page_blob_answer(struct answer *a, const struct create_page_blob_parameters *p,
+                             const struct create_page_blob_result *r)
+{
+    create_blob_answer(a, &p->create, r->etag, r->modified);
+}
+
+/* ---- Put Page ---- */
+
+/* Both ends of it are needed. rest: Put-Page "Range" */
+static enum error read_range(struct call *call, struct page_range *range)
+{
+    bool has;
+    uint64_t first, last;
+    struct bytes text = call_header(call, "x-ms-range");
+    const char *name = text.ptr ? "x-ms-range" : "Range";
+
+    if (!text.ptr)
+        text = call_header(call, "range");
+    if (!text.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, "x-ms-range", text);
+    blob_read_range(call, &has, &first, &last);
+    if (!has)
+        return call_fail_header(call, E_InvalidHeaderValue, name, text);
+    if (last >= PAGE_BLOB_MAX || first % PAGE_SIZE != 0 || (last + 1) % PAGE_SIZE != 0)
+        return E_InvalidPageRange;
+    range->start = first;
+    range->length = last + 1 - first;
+    return OK;
+}
+
+static enum error read_conditions(struct call *call, struct sequence_conditions *conditions)
+{
+    struct {
+        const char *name;
+        bool *has;
+        uint64_t *number;
+    } const all[] = {
+        { "x-ms-if-sequence-number-le", &conditions->has_le, &conditions->le },
+        { "x-ms-if-sequence-number-lt", &conditions->has_lt, &conditions->lt },
+        { "x-ms-if-sequence-number-eq", &conditions->has_eq, &conditions->eq },
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        enum error e =
+            blob_parse_number(call, all[i].name, SEQUENCE_NUMBER_MAX, all[i].has, all[i].number);
+
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+static enum error read_change(struct call *call, struct page_range *range,
+                              struct sequence_conditions *conditions)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_PAGES);
+
+    if (!e)
+        e = read_range(call, range);
+    return e ? e : read_conditions(call, conditions);
+}
+
+/* The body has the length of the range. decision: 72 */
+enum error put_page_check(struct call *call, struct put_page_parameters *p)
+{
+    enum error e = read_change(call, &p->range, &p->conditions);
+
+    if (e)
+        return e;
+    if (call->request->content_length != p->range.length)
+        return E_InvalidPageRange;
+    return blob_parse_sums(call, SUMS_OF_PART, &p->sums);
+}
+
+/* rest: Put-Page "Content-Length" */
+enum error clear_page_check(struct call *call, struct clear_page_parameters *p)
+{
+    if (call->request->content_length != 0)
+        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
+                                call_header(call, "content-length"));
+    return read_change(call, &p->range, &p->conditions);
+}
+
+static void answer_changed(struct answer *a, const struct pages_changed *changed)
+{
+    answer_status(a, 201);
+    answer_etag(a, changed->etag, changed->modified);
+    answer_u64(a, "x-ms-blob-sequence-number", changed->sequence_number);
+}
+
+/* rest: Put-Page */
+void put_page_answer(struct answer *a, const struct put_page_parameters *p,
+                     const struct put_page_result *r)
+{
+    answer_changed(a, &r->changed);
+    blob_answer_sums(a, &p->sums);
+    blob_answer_encrypted(a);
+}
+
+/* Says nothing of encryption, as recorded: nothing was written. */
+void clear_page_answer(struct answer *a, const struct clear_page_parameters *p,
+                       const struct clear_page_result *r)
+{
+    (void)p;
+    answer_changed(a, &r->changed);
+}
