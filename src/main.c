@@ -313,6 +313,7 @@ static int serve(const struct options *options)
         .product_style_url = options->product_style_url,
         .skip_version_check = options->skip_version_check,
         .loose = options->loose,
+        .rehydrate_seconds = options->rehydrate_seconds,
     };
 #ifdef LAGRA_GATES
     run.server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;

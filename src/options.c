@@ -42,6 +42,7 @@ static const struct option_row rows[] = {
     { "maxConnections",        0,  "N",    "at most so many connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
     { "maxConnectionsPerAddress", 0, "N",  "at most so many of them from one address",          MEMBER(connections_per_address_max), SET_COUNT },
     { "diskReserve",           0,  "MIB",  "refuse what grows while less of the disk is free (512, or a quarter of it)", MEMBER(disk_reserve_mib), SET_COUNT },
+    { "rehydrateSeconds",      0,  "N",    "an archived blob can be read again after N seconds, after N/10 with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
@@ -220,6 +221,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
         .blob = { "127.0.0.1", 10000 },
         .queue = { "127.0.0.1", 10001 },
         .table = { "127.0.0.1", 10002 },
+        .rehydrate_seconds = 60,
         .product_style_url = true,
     };
     if (argc > 1 && (strcmp(argv[1], "operations") == 0 || strcmp(argv[1], "errors") == 0))

@@ -68,7 +68,29 @@ bool container_decode(struct bytes value, struct container *ret_container);
 enum blob_type { BLOB_BLOCK, BLOB_PAGE, BLOB_APPEND };
 /* "BlockBlob", "PageBlob", "AppendBlob" */
 const char *blob_type_text(enum blob_type type);
-enum access_tier { TIER_NONE, TIER_HOT, TIER_COOL, TIER_COLD, TIER_ARCHIVE };
+enum access_tier {
+    TIER_NONE,
+    TIER_HOT,
+    TIER_COOL,
+    TIER_COLD,
+    TIER_ARCHIVE,
+    TIER_P4, /* of page blobs, in order of size, from here */
+    TIER_P6,
+    TIER_P10,
+    TIER_P15,
+    TIER_P20,
+    TIER_P30,
+    TIER_P40,
+    TIER_P50,
+    TIER_P60,
+    TIER_P70,
+    TIER_P80,
+};
+#define TIER_LAST TIER_P80
+static inline bool tier_is_premium(enum access_tier tier)
+{
+    return tier >= TIER_P4;
+}
 
 /* rest: Put-Blob "x-ms-blob-sequence-number" */
 #define SEQUENCE_NUMBER_MAX INT64_MAX
@@ -97,9 +119,12 @@ struct blob {
     struct bytes metadata;
     enum access_tier tier; /* TIER_NONE: inferred (Hot) */
     instant tier_changed;
-    uint64_t sequence_number;  /* of a page blob, 0..SEQUENCE_NUMBER_MAX */
-    uint32_t committed_blocks; /* of an append blob */
-    bool is_sealed;            /* an append blob that takes no blocks any more */
+    enum access_tier rehydrates_to; /* of an archived blob; TIER_NONE: it does not */
+    bool is_rehydrated_fast;        /* with high priority */
+    instant rehydrated_at;          /* when it will be back */
+    uint64_t sequence_number;       /* of a page blob, 0..SEQUENCE_NUMBER_MAX */
+    uint32_t committed_blocks;      /* of an append blob */
+    bool is_sealed;                 /* an append blob that takes no blocks any more */
     struct bytes tags; /* index tags, encoded (concurrency/tags.h); ptr NULL: none. Who changes a
                         * base's calls tag_index_update() */
 };
@@ -126,10 +151,17 @@ instant blocks_expire_at(instant last_put);
 enum error blob_fail_content(struct decision *d, enum store_result result);
 /* The blob of a call as a change of its properties or metadata begins: with a new ETag and
  * modification time, a lease that expired or was broken forgotten.
- * returns OK, E_BlobArchived */
+ * returns OK, as blob_refuse_archived() */
 enum error blob_begin_change(struct decision *d, struct blob *ret_blob);
+/* Sets the tier that it has from now on; one that it was on the way to is given up. */
+void blob_set_tier(struct blob *blob, enum access_tier tier, instant now);
+/* What is refused of an archived blob: all that reads or changes its content, properties or metadata.
+ * returns OK, E_BlobArchived, E_BlobBeingRehydrated */
+enum error blob_refuse_archived(const struct blob *blob);
 /* "Hot"... as wire text; NULL for TIER_NONE. */
 const char *access_tier_text(enum access_tier tier);
+/* "rehydrate-pending-to-hot".. of a blob that is on the way back. */
+const char *archive_status_text(const struct blob *blob);
 
 /* Bytes of a block's id before base64. rest: Put-Block "blockid" */
 #define BLOCK_ID_MAX 64

@@ -7,7 +7,7 @@
  *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged 2; bytes, if flagged 128) |
  *   metadata (bytes) | tier u8 | tier changed | extras, and then, each if its bit is set there:
  *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number |
- *   tags (bytes)
+ *   tags (bytes) | rehydration: tier u8, high priority u8, instant
  * Version 1 ends before the extras: it has none.
  * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
  * version number; the old readers stay. */
@@ -36,9 +36,10 @@ enum {
     EXTRA_APPENDED = 8,  /* the content was made by content_append() */
     EXTRA_BLOCKS = 16,   /* committed blocks follow */
     EXTRA_SEALED = 32,
-    EXTRA_SEQUENCE = 64, /* a sequence number follows */
-    EXTRA_TAGS = 128,    /* tags follow */
-    EXTRA_ALL = 255,
+    EXTRA_SEQUENCE = 64,    /* a sequence number follows */
+    EXTRA_TAGS = 128,       /* tags follow */
+    EXTRA_REHYDRATES = 256, /* the tier it comes back to, priority and instant follow */
+    EXTRA_ALL = 511,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -156,7 +157,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->committed_blocks > 0 ? EXTRA_BLOCKS : 0u) |
            (blob->is_sealed ? EXTRA_SEALED : 0u) |
            (blob->sequence_number > 0 ? EXTRA_SEQUENCE : 0u) |
-           (blob->tags.len > 0 ? EXTRA_TAGS : 0u);
+           (blob->tags.len > 0 ? EXTRA_TAGS : 0u) |
+           (blob->rehydrates_to != TIER_NONE ? EXTRA_REHYDRATES : 0u);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -177,6 +179,11 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_u64(out, blob->sequence_number);
     if (extras & EXTRA_TAGS)
         encode_bytes(out, blob->tags);
+    if (extras & EXTRA_REHYDRATES) {
+        encode_u8(out, (uint8_t)blob->rehydrates_to);
+        encode_u8(out, blob->is_rehydrated_fast);
+        encode_u64(out, blob->rehydrated_at);
+    }
 }
 
 /* A number of 32 bits. */
@@ -187,6 +194,19 @@ static uint32_t decode_u32(struct decoder *in)
     if (value > UINT32_MAX)
         in->bad = true;
     return (uint32_t)value;
+}
+
+static void decode_rehydration(struct decoder *in, struct blob *blob)
+{
+    uint8_t tier = decode_u8(in), fast = decode_u8(in);
+
+    blob->rehydrated_at = decode_u64(in);
+    if (tier < TIER_HOT || tier >= TIER_ARCHIVE || fast > 1) {
+        in->bad = true;
+        return;
+    }
+    blob->rehydrates_to = (enum access_tier)tier;
+    blob->is_rehydrated_fast = fast != 0;
 }
 
 static void decode_extras(struct decoder *in, struct blob *blob)
@@ -215,6 +235,8 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         blob->sequence_number = decode_u64(in);
     if (extras & EXTRA_TAGS)
         blob->tags = decode_bytes(in);
+    if (extras & EXTRA_REHYDRATES)
+        decode_rehydration(in, blob);
     if (blob->sequence_number > SEQUENCE_NUMBER_MAX)
         in->bad = true;
 }
@@ -277,7 +299,7 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     blob.tier_changed = decode_u64(&in);
     if (version > RECORD_VERSION_1)
         decode_extras(&in, &blob);
-    if (!decoder_ok(&in) || tier > TIER_ARCHIVE)
+    if (!decoder_ok(&in) || tier > TIER_LAST)
         return false;
     blob.tier = (enum access_tier)tier;
     *ret_blob = blob;
@@ -310,9 +332,10 @@ enum error blob_fail_content(struct decision *d, enum store_result result)
 enum error blob_begin_change(struct decision *d, struct blob *ret_blob)
 {
     struct blob blob = blob_state(d)->blob;
+    enum error e = blob_refuse_archived(&blob);
 
-    if (blob.tier == TIER_ARCHIVE)
-        return E_BlobArchived;
+    if (e)
+        return e;
     blob.etag = etag_after(blob.etag, d->now);
     blob.modified = d->now;
     lease_forget_if_ended(&blob.lease, d->now);
@@ -333,19 +356,42 @@ const char *blob_type_text(enum blob_type type)
     return "BlockBlob";
 }
 
+void blob_set_tier(struct blob *blob, enum access_tier tier, instant now)
+{
+    if (blob->tier != tier)
+        blob->tier_changed = now;
+    blob->tier = tier;
+    blob->rehydrates_to = TIER_NONE;
+    blob->is_rehydrated_fast = false;
+    blob->rehydrated_at = 0;
+}
+
+enum error blob_refuse_archived(const struct blob *blob)
+{
+    if (blob->tier != TIER_ARCHIVE)
+        return OK;
+    return blob->rehydrates_to != TIER_NONE ? E_BlobBeingRehydrated : E_BlobArchived;
+}
+
 const char *access_tier_text(enum access_tier tier)
 {
-    switch (tier) {
-    case TIER_HOT:
-        return "Hot";
-    case TIER_COOL:
-        return "Cool";
-    case TIER_COLD:
-        return "Cold";
-    case TIER_ARCHIVE:
-        return "Archive";
-    case TIER_NONE:
-        break;
-    }
-    return NULL;
+    static const char *const texts[] = {
+        [TIER_HOT] = "Hot", [TIER_COOL] = "Cool", [TIER_COLD] = "Cold", [TIER_ARCHIVE] = "Archive",
+        [TIER_P4] = "P4",   [TIER_P6] = "P6",     [TIER_P10] = "P10",   [TIER_P15] = "P15",
+        [TIER_P20] = "P20", [TIER_P30] = "P30",   [TIER_P40] = "P40",   [TIER_P50] = "P50",
+        [TIER_P60] = "P60", [TIER_P70] = "P70",   [TIER_P80] = "P80",
+    };
+
+    return tier <= TIER_LAST ? texts[tier] : NULL;
+}
+
+const char *archive_status_text(const struct blob *blob)
+{
+    static const char *const texts[] = {
+        [TIER_HOT] = "rehydrate-pending-to-hot",
+        [TIER_COOL] = "rehydrate-pending-to-cool",
+        [TIER_COLD] = "rehydrate-pending-to-cold",
+    };
+
+    return texts[blob->rehydrates_to];
 }

@@ -68,8 +68,9 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
     (void)r;
     if (d->subject.exists && blob_state(d)->blob.type != BLOB_BLOCK)
         return E_InvalidBlobType;
-    if (d->subject.exists && blob_state(d)->blob.tier == TIER_ARCHIVE)
-        return E_BlobArchived;
+    e = d->subject.exists ? blob_refuse_archived(&blob_state(d)->blob) : OK;
+    if (e)
+        return e;
     result = read_staged(d, &total);
     if (result)
         return blob_fail_content(d, result);

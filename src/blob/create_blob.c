@@ -19,9 +19,10 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
         .tags = given->tags,
         .tier = given->tier,
     };
+    enum error e = was ? blob_refuse_archived(was) : OK;
 
-    if (was && was->tier == TIER_ARCHIVE)
-        return E_BlobArchived;
+    if (e)
+        return e;
     if (was) {
         blob.lease = was->lease;
         lease_forget_if_ended(&blob.lease, d->now);

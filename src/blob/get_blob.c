@@ -31,8 +31,9 @@ enum error get_blob_decide(struct decision *d, const struct get_blob_parameters 
     enum error e;
 
     r->blob = blob_state(d)->blob;
-    if (r->blob.tier == TIER_ARCHIVE)
-        return E_BlobArchived;
+    e = blob_refuse_archived(&r->blob);
+    if (e)
+        return e;
     r->length = r->blob.content.length;
     if (p->has_range) {
         e = cut_range(d, p, r);

@@ -26,10 +26,14 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
                                 struct snapshot_blob_result *r)
 {
     struct blob base = blob_state(d)->blob, snapshot;
-    enum error e;
+    enum error e = blob_refuse_archived(&base);
+    enum store_result result;
 
-    if (base.tier == TIER_ARCHIVE)
-        return E_BlobArchived;
+    if (e)
+        return e;
+    result = content_hold(d->before, d->changes, d->arena, &base.content);
+    if (result)
+        return blob_fail_content(d, result);
     snapshot = base;
     e = keep_content(d, &base.content, &snapshot.content);
     if (e)

@@ -32,12 +32,13 @@ struct call {
     size_t query_count;
     struct bytes version; /* x-ms-version, "2026-10-06"; dates compare as text */
     struct guid request_id;
-    struct input input;      /* what the decision is given */
-    struct problem *problem; /* what the error's answer says */
-    bool wants_md5;          /* set by check(): input.body.md5 is needed */
-    bool wants_crc64;        /* as above: input.body.crc64 */
-    bool ignores_md5;        /* set by check(): Content-MD5 is not compared. decision: 16 */
-    uint32_t inline_max;     /* bodies up to this stay in memory; check() may lower it */
+    struct input input;        /* what the decision is given */
+    struct problem *problem;   /* what the error's answer says */
+    bool wants_md5;            /* set by check(): input.body.md5 is needed */
+    bool wants_crc64;          /* as above: input.body.crc64 */
+    bool ignores_md5;          /* set by check(): Content-MD5 is not compared. decision: 16 */
+    uint32_t inline_max;       /* bodies up to this stay in memory; check() may lower it */
+    uint64_t rehydrates_ticks; /* how long an archived blob takes to come back */
     struct gate_request gate;
 };
 

@@ -12,7 +12,8 @@ struct server_options {
     bool product_style_url;  /* account.blob.localhost hosts (default true) */
     bool skip_version_check; /* accept anything as x-ms-version */
     bool loose;              /* ignore unknown headers and parameters that are refused otherwise */
-    bool always_wait;        /* test builds: decide as if nothing were in memory at first */
+    uint64_t rehydrate_seconds; /* how long an archived blob takes to come back */
+    bool always_wait;           /* test builds: decide as if nothing were in memory at first */
 };
 
 /* What an http_listen.tag points to. */

@@ -45,14 +45,14 @@ test('the SDK sees NotImplemented; the answer names the operation', async (t) =>
         () => page.startCopyIncremental(blob.url, '2020-01-01T00:00:00.0000000Z'),
         () => blob.syncCopyFromURL(blob.url),
         () => blob.beginCopyFromURL(blob.url),
-        () => blob.abortCopyFromURL('id'), () => blob.setAccessTier('Cool'),
+        () => blob.abortCopyFromURL('id'),
         () => blob.undelete(), () => blob.setLegalHold(true),
         () => blob.query('select * from BlobStorage'),
         () => service.getStatistics(),
     ])
         await refused(call(), 501, 'NotImplemented');
-    const { text } = await raw('PUT', `/${container.containerName}/blob?comp=tier`);
-    assert.match(text, /Set Blob Tier is not built yet/);
+    const { text } = await raw('PUT', `/${container.containerName}/blob?comp=undelete`);
+    assert.match(text, /Undelete Blob is not built yet/);
 });
 
 test('what an operation that is built cannot do is refused, and not forgotten', async (t) => {

@@ -79,7 +79,7 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
  * later. */
 void blob_answer_tier(struct answer *a, const struct blob *blob)
 {
-    if (blob->type != BLOB_BLOCK && call_since(a->call, "2020-02-10"))
+    if (blob->type != BLOB_BLOCK && blob->tier == TIER_NONE && call_since(a->call, "2020-02-10"))
         return;
     if (!call_since(a->call, blob->snapshot == 0 ? "2017-04-17" : "2019-12-12"))
         return;
@@ -90,6 +90,11 @@ void blob_answer_tier(struct answer *a, const struct blob *blob)
     }
     answer_string(a, "x-ms-access-tier", access_tier_text(blob->tier));
     answer_date(a, "x-ms-access-tier-change-time", blob->tier_changed);
+    if (blob->rehydrates_to == TIER_NONE)
+        return;
+    answer_string(a, "x-ms-archive-status", archive_status_text(blob));
+    if (call_since(a->call, "2019-12-12"))
+        answer_string(a, "x-ms-rehydrate-priority", blob->is_rehydrated_fast ? "High" : "Standard");
 }
 
 /* ---- Get Blob Properties ---- */

@@ -233,8 +233,7 @@ static enum error open_own(struct gathering *g, const struct copy_source *source
             (const struct get_blob_properties_result *)(const void *)inner_result(open->inner);
 
         open->blob = result->blob;
-        if (open->blob.tier == TIER_ARCHIVE)
-            e = E_BlobArchived;
+        e = blob_refuse_archived(&open->blob);
     }
     if (e)
         return fail_own(g, source, open->inner, e, by_key);

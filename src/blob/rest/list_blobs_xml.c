@@ -61,6 +61,8 @@ static void add_tier(struct text *out, const struct blob *blob)
         text_add(out, bytes_from_string("<AccessTierInferred>true</AccessTierInferred>"));
     else if (blob->tier_changed > 0)
         add_date(out, "<AccessTierChangeTime>", blob->tier_changed, "</AccessTierChangeTime>");
+    if (blob->rehydrates_to != TIER_NONE)
+        add_word(out, "<ArchiveStatus>", archive_status_text(blob), "</ArchiveStatus>");
 }
 
 static void add_lease(struct text *out, const struct lease *lease, instant now)
@@ -115,7 +117,7 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     if (blob->type == BLOB_PAGE)
         xml_element_u64(out, "x-ms-blob-sequence-number", blob->sequence_number);
     add_word(out, "<BlobType>", blob_type_text(blob->type), "</BlobType>");
-    if (tier && blob->type == BLOB_BLOCK)
+    if (tier && (blob->type == BLOB_BLOCK || blob->tier != TIER_NONE))
         add_tier(out, blob);
     if (snapshot == 0)
         add_lease(out, &blob->lease, view->now);
@@ -124,6 +126,9 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
         text_add(out, bytes_from_string("<Sealed>true</Sealed>"));
     if (view->tag_count && blob->tags.len > 0)
         xml_element_u64(out, "TagCount", tags_count(blob->tags));
+    if (view->tag_count && blob->rehydrates_to != TIER_NONE) /* of the same version */
+        add_word(out, "<RehydratePriority>", blob->is_rehydrated_fast ? "High" : "Standard",
+                 "</RehydratePriority>");
     text_add(out, bytes_from_string("</Properties>"));
     if (view->metadata)
         metadata_xml(out, blob->metadata);

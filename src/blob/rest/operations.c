@@ -24,10 +24,12 @@
 #include "blob/container_operations.h"
 #include "blob/expire_blocks.h"
 #include "blob/page_blob_operations.h"
+#include "blob/rehydrate.h"
 #include "blob/rest/blob_batch.h"
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
+#include "blob/tier_operations.h"
 #include "service/operation.h"
 
 #define MIB            (UINT64_C(1) << 20)
@@ -117,6 +119,7 @@ OPERATION(get_blob_tags);
 OPERATION_WITH_PARSE(set_blob_tags);
 OPERATION(find_blobs);
 OPERATION(find_blobs_in_container);
+OPERATION(set_blob_tier);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -249,7 +252,8 @@ static const struct operation operations[] = {
         HTTP4T, WRITE, WHEN_LEASED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
         blob_subject, &set_blob_tags_functions),
     ROW("Set Blob Tier", PUT, BLOB, "comp=tier", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-04-17",
-        T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 200, 202, NULL, LISTED(NULL)),
+        T, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 200, 202,
+        blob_subject, LISTED(&set_blob_tier_functions)),
     ROW("Set Blob Expiry", PUT, BLOB, "comp=expiry", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2020-02-10",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Set Blob Immutability Policy", PUT, BLOB, "comp=immutabilityPolicies", NULL, WRITES, MAY("o", "i", "i", "", BLOB_SUPER_USER, PRIVATE), "2020-06-12",
@@ -329,6 +333,7 @@ static const char *const levels[] = {
 
 static const struct later_kind later[] = {
     { LATER_EXPIRE_BLOCKS, expire_blocks },
+    { LATER_REHYDRATE, rehydrate_blob },
     { LATER_FORGET_DELETION, container_deletion_forget },
 };
 

@@ -110,7 +110,7 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
     if (e)
         return e;
     if (blob_resource(call->input.resource)->snapshot != 0 && kind != REQUEST_READ &&
-        kind != REQUEST_DELETE)
+        kind != REQUEST_DELETE && kind != REQUEST_TIER)
         return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot",
                                call_query(call, "snapshot"),
                                "This operation is only allowed on the root blob. Snapshot should "
@@ -196,21 +196,32 @@ enum error blob_parse_http_properties(struct call *call, enum standard_headers s
     return OK;
 }
 
-enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier)
+static enum error parse_tier(struct call *call, enum access_tier last, enum access_tier *ret_tier)
 {
     struct bytes text = call_header(call, "x-ms-access-tier");
 
-    if (!text.ptr) {
-        *ret_tier = TIER_NONE;
+    *ret_tier = TIER_NONE;
+    if (!text.ptr)
+        return OK;
+    for (enum access_tier tier = TIER_HOT; tier <= last; tier++) {
+        if (!bytes_is_nocase(text, access_tier_text(tier)))
+            continue;
+        if (tier == TIER_COLD && !call_since(call, "2021-12-02"))
+            break;
+        *ret_tier = tier;
         return OK;
     }
-    for (enum access_tier tier = TIER_HOT; tier <= TIER_ARCHIVE; tier++) {
-        if (bytes_is_nocase(text, access_tier_text(tier))) {
-            *ret_tier = tier;
-            return OK;
-        }
-    }
     return call_fail_header(call, E_InvalidHeaderValue, "x-ms-access-tier", text);
+}
+
+enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier)
+{
+    return parse_tier(call, TIER_ARCHIVE, ret_tier);
+}
+
+enum error blob_parse_any_tier(struct call *call, enum access_tier *ret_tier)
+{
+    return parse_tier(call, TIER_LAST, ret_tier);
 }
 
 /* ---- numbers and ranges ---- */

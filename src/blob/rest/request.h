@@ -18,6 +18,7 @@ enum blob_request_kind {
     REQUEST_COPY = 64,    /* all that have a source */
     REQUEST_APPEND = 128, /* Append Block, Append Blob Seal */
     REQUEST_PAGES = 256,  /* Put Page */
+    REQUEST_TIER = 512,   /* also of a snapshot */
 };
 /* Also refuses ?snapshot= where the operation is none of a snapshot (all but reads and deletes):
  * E_InvalidQueryParameterValue. */
@@ -31,8 +32,11 @@ enum standard_headers { STANDARD_IGNORED, STANDARD_USED };
 enum error blob_parse_http_properties(struct call *call, enum standard_headers standard,
                                       struct http_properties *ret_http);
 
-/* x-ms-access-tier; TIER_NONE when absent. E_InvalidHeaderValue */
+/* x-ms-access-tier of a write; TIER_NONE when absent. E_InvalidHeaderValue, also of one that only
+ * page blobs have. */
 enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier);
+/* As blob_parse_tier(), premium tiers too. */
+enum error blob_parse_any_tier(struct call *call, enum access_tier *ret_tier);
 
 /* A header that is a whole number of at most `max`; *ret_has: was it sent. E_InvalidHeaderValue */
 enum error blob_parse_number(struct call *call, const char *name, uint64_t max, bool *ret_has,

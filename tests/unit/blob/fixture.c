@@ -282,6 +282,7 @@ int fixture_setup(void **state)
         .accounts = f->accounts,
         .options = &f->options,
     };
+    f->options.rehydrate_seconds = 100;
     *state = f;
     return ask(f, "PUT /box?restype=container", NULL, NULL).status == 201 ? 0 : -1;
 }

@@ -87,6 +87,12 @@ static const char blob_version_2_other_md5[] =
     "9003"
     "00";
 
+/* Tags, and a blob that comes back from the archive. */
+static const char blob_version_2_tags[] =
+    "02000a64c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
+    "00096e6f2d6361636865ff0100000000000000000000000000000502610262029003"
+    "800305026102310101f403";
+
 static const struct blob page_blob = {
     .type = BLOB_PAGE,
     .created = 100,
@@ -179,6 +185,22 @@ static void blob_record_version_1(void **state)
     changes = changes_new(arena);
     blob_write(changes, arena, &other);
     assert_string_equal(written(store, arena, changes), blob_version_2_other_md5);
+
+    other = blob;
+    other.tags = (struct bytes)BYTES("\x02"
+                                     "a\x02"
+                                     "1");
+    other.rehydrates_to = TIER_HOT;
+    other.is_rehydrated_fast = true;
+    other.rehydrated_at = 500;
+    changes = changes_new(arena);
+    blob_write(changes, arena, &other);
+    assert_string_equal(written(store, arena, changes), blob_version_2_tags);
+    assert_true(blob_decode(from_hex(arena, blob_version_2_tags), &read));
+    assert_true(bytes_equal(read.tags, other.tags));
+    assert_int_equal(read.rehydrates_to, TIER_HOT);
+    assert_int_equal(read.rehydrated_at, 500);
+    assert_true(read.is_rehydrated_fast);
     arena_free(arena);
     store_close(store);
 }

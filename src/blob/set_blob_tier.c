@@ -1,0 +1,75 @@
+/* Set Blob Tier: of a block blob to hot, cool, cold or archive; of a page blob to a tier of a premium
+ * disk. ETag and Last-Modified stay. rest: Set-Blob-Tier; decision: 64 */
+#include "blob/rehydrate.h"
+#include "blob/tier_operations.h"
+
+#define GIB (UINT64_C(1) << 30)
+
+/* The longest page blob of each premium tier.
+ * learn.microsoft.com: azure/virtual-machines/disks-types, "Premium SSD size" */
+static uint64_t tier_size(enum access_tier tier)
+{
+    static const uint64_t gib[] = { 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32767 };
+
+    return gib[tier - TIER_P4] * GIB;
+}
+
+/* Page blobs: never lower than a tier that was set, and large enough. Of a block blob the header is
+ * wrong, as recorded. */
+static enum error set_premium(struct decision *d, struct blob *blob, enum access_tier tier)
+{
+    if (blob->type == BLOB_BLOCK) {
+        problem_set_header(d->problem, "x-ms-access-tier",
+                           bytes_from_string(access_tier_text(tier)));
+        return E_InvalidHeaderValue;
+    }
+    if (blob->type != BLOB_PAGE)
+        return E_AccessTierNotSupportedForBlobType;
+    if (blob->tier != TIER_NONE && tier < blob->tier)
+        return E_CannotChangeToLowerTier;
+    if (blob->content.length > tier_size(tier))
+        return E_BlobTierInadequateForContentLength;
+    blob_set_tier(blob, tier, d->now);
+    return OK;
+}
+
+/* An archived blob is on its way back, or begins it. The priority may become high on the way, nothing
+ * else may change.
+ * returns OK, E_BlobBeingRehydrated */
+static enum error rehydrate(struct decision *d, const struct set_blob_tier_parameters *p,
+                            struct blob *blob)
+{
+    if (blob->rehydrates_to != TIER_NONE &&
+        (p->tier != blob->rehydrates_to || (blob->is_rehydrated_fast && !p->is_high)))
+        return E_BlobBeingRehydrated;
+    if (blob->rehydrates_to != TIER_NONE && p->is_high == blob->is_rehydrated_fast)
+        return OK;
+    blob->rehydrates_to = p->tier;
+    blob->is_rehydrated_fast = p->is_high;
+    blob->rehydrated_at = d->now + p->rehydrates_ticks;
+    rehydrate_later(d->changes, blob);
+    return OK;
+}
+
+enum error set_blob_tier_decide(struct decision *d, const struct set_blob_tier_parameters *p,
+                                struct set_blob_tier_result *r)
+{
+    struct blob blob = blob_state(d)->blob;
+    enum error e = OK;
+
+    if (tier_is_premium(p->tier)) {
+        e = set_premium(d, &blob, p->tier);
+    } else if (blob.type != BLOB_BLOCK) {
+        return E_AccessTierNotSupportedForBlobType;
+    } else if (blob.tier == TIER_ARCHIVE &&
+               (p->tier != TIER_ARCHIVE || blob.rehydrates_to != TIER_NONE)) {
+        e = rehydrate(d, p, &blob);
+        r->is_pending = true;
+    } else {
+        blob_set_tier(&blob, p->tier, d->now);
+    }
+    if (e)
+        return e;
+    blob_write(d->changes, d->arena, &blob);
+    return OK;
+}

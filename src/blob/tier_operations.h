@@ -1,0 +1,19 @@
+/* Set Blob Tier: what it is asked and what comes of it. set_blob_tier.c, rest/set_blob_tier.c */
+#ifndef LAGRA_BLOB_TIER_OPERATIONS_H
+#define LAGRA_BLOB_TIER_OPERATIONS_H
+
+#include "blob/blob.h"
+
+struct set_blob_tier_parameters {
+    struct parameters base;
+    enum access_tier tier;
+    bool is_high;              /* x-ms-rehydrate-priority */
+    uint64_t rehydrates_ticks; /* how long an archived blob takes to come back */
+};
+struct set_blob_tier_result {
+    struct result base;
+    bool is_pending; /* the blob is archived until it is rehydrated */
+};
+OPERATION_DECLARE(set_blob_tier);
+
+#endif

@@ -1,0 +1,74 @@
+// Access tiers through the SDK: setting them, archived blobs, and how they come back.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import { BlobServiceClient } from '@azure/storage-blob';
+import { Server } from '../lib/server.mjs';
+import { collect, credential, newBlob, once, refused } from './setup.mjs';
+
+test('a tier is set, and leaves ETag and content', async (t) => {
+    // rest: Set-Blob-Tier; recorded
+    const { container, blob, etag } = await newBlob(t, 'hello');
+    assert.equal((await blob.getProperties()).accessTierInferred, true);
+    for (const tier of ['Cool', 'Cold', 'Hot']) {
+        assert.equal((await blob.setAccessTier(tier))._response.status, 200);
+        const properties = await blob.getProperties();
+        assert.equal(properties.accessTier, tier);
+        assert.equal(properties.accessTierInferred, undefined);
+        assert.ok(properties.accessTierChangedOn instanceof Date);
+        assert.equal(properties.etag, etag);
+        assert.equal((await blob.downloadToBuffer()).toString(), 'hello');
+    }
+    const [listed] = await collect(container.listBlobsFlat());
+    assert.equal(listed.properties.accessTier, 'Hot');
+    await refused(blob.setAccessTier('P10'), 400, 'InvalidHeaderValue');
+});
+
+test('an archived blob is described and refused, and rehydrated', async (t) => {
+    // rest: Set-Blob-Tier; learn.microsoft.com, archive tier
+    const { container, blob } = await newBlob(t, 'hello', { tags: { a: '1' } });
+    assert.equal((await blob.setAccessTier('Archive'))._response.status, 200);
+    await refused(blob.download(), 409, 'BlobArchived');
+    await refused(blob.setMetadata({ a: '1' }), 409, 'BlobArchived');
+    await refused(blob.upload('x', 1), 409, 'BlobArchived');
+    await blob.setTags({ a: '2' });
+    const back = await blob.setAccessTier('Cool', { rehydratePriority: 'Standard' });
+    assert.equal(back._response.status, 202);
+    const properties = await blob.getProperties();
+    assert.equal(properties.accessTier, 'Archive');
+    assert.equal(properties.archiveStatus, 'rehydrate-pending-to-cool');
+    assert.equal(properties.rehydratePriority, 'Standard');
+    const [listed] = await collect(container.listBlobsFlat());
+    assert.equal(listed.properties.archiveStatus, 'rehydrate-pending-to-cool');
+    assert.equal(listed.properties.rehydratePriority, 'Standard');
+    await refused(blob.download(), 409, 'BlobBeingRehydrated');
+    await refused(blob.setAccessTier('Hot'), 409, 'BlobBeingRehydrated');
+    await blob.setAccessTier('Cool', { rehydratePriority: 'High' });
+    assert.equal((await blob.getProperties()).rehydratePriority, 'High');
+    await blob.delete();
+});
+
+test('--rehydrateSeconds: an archived blob comes back, also after a restart', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-tiers-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const start = () => Server.start({
+        binary: process.env.LAGRA_BINARY, location: folder, args: ['--rehydrateSeconds', '2'],
+    });
+    const blobOf = (server) => new BlobServiceClient(server.url, credential, once)
+        .getContainerClient('back').getBlockBlobClient('blob');
+    const first = await start();
+    await new BlobServiceClient(first.url, credential, once).createContainer('back');
+    await blobOf(first).upload('hello', 5, { tier: 'Archive' });
+    await blobOf(first).setAccessTier('Hot');
+    await first.stop();
+    const second = await start();
+    t.after(() => second.stop());
+    const blob = blobOf(second);
+    for (let tries = 0; tries < 200 && (await blob.getProperties()).archiveStatus; tries++)
+        await delay(50);
+    assert.equal((await blob.downloadToBuffer()).toString(), 'hello');
+    assert.equal((await blob.getProperties()).accessTier, 'Hot');
+});
