@@ -160,8 +160,7 @@ static void unbuilt_is_refused(void **state)
                   "UnsupportedQueryParameter");
     assert_answer(ask(f, "PUT /box/p", "x-ms-copy-source: http://x/y", NULL), 501,
                   "NotImplemented");
-    assert_answer(ask(f, "PUT /box/p?comp=tier", "x-ms-access-tier: Cool", NULL), 501,
-                  "NotImplemented");
+    assert_answer(ask(f, "PUT /box/p?comp=undelete", NULL, NULL), 501, "NotImplemented");
 }
 
 /* Rule: a Put Blob names a type, a tier that there is, and fits its version's size.
