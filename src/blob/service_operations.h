@@ -16,6 +16,15 @@ struct get_account_information_result {
 };
 OPERATION_DECLARE(get_account_information);
 
+struct get_blob_service_stats_parameters {
+    struct parameters base;
+};
+struct get_blob_service_stats_result {
+    struct result base;
+    instant last_sync; /* what was written before can be read at the secondary */
+};
+OPERATION_DECLARE(get_blob_service_stats);
+
 struct get_blob_service_properties_parameters {
     struct parameters base;
 };

@@ -27,13 +27,9 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
 {
     struct blob base = blob_state(d)->blob, snapshot;
     enum error e = blob_refuse_archived(&base);
-    enum store_result result;
 
     if (e)
         return e;
-    result = content_hold(d->before, d->changes, d->arena, &base.content);
-    if (result)
-        return blob_fail_content(d, result);
     snapshot = base;
     e = keep_content(d, &base.content, &snapshot.content);
     if (e)

@@ -70,6 +70,16 @@ test('account information, of the service, a container and a blob', async (t) =>
     assert.equal(head.headers.get('x-ms-sku-name'), 'Standard_LRS');
 });
 
+test('statistics are those of the secondary endpoint', async () => {
+    // rest: Get-Blob-Service-Stats; recorded at the primary; decision: 65
+    const secondary = new BlobServiceClient(url.replace(account.name, `${account.name}-secondary`),
+        credential, once);
+    const { geoReplication } = await secondary.getStatistics();
+    assert.equal(geoReplication.status, 'live');
+    assert(Math.abs(geoReplication.lastSyncOn - Date.now()) < 3600000);
+    await refused(service.getStatistics(), 400, 'InvalidQueryParameterValue');
+});
+
 test('the secondary endpoint reads, and refuses writes', async (t) => {
     // decision: 10; rest: Authorize-with-Shared-Key: the resource is signed without "-secondary"
     const { container, blob, etag } = await newBlob(t);

@@ -48,7 +48,6 @@ test('the SDK sees NotImplemented; the answer names the operation', async (t) =>
         () => blob.abortCopyFromURL('id'),
         () => blob.undelete(), () => blob.setLegalHold(true),
         () => blob.query('select * from BlobStorage'),
-        () => service.getStatistics(),
     ])
         await refused(call(), 501, 'NotImplemented');
     const { text } = await raw('PUT', `/${container.containerName}/blob?comp=undelete`);

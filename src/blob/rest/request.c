@@ -12,7 +12,7 @@
 #define REQUEST_BODIES (REQUEST_CREATE | REQUEST_BLOCK | REQUEST_APPEND | REQUEST_PAGES)
 #define REQUEST_WRITES (REQUEST_BODIES | REQUEST_COPY)
 #define REQUEST_ANY                                                                                \
-    (REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_DELETE | REQUEST_LEASE)
+    (REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_DELETE | REQUEST_LEASE | REQUEST_TIER)
 
 static const struct unbuilt {
     struct bytes name; /* of a literal, so it ends with a NUL */
