@@ -117,6 +117,11 @@ export class Shim {
         return Number(this.#read().readBigUInt64LE(AT.diskUsed));
     }
 
+    /** How often a site was called. */
+    countOf({ call, kind }) {
+        return this.#read().readUInt32LE(AT.counts + 4 * (CALLS.indexOf(call) * KINDS.length + KINDS.indexOf(kind)));
+    }
+
     /** The sites that were called: [{ call, kind, count }]. */
     get sites() {
         const bytes = this.#read();

@@ -5,6 +5,7 @@
 // too) is made up where it does not matter, or taken from an answer; otherwise the request cannot
 // be sent.
 //
+// cpp-answers.jsonl.gz has of a request what stands in its first line, and its version.
 // cpp.jsonl.gz has whole requests. The accounts of its files-datalake/ tests had a hierarchy of
 // folders: what such a test does by the dfs service is not replayed, nor what it then asks of blobs.
 
@@ -127,14 +128,15 @@ export function blobsBefore(exchanges) {
     return blobs;
 }
 
-/* ---- node.jsonl.gz: headers that the request must have had ---- */
+/* ---- node.jsonl.gz, cpp-answers.jsonl.gz: headers that the request must have had ---- */
 
 function lengthOf(exchange, later) {
     const shown = later.find(({ resource, status }) => resource === exchange.resource &&
         (status === 200 || status === 206));
     const total = /\/(\d+)$/.exec(shown?.respHeaders['content-range'] ?? '')?.[1];
 
-    return Number(total ?? shown?.respHeaders['content-length'] ?? DEFAULT_LENGTH);
+    const length = Number(total ?? shown?.respHeaders['content-length'] ?? DEFAULT_LENGTH);
+    return length === 0 && exchange.parameter('comp') === 'block' ? DEFAULT_LENGTH : length;
 }
 
 /* The metadata that a request set is what the next answer that has any shows. */
@@ -144,6 +146,34 @@ function metadataOf(exchange, later) {
         .map(({ respHeaders }) => Object.entries(respHeaders).filter(isMetadata));
 
     return Object.fromEntries(answers.find((headers) => headers.length > 0) ?? []);
+}
+
+const PROPERTIES = ['content-type', 'content-encoding', 'content-language', 'content-disposition', 'cache-control'];
+
+/* The properties that a Put Blob set are what the next answer about the blob shows. */
+function propertiesOf(exchange, later) {
+    const shown = later.find(({ resource, method, status }) => resource === exchange.resource &&
+        ['GET', 'HEAD'].includes(method) && (status === 200 || status === 206))?.respHeaders ?? {};
+    const headers = PROPERTIES.filter((name) => name in shown).map((name) => [`x-ms-blob-${name}`, shown[name]]);
+
+    if ('x-ms-access-tier-change-time' in shown)
+        headers.push(['x-ms-access-tier', shown['x-ms-access-tier']]);
+    return Object.fromEntries(headers);
+}
+
+const KEPT_IN_BODY = ['page', 'blocklist', 'tags', 'batch', 'userdelegationkey', 'undelete', 'query', 'seal'];
+
+/* What cannot be told of a request of cpp-answers.jsonl.gz. */
+function assertTold({ method, blob, status, respHeaders, reqBody }, comp) {
+    const sums = ['content-md5', 'x-ms-content-crc64'];
+
+    if ([400, 401, 403, 416].includes(status))
+        throw new NotRecorded('what was wrong with the request was not recorded');
+    if ((KEPT_IN_BODY.includes(comp) && method !== 'GET') || (comp === 'block' && !reqBody))
+        throw new NotRecorded('the body of the request was not recorded');
+    /* Of the types of blobs, block blobs alone have sums when they are put. */
+    if (method === 'PUT' && blob && !comp && !sums.some((name) => name in respHeaders))
+        throw new NotRecorded('the type of the blob was not recorded');
 }
 
 function guessedHeaders(exchange, later) {
@@ -156,6 +186,8 @@ function guessedHeaders(exchange, later) {
 
     if (status === 412 || status === 304 || error === 'ConditionNotMet')
         throw new NotRecorded('conditions of the request were not recorded');
+    if (exchange.version)
+        assertTold(exchange, comp);
     if (['lease', 'properties', 'acl', 'metadata', 'tier', 'copy'].includes(comp) &&
         method === 'PUT')
         throw new NotRecorded('headers of the request were not recorded');
@@ -163,6 +195,8 @@ function guessedHeaders(exchange, later) {
         if (reqBody === null || status === 202)
             throw new NotRecorded('the type of the blob was not recorded');
         headers['x-ms-blob-type'] = 'BlockBlob';
+        if (exchange.version)
+            Object.assign(headers, propertiesOf(exchange, later));
     }
     const range = /^bytes (\d+-\d+)\//.exec(respHeaders['content-range'] ?? '')?.[1];
     if (method === 'GET' && status === 206)

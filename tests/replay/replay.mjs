@@ -25,7 +25,7 @@ import {
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARED = process.env.LAGRA_SHARED ?? path.resolve(HERE, '../../../shared');
 const FILES =
-    ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
+    ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
 /* Waits of the recording that are repeated, by moving the clock; shorter ones are the network's. */
 const WAIT_MIN_MS = 3000;
 const WAIT_MAX_MS = 300000;
