@@ -188,6 +188,7 @@ void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
     assert(!exchange_is_paused(live)); /* MHD ends no suspended connection, but when stopped */
     if (live->known)
         ((struct http_server *)server)->application->done(&live->exchange);
+    response_over(live);
     connection_awaits_head(live->connection);
     memory_budget_release(live->charged);
     live->exchange.magic = 0;

@@ -183,12 +183,15 @@ struct http_limits {
     unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
     unsigned answer_rate_s;     /* ... so long: else closed */
     uint64_t discard_max_bytes; /* of a refused body; a longer one is cut */
+    unsigned
+        answer_files_max; /* answers at a time that the kernel sends from their file; each has a
+                                 * descriptor of its own. Others are read from the application's */
 };
 extern const struct http_limits http_limits_default;
 
-/* Lowers connections_max until `servers` servers with these limits need at most so many descriptors:
- * their connections, those beyond the limit that are being refused or closed, and what the servers
- * have open themselves. returns false if not even CONNECTIONS_LEAST of each find room. */
+/* Lowers connections_max, and answer_files_max with it, until `servers` servers with these limits need at most so many descriptors:
+ * their connections, those beyond the limit that are being refused or closed, files of answers, and
+ * what the servers have open themselves. returns false if not even CONNECTIONS_LEAST of each find room. */
 #define CONNECTIONS_LEAST 8u
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors);
 

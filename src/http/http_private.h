@@ -115,11 +115,12 @@ struct http_server {
     pthread_t acceptor;
     int listener; /* -1: closed; changed by the acceptor, under lock */
     /* The acceptor's. */
-    int wake;                  /* an eventfd: look at `stopping` and `acceptor_ends` */
-    unsigned next_worker;      /* where the search for the least loaded begins */
-    uint64_t complained_ms;    /* about a lack of descriptors */
-    _Atomic unsigned resumers; /* threads inside exchange_resume() */
-    _Atomic bool stopping;     /* accept no more; answers say "Connection: close" */
+    int wake;                      /* an eventfd: look at `stopping` and `acceptor_ends` */
+    unsigned next_worker;          /* where the search for the least loaded begins */
+    uint64_t complained_ms;        /* about a lack of descriptors */
+    _Atomic unsigned answer_files; /* answers that have a descriptor of their own */
+    _Atomic unsigned resumers;     /* threads inside exchange_resume() */
+    _Atomic bool stopping;         /* accept no more; answers say "Connection: close" */
 };
 
 /* Whether a connection may be accepted now. Acceptor. */
@@ -207,6 +208,7 @@ struct live {
     bool held_up;           /* for that turn */
     bool known;             /* head() was called: done() is due */
     bool expects;           /* Expect: 100-continue, and a body */
+    bool has_file;          /* counts as one of server->answer_files */
     bool closes;            /* the answer says Connection: close */
     _Atomic bool suspended; /* exchange_suspend() was called, exchange_resume() not yet */
 };
@@ -232,6 +234,8 @@ int request_read(struct live *live, const char *method, const char *version);
 
 /* Hands exchange->response to MHD. Returns what the access handler returns. Worker. */
 enum MHD_Result response_send(struct live *live);
+/* Once the exchange is over: gives back what its answer took of the server. */
+void response_over(struct live *live);
 /* Copies the headers, and all that they point to, into another arena. Worker. */
 void response_copy_headers(struct response *response, struct arena *to);
 /* An answer of ours, without body, closing the connection. Worker. */

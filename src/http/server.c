@@ -29,6 +29,7 @@ const struct http_limits http_limits_default = {
     /* The largest body that the SDKs send in one piece by default: reading it to its end lets them
      * see the refusal, where a cut connection would make them try again. */
     .discard_max_bytes = (uint64_t)256 * 1024 * 1024,
+    .answer_files_max = 256,
 };
 
 /* ---- MHD's callbacks that are not an exchange's ---- */
@@ -87,16 +88,27 @@ static unsigned own_descriptors(const struct http_limits *limits)
     return 2 + 3 * worker_count(limits);
 }
 
+/* Those of connections, of ones beyond the limit, of answers. */
+static unsigned descriptors_of(const struct http_limits *limits)
+{
+    return limits->connections_max + 2 * connections_beyond(limits) + limits->answer_files_max +
+           own_descriptors(limits);
+}
+
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors)
 {
     unsigned share = descriptors / servers;
-    unsigned own = own_descriptors(limits);
 
     assert(servers > 0);
-    while (limits->connections_max > CONNECTIONS_LEAST &&
-           limits->connections_max + 2 * connections_beyond(limits) + own > share)
+    for (;;) {
+        if (limits->answer_files_max > limits->connections_max / 4)
+            limits->answer_files_max = limits->connections_max / 4;
+        if (descriptors_of(limits) <= share)
+            return true;
+        if (limits->connections_max <= CONNECTIONS_LEAST)
+            return false;
         limits->connections_max--;
-    return limits->connections_max + 2 * connections_beyond(limits) + own <= share;
+    }
 }
 
 /* Looks at certificate and key before MHD does, which would only say "no".

@@ -1,6 +1,7 @@
 /* What the http room does to clients that are too many, too slow, too long or malformed, and how it
  * stops. The limits are those of struct http_limits. */
 #include <arpa/inet.h>
+#include <dirent.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -306,6 +307,79 @@ static void cuts_slow_readers(void **state)
     close(steady.fd);
 }
 
+#define READERS 6
+#define FILES   2
+
+static int start_with_few_files(void **state)
+{
+    struct http_limits limits = small_limits;
+
+    (void)state;
+    limits.idle_s = limits.answer_stall_s = 30;
+    limits.answer_files_max = FILES;
+    return start_with(&limits);
+}
+
+static unsigned descriptors(void)
+{
+    DIR *dir = opendir("/proc/self/fd");
+    unsigned count = 0;
+
+    assert_non_null(dir);
+    while (readdir(dir))
+        count++;
+    closedir(dir);
+    return count;
+}
+
+/* Answers from a file beyond the limit have no descriptor of their own, and are whole. */
+static void shares_descriptors(void **state)
+{
+    struct client *clients[READERS];
+    unsigned before;
+
+    (void)state;
+    for (size_t i = 0; i < READERS; i++) {
+        clients[i] = open_client();
+        client_send(clients[i], "GET /bytes/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+        expect(clients[i], 200);
+    }
+    before = descriptors();
+    for (size_t i = 0; i < READERS; i++) {
+        client_send(clients[i], "GET /file/3/6000000 HTTP/1.1\r\nHost: x\r\n\r\n");
+        assert_true(client_sees_bytes(clients[i], 5000));
+    }
+    assert_int_equal(descriptors(), before + FILES);
+    for (size_t i = 0; i < READERS; i++) {
+        struct reply reply;
+
+        client_read(clients[i], &reply);
+        assert_int_equal(reply.body_size, 6000000);
+        assert_memory_equal(reply.body, echo_bytes() + 3, 6000000);
+        reply_release(&reply);
+    }
+    for (int i = 0; i < 500 && descriptors() > before; i++)
+        usleep(10000);
+    assert_int_equal(descriptors(), before);
+    for (size_t i = 0; i < READERS; i++)
+        client_close(clients[i]);
+}
+
+/* What connections, refusals and answers may have open stays below what there is. */
+static void fits_descriptors(void **state)
+{
+    (void)state;
+    for (unsigned share = 0; share < 20000; share += 37) {
+        struct http_limits limits = http_limits_default;
+        bool fits = http_limits_fit(&limits, 3, 3 * share);
+
+        if (fits)
+            assert_true(limits.connections_max + limits.answer_files_max < share);
+        else
+            assert_int_equal(limits.connections_max, CONNECTIONS_LEAST);
+    }
+}
+
 /* A refused body is read up to discard_max_bytes, then cut; one that says so is answered at once. */
 static void limits_discarded_bodies(void **state)
 {
@@ -406,6 +480,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(cuts_bodies_after_pauses, start_patient, stop),
         cmocka_unit_test_setup_teardown(spares_paused_exchanges, start, stop),
         cmocka_unit_test_setup_teardown(cuts_slow_readers, start_with_answer_rate, stop),
+        cmocka_unit_test_setup_teardown(shares_descriptors, start_with_few_files, stop),
+        cmocka_unit_test(fits_descriptors),
         cmocka_unit_test_setup_teardown(limits_discarded_bodies, start, stop),
         cmocka_unit_test_setup_teardown(stops_in_order, start, stop),
     };
