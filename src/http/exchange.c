@@ -17,12 +17,10 @@
  * connection is suspended: such a call is turned away (private invariant 3).
  *
  * Half-closed clients. A client may close its side once it has sent its request (rfc: 9112 9.6), and is
- * owed the answer. MHD 0.9.75 goes on after a resume as before it: where it was going to read, it reads
- * first, and closes the connection at an end of the stream. It no longer reads once a call after the
- * last byte has left it without an answer and not suspended. So a write is left so for one turn before
- * end() may wait, and no wait in body() comes with the last bytes of a body: they are kept, and given
- * in that turn. A read is not held up: who closed his side and has to wait for a disk gets nothing, and
- * nothing was done.
+ * owed the answer. MHD 0.9.75 reads first after a resume, and closes the connection at an end of the
+ * stream, whatever it still has to do with what it read before. But connections with a timeout of their
+ * own it looks after before any reading. So a paused connection gets one, until the call after the
+ * resume.
  *
  * After MHD_resume_connection() the worker may end the exchange at any time, so the resumer touches
  * nothing but the server after it, and http_stop() waits for the resumers.
@@ -51,6 +49,14 @@ bool exchange_is_paused(const struct live *live)
                ->suspended == MHD_YES;
 }
 
+static void set_timeout(const struct live *live, unsigned seconds)
+{
+    enum MHD_Result set =
+        MHD_set_connection_option(live->mhd, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+
+    assert(set == MHD_YES);
+}
+
 void exchange_suspend(struct exchange *exchange)
 {
     struct live *live = live_of(exchange);
@@ -59,6 +65,10 @@ void exchange_suspend(struct exchange *exchange)
     assert(!was_suspended);
     connection_pauses(live->connection);
     MHD_suspend_connection(live->mhd);
+    if (live->stage < STAGE_QUEUED) {
+        live->goes_first = true;
+        set_timeout(live, server_timeout_s(&live->connection->server->limits) + 1);
+    }
 }
 
 void exchange_resume(struct exchange *exchange)
@@ -70,7 +80,7 @@ void exchange_resume(struct exchange *exchange)
     assert(was_suspended);
     /* From now on bytes are owed, even if none come to tell exchange_step() of it. The worker leaves
      * the connection alone until it is resumed below. */
-    if (live->stage == STAGE_BODY && !live->held_up)
+    if (live->stage == STAGE_BODY)
         connection_resumes_body(live->connection);
     atomic_fetch_add(&server->resumers, 1);
     MHD_resume_connection(live->mhd);
@@ -254,19 +264,18 @@ static enum MHD_Result discard(struct live *live, size_t bytes)
     return live->discarded <= live->connection->server->limits.discard_max_bytes ? MHD_YES : MHD_NO;
 }
 
-/* Passes data to the application, until it waits or has seen enough.
- * ret_given  how much of it was taken; all of it when the rest is not wanted any more */
-static enum MHD_Result give_body(struct live *live, const struct http_application *application,
-                                 struct bytes data, size_t *ret_given)
+/* Passes all of data to the application, unless it waits or has seen enough. */
+static enum MHD_Result step_body(struct live *live, const struct http_application *application,
+                                 const char *data, size_t *data_size)
 {
     size_t given = 0;
     enum MHD_Result result = MHD_YES;
 
-    while (given < data.len && live->stage == STAGE_BODY) {
+    while (given < *data_size && live->stage == STAGE_BODY) {
         size_t taken = 0;
-        size_t left = data.len - given;
+        size_t left = *data_size - given;
         enum http_step step =
-            application->body(&live->exchange, bytes_of(data.ptr + given, left), &taken);
+            application->body(&live->exchange, bytes_of(data + given, left), &taken);
 
         assert(taken <= left);
         assert(taken > 0 || step != HTTP_WANT_BODY); /* it would never end */
@@ -278,42 +287,11 @@ static enum MHD_Result give_body(struct live *live, const struct http_applicatio
     if (!exchange_charge(&live->exchange))
         live->exchange.server_is_busy = true;
     if (live->stage == STAGE_DISCARD && result == MHD_YES) {
-        result = discard(live, data.len - given);
-        given = data.len;
+        result = discard(live, *data_size - given);
+        given = *data_size;
     }
-    *ret_given = given;
-    return result;
-}
-
-static bool is_write(const struct live *live)
-{
-    return !(live->exchange.request.method & (METHOD_GET | METHOD_HEAD));
-}
-
-static enum MHD_Result step_body(struct live *live, const struct http_application *application,
-                                 struct bytes data, size_t *ret_taken)
-{
-    enum MHD_Result result = MHD_YES;
-
-    if (live->stage == STAGE_BODY && is_write(live) &&
-        live->received + data.len == live->exchange.request.content_length) {
-        live->last = arena_copy(live->exchange.arena, data);
-        *ret_taken = data.len;
-    } else {
-        result = give_body(live, application, data, ret_taken);
-    }
-    live->received += *ret_taken;
-    connection_got_body(live->connection, *ret_taken);
-    return result;
-}
-
-/* The bytes that step_body() kept. */
-static enum MHD_Result step_last(struct live *live, const struct http_application *application)
-{
-    size_t given;
-    enum MHD_Result result = give_body(live, application, live->last, &given);
-
-    live->last = bytes_of(live->last.ptr + given, live->last.len - given);
+    connection_got_body(live->connection, given);
+    *data_size -= given;
     return result;
 }
 
@@ -322,15 +300,6 @@ static enum MHD_Result step_end(struct live *live, const struct http_application
     enum MHD_Result result;
 
     connection_is_ours(live->connection);
-    if (!live->held_up && is_write(live)) {
-        live->held_up = true;
-        return MHD_YES;
-    }
-    if (live->last.len > 0) {
-        result = step_last(live, application);
-        if (result != MHD_YES || exchange_is_paused(live))
-            return result;
-    }
     if (live->stage == STAGE_BODY)
         live->stage = STAGE_END;
     if (live->stage == STAGE_END) {
@@ -348,8 +317,6 @@ enum MHD_Result exchange_step(void *server, struct MHD_Connection *mhd, const ch
 {
     const struct http_application *application = ((struct http_server *)server)->application;
     struct live *live = *state;
-    size_t taken = 0;
-    enum MHD_Result result;
     int refusal;
 
     (void)mhd;
@@ -357,6 +324,10 @@ enum MHD_Result exchange_step(void *server, struct MHD_Connection *mhd, const ch
     live_of(&live->exchange);
     if (exchange_is_paused(live))
         return MHD_YES;
+    if (live->goes_first) {
+        live->goes_first = false;
+        set_timeout(live, server_timeout_s(&live->connection->server->limits));
+    }
     if (live->stage == STAGE_BEGUN) {
         connection_is_ours(live->connection);
         refusal = request_read(live, method, version);
@@ -370,7 +341,5 @@ enum MHD_Result exchange_step(void *server, struct MHD_Connection *mhd, const ch
         return step_end(live, application);
 
     connection_resumes_body(live->connection);
-    result = step_body(live, application, bytes_of(data, *data_size), &taken);
-    *data_size -= taken;
-    return result;
+    return step_body(live, application, data, data_size);
 }

@@ -202,16 +202,17 @@ struct live {
     size_t head_memory;      /* of the connection's, taken by the request's head */
     size_t charged;          /* to the budget of memory */
     enum stage stage;
-    uint64_t received;      /* body bytes */
-    uint64_t discarded;     /* body bytes thrown away */
-    struct bytes last;      /* of the body: kept until the turn after it, see exchange.c */
-    bool held_up;           /* for that turn */
-    bool known;             /* head() was called: done() is due */
-    bool expects;           /* Expect: 100-continue, and a body */
-    bool has_file;          /* counts as one of server->answer_files */
-    bool closes;            /* the answer says Connection: close */
+    uint64_t discarded; /* body bytes thrown away */
+    bool goes_first;    /* has a timeout of its own in MHD: see exchange.c, half-closed clients */
+    bool known;         /* head() was called: done() is due */
+    bool expects;       /* Expect: 100-continue, and a body */
+    bool has_file;      /* counts as one of server->answer_files */
+    bool closes;        /* the answer says Connection: close */
     _Atomic bool suspended; /* exchange_suspend() was called, exchange_resume() not yet */
 };
+
+/* MHD's own timeout of connections. */
+unsigned server_timeout_s(const struct http_limits *limits);
 
 /* Whether the connection is suspended in MHD. Worker. */
 bool exchange_is_paused(const struct live *live);

@@ -127,6 +127,11 @@ static const char *tls_problem(const char *cert_pem, const char *key_pem)
     return result < 0 ? gnutls_strerror(result) : NULL;
 }
 
+unsigned server_timeout_s(const struct http_limits *limits)
+{
+    return limits->idle_s > limits->body_stall_s ? limits->idle_s : limits->body_stall_s;
+}
+
 static struct MHD_Daemon *start_daemon(struct http_server *server, const struct http_listen *listen)
 {
     const struct http_limits *limits = &server->limits;
@@ -141,10 +146,8 @@ static struct MHD_Daemon *start_daemon(struct http_server *server, const struct 
     /* Ours, in connections.c, comes first. */
     options[count++] = (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_LIMIT, INT_MAX, NULL };
     /* Against clients that do not read their answer, and that stop in a TLS handshake. */
-    options[count++] = (struct MHD_OptionItem){
-        MHD_OPTION_CONNECTION_TIMEOUT,
-        limits->idle_s > limits->body_stall_s ? limits->idle_s : limits->body_stall_s, NULL
-    };
+    options[count++] = (struct MHD_OptionItem){ MHD_OPTION_CONNECTION_TIMEOUT,
+                                                (intptr_t)server_timeout_s(limits), NULL };
     if (server->secure) {
         flags |= MHD_USE_TLS;
         options[count++] = (struct MHD_OptionItem){ MHD_OPTION_HTTPS_MEM_CERT, 0,

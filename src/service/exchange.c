@@ -389,9 +389,6 @@ static struct flow *flow_new(struct exchange *exchange)
     return flow;
 }
 
-/* Shorter bodies come with their head, and have been read by the time they could be refused. */
-#define UNCHECKED_MAX (32u << 10)
-
 /* What is to be done once the head is there. */
 static enum state admit(struct flow *flow)
 {
@@ -408,9 +405,8 @@ static enum state admit(struct flow *flow)
         e = work_find(&flow->work);
     if (e)
         return refuse(flow, e);
-    if (!call_header(call, "expect").ptr && !call->operation->functions->gather &&
-        (call->request->content_length <= call->inline_max ||
-         call->request->content_length <= UNCHECKED_MAX))
+    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&
+        !call->operation->functions->gather)
         return WANT_BODY;
     return EARLY_CHECK;
 }

@@ -66,9 +66,10 @@ static void takes_large_bodies(void **state)
  * other connections, since libmicrohttpd looks after its oldest before it reads. rfc: 9112 9.6 */
 static void answers_half_closed_clients(void **state)
 {
-    static const char *const targets[] = { "/echo",          "/echo?end",
-                                           "/echo?body",     "/echo?body&end",
-                                           "/echo?sip&body", "/echo?after&body&end" };
+    static const char *const targets[] = {
+        "/echo",          "/echo?end",       "/echo?body",           "/echo?body&end",
+        "/echo?sip&body", "/echo?head&body", "/echo?after&body&end",
+    };
     static const size_t sizes[] = { 0, 3, 20000, 300000 };
     struct client *others[16];
 
