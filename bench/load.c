@@ -83,12 +83,39 @@ static void die(const char *what)
 
 /* ---- making requests ---- */
 
+/* The body of a batch, each of its parts a signed request. */
+static struct bytes make_batch(struct load *load, uint64_t n)
+{
+    const struct options *o = &load->options;
+    struct arena *scratch = arena_new(1u << 20);
+    struct text body;
+
+    text_init(&body, load->arena, BATCH_PARTS * 400);
+    for (unsigned i = 0; i < BATCH_PARTS; i++) {
+        struct arena_mark mark = arena_mark(scratch);
+        struct draft draft = { .method = NULL };
+
+        o->work->part(&o->work_options, n, i, &draft);
+        text_printf(&body,
+                    "--" BATCH_BOUNDARY "\r\nContent-Type: application/http\r\n"
+                    "Content-Transfer-Encoding: binary\r\nContent-ID: %u\r\n\r\n",
+                    i);
+        text_add(&body, signed_request(&load->signer, scratch, &draft));
+        arena_rewind(scratch, mark);
+    }
+    text_add_string(&body, "--" BATCH_BOUNDARY "--\r\n");
+    arena_free(scratch);
+    return text_bytes(&body);
+}
+
 static struct bytes make_request(struct load *load, const struct worker *worker, uint64_t n,
                                  struct bytes *ret_body)
 {
     struct draft draft = { .method = NULL };
 
     load->options.work->draft(&load->options.work_options, worker, n, &draft);
+    if (load->options.work->part)
+        draft.body = make_batch(load, n);
     *ret_body = draft.body;
     return signed_request(&load->signer, load->arena, &draft);
 }
@@ -107,6 +134,12 @@ static void use_kept(struct load *load, struct connection *c, uint64_t n)
         memcpy(kept->head, head.ptr, head.len);
         kept->length = head.len;
         kept->made = now;
+        if (load->options.work->part) { /* it lies in the arena */
+            char *copy = xmalloc(kept->body.len);
+
+            memcpy(copy, kept->body.ptr, kept->body.len);
+            kept->body.ptr = copy;
+        }
         arena_rewind(load->arena, mark);
     }
     c->head = kept->head;
@@ -289,6 +322,8 @@ static void run(struct load *load)
     struct epoll_event events[64];
     uint64_t start;
 
+    for (unsigned n = 0; load->options.work->part && n < load->options.work_options.names; n++)
+        use_kept(load, &load->connections[0], n);
     for (unsigned i = 0; i < load->options.connections; i++)
         open_connection(load, i);
     start = now_us();

@@ -212,6 +212,42 @@ function measureWorks(targets) {
     }
 }
 
+const BATCH_PARTS = 256;
+
+async function isEmpty(target, container) {
+    const connection = await Connection.open('127.0.0.1', target.port);
+    const answer = await connection.exchange(sign({
+        method: 'GET', target: `/${ACCOUNT}/${container}?comp=list&restype=container`,
+        headers: [['Host', `127.0.0.1:${target.port}`]],
+    }));
+
+    connection.close();
+    return /<Blobs ?\/>|<Blobs><\/Blobs>/.test(answer.body.toString());
+}
+
+/** Batches that delete 256 blobs of 1 KiB each: blobs a second, the blobs made anew for each round. */
+async function measureBatches(targets) {
+    for (const connections of options.connections.split(',').map(Number)) {
+        const blobs = new Map(targets.map(({ name }) => [name, []]));
+        for (let round = 0; round < ROUNDS; round++) {
+            for (const target of targets) {
+                const container = `batch-${connections}-${round}`;
+                const batches = target.name === 'Azurite' ? connections : 8 * Math.max(connections, 8);
+                await createContainer(target, container);
+                fill(target, container, KiB, batches * BATCH_PARTS);
+                const result = load(target, {
+                    work: 'delete-batch', size: KiB, container, names: batches, count: batches, connections,
+                });
+                if (!(await isEmpty(target, container)))
+                    throw new Error(`${target.name}: batches left blobs behind`);
+                blobs.get(target.name).push(result.per_second * BATCH_PARTS);
+            }
+        }
+        for (const [name, rounds] of blobs)
+            console.log(`Batch delete of ${BATCH_PARTS}, ${connections} connections: ${name} ${number(middle(rounds))} blobs/s`);
+    }
+}
+
 /** The same page out of ten thousand blobs and out of a million. */
 async function measureMillion(lagra) {
     await createContainer(lagra, 'list1m');
@@ -243,6 +279,8 @@ async function measureServers() {
         for (const target of targets.filter(({ signed }) => signed))
             await prepare(target);
         measureWorks(targets);
+        if (isWanted({ name: 'Batch delete' }))
+            await measureBatches(targets.filter(({ signed }) => signed));
         console.log(`\nmost resident memory: ${targets.map(({ name, pid }) => `${name} ${number(memoryMiB(pid, 'VmHWM'))} MiB`).join(', ')}`);
         if (!without.has('million'))
             await measureMillion(lagra);

@@ -64,7 +64,8 @@ static struct bytes string_to_sign(const struct signer *signer, struct arena *ar
     text_printf(&text, "%s\n\n\n", draft->method);
     if (draft->body.len > 0)
         text_add_u64(&text, draft->body.len);
-    text_printf(&text, "\n\n\n\n\n%s\n\n\n\n", draft->if_match ? draft->if_match : "");
+    text_printf(&text, "\n\n%s\n\n\n%s\n\n\n\n", draft->content_type ? draft->content_type : "",
+                draft->if_match ? draft->if_match : "");
     for (size_t i = 0; i < count; i++)
         text_printf(&text, "%s:%s\n", ms[i].name, ms[i].value);
     text_printf(&text, "/%s/%s/%s", signer->account, signer->account, draft->path);
@@ -113,6 +114,8 @@ struct bytes signed_request(struct signer *signer, struct arena *arena, const st
 
         add_signature(signer, arena, &head, string);
     }
+    if (draft->content_type)
+        text_printf(&head, "Content-Type: %s\r\n", draft->content_type);
     if (draft->if_match)
         text_printf(&head, "If-Match: %s\r\n", draft->if_match);
     if (strcmp(draft->method, "GET") != 0)

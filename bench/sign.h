@@ -31,6 +31,7 @@ struct draft {
     struct pair ms[PAIRS_MAX];    /* x-ms-* headers, in order of their names; x-ms-date and
                                      x-ms-version are added */
     const char *if_match;
+    const char *content_type;
     struct bytes body; /* not in the text; its length is */
 };
 

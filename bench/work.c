@@ -113,15 +113,36 @@ static void draft_lease(const struct work_options *options, const struct worker 
     own_path(options, "lease", worker, draft);
 }
 
+/* The blobs that turn n deletes were made by "fill"; a blob is deleted once. */
+static void draft_batch(const struct work_options *options, const struct worker *worker, uint64_t n,
+                        struct draft *draft)
+{
+    (void)worker;
+    (void)n;
+    draft->method = "POST";
+    snprintf(draft->path, sizeof draft->path, "%s", options->container);
+    draft->query[0] = (struct pair){ "comp", "batch" };
+    draft->query[1] = (struct pair){ "restype", "container" };
+    draft->content_type = "multipart/mixed; boundary=" BATCH_BOUNDARY;
+}
+
+static void draft_deletion(const struct work_options *options, uint64_t n, unsigned i,
+                           struct draft *draft)
+{
+    draft->method = "DELETE";
+    blob_path(options, "blob", n * BATCH_PARTS + i, draft);
+}
+
 static const struct work work_table[] = {
-    { "get", draft_get, true, { 200, 0 } },
-    { "get-apart", draft_get_apart, false, { 200, 0 } },
-    { "put", draft_put, true, { 201, 0 } },
-    { "fill", draft_put, false, { 201, 0 } },
-    { "list", draft_list, true, { 200, 0 } },
-    { "block-list", draft_block_list, false, { 201, 0 } },
-    { "metadata", draft_metadata, false, { 200, 201 } },
-    { "lease", draft_lease, false, { 200, 201 } },
+    { "get", draft_get, true, { 200, 0 }, NULL },
+    { "get-apart", draft_get_apart, false, { 200, 0 }, NULL },
+    { "put", draft_put, true, { 201, 0 }, NULL },
+    { "fill", draft_put, false, { 201, 0 }, NULL },
+    { "list", draft_list, true, { 200, 0 }, NULL },
+    { "block-list", draft_block_list, false, { 201, 0 }, NULL },
+    { "metadata", draft_metadata, false, { 200, 201 }, NULL },
+    { "lease", draft_lease, false, { 200, 201 }, NULL },
+    { "delete-batch", draft_batch, true, { 202, 0 }, draft_deletion },
 };
 
 const struct work *work_find(const char *name)

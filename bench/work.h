@@ -13,6 +13,9 @@ struct work_options {
     struct bytes body;
 };
 
+#define BATCH_PARTS    256u
+#define BATCH_BOUNDARY "batch_of-the-bench"
+
 /* One connection's place in its work. */
 struct worker {
     unsigned number;     /* of the connection */
@@ -29,6 +32,9 @@ struct work {
     /* The same request again for the same n modulo options.names: made and signed once. */
     bool repeats;
     int ok[2]; /* statuses that count as done */
+    /* The request of part `i`, below BATCH_PARTS, of the batch that turn `n` is; NULL: it is no batch.
+     * All batches are made before the first one is sent. */
+    void (*part)(const struct work_options *options, uint64_t n, unsigned i, struct draft *draft);
 };
 
 /* NULL: no such work. */

@@ -221,7 +221,7 @@ static enum state become_durable(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
 
-    switch (store_settled(d->store, d->seen)) {
+    switch (flow->list ? list_settled(flow) : store_settled(d->store, d->seen)) {
     case STORE_OK:
         return at_gate(flow, GATE_SYNCED, ANSWER);
     case STORE_WAIT:

@@ -213,6 +213,22 @@ enum state list_part_done(struct flow *flow)
 
 /* ---- after the wait ---- */
 
+/* Of each part by itself: one may have come to be and another not. The gravest counts for all. */
+enum store_result list_settled(struct flow *flow)
+{
+    const struct list *list = flow->list;
+    struct store *store = flow->work.decision.store;
+    enum store_result whole = store_settled(store, flow->work.decision.seen);
+
+    for (size_t i = 0; i < list->asked->count && whole != STORE_WAIT; i++) {
+        enum store_result part = store_settled(store, list->works[i].decision.seen);
+
+        if (whole == STORE_OK || (whole == STORE_CONFLICT && part != STORE_OK))
+            whole = part;
+    }
+    return whole;
+}
+
 enum state list_decide_again(struct flow *flow)
 {
     struct list *list = flow->list;

@@ -158,6 +158,8 @@ enum state list_begin(struct flow *flow);
 enum state list_next(struct flow *flow);
 /* Renders the answer to the current part. returns PART */
 enum state list_part_done(struct flow *flow);
+/* As store_settled(), of all that the list and its parts saw and did. */
+enum store_result list_settled(struct flow *flow);
 /* After the wait for durability: parts that never came to be are to be decided again.
  * returns PART; CUT: none can be */
 enum state list_decide_again(struct flow *flow);

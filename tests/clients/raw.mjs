@@ -5,18 +5,19 @@ import { Connection } from '../lib/http.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 import { account, url } from './setup.mjs';
 
-const base = new URL(url);
+const shared = new URL(url);
 
 // Sends one request and reads its answer: { status, headers, body, code, text }.
 //   path     below the account, percent-encoded: "/container/blob?comp=block"
 //   headers  { name: value }; a value of undefined removes a header that is added otherwise
 //   body     Buffer or string
 //   options  signed: false leaves out the Authorization; credentials; version; offsetMs; target: the
-//            whole request target instead of account and path
+//            whole request target instead of account and path; base: { host, port } of another server
 export async function raw(method, path, headers = {}, body = '', options = {}) {
     const bytes = Buffer.from(body);
+    const { hostname, port } = options.base ? { hostname: options.base.host, port: options.base.port } : shared;
     const all = {
-        Host: base.host,
+        Host: `${hostname}:${port}`,
         'Content-Length': method === 'GET' || method === 'HEAD' ? undefined : String(bytes.length),
         ...headers,
     };
@@ -27,7 +28,7 @@ export async function raw(method, path, headers = {}, body = '', options = {}) {
     };
     const ready = options.signed === false ? request
         : sign(request, { version: '2026-10-06', credentials: DEVELOPMENT, ...options });
-    const connection = await Connection.open(base.hostname, Number(base.port));
+    const connection = await Connection.open(hostname, Number(port));
     try {
         const answer = await connection.exchange(ready, bytes);
         answer.text = answer.body.toString();
