@@ -18,18 +18,20 @@
 #include "table/table.h"
 
 /* How long exchanges under way may take after SIGTERM. */
-#define STOP_GRACE_S       30
-#define PEM_MAX_BYTES      (1u << 20)
+#define STOP_GRACE_S           30
+#define PEM_MAX_BYTES          (1u << 20)
 /* Set aside beside those of the store: standard files, the log. */
-#define OTHER_DESCRIPTORS  32u
+#define OTHER_DESCRIPTORS      32u
 /* At once while starting, beside those of the servers: of the store, of RocksDB, of pools. */
-#define OTHER_THREADS      24u
+#define OTHER_THREADS          24u
 /* Address space beside stacks of threads; measured: a start on an empty folder takes half of it. */
-#define START_MEMORY_BYTES ((size_t)128 << 20)
+#define START_MEMORY_BYTES     ((size_t)128 << 20)
 /* Reads of cold records that wait for the disk at the same time. */
-#define DECIDE_THREADS_MAX 16
+#define DECIDE_THREADS_MAX     16
 /* Sources that are read at the same time. */
-#define GATHER_THREADS_MAX 16
+#define GATHER_THREADS_MAX     16
+/* Copies that go on after their requests were answered, at the same time. */
+#define BACKGROUND_THREADS_MAX 8
 
 static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
 #define SERVICES (sizeof services / sizeof services[0])
@@ -43,6 +45,8 @@ struct running {
     struct store *store;
     struct decide_pool *pool;
     struct decide_pool *gather_pool;
+    struct fetcher *fetcher;
+    struct background *background;
     struct later_runner *later;
     char *cert;
     char *key;
@@ -134,8 +138,21 @@ static bool start_threads(struct running *run)
 {
     run->pool = decide_pool_new(DECIDE_THREADS_MAX);
     run->gather_pool = decide_pool_new(GATHER_THREADS_MAX);
-    if (run->pool && run->gather_pool)
-        run->later = later_start(run->store, services, SERVICES);
+    run->background = background_new(BACKGROUND_THREADS_MAX);
+    run->fetcher = fetcher_new(&run->options.fetcher);
+    for (size_t i = 0; i < SERVICES; i++)
+        run->endpoints[i] = (struct endpoint){
+            .service = services[i],
+            .store = run->store,
+            .accounts = run->accounts,
+            .options = &run->server_options,
+            .pool = run->pool,
+            .gather_pool = run->gather_pool,
+            .fetcher = run->fetcher,
+            .background = run->background,
+        };
+    if (run->pool && run->gather_pool && run->background && run->fetcher)
+        run->later = later_start(run->store, services, run->endpoints, SERVICES);
     if (!run->later)
         fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
     return run->later;
@@ -190,14 +207,6 @@ static bool start_listener(struct running *run, size_t i)
     const char *scheme = run->cert ? "https" : "http";
     const char *problem = "";
 
-    run->endpoints[i] = (struct endpoint){
-        .service = services[i],
-        .store = run->store,
-        .accounts = run->accounts,
-        .options = &run->server_options,
-        .pool = run->pool,
-        .gather_pool = run->gather_pool,
-    };
     run->servers[i] = http_start(&where, &run->limits, &service_application, &problem);
     if (!run->servers[i]) {
         fprintf(stderr, "lagra: the %s service cannot listen on %s port %u: %s\n",
@@ -283,6 +292,10 @@ static bool fit_limits(struct running *run)
 /* Also after a start that got half way. What is in flight ends, all is synced, exit. */
 static void stop(struct running *run)
 {
+    if (run->fetcher)
+        fetcher_stop(run->fetcher);
+    if (run->background)
+        background_stop(run->background);
     for (size_t i = 0; i < SERVICES; i++) {
         if (run->servers[i])
             http_stop(run->servers[i], STOP_GRACE_S);
@@ -293,6 +306,10 @@ static void stop(struct running *run)
         decide_pool_free(run->gather_pool);
     if (run->later)
         later_stop(run->later);
+    if (run->background)
+        background_free(run->background);
+    if (run->fetcher)
+        fetcher_free(run->fetcher);
     if (run->store)
         store_close(run->store);
     if (run->accounts)

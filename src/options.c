@@ -18,6 +18,7 @@ struct option_row {
         SET_TEXT,
         SET_PORT,
         SET_COUNT,
+        SET_ADDRESSES,
         SET_TRUE,
         SET_FALSE,
         IGNORE,
@@ -45,6 +46,8 @@ static const struct option_row rows[] = {
     { "rehydrateSeconds",      0,  "N",    "an archived blob can be read again after N seconds, after N/10 with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
+    { "allowCopyFrom",         0,  "LIST", "addresses and CIDR blocks that sources of copies may have beyond the public internet", MEMBER(fetcher.allowed), SET_ADDRESSES },
+    { "copySourceCa",          0,  "FILE", "authorities (PEM) that sources of copies are trusted by (the system's)", MEMBER(fetcher.ca_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
     { "debug",                'd', "FILE", "log every request to FILE",                         MEMBER(debug_path), SET_TEXT },
     { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
@@ -107,6 +110,13 @@ static enum options_result apply(const struct option_row *row, const char *value
         }
         *(unsigned *)(void *)member = (unsigned)number;
         return OPTIONS_RUN;
+    case SET_ADDRESSES:
+        if (addresses_parse(bytes_from_string(value), (struct address_list *)(void *)member))
+            return OPTIONS_RUN;
+        fprintf(stderr,
+                "lagra: --%s takes addresses and CIDR blocks with commas between, not \"%s\"\n",
+                row->name, value);
+        return OPTIONS_WRONG;
     case SET_TRUE:
     case SET_FALSE:
         *(bool *)(void *)member = row->action == SET_TRUE;

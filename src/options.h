@@ -2,7 +2,7 @@
 #ifndef LAGRA_OPTIONS_H
 #define LAGRA_OPTIONS_H
 
-#include "base/bytes.h"
+#include "fetch/fetch.h"
 
 struct listen_options {
     const char *host;
@@ -23,7 +23,7 @@ struct options {
     unsigned workers;                     /* of each service; 0: one a core */
     unsigned connections_max;             /* of each service; 0: the default */
     unsigned connections_per_address_max; /* 0: no limit */
-    unsigned rehydrate_seconds;           /* of an archived blob */
+    struct fetcher_options fetcher;       /* of sources of copies on other servers */
     unsigned disk_reserve_mib;            /* 0: the default of store.h */
     const char *cert_path;                /* PEM; with key_path: HTTPS */
     const char *key_path;

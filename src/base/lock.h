@@ -16,6 +16,7 @@ enum lock_rank {
     RANK_SYNCER,        /* waiting lists of the syncers */
     RANK_IO_POOL,       /* queue of the pool that waits for disks */
     RANK_DECIDE_POOL,   /* service: queue of the pool that decides what may wait */
+    RANK_BACKGROUND,    /* service: list of background jobs */
     RANK_LATER_RUNNER,  /* service: the runner of things to do later sleeps or wakes */
     RANK_SLEEPER,       /* a thread that waits for one event */
     RANK_CONNECTIONS,   /* http: list of connections */

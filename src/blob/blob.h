@@ -105,6 +105,19 @@ struct http_properties {
     uint8_t md5[MD5_STORED_MAX];
 };
 
+/* The copy that made the blob what it is, or is to. rest: Copy-Blob, Get-Blob-Properties */
+enum copy_status { COPY_NONE, COPY_PENDING, COPY_SUCCESS, COPY_ABORTED, COPY_FAILED };
+struct blob_copy {
+    enum copy_status status;
+    struct guid id;
+    struct bytes source; /* its URL, without a signature */
+    uint64_t copied, total;
+    instant completed;        /* 0: pending */
+    struct bytes description; /* of what went wrong; empty: nothing */
+};
+/* "pending"..; NULL for COPY_NONE. Static. */
+const char *copy_status_text(enum copy_status status);
+
 struct blob {
     enum blob_type type;
     bool uncommitted;    /* only uncommitted blocks: invisible but for include=uncommittedblobs */
@@ -127,6 +140,7 @@ struct blob {
     bool is_sealed;                 /* an append blob that takes no blocks any more */
     struct bytes tags; /* index tags, encoded (concurrency/tags.h); ptr NULL: none. Who changes a
                         * base's calls tag_index_update() */
+    struct blob_copy copy;
 };
 
 /* snapshot 0: the base; one that is uncommitted only is given too.
@@ -135,6 +149,8 @@ enum store_result blob_read(struct snapshot *before, struct arena *arena, instan
                             struct blob *ret_blob);
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
 void blob_delete_record(struct changes *changes, struct arena *arena, instant snapshot);
+/* The value of the record. */
+void blob_encode(struct text *out, const struct blob *blob);
 /* For iterators: points into value. */
 bool blob_decode(struct bytes value, struct blob *ret_blob);
 /* What the record keys of all snapshots begin with. */
@@ -194,6 +210,9 @@ enum error container_subject(struct decision *d); /* missing: E_ContainerNotFoun
 enum error container_subject_deleted(struct decision *d);
 /* Base or ?snapshot=; missing or uncommitted: E_BlobNotFound. */
 enum error blob_subject(struct decision *d);
+/* Base, also while a copy to it is pending; missing: E_BlobNotFound (Abort Copy Blob). The others refuse
+ * to change it then: E_PendingCopyOperation. */
+enum error blob_subject_copied(struct decision *d);
 /* Base, may be missing; an uncommitted one does not exist but is in the state (Put Blob, Put Block,
  * Put Block List). */
 enum error blob_subject_optional(struct decision *d);

@@ -7,7 +7,8 @@
  *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged 2; bytes, if flagged 128) |
  *   metadata (bytes) | tier u8 | tier changed | extras, and then, each if its bit is set there:
  *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number |
- *   tags (bytes) | rehydration: tier u8, high priority u8, instant
+ *   tags (bytes) |
+ *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes)
  * Version 1 ends before the extras: it has none.
  * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
  * version number; the old readers stay. */
@@ -36,9 +37,9 @@ enum {
     EXTRA_APPENDED = 8,  /* the content was made by content_append() */
     EXTRA_BLOCKS = 16,   /* committed blocks follow */
     EXTRA_SEALED = 32,
-    EXTRA_SEQUENCE = 64,    /* a sequence number follows */
-    EXTRA_TAGS = 128,       /* tags follow */
-    EXTRA_REHYDRATES = 256, /* the tier it comes back to, priority and instant follow */
+    EXTRA_SEQUENCE = 64, /* a sequence number follows */
+    EXTRA_TAGS = 128,    /* tags follow */
+    EXTRA_COPY = 256,    /* the blob is or was the destination of a copy */
     EXTRA_ALL = 511,
 };
 
@@ -158,7 +159,34 @@ static unsigned extras_of(const struct blob *blob)
            (blob->is_sealed ? EXTRA_SEALED : 0u) |
            (blob->sequence_number > 0 ? EXTRA_SEQUENCE : 0u) |
            (blob->tags.len > 0 ? EXTRA_TAGS : 0u) |
-           (blob->rehydrates_to != TIER_NONE ? EXTRA_REHYDRATES : 0u);
+           (blob->copy.status != COPY_NONE ? EXTRA_COPY : 0u);
+}
+
+static void encode_copy(struct text *out, const struct blob_copy *copy)
+{
+    encode_u8(out, (uint8_t)copy->status);
+    encode_fixed(out, copy->id.b, sizeof copy->id.b);
+    encode_bytes(out, copy->source);
+    encode_u64(out, copy->copied);
+    encode_u64(out, copy->total);
+    encode_u64(out, copy->completed);
+    encode_bytes(out, copy->description);
+}
+
+static void decode_copy(struct decoder *in, struct blob_copy *copy)
+{
+    uint8_t status = decode_u8(in);
+
+    if (status > COPY_FAILED)
+        in->bad = true;
+    else
+        copy->status = (enum copy_status)status;
+    decode_fixed(in, copy->id.b, sizeof copy->id.b);
+    copy->source = decode_bytes(in);
+    copy->copied = decode_u64(in);
+    copy->total = decode_u64(in);
+    copy->completed = decode_u64(in);
+    copy->description = decode_bytes(in);
 }
 
 static void encode_extras(struct text *out, const struct blob *blob)
@@ -179,11 +207,8 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_u64(out, blob->sequence_number);
     if (extras & EXTRA_TAGS)
         encode_bytes(out, blob->tags);
-    if (extras & EXTRA_REHYDRATES) {
-        encode_u8(out, (uint8_t)blob->rehydrates_to);
-        encode_u8(out, blob->is_rehydrated_fast);
-        encode_u64(out, blob->rehydrated_at);
-    }
+    if (extras & EXTRA_COPY)
+        encode_copy(out, &blob->copy);
 }
 
 /* A number of 32 bits. */
@@ -239,6 +264,28 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         decode_rehydration(in, blob);
     if (blob->sequence_number > SEQUENCE_NUMBER_MAX)
         in->bad = true;
+    if (extras & EXTRA_COPY)
+        decode_copy(in, &blob->copy);
+}
+
+void blob_encode(struct text *out, const struct blob *blob)
+{
+    encode_u8(out, RECORD_VERSION);
+    encode_u8(out, (uint8_t)blob->type);
+    encode_u8(out, flags_of(blob));
+    encode_u64(out, blob->created);
+    encode_u64(out, blob->etag.v);
+    encode_u64(out, blob->modified);
+    encode_u64(out, blob->snapshot);
+    lease_encode(out, &blob->lease);
+    encode_u64(out, blob->content.id);
+    encode_u64(out, blob->content.length);
+    encode_u64(out, blob->content.block_count);
+    encode_http(out, &blob->http);
+    encode_bytes(out, blob->metadata);
+    encode_u8(out, (uint8_t)blob->tier);
+    encode_u64(out, blob->tier_changed);
+    encode_extras(out, blob);
 }
 
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob)
@@ -246,22 +293,7 @@ void blob_write(struct changes *changes, struct arena *arena, const struct blob 
     struct text out;
 
     text_init(&out, arena, 256);
-    encode_u8(&out, RECORD_VERSION);
-    encode_u8(&out, (uint8_t)blob->type);
-    encode_u8(&out, flags_of(blob));
-    encode_u64(&out, blob->created);
-    encode_u64(&out, blob->etag.v);
-    encode_u64(&out, blob->modified);
-    encode_u64(&out, blob->snapshot);
-    lease_encode(&out, &blob->lease);
-    encode_u64(&out, blob->content.id);
-    encode_u64(&out, blob->content.length);
-    encode_u64(&out, blob->content.block_count);
-    encode_http(&out, &blob->http);
-    encode_bytes(&out, blob->metadata);
-    encode_u8(&out, (uint8_t)blob->tier);
-    encode_u64(&out, blob->tier_changed);
-    encode_extras(&out, blob);
+    blob_encode(&out, blob);
     changes_put(changes, RECORD_LISTED, record_key(arena, blob->snapshot), text_bytes(&out), NULL,
                 0);
 }
@@ -356,21 +388,21 @@ const char *blob_type_text(enum blob_type type)
     return "BlockBlob";
 }
 
-void blob_set_tier(struct blob *blob, enum access_tier tier, instant now)
+const char *copy_status_text(enum copy_status status)
 {
-    if (blob->tier != tier)
-        blob->tier_changed = now;
-    blob->tier = tier;
-    blob->rehydrates_to = TIER_NONE;
-    blob->is_rehydrated_fast = false;
-    blob->rehydrated_at = 0;
-}
-
-enum error blob_refuse_archived(const struct blob *blob)
-{
-    if (blob->tier != TIER_ARCHIVE)
-        return OK;
-    return blob->rehydrates_to != TIER_NONE ? E_BlobBeingRehydrated : E_BlobArchived;
+    switch (status) {
+    case COPY_PENDING:
+        return "pending";
+    case COPY_SUCCESS:
+        return "success";
+    case COPY_ABORTED:
+        return "aborted";
+    case COPY_FAILED:
+        return "failed";
+    case COPY_NONE:
+        break;
+    }
+    return NULL;
 }
 
 const char *access_tier_text(enum access_tier tier)

@@ -235,18 +235,38 @@ static enum error load_blob(struct decision *d, instant snapshot)
     return OK;
 }
 
-enum error blob_subject(struct decision *d)
+/* While a copy to it is pending, a blob is only read. rest: Copy-Blob "Remarks" */
+static enum error refuse_if_copying(struct decision *d)
 {
-    enum error e = load_blob(d, blob_asked(d)->snapshot);
+    return decision_may_change(d) && d->subject.exists &&
+                   blob_state(d)->blob.copy.status == COPY_PENDING
+               ? E_PendingCopyOperation
+               : OK;
+}
+
+enum error blob_subject_copied(struct decision *d)
+{
+    enum error e = load_blob(d, 0);
 
     if (e)
         return e;
     return d->subject.exists ? OK : E_BlobNotFound;
 }
 
+enum error blob_subject(struct decision *d)
+{
+    enum error e = load_blob(d, blob_asked(d)->snapshot);
+
+    if (e)
+        return e;
+    return d->subject.exists ? refuse_if_copying(d) : E_BlobNotFound;
+}
+
 enum error blob_subject_optional(struct decision *d)
 {
-    return load_blob(d, 0);
+    enum error e = load_blob(d, 0);
+
+    return e ? e : refuse_if_copying(d);
 }
 
 enum error blob_subject_uncommitted(struct decision *d)
@@ -259,7 +279,7 @@ enum error blob_subject_uncommitted(struct decision *d)
     if (!state->found || (state->blob.uncommitted && blocks_expired(state->blob.modified, d->now)))
         return E_BlobNotFound;
     d->subject.exists = true;
-    return OK;
+    return refuse_if_copying(d);
 }
 
 /* ---- permission ---- */

@@ -2,7 +2,7 @@
  * rest: Specifying-Conditional-Headers-for-Blob-Service-Operations; rfc: 9110 13; semantics 4 */
 #include "concurrency/conditions.h"
 
-#define CLASSES (CONDITIONS_OF_CREATE + 1)
+#define CLASSES (CONDITIONS_OF_COPY + 1)
 
 /* ---- reading the headers ---- */
 
@@ -144,6 +144,7 @@ static const enum error answer[CLASSES][FAULTS] = {
     [CONDITIONS_OF_OTHER_READ] = { OK, E_ConditionNotMet, E_ConditionNotMetOnRead, E_ConditionNotMetOnRead },
     [CONDITIONS_OF_WRITE]      = { OK, E_ConditionNotMet, E_ConditionNotMet,       E_ConditionNotMet       },
     [CONDITIONS_OF_CREATE]     = { OK, E_ConditionNotMet, E_ConditionNotMet,       E_BlobAlreadyExists     },
+    [CONDITIONS_OF_COPY]       = { OK, E_TargetConditionNotMet, E_TargetConditionNotMet, E_BlobAlreadyExists },
 };
 /* clang-format on */
 
@@ -212,5 +213,10 @@ static enum fault find_fault(enum condition_class class, const struct conditions
 enum error conditions_check(enum condition_class class, const struct conditions *given,
                             const struct subject *subject)
 {
-    return answer[class][find_fault(class, given, subject)];
+    enum fault fault = find_fault(class, given, subject);
+
+    /* Recorded: tags that do not fit are ConditionNotMet of a copy too. */
+    if (fault && class == CONDITIONS_OF_COPY && given->given == IF_TAGS)
+        return E_ConditionNotMet;
+    return answer[class][fault];
 }

@@ -43,8 +43,10 @@ enum condition_class {
     CONDITIONS_OF_OTHER_READ,
     /* 412; so does If-None-Match: * on what exists. */
     CONDITIONS_OF_WRITE,
-    /* Put Blob, Put Block List, Copy: as a write, but If-None-Match: * is 409 BlobAlreadyExists. */
+    /* Put Blob, Put Block List: as a write, but If-None-Match: * is 409 BlobAlreadyExists. */
     CONDITIONS_OF_CREATE,
+    /* Copy Blob, Copy Blob From URL: as these, but TargetConditionNotMet. semantics 4.2 */
+    CONDITIONS_OF_COPY,
 };
 
 /* Raw header values; ptr NULL for one that was not sent. */
@@ -90,6 +92,7 @@ struct subject {
  * returns  OK
  *          E_ConditionNotMet        412
  *          E_ConditionNotMetOnRead  304: the None-Match / Modified-Since half of a read
+ *          E_TargetConditionNotMet  412: of a copy
  *          E_BlobAlreadyExists      409: If-None-Match: * where a blob is created */
 enum error conditions_check(enum condition_class class, const struct conditions *given,
                             const struct subject *subject);

@@ -87,6 +87,8 @@ struct decision {
 
 /* Something of another partition was read: its sequence must be durable before the answer goes. */
 void decision_saw(struct decision *d, uint64_t sequence);
+/* Is the operation one that writes? By its row. */
+bool decision_may_change(const struct decision *d);
 /* return decision_fail(d, E_X, "..."): the code with a sentence for the client (printf). */
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "content/content.h"
-#include "service/operation.h"
+#include "service/server.h"
 
 #define ARENA_MAX_BYTES ((size_t)64 << 20)
 /* Others may write to the partition at the same time: an item that loses so often is left for a while. */
@@ -38,19 +38,27 @@ static enum store_result collect_content(struct later_work *work)
     return result;
 }
 
-static later_fn *find_kind(const struct service *const *services, size_t count, uint32_t kind)
+/* Who does an item. */
+struct doer {
+    later_fn *decide; /* NULL: nobody */
+    const struct endpoint *endpoint;
+};
+
+static struct doer find_doer(const struct service *const *services,
+                             const struct endpoint *endpoints, size_t count, uint32_t kind)
 {
     if (kind == LATER_COLLECT_CONTENT)
-        return collect_content;
+        return (struct doer){ .decide = collect_content };
     for (size_t i = 0; i < count; i++)
         for (size_t k = 0; k < services[i]->later_count; k++)
             if (services[i]->later[k].kind == kind)
-                return services[i]->later[k].decide;
-    return NULL;
+                return (struct doer){ .decide = services[i]->later[k].decide,
+                                      .endpoint = endpoints ? &endpoints[i] : NULL };
+    return (struct doer){ .decide = NULL };
 }
 
 static enum store_result attempt(struct store *store, const struct later_item *item,
-                                 later_fn *decide, struct arena *arena)
+                                 const struct doer *doer, struct arena *arena)
 {
     struct snapshot *before = snapshot_open(store, item->partition, STORE_MAY_BLOCK);
     instant newest = snapshot_instant(before), clock = clock_now();
@@ -60,8 +68,9 @@ static enum store_result attempt(struct store *store, const struct later_item *i
         .changes = changes_new(arena),
         .arena = arena,
         .now = clock > newest ? clock : newest + 1,
+        .endpoint = doer->endpoint,
     };
-    enum store_result result = decide(&work);
+    enum store_result result = doer->decide(&work);
     uint64_t sequence;
 
     if (!result) {
@@ -75,22 +84,22 @@ static enum store_result attempt(struct store *store, const struct later_item *i
 
 /* Without a wait for durability: nobody is told, and after a crash it is done again. */
 static enum store_result do_item(struct store *store, const struct later_item *item,
-                                 later_fn *decide, struct arena *arena)
+                                 const struct doer *doer, struct arena *arena)
 {
     struct arena_mark mark = arena_mark(arena);
     enum store_result result = STORE_CONFLICT;
 
     for (int i = 0; i < ATTEMPTS_MAX && result == STORE_CONFLICT; i++) {
         arena_rewind(arena, mark);
-        result = attempt(store, item, decide, arena);
+        result = attempt(store, item, doer, arena);
     }
     return result == STORE_NOT_FOUND ? store_later_discard(store, item) : result;
 }
 
 /* ---- all that are due ---- */
 
-instant later_run_due(struct store *store, const struct service *const *services, size_t count,
-                      instant now, bool *ret_left)
+instant later_run_due(struct store *store, const struct service *const *services,
+                      const struct endpoint *endpoints, size_t count, instant now, bool *ret_left)
 {
     struct arena *arena = arena_new(ARENA_MAX_BYTES);
     struct arena_mark empty = arena_mark(arena);
@@ -100,12 +109,12 @@ instant later_run_due(struct store *store, const struct service *const *services
 
     *ret_left = false;
     for (int i = 0; i < ITEMS_AT_ONCE; i++) {
-        later_fn *decide;
+        struct doer doer;
 
         if (store_later_next(store, now, after, arena, &item, &due))
             break;
-        decide = find_kind(services, count, item.kind);
-        if (!decide || do_item(store, &item, decide, arena)) {
+        doer = find_doer(services, endpoints, count, item.kind);
+        if (!doer.decide || do_item(store, &item, &doer, arena)) {
             left = item; /* its place in the list is all that is looked at */
             after = &left;
             *ret_left = true;
@@ -123,6 +132,7 @@ struct later_runner {
     struct waiter waiter; /* first */
     struct store *store;
     const struct service *const *services;
+    const struct endpoint *endpoints;
     size_t service_count;
     struct thread thread;
     struct lock lock;
@@ -187,8 +197,8 @@ static void *run(void *argument)
 
     while (!is_stopping(runner)) {
         bool left = false;
-        instant due = later_run_due(runner->store, runner->services, runner->service_count,
-                                    clock_now(), &left);
+        instant due = later_run_due(runner->store, runner->services, runner->endpoints,
+                                    runner->service_count, clock_now(), &left);
 
         sleep_until(runner, due, left ? RETRY_MS : LOOK_MS);
     }
@@ -196,13 +206,14 @@ static void *run(void *argument)
 }
 
 struct later_runner *later_start(struct store *store, const struct service *const *services,
-                                 size_t count)
+                                 const struct endpoint *endpoints, size_t count)
 {
     struct later_runner *runner = xcalloc(1, sizeof *runner);
 
     runner->waiter.wake = wake;
     runner->store = store;
     runner->services = services;
+    runner->endpoints = endpoints;
     runner->service_count = count;
     lock_init(&runner->lock, RANK_LATER_RUNNER);
     lock_condition_init(&runner->changed);

@@ -10,6 +10,7 @@
 #include "store/store.h"
 
 struct service;
+struct endpoint;
 
 /* One attempt to do an item. */
 struct later_work {
@@ -18,6 +19,7 @@ struct later_work {
     struct changes *changes; /* committed together with the item's removal */
     struct arena *arena;
     instant now;
+    const struct endpoint *endpoint; /* of its service; NULL where nobody serves */
 };
 /* Decides; may be called again on a newer state. To go on later it adds another item to the changes.
  * returns STORE_OK; as the store: then nothing is committed, and it is tried again after a while */
@@ -38,13 +40,14 @@ void later_collect_content(struct changes *changes, instant now);
  *
  * ret_left  some failed, or are of a kind that nobody here knows: they stay in the list
  * returns   when the next one is due, at most `now` when there are more; INSTANT_MAX: none is left */
-instant later_run_due(struct store *store, const struct service *const *services, size_t count,
-                      instant now, bool *ret_left);
+instant later_run_due(struct store *store, const struct service *const *services,
+                      const struct endpoint *endpoints, size_t count, instant now, bool *ret_left);
 
 struct later_runner;
-/* NULL: no thread could be started. services: stays the caller's. Main thread. */
+/* NULL: no thread could be started. services, and the endpoint of each (NULL: none): stay the caller's.
+ * Main thread. */
 struct later_runner *later_start(struct store *store, const struct service *const *services,
-                                 size_t count);
+                                 const struct endpoint *endpoints, size_t count);
 /* Returns when the item that is being done is done. Before the store is closed. Main thread. */
 void later_stop(struct later_runner *runner);
 

@@ -5,6 +5,11 @@
 
 /* ---- running ---- */
 
+bool decision_may_change(const struct decision *d)
+{
+    return d->operation->rights.effect == WRITES;
+}
+
 static enum error check_lease_rule(struct decision *d)
 {
     const struct guid *given = d->input->lease_id;

@@ -5,6 +5,8 @@
 #ifndef LAGRA_SERVICE_SERVER_H
 #define LAGRA_SERVICE_SERVER_H
 
+#include "fetch/fetch.h"
+#include "service/background.h"
 #include "service/decide_pool.h"
 #include "service/operation.h"
 
@@ -23,6 +25,8 @@ struct endpoint {
     const struct accounts *accounts;
     const struct server_options *options;
     struct decide_pool *pool;
+    struct fetcher *fetcher;         /* of sources on other servers; NULL: there are none */
+    struct background *background;   /* NULL: there is none */
     struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
 };
 

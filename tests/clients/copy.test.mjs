@@ -2,8 +2,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
+import { BlobSASPermissions } from '@azure/storage-blob';
 import { raw, rawRefused } from './raw.mjs';
 import { blockId, newBlob, newContainer, pattern, refused, service, url } from './setup.mjs';
+
+// A URL that reads the blob.
+const signed = (blob) => blob.generateSasUrl({
+    permissions: BlobSASPermissions.parse('r'), expiresOn: new Date(Date.now() + 600000),
+});
 
 const md5 = (bytes) => createHash('md5').update(bytes).digest();
 
@@ -15,7 +21,7 @@ test('Put Blob From URL takes bytes and properties, not metadata, and leaves no 
         metadata: { a: '1' },
     });
     const target = container.getBlockBlobClient('to/here');
-    const put = await target.syncUploadFromURL(source.url);
+    const put = await target.syncUploadFromURL(await signed(source));
     assert.equal(put._response.status, 201);
     assert.ok(put.xMsContentCrc64);
     assert.equal(put.contentMD5, undefined);
@@ -28,7 +34,7 @@ test('Put Blob From URL takes bytes and properties, not metadata, and leaves no 
     assert.equal(properties.copyId, undefined);
     assert.deepEqual(await target.downloadToBuffer(), content);
 
-    await target.syncUploadFromURL(source.url, {
+    await target.syncUploadFromURL(await signed(source), {
         copySourceBlobProperties: false, metadata: { b: '2' }, tier: 'Cool',
         blobHTTPHeaders: { blobContentType: 'text/other' },
     });
@@ -44,12 +50,12 @@ test('small and empty sources, and snapshots, are sources too', async (t) => {
     const { snapshot } = await source.createSnapshot();
     await source.upload('second', 6);
     const target = container.getBlockBlobClient('copy');
-    await target.syncUploadFromURL(source.withSnapshot(snapshot).url);
+    await target.syncUploadFromURL(await signed(source.withSnapshot(snapshot)));
     assert.equal((await target.downloadToBuffer()).toString(), 'first');
     await source.upload('', 0);
-    await target.syncUploadFromURL(source.url);
+    await target.syncUploadFromURL(await signed(source));
     assert.equal((await target.getProperties()).contentLength, 0);
-    await source.syncUploadFromURL(source.withSnapshot(snapshot).url); // onto its own base
+    await source.syncUploadFromURL(await signed(source.withSnapshot(snapshot))); // onto its own base
     assert.equal((await source.downloadToBuffer()).toString(), 'first');
 });
 
@@ -60,7 +66,8 @@ test('a source is addressed by path, by host, and by another name of this machin
     for (const prefix of [`http://localhost:${base.port}/devstoreaccount1`,
         `http://devstoreaccount1.blob.localhost:${base.port}`, `http://[::1]:${base.port}/devstoreaccount1`]) {
         await target.upload('other', 5);
-        await target.syncUploadFromURL(`${prefix}/${container.containerName}/${source.name}`);
+        const { search } = new URL(await signed(source));
+        await target.syncUploadFromURL(`${prefix}/${container.containerName}/${source.name}${search}`);
         assert.equal((await target.downloadToBuffer()).toString(), 'bytes', prefix);
     }
 });
@@ -71,19 +78,19 @@ test('sums of the source are checked and answered', async (t) => {
     const { container, blob: source } = await newBlob(t, content);
     const target = container.getBlockBlobClient('copy');
     const right = md5(content), wrong = md5('other');
-    const put = await target.syncUploadFromURL(source.url, { sourceContentMD5: right });
+    const put = await target.syncUploadFromURL(await signed(source), { sourceContentMD5: right });
     assert.deepEqual(Buffer.from(put.contentMD5), right);
     assert.equal(put.xMsContentCrc64, undefined);
-    await refused(target.syncUploadFromURL(source.url, { sourceContentMD5: wrong }), 400, 'Md5Mismatch');
-    await refused(target.stageBlockFromURL(blockId(1), source.url, 0, undefined, { sourceContentMD5: wrong }),
+    await refused(target.syncUploadFromURL(await signed(source), { sourceContentMD5: wrong }), 400, 'Md5Mismatch');
+    await refused(target.stageBlockFromURL(blockId(1), await signed(source), 0, undefined, { sourceContentMD5: wrong }),
         400, 'Md5Mismatch');
-    const block = await target.stageBlockFromURL(blockId(1), source.url, 0, undefined, { sourceContentMD5: right });
+    const block = await target.stageBlockFromURL(blockId(1), await signed(source), 0, undefined, { sourceContentMD5: right });
     assert.deepEqual(Buffer.from(block.contentMD5), right);
-    const crc = (await target.syncUploadFromURL(source.url)).xMsContentCrc64;
-    const checked = await target.stageBlockFromURL(blockId(1), source.url, 0, undefined, { sourceContentCrc64: crc });
+    const crc = (await target.syncUploadFromURL(await signed(source))).xMsContentCrc64;
+    const checked = await target.stageBlockFromURL(blockId(1), await signed(source), 0, undefined, { sourceContentCrc64: crc });
     assert.deepEqual(checked.xMsContentCrc64, crc);
     crc[0] ^= 1;
-    await refused(target.stageBlockFromURL(blockId(1), source.url, 0, undefined, { sourceContentCrc64: crc }),
+    await refused(target.stageBlockFromURL(blockId(1), await signed(source), 0, undefined, { sourceContentCrc64: crc }),
         400, 'Crc64Mismatch');
 });
 
@@ -92,31 +99,31 @@ test('Put Block From URL takes ranges', async (t) => {
     const content = pattern(1000000);
     const { container, blob: source } = await newBlob(t, content);
     const target = container.getBlockBlobClient('joined');
-    await target.stageBlockFromURL(blockId(1), source.url, 500000, 500000);
-    await target.stageBlockFromURL(blockId(2), source.url, 0, 100);
+    await target.stageBlockFromURL(blockId(1), await signed(source), 500000, 500000);
+    await target.stageBlockFromURL(blockId(2), await signed(source), 0, 100);
     await target.commitBlockList([blockId(1), blockId(2)]);
     assert.deepEqual(await target.downloadToBuffer(),
         Buffer.concat([content.subarray(500000), content.subarray(0, 100)]));
-    await refused(target.stageBlockFromURL(blockId(1), source.url, 1000000, 5), 416, 'CannotVerifyCopySource');
+    await refused(target.stageBlockFromURL(blockId(1), await signed(source), 1000000, 5), 416, 'CannotVerifyCopySource');
 });
 
 test('what is wrong with a source is told with its own status', async (t) => {
     // semantics 4.2; recorded SourceBlobAccessConditions
     const { container, blob: source, etag } = await newBlob(t);
     const target = container.getBlockBlobClient('copy');
-    const from = (sourceConditions) => target.syncUploadFromURL(source.url, { sourceConditions });
+    const from = async (sourceConditions) => target.syncUploadFromURL(await signed(source), { sourceConditions });
     await from({ ifMatch: etag });
     await refused(from({ ifMatch: '"0x1"' }), 412, 'CannotVerifyCopySource');
     await refused(from({ ifNoneMatch: etag }), 304, 'CannotVerifyCopySource');
     await refused(from({ ifModifiedSince: new Date(Date.now() + 60000) }), 304, 'CannotVerifyCopySource');
     await refused(from({ ifUnmodifiedSince: new Date(1000) }), 412, 'CannotVerifyCopySource');
-    const error = await refused(target.syncUploadFromURL(container.getBlobClient('none').url),
+    const error = await refused(target.syncUploadFromURL(await signed(container.getBlobClient('none'))),
         404, 'CannotVerifyCopySource');
     assert.equal(error.response.headers.get('x-ms-copy-source-status-code'), '404');
     assert.equal(error.response.headers.get('x-ms-copy-source-error-code'), 'BlobNotFound');
     assert.match(error.message, /The specified blob does not exist/);
     const nowhere = service.getContainerClient('no-such-container').getBlobClient('b');
-    await refused(target.syncUploadFromURL(nowhere.url), 404, 'CannotVerifyCopySource');
+    await refused(target.syncUploadFromURL(await signed(nowhere)), 404, 'CannotVerifyCopySource');
 });
 
 test('URLs that are none, and headers that have no effect, are refused', async (t) => {
@@ -136,11 +143,147 @@ test('the destination is judged before a source is looked at', async (t) => {
     const { container, blob: source } = await newBlob(t);
     const lease = source.getBlobLeaseClient();
     await lease.acquireLease(-1);
-    await refused(source.syncUploadFromURL(container.getBlobClient('none').url), 412, 'LeaseIdMissing');
-    await refused(source.syncUploadFromURL(container.getBlobClient('none').url,
+    await refused(source.syncUploadFromURL(await signed(container.getBlobClient('none'))), 412, 'LeaseIdMissing');
+    await refused(source.syncUploadFromURL(await signed(container.getBlobClient('none')),
         { conditions: { leaseId: lease.leaseId, ifNoneMatch: '*' } }), 409, 'BlobAlreadyExists');
-    await source.syncUploadFromURL(source.url, { conditions: { leaseId: lease.leaseId } });
+    await source.syncUploadFromURL(await signed(source), { conditions: { leaseId: lease.leaseId } });
     const missing = (await newContainer(t)).getBlockBlobClient('x');
     await service.deleteContainer(missing.containerName);
-    await refused(missing.syncUploadFromURL(source.url), 404, 'ContainerNotFound');
+    await refused(missing.syncUploadFromURL(await signed(source)), 404, 'ContainerNotFound');
+});
+
+test('Copy Blob of a blob here is done when it is answered, and keeps blocks, properties, metadata', async (t) => {
+    // rest: Copy-Blob; recorded AsyncCopyFromUri, test_list_blobs_with_include_copy
+    const { container, blob: source } = await newBlob(t, 'old');
+    const parts = [pattern(70000, 1), pattern(3, 2), pattern(5000, 3)];
+    for (const [i, part] of parts.entries())
+        await source.stageBlock(blockId(i), part, part.length);
+    await source.commitBlockList(parts.map((_, i) => blockId(i)), {
+        blobHTTPHeaders: { blobContentType: 'text/x', blobCacheControl: 'no-cache' }, metadata: { a: '1' },
+    });
+    const target = container.getBlockBlobClient('target');
+    const poller = await target.beginCopyFromURL(`${source.url}?timeout=9`);
+    const copied = await poller.pollUntilDone();
+    assert.equal(copied.copyStatus, 'success');
+
+    const got = await target.getProperties();
+    assert.equal(got.copyStatus, 'success');
+    assert.equal(got.copyId, copied.copyId);
+    assert.equal(got.copySource, `${source.url}?timeout=9`);
+    assert.equal(got.copyProgress, '75003/75003');
+    assert.ok(got.copyCompletedOn instanceof Date);
+    assert.deepEqual([got.contentType, got.cacheControl, got.metadata], ['text/x', 'no-cache', { a: '1' }]);
+    assert.equal(got.accessTierInferred, true);
+    assert.deepEqual(await target.downloadToBuffer(), Buffer.concat(parts));
+    const { committedBlocks } = await target.getBlockList('committed');
+    assert.deepEqual(committedBlocks, parts.map((part, i) => ({ name: blockId(i), size: part.length })));
+
+    for await (const item of container.listBlobsFlat({ includeCopy: true, prefix: 'target' })) {
+        assert.equal(item.properties.copyId, copied.copyId);
+        assert.equal(item.properties.copyProgress, '75003/75003');
+        assert.equal(item.properties.copySource, `${source.url}?timeout=9`);
+    }
+    for await (const item of container.listBlobsFlat({ prefix: 'target' }))
+        assert.equal(item.properties.copyId, undefined);
+    // The copy goes its own way: blocks of it can be used again, and the source may go.
+    await target.stageBlock(blockId(9), 'new', 3);
+    await target.commitBlockList([blockId(2), blockId(9)]);
+    await source.delete();
+    assert.deepEqual(await target.downloadToBuffer(), Buffer.concat([parts[2], Buffer.from('new')]));
+    assert.equal((await target.getProperties()).copyId, undefined);
+});
+
+test('Copy Blob From URL answers sums and a finished copy', async (t) => {
+    // rest: Copy-Blob-From-URL; recorded test_copy_blob_sync, ContentHash 13-16
+    const content = pattern(200000);
+    const { container, blob: source } = await newBlob(t, content, { metadata: { a: '1' } });
+    const target = container.getBlockBlobClient('target');
+    const answer = await target.syncCopyFromURL(await signed(source), { sourceContentMD5: md5(content), metadata: { b: '2' }, tier: 'Cool' });
+    assert.equal(answer._response.status, 202);
+    assert.equal(answer.copyStatus, 'success');
+    assert.deepEqual(Buffer.from(answer.contentMD5), md5(content));
+    const got = await target.getProperties();
+    assert.deepEqual([got.copyStatus, got.copyProgress, got.accessTier, got.metadata],
+        ['success', '200000/200000', 'Cool', { b: '2' }]);
+    assert.deepEqual(await target.downloadToBuffer(), content);
+    await target.setHTTPHeaders({ blobContentType: 'text/plain' });
+    assert.equal((await target.getProperties()).copyId, undefined); // rest: Get-Blob-Properties
+    await refused(target.syncCopyFromURL(await signed(source), { sourceContentMD5: md5('other') }), 400, 'Md5Mismatch');
+});
+
+test('conditions and leases of copies', async (t) => {
+    // semantics 4.2, 3.4
+    const { container, blob: source, etag } = await newBlob(t);
+    const target = container.getBlockBlobClient('target');
+    const { etag: old } = await target.upload('x', 1);
+    const begin = (options) => target.beginCopyFromURL(source.url, options);
+    await refused(begin({ conditions: { ifMatch: '"0x1"' } }), 412, 'TargetConditionNotMet');
+    await refused(begin({ conditions: { ifNoneMatch: old } }), 412, 'TargetConditionNotMet');
+    await refused(begin({ conditions: { ifNoneMatch: '*' } }), 409, 'BlobAlreadyExists');
+    await refused(begin({ sourceConditions: { ifMatch: '"0x1"' } }), 412, 'SourceConditionNotMet');
+    await refused(begin({ sourceConditions: { ifNoneMatch: etag } }), 412, 'SourceConditionNotMet');
+    await refused(target.beginCopyFromURL(container.getBlobClient('none').url), 404, 'BlobNotFound');
+    await refused(target.syncCopyFromURL(await signed(source), { sourceConditions: { ifMatch: '"0x1"' } }),
+        412, 'CannotVerifyCopySource');
+    const lease = target.getBlobLeaseClient();
+    await lease.acquireLease(15);
+    const { leaseId } = lease;
+    await refused(begin(), 412, 'LeaseIdMissing');
+    await refused(begin({ conditions: { leaseId } }), 412, 'InfiniteLeaseDurationRequired');
+    await target.syncCopyFromURL(await signed(source), { conditions: { leaseId } });
+    await lease.releaseLease();
+    await lease.acquireLease(-1);
+    const done = await (await begin({ conditions: { leaseId } })).pollUntilDone();
+    assert.equal(done.copyStatus, 'success');
+    assert.equal((await target.getProperties()).leaseState, 'leased');
+});
+
+test('Abort Copy Blob where nothing is pending', async (t) => {
+    // rest: Abort-Copy-Blob; recorded
+    const { container, blob } = await newBlob(t);
+    await refused(blob.abortCopyFromURL('ff'), 409, 'NoPendingCopyOperation');
+    await refused(container.getBlobClient('none').abortCopyFromURL('ff'), 404, 'BlobNotFound');
+    await rawRefused(raw('PUT', `/${container.containerName}/blob?comp=copy`, { 'x-ms-copy-action': 'abort' }),
+        400, 'MissingRequiredQueryParameter');
+});
+
+test('a source is read by what its URL says, by its container being public, or within its account', async (t) => {
+    // rest: Copy-Blob, Copy-Blob-From-URL "Authorization"
+    const { container, blob: source } = await newBlob(t);
+    const target = container.getBlockBlobClient('target');
+    await (await target.beginCopyFromURL(source.url)).pollUntilDone(); // by the account's key
+    for (const call of [() => target.syncUploadFromURL(source.url), () => target.syncCopyFromURL(source.url),
+        () => target.stageBlockFromURL(blockId(1), source.url)]) {
+        const error = await refused(call(), 401, 'CannotVerifyCopySource');
+        assert.equal(error.response.headers.get('x-ms-copy-source-error-code'), 'NoAuthenticationInformation');
+    }
+    const writes = await source.generateSasUrl({
+        permissions: BlobSASPermissions.parse('w'), expiresOn: new Date(Date.now() + 600000),
+    });
+    await refused(target.syncUploadFromURL(writes), 403, 'CannotVerifyCopySource');
+    await refused(target.beginCopyFromURL(writes), 403, 'CannotVerifyCopySource');
+    await refused(target.syncUploadFromURL((await signed(source)).replace(/sig=..../, 'sig=AAAA')),
+        403, 'CannotVerifyCopySource');
+    await (await target.beginCopyFromURL(await signed(source))).pollUntilDone();
+    assert.doesNotMatch((await target.getProperties()).copySource, /sig=/);
+    await container.setAccessPolicy('blob');
+    await target.syncUploadFromURL(source.url);
+    await target.syncCopyFromURL(source.url);
+});
+
+test('tags of copies', async (t) => {
+    // rest: Copy-Blob "x-ms-tags", "x-ms-copy-source-tag-option"; recorded AccessConditionTags 62-67
+    const { container, blob: source } = await newBlob(t, 'x', { tags: { a: '1' } });
+    const target = container.getBlockBlobClient('target');
+    const tags = async () => (await target.getTags()).tags;
+    await (await target.beginCopyFromURL(source.url, { tags: { b: '2' } })).pollUntilDone();
+    assert.deepEqual(await tags(), { b: '2' });
+    await (await target.beginCopyFromURL(source.url)).pollUntilDone();
+    assert.deepEqual(await tags(), {});
+    await target.syncCopyFromURL(await signed(source), { copySourceTags: 'COPY' });
+    assert.deepEqual(await tags(), { a: '1' });
+    await refused(target.beginCopyFromURL(source.url, { conditions: { tagConditions: "a = '9'" } }), 412, 'ConditionNotMet');
+    await refused(target.beginCopyFromURL(source.url, { sourceConditions: { tagConditions: "a = '9'" } }),
+        412, 'ConditionNotMet');
+    await (await target.beginCopyFromURL(source.url, { sourceConditions: { tagConditions: "a = '1'" } })).pollUntilDone();
 });

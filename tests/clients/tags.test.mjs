@@ -1,6 +1,7 @@
 // Index tags through the SDK: set, read, listed, found, and as conditions.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { BlobSASPermissions } from '@azure/storage-blob';
 import { raw, rawRefused } from './raw.mjs';
 import { collect, newBlob, newContainer, refused, service } from './setup.mjs';
 
@@ -137,15 +138,18 @@ test('Put Blob From URL sets tags, or takes those of the source', async (t) => {
     // rest: Put-Blob-From-URL x-ms-copy-source-tag-option; recorded
     const { container, blob } = await newBlob(t, 'x', { tags: { source: '1' } });
     const copy = container.getBlockBlobClient('copy');
-    await copy.syncUploadFromURL(blob.url, { tags: { own: '2' } });
+    const source = await blob.generateSasUrl({
+        permissions: BlobSASPermissions.parse('rt'), expiresOn: new Date(Date.now() + 600000),
+    });
+    await copy.syncUploadFromURL(source, { tags: { own: '2' } });
     assert.deepEqual((await copy.getTags()).tags, { own: '2' });
-    await copy.syncUploadFromURL(blob.url);
+    await copy.syncUploadFromURL(source);
     assert.deepEqual((await copy.getTags()).tags, {});
-    await copy.syncUploadFromURL(blob.url, { copySourceTags: 'COPY' });
+    await copy.syncUploadFromURL(source, { copySourceTags: 'COPY' });
     assert.deepEqual((await copy.getTags()).tags, { source: '1' });
     assert.deepEqual(await names(container.findBlobsByTags("source = '1'")), ['blob', 'copy']);
-    await refused(copy.syncUploadFromURL(blob.url, { copySourceTags: 'COPY', tags: { a: '1' } }),
+    await refused(copy.syncUploadFromURL(source, { copySourceTags: 'COPY', tags: { a: '1' } }),
         400, 'BothUserTagsAndSourceTagsCopyPresentException');
-    await refused(copy.syncUploadFromURL(blob.url,
+    await refused(copy.syncUploadFromURL(source,
         { sourceConditions: { tagConditions: "source = '2'" } }), 412, 'CannotVerifyCopySource');
 });

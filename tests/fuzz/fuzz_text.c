@@ -4,7 +4,9 @@
 
 #include "base/encode.h"
 #include "base/ids.h"
+#include "base/url.h"
 #include "concurrency/conditions.h"
+#include "fetch/addresses.h"
 #include "fuzz.h"
 #include "http/http.h"
 
@@ -62,6 +64,24 @@ static void check_encodings(struct arena *arena, struct bytes text)
     guid_parse(text, &id);
 }
 
+/* The source of a copy. */
+static void check_url(struct arena *arena, struct bytes text)
+{
+    struct address_list list = { .count = 0 };
+    struct bytes without = url_without(arena, text, "sig");
+    struct url url;
+
+    if (without.len > text.len || !bytes_equal(url_without(arena, without, "sig"), without))
+        abort();
+    if (url_parse(text, &url) &&
+        (url.host.len == 0 || url.port == 0 || url.path.len == 0 || url.path.ptr[0] != '/' ||
+         url.host.ptr < text.ptr || url.host.ptr + url.host.len > text.ptr + text.len ||
+         memchr(url.authority.ptr, '@', url.authority.len)))
+        abort();
+    if (text.ptr && addresses_parse(text, &list) && list.count == 0)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new(1u << 26);
@@ -74,6 +94,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_range(text);
     check_dates(text);
     check_encodings(arena, text);
+    check_url(arena, text);
     conditions_parse(arena, &headers, &conditions);
     arena_free(arena);
     return 0;

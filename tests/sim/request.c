@@ -71,7 +71,7 @@ struct server *server_open(const char **ret_problem)
                                           .accounts = server->accounts,
                                           .options = &server->options };
     server->endpoint.pool = pooled_new();
-    server->later = later_start(store, services, 1);
+    server->later = later_start(store, services, &server->endpoint, 1);
     assert(server->later);
     return server;
 }

@@ -2,6 +2,8 @@
  * blob. */
 #include "blob/rest/request.h"
 
+#include <inttypes.h>
+
 #include "base/encode.h"
 #include "service/metadata.h"
 
@@ -51,6 +53,30 @@ static void answer_property(struct answer *a, const char *name, struct bytes val
     answer_if_set(a, name, sas && sas->overrides[which].ptr ? sas->overrides[which] : value);
 }
 
+/* rest: Get-Blob-Properties "x-ms-copy-id" and what follows it */
+static void answer_copy(struct answer *a, const struct blob_copy *copy)
+{
+    if (copy->status == COPY_NONE || !call_since(a->call, "2012-02-12"))
+        return;
+    blob_answer_copy_id(a, &copy->id, copy->status);
+    answer_header(a, "x-ms-copy-source", copy->source);
+    answer_header(a, "x-ms-copy-progress",
+                  arena_printf(a->arena, "%" PRIu64 "/%" PRIu64, copy->copied, copy->total));
+    if (copy->completed > 0)
+        answer_date(a, "x-ms-copy-completion-time", copy->completed);
+    if (copy->description.len > 0)
+        answer_header(a, "x-ms-copy-status-description", copy->description);
+}
+
+void blob_answer_copy_id(struct answer *a, const struct guid *id, enum copy_status status)
+{
+    char text[GUID_TEXT_SIZE];
+
+    guid_format(id, text);
+    answer_header(a, "x-ms-copy-id", arena_copy(a->arena, bytes_from_string(text)));
+    answer_string(a, "x-ms-copy-status", copy_status_text(status));
+}
+
 void blob_answer_properties(struct answer *a, const struct blob *blob)
 {
     const struct http_properties *http = &blob->http;
@@ -67,6 +93,7 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     answer_type(a, blob);
     if (blob->tags.len > 0 && call_since(a->call, "2019-12-12"))
         answer_u64(a, "x-ms-tag-count", tags_count(blob->tags));
+    answer_copy(a, &blob->copy);
     answer_snapshot_or_lease(a, blob);
     if (call_since(a->call, "2015-12-11"))
         answer_string(a, "x-ms-server-encrypted", "true");

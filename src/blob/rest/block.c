@@ -93,7 +93,8 @@ enum error put_block_from_url_check(struct call *call, struct put_block_from_url
     if (e)
         return e;
     p->put.sums = source_sums(call, p->source);
-    call->inline_max = BLOCK_INLINE_MAX;
+    if (call->inline_max > BLOCK_INLINE_MAX)
+        call->inline_max = BLOCK_INLINE_MAX;
     return OK;
 }
 
@@ -103,9 +104,9 @@ enum error put_block_from_url_gather(struct gathering *g, struct put_block_from_
     enum error e = source_open(g, p->source, &source);
 
     if (!e)
-        e = blob_check_size(g->call, limits, source.length);
+        e = blob_check_size(g->call, limits, source.length); /* not known: by what comes */
     if (!e)
-        e = source_gather(g, p->source, &source, PUT_BLOCK_MAX, NULL);
+        e = source_gather(g, p->source, &source, PUT_BLOCK_MAX, NULL, NULL);
     source_close(&source);
     if (!e && g->call->input.body.length == 0)
         e = call_fail_header(g->call, E_InvalidHeaderValue, "x-ms-copy-source", p->source->text);

@@ -1,5 +1,5 @@
 /* See copy_source.h. */
-#include "blob/rest/copy_source.h"
+#include "blob/rest/remote_source.h"
 
 #include "base/encode.h"
 
@@ -136,7 +136,7 @@ static bool is_own(const struct call *call, const struct url *url)
 
 /* ---- what is wrong with it ---- */
 
-static enum error cannot_verify(struct gathering *g, enum error e)
+enum error source_cannot_verify(struct gathering *g, enum error e)
 {
     struct problem *problem = g->call->problem;
 
@@ -146,6 +146,19 @@ static enum error cannot_verify(struct gathering *g, enum error e)
     problem->source_code = bytes_from_string(error_code(e));
     problem->source_message = bytes_from_string(error_message(e));
     return E_CannotVerifyCopySource;
+}
+
+/* Recorded: tags of a source that do not fit are ConditionNotMet. */
+static bool only_tags(const struct copy_source *source)
+{
+    bool tags = false;
+
+    for (size_t i = 0; i < source->header_count; i++) {
+        if (bytes_has_prefix(source->headers[i].name, bytes_from_string("if-")))
+            return false;
+        tags = tags || bytes_is(source->headers[i].name, "x-ms-if-tags");
+    }
+    return tags;
 }
 
 /* decision: 52 */
@@ -159,10 +172,10 @@ static enum error fail_own(struct gathering *g, const struct copy_source *source
     if (e == E_UnsupportedHeader || e == E_NotImplemented)
         return e;
     if (source->rule == SOURCE_READ)
-        return cannot_verify(g, e);
+        return source_cannot_verify(g, e);
     if (condition)
-        return E_SourceConditionNotMet;
-    return by_key ? e : cannot_verify(g, e);
+        return only_tags(source) ? e : E_SourceConditionNotMet;
+    return by_key ? e : source_cannot_verify(g, e);
 }
 
 /* ---- opening ---- */
@@ -200,15 +213,26 @@ static enum error cut(struct gathering *g, const struct copy_source *source,
     open->length = open->blob.content.length;
     if (range_parse(source->range, open->length, &open->offset, &open->length) ==
         RANGE_UNSATISFIABLE)
-        return cannot_verify(g, E_InvalidRange);
+        return source_cannot_verify(g, E_InvalidRange);
     return OK;
+}
+
+static struct bytes own_etag(struct gathering *g, const struct blob *blob)
+{
+    char text[ETAG_TEXT_SIZE];
+
+    etag_format(blob->etag, text);
+    return arena_copy(g->call->arena, bytes_from_string(text));
 }
 
 static enum error open_own(struct gathering *g, const struct copy_source *source,
                            struct open_source *open)
 {
     const struct input *input = &g->call->input;
-    bool by_key = input->identity.kind == IDENTITY_ACCOUNT_KEY && !names_who_asks(source);
+    /* rest: Copy-Blob: within its account, who has the key needs nothing else. All others read a source
+     * by what its URL or x-ms-copy-source-authorization says, or because it is public. */
+    bool by_key = source->rule == SOURCE_COPIED && input->identity.kind == IDENTITY_ACCOUNT_KEY &&
+                  !names_who_asks(source);
     const struct inner_request asked = {
         .method = METHOD_HEAD,
         .host = source->url.authority,
@@ -237,6 +261,8 @@ static enum error open_own(struct gathering *g, const struct copy_source *source
     }
     if (e)
         return fail_own(g, source, open->inner, e, by_key);
+    open->is_own = true;
+    open->etag = own_etag(g, &open->blob);
     open->snapshot = inner_take_snapshot(open->inner);
     return cut(g, source, open);
 }
@@ -245,10 +271,8 @@ enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open)
 {
     *ret_open = (struct open_source){ .inner = NULL };
-    if (is_own(g->call, &source->url))
-        return open_own(g, source, ret_open);
-    return call_fail(g->call, E_NotImplemented, "Sources of other servers are not built yet: %.*s",
-                     BYTES_ARG(source->url.host));
+    return is_own(g->call, &source->url) ? open_own(g, source, ret_open)
+                                         : remote_open(g, source, ret_open);
 }
 
 void source_close(struct open_source *open)
@@ -259,43 +283,88 @@ void source_close(struct open_source *open)
         snapshot_close(open->snapshot);
     if (open->inner)
         inner_end(open->inner);
+    if (open->fetch)
+        fetch_close(open->fetch);
 }
 
 /* ---- reading ---- */
 
-struct own_bytes {
+/* How many bytes may pass between two looks. */
+#define LOOK_BYTES (4u << 20)
+
+struct reading {
     struct gather_source bytes; /* first */
     struct gathering *g;
     struct open_source *open;
+    struct source_watch *watch;
+    uint64_t done, looked;
 };
 
-static enum error read_own(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)
+static enum error read_own(struct reading *reading, char *to, size_t max, size_t *ret_count)
 {
-    struct own_bytes *own = (struct own_bytes *)(void *)bytes;
-    enum store_result result = content_reader_read(own->open->reader, to, max, NULL, ret_count);
+    enum store_result result = content_reader_read(reading->open->reader, to, max, NULL, ret_count);
 
-    return result ? decision_fail_store(own->g->decision, result) : OK;
+    return result ? decision_fail_store(reading->g->decision, result) : OK;
 }
 
-/* The committed blocks of the source, where it has any and all of it is asked for. */
+static enum error read_some(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)
+{
+    struct reading *reading = (struct reading *)(void *)bytes;
+    enum error e = OK;
+
+    if (reading->watch && reading->done - reading->looked >= LOOK_BYTES) {
+        reading->looked = reading->done;
+        e = reading->watch->look(reading->watch, reading->done);
+    }
+    if (!e)
+        e = reading->open->is_own ? read_own(reading, to, max, ret_count)
+                                  : remote_read(reading->g, reading->open, to, max, ret_count);
+    reading->done += e ? 0 : *ret_count;
+    return e;
+}
+
+/* The committed blocks of the source. */
 static enum error read_blocks(struct gathering *g, struct open_source *open,
-                              struct source_blocks *ret_blocks)
+                              struct copied_bytes *ret_blocks)
 {
     struct content_block *blocks;
     enum store_result result = content_blocks(open->snapshot, g->call->arena, &open->blob.content,
-                                              &blocks, &ret_blocks->count);
+                                              &blocks, &ret_blocks->block_count);
 
     ret_blocks->blocks = blocks;
     return result ? decision_fail_store(g->decision, result) : OK;
 }
 
-static const uint64_t *block_lengths(struct gathering *g, const struct source_blocks *blocks)
+static const uint64_t *block_lengths(struct gathering *g, const struct copied_bytes *blocks)
 {
-    uint64_t *lengths = arena_array(g->call->arena, blocks->count, sizeof *lengths);
+    uint64_t *lengths = arena_array(g->call->arena, blocks->block_count, sizeof *lengths);
 
-    for (size_t i = 0; i < blocks->count; i++)
+    for (size_t i = 0; i < blocks->block_count; i++)
         lengths[i] = blocks->blocks[i].length;
     return lengths;
+}
+
+/* Opens the reader of an own source. */
+static enum error begin_own(struct reading *reading, struct copied_bytes *ret_blocks)
+{
+    struct gathering *g = reading->g;
+    struct open_source *open = reading->open;
+    enum store_result result = snapshot_hold(open->snapshot);
+    enum error e = result ? decision_fail_store(g->decision, result) : OK;
+
+    if (!e && ret_blocks && open->blob.content.block_count > 0) {
+        e = read_blocks(g, open, ret_blocks);
+        if (!e) {
+            reading->bytes.blocks = block_lengths(g, ret_blocks);
+            reading->bytes.block_count = ret_blocks->block_count;
+        }
+    }
+    if (e)
+        return e;
+    open->reader = content_reader_open(g->endpoint->store, open->snapshot, g->call->arena,
+                                       &open->blob.content, open->offset, open->length);
+    open->snapshot = NULL;
+    return OK;
 }
 
 /* Against what the request says of the source. */
@@ -312,26 +381,22 @@ static enum error check_sums(struct gathering *g, const struct copy_source *sour
 }
 
 enum error source_gather(struct gathering *g, const struct copy_source *source,
-                         struct open_source *open, uint64_t max, struct source_blocks *ret_blocks)
+                         struct open_source *open, uint64_t max, struct copied_bytes *ret_blocks,
+                         struct source_watch *watch)
 {
-    struct own_bytes own = {
-        .bytes = { .read = read_own, .length = open->length, .max = max },
+    struct reading reading = {
+        .bytes = { .read = read_some, .length = open->length, .max = max },
         .g = g,
         .open = open,
+        .watch = watch,
     };
-    enum store_result result = snapshot_hold(open->snapshot);
-    enum error e = result ? decision_fail_store(g->decision, result) : OK;
+    enum error e = OK;
 
-    if (!e && ret_blocks && open->blob.content.block_count > 0) {
-        e = read_blocks(g, open, ret_blocks);
-        own.bytes.blocks = block_lengths(g, ret_blocks);
-        own.bytes.block_count = ret_blocks->count;
-    }
-    if (e)
-        return e;
-    open->reader = content_reader_open(g->endpoint->store, open->snapshot, g->call->arena,
-                                       &open->blob.content, open->offset, open->length);
-    open->snapshot = NULL;
-    e = gather_body(g, &own.bytes);
+    if (ret_blocks)
+        *ret_blocks = (struct copied_bytes){ .block_count = 0 };
+    if (open->is_own)
+        e = begin_own(&reading, ret_blocks);
+    if (!e)
+        e = gather_body(g, &reading.bytes);
     return e ? e : check_sums(g, source);
 }

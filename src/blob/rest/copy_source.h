@@ -4,6 +4,7 @@
 #define LAGRA_BLOB_REST_COPY_SOURCE_H
 
 #include "base/url.h"
+#include "blob/copy_blob.h"
 #include "blob/rest/request.h"
 #include "service/gather.h"
 #include "service/inner.h"
@@ -38,30 +39,38 @@ struct copy_source {
 enum error copy_source_check(struct call *call, enum source_rule rule,
                              struct copy_source *ret_source);
 
-/* A source that may be read, and what is known of it. Reads one state of it, whatever becomes of the
- * blob meanwhile. */
+/* A source that may be read, and what is known of it. Of an own blob one state is read, whatever becomes
+ * of the blob meanwhile. */
 struct open_source {
-    struct gather_source bytes; /* first */
-    struct inner *inner;        /* of this server's own blob */
-    struct blob blob;
-    struct snapshot *snapshot; /* until the reader has it */
+    bool is_own;
+    struct inner *inner;       /* of an own one */
+    struct blob blob;          /* of a remote one: type and what headers say */
+    struct bytes etag;         /* as it goes out; ptr NULL: it has none */
+    struct snapshot *snapshot; /* of an own one, until the reader has it */
     struct content_reader *reader;
-    uint64_t offset, length; /* of its bytes that are asked for */
+    struct fetch *fetch; /* of a remote one */
+    uint64_t offset,
+        length;    /* of its bytes that are asked for; length HTTP_LENGTH_UNKNOWN: not known */
+    uint64_t skip; /* of a remote one that sends all of itself: bytes before those */
 };
 
 /* Finds the source and looks whether it may be read; source_close() in any case.
  * returns OK, or what the request is answered with. Thread that may block. */
 enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open);
-/* Gathers its bytes: at most `max`.
- * blocks: keeps the committed blocks of the source apart; else NULL
- * returns OK, E_RequestBodyTooLarge, E_Md5Mismatch, E_Crc64Mismatch .. */
-struct source_blocks {
-    const struct content_block *blocks; /* ids and lengths */
-    size_t count;
+
+/* Called now and then while bytes are read; what it returns but OK ends the reading. */
+struct source_watch {
+    enum error (*look)(struct source_watch *watch, uint64_t bytes_read);
 };
+/* Gathers its bytes: at most `max`.
+ *
+ * ret_blocks  keeps the committed blocks of the source apart; NULL: it does not matter
+ * watch       NULL: nobody
+ * returns     OK, E_RequestBodyTooLarge, E_Md5Mismatch, E_Crc64Mismatch .. */
 enum error source_gather(struct gathering *g, const struct copy_source *source,
-                         struct open_source *open, uint64_t max, struct source_blocks *ret_blocks);
+                         struct open_source *open, uint64_t max, struct copied_bytes *ret_blocks,
+                         struct source_watch *watch);
 void source_close(struct open_source *open);
 
 /* Content-MD5 when the source's was sent to be checked, else x-ms-content-crc64: as asked for by the

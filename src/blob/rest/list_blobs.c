@@ -9,8 +9,9 @@ enum {
     INCLUDE_METADATA = 1 << 1,
     INCLUDE_UNCOMMITTED = 1 << 2,
     INCLUDE_TAGS = 1 << 3,
+    INCLUDE_COPY = 1 << 4,
 };
-/* Those after the first four are accepted: this server holds nothing that they would show. */
+/* Those after the first five are accepted: this server holds nothing that they would show. */
 static const char *const include_names[] = {
     "snapshots",
     "metadata",
@@ -139,6 +140,7 @@ static struct blob_page *page_new(const struct call *call,
         .metadata = asked->listing.include & INCLUDE_METADATA,
         .tags = asked->listing.include & INCLUDE_TAGS,
         .tag_count = call_since(call, "2019-12-12"),
+        .copy = asked->listing.include & INCLUDE_COPY,
         .creation_time = call_since(call, "2017-11-09"),
         .tier = call_since(call, "2017-04-17"),
         .snapshot_tier = call_since(call, "2019-12-12"),

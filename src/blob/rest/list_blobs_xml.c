@@ -2,6 +2,7 @@
  * up to 5,000. Elements, their order and presence as recorded; rest: List-Blobs */
 #include "blob/rest/list_blobs_xml.h"
 
+#include <inttypes.h>
 #include <nettle/base64.h>
 
 #include "blob/rest/tags_xml.h"
@@ -76,6 +77,22 @@ static void add_lease(struct text *out, const struct lease *lease, instant now)
         add_word(out, "<LeaseDuration>", duration, "</LeaseDuration>");
 }
 
+static void add_copy(struct text *out, const struct blob_copy *copy)
+{
+    char id[GUID_TEXT_SIZE];
+
+    guid_format(&copy->id, id);
+    add_word(out, "<CopyId>", id, "</CopyId>");
+    xml_element(out, "CopySource", copy->source);
+    add_word(out, "<CopyStatus>", copy_status_text(copy->status), "</CopyStatus>");
+    text_printf(out, "<CopyProgress>%" PRIu64 "/%" PRIu64 "</CopyProgress>", copy->copied,
+                copy->total);
+    if (copy->completed > 0)
+        add_date(out, "<CopyCompletionTime>", copy->completed, "</CopyCompletionTime>");
+    if (copy->description.len > 0)
+        xml_element(out, "CopyStatusDescription", copy->description);
+}
+
 /* What a blob of uncommitted blocks alone does not have yet. */
 static void add_committed_properties(struct text *out, const struct blob_view *view,
                                      const struct blob *blob)
@@ -121,6 +138,8 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
         add_tier(out, blob);
     if (snapshot == 0)
         add_lease(out, &blob->lease, view->now);
+    if (view->copy && blob->copy.status != COPY_NONE)
+        add_copy(out, &blob->copy);
     add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true", "</ServerEncrypted>");
     if (view->sealed && blob->is_sealed)
         text_add(out, bytes_from_string("<Sealed>true</Sealed>"));

@@ -9,7 +9,8 @@ struct blob_view {
     instant now; /* for lease states */
     bool metadata;
     bool tags;
-    bool tag_count;          /* since 2019-12-12 */
+    bool tag_count; /* since 2019-12-12 */
+    bool copy;
     bool creation_time;      /* since 2017-11-09 */
     bool tier;               /* since 2017-04-17 */
     bool snapshot_tier;      /* since 2019-12-12 */

@@ -22,10 +22,12 @@
 #include "blob/blob_operations.h"
 #include "blob/container_deletion.h"
 #include "blob/container_operations.h"
+#include "blob/copy_blob.h"
 #include "blob/expire_blocks.h"
 #include "blob/page_blob_operations.h"
 #include "blob/rehydrate.h"
 #include "blob/rest/blob_batch.h"
+#include "blob/rest/copy_run.h"
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
@@ -114,6 +116,9 @@ OPERATION(create_page_blob);
 OPERATION(put_page);
 OPERATION(clear_page);
 OPERATION(get_page_ranges);
+OPERATION_WITH_GATHER(copy_blob);
+OPERATION_WITH_GATHER(copy_blob_from_url);
+OPERATION(abort_copy_blob);
 OPERATION_WITH_GATHER(put_blob_from_url);
 OPERATION_WITH_GATHER(put_block_from_url);
 OPERATION(get_blob_tags);
@@ -246,7 +251,8 @@ static const struct operation operations[] = {
     ROW("Undelete Blob", PUT, BLOB, "comp=undelete", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2017-07-29",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Abort Copy Blob", PUT, BLOB, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2012-02-12",
-        NO_IF, WRITE, OPTIONAL, NONE, REFUSED, 0, 204, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0,
+        blob_subject_copied, &abort_copy_blob_functions),
     ROW("Get Blob Tags", GET, BLOB, "comp=tags", NULL, READS, MAY("o", "t", "t", "", BLOB_TAGS_READ, PRIVATE), "2019-12-12",
         HTTP4T, OTHER_READ, OPTIONAL, NONE, REFUSED, 0, 200, 0,
         blob_subject, &get_blob_tags_functions),
@@ -273,9 +279,11 @@ static const struct operation operations[] = {
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
         blob_subject_optional, &put_blob_from_url_functions),
     ROW("Copy Blob From URL", PUT, BLOB, "", "x-ms-requires-sync=true", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2018-03-28",
-        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
+        HTTP4T, COPY, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0,
+        blob_subject_optional, &copy_blob_from_url_functions),
     ROW("Copy Blob", PUT, BLOB, "", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2009-09-19",
-        HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
+        HTTP4T, COPY, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0,
+        blob_subject_optional, &copy_blob_functions),
     ROW("Incremental Copy Blob", PUT, BLOB, "comp=incrementalcopy", NULL, WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2016-05-31",
         HTTP4T, CREATE, IGNORED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=AppendBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2015-02-21",
@@ -335,7 +343,7 @@ static const char *const levels[] = {
 
 static const struct later_kind later[] = {
     { LATER_EXPIRE_BLOCKS, expire_blocks },
-    { LATER_REHYDRATE, rehydrate_blob },
+    { LATER_COPY_BLOB, copy_blob_later },
     { LATER_FORGET_DELETION, container_deletion_forget },
 };
 

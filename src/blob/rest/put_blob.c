@@ -108,7 +108,7 @@ enum error put_blob_from_url_gather(struct gathering *g, struct put_blob_from_ur
     enum error e = source_open(g, p->source, &source);
 
     if (!e)
-        e = source_gather(g, p->source, &source, PUT_BLOB_MAX, NULL);
+        e = source_gather(g, p->source, &source, PUT_BLOB_MAX, NULL, NULL);
     source_close(&source);
     if (e)
         return e;

@@ -80,6 +80,8 @@ void blob_answer_encrypted(struct answer *a);
 
 /* What Get Blob and Get Blob Properties say of a blob, but for its MD5, length and tier. */
 void blob_answer_properties(struct answer *a, const struct blob *blob);
+/* x-ms-copy-id, x-ms-copy-status */
+void blob_answer_copy_id(struct answer *a, const struct guid *id, enum copy_status status);
 /* x-ms-access-tier, -inferred, -change-time. */
 void blob_answer_tier(struct answer *a, const struct blob *blob);
 

@@ -80,7 +80,7 @@ void run_due(struct store *store)
     static const struct service *const services[] = { &blob_service };
     bool left;
 
-    while (later_run_due(store, services, 1, clock_now(), &left) <= clock_now())
+    while (later_run_due(store, services, NULL, 1, clock_now(), &left) <= clock_now())
         assert_false(left);
     assert_false(left);
 }

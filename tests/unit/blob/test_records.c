@@ -124,6 +124,20 @@ static const struct blob append_blob = {
 };
 static const char append_blob_version_2[] = "02020464c801ac020000640900000000000000000038d08603";
 
+static const struct blob copied_blob = {
+    .type = BLOB_BLOCK,
+    .created = 100,
+    .etag = { 200 },
+    .modified = 300,
+    .copy = { .status = COPY_FAILED,
+              .id = { { 1, 2, 3 } },
+              .source = BYTES("http://h/b"),
+              .copied = 5,
+              .total = 9,
+              .completed = 400,
+              .description = BYTES("404") },
+};
+
 static const struct container container = {
     .space = { { 7, 8 } },
     .created = 100,
@@ -242,6 +256,27 @@ static void blob_record_version_2(void **state)
     store_close(store);
 }
 
+/* What a copy left, among the extras of version 2. */
+static void blob_record_of_copy(void **state)
+{
+    struct arena *arena = arena_new(1u << 20);
+    struct blob read;
+    struct text out;
+
+    (void)state;
+    text_init(&out, arena, 64);
+    blob_encode(&out, &copied_blob);
+    assert_true(blob_decode(text_bytes(&out), &read));
+    assert_int_equal(read.copy.status, COPY_FAILED);
+    assert_memory_equal(read.copy.id.b, copied_blob.copy.id.b, sizeof read.copy.id.b);
+    assert_bytes(read.copy.source, "http://h/b");
+    assert_int_equal(read.copy.copied, 5);
+    assert_int_equal(read.copy.total, 9);
+    assert_int_equal(read.copy.completed, 400);
+    assert_bytes(read.copy.description, "404");
+    arena_free(arena);
+}
+
 /* A container's record, version 1. */
 static void container_record_version_1(void **state)
 {
@@ -312,9 +347,8 @@ static void other_forms_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blob_record_version_1),
-        cmocka_unit_test(blob_record_version_2),
-        cmocka_unit_test(container_record_version_1),
+        cmocka_unit_test(blob_record_version_1),   cmocka_unit_test(blob_record_version_2),
+        cmocka_unit_test(blob_record_of_copy),     cmocka_unit_test(container_record_version_1),
         cmocka_unit_test(other_forms_are_refused),
     };
 

@@ -1,0 +1,269 @@
+/* Copy Blob, Copy Blob From URL and Abort Copy Blob.
+ *
+ *            Copy Blob, all bytes there               Abort
+ *   (none) ------------------------------> SUCCESS   ABORTED
+ *      \                                      ^         ^
+ *       `-- Copy Blob, a large or remote --> PENDING ---+---> FAILED
+ *
+ * While it is PENDING the destination is as it was, and only read. rest: Copy-Blob; semantics 5 */
+#include "blob/copy_blob.h"
+
+#include "blob/create_blob.h"
+#include "blob/tag_index.h"
+
+/* ---- the destination as it will be ---- */
+
+static struct blob_copy copy_of(const struct copy_blob_parameters *p, enum copy_status status,
+                                instant now)
+{
+    bool done = status == COPY_SUCCESS;
+
+    return (struct blob_copy){
+        .status = status,
+        .id = p->id,
+        .source = p->shown,
+        .copied = done ? p->length : 0,
+        .total = p->length,
+        .completed = done ? now : 0,
+    };
+}
+
+/* Properties come from the source, metadata and tier from the request where it has any. */
+static enum error make_target(struct decision *d, const struct copy_blob_parameters *p,
+                              struct blob *ret_target)
+{
+    const struct blob *source = &p->source_blob;
+    struct create_blob given = {
+        .http = source->http,
+        .metadata = p->metadata.len > 0 ? p->metadata : source->metadata,
+        .tags = p->copies_tags ? source->tags : p->tags,
+        .tier = p->tier,
+    };
+    struct blob target;
+    enum error e = create_blob_begin(d, &given, &target);
+
+    if (e)
+        return e;
+    target.type = source->type;
+    target.tier = p->tier; /* none: inferred again, as recorded */
+    target.tier_changed = p->tier != TIER_NONE ? d->now : 0;
+    target.committed_blocks = source->committed_blocks;
+    *ret_target = target;
+    return OK;
+}
+
+/* rest: Copy-Blob "Copying Properties, Tags, and Metadata": the types of both are one. */
+static enum error check_type(const struct decision *d, enum blob_type type)
+{
+    const struct blob *was = &((const struct blob_state *)(const void *)d->state)->blob;
+
+    return d->subject.exists && was->type != type ? E_InvalidBlobType : OK;
+}
+
+/* ---- the bytes ---- */
+
+/* The pieces of the body, as the blocks that the source has. */
+static struct content blocks_of_body(struct decision *d, uint64_t id, const struct body *body,
+                                     const struct copied_bytes *bytes)
+{
+    struct content_block *blocks = arena_array(d->arena, bytes->block_count, sizeof *blocks);
+    const struct piece *piece = body->pieces;
+    uint64_t at = 0;
+
+    for (size_t i = 0; i < bytes->block_count; i++) {
+        struct content_block block = { .block_id = bytes->blocks[i].block_id,
+                                       .length = bytes->blocks[i].length };
+
+        if (body->piece_count == 0)
+            block.inline_bytes = bytes_of(body->inline_bytes.ptr + at, block.length);
+        block.pieces = piece;
+        for (uint64_t left = body->piece_count > 0 ? block.length : 0; left > 0; piece++) {
+            left -= piece->length;
+            block.piece_count++;
+        }
+        at += block.length;
+        blocks[i] = block;
+    }
+    return content_from_blocks(d->changes, id, blocks, bytes->block_count);
+}
+
+static struct content content_of(struct decision *d, const struct blob *target,
+                                 const struct body *body, const struct copied_bytes *bytes)
+{
+    struct content content = { .id = 0 };
+
+    if (target->type == BLOB_APPEND)
+        content_append(d->changes, target->etag.v, &content, body);
+    else if (bytes->block_count > 0)
+        content = blocks_of_body(d, target->etag.v, body, bytes);
+    else
+        content = content_from_body(d->changes, target->etag.v, body);
+    return content;
+}
+
+/* ---- beginning ---- */
+
+static enum error complete_at_once(struct decision *d, const struct copy_blob_parameters *p,
+                                   struct blob *target, struct copy_blob_result *r)
+{
+    target->copy = copy_of(p, COPY_SUCCESS, d->now);
+    target->content = content_of(d, target, &d->input->body, &p->bytes);
+    r->status = COPY_SUCCESS;
+    return create_blob_commit(d, target, NULL);
+}
+
+/* The destination keeps what it has, or comes to be without bytes, and says that a copy is pending. */
+static enum error begin_pending(struct decision *d, const struct copy_blob_parameters *p,
+                                struct blob *target, struct copy_blob_result *r)
+{
+    const struct blob_state *state = blob_state(d);
+    struct pending_copy pending = {
+        .id = p->id,
+        .begun = d->now,
+        .is_own = p->is_own,
+        .url = p->url,
+        .account = p->account,
+        .etag = p->source_etag,
+        .target = *target,
+    };
+    struct blob blob = d->subject.exists ? state->blob : *target;
+
+    if (!d->subject.exists)
+        blob.http.has_md5 = false; /* of bytes that it has not yet */
+    blob.etag = target->etag;
+    blob.modified = target->modified;
+    blob.lease = target->lease;
+    blob.nothing_staged = !state->found || state->blob.nothing_staged;
+    blob.copy = copy_of(p, COPY_PENDING, d->now);
+    tag_index_update(d->changes, d->arena, d->subject.tags, blob.tags);
+    blob_write(d->changes, d->arena, &blob);
+    pending_copy_write(d->changes, d->arena, &pending);
+    changes_later(d->changes, d->now, LATER_COPY_BLOB, bytes_of(p->id.b, sizeof p->id.b));
+    r->status = COPY_PENDING;
+    return OK;
+}
+
+/* rest: Copy-Blob "x-ms-lease-id": a lease that ends would end while the copy goes on. */
+static enum error check_lease(const struct decision *d, const struct copy_blob_parameters *p)
+{
+    bool locked = lease_state(&d->lease, d->now) == LEASE_LEASED;
+
+    return p->may_take_long && locked && d->lease.duration_s != LEASE_INFINITE
+               ? E_InfiniteLeaseDurationRequired
+               : OK;
+}
+
+enum error copy_blob_decide(struct decision *d, const struct copy_blob_parameters *p,
+                            struct copy_blob_result *r)
+{
+    struct blob target;
+    enum error e = check_lease(d, p);
+
+    if (!e)
+        e = check_type(d, p->source_blob.type);
+    if (!e)
+        e = make_target(d, p, &target);
+    if (!e)
+        e = p->has_bytes ? complete_at_once(d, p, &target, r) : begin_pending(d, p, &target, r);
+    if (e)
+        return e;
+    r->etag = target.etag;
+    r->modified = target.modified;
+    return OK;
+}
+
+enum error copy_blob_from_url_decide(struct decision *d,
+                                     const struct copy_blob_from_url_parameters *p,
+                                     struct copy_blob_from_url_result *r)
+{
+    return copy_blob_decide(d, &p->copy, &r->copy);
+}
+
+/* ---- while it is pending ---- */
+
+enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending)
+{
+    struct blob_state *state = blob_state(d);
+    enum store_result result = blob_read(d->before, d->arena, 0, &state->blob);
+
+    if (result == STORE_NOT_FOUND)
+        return E_NoPendingCopyOperation;
+    if (result)
+        return decision_fail_store(d, result);
+    state->found = d->subject.exists = true;
+    d->subject.etag = state->blob.etag;
+    d->subject.tags = state->blob.tags;
+    if (state->blob.copy.status != COPY_PENDING || !guid_equal(&state->blob.copy.id, id))
+        return E_NoPendingCopyOperation;
+    result = pending_copy_read(d->before, d->arena, ret_pending);
+    return result ? blob_fail_content(d, result) : OK;
+}
+
+void copy_progress(struct decision *d, uint64_t copied, struct bytes description)
+{
+    struct blob blob = blob_state(d)->blob;
+
+    blob.copy.copied = copied;
+    blob.copy.description = description;
+    blob_write(d->changes, d->arena, &blob);
+}
+
+/* The blob that the destination becomes, with what it has kept meanwhile. */
+static struct blob target_now(struct decision *d, const struct pending_copy *pending)
+{
+    const struct blob *was = &blob_state(d)->blob;
+    struct blob target = pending->target;
+
+    target.etag = etag_after(was->etag, d->now);
+    target.modified = d->now;
+    target.lease = was->lease;
+    target.copy = was->copy;
+    target.copy.completed = d->now;
+    pending_copy_delete(d->changes);
+    return target;
+}
+
+enum error copy_complete(struct decision *d, const struct pending_copy *pending,
+                         const struct body *body, const struct copied_bytes *bytes)
+{
+    struct blob target = target_now(d, pending);
+
+    target.copy.status = COPY_SUCCESS;
+    target.copy.copied = target.copy.total = body->length;
+    target.copy.description = bytes_of(NULL, 0);
+    target.content = content_of(d, &target, body, bytes);
+    return create_blob_commit(d, &target, NULL);
+}
+
+enum error copy_end(struct decision *d, const struct pending_copy *pending, enum copy_status status,
+                    struct bytes description)
+{
+    struct blob target = target_now(d, pending);
+
+    target.copy.status = status;
+    target.copy.description = description;
+    target.http.has_md5 = false; /* of bytes that it has not */
+    target.committed_blocks = 0;
+    return create_blob_commit(d, &target, NULL);
+}
+
+/* ---- Abort Copy Blob ---- */
+
+/* rest: Abort-Copy-Blob */
+enum error abort_copy_blob_decide(struct decision *d, const struct abort_copy_blob_parameters *p,
+                                  struct abort_copy_blob_result *r)
+{
+    const struct blob_copy *copy = &blob_state(d)->blob.copy;
+    struct pending_copy pending;
+    enum store_result result;
+
+    (void)r;
+    if (copy->status != COPY_PENDING)
+        return E_NoPendingCopyOperation;
+    if (!p->is_guid || !guid_equal(&copy->id, &p->id))
+        return E_CopyIdMismatch;
+    result = pending_copy_read(d->before, d->arena, &pending);
+    if (result)
+        return blob_fail_content(d, result);
+    return copy_end(d, &pending, COPY_ABORTED, bytes_of(NULL, 0));
+}

@@ -1,0 +1,63 @@
+/* Copying blobs: what each operation is asked, and what comes of it. copy_blob.c decides. */
+#ifndef LAGRA_BLOB_COPY_BLOB_H
+#define LAGRA_BLOB_COPY_BLOB_H
+
+#include "blob/blob_operations.h"
+#include "blob/pending_copy.h"
+
+/* How the bytes in the body are those of the source. */
+struct copied_bytes {
+    const struct content_block *blocks; /* ids and lengths of its committed blocks, in order */
+    size_t block_count;
+};
+
+struct copy_blob_parameters {
+    struct parameters base;
+    struct copy_source *source;
+    struct guid id;
+    struct bytes metadata; /* empty: the source's */
+    struct bytes tags;     /* encoded; ptr NULL: none */
+    bool copies_tags;      /* those of the source are taken */
+    enum access_tier tier; /* TIER_NONE: not given */
+    bool may_take_long;    /* Copy Blob */
+    struct body_sums sums;
+    /* ---- gathered ---- */
+    struct blob source_blob; /* what is known of it */
+    uint64_t length;
+    struct bytes shown; /* its URL without a signature */
+    bool has_bytes;     /* they are in the body */
+    struct copied_bytes bytes;
+    bool is_own; /* else, and so on: what a pending copy keeps */
+    struct bytes url, account, source_etag;
+};
+struct copy_blob_result {
+    struct result base;
+    struct etag etag;
+    instant modified;
+    enum copy_status status;
+};
+OPERATION_DECLARE(copy_blob);
+OPERATION_DECLARE_GATHER(copy_blob);
+
+struct copy_blob_from_url_parameters {
+    struct parameters base;
+    struct copy_blob_parameters copy;
+};
+struct copy_blob_from_url_result {
+    struct result base;
+    struct copy_blob_result copy;
+};
+OPERATION_DECLARE(copy_blob_from_url);
+OPERATION_DECLARE_GATHER(copy_blob_from_url);
+
+struct abort_copy_blob_parameters {
+    struct parameters base;
+    bool is_guid;
+    struct guid id;
+};
+struct abort_copy_blob_result {
+    struct result base;
+};
+OPERATION_DECLARE(abort_copy_blob);
+
+#endif

@@ -1,0 +1,59 @@
+/* The record of a pending copy: see pending_copy.h. */
+#include "blob/pending_copy.h"
+
+#define VERSION 1
+
+enum { FLAG_OWN = 1 };
+
+static const struct bytes key = BYTES("Y");
+
+enum store_result pending_copy_read(struct snapshot *before, struct arena *arena,
+                                    struct pending_copy *ret_pending)
+{
+    struct pending_copy pending = { .begun = 0 };
+    struct record record;
+    struct decoder in;
+    struct bytes target;
+    uint8_t version;
+    enum store_result result = snapshot_get(before, RECORD_INNER, key, arena, &record);
+
+    if (result)
+        return result;
+    decoder_init(&in, record.value);
+    version = decode_u8(&in);
+    decode_fixed(&in, pending.id.b, sizeof pending.id.b);
+    pending.begun = decode_u64(&in);
+    pending.is_own = (decode_u8(&in) & FLAG_OWN) != 0;
+    pending.url = decode_bytes(&in);
+    pending.account = decode_bytes(&in);
+    pending.etag = decode_bytes(&in);
+    target = decode_bytes(&in);
+    if (version != VERSION || !decoder_ok(&in) || !blob_decode(target, &pending.target))
+        return STORE_CORRUPT;
+    *ret_pending = pending;
+    return STORE_OK;
+}
+
+void pending_copy_write(struct changes *changes, struct arena *arena,
+                        const struct pending_copy *pending)
+{
+    struct text out, target;
+
+    text_init(&out, arena, 512);
+    text_init(&target, arena, 256);
+    blob_encode(&target, &pending->target);
+    encode_u8(&out, VERSION);
+    encode_fixed(&out, pending->id.b, sizeof pending->id.b);
+    encode_u64(&out, pending->begun);
+    encode_u8(&out, pending->is_own ? FLAG_OWN : 0);
+    encode_bytes(&out, pending->url);
+    encode_bytes(&out, pending->account);
+    encode_bytes(&out, pending->etag);
+    encode_bytes(&out, text_bytes(&target));
+    changes_put(changes, RECORD_INNER, key, text_bytes(&out), NULL, 0);
+}
+
+void pending_copy_delete(struct changes *changes)
+{
+    changes_delete(changes, RECORD_INNER, key);
+}

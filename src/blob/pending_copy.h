@@ -1,0 +1,51 @@
+/* Inside blob/ only: a copy that goes on after its request was answered: what is left to do, kept in the
+ * partition of the destination until it is done, and an item of the list of things to do later that
+ * begins it again after a restart. rest: Copy-Blob
+ *
+ *   INNER 'Y'   1 version (1), 16 copy id, begun, flags u8 (1 the source is this server's own), URL of the
+ *               source (bytes), account that reads it (bytes), ETag of the source (bytes), record of the
+ *               blob as it will be but for its content (bytes) */
+#ifndef LAGRA_BLOB_PENDING_COPY_H
+#define LAGRA_BLOB_PENDING_COPY_H
+
+#include "blob/blob.h"
+#include "service/later.h"
+
+/* Of the list of things to do later; stored: never given to anything else. */
+enum { LATER_COPY_BLOB = 0x101 };
+
+struct pending_copy {
+    struct guid id;
+    instant begun;
+    bool is_own;
+    struct bytes url;     /* with what authorizes the read */
+    struct bytes account; /* of an own source: whose blob it is */
+    struct bytes etag;    /* of the source when the copy began; ptr NULL: it has none */
+    struct blob target;   /* its copy says how far it came when it began */
+};
+
+/* returns STORE_OK, STORE_NOT_FOUND, or as the store */
+enum store_result pending_copy_read(struct snapshot *before, struct arena *arena,
+                                    struct pending_copy *ret_pending);
+void pending_copy_write(struct changes *changes, struct arena *arena,
+                        const struct pending_copy *pending);
+void pending_copy_delete(struct changes *changes);
+
+/* ---- what becomes of it: each on the state as it is now ---- */
+
+/* Is the copy of this id still pending? Reads the blob and what is left to do into the decision's state
+ * and *ret_pending. A decision made by hand: store, access, arena, before, changes, now, problem.
+ * returns OK, E_NoPendingCopyOperation, as a read */
+enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending);
+/* Shows how many bytes there are, and what went wrong last (empty: nothing). */
+void copy_progress(struct decision *d, uint64_t copied, struct bytes description);
+/* The bytes are there: the destination becomes what it is to be. */
+struct copied_bytes;
+enum error copy_complete(struct decision *d, const struct pending_copy *pending,
+                         const struct body *body, const struct copied_bytes *bytes);
+/* It ends without them: the destination has no bytes, and the metadata that it was to have.
+ * rest: Abort-Copy-Blob */
+enum error copy_end(struct decision *d, const struct pending_copy *pending, enum copy_status status,
+                    struct bytes description);
+
+#endif

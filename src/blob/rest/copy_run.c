@@ -1,0 +1,327 @@
+/* See copy_run.h. A job reads all of the source into a stage, shows from time to time how far it is, and
+ * ends in one commit. One that a restart or a failure interrupts begins anew; the destination has
+ * nothing of it until the end. rest: Copy-Blob */
+#include "blob/rest/copy_run.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "blob/rest/copy_source.h"
+#include "concurrency/etag.h"
+
+/* How soon it is looked whether a copy is still under way. */
+#define LOOK_TICKS     (5 * TICKS_PER_SECOND)
+/* When there are more than can be done at once. */
+#define FULL_TICKS     (30 * TICKS_PER_SECOND)
+/* rest: Copy-Blob: given up after two weeks. */
+#define COPY_MAX_TICKS (14 * 24 * 3600 * TICKS_PER_SECOND)
+/* Progress is written so often. */
+#define PROGRESS_TICKS TICKS_PER_SECOND
+/* What a list of the pieces of so much takes in memory. decision: 56 */
+#define COPY_MAX       (UINT64_C(1) << 40)
+#define ARENA_MAX      ((size_t)512 << 20)
+
+struct copy_job {
+    struct background_job base; /* first */
+    const struct endpoint *endpoint;
+    struct guid space;
+    size_t key_length;
+    char key[]; /* of the partition of the destination */
+};
+
+/* A job while it runs. */
+struct copying {
+    struct source_watch watch; /* first */
+    struct copy_job *job;
+    struct arena *arena;
+    struct partition partition;
+    struct pending_copy pending; /* as it was found first */
+    struct problem problem;
+    instant shown; /* when progress was written last */
+};
+
+/* ---- deciding on the state as it is now ---- */
+
+/* What is to become of the pending copy, and what it needs. */
+struct verdict {
+    enum { SHOW, COMPLETE, END } kind;
+    uint64_t copied; /* SHOW */
+    const struct body *body;
+    const struct copied_bytes *bytes; /* COMPLETE */
+    enum copy_status status;          /* END */
+    struct bytes description;
+};
+
+static enum error decide(struct decision *d, const struct copying *c, const struct verdict *verdict)
+{
+    struct pending_copy pending;
+    enum error e = copy_find(d, &c->job->base.id, &pending);
+
+    if (e)
+        return e;
+    switch (verdict->kind) {
+    case SHOW:
+        copy_progress(d, verdict->copied, verdict->description);
+        return OK;
+    case COMPLETE:
+        return copy_complete(d, &pending, verdict->body, verdict->bytes);
+    case END:
+        return copy_end(d, &pending, verdict->status, verdict->description);
+    }
+    return E_InternalError;
+}
+
+/* returns as decide(); E_NoPendingCopyOperation also when the container is gone */
+static enum error attempt(struct copying *c, const struct verdict *verdict, bool *ret_again)
+{
+    struct store *store = c->job->endpoint->store;
+    struct blob_state state = { .found = false };
+    struct snapshot *before = snapshot_open(store, c->partition, STORE_MAY_BLOCK);
+    instant newest = snapshot_instant(before), clock = clock_now();
+    struct decision d = {
+        .arena = c->arena,
+        .store = store,
+        .access = STORE_MAY_BLOCK,
+        .before = before,
+        .now = clock > newest ? clock : newest + 1,
+        .changes = changes_new(c->arena),
+        .state = &state.base,
+        .problem = &c->problem,
+    };
+    enum error e = decide(&d, c, verdict);
+    enum store_result result = STORE_OK;
+    uint64_t sequence;
+
+    if (!e && d.leaves_more)
+        later_collect_content(d.changes, d.now);
+    if (!e)
+        result = store_commit(store, &(struct commit_part){ before, d.changes }, 1, d.now,
+                              STORE_MAY_BLOCK, &sequence);
+    snapshot_close(before);
+    *ret_again = e == DECIDE_AGAIN || result == STORE_CONFLICT;
+    if (result == STORE_NOT_FOUND)
+        return E_NoPendingCopyOperation;
+    return e || !result || *ret_again ? e : decision_fail_store(&d, result);
+}
+
+static enum error commit(struct copying *c, const struct verdict *verdict)
+{
+    struct arena_mark mark = arena_mark(c->arena);
+    bool again;
+    enum error e;
+
+    do {
+        arena_rewind(c->arena, mark);
+        e = attempt(c, verdict, &again);
+    } while (again);
+    return e;
+}
+
+/* ---- the way of a job ---- */
+
+/* Is it to go on? Shows how far it is. */
+static enum error look(struct source_watch *watch, uint64_t bytes_read)
+{
+    struct copying *c = (struct copying *)(void *)watch;
+    const struct verdict show = { .kind = SHOW, .copied = bytes_read };
+    instant now = clock_now();
+
+    if (background_is_stopping(c->job->base.background))
+        return E_ServerBusy;
+    if (now - c->shown < PROGRESS_TICKS)
+        return OK;
+    c->shown = now;
+    return commit(c, &show);
+}
+
+/* Reads what is left to do; false: nothing. */
+static bool find(struct copying *c)
+{
+    struct snapshot *before = snapshot_open(c->job->endpoint->store, c->partition, STORE_MAY_BLOCK);
+    struct blob_state state = { .found = false };
+    struct decision d = { .arena = c->arena,
+                          .before = before,
+                          .changes = changes_new(c->arena),
+                          .state = &state.base,
+                          .problem = &c->problem };
+    enum error e = copy_find(&d, &c->job->base.id, &c->pending);
+
+    snapshot_close(before);
+    return !e;
+}
+
+/* A call that asks for the source as the request did which began the copy. */
+static void make_call(struct copying *c, struct request *request, struct http_header *host,
+                      struct copy_source *source, struct call *call)
+{
+    *host = (struct http_header){ .name = bytes_from_string("host"),
+                                  .value = source->url.authority,
+                                  .name_as_sent = bytes_from_string("Host") };
+    *request = (struct request){ .headers = host,
+                                 .header_count = c->pending.is_own ? 1 : 0,
+                                 .secure = source->url.secure,
+                                 .peer = bytes_from_string("") };
+    *call = (struct call){ .arena = c->arena,
+                           .request = request,
+                           .inline_max = store_limits(c->job->endpoint->store).inline_bytes,
+                           .problem = &c->problem,
+                           .version = bytes_from_string("2026-10-06") };
+    call->input.account = c->pending.account;
+    call->input.identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
+    if (c->pending.is_own)
+        return;
+    source->headers[source->header_count++] = (struct http_header){
+        .name = bytes_from_string("x-ms-version"),
+        .value = call->version,
+        .name_as_sent = bytes_from_string("x-ms-version"),
+    };
+}
+
+/* The source must be what it was when the copy began. rest: Copy-Blob "Remarks" */
+static enum error check_same(const struct copying *c, const struct open_source *source)
+{
+    if (!c->pending.etag.ptr || bytes_equal(c->pending.etag, source->etag))
+        return OK;
+    return E_SourceConditionNotMet;
+}
+
+/* One reading of the whole source, and the commit that ends it. */
+static enum error copy(struct copying *c)
+{
+    struct copy_source source = { .rule = SOURCE_COPIED, .text = c->pending.url };
+    struct open_source open = { .inner = NULL };
+    struct copied_bytes bytes = { .block_count = 0 };
+    struct verdict complete = { .kind = COMPLETE, .bytes = &bytes };
+    struct request request;
+    struct http_header host;
+    struct call call;
+    struct decision d = { .arena = c->arena, .problem = &c->problem };
+    struct stage *stage = NULL;
+    uint64_t seen = 0;
+    struct gathering g = { .endpoint = c->job->endpoint,
+                           .call = &call,
+                           .decision = &d,
+                           .partition = c->partition,
+                           .stage = &stage,
+                           .seen = &seen };
+    enum error e;
+
+    if (!url_parse(source.text, &source.url))
+        return E_InvalidUri;
+    make_call(c, &request, &host, &source, &call);
+    e = source_open(&g, &source, &open);
+    if (!e)
+        e = check_same(c, &open);
+    if (!e)
+        e = source_gather(&g, &source, &open, COPY_MAX, &bytes, &c->watch);
+    complete.body = &call.input.body;
+    if (!e)
+        e = commit(c, &complete);
+    source_close(&open);
+    if (stage)
+        stage_close(stage);
+    return e;
+}
+
+/* ---- how it ends ---- */
+
+/* May it succeed later? */
+static bool is_passing(const struct copying *c, enum error e)
+{
+    int status = c->problem.source_status;
+
+    if (e != E_CannotVerifyCopySource)
+        return e == E_ServerBusy || e == E_InsufficientStorage;
+    return status == 0 || status >= 500 || status == 408 || status == 429;
+}
+
+/* "404 BlobNotFound" */
+static struct bytes describe(const struct copying *c, enum error e)
+{
+    const struct problem *problem = &c->problem;
+    struct bytes code = bytes_from_string(error_code(e));
+    int status = error_status(e);
+
+    if (e == E_CannotVerifyCopySource && problem->source_status != 0) {
+        status = problem->source_status;
+        code = problem->source_code.ptr ? problem->source_code : code;
+    }
+    return arena_printf(c->arena, "%d %.*s \"Copy failed when reading the source.\"", status,
+                        BYTES_ARG(code));
+}
+
+static void give_up(struct copying *c, enum error e)
+{
+    bool late = clock_now() - c->pending.begun > COPY_MAX_TICKS;
+    struct verdict verdict = { .kind = SHOW, .description = describe(c, e) };
+
+    if (background_is_stopping(c->job->base.background) || e == E_NoPendingCopyOperation)
+        return;
+    if (late || !is_passing(c, e)) {
+        verdict.kind = END;
+        verdict.status = COPY_FAILED;
+    }
+    if (late)
+        verdict.description =
+            bytes_from_string("500 OperationCancelled \"Copy failed: it took too long.\"");
+    commit(c, &verdict);
+}
+
+static void run(struct background_job *base)
+{
+    struct copy_job *job = (struct copy_job *)(void *)base;
+    struct copying c = {
+        .watch = { .look = look },
+        .job = job,
+        .arena = arena_new(ARENA_MAX),
+        .partition = { .space = job->space, .key = bytes_of(job->key, job->key_length) },
+        .shown = clock_now(),
+    };
+    enum error e;
+
+    if (find(&c)) {
+        e = copy(&c);
+        if (e)
+            give_up(&c, e);
+    }
+    arena_free(c.arena);
+}
+
+/* ---- the item ---- */
+
+static enum background_begun begin(const struct later_work *work, const struct guid *id)
+{
+    const struct partition *at = &work->item->partition;
+    struct copy_job *job = xcalloc(1, sizeof *job + at->key.len);
+
+    job->base.run = run;
+    job->base.id = *id;
+    job->endpoint = work->endpoint;
+    job->space = at->space;
+    job->key_length = at->key.len;
+    memcpy(job->key, at->key.ptr, at->key.len);
+    return background_begin(work->endpoint->background, &job->base);
+}
+
+enum store_result copy_blob_later(struct later_work *work)
+{
+    struct blob blob;
+    struct guid id;
+    enum store_result result = blob_read(work->before, work->arena, 0, &blob);
+    instant due = work->now + LOOK_TICKS;
+
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    if (work->item->payload.len != sizeof id.b)
+        return STORE_CORRUPT;
+    memcpy(id.b, work->item->payload.ptr, sizeof id.b);
+    if (blob.copy.status != COPY_PENDING || !guid_equal(&blob.copy.id, &id))
+        return STORE_OK;
+    if (!work->endpoint || !work->endpoint->background)
+        due = work->now + FULL_TICKS;
+    else if (begin(work, &id) == BACKGROUND_FULL)
+        due = work->now + FULL_TICKS;
+    changes_later(work->changes, due, LATER_COPY_BLOB, work->item->payload);
+    return STORE_OK;
+}

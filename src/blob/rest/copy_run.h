@@ -1,0 +1,11 @@
+/* Inside blob/rest/ only: pending copies, carried on in the background. */
+#ifndef LAGRA_BLOB_REST_COPY_RUN_H
+#define LAGRA_BLOB_REST_COPY_RUN_H
+
+#include "blob/pending_copy.h"
+
+/* Item LATER_COPY_BLOB: sees to it that a pending copy is under way in this process, and comes back to
+ * look again; so one goes on after a restart. */
+later_fn copy_blob_later;
+
+#endif

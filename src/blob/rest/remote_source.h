@@ -1,0 +1,18 @@
+/* Inside blob/rest/ only: a source of a copy that lies on another server. */
+#ifndef LAGRA_BLOB_REST_REMOTE_SOURCE_H
+#define LAGRA_BLOB_REST_REMOTE_SOURCE_H
+
+#include "blob/rest/copy_source.h"
+
+/* As source_open(). */
+enum error remote_open(struct gathering *g, const struct copy_source *source,
+                       struct open_source *open);
+/* Next 1..max of the bytes that are asked for; 0 at their end. */
+enum error remote_read(struct gathering *g, struct open_source *open, char *to, size_t max,
+                       size_t *ret_count);
+
+/* What is wrong with a source, as an answer: E_CannotVerifyCopySource, with the status, the code and the
+ * message of `e`. decision: 52 */
+enum error source_cannot_verify(struct gathering *g, enum error e);
+
+#endif

@@ -1,0 +1,63 @@
+/* Getting what lies on other servers, for clients: one GET or HEAD over HTTP or HTTPS. The only place
+ * that connects to anything. A client chooses the URL, so nothing is taken on trust: which addresses
+ * are connected to (addresses.h, checked on the very address of each connection, redirects too),
+ * how long it takes, how much comes.
+ *
+ * A fetch belongs to one thread at a time, which its functions block. */
+#ifndef LAGRA_FETCH_FETCH_H
+#define LAGRA_FETCH_FETCH_H
+
+#include "base/arena.h"
+#include "fetch/addresses.h"
+
+#define FETCH_REDIRECTS_MAX 5
+
+struct fetcher; /* what all fetches share */
+
+struct fetcher_options {
+    struct address_list allowed; /* beyond the public internet */
+    const char *ca_path; /* PEM file of the authorities that are trusted; NULL: the system's */
+};
+/* Main thread, once. NULL: the library cannot be initialised. */
+struct fetcher *fetcher_new(const struct fetcher_options *options);
+/* Ends all fetches with FETCH_STOPPED, soon, and those that begin from now on. Any thread. */
+void fetcher_stop(struct fetcher *fetcher);
+/* When no fetch is open. */
+void fetcher_free(struct fetcher *fetcher);
+
+enum fetch_result {
+    FETCH_OK,
+    FETCH_REFUSED, /* an address that is not permitted, or too many redirects */
+    FETCH_FAILED, /* not found, not connected, cut, too slow, no TLS that can be trusted, no HTTP */
+    FETCH_STOPPED,
+};
+
+struct fetch_header {
+    struct bytes name, value; /* the name in lower case */
+};
+
+struct fetch_asked {
+    struct bytes url;
+    bool head_only;
+    const struct fetch_header *headers;
+    size_t header_count;
+    unsigned seconds_max; /* of all of it; 0: as long as bytes come */
+};
+
+struct fetch;
+/* Asks, and waits for the head of the answer. fetch_close() in any case. */
+enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *asked,
+                             struct fetch **ret_fetch);
+/* After FETCH_OK. */
+int fetch_status(const struct fetch *fetch);
+/* Of several of one name the last; ptr NULL: none. Valid until fetch_close(). */
+struct bytes fetch_header(const struct fetch *fetch, const char *name);
+size_t fetch_header_count(const struct fetch *fetch);
+struct fetch_header fetch_header_at(const struct fetch *fetch, size_t i);
+/* Next 1..max bytes of the body; 0 at its end, which is the end that the head announced. */
+enum fetch_result fetch_read(struct fetch *fetch, char *to, size_t max, size_t *ret_count);
+/* What went wrong, for a log or a description. Static or until fetch_close(). */
+const char *fetch_problem(const struct fetch *fetch);
+void fetch_close(struct fetch *fetch);
+
+#endif

@@ -1,0 +1,127 @@
+/* See background.h. */
+#include "service/background.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/lock.h"
+#include "service/decide_pool.h"
+
+/* Begun, but for want of a thread not running yet; beyond these it is full. */
+#define WAITING_MAX 64
+
+struct background {
+    struct decide_pool *pool;
+    atomic_bool stopping;
+    struct lock lock;
+    struct background_job *jobs; /* waiting or running; under lock */
+    size_t count;                /* as above */
+    size_t count_max;
+};
+
+/* What the pool runs. */
+struct pooled {
+    struct pool_job pool_job; /* first */
+    struct background_job *job;
+};
+
+struct background *background_new(unsigned threads_max)
+{
+    struct background *background = xcalloc(1, sizeof *background);
+
+    lock_init(&background->lock, RANK_BACKGROUND);
+    atomic_init(&background->stopping, false);
+    background->count_max = threads_max + WAITING_MAX;
+    background->pool = decide_pool_new(threads_max);
+    if (background->pool)
+        return background;
+    background_free(background);
+    return NULL;
+}
+
+void background_stop(struct background *background)
+{
+    atomic_store(&background->stopping, true);
+}
+
+bool background_is_stopping(struct background *background)
+{
+    return atomic_load(&background->stopping);
+}
+
+void background_free(struct background *background)
+{
+    background_stop(background);
+    if (background->pool)
+        decide_pool_free(background->pool);
+    lock_release(&background->lock);
+    free(background);
+}
+
+static void end(struct background_job *job)
+{
+    struct background *background = job->background;
+    struct background_job **at = &background->jobs;
+
+    lock_take(&background->lock);
+    while (*at != job)
+        at = &(*at)->next;
+    *at = job->next;
+    background->count--;
+    lock_give(&background->lock);
+    free(job);
+}
+
+static void run(struct pool_job *pool_job)
+{
+    struct pooled *pooled = (struct pooled *)(void *)pool_job;
+    struct background_job *job = pooled->job;
+
+    free(pooled);
+    if (!background_is_stopping(job->background))
+        job->run(job);
+    end(job);
+}
+
+static bool is_under_way(const struct background *background, const struct guid *id)
+{
+    for (const struct background_job *job = background->jobs; job; job = job->next) {
+        if (guid_equal(&job->id, id))
+            return true;
+    }
+    return false;
+}
+
+/* Under the lock. */
+static enum background_begun admit(struct background *background, struct background_job *job)
+{
+    if (is_under_way(background, &job->id))
+        return BACKGROUND_UNDER_WAY;
+    if (background->count == background->count_max || background_is_stopping(background))
+        return BACKGROUND_FULL;
+    job->background = background;
+    job->next = background->jobs;
+    background->jobs = job;
+    background->count++;
+    return BACKGROUND_BEGUN;
+}
+
+enum background_begun background_begin(struct background *background, struct background_job *job)
+{
+    enum background_begun begun;
+    struct pooled *pooled;
+
+    lock_take(&background->lock);
+    begun = admit(background, job);
+    lock_give(&background->lock);
+    if (begun != BACKGROUND_BEGUN) {
+        free(job);
+        return begun;
+    }
+    pooled = xcalloc(1, sizeof *pooled);
+    pooled->pool_job.run = run;
+    pooled->job = job;
+    decide_pool_submit(background->pool, &pooled->pool_job);
+    return begun;
+}
