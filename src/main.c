@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "check.h"
+#include "credentials.h"
 #include "options.h"
 #include "print_tables.h"
 #include "queue/queue.h"
@@ -19,7 +20,6 @@
 
 /* How long exchanges under way may take after SIGTERM. */
 #define STOP_GRACE_S           30
-#define PEM_MAX_BYTES          (1u << 20)
 /* Set aside beside those of the store: standard files, the log. */
 #define OTHER_DESCRIPTORS      32u
 /* At once while starting, beside those of the servers: of the store, of RocksDB, of pools. */
@@ -41,7 +41,7 @@ struct running {
     struct server_options server_options;
     struct http_limits limits;
     unsigned descriptors; /* that this process may have */
-    struct accounts *accounts;
+    struct credentials credentials;
     struct store *store;
     struct decide_pool *pool;
     struct decide_pool *gather_pool;
@@ -76,31 +76,6 @@ static bool all_loopback(const struct options *options)
         if (!is_loopback(listen_of(options, i)->host))
             return false;
     }
-    return true;
-}
-
-/* Everybody knows the development key: it opens nothing beyond this machine unless told to. */
-static bool open_accounts(struct running *run)
-{
-    const char *list = getenv("AZURITE_ACCOUNTS");
-    const char *problem = NULL;
-
-    run->accounts = accounts_new();
-    if (list && *list) {
-        if (accounts_add_list(run->accounts, list, &problem))
-            return true;
-        fprintf(stderr, "lagra: AZURITE_ACCOUNTS: %s\n", problem);
-        return false;
-    }
-    if (!all_loopback(&run->options) && !run->options.allow_development_account) {
-        fprintf(stderr,
-                "lagra: on an address other than loopback, name your accounts in AZURITE_ACCOUNTS "
-                "(\"name:key\"),\n"
-                "       or serve " DEVELOPMENT_ACCOUNT
-                " with its published key by --allowDevelopmentAccount\n");
-        return false;
-    }
-    accounts_add_development(run->accounts);
     return true;
 }
 
@@ -144,7 +119,8 @@ static bool start_threads(struct running *run)
         run->endpoints[i] = (struct endpoint){
             .service = services[i],
             .store = run->store,
-            .accounts = run->accounts,
+            .accounts = run->credentials.accounts,
+            .trust = run->credentials.trust,
             .options = &run->server_options,
             .pool = run->pool,
             .gather_pool = run->gather_pool,
@@ -160,37 +136,12 @@ static bool start_threads(struct running *run)
 
 /* ---- listeners ---- */
 
-/* A whole small file, NUL-terminated; NULL after saying why not. */
-static char *read_file(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    char *text = NULL;
-    size_t length = 0;
-
-    if (file) {
-        text = xcalloc(1, PEM_MAX_BYTES);
-        length = fread(text, 1, PEM_MAX_BYTES, file);
-    }
-    if (!file || ferror(file)) {
-        fprintf(stderr, "lagra: cannot read %s: %s\n", path, strerror(errno));
-        free(text);
-        text = NULL;
-    } else if (length == PEM_MAX_BYTES) {
-        fprintf(stderr, "lagra: %s is too long for a certificate or a key\n", path);
-        free(text);
-        text = NULL;
-    }
-    if (file)
-        fclose(file);
-    return text;
-}
-
 static bool read_certificate(struct running *run)
 {
     if (!run->options.cert_path)
         return true;
-    run->cert = read_file(run->options.cert_path);
-    run->key = read_file(run->options.key_path);
+    run->cert = read_small_file(run->options.cert_path);
+    run->key = read_small_file(run->options.key_path);
     return run->cert && run->key;
 }
 
@@ -237,6 +188,7 @@ static void block_signals(sigset_t *set)
     sigemptyset(set);
     sigaddset(set, SIGTERM);
     sigaddset(set, SIGINT);
+    sigaddset(set, SIGHUP);
     pthread_sigmask(SIG_BLOCK, set, NULL);
     signal(SIGPIPE, SIG_IGN);
 }
@@ -312,8 +264,7 @@ static void stop(struct running *run)
         fetcher_free(run->fetcher);
     if (run->store)
         store_close(run->store);
-    if (run->accounts)
-        accounts_free(run->accounts);
+    credentials_close(&run->credentials);
     free(run->cert);
     free(run->key);
 }
@@ -329,6 +280,7 @@ static int serve(const struct options *options)
     run.server_options = (struct server_options){
         .product_style_url = options->product_style_url,
         .skip_version_check = options->skip_version_check,
+        .no_public_access = options->no_public_access,
         .loose = options->loose,
         .rehydrate_seconds = options->rehydrate_seconds,
     };
@@ -337,10 +289,11 @@ static int serve(const struct options *options)
 #endif
     block_signals(&signals);
     run.descriptors = allow_many_files();
-    started = open_accounts(&run) && read_certificate(&run) && check_start(&run) &&
-              open_store(&run) && start_threads(&run) && fit_limits(&run) && start_listeners(&run);
-    if (started)
-        sigwait(&signals, &signal_number);
+    started = credentials_open(options, all_loopback(options), &run.credentials) &&
+              read_certificate(&run) && check_start(&run) && open_store(&run) &&
+              start_threads(&run) && fit_limits(&run) && start_listeners(&run);
+    while (started && sigwait(&signals, &signal_number) == 0 && signal_number == SIGHUP)
+        credentials_reload(options, &run.credentials);
     stop(&run);
     return started ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -55,7 +55,13 @@ static const struct option_row rows[] = {
     { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
     { "disableProductStyleUrl", 0, NULL,   "account always in the path, never in the host name", MEMBER(product_style_url), SET_FALSE },
     { "allowDevelopmentAccount", 0, NULL,  "serve devstoreaccount1 and its published key on other addresses than loopback", MEMBER(allow_development_account), SET_TRUE },
-    { "oauth",                 0,  "basic", "bearer tokens: not supported yet, so the start is refused", 0, OAUTH },
+    { "oauth",                 0,  "basic", "take bearer tokens unchecked but for their claims, for development (HTTPS)", MEMBER(oauth_basic), OAUTH },
+    { "oauthIssuer",           0,  "URL",  "take bearer tokens of this issuer (iss), with --oauthKeys (HTTPS)", MEMBER(oauth_issuer), SET_TEXT },
+    { "oauthKeys",             0,  "FILE", "the issuer's public keys (JSON Web Key Set); read again at SIGHUP", MEMBER(oauth_keys_path), SET_TEXT },
+    { "oauthAudience",         0,  "TEXT", "take them for this audience (aud) too, beside Azure's", MEMBER(oauth_audience), SET_TEXT },
+    { "oauthRoles",            0,  "FILE", "who may do what, as az role assignment list prints it; read again at SIGHUP", MEMBER(oauth_roles_path), SET_TEXT },
+    { "accountsFile",          0,  "FILE", "accounts as in AZURITE_ACCOUNTS, or one a line; read again at SIGHUP", MEMBER(accounts_path), SET_TEXT },
+    { "disallowPublicAccess",  0,  NULL,   "no container can be opened to the public, and none is", MEMBER(no_public_access), SET_TRUE },
     { "disableTelemetry",      0,  NULL,   "accepted for Azurite's sake: there is no telemetry", 0, IGNORE },
     { "help",                 'h', NULL,   "this text",                                         0, HELP },
     { "version",              'v', NULL,   "the version",                                       0, VERSION },
@@ -124,12 +130,10 @@ static enum options_result apply(const struct option_row *row, const char *value
     case IGNORE:
         return OPTIONS_RUN;
     case OAUTH:
-        /* A server that started would refuse every token, which says less to its clients. */
+        *(bool *)(void *)member = true;
         if (strcmp(value, "basic") == 0)
-            fprintf(stderr, "lagra: --oauth basic: bearer tokens are not supported yet; without "
-                            "--oauth clients sign with the account's key\n");
-        else
-            fprintf(stderr, "lagra: --oauth takes basic, not \"%s\"\n", value);
+            return OPTIONS_RUN;
+        fprintf(stderr, "lagra: --oauth takes basic, not \"%s\"\n", value);
         return OPTIONS_WRONG;
     case HELP:
         print_help();
@@ -199,6 +203,25 @@ static enum options_result parse_command(int argc, char **argv, struct options *
     return OPTIONS_RUN;
 }
 
+/* What cannot work together says so at the start, not to clients. */
+static enum options_result check_oauth(const struct options *options)
+{
+    bool uses_keys = options->oauth_issuer || options->oauth_keys_path || options->oauth_audience ||
+                     options->oauth_roles_path;
+    const char *problem = NULL;
+
+    if (uses_keys && (!options->oauth_issuer || !options->oauth_keys_path))
+        problem = "--oauthIssuer and --oauthKeys go together, and the other --oauth.. with them";
+    else if (uses_keys && options->oauth_basic)
+        problem = "--oauth basic checks no signature: leave out --oauthIssuer and --oauthKeys";
+    else if ((uses_keys || options->oauth_basic) && !options->cert_path)
+        problem = "bearer tokens are taken over HTTPS only: give --cert and --key";
+    if (!problem)
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: %s\n", problem);
+    return OPTIONS_WRONG;
+}
+
 static enum options_result parse_serve(int argc, char **argv, struct options *options)
 {
     struct option longs[ROWS + 1];
@@ -221,7 +244,7 @@ static enum options_result parse_serve(int argc, char **argv, struct options *op
         fprintf(stderr, "lagra: --cert and --key go together\n");
         return OPTIONS_WRONG;
     }
-    return OPTIONS_RUN;
+    return check_oauth(options);
 }
 
 enum options_result options_parse(int argc, char **argv, struct options *ret_options)

@@ -34,6 +34,13 @@ struct options {
     bool in_memory;
     bool product_style_url;
     bool allow_development_account;
+    bool no_public_access;
+    bool oauth_basic;          /* the development mode of bearer tokens */
+    const char *accounts_path; /* accounts and their keys, read again at SIGHUP */
+    const char *oauth_issuer;  /* with oauth_keys_path: bearer tokens are taken */
+    const char *oauth_audience;
+    const char *oauth_keys_path;
+    const char *oauth_roles_path;
 };
 
 enum options_result {

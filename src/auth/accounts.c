@@ -2,6 +2,7 @@
 #include "auth/auth_private.h"
 
 #include <assert.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include <nettle/hmac.h>
@@ -15,9 +16,14 @@ struct account {
         keys[ACCOUNT_KEYS_MAX]; /* keyed, nothing hashed yet: copied to be used */
 };
 
-struct accounts {
-    struct account **list; /* few: searched from the front */
+struct list {
+    struct account **accounts; /* few: searched from the front */
     size_t count;
+    struct list *before; /* that it took the place of: requests may still hold its accounts */
+};
+
+struct accounts {
+    _Atomic(struct list *) now; /* never NULL */
 };
 
 /* Room to decode one key; Azure's have 64 bytes. */
@@ -135,90 +141,190 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
     return is_signed;
 }
 
+/* ---- user delegation keys ---- */
+
+/* What is signed begins with a zero byte, which no request can have in what it signs: so no signature of
+ * a request is ever this secret. */
+static const char delegation_label[] = "\0user delegation key";
+
+/* hmac: keyed with an account's key; a copy that is used up. */
+static void derive(struct hmac_sha256_ctx hmac, struct bytes key_text, uint8_t *ret_value)
+{
+    uint8_t secret[SHA256_DIGEST_SIZE];
+
+    hmac_sha256_update(&hmac, sizeof delegation_label, (const uint8_t *)delegation_label);
+    hmac_sha256_digest(&hmac, sizeof secret, secret);
+    hmac_sha256_set_key(&hmac, sizeof secret, secret);
+    hmac_sha256_update(&hmac, key_text.len, (const uint8_t *)key_text.ptr);
+    hmac_sha256_digest(&hmac, DELEGATION_KEY_SIZE, ret_value);
+    explicit_bzero(secret, sizeof secret);
+}
+
+static struct bytes delegation_text(struct arena *arena, struct bytes account,
+                                    const struct delegation_key *key)
+{
+    return arena_printf(arena, "%.*s\n%.*s\n%.*s\n%llu\n%llu\n%.*s\n%.*s\n%.*s", BYTES_ARG(account),
+                        BYTES_ARG(key->oid), BYTES_ARG(key->tid),
+                        (unsigned long long)instant_seconds(key->start),
+                        (unsigned long long)instant_seconds(key->expiry), BYTES_ARG(key->service),
+                        BYTES_ARG(key->version), BYTES_ARG(key->user_tid));
+}
+
+void account_delegation_key(const struct account *account, struct arena *arena,
+                            const struct delegation_key *key,
+                            uint8_t ret_value[DELEGATION_KEY_SIZE])
+{
+    derive(account->keys[0], delegation_text(arena, account->name, key), ret_value);
+}
+
+bool account_delegate_signed(const struct account *account, struct arena *arena,
+                             const struct delegation_key *key, struct bytes text,
+                             struct bytes signature)
+{
+    uint8_t value[DELEGATION_KEY_SIZE];
+    struct hmac_sha256_ctx hmac;
+    bool is_signed = false;
+
+    if (!account)
+        return account_signed(NULL, text, signature);
+    for (size_t i = 0; i < account->key_count; i++) {
+        derive(account->keys[i], delegation_text(arena, account->name, key), value);
+        hmac_sha256_set_key(&hmac, sizeof value, value);
+        is_signed |= key_signed(hmac, text, signature);
+    }
+    explicit_bzero(value, sizeof value);
+    return is_signed;
+}
+
 /* ---- all of them ---- */
 
 struct accounts *accounts_new(void)
 {
-    return xcalloc(1, sizeof(struct accounts));
+    struct accounts *accounts = xcalloc(1, sizeof *accounts);
+
+    atomic_init(&accounts->now, xcalloc(1, sizeof(struct list)));
+    return accounts;
 }
 
 /* Removes all but the first `count`. */
-static void remove_after(struct accounts *accounts, size_t count)
+static void remove_after(struct list *list, size_t count)
 {
-    while (accounts->count > count)
-        account_free(accounts->list[--accounts->count]);
+    while (list->count > count)
+        account_free(list->accounts[--list->count]);
+}
+
+static void list_free(struct list *list)
+{
+    remove_after(list, 0);
+    free(list->accounts);
+    free(list);
 }
 
 void accounts_free(struct accounts *accounts)
 {
+    struct list *list, *before;
+
     if (!accounts)
         return;
-    remove_after(accounts, 0);
-    free(accounts->list);
+    for (list = atomic_load(&accounts->now); list; list = before) {
+        before = list->before;
+        list_free(list);
+    }
     free(accounts);
 }
 
-static bool add(struct accounts *accounts, struct bytes text, const char **ret_problem)
+static const struct account *find_in(const struct list *list, struct bytes name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (bytes_equal(list->accounts[i]->name, name))
+            return list->accounts[i];
+    }
+    return NULL;
+}
+
+static bool add(struct list *list, struct bytes text, const char **ret_problem)
 {
     struct account *account = account_new(text, ret_problem);
 
     if (!account)
         return false;
-    if (accounts_find(accounts, account->name)) {
+    if (find_in(list, account->name)) {
         account_free(account);
         *ret_problem = "an account is named twice";
         return false;
     }
-    accounts->list = xrealloc(accounts->list, (accounts->count + 1) * sizeof accounts->list[0]);
-    accounts->list[accounts->count++] = account;
+    list->accounts = xrealloc(list->accounts, (list->count + 1) * sizeof list->accounts[0]);
+    list->accounts[list->count++] = account;
     return true;
 }
 
 void accounts_add_development(struct accounts *accounts)
 {
     const char *problem;
-    bool added = add(accounts, development_account, &problem);
+    bool added = add(atomic_load(&accounts->now), development_account, &problem);
 
     assert(added);
 }
 
-bool accounts_add_list(struct accounts *accounts, const char *list, const char **ret_problem)
+/* Entries end with a semicolon or a line; a line that begins with # is a comment. */
+static bool add_all(struct list *list, struct bytes rest, const char **ret_problem)
 {
-    size_t before = accounts->count;
-    struct bytes rest = bytes_from_string(list);
-    struct bytes text;
+    size_t before = list->count;
+    struct bytes line, text;
 
     while (rest.len > 0) {
-        bytes_cut(rest, ';', &text, &rest);
-        text = bytes_trim(text);
-        if (text.len > 0 && !add(accounts, text, ret_problem)) {
-            remove_after(accounts, before);
-            return false;
+        bytes_cut(rest, '\n', &line, &rest);
+        if (bytes_has_prefix(bytes_trim(line), bytes_from_string("#")))
+            continue;
+        while (line.len > 0) {
+            bytes_cut(line, ';', &text, &line);
+            text = bytes_trim(text);
+            if (text.len > 0 && text.ptr[text.len - 1] == '\r')
+                text.len--;
+            if (text.len > 0 && !add(list, text, ret_problem)) {
+                remove_after(list, before);
+                return false;
+            }
         }
     }
-    if (accounts->count == before) {
+    if (list->count == before) {
         *ret_problem = "the list names no account (the form is name:key1[:key2];...)";
         return false;
     }
     return true;
 }
 
+bool accounts_add_list(struct accounts *accounts, const char *text, const char **ret_problem)
+{
+    return add_all(atomic_load(&accounts->now), bytes_from_string(text), ret_problem);
+}
+
+bool accounts_replace(struct accounts *accounts, const char *text, const char **ret_problem)
+{
+    struct list *list = xcalloc(1, sizeof *list);
+
+    if (!add_all(list, bytes_from_string(text), ret_problem)) {
+        list_free(list);
+        return false;
+    }
+    list->before = atomic_load(&accounts->now);
+    atomic_store(&accounts->now, list);
+    return true;
+}
+
 const struct account *accounts_find(const struct accounts *accounts, struct bytes name)
 {
-    for (size_t i = 0; i < accounts->count; i++) {
-        if (bytes_equal(accounts->list[i]->name, name))
-            return accounts->list[i];
-    }
-    return NULL;
+    return find_in(atomic_load(&accounts->now), name);
 }
 
 const struct account *accounts_find_host(const struct accounts *accounts, struct bytes label)
 {
-    const struct account *account = accounts_find(accounts, label);
+    const struct list *list = atomic_load(&accounts->now);
+    const struct account *account = find_in(list, label);
 
-    for (size_t i = 0; i < accounts->count && !account; i++) {
-        if (bytes_equal_nocase(accounts->list[i]->name, label))
-            account = accounts->list[i];
+    for (size_t i = 0; i < list->count && !account; i++) {
+        if (bytes_equal_nocase(list->accounts[i]->name, label))
+            account = list->accounts[i];
     }
     return account;
 }

@@ -1,6 +1,6 @@
 /* Authentication: who sent a request, as a typed identity: Shared Key, Shared Key Lite, shared access
- * signatures, nobody; bearer tokens are refused with the documented error. Whether who asks may do what
- * he asks for is not judged here, but by permit.h.
+ * signatures, bearer tokens (trust.h), nobody. Whether who asks may do what he asks for is not judged
+ * here, but by permit.h.
  *
  * (1) A signed request is admitted only when its signature was made with a key of the account that the
  *     request addresses, over this very method, path, query and headers. A string to sign of Shared
@@ -16,6 +16,7 @@
 #include "auth/identity.h"
 #include "base/clock.h"
 #include "base/errors.h"
+#include "auth/trust.h"
 #include "http/http.h"
 
 /* An account has a primary and may have a secondary key; both are valid at all times. */
@@ -31,7 +32,7 @@
 #define AUTH_SKEW_MAX_S     900
 
 struct account;  /* name and prepared HMAC states; immutable */
-struct accounts; /* filled at start, then immutable */
+struct accounts; /* filled at start; then only replaced as a whole */
 
 /* Start-up only, as the two that add to it. */
 struct accounts *accounts_new(void);
@@ -47,11 +48,32 @@ void accounts_add_development(struct accounts *accounts);
  * returns      false for a malformed list; then nothing was added. */
 bool accounts_add_list(struct accounts *accounts, const char *list, const char **ret_problem);
 
+/* Takes the place of all accounts by those of a list in the same form, or with a line for each: requests
+ * that begin from now on see it. Accounts that were found before stay valid. One thread at a time;
+ * others may be finding.
+ *
+ * returns false for a malformed list; then all is as it was. */
+bool accounts_replace(struct accounts *accounts, const char *list, const char **ret_problem);
+
 /* Returns NULL when there is no such account. Names are compared exactly. Any thread. */
 const struct account *accounts_find(const struct accounts *accounts, struct bytes name);
 /* As accounts_find(), for the first label of a host name: DNS ignores the case of letters. */
 const struct account *accounts_find_host(const struct accounts *accounts, struct bytes label);
 struct bytes account_name(const struct account *account);
+
+/* A user delegation key: what somebody who is known by a token signs shared access signatures with. It is
+ * made of a secret of the account's key and all that is said of it, so nothing is stored, and none can be
+ * made without the account's key; it ends with that key. decision: 72 */
+#define DELEGATION_KEY_SIZE 32
+struct delegation_key {
+    struct bytes oid, tid, service, version;
+    struct bytes user_tid; /* the tenant of those who may use it; empty: not said */
+    instant start, expiry; /* whole seconds count */
+};
+/* With the account's first key. */
+void account_delegation_key(const struct account *account, struct arena *arena,
+                            const struct delegation_key *key,
+                            uint8_t ret_value[DELEGATION_KEY_SIZE]);
 
 /* What a signature is made over, beside the request itself. */
 struct auth_target {
@@ -60,8 +82,10 @@ struct auth_target {
     struct bytes path; /* raw, as on the request line (path style: with the account's name in it) */
     bool secondary;    /* the account was named with "-secondary", which is not signed */
     char service;      /* 'b', 'q', 't', 'f'; the Table service's strings to sign are shorter */
-    struct bytes container; /* decoded: or queue, share; ptr NULL: the service itself */
-    struct bytes object;    /* blob or file in it; ptr NULL: none */
+    struct bytes container;    /* decoded: or queue, share; ptr NULL: the service itself */
+    struct bytes object;       /* blob or file in it; ptr NULL: none */
+    const char *service_name;  /* "blob" */
+    const struct trust *trust; /* NULL: no bearer tokens */
 };
 
 /* Checks who sent the request.
@@ -74,7 +98,8 @@ struct auth_target {
  *             E_InvalidAuthenticationInfo    400: a malformed Authorization header or date
  *             E_InvalidQueryParameterValue   400: a query that cannot be signed unambiguously
  *             E_AuthenticationFailed         403: wrong signature or account, a date that is
- *                                            missing or too far off, bearer tokens; a
+ *                                            missing or too far off; a token that trust.h
+ *                                            refuses, or that did not come over TLS; a
  *                                            SAS that is malformed, not signed by a key of the
  *                                            account, not of this resource, not valid now
  *             E_AuthorizationProtocolMismatch, E_AuthorizationSourceIPMismatch,

@@ -8,6 +8,10 @@
 
 /* Was `signature` (raw bytes) made over `text` with one of the account's keys? False for NULL. */
 bool account_signed(const struct account *account, struct bytes text, struct bytes signature);
+/* The same with a user delegation key. */
+bool account_delegate_signed(const struct account *account, struct arena *arena,
+                             const struct delegation_key *key, struct bytes text,
+                             struct bytes signature);
 
 /* ---- what is signed (string_to_sign.c) ---- */
 

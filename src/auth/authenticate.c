@@ -36,8 +36,60 @@ static enum error admit_unsigned(const struct request *request, const struct aut
                                  struct bytes *ret_detail)
 {
     if (has_signature(arena, request->query))
-        return sas_authenticate(request, target, now, arena, ret_identity, ret_detail);
+        return sas_authenticate(request, target, NULL, now, arena, ret_identity, ret_detail);
     *ret_identity = (struct identity){ .kind = IDENTITY_ANONYMOUS };
+    return OK;
+}
+
+/* ---- bearer tokens ---- */
+
+static const struct bytes bearer_prefix = BYTES("bearer ");
+
+static bool is_bearer(struct bytes authorization)
+{
+    struct bytes scheme, token;
+
+    bytes_cut(authorization, ' ', &scheme, &token);
+    return bytes_is_nocase(scheme, "Bearer");
+}
+
+/* rest: Authorize-with-Azure-Active-Directory: "HTTPS is required" */
+static enum error check_bearer(const struct request *request, struct bytes authorization,
+                               const struct auth_target *target, instant now, struct arena *arena,
+                               struct principal *ret_principal, struct bytes *ret_detail)
+{
+    struct bytes token = bytes_trim(bytes_from(authorization, bearer_prefix.len));
+
+    if (!target->trust)
+        return refuse(ret_detail, "Bearer tokens are taken only where the server was told whose: "
+                                  "see its option --oauth.");
+    if (!request->secure)
+        return refuse(ret_detail, "Authentication scheme Bearer is not allowed with HTTP.");
+    return trust_check(target->trust, token, target->name, target->service_name, now, arena,
+                       ret_principal, ret_detail);
+}
+
+/* A SAS beside a token is one that only the token's owner may use (sduoid). */
+static enum error admit_bearer(const struct request *request, struct bytes authorization,
+                               const struct auth_target *target, instant now, struct arena *arena,
+                               struct identity *ret_identity, struct bytes *ret_detail)
+{
+    struct principal principal;
+    enum error e = check_bearer(request, authorization, target, now, arena, &principal, ret_detail);
+
+    if (e)
+        return e;
+    if (!target->account)
+        return refuse(ret_detail, "Signature validation failed.");
+    if (has_signature(arena, request->query))
+        return sas_authenticate(request, target, &principal, now, arena, ret_identity, ret_detail);
+    *ret_identity = (struct identity){
+        .kind = IDENTITY_BEARER,
+        .oid = principal.oid,
+        .tid = principal.tid,
+        .at = now,
+        .actions = trust_actions(target->trust, principal.oid, target->name, target->container),
+    };
     return OK;
 }
 
@@ -52,14 +104,12 @@ struct credential {
 /* "SharedKey account:signature" or "SharedKeyLite account:signature", the signature in base64.
  * rest: Authorize-with-Shared-Key "Specifying the Authorization header" */
 static enum error parse_credential(struct arena *arena, struct bytes header,
-                                   struct credential *ret_credential, struct bytes *ret_detail)
+                                   struct credential *ret_credential)
 {
     struct credential credential;
     struct bytes scheme, rest, signature;
 
     bytes_cut(header, ' ', &scheme, &rest);
-    if (bytes_is_nocase(scheme, "Bearer"))
-        return refuse(ret_detail, "Bearer tokens are not supported by this server yet.");
     if (bytes_is_nocase(scheme, "SharedKey"))
         credential.scheme = SHARED_KEY;
     else if (bytes_is_nocase(scheme, "SharedKeyLite"))
@@ -157,7 +207,10 @@ enum error authenticate(const struct request *request, const struct auth_target 
     signed_headers_read(arena, request, &headers);
     if (!headers.authorization.ptr)
         return admit_unsigned(request, target, now, arena, ret_identity, ret_detail);
-    e = parse_credential(arena, headers.authorization, &credential, ret_detail);
+    if (is_bearer(headers.authorization))
+        return admit_bearer(request, headers.authorization, target, now, arena, ret_identity,
+                            ret_detail);
+    e = parse_credential(arena, headers.authorization, &credential);
     if (e)
         return e;
     if (!bytes_equal(credential.account, target->name))

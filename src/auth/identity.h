@@ -50,6 +50,7 @@ struct identity {
     bool sees_public;      /* an anonymous one may read what is opened to the public */
     const struct sas *sas; /* IDENTITY_SAS */
     unsigned actions;      /* IDENTITY_BEARER, SAS_DELEGATION: what its owner may do */
+    struct bytes oid, tid; /* IDENTITY_BEARER: who it is; tid may be empty */
     instant at;            /* wall clock: when it was authenticated, and is judged for */
 };
 

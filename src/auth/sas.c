@@ -174,23 +174,7 @@ static enum error check_resource(const struct sas_fields *fields, const struct a
     return OK;
 }
 
-/* ---- the signature ---- */
-
-static enum error check_signature(const struct request *request, const struct sas_fields *fields,
-                                  const struct auth_target *target, struct arena *arena,
-                                  struct bytes *ret_detail)
-{
-    struct bytes signature = base64_decode(arena, fields->is[SAS_SIGNATURE]);
-    struct bytes text = sas_string(arena, request, fields, target);
-
-    if (signature.ptr && account_signed(target->account, text, signature))
-        return OK;
-    *ret_detail = arena_printf(arena, "Signature did not match. String to sign used was %.*s",
-                               BYTES_ARG(text));
-    return E_AuthenticationFailed;
-}
-
-/* ---- time, protocol, address, service ---- */
+/* ---- the user delegation key ---- */
 
 static struct bytes date_text(struct arena *arena, instant date)
 {
@@ -199,6 +183,81 @@ static struct bytes date_text(struct arena *arena, instant date)
     instant_format_http(date, text);
     return arena_copy(arena, bytes_from_string(text));
 }
+
+/* What the key was made of, as the SAS says it: zeroed for other kinds. */
+static enum error read_key(const struct sas_fields *fields, struct delegation_key *ret_key,
+                           struct bytes *ret_detail)
+{
+    if (fields->kind != SAS_DELEGATION)
+        return OK;
+    *ret_key = (struct delegation_key){
+        .oid = fields->is[SAS_KEY_OID],
+        .tid = fields->is[SAS_KEY_TID],
+        .service = fields->is[SAS_KEY_SERVICE],
+        .version = fields->is[SAS_KEY_VERSION],
+        .user_tid = fields->is[SAS_KEY_USER_TID],
+    };
+    if (!instant_parse_iso(fields->is[SAS_KEY_START], &ret_key->start) ||
+        !instant_parse_iso(fields->is[SAS_KEY_EXPIRY], &ret_key->expiry))
+        return refuse_malformed(ret_detail);
+    return OK;
+}
+
+/* Once it is known that the key made the signature: is it valid now, for this service and for who
+ * presents it? */
+static enum error check_key(const struct sas_fields *fields, const struct delegation_key *key,
+                            const struct auth_target *target, const struct principal *user,
+                            instant now, struct arena *arena, struct bytes *ret_detail)
+{
+    struct bytes wanted = fields->is[SAS_USER_OID];
+
+    if (!wanted.ptr && user)
+        return refuse(ret_detail, "A SAS beside a bearer token has to name its owner (sduoid).");
+    if (wanted.ptr && (!user || !bytes_equal(user->oid, wanted) ||
+                       (key->user_tid.len > 0 && !bytes_equal(user->tid, key->user_tid))))
+        return refuse(ret_detail, "The SAS is for the owner of another token (sduoid, skdutid).");
+    if (fields->kind != SAS_DELEGATION)
+        return OK;
+    if (!memchr(key->service.ptr, target->service, key->service.len))
+        return E_AuthorizationServiceMismatch;
+    if (now >= key->start && now < key->expiry)
+        return OK;
+    *ret_detail =
+        arena_printf(arena,
+                     "Signature not valid in the specified key time frame: Key start "
+                     "[%.*s] - Key expiry [%.*s] - Current [%.*s]",
+                     BYTES_ARG(date_text(arena, key->start)),
+                     BYTES_ARG(date_text(arena, key->expiry)), BYTES_ARG(date_text(arena, now)));
+    return E_AuthenticationFailed;
+}
+
+/* ---- the signature ---- */
+
+static bool is_signed(const struct sas_fields *fields, const struct delegation_key *key,
+                      const struct auth_target *target, struct arena *arena, struct bytes text,
+                      struct bytes signature)
+{
+    if (fields->kind == SAS_DELEGATION)
+        return account_delegate_signed(target->account, arena, key, text, signature);
+    return account_signed(target->account, text, signature);
+}
+
+static enum error check_signature(const struct request *request, const struct sas_fields *fields,
+                                  const struct delegation_key *key,
+                                  const struct auth_target *target, struct arena *arena,
+                                  struct bytes *ret_detail)
+{
+    struct bytes signature = base64_decode(arena, fields->is[SAS_SIGNATURE]);
+    struct bytes text = sas_string(arena, request, fields, target);
+
+    if (signature.ptr && is_signed(fields, key, target, arena, text, signature))
+        return OK;
+    *ret_detail = arena_printf(arena, "Signature did not match. String to sign used was %.*s",
+                               BYTES_ARG(text));
+    return E_AuthenticationFailed;
+}
+
+/* ---- time, protocol, address, service ---- */
 
 /* st and se, where they are given: what a policy has is judged with it. */
 static enum error check_times(const struct sas_fields *fields, instant now, struct arena *arena,
@@ -304,8 +363,8 @@ static enum error check_form(const struct sas_fields *fields, const struct auth_
         e = refuse(ret_detail, "The query has fields of a SAS that this one does not sign.");
     if (!e && !overrides_are_headers(fields))
         e = refuse_malformed(ret_detail);
-    if (!e && fields->kind == SAS_DELEGATION)
-        e = refuse(ret_detail, "User delegation SAS are not supported by this server yet.");
+    if (!e && fields->is[SAS_UNAUTHORIZED_OID].ptr)
+        e = refuse(ret_detail, "suoid is for accounts with a hierarchical namespace.");
     return e;
 }
 
@@ -321,18 +380,23 @@ static void fill_sas(const struct sas_fields *fields, struct sas *sas)
 }
 
 enum error sas_authenticate(const struct request *request, const struct auth_target *target,
-                            instant now, struct arena *arena, struct identity *ret_identity,
-                            struct bytes *ret_detail)
+                            const struct principal *user, instant now, struct arena *arena,
+                            struct identity *ret_identity, struct bytes *ret_detail)
 {
     struct sas *sas = arena_alloc(arena, sizeof *sas);
     struct sas_fields fields;
+    struct delegation_key key = { .oid = { NULL, 0 } };
     enum error e;
 
     if (!sas_fields_read(arena, request->query, &fields))
         return refuse_malformed(ret_detail);
     e = check_form(&fields, target, ret_detail);
     if (!e)
-        e = check_signature(request, &fields, target, arena, ret_detail);
+        e = read_key(&fields, &key, ret_detail);
+    if (!e)
+        e = check_signature(request, &fields, &key, target, arena, ret_detail);
+    if (!e)
+        e = check_key(&fields, &key, target, user, now, arena, ret_detail);
     if (!e)
         e = check_times(&fields, now, arena, sas, ret_detail);
     if (!e)
@@ -345,5 +409,8 @@ enum error sas_authenticate(const struct request *request, const struct auth_tar
         return e;
     fill_sas(&fields, sas);
     *ret_identity = (struct identity){ .kind = IDENTITY_SAS, .sas = sas, .at = now };
+    if (fields.kind == SAS_DELEGATION)
+        ret_identity->actions =
+            trust_actions(target->trust, key.oid, target->name, target->container);
     return OK;
 }

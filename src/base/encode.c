@@ -89,6 +89,25 @@ struct bytes base64_decode(struct arena *arena, struct bytes from)
     return bytes_of(data, len);
 }
 
+struct bytes base64url_decode(struct arena *arena, struct bytes from)
+{
+    static const char padding[] = "==";
+    char *text = arena_bytes(arena, from.len + 2);
+    size_t missing = (4 - from.len % 4) % 4;
+
+    if (missing == 3)
+        return bytes_of(NULL, 0);
+    for (size_t i = 0; i < from.len; i++) {
+        char c = from.ptr[i];
+
+        if (c == '+' || c == '/' || c == '=')
+            return bytes_of(NULL, 0);
+        text[i] = c == '-' ? '+' : c == '_' ? '/' : c;
+    }
+    memcpy(text + from.len, padding, missing);
+    return base64_decode(arena, bytes_of(text, from.len + missing));
+}
+
 struct bytes base64_decode_lenient(struct arena *arena, struct bytes from)
 {
     char *data = arena_bytes(arena, from.len / 4 * 3 + 3), *to = data;

@@ -8,6 +8,9 @@
 struct bytes base64_encode(struct arena *arena, struct bytes from);
 /* Strict: with padding. Returns ptr NULL when `from` is not valid base64. */
 struct bytes base64_decode(struct arena *arena, struct bytes from);
+/* Strict, of the alphabet for URLs and without padding (rfc: 4648 5). Returns ptr NULL when `from` is not
+ * that. */
+struct bytes base64url_decode(struct arena *arena, struct bytes from);
 /* As Node.js decodes: '-' and '_' stand for '+' and '/', other characters are passed over, the first
  * '=' ends the text, and padding may be missing. Never fails; the result may be empty. */
 struct bytes base64_decode_lenient(struct arena *arena, struct bytes from);

@@ -21,7 +21,7 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
     work->endpoint = endpoint;
     call->service = endpoint->service;
     call->loose = endpoint->options->loose;
-    call->rehydrates_ticks = endpoint->options->rehydrate_seconds * TICKS_PER_SECOND;
+    call->no_public_access = endpoint->options->no_public_access;
     call->request = request;
     call->arena = arena;
     call->request_id = guid_new();

@@ -25,6 +25,7 @@ struct call {
     const struct account *account; /* not NULL unless nobody was authenticated */
     struct bytes account_name;     /* without "-secondary" */
     bool secondary;                /* named with -secondary: reads only */
+    bool no_public_access;         /* containers cannot be opened to the public */
     bool loose; /* --loose: what is not built yet is ignored where it would be refused */
     /* "http://127.0.0.1:10000/devstoreaccount1": ServiceEndpoint in listings */
     struct bytes url_prefix;

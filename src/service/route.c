@@ -426,10 +426,13 @@ static void admit_anonymous(const struct work *work, struct identity *identity)
     const struct call *call = work->list ? &work->list->call : &work->call;
     struct bytes version = call_header(call, "x-ms-version");
 
-    identity->sees_public = true;
-    identity->refusal = bytes_compare(version, bytes_from_string("2019-12-12")) >= 0
-                            ? E_NoAuthenticationInformation
-                            : E_ResourceNotFound;
+    identity->sees_public = !work->endpoint->options->no_public_access;
+    if (bytes_compare(version, bytes_from_string("2019-12-12")) >= 0)
+        identity->refusal = E_NoAuthenticationInformation;
+    else
+        identity->refusal = E_ResourceNotFound;
+    if (!identity->sees_public && (work->call.request->method & (METHOD_GET | METHOD_HEAD)))
+        identity->refusal = E_PublicAccessNotPermitted;
 }
 
 /* Requests of a SAS may say their version in the query, and have that of the SAS otherwise.
@@ -470,6 +473,8 @@ enum error route_authenticate(struct work *work)
         .path = call->request->path,
         .secondary = call->secondary,
         .service = work->endpoint->service->name[0],
+        .service_name = work->endpoint->service->name,
+        .trust = work->endpoint->trust ? trust_now(work->endpoint->trust) : NULL,
     };
     struct bytes detail = { NULL, 0 };
 

@@ -13,6 +13,7 @@
 struct server_options {
     bool product_style_url;  /* account.blob.localhost hosts (default true) */
     bool skip_version_check; /* accept anything as x-ms-version */
+    bool no_public_access;   /* containers cannot be opened to the public, and none is */
     bool loose;              /* ignore unknown headers and parameters that are refused otherwise */
     uint64_t rehydrate_seconds; /* how long an archived blob takes to come back */
     bool always_wait;           /* test builds: decide as if nothing were in memory at first */
@@ -23,6 +24,7 @@ struct endpoint {
     const struct service *service;
     struct store *store;
     const struct accounts *accounts;
+    const struct trust_holder *trust; /* NULL: no bearer tokens */
     const struct server_options *options;
     struct decide_pool *pool;
     struct fetcher *fetcher;         /* of sources on other servers; NULL: there are none */

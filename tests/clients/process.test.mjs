@@ -210,16 +210,6 @@ test('keys that are no strict base64 are what Azurite takes them for', async (t)
     assert.equal((await collect(client.listContainers())).length, 1);
 });
 
-test('--oauth is known, and refused until bearer tokens are there', async (t) => {
-    const { args } = await serveArguments(t);
-    const basic = await run([...args, '--oauth', 'basic']);
-    assert.equal(basic.code, 2);
-    assert.match(basic.errors, /^lagra: --oauth basic: bearer tokens are not supported yet/);
-    const other = await run([...args, '--oauth', 'full']);
-    assert.equal(other.code, 2);
-    assert.match(other.errors, /--oauth takes basic/);
-});
-
 test('the published key opens nothing beyond this machine, unless told to', async (t) => {
     const { args } = await serveArguments(t);
     const open = ['--blobHost', '0.0.0.0'];

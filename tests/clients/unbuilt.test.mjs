@@ -22,7 +22,7 @@ function pathOf({ level, selector }, container) {
 test('a row that is not built is answered 501', async (t) => {
     // design, promise 5: no operation pretends
     const { container, blob, etag } = await newBlob(t);
-    for (const row of rows().filter(({ name }) => name !== 'Get User Delegation Key')) {
+    for (const row of rows()) {
         const [name, value] = row.variant.split('=');
         const headers = name ? { [name]: value ?? HEADERS[name] ?? '1' } : {};
         for (const method of row.methods) {

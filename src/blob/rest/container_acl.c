@@ -22,7 +22,8 @@ enum error public_access_from_header(struct call *call, enum public_access *ret_
         *ret_access = ACCESS_CONTAINER;
     else
         return call_fail_header(call, E_InvalidHeaderValue, name, value);
-    return OK;
+    return *ret_access != ACCESS_PRIVATE && call->no_public_access ? E_PublicAccessNotPermitted
+                                                                   : OK;
 }
 
 const char *public_access_text(enum public_access access)

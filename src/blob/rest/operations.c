@@ -87,7 +87,7 @@ OPERATION(list_containers);
 OPERATION_LIST(blob_batch);
 OPERATION_WITH_PARSE(set_blob_service_properties);
 OPERATION(get_blob_service_properties);
-OPERATION(get_blob_service_stats);
+OPERATION_WITH_PARSE(get_user_delegation_key);
 OPERATION(create_container);
 OPERATION(get_container_properties);
 OPERATION(get_container_metadata);
@@ -146,7 +146,7 @@ static const struct operation operations[] = {
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
         NULL, &get_blob_service_stats_functions),
     ROW("Get User Delegation Key", POST, SERVICE, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", "", DELEGATION_KEY, PRIVATE), "2018-11-09",
-        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, &get_user_delegation_key_functions),
     ROW("Find Blobs by Tags", GET, SERVICE, "comp=blobs", NULL, READS, MAY("o", "f", "", "", BLOB_FILTER, PRIVATE), "2019-12-12",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
         NULL, &find_blobs_functions),

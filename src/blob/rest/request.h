@@ -88,7 +88,7 @@ void blob_answer_tier(struct answer *a, const struct blob *blob);
 /* ---- containers: container_acl.c ---- */
 
 /* x-ms-blob-public-access as sent with Create Container and Set Container ACL; no header: private.
- * returns OK, E_InvalidHeaderValue */
+ * returns OK, E_InvalidHeaderValue, E_PublicAccessNotPermitted */
 enum error public_access_from_header(struct call *call, enum public_access *ret_access);
 /* "container", "blob"; NULL for a private container. */
 const char *public_access_text(enum public_access access);

@@ -1,0 +1,308 @@
+// Bearer tokens, user delegation keys and what they sign, key rotation: on servers of their own, over
+// HTTPS, with keys made here.
+// rest: Authorize-with-Azure-Active-Directory, Get-User-Delegation-Key, Create-user-delegation-SAS
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { generateKeyPairSync, sign as signBytes } from 'node:crypto';
+import { once as event } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import https from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+    AnonymousCredential, BlobSASPermissions, BlobServiceClient, ContainerSASPermissions,
+    generateBlobSASQueryParameters, StorageSharedKeyCredential,
+} from '@azure/storage-blob';
+import { DEVELOPMENT } from '../lib/sign.mjs';
+import { collect, credential, once, refused } from './setup.mjs';
+
+const ISSUER = 'https://sts.windows.net/22222222-2222-2222-2222-222222222222/';
+const OWNER = '11111111-1111-1111-1111-111111111111';
+const READER = '33333333-3333-3333-3333-333333333333';
+const STRANGER = '44444444-4444-4444-4444-444444444444';
+const TENANT = '22222222-2222-2222-2222-222222222222';
+
+const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+const other = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const jwks = (...keys) => JSON.stringify({ keys: keys.map(([kid, pair, more]) =>
+    ({ ...pair.publicKey.export({ format: 'jwk' }), kid, use: 'sig', ...more })) });
+const base64url = (json) => Buffer.from(typeof json === 'string' ? json : JSON.stringify(json)).toString('base64url');
+const seconds = () => Math.floor(Date.now() / 1000);
+
+const claimsOf = (oid, more = {}) => ({
+    iss: ISSUER, aud: 'https://storage.azure.com', iat: seconds() - 10, nbf: seconds() - 10, exp: seconds() + 600,
+    oid, tid: TENANT, ...more,
+});
+
+function tokenOf(claims, { alg = 'RS256', kid = 'rsa', pair = rsa, header = {} } = {}) {
+    const text = `${base64url({ alg, kid, typ: 'JWT', ...header })}.${base64url(claims)}`;
+    const key = alg.startsWith('ES') ? { key: pair.privateKey, dsaEncoding: 'ieee-p1363' } : pair.privateKey;
+    return `${text}.${signBytes(`sha${alg.slice(2)}`, Buffer.from(text), key).toString('base64url')}`;
+}
+
+const ROLES = JSON.stringify([
+    { principalId: OWNER, roleDefinitionName: 'Storage Blob Data Owner', scope: '/subscriptions/x' },
+    { principalId: OWNER, roleDefinitionName: 'Storage Account Contributor', scope: '/' },
+    { principalId: READER, roleDefinitionName: 'Storage Blob Data Reader', condition: null,
+        scope: `/subscriptions/x/resourceGroups/y/providers/Microsoft.Storage/storageAccounts/${DEVELOPMENT.account}` +
+            '/blobServices/default/containers/shared' },
+    { principalId: READER, roleDefinitionName: 'Storage Blob Delegator', scope: '/subscriptions/x' },
+    { principalId: STRANGER, roleDefinitionName: 'Storage Blob Data Owner', scope: '/x/storageAccounts/another' },
+]);
+
+/** A server over HTTPS: { url, ca, folder, child, said() }. */
+async function serve(t, args, env = {}) {
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-tokens-'));
+    const file = (name) => join(folder, name);
+    await writeFile(file('template'),
+        'cn = localhost\nip_address = 127.0.0.1\nexpiration_days = 2\nsigning_key\ntls_www_server\n');
+    for (const what of [['--generate-privkey', '--key-type', 'ecdsa', '--outfile', file('key.pem')],
+        ['--generate-self-signed', '--load-privkey', file('key.pem'), '--template', file('template'), '--outfile',
+            file('cert.pem')]])
+        execFileSync('certtool', what, { stdio: 'ignore' });
+    await writeFile(file('keys.json'), jwks(['rsa', rsa], ['ec', ec]));
+    await writeFile(file('roles.json'), ROLES);
+    await writeFile(file('accounts'), `# one a line\n${DEVELOPMENT.account}:${DEVELOPMENT.key}\n`);
+    const child = spawn(process.env.LAGRA_BINARY, ['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
+        '--tablePort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--accountsFile', file('accounts'),
+        ...args.map((arg) => arg.replace('FOLDER', folder))],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+    let errors = '', output = '';
+    child.stderr.on('data', (text) => { errors += text; });
+    t.after(() => {
+        child.kill('SIGKILL');
+        return rm(folder, { recursive: true, force: true });
+    });
+    while (!/blob service listens on \S+:(\d+)\n/.test(output))
+        output += (await event(child.stdout, 'data'))[0];
+    const port = Number(/blob service listens on \S+:(\d+)\n/.exec(output)[1]);
+    const ca = await readFile(file('cert.pem'));
+    return { url: `https://127.0.0.1:${port}/${DEVELOPMENT.account}`, port, ca, file, child, errors: () => errors };
+}
+
+const options = (server) => ({ ...once, tlsOptions: { ca: server.ca } });
+const bearer = (server, token) => new BlobServiceClient(server.url,
+    { getToken: async () => ({ token, expiresOnTimestamp: Date.now() + 600000 }) }, options(server));
+const byKey = (server) => new BlobServiceClient(server.url, credential, options(server));
+const bySas = (server, sas) => new BlobServiceClient(`${server.url}?${sas}`, new AnonymousCredential(), options(server));
+const CHECKED = ['--oauthIssuer', ISSUER, '--oauthKeys', 'FOLDER/keys.json', '--oauthRoles', 'FOLDER/roles.json',
+    '--oauthAudience', 'api://lagra'];
+
+/** One request by hand, over TLS: { status, code, text }. */
+async function ask(server, path, headers) {
+    const request = https.get({ host: '127.0.0.1', port: server.port, ca: server.ca, headers,
+        path: `/${DEVELOPMENT.account}${path}` });
+    const [answer] = await event(request, 'response');
+    let text = '';
+    for await (const chunk of answer)
+        text += chunk;
+    return { status: answer.statusCode, code: answer.headers['x-ms-error-code'], text };
+}
+
+test('a token is checked: signature, issuer, audience, times', async (t) => {
+    // decision: 73
+    const server = await serve(t, CHECKED);
+    const list = (token) => ask(server, '/?comp=list', { Authorization: `Bearer ${token}`, 'x-ms-version': '2021-12-02' });
+    const good = claimsOf(OWNER);
+    for (const token of [
+        tokenOf(good), tokenOf(good, { alg: 'ES256', kid: 'ec', pair: ec }), tokenOf(good, { alg: 'RS512' }),
+        tokenOf(good, { kid: undefined }),
+        tokenOf(claimsOf(OWNER, { aud: `https://${DEVELOPMENT.account}.blob.core.windows.net/` })),
+        tokenOf(claimsOf(OWNER, { aud: 'api://lagra' })), tokenOf(claimsOf(OWNER, { aud: ['x', 'https://storage.azure.com/'] })),
+        tokenOf(claimsOf(undefined, { sub: OWNER })), tokenOf(claimsOf(OWNER, { nbf: undefined })),
+    ])
+        assert.equal((await list(token)).status, 200);
+    const [head, body, signature] = tokenOf(good).split('.');
+    const flipped = Buffer.from(signature, 'base64url');
+    flipped[5] ^= 1;
+    const wrong = {
+        'another key': tokenOf(good, { pair: other }),
+        'another kid': tokenOf(good, { kid: 'ec' }),
+        'none': `${base64url({ alg: 'none' })}.${body}.`,
+        'a shared secret': `${base64url({ alg: 'HS256', kid: 'rsa' })}.${body}.${signature}`,
+        'other claims': `${head}.${base64url(claimsOf(OWNER, { exp: seconds() + 9999 }))}.${signature}`,
+        'one bit': `${head}.${body}.${flipped.toString('base64url')}`,
+        'no signature': `${head}.${body}.`, 'two parts': `${head}.${body}`,
+        'crit': tokenOf(good, { header: { crit: ['x'], x: 1 } }),
+        'issuer': tokenOf(claimsOf(OWNER, { iss: `${ISSUER}x` })), 'no issuer': tokenOf(claimsOf(OWNER, { iss: undefined })),
+        'audience': tokenOf(claimsOf(OWNER, { aud: 'https://management.azure.com' })),
+        'another account': tokenOf(claimsOf(OWNER, { aud: 'https://another.blob.core.windows.net' })),
+        'expired': tokenOf(claimsOf(OWNER, { exp: seconds() - 1 })), 'no exp': tokenOf(claimsOf(OWNER, { exp: undefined })),
+        'not yet': tokenOf(claimsOf(OWNER, { nbf: seconds() + 60 })), 'nbf': tokenOf(claimsOf(OWNER, { nbf: 'soon' })),
+        'nobody': tokenOf(claimsOf(undefined)), 'garbage': 'x.y.z', 'empty': '',
+    };
+    for (const [what, token] of Object.entries(wrong)) {
+        const answer = await list(token);
+        assert.deepEqual([answer.status, answer.code], [403, 'AuthenticationFailed'], `${what}: ${answer.text}`);
+        assert.match(answer.text, /<AuthenticationErrorDetail>/, what);
+    }
+});
+
+test('roles say what the owner of a token may do', async (t) => {
+    const server = await serve(t, CHECKED);
+    const [owner, reader, stranger] = [OWNER, READER, STRANGER].map((oid) => bearer(server, tokenOf(claimsOf(oid))));
+    for (const name of ['shared', 'private']) {
+        await owner.getContainerClient(name).create();
+        await owner.getContainerClient(name).getBlockBlobClient('b').upload('content', 7);
+    }
+    await owner.getContainerClient('shared').setAccessPolicy();
+    await owner.getProperties();
+    assert.equal((await collect(owner.listContainers())).length, 2);
+    const shared = reader.getContainerClient('shared');
+    assert.equal((await shared.getBlobClient('b').downloadToBuffer()).toString(), 'content');
+    assert.equal((await collect(shared.listBlobsFlat())).length, 1);
+    await refused(shared.getBlockBlobClient('b').upload('x', 1), 403, 'AuthorizationPermissionMismatch');
+    await refused(shared.getAccessPolicy(), 403, 'AuthorizationPermissionMismatch');
+    await refused(reader.getContainerClient('private').getBlobClient('b').getProperties(), 403, 'AuthorizationPermissionMismatch');
+    await refused(collect(reader.listContainers()), 403, 'AuthorizationPermissionMismatch');
+    await refused(stranger.getContainerClient('shared').getBlobClient('b').getProperties(), 403, 'AuthorizationPermissionMismatch');
+    await refused(reader.getAccountInfo(), 403, 'AuthorizationFailure');
+});
+
+test('a user delegation key signs, within its time, what its owner may do', async (t) => {
+    // decision: 72
+    const server = await serve(t, CHECKED);
+    const owner = bearer(server, tokenOf(claimsOf(OWNER))), reader = bearer(server, tokenOf(claimsOf(READER)));
+    const container = owner.getContainerClient('shared');
+    await container.create();
+    await container.getBlockBlobClient('b').upload('content', 7);
+    const from = new Date(Date.now() - 60000), to = new Date(Date.now() + 3600000);
+    const key = await reader.getUserDelegationKey(from, to);
+    assert.deepEqual([key.signedObjectId, key.signedTenantId, key.signedService], [READER, TENANT, 'b']);
+    assert.equal((await reader.getUserDelegationKey(from, to)).value, key.value);
+    const sas = (values, signer = key) => generateBlobSASQueryParameters({
+        containerName: 'shared', permissions: ContainerSASPermissions.parse('rwl'), expiresOn: to, ...values,
+    }, signer, DEVELOPMENT.account);
+    for (const version of ['2018-11-09', '2020-02-10', '2020-12-06', '2025-07-05', '2026-04-06', '2026-10-06', '2033-03-03']) {
+        const holder = bySas(server, sas({ version })).getContainerClient('shared');
+        assert.equal((await holder.getBlobClient('b').downloadToBuffer()).toString(), 'content', version);
+    }
+    const holder = bySas(server, sas({})).getContainerClient('shared');
+    assert.equal((await collect(holder.listBlobsFlat())).length, 1);
+    await refused(holder.getBlockBlobClient('b').upload('x', 1), 403, 'AuthorizationPermissionMismatch');
+    const ownKey = await owner.getUserDelegationKey(from, to);
+    const mayWrite = bySas(server, sas({}, ownKey)).getContainerClient('shared');
+    await mayWrite.getBlockBlobClient('b').upload('changed', 7);
+    await refused(mayWrite.getBlobClient('b').delete(), 403, 'AuthorizationPermissionMismatch');
+    const blob = sas({ blobName: 'b', permissions: BlobSASPermissions.parse('r'), contentType: 'text/x' });
+    const answer = await ask(server, `/shared/b?${blob}`, {});
+    assert.equal(answer.status, 200, answer.text);
+    // What is not as the key was made is not signed by it.
+    for (const change of [{ signedObjectId: OWNER }, { signedTenantId: OWNER }, { signedExpiresOn: new Date(+to + 1000) },
+        { signedStartsOn: new Date(+from - 1000) }, { signedVersion: '2020-02-10' }, { signedService: 'q' },
+        { value: Buffer.alloc(32).toString('base64') }])
+        await refused(bySas(server, sas({}, { ...key, ...change })).getContainerClient('shared').getBlobClient('b')
+            .getProperties(), 403, 'AuthenticationFailed');
+    const later = await reader.getUserDelegationKey(new Date(Date.now() + 600000), to);
+    await refused(bySas(server, sas({}, later)).getContainerClient('shared').getBlobClient('b').getProperties(),
+        403, 'AuthenticationFailed');
+    for (const [start, end] of [[from, new Date(Date.now() - 1000)], [from, new Date(Date.now() + 8 * 86400000)],
+        [new Date(Date.now() + 8 * 86400000), new Date(Date.now() + 9 * 86400000)]])
+        await refused(reader.getUserDelegationKey(start, end), 400, 'InvalidXmlNodeValue');
+    await refused(bearer(server, tokenOf(claimsOf(STRANGER))).getUserDelegationKey(from, to), 403,
+        'AuthorizationPermissionMismatch');
+    await refused(byKey(server).getUserDelegationKey(from, to), 403, 'AuthenticationFailed');
+});
+
+test('a SAS for one user, who shows his token too', async (t) => {
+    const server = await serve(t, CHECKED);
+    const owner = bearer(server, tokenOf(claimsOf(OWNER)));
+    await owner.getContainerClient('shared').create();
+    await owner.getContainerClient('shared').getBlockBlobClient('b').upload('content', 7);
+    const to = new Date(Date.now() + 3600000);
+    const key = await owner.getUserDelegationKey(new Date(Date.now() - 60000), to);
+    const sas = generateBlobSASQueryParameters({ containerName: 'shared', expiresOn: to, version: '2026-04-06',
+        permissions: ContainerSASPermissions.parse('r'), delegatedUserObjectId: STRANGER,
+        requestHeaders: { 'x-ms-client-request-id': 'chosen' }, requestQueryParameters: { timeout: '30' } }, key,
+    DEVELOPMENT.account);
+    const get = (token, headers = {}, query = 'timeout=30') => ask(server, `/shared/b?${query}&${sas}`, {
+        'x-ms-version': '2026-04-06', 'x-ms-client-request-id': 'chosen', ...(token && { Authorization: `Bearer ${token}` }), ...headers });
+    assert.equal((await get(tokenOf(claimsOf(STRANGER)))).status, 200);
+    for (const answer of [await get(null), await get(tokenOf(claimsOf(READER))),
+        await get(tokenOf(claimsOf(STRANGER)), { 'x-ms-client-request-id': 'another' }),
+        await get(tokenOf(claimsOf(STRANGER)), {}, 'timeout=31')])
+        assert.deepEqual([answer.status, answer.code], [403, 'AuthenticationFailed'], answer.text);
+});
+
+test('--oauth basic: claims alone, as Azurite', async (t) => {
+    const server = await serve(t, ['--oauth', 'basic']);
+    const loose = (claims) => bearer(server, `${base64url({ alg: 'none' })}.${base64url(claims)}.x`);
+    const somebody = loose(claimsOf(STRANGER));
+    await somebody.getContainerClient('made').create();
+    await somebody.getContainerClient('made').getBlockBlobClient('b').upload('1', 1);
+    const key = await somebody.getUserDelegationKey(new Date(Date.now() - 60000), new Date(Date.now() + 60000));
+    const sas = generateBlobSASQueryParameters({ containerName: 'made', permissions: ContainerSASPermissions.parse('rd'),
+        expiresOn: new Date(Date.now() + 60000) }, key, DEVELOPMENT.account);
+    await bySas(server, sas).getContainerClient('made').getBlobClient('b').delete();
+    for (const claims of [{ iss: 'https://example.org/' }, { aud: 'x' }, { exp: seconds() - 1 }, { nbf: undefined },
+        { iat: undefined }, { nbf: seconds() + 60 }])
+        await refused(loose(claimsOf(STRANGER, claims)).getProperties(), 403, 'AuthenticationFailed');
+});
+
+test('SIGHUP: keys are exchanged while requests are served', async (t) => {
+    // decision: 74
+    const server = await serve(t, CHECKED);
+    const fresh = Buffer.alloc(64, 9).toString('base64');
+    const withKey = (key) => new BlobServiceClient(server.url, new StorageSharedKeyCredential(DEVELOPMENT.account, key),
+        options(server));
+    const changed = async (file, text, works) => {
+        await writeFile(server.file(file), text);
+        server.child.kill('SIGHUP');
+        for (let i = 0; i < 200; i++) {
+            if (await works().then(() => true, () => false))
+                return;
+            await delay(20);
+        }
+        assert.fail(`${file} was not read again: ${server.errors()}`);
+    };
+    await withKey(DEVELOPMENT.key).getProperties();
+    await changed('accounts', `${DEVELOPMENT.account}:${DEVELOPMENT.key}:${fresh}`, () => withKey(fresh).getProperties());
+    await withKey(DEVELOPMENT.key).getProperties();
+    await changed('accounts', `${DEVELOPMENT.account}:${fresh}`, () => refused(withKey(DEVELOPMENT.key).getProperties(),
+        403, 'AuthenticationFailed'));
+    await withKey(fresh).getProperties();
+    const token = tokenOf(claimsOf(OWNER), { kid: 'other', pair: other });
+    await refused(bearer(server, token).getProperties(), 403, 'AuthenticationFailed');
+    await changed('keys.json', jwks(['other', other]), () => bearer(server, token).getProperties());
+    await refused(bearer(server, tokenOf(claimsOf(OWNER))).getProperties(), 403, 'AuthenticationFailed');
+    // What is wrong with a file changes nothing.
+    await writeFile(server.file('keys.json'), 'no JSON');
+    await writeFile(server.file('accounts'), 'no-key');
+    server.child.kill('SIGHUP');
+    await delay(300);
+    await withKey(fresh).getProperties();
+    await bearer(server, token).getProperties();
+    assert.match(server.errors(), /stay as they were/);
+    assert.doesNotMatch(server.errors(), new RegExp(fresh.slice(0, 20)));
+});
+
+test('--disallowPublicAccess: nothing is opened', async (t) => {
+    const server = await serve(t, ['--disallowPublicAccess']);
+    const container = byKey(server).getContainerClient('closed');
+    await refused(container.create({ access: 'blob' }), 409, 'PublicAccessNotPermitted');
+    await container.create();
+    await container.getBlockBlobClient('b').upload('1', 1);
+    await refused(container.setAccessPolicy('container'), 409, 'PublicAccessNotPermitted');
+    const open = new BlobServiceClient(server.url, new AnonymousCredential(), options(server));
+    await refused(open.getContainerClient('closed').getBlobClient('b').downloadToBuffer(), 409, 'PublicAccessNotPermitted');
+    await refused(open.getContainerClient('closed').getBlobClient('b').delete(), 401, 'NoAuthenticationInformation');
+});
+
+test('options that cannot work say so at the start', async () => {
+    for (const [args, said] of [
+        [['--oauth', 'full'], /--oauth takes basic/], [['--oauth', 'basic'], /HTTPS only/],
+        [['--oauthIssuer', 'x'], /go together/], [['--oauthKeys', 'x'], /go together/],
+        [['--oauthRoles', 'x'], /go together/],
+        [['--oauthIssuer', 'x', '--oauthKeys', 'y', '--oauth', 'basic'], /checks no signature/],
+    ]) {
+        const child = spawn(process.env.LAGRA_BINARY, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+        let errors = '';
+        child.stderr.on('data', (text) => { errors += text; });
+        const [code] = await event(child, 'close');
+        assert.equal(code, 2, args.join(' '));
+        assert.match(errors, said);
+    }
+});
