@@ -1,4 +1,4 @@
-/* Public keys of a JSON Web Key Set, and signatures made with them. rfc: 7517, 7518 3 and 6 */
+/* Public keys of a JSON Web Key Set, and signatures made with them. rfc: 7518 3 and 6 */
 #include "auth/trust_private.h"
 
 #include <stdlib.h>
