@@ -55,6 +55,7 @@ const namesOf = (size) => (size > MiB ? 16 : 1000);
 
 const WORKS = [
     { name: 'GET 1 KiB', work: 'get', size: KiB, nginx: true },
+    { name: 'GET 1 KiB by SAS', work: 'get-sas', size: KiB },
     { name: 'GET 4 MiB', work: 'get', size: 4 * MiB, nginx: true },
     { name: 'PUT 1 KiB', work: 'put', size: KiB },
     { name: 'PUT 4 MiB', work: 'put', size: 4 * MiB },

@@ -86,7 +86,20 @@ static void add_signature(struct signer *signer, struct arena *arena, struct tex
     text_add_string(head, "\r\n");
 }
 
-static void add_request_line(const struct signer *signer, struct text *head,
+/* rest: Create-account-SAS "Construct the signature string" */
+static void add_sas(struct signer *signer, struct arena *arena, struct text *head)
+{
+    uint8_t mac[SHA256_DIGEST_SIZE];
+    struct bytes string =
+        arena_printf(arena, "%s\nr\nb\no\n\n2099-01-01\n\n\n" VERSION "\n\n", signer->account);
+
+    hmac_sha256_update(&signer->key, string.len, (const uint8_t *)string.ptr);
+    hmac_sha256_digest(&signer->key, sizeof mac, mac);
+    text_add_string(head, "?sv=" VERSION "&ss=b&srt=o&se=2099-01-01&sp=r&sig=");
+    text_add(head, percent_encode(arena, base64_encode(arena, bytes_of(mac, sizeof mac)), ""));
+}
+
+static void add_request_line(struct signer *signer, struct arena *arena, struct text *head,
                              const struct draft *draft)
 {
     text_printf(head, "%s /", draft->method);
@@ -96,6 +109,8 @@ static void add_request_line(const struct signer *signer, struct text *head,
     for (size_t i = 0; i < PAIRS_MAX && draft->query[i].name; i++)
         text_printf(head, "%c%s=%s", i == 0 ? '?' : '&', draft->query[i].name,
                     draft->query[i].value);
+    if (draft->sas)
+        add_sas(signer, arena, head);
     text_printf(head, " HTTP/1.1\r\nHost: %s\r\n", signer->host);
 }
 
@@ -106,8 +121,8 @@ struct bytes signed_request(struct signer *signer, struct arena *arena, const st
     struct text head;
 
     text_init(&head, arena, 768);
-    add_request_line(signer, &head, draft);
-    if (signer->account) {
+    add_request_line(signer, arena, &head, draft);
+    if (signer->account && !draft->sas) {
         for (size_t i = 0; i < count; i++)
             text_printf(&head, "%s: %s\r\n", ms[i].name, ms[i].value);
         struct bytes string = string_to_sign(signer, arena, draft, ms, count);

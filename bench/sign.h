@@ -32,6 +32,7 @@ struct draft {
                                      x-ms-version are added */
     const char *if_match;
     const char *content_type;
+    bool sas; /* a read by an account SAS in place of Shared Key; without a query of its own */
     struct bytes body; /* not in the text; its length is */
 };
 

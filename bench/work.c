@@ -27,6 +27,13 @@ static void draft_get(const struct work_options *options, const struct worker *w
     blob_path(options, "blob", n % options->names, draft);
 }
 
+static void draft_get_sas(const struct work_options *options, const struct worker *worker,
+                          uint64_t n, struct draft *draft)
+{
+    draft_get(options, worker, n, draft);
+    draft->sas = true;
+}
+
 /* Far apart from turn to turn, so that nothing that was read for one blob serves the next. */
 static void draft_get_apart(const struct work_options *options, const struct worker *worker,
                             uint64_t n, struct draft *draft)
@@ -135,6 +142,7 @@ static void draft_deletion(const struct work_options *options, uint64_t n, unsig
 
 static const struct work work_table[] = {
     { "get", draft_get, true, { 200, 0 }, NULL },
+    { "get-sas", draft_get_sas, true, { 200, 0 }, NULL },
     { "get-apart", draft_get_apart, false, { 200, 0 }, NULL },
     { "put", draft_put, true, { 201, 0 }, NULL },
     { "fill", draft_put, false, { 201, 0 }, NULL },

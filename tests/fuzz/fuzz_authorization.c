@@ -1,5 +1,5 @@
-/* Authorization headers and what is signed: no header of any form is accepted here, since the input
- * does not know the key. The input: a target, then header lines. */
+/* Authorization headers, shared access signatures and what is signed: none of any form is accepted here,
+ * since the input does not know the key. The input: a target, then header lines. */
 #include <stdlib.h>
 
 #include "auth/auth.h"
@@ -35,6 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct http_header headers[HEADERS_MAX];
     struct request request = { .method = METHOD_PUT,
                                .method_text = BYTES("PUT"),
+                               .peer = BYTES("1.2.3.4:5"),
                                .headers = headers };
     struct bytes line, lines, detail = { NULL, 0 };
     struct auth_target target;
@@ -48,7 +49,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .account = accounts_find(accounts, bytes_from_string(DEVELOPMENT_ACCOUNT)),
         .name = BYTES(DEVELOPMENT_ACCOUNT),
         .path = request.path,
-        .service = size % 2 == 1 ? 't' : 'b',
+        .service = "bbtqf"[size % 5],
+        .container = BYTES("box"),
+        .object = BYTES("b"),
+        .service_name = "blob",
     };
     if (authenticate(&request, &target, clock_now(), arena, &identity, &detail) == OK &&
         identity.kind != IDENTITY_ANONYMOUS)
