@@ -24,6 +24,7 @@ struct options {
     unsigned connections_max;             /* of each service; 0: the default */
     unsigned connections_per_address_max; /* 0: no limit */
     struct fetcher_options fetcher;       /* of sources of copies on other servers */
+    unsigned rehydrate_seconds;           /* of an archived blob */
     unsigned disk_reserve_mib;            /* 0: the default of store.h */
     const char *cert_path;                /* PEM; with key_path: HTTPS */
     const char *key_path;

@@ -199,17 +199,17 @@ enum error authenticate(const struct request *request, const struct auth_target 
                         instant now, struct arena *arena, struct identity *ret_identity,
                         struct bytes *ret_detail)
 {
+    struct bytes authorization = request_header(request, "authorization");
     struct signed_headers headers;
     struct credential credential;
     enum error e;
 
     assert(target->name.len > 0 || !target->account);
-    signed_headers_read(arena, request, &headers);
-    if (!headers.authorization.ptr)
+    if (!authorization.ptr)
         return admit_unsigned(request, target, now, arena, ret_identity, ret_detail);
-    if (is_bearer(headers.authorization))
-        return admit_bearer(request, headers.authorization, target, now, arena, ret_identity,
-                            ret_detail);
+    if (is_bearer(authorization))
+        return admit_bearer(request, authorization, target, now, arena, ret_identity, ret_detail);
+    signed_headers_read(arena, request, &headers);
     e = parse_credential(arena, headers.authorization, &credential);
     if (e)
         return e;

@@ -57,7 +57,7 @@ static bool read_field(struct arena *arena, struct bytes name, struct bytes valu
     if (name.len < 2 || name.len > NAME_MAX_BYTES)
         return true;
     for (size_t i = 0; i < SAS_FIELDS; i++) {
-        if (!bytes_equal_nocase(name, names[i]))
+        if (names[i].len != name.len || !bytes_equal_nocase(name, names[i]))
             continue;
         if (fields->is[i].ptr)
             return false;

@@ -7,7 +7,7 @@
  *   disposition, cache control (bytes) | MD5 (16 bytes, if flagged 2; bytes, if flagged 128) |
  *   metadata (bytes) | tier u8 | tier changed | extras, and then, each if its bit is set there:
  *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number |
- *   tags (bytes) |
+ *   tags (bytes) | rehydration: tier u8, high priority u8, instant |
  *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes)
  * Version 1 ends before the extras: it has none.
  * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
@@ -37,10 +37,11 @@ enum {
     EXTRA_APPENDED = 8,  /* the content was made by content_append() */
     EXTRA_BLOCKS = 16,   /* committed blocks follow */
     EXTRA_SEALED = 32,
-    EXTRA_SEQUENCE = 64, /* a sequence number follows */
-    EXTRA_TAGS = 128,    /* tags follow */
-    EXTRA_COPY = 256,    /* the blob is or was the destination of a copy */
-    EXTRA_ALL = 511,
+    EXTRA_SEQUENCE = 64,    /* a sequence number follows */
+    EXTRA_TAGS = 128,       /* tags follow */
+    EXTRA_COPY = 256,       /* the blob is or was the destination of a copy */
+    EXTRA_REHYDRATES = 512, /* the tier it comes back to, priority and instant follow */
+    EXTRA_ALL = 1023,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -159,7 +160,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->is_sealed ? EXTRA_SEALED : 0u) |
            (blob->sequence_number > 0 ? EXTRA_SEQUENCE : 0u) |
            (blob->tags.len > 0 ? EXTRA_TAGS : 0u) |
-           (blob->copy.status != COPY_NONE ? EXTRA_COPY : 0u);
+           (blob->copy.status != COPY_NONE ? EXTRA_COPY : 0u) |
+           (blob->rehydrates_to != TIER_NONE ? EXTRA_REHYDRATES : 0u);
 }
 
 static void encode_copy(struct text *out, const struct blob_copy *copy)
@@ -207,6 +209,11 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_u64(out, blob->sequence_number);
     if (extras & EXTRA_TAGS)
         encode_bytes(out, blob->tags);
+    if (extras & EXTRA_REHYDRATES) {
+        encode_u8(out, (uint8_t)blob->rehydrates_to);
+        encode_u8(out, blob->is_rehydrated_fast);
+        encode_u64(out, blob->rehydrated_at);
+    }
     if (extras & EXTRA_COPY)
         encode_copy(out, &blob->copy);
 }
@@ -403,6 +410,23 @@ const char *copy_status_text(enum copy_status status)
         break;
     }
     return NULL;
+}
+
+void blob_set_tier(struct blob *blob, enum access_tier tier, instant now)
+{
+    if (blob->tier != tier)
+        blob->tier_changed = now;
+    blob->tier = tier;
+    blob->rehydrates_to = TIER_NONE;
+    blob->is_rehydrated_fast = false;
+    blob->rehydrated_at = 0;
+}
+
+enum error blob_refuse_archived(const struct blob *blob)
+{
+    if (blob->tier != TIER_ARCHIVE)
+        return OK;
+    return blob->rehydrates_to != TIER_NONE ? E_BlobBeingRehydrated : E_BlobArchived;
 }
 
 const char *access_tier_text(enum access_tier tier)

@@ -12,7 +12,7 @@
 #include "service/later.h"
 
 /* Of the list of things to do later; stored: never given to anything else. */
-enum { LATER_COPY_BLOB = 0x101 };
+enum { LATER_COPY_BLOB = 0x102 };
 
 struct pending_copy {
     struct guid id;

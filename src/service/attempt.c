@@ -22,6 +22,7 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
     call->service = endpoint->service;
     call->loose = endpoint->options->loose;
     call->no_public_access = endpoint->options->no_public_access;
+    call->rehydrates_ticks = endpoint->options->rehydrate_seconds * TICKS_PER_SECOND;
     call->request = request;
     call->arena = arena;
     call->request_id = guid_new();

@@ -43,7 +43,6 @@ test('the SDK sees NotImplemented; the answer names the operation', async (t) =>
         () => append.appendBlockFromURL(blob.url, 0, 1),
         () => page.uploadPagesFromURL(blob.url, 0, 0, 512),
         () => page.startCopyIncremental(blob.url, '2020-01-01T00:00:00.0000000Z'),
-        () => blob.setAccessTier('Cool'),
         () => blob.undelete(), () => blob.setLegalHold(true),
         () => blob.query('select * from BlobStorage'),
     ])

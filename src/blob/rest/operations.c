@@ -88,6 +88,7 @@ OPERATION_LIST(blob_batch);
 OPERATION_WITH_PARSE(set_blob_service_properties);
 OPERATION(get_blob_service_properties);
 OPERATION_WITH_PARSE(get_user_delegation_key);
+OPERATION(get_blob_service_stats);
 OPERATION(create_container);
 OPERATION(get_container_properties);
 OPERATION(get_container_metadata);
@@ -344,6 +345,7 @@ static const char *const levels[] = {
 static const struct later_kind later[] = {
     { LATER_EXPIRE_BLOCKS, expire_blocks },
     { LATER_COPY_BLOB, copy_blob_later },
+    { LATER_REHYDRATE, rehydrate_blob },
     { LATER_FORGET_DELETION, container_deletion_forget },
 };
 

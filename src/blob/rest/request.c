@@ -259,6 +259,16 @@ void blob_read_range(const struct call *call, bool *ret_has, uint64_t *ret_first
     }
 }
 
+enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier)
+{
+    return parse_tier(call, TIER_ARCHIVE, ret_tier);
+}
+
+enum error blob_parse_any_tier(struct call *call, enum access_tier *ret_tier)
+{
+    return parse_tier(call, TIER_LAST, ret_tier);
+}
+
 /* ---- length and sums of the body ---- */
 
 enum error blob_check_size(struct call *call, const struct size_limit *limits, uint64_t length)
