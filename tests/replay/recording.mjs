@@ -235,6 +235,8 @@ const isExact = ({ reqBody, reqHeaders }, body) => reqBody === null || body.toSt
 /** The request as it can be sent: { method, path, query, headers, body, anonymous, isExact }. later:
  *  what comes after it in its group. Throws NotRecorded. */
 export function requestOf(exchange, later) {
+    if (exchange.parameter('comp') === 'batch')
+        throw new NotRecorded('the requests inside a batch are signed for the real service');
     const recorded = exchange.reqHeaders ?? guessedHeaders(exchange, later);
     const body = bodyOf(exchange, later);
     // Where the bytes were made up, the sum that was right is made anew.
