@@ -12,6 +12,7 @@
 
 #include "base/crc.h"
 #include "base/endian.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #define VERSION     1
@@ -102,19 +103,11 @@ enum store_result extent_file_create(int folder, uint32_t id, int *ret_fd)
 /* The first bytes, up to HEADER_SIZE; fewer when the file is shorter. */
 static enum store_result read_start(int fd, uint32_t id, char header[HEADER_SIZE], size_t *ret_size)
 {
-    size_t done = 0;
+    ssize_t size = file_read_at(fd, header, HEADER_SIZE, 0);
 
-    while (done < HEADER_SIZE) {
-        ssize_t size = pread(fd, header + done, HEADER_SIZE - done, (off_t)done);
-
-        if (size == 0)
-            break;
-        if (size < 0 && errno != EINTR)
-            return failed("read", id);
-        if (size > 0)
-            done += (size_t)size;
-    }
-    *ret_size = done;
+    if (size < 0)
+        return failed("read", id);
+    *ret_size = (size_t)size;
     return STORE_OK;
 }
 

@@ -2,7 +2,6 @@
 #include "store/embedded/manifest_guard.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 
 #include "base/crc.h"
 #include "base/endian.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/records_files.h"
 
@@ -30,7 +30,7 @@ void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number)
 enum store_result manifest_note_read(int synced, struct manifest_note *ret_note)
 {
     unsigned char bytes[NOTE_SIZE];
-    ssize_t size = pread(synced, bytes, sizeof bytes, NOTE_OFFSET);
+    ssize_t size = file_read_at(synced, bytes, sizeof bytes, NOTE_OFFSET);
 
     *ret_note = (struct manifest_note){ 0 };
     if (size < 0) {
@@ -118,10 +118,8 @@ static bool copy_new(struct manifest_guard *guard, uint64_t length)
     while (note->length < length) {
         uint64_t left = length - note->length;
         size_t want = left < sizeof buffer ? (size_t)left : sizeof buffer;
-        ssize_t n = pread(guard->source, buffer, want, (off_t)note->length);
+        ssize_t n = file_read_at(guard->source, buffer, want, note->length);
 
-        if (n < 0 && errno == EINTR)
-            continue;
         if (n <= 0 || pwrite(guard->copy, buffer, (size_t)n, (off_t)note->length) != n)
             return false;
         note->crc = crc64(note->crc, buffer, (size_t)n);

@@ -1,12 +1,12 @@
 /* Fragments of blocks, put together to records. */
 #include "store/embedded/record_log.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/crc.h"
 #include "base/endian.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #define HEADER_SIZE 7u
@@ -31,27 +31,19 @@ static bool read_block(struct record_log *log)
 {
     uint64_t from = log->block_at + log->block_size;
     size_t want = RECORD_LOG_BLOCK;
-    size_t size = 0;
+    ssize_t size;
 
     if (from >= log->limit)
         want = 0;
     else if (log->limit - from < want)
         want = (size_t)(log->limit - from);
-    while (size < want) {
-        ssize_t n = pread(log->fd, log->block + size, want - size, (off_t)(from + size));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0) {
-            log_errno("store: read a log of records");
-            return false;
-        }
-        if (n == 0)
-            break;
-        size += (size_t)n;
+    size = file_read_at(log->fd, log->block, want, from);
+    if (size < 0) {
+        log_errno("store: read a log of records");
+        return false;
     }
     log->block_at = from;
-    log->block_size = size;
+    log->block_size = (size_t)size;
     log->at = 0;
     return true;
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/crc.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #define COPY_BYTES     65536u
@@ -177,14 +178,10 @@ enum store_result records_move_aside(int folder, int records, const char *name, 
 
 /* ---- CURRENT ---- */
 
-/* As pread(), again after a signal and logged. */
-static ssize_t read_at(int fd, char *to, size_t size, uint64_t offset)
+static ssize_t read_logged(int fd, char *to, size_t size, uint64_t offset)
 {
-    ssize_t n;
+    ssize_t n = file_read_at(fd, to, size, offset);
 
-    do
-        n = pread(fd, to, size, (off_t)offset);
-    while (n < 0 && errno == EINTR);
     if (n < 0)
         log_errno("store: read a file of records");
     return n;
@@ -203,7 +200,7 @@ enum store_result records_current(int records, uint64_t *ret_number)
         log_errno("store: open records/CURRENT");
         return STORE_IO;
     }
-    size = read_at(fd, text, sizeof text, 0);
+    size = read_logged(fd, text, sizeof text, 0);
     close(fd);
     if (size < 0)
         return STORE_IO;
@@ -248,7 +245,7 @@ enum store_result records_copy(int from_fd, int to_fd, uint64_t from, uint64_t t
 
     while (from < to && !result) {
         size_t want = to - from < COPY_BYTES ? (size_t)(to - from) : COPY_BYTES;
-        ssize_t n = read_at(from_fd, buffer, want, from);
+        ssize_t n = read_logged(from_fd, buffer, want, from);
 
         if (n <= 0) {
             result = STORE_IO;
@@ -271,7 +268,7 @@ enum store_result records_crc64(int fd, uint64_t length, uint64_t *ret_crc)
 
     for (uint64_t at = 0; at < length && !result;) {
         size_t want = length - at < COPY_BYTES ? (size_t)(length - at) : COPY_BYTES;
-        ssize_t n = read_at(fd, buffer, want, at);
+        ssize_t n = read_logged(fd, buffer, want, at);
 
         if (n > 0) {
             crc = crc64(crc, buffer, (size_t)n);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/crc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/extent_file.h"
 
@@ -47,7 +48,7 @@ enum store_result salvage_copy_piece(struct salvage_pieces *pieces, const struct
         uint32_t left = piece->length - at;
         struct bytes run = { sector, left < PIECE_SECTOR_BYTES ? left : PIECE_SECTOR_BYTES };
 
-        if (pread(extent.from, sector, run.len, (off_t)(piece->offset + at)) == (ssize_t)run.len &&
+        if (file_read_at(extent.from, sector, run.len, piece->offset + at) == (ssize_t)run.len &&
             crc32c(0, sector, run.len) == piece->sector_crc[i])
             result = extent_file_write(extent.to, extent.id, &run, 1, piece->offset + at);
     }

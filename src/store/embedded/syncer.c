@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/endian.h"
+#include "base/file.h"
 #include "base/gate.h"
 #include "base/log.h"
 
@@ -22,7 +23,7 @@ enum store_result syncer_open_note(int folder, int *ret_synced, uint64_t *ret_se
     int fd = openat(folder, "synced", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     if (fd >= 0)
-        size = pread(fd, note, sizeof note, 0);
+        size = file_read_at(fd, note, sizeof note, 0);
     if (size < 0) {
         log_errno("store: open the note of what is durable");
         if (fd >= 0)

@@ -8,6 +8,7 @@
 #include "base/codec.h"
 #include "base/crc.h"
 #include "base/endian.h"
+#include "base/file.h"
 #include "base/log.h"
 
 #define FOOTER_SIZE  53u
@@ -58,7 +59,7 @@ static char *read_block(const struct reading *reading, struct handle handle)
         room > reading->size - handle.offset)
         return NULL;
     block = xmalloc((size_t)room);
-    if (pread(reading->fd, block, (size_t)room, (off_t)handle.offset) == (ssize_t)room &&
+    if (file_read_at(reading->fd, block, (size_t)room, handle.offset) == (ssize_t)room &&
         block[handle.size] == 0) {
         rotated = le32_get(block + handle.size + 1) - CRC_MASK;
         if (crc32c(0, block, (size_t)handle.size + 1) == (rotated >> 17 | rotated << 15))
@@ -89,7 +90,7 @@ static bool read_footer(const struct reading *reading, struct handle *ret_index)
     struct handle other;
 
     return reading->size > FOOTER_SIZE &&
-           pread(reading->fd, footer, sizeof footer, (off_t)(reading->size - FOOTER_SIZE)) ==
+           file_read_at(reading->fd, footer, sizeof footer, reading->size - FOOTER_SIZE) ==
                (ssize_t)sizeof footer &&
            le64_get(footer + FOOTER_SIZE - 8) == MAGIC && footer[0] == KIND_CRC32C &&
            read_handle(&handles, &other) && read_handle(&handles, ret_index);

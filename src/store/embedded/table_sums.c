@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/crc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/records_files.h"
 
@@ -36,13 +37,10 @@ static bool take_sum(int fd, uint64_t size, uint32_t *ret_crc)
     ssize_t n;
 
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    do {
-        n = pread(fd, buffer, READ_BYTES, (off_t)at);
-        if (n > 0) {
-            crc = crc32c(crc, buffer, (size_t)n);
-            at += (uint64_t)n;
-        }
-    } while (n > 0 || (n < 0 && errno == EINTR));
+    while ((n = file_read_at(fd, buffer, READ_BYTES, at)) > 0) {
+        crc = crc32c(crc, buffer, (size_t)n);
+        at += (uint64_t)n;
+    }
     free(buffer);
     *ret_crc = crc;
     return n == 0 && at == size;
