@@ -27,6 +27,7 @@ static void *run_jobs(void *argument)
 {
     struct decide_pool *pool = argument;
 
+    thread_give_way();
     lock_take(&pool->lock);
     for (;;) {
         struct pool_job *job = pool->first;
