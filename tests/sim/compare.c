@@ -72,6 +72,8 @@ static const char *compare_blob_head(const struct ask *ask, const struct expecte
         return "other metadata";
     if (ask->op == OP_GET_METADATA)
         return NULL;
+    if (answer->tag_count != ((s ? s->tag : b->tag) > 0))
+        return "another number of tags";
     if (strcmp(answer->type, type_texts[s ? s->type : b->type]) != 0)
         return "another content type";
     if (ask->op == OP_HEAD_BLOB && answer->length != length)
@@ -147,6 +149,18 @@ static const char *compare_block_list(const struct expected *expected, const str
     return why ? why : compare_blocks(xml, "<UncommittedBlocks", b->staged, b->staged_count, false);
 }
 
+static const char *compare_tags(const struct expected *expected, const struct reply *answer)
+{
+    unsigned tag = expected->snapshot ? expected->snapshot->tag : expected->blob.tag;
+    const char *xml = (const char *)answer->body, *value;
+
+    answer->body[answer->body_size] = '\0';
+    value = strstr(xml, "<Key>k</Key><Value>");
+    if (!strstr(xml, "<TagSet"))
+        return "no tags";
+    return (value ? strtoul(value + 19, NULL, 10) : 0) == tag ? NULL : "another tag";
+}
+
 const char *compare_answer(const struct ask *ask, const struct expected *expected,
                            const struct reply *answer, struct doubt doubt)
 {
@@ -181,6 +195,8 @@ const char *compare_answer(const struct ask *ask, const struct expected *expecte
     case OP_LEASE_BLOB:
     case OP_LEASE_CONTAINER:
         return compare_lease_action(ask, answer);
+    case OP_GET_TAGS:
+        return compare_tags(expected, answer);
     case OP_GET_BLOCK_LIST:
         return compare_block_list(expected, answer);
     default:

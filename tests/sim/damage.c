@@ -162,7 +162,8 @@ static bool damage_once(enum way way, const struct inode **ret_inode, uint64_t *
 bool damage_disk(char *ret_what, size_t size)
 {
     for (unsigned i = 0; i < TRIES; i++) {
-        enum way way = (enum way)world_draw(STREAM_CRASH, WAYS);
+        unsigned draw = world_draw(STREAM_CRASH, WAYS + 2);
+        enum way way = draw < WAYS ? (enum way)draw : LOST_WRITE;
         const struct inode *inode;
         uint64_t offset;
 

@@ -65,7 +65,8 @@ static void draw_crash(void)
         weather.crash_site = (int)world_draw(STREAM_FAULTS, SITES);
         weather.calls_to_crash = weather.crash_site < SITE_NAME ? 1 + weather.calls_to_crash / 8
                                                                 : 1 + world_draw(STREAM_FAULTS, 8);
-        weather.calls_after = 1 + world_draw(STREAM_FAULTS, 8);
+        weather.calls_after =
+            world_once_in(STREAM_FAULTS, 2) ? 1 : 1 + world_draw(STREAM_FAULTS, 8);
     }
 }
 
@@ -159,6 +160,12 @@ void faults_begin(bool calm)
                             ? 1u << world_draw(STREAM_FAULTS, SITES)
                             : 1u + world_draw(STREAM_FAULTS, (1u << SITES) - 1);
         weather.kinds = world_once_in(STREAM_FAULTS, 2) ? 7 : 1u << world_draw(STREAM_FAULTS, 3);
+    }
+    if (weather.errors_rare && world_once_in(STREAM_FAULTS, 4)) {
+        /* Syncs of contents alone: the rest of the store lives on to see what became of them. */
+        weather.errors_rare = 2u << world_draw(STREAM_FAULTS, 4);
+        weather.sites = 1u << SITE_SYNC;
+        weather.kinds = 1u << 1;
     }
     if (draws(FAULT_SHORT, 3))
         weather.short_rare = 2u << world_draw(STREAM_FAULTS, 6);

@@ -324,7 +324,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
 
 /* ---- after a crash ---- */
 
-#define STOCK_MAX (CONTAINERS * (2 + LEASE_IDS) * (1 + BLOBS))
+#define STOCK_MAX (CONTAINERS * (2 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
 
 struct stock {
     struct ask ask;
@@ -388,24 +388,28 @@ static void adopt(const struct stock *stock, uint64_t commit)
         fill_unknown((struct stamp *)(uintptr_t)expected.stamp, &stock->answer);
 }
 
+static bool is_state(const struct stock *stock, unsigned count, uint64_t commit,
+                     const struct stock **ret_odd, const char **ret_why)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const char *differs = stock_differs(&stock[i], commit);
+
+        if (differs) {
+            *ret_odd = &stock[i];
+            *ret_why = differs;
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The newest commit that the crash may have left whose state is the one that was found. */
 static bool find_state(const struct stock *stock, unsigned count, uint64_t *ret_commit,
                        const struct stock **ret_odd, const char **ret_why)
 {
     for (uint64_t commit = world->commits;; commit--) {
-        unsigned i = 0;
-
-        for (; i < count; i++) {
-            const char *differs = stock_differs(&stock[i], commit);
-
-            if (differs) {
-                *ret_odd = &stock[i];
-                *ret_why = differs;
-                break;
-            }
-        }
         *ret_commit = commit;
-        if (i == count)
+        if (is_state(stock, count, commit, ret_odd, ret_why))
             return true;
         if (commit == world->acknowledged)
             return false;
@@ -451,6 +455,7 @@ static unsigned list_stock(struct stock *stock)
         for (unsigned b = 0; b < BLOBS; b++) {
             stock[count++].ask = (struct ask){ .op = OP_GET_BLOB, .container = c, .blob = b };
             stock[count++].ask = (struct ask){ .op = OP_GET_BLOCK_LIST, .container = c, .blob = b };
+            stock[count++].ask = (struct ask){ .op = OP_GET_TAGS, .container = c, .blob = b };
             for (unsigned id = 1; id <= LEASE_IDS; id++)
                 stock[count++].ask =
                     (struct ask){ .op = OP_HEAD_BLOB, .container = c, .blob = b, .lease_id = id };
@@ -462,6 +467,8 @@ static unsigned list_stock(struct stock *stock)
 bool judge_take_stock(struct server *server, bool may_fail)
 {
     static struct stock stock[STOCK_MAX];
+    const struct stock *odd;
+    const char *why;
     unsigned count;
     uint64_t survivor;
 
@@ -482,6 +489,10 @@ bool judge_take_stock(struct server *server, bool may_fail)
     survivor = find_survivor(stock, count);
     world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
               world->commits, world->acknowledged);
+    for (uint64_t commit = survivor; commit-- > world->acknowledged;) {
+        if (is_state(stock, count, commit, &odd, &why))
+            model_widen(survivor, commit); /* nobody can see which of them it is */
+    }
     for (unsigned i = 0; i < count; i++)
         adopt(&stock[i], survivor);
     model_roll_back(survivor);

@@ -1,7 +1,8 @@
-/* simulate [--seed N] [--seeds N] [--seconds N] [--clients N] [--operations N] [--lives N]
+/* simulate [--seed N] [--seeds N] [--seconds N] [--requests N] [--crashes N] [--clients N] [--operations N] [--lives N]
  *          [--faults N] [--skip N] [--planted N] [--twice] [--verbose]
  *
- * Runs the seeds from --seed on, as many as --seeds says or for so many seconds. Other options
+ * Runs the seeds from --seed on, as many as --seeds says, for so many seconds, until there were so
+ * many requests or crashes. Other options
  * replace what the seed would draw. --twice runs each seed two times and compares the traces.
  * Last line: what was done. A failure prints one command that replays it, and ends with 1. */
 #include <errno.h>
@@ -20,7 +21,7 @@
 
 struct options {
     struct plan plan;
-    uint64_t seed, seeds, seconds;
+    uint64_t seed, seeds, seconds, requests, crashes;
     bool has[6]; /* clients, operations, lives, faults, skip, planted */
     bool twice, no_shrink;
 };
@@ -53,7 +54,7 @@ static uint64_t number(const char *text)
 
 static void parse(int argc, char **argv, struct options *o)
 {
-    enum { SEED = 6, SEEDS, SECONDS, TWICE, VERBOSE, NO_SHRINK };
+    enum { SEED = 6, SEEDS, SECONDS, REQUESTS, CRASHES, TWICE, VERBOSE, NO_SHRINK };
     static const struct option known[] = {
         { "clients", 1, NULL, 0 },
         { "operations", 1, NULL, 1 },
@@ -64,6 +65,8 @@ static void parse(int argc, char **argv, struct options *o)
         { "seed", 1, NULL, SEED },
         { "seeds", 1, NULL, SEEDS },
         { "seconds", 1, NULL, SECONDS },
+        { "requests", 1, NULL, REQUESTS },
+        { "crashes", 1, NULL, CRASHES },
         { "twice", 0, NULL, TWICE },
         { "verbose", 0, NULL, VERBOSE },
         { "no-shrink", 0, NULL, NO_SHRINK },
@@ -71,14 +74,15 @@ static void parse(int argc, char **argv, struct options *o)
     };
     unsigned *const numbers[] = { &o->plan.clients, &o->plan.operations,   &o->plan.lives,
                                   &o->plan.faults,  &o->plan.skip_clients, &o->plan.planted };
+    uint64_t *const counts[] = { &o->seed, &o->seeds, &o->seconds, &o->requests, &o->crashes };
     int at;
 
     while ((at = getopt_long(argc, argv, "", known, NULL)) != -1) {
         if (at >= 0 && at < 6) {
             *numbers[at] = (unsigned)number(optarg);
             o->has[at] = true;
-        } else if (at == SEED || at == SEEDS || at == SECONDS) {
-            *(at == SEED ? &o->seed : at == SEEDS ? &o->seeds : &o->seconds) = number(optarg);
+        } else if (at >= SEED && at <= CRASHES) {
+            *counts[at - SEED] = number(optarg);
         } else if (at == TWICE) {
             o->twice = true;
         } else if (at == VERBOSE) {
@@ -172,6 +176,15 @@ static void keep_addresses(char **argv)
         execv("/proc/self/exe", argv);
 }
 
+/* The first goal that is reached ends it. */
+static bool is_enough(const struct options *o, uint64_t seeds, double seconds)
+{
+    return (o->seeds > 0 && seeds >= o->seeds) ||
+           (o->seconds > 0 && seconds >= (double)o->seconds) ||
+           (o->requests > 0 && totals.requests >= o->requests) ||
+           (o->crashes > 0 && totals.crashes >= o->crashes);
+}
+
 /* Of this process and the lives it started; other load on the machine does not count. */
 static double cpu_seconds(void)
 {
@@ -219,15 +232,10 @@ int main(int argc, char **argv)
     parse(argc, argv, &options);
     setvbuf(stdout, NULL, _IOLBF, 0);
     world_map();
-    if (options.seeds == 0 && options.seconds == 0)
+    if (options.seeds + options.seconds + options.requests + options.crashes == 0)
         options.seeds = 1;
-    for (uint64_t i = 0; passed; i++) {
-        if (options.seeds > 0 && i >= options.seeds)
-            break;
-        if (options.seconds > 0 && real_seconds() - began >= (double)options.seconds)
-            break;
+    for (uint64_t i = 0; passed && !is_enough(&options, i, real_seconds() - began); i++)
         passed = one_seed(&options, options.seed + i);
-    }
     print_totals(passed, real_seconds() - began);
     return passed ? 0 : 1;
 }

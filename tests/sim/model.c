@@ -1,6 +1,7 @@
 /* Versions of states, and the operations' rules. */
 #include "model.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,6 +100,31 @@ void model_prune(uint64_t oldest_commit)
                 world_free(old, sizeof *old);
             }
         }
+    }
+}
+
+static void widen(struct ending *ends, const struct ending *other)
+{
+    if (ends->to_ns == 0 || other->to_ns == 0)
+        return;
+    if (other->from_ns < ends->from_ns)
+        ends->from_ns = other->from_ns;
+    if (other->to_ns > ends->to_ns)
+        ends->to_ns = other->to_ns;
+}
+
+void model_widen(uint64_t commit, uint64_t other)
+{
+    for (unsigned c = 0; c < CONTAINERS; c++) {
+        struct container_state *to =
+            (struct container_state *)(uintptr_t)model_container_at(c, commit);
+        const struct container_state *from = model_container_at(c, other);
+
+        widen(&to->lease.ends, &from->lease.ends);
+        widen(&to->forgotten, &from->forgotten);
+        for (unsigned b = 0; b < BLOBS; b++)
+            widen(&((struct blob_state *)(uintptr_t)model_blob_at(c, b, commit))->lease.ends,
+                  &model_blob_at(c, b, other)->lease.ends);
     }
 }
 
@@ -351,6 +377,8 @@ static const struct {
     [OP_GET_BLOB] = { IF_ALL, READS },
     [OP_HEAD_BLOB] = { IF_ALL, READS },
     [OP_GET_METADATA] = { IF_ALL, OTHER_READS },
+    [OP_GET_TAGS] = { 0, OTHER_READS },
+    [OP_SET_TAGS] = { 0, WRITES },
     [OP_SET_METADATA] = { IF_ALL, WRITES },
     [OP_SET_PROPERTIES] = { IF_ALL, WRITES },
     [OP_LEASE_BLOB] = { IF_ALL, WRITES },
@@ -495,6 +523,7 @@ static void delete_container(struct run *run)
         return;
     *c = (struct container_state){ .exists = false,
                                    .forgotten = ending_after(30, run->from_ns, run->to_ns) };
+    c->forgotten.life = UINT_MAX; /* steps of the wall clock do not move it, as they do leases */
     run->out->stamp = NULL;
     succeed(run, 202, true);
 }
@@ -582,6 +611,7 @@ static void put_blob(struct run *run)
     change_blob(run, 201);
     b->metadata = run->ask->metadata;
     b->type = run->ask->type;
+    b->tag = run->ask->tag;
     b->of_blocks = false;
     b->segments[0] = run->ask->content;
     b->segment_count = 1;
@@ -639,6 +669,7 @@ static void put_block_list(struct run *run)
     b->staged_count = 0;
     b->metadata = ask->metadata;
     b->type = ask->type;
+    b->tag = ask->tag;
 }
 
 static void snapshot_blob(struct run *run)
@@ -654,6 +685,7 @@ static void snapshot_blob(struct run *run)
     s->stamp = b->stamp;
     s->metadata = b->metadata;
     s->type = b->type;
+    s->tag = b->tag;
     memcpy(s->segments, b->segments, sizeof s->segments);
     s->segment_count = b->segment_count;
     if (run->ask->metadata > 0) {
@@ -729,7 +761,7 @@ static const struct snapshot_state *find_snapshot(const struct blob_state *b, co
 static bool is_read_op(enum op op)
 {
     return op == OP_GET_BLOB || op == OP_HEAD_BLOB || op == OP_GET_METADATA ||
-           op == OP_GET_BLOCK_LIST;
+           op == OP_GET_BLOCK_LIST || op == OP_GET_TAGS;
 }
 
 /* Is there what the operation needs? Sets what conditions and leases look at. */
@@ -787,6 +819,10 @@ static void perform(struct run *run)
     } else if (op == OP_SET_PROPERTIES) {
         change_blob(run, 200);
         b->type = run->ask->type;
+    } else if (op == OP_SET_TAGS) {
+        run->out->stamp = NULL;
+        b->tag = run->ask->tag;
+        succeed(run, 204, true);
     } else if (op == OP_GET_BLOB) {
         get_blob(run);
     } else {
@@ -817,7 +853,7 @@ static void on_blob(struct run *run)
     if (!check_condition(run, exists, stamp))
         return;
     run->out->stamp = exists ? stamp : NULL;
-    if (op == OP_GET_BLOCK_LIST && !b->exists)
+    if ((op == OP_GET_BLOCK_LIST && !b->exists) || op == OP_GET_TAGS)
         run->out->stamp = NULL;
     perform(run);
 }
@@ -845,6 +881,8 @@ static bool check_form(struct run *run)
         refuse(run, 403, "AuthenticationFailed");
     else if (ask->malformed && !ask->malformed->of_body)
         refuse(run, ask->malformed->status, ask->malformed->code);
+    else if ((ask->op == OP_SET_TAGS || ask->op == OP_GET_TAGS) && conditions_of(ask))
+        refuse(run, 400, "ConditionHeadersNotSupported"); /* not of this version */
     else
         return true;
     return false;

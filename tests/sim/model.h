@@ -37,7 +37,7 @@ struct lease_state {
 
 struct snapshot_state {
     struct stamp *time, *stamp;
-    unsigned metadata, type;
+    unsigned metadata, type, tag;
     struct segment segments[SEGMENTS_MAX];
     unsigned segment_count;
 };
@@ -48,7 +48,7 @@ struct blob_state {
     uint64_t incarnation; /* of the container it belongs to */
     bool exists;
     struct stamp *stamp;
-    unsigned metadata, type;
+    unsigned metadata, type, tag;
     bool of_blocks;
     struct segment segments[SEGMENTS_MAX];
     unsigned segment_count;
@@ -115,6 +115,8 @@ void model_expect(const struct ask *ask, const struct container_state *container
 void model_apply(const struct ask *ask, const struct expected *expected, uint64_t commit);
 /* Forgets what nobody can ask for any more. */
 void model_prune(uint64_t oldest_commit);
+/* Leases of the one state may end as those of the other: a renewal does not show. */
+void model_widen(uint64_t commit, uint64_t other);
 /* A crash: what came after the commit did not happen. */
 void model_roll_back(uint64_t commit);
 uint32_t model_length(const struct segment *segments, unsigned count);

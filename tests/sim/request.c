@@ -30,7 +30,7 @@ const char *const op_names[OPS] = {
     "List Containers",  "Put Blob",         "Get Blob",        "Get Blob Properties",
     "Set Metadata",     "Get Metadata",     "Set Properties",  "Lease Blob",
     "Snapshot",         "Delete Blob",      "Put Block",       "Put Block List",
-    "Get Block List",
+    "Get Block List",   "Set Tags",         "Get Tags",
 };
 const char *const container_names[CONTAINERS] = { "one", "two-2", "three" };
 const char *const blob_names[BLOBS] = { "a", "dir/b", "dir/c", "x y", "~z" };
@@ -274,6 +274,8 @@ static void add_particular(struct sent *sent)
         add_lease_headers(sent);
     if (ask->metadata > 0)
         add_number(sent, "x-ms-meta-v", ask->metadata);
+    if (ask->tag > 0 && ask->op != OP_SET_TAGS)
+        add(sent, "x-ms-tags", arena_printf(sent->exchange.arena, "k=%u", ask->tag));
     if (ask->lease_id > 0)
         add_text(sent, "x-ms-lease-id", lease_texts[ask->lease_id]);
     if (ask->has_range)
@@ -310,6 +312,8 @@ static const struct {
     [OP_PUT_BLOCK] = { METHOD_PUT, "PUT", true, "comp=block" },
     [OP_PUT_BLOCK_LIST] = { METHOD_PUT, "PUT", true, "comp=blocklist" },
     [OP_GET_BLOCK_LIST] = { METHOD_GET, "GET", true, "comp=blocklist&blocklisttype=all" },
+    [OP_SET_TAGS] = { METHOD_PUT, "PUT", true, "comp=tags" },
+    [OP_GET_TAGS] = { METHOD_GET, "GET", true, "comp=tags" },
 };
 
 static void add_page_query(const struct ask *ask, struct text *query)
@@ -377,6 +381,13 @@ static void set_target(struct sent *sent)
     request->query = make_query(sent);
 }
 
+static void copy_body(struct sent *sent, const struct text *text, size_t *ret_size)
+{
+    sent->body = malloc(text->len + 1);
+    memcpy(sent->body, text->ptr, text->len);
+    *ret_size = text->len;
+}
+
 static void make_body(struct sent *sent, size_t *ret_size)
 {
     static const char *const names[] = { "Committed", "Uncommitted", "Latest" };
@@ -399,9 +410,14 @@ static void make_body(struct sent *sent, size_t *ret_size)
                         names[ask->list[i].source]);
         }
         text_add_string(&text, "</BlockList>");
-        sent->body = malloc(text.len + 1);
-        memcpy(sent->body, text.ptr, text.len);
-        *ret_size = text.len;
+        copy_body(sent, &text, ret_size);
+    } else if (ask->op == OP_SET_TAGS) {
+        text_init(&text, sent->exchange.arena, 512);
+        text_add_string(&text, "<?xml version=\"1.0\" encoding=\"utf-8\"?><Tags><TagSet>");
+        if (ask->tag > 0)
+            text_printf(&text, "<Tag><Key>k</Key><Value>%u</Value></Tag>", ask->tag);
+        text_add_string(&text, "</TagSet></Tags>");
+        copy_body(sent, &text, ret_size);
     }
 }
 
@@ -602,6 +618,8 @@ static void read_header(const struct http_header *header, struct reply *answer)
         answer->modified_s = times_http_seconds(number);
     else if (bytes_is_nocase(header->name, "x-ms-meta-v"))
         answer->metadata = (unsigned)strtoul(number, NULL, 10);
+    else if (bytes_is_nocase(header->name, "x-ms-tag-count"))
+        answer->tag_count = (unsigned)strtoul(number, NULL, 10);
     else if (bytes_is_nocase(header->name, "x-ms-lease-time"))
         answer->lease_time = (int)strtol(number, NULL, 10);
     else if (bytes_is_nocase(header->name, "x-ms-blob-content-length")) {

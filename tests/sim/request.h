@@ -29,6 +29,8 @@ enum op {
     OP_PUT_BLOCK,
     OP_PUT_BLOCK_LIST,
     OP_GET_BLOCK_LIST,
+    OP_SET_TAGS,
+    OP_GET_TAGS,
     OPS
 };
 
@@ -82,6 +84,7 @@ struct ask {
     unsigned lease_id; /* 0: none */
     unsigned metadata; /* 0: none */
     unsigned type;     /* of the content; 0: none sent */
+    unsigned tag;      /* value of the one tag; 0: none */
     unsigned access;   /* public: 0 none, 1 blob, 2 container */
     struct segment content;
     enum lease_act act;
@@ -110,7 +113,7 @@ struct reply {
     uint64_t etag;      /* 0: none */
     bool etag_is_odd;   /* not of the form that the service gives */
     int64_t modified_s; /* Last-Modified in Unix seconds; 0: none */
-    unsigned metadata;
+    unsigned metadata, tag_count;
     char type[64];
     char lease_status[16], lease_state[16], lease_duration[16], lease_id[40], access[16];
     char snapshot[SNAPSHOT_SIZE];

@@ -24,12 +24,14 @@
 #include "scheduler.h"
 #include "script.h"
 
-#define SECOND_NS    UINT64_C(1000000000)
-#define ANSWER_MAX_S 60
+#define SECOND_NS          UINT64_C(1000000000)
+#define ANSWER_MAX_S       60
 /* RocksDB's cache and buffers are most of it. */
-#define MEMORY_MAX   ((size_t)100 << 20)
-#define FILES_MAX    300u
-#define LIVES_MORE   40 /* starts that a fault spoils before it is called a loop */
+#define MEMORY_MAX         ((size_t)100 << 20)
+#define FILES_MAX          300u
+/* Buffers of a body on both sides, and what is read ahead. */
+#define REQUEST_MEMORY_MAX ((size_t)4 << 20)
+#define LIVES_MORE         40 /* starts that a fault spoils before it is called a loop */
 
 /* ---- one life, in a process of its own ---- */
 
@@ -100,12 +102,24 @@ static void check_liveness(uint64_t calm_since_ns)
     }
 }
 
+/* While requests run, each may have so much; when nobody asks, what they had is given back. */
+static void check_budgets(unsigned requests)
+{
+    size_t bytes = mallinfo2().uordblks;
+
+    if (bytes > MEMORY_MAX + requests * REQUEST_MEMORY_MAX)
+        world_fail("%zu bytes of memory are in use by %u requests", bytes, requests);
+    if (files_open() > FILES_MAX + requests)
+        world_fail("%u files are open for %u requests", files_open(), requests);
+}
+
 static void wait_for_clients(void)
 {
     uint64_t calm_since_ns = 0;
 
     while (clients_running > 0) {
         sched_sleep(SECOND_NS / 20);
+        check_budgets(clients_running);
         if (!server_healthy(server)) {
             if (!faults_were_seen())
                 world_fail("the store has failed without a fault");
@@ -126,17 +140,6 @@ static void wait_for_clients(void)
     }
 }
 
-/* Nobody asks for anything any more: what requests had is given back. */
-static void check_budgets(void)
-{
-    size_t bytes = mallinfo2().uordblks;
-
-    if (bytes > MEMORY_MAX)
-        world_fail("%zu bytes of memory are in use when nothing is asked for", bytes);
-    if (files_open() > FILES_MAX)
-        world_fail("%u files are open when nothing is asked for", files_open());
-}
-
 /* All is quiet: what is there is what the model has, and what clients were told has an order. */
 static void check_end(void)
 {
@@ -144,7 +147,7 @@ static void check_end(void)
     if (!judge_take_stock(server, may_fail()))
         world_end(OUTCOME_FINAL);
     linear_check();
-    check_budgets();
+    check_budgets(0);
     if (world_once_in(STREAM_SYSTEM, 2))
         server_close(server);
     world_end(OUTCOME_DONE);

@@ -5,7 +5,8 @@
 //   alike     the same seed gives the same run
 //   damage    disks of which a sector or a bit is changed: 100; with --soak 20,000
 //   planted   a few defects that must be found (planted.mjs); with --soak all
-//   campaign  new seeds for LAGRA_SIM_SECONDS (60; with --soak 300, from a start of its own)
+//   campaign  new seeds for LAGRA_SIM_SECONDS (60); with --soak instead, from a start of its own, until
+//             LAGRA_SIM_CRASHES (100,000) crashes and LAGRA_SIM_REQUESTS (10,000,000) requests
 //
 // A failure prints one command that replays it. Last line: "sim: N passed, N failed".
 
@@ -20,7 +21,7 @@ const { values: options } = parseArgs({
     options: { build: { type: 'string' }, soak: { type: 'boolean', default: false } },
 });
 const program = path.join(path.resolve(options.build), 'tests/sim/simulate');
-const seconds = process.env.LAGRA_SIM_SECONDS ?? (options.soak ? '300' : '60');
+const seconds = process.env.LAGRA_SIM_SECONDS ?? '60';
 const count = { passed: 0, failed: 0 };
 
 function simulate(args) {
@@ -43,6 +44,26 @@ function knownSeeds() {
         .filter(([args]) => args);
 }
 
+/** Short lives for the crashes, long ones for the requests, and all that a seed draws. */
+function campaigns() {
+    const start = Date.now() * 1000;
+    const crashes = Number(process.env.LAGRA_SIM_CRASHES ?? 100_000);
+    const requests = Number(process.env.LAGRA_SIM_REQUESTS ?? 10_000_000);
+    const campaign = (at, ...args) => ['--seed', String(start + at), ...args.map(String)];
+
+    if (!options.soak)
+        return { [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds] };
+    return {
+        'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
+            '--operations', 300, '--faults', 3),
+        'the same among failing calls': campaign(1e8, '--crashes', crashes / 2, '--lives', 60,
+            '--clients', 6, '--operations', 300, '--faults', 895),
+        'as seeds draw': campaign(2e8, '--requests', requests / 2),
+        'many requests in each life': campaign(3e8, '--requests', requests / 2, '--faults', 259,
+            '--lives', 3, '--clients', 8, '--operations', 400),
+    };
+}
+
 if (existsSync(program)) {
     for (const [args, what] of knownSeeds()) {
         const { passed, output } = simulate(['--no-shrink', ...args.split(/\s+/)]);
@@ -62,9 +83,11 @@ if (existsSync(program)) {
     check(`planted defects are found: ${planted.stdout.trimEnd().split('\n').at(-1)}`, planted.status === 0,
         planted.stdout + planted.stderr);
 
-    const start = options.soak ? String(Date.now() * 1000) : '1';
-    const { passed, output } = simulate(['--seed', start, '--seconds', seconds]);
-    check(`${seconds} s from seed ${start}: ${output.trimEnd().split('\n').at(-1)}`, passed, output);
+    for (const [name, args] of Object.entries(campaigns())) {
+        const { passed, output } = simulate(args);
+
+        check(`${name}: ${output.trimEnd().split('\n').at(-1)}`, passed, output);
+    }
     console.log(`sim: ${count.passed} passed, ${count.failed} failed`);
 } else {
     console.log('skipped: not built with sanitizers, which have threads and files of their own');

@@ -30,7 +30,8 @@ static const unsigned weights[OPS] = {
     [OP_SET_PROPERTIES] = 3,   [OP_LEASE_BLOB] = 8,
     [OP_SNAPSHOT] = 4,         [OP_DELETE_BLOB] = 7,
     [OP_PUT_BLOCK] = 8,        [OP_PUT_BLOCK_LIST] = 6,
-    [OP_GET_BLOCK_LIST] = 3,
+    [OP_GET_BLOCK_LIST] = 3,   [OP_SET_TAGS] = 4,
+    [OP_GET_TAGS] = 4,
 };
 
 static enum op draw_op(struct draws *draws)
@@ -167,6 +168,9 @@ static void draw_offence(struct draws *draws, struct ask *ask)
 
     if (kind < 3) {
         ask->signature = kind < 2 ? UNSIGNED : (enum signature)(SIGNED_WRONGLY + draw(draws, 2));
+        /* A clock that is set back would make it right. */
+        if (ask->signature == SIGNED_LONG_AGO && (world->plan.faults & FAULT_CLOCK))
+            ask->signature = SIGNED_WRONGLY;
         ask->condition = IF_NOTHING;
         ask->modified_since = ask->unmodified_since = 0;
         ask->page.include &= INCLUDE_METADATA;
@@ -232,7 +236,7 @@ static void draw_particular(struct draws *draws, struct ask *ask)
 static void draw_snapshot(struct draws *draws, struct ask *ask)
 {
     bool takes = ask->op == OP_GET_BLOB || ask->op == OP_HEAD_BLOB || ask->op == OP_GET_METADATA ||
-                 ask->op == OP_DELETE_BLOB;
+                 ask->op == OP_GET_TAGS || ask->op == OP_DELETE_BLOB;
 
     if (!takes || draw(draws, 5) != 0)
         return;
@@ -260,6 +264,8 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.metadata = draw(&draws, 1000);
     if (ask.op == OP_PUT_BLOB || ask.op == OP_PUT_BLOCK_LIST || ask.op == OP_SET_PROPERTIES)
         ask.type = 1 + draw(&draws, 3);
+    if (ask.op == OP_PUT_BLOB || ask.op == OP_PUT_BLOCK_LIST || ask.op == OP_SET_TAGS)
+        ask.tag = draw(&draws, 2) == 0 ? draw(&draws, 10) : 0;
     if (takes_lease_id(ask.op) && draw(&draws, 5) == 0)
         ask.lease_id = 1 + draw(&draws, LEASE_IDS);
     draw_condition(&draws, &ask);
