@@ -40,11 +40,10 @@ static enum error make_target(struct decision *d, const struct copy_blob_paramet
         .tier = p->tier,
     };
     struct blob target;
-    enum error e = create_blob_begin(d, &given, &target);
+    enum error e = create_blob_begin(d, source->type, &given, &target);
 
     if (e)
         return e;
-    target.type = source->type;
     target.tier = p->tier; /* none: inferred again, as recorded */
     target.tier_changed = p->tier != TIER_NONE ? d->now : 0;
     target.committed_blocks = source->committed_blocks;
@@ -52,12 +51,15 @@ static enum error make_target(struct decision *d, const struct copy_blob_paramet
     return OK;
 }
 
-/* rest: Copy-Blob "Copying Properties, Tags, and Metadata": the types of both are one. */
+/* rest: Copy-Blob "Copying Properties, Tags, and Metadata": the types of both are one. Page blobs are not
+ * copied yet. */
 static enum error check_type(const struct decision *d, enum blob_type type)
 {
     const struct blob *was = &((const struct blob_state *)(const void *)d->state)->blob;
 
-    return d->subject.exists && was->type != type ? E_InvalidBlobType : OK;
+    if (d->subject.exists && was->type != type)
+        return E_InvalidBlobType;
+    return type == BLOB_PAGE ? E_NotImplemented : OK;
 }
 
 /* ---- the bytes ---- */

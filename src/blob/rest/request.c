@@ -214,16 +214,6 @@ static enum error parse_tier(struct call *call, enum access_tier last, enum acce
     return call_fail_header(call, E_InvalidHeaderValue, "x-ms-access-tier", text);
 }
 
-enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier)
-{
-    return parse_tier(call, TIER_ARCHIVE, ret_tier);
-}
-
-enum error blob_parse_any_tier(struct call *call, enum access_tier *ret_tier)
-{
-    return parse_tier(call, TIER_LAST, ret_tier);
-}
-
 /* ---- numbers and ranges ---- */
 
 enum error blob_parse_number(struct call *call, const char *name, uint64_t max, bool *ret_has,
