@@ -63,7 +63,7 @@ struct bytes account_name(const struct account *account);
 
 /* A user delegation key: what somebody who is known by a token signs shared access signatures with. It is
  * made of a secret of the account's key and all that is said of it, so nothing is stored, and none can be
- * made without the account's key; it ends with that key. decision: 72 */
+ * made without the account's key; it ends with that key. decision: 83 */
 #define DELEGATION_KEY_SIZE 32
 struct delegation_key {
     struct bytes oid, tid, service, version;

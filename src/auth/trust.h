@@ -8,7 +8,7 @@
  * (3) In the development mode (--oauth basic, Azurite's) signatures are not looked at and everybody may
  *     do everything: claims alone are checked.
  * (4) Tokens are taken over TLS only. They are never logged.
- * rest: Authorize-with-Azure-Active-Directory; rfc: 7519 7.2; decision: 73 */
+ * rest: Authorize-with-Azure-Active-Directory; rfc: 7519 7.2; decision: 84 */
 #ifndef LAGRA_AUTH_TRUST_H
 #define LAGRA_AUTH_TRUST_H
 

@@ -7,7 +7,7 @@
  *     it is sent.
  * (3) A blob is in one place of the order, so pages of any size join without gap and without
  *     repetition.
- * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container; decision: 62 */
+ * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container; decision: 80 */
 #include "base/log.h"
 #include "blob/tag_index.h"
 #include "blob/tag_operations.h"

@@ -87,7 +87,7 @@ struct subject {
 };
 
 /* Are the conditions met? conditions_allowed() has said OK to them before. Of what does not exist
- * If-Match (any value) fails, and x-ms-if-tags: it has no tags. decision: 61
+ * If-Match (any value) fails, and x-ms-if-tags: it has no tags. decision: 79
  *
  * returns  OK
  *          E_ConditionNotMet        412

@@ -14,7 +14,7 @@
  * "<>", and names a tag once, or twice for the two ends of a range; @container is of searches
  * alone, with "=".
  * rest: Find-Blobs-by-Tags "Remarks", Specifying-Conditional-Headers-for-Blob-Service-Operations;
- * decision: 60 */
+ * decision: 78 */
 #ifndef LAGRA_CONCURRENCY_TAG_EXPRESSION_H
 #define LAGRA_CONCURRENCY_TAG_EXPRESSION_H
 

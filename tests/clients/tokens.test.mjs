@@ -103,7 +103,7 @@ async function ask(server, path, headers) {
 }
 
 test('a token is checked: signature, issuer, audience, times', async (t) => {
-    // decision: 73
+    // decision: 84
     const server = await serve(t, CHECKED);
     const list = (token) => ask(server, '/?comp=list', { Authorization: `Bearer ${token}`, 'x-ms-version': '2021-12-02' });
     const good = claimsOf(OWNER);
@@ -163,7 +163,7 @@ test('roles say what the owner of a token may do', async (t) => {
 });
 
 test('a user delegation key signs, within its time, what its owner may do', async (t) => {
-    // decision: 72
+    // decision: 83
     const server = await serve(t, CHECKED);
     const owner = bearer(server, tokenOf(claimsOf(OWNER))), reader = bearer(server, tokenOf(claimsOf(READER)));
     const container = owner.getContainerClient('shared');
@@ -243,7 +243,7 @@ test('--oauth basic: claims alone, as Azurite', async (t) => {
 });
 
 test('SIGHUP: keys are exchanged while requests are served', async (t) => {
-    // decision: 74
+    // decision: 85
     const server = await serve(t, CHECKED);
     const fresh = Buffer.alloc(64, 9).toString('base64');
     const withKey = (key) => new BlobServiceClient(server.url, new StorageSharedKeyCredential(DEVELOPMENT.account, key),

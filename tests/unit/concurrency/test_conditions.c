@@ -226,7 +226,7 @@ static void recorded_cells(void **state)
 }
 
 /* Rule: x-ms-if-tags holds together with the others; unmet it is 412, of reads too, and what does not
- * exist has no tags. semantics 4.2; decision: 61 */
+ * exist has no tags. semantics 4.2; decision: 79 */
 static void tags_are_a_condition(void **state)
 {
     static const struct {
