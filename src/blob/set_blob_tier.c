@@ -1,5 +1,5 @@
 /* Set Blob Tier: of a block blob to hot, cool, cold or archive; of a page blob to a tier of a premium
- * disk. ETag and Last-Modified stay. rest: Set-Blob-Tier; decision: 64 */
+ * disk. ETag and Last-Modified stay. rest: Set-Blob-Tier; decision: 86 */
 #include "blob/rehydrate.h"
 #include "blob/tier_operations.h"
 

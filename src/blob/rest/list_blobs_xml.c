@@ -58,12 +58,12 @@ static void add_tier(struct text *out, const struct blob *blob)
 
     add_word(out, "<AccessTier>", access_tier_text(inferred ? TIER_HOT : blob->tier),
              "</AccessTier>");
+    if (blob->rehydrates_to != TIER_NONE)
+        add_word(out, "<ArchiveStatus>", archive_status_text(blob), "</ArchiveStatus>");
     if (inferred)
         text_add(out, bytes_from_string("<AccessTierInferred>true</AccessTierInferred>"));
     else if (blob->tier_changed > 0)
         add_date(out, "<AccessTierChangeTime>", blob->tier_changed, "</AccessTierChangeTime>");
-    if (blob->rehydrates_to != TIER_NONE)
-        add_word(out, "<ArchiveStatus>", archive_status_text(blob), "</ArchiveStatus>");
 }
 
 static void add_lease(struct text *out, const struct lease *lease, instant now)
