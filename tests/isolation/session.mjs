@@ -128,7 +128,7 @@ export class Session {
             target += this.#credential(action.as, query ? '&' : '?');
         if (action.method !== 'GET' && action.method !== 'HEAD')
             headers.push(['Content-Length', `${body.length}`]);
-        if (putsBlob)
+        if (putsBlob && !given.some(([name]) => name === 'x-ms-blob-type'))
             headers.push(['x-ms-blob-type', 'BlockBlob']);
         if (action.send !== null)
             headers.push(['Expect', '100-continue']);
