@@ -63,6 +63,8 @@ const WORKS = [
     { name: 'List 5,000 blobs', work: 'list', container: 'list10k', size: 0 },
     { name: 'Set Metadata If-Match', work: 'metadata', size: 16 },
     { name: 'Lease acquire, release', work: 'lease', size: 16 },
+    { name: 'Append Block 4 KiB, one blob', work: 'append', size: 4 * KiB },
+    { name: 'Put Page 4 KiB, 8 GiB blob', work: 'page', size: 4 * KiB },
 ];
 
 /* ---- one measurement ---- */

@@ -140,6 +140,54 @@ static void draft_deletion(const struct work_options *options, uint64_t n, unsig
     blob_path(options, "blob", n * BATCH_PARTS + i, draft);
 }
 
+/* A blob of this run that all connections share; the first turn of all makes it, and who is faster than
+ * that is answered 404. */
+static void shared_path(const struct work_options *options, const char *kind, uint64_t number,
+                        struct draft *draft)
+{
+    draft->method = "PUT";
+    snprintf(draft->path, sizeof draft->path, "%s/%s-%u-%" PRIu64, options->container, kind,
+             options->run, number);
+}
+
+/* All connections append to one blob, until it is nearly full; then to the next. */
+static void draft_append(const struct work_options *options, const struct worker *worker,
+                         uint64_t n, struct draft *draft)
+{
+    const uint64_t turns = 49000; /* a blob takes 50,000 blocks */
+
+    (void)worker;
+    shared_path(options, "append", n / turns, draft);
+    if (n % turns == 0) {
+        draft->ms[0] = (struct pair){ "x-ms-blob-type", "AppendBlob" };
+    } else {
+        draft->query[0] = (struct pair){ "comp", "appendblock" };
+        draft->body = options->body;
+    }
+}
+
+/* Pages anywhere in a blob of 8 GiB. */
+static void draft_page(const struct work_options *options, const struct worker *worker, uint64_t n,
+                       struct draft *draft)
+{
+    static _Thread_local char range[64];
+    const uint64_t length = UINT64_C(8) << 30, places = length / options->size;
+    uint64_t start = n * 2654435761 % places * options->size;
+
+    (void)worker;
+    shared_path(options, "pages", 0, draft);
+    if (n == 0) {
+        draft->ms[0] = (struct pair){ "x-ms-blob-content-length", "8589934592" };
+        draft->ms[1] = (struct pair){ "x-ms-blob-type", "PageBlob" };
+        return;
+    }
+    snprintf(range, sizeof range, "bytes=%" PRIu64 "-%" PRIu64, start, start + options->size - 1);
+    draft->query[0] = (struct pair){ "comp", "page" };
+    draft->ms[0] = (struct pair){ "x-ms-page-write", "update" };
+    draft->ms[1] = (struct pair){ "x-ms-range", range };
+    draft->body = options->body;
+}
+
 static const struct work work_table[] = {
     { "get", draft_get, true, { 200, 0 }, NULL },
     { "get-sas", draft_get_sas, true, { 200, 0 }, NULL },
@@ -151,6 +199,8 @@ static const struct work work_table[] = {
     { "metadata", draft_metadata, false, { 200, 201 }, NULL },
     { "lease", draft_lease, false, { 200, 201 }, NULL },
     { "delete-batch", draft_batch, true, { 202, 0 }, draft_deletion },
+    { "append", draft_append, false, { 201, 404 }, NULL },
+    { "page", draft_page, false, { 201, 404 }, NULL },
 };
 
 const struct work *work_find(const char *name)
