@@ -57,6 +57,13 @@ static void draw_crash(void)
      * after one of a kind that is rare: a sync, a name, a hole. */
     weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 16u << world_draw(STREAM_FAULTS, 8));
     weather.crash_site = -1;
+    /* Where the note of what is durable lags behind what is. */
+    if ((world->plan.faults & FAULT_DAMAGE) && world_once_in(STREAM_FAULTS, 3)) {
+        weather.crash_site = SITE_SYNC;
+        weather.calls_to_crash = 8 + world_draw(STREAM_FAULTS, 32);
+        weather.calls_after = 1;
+        return;
+    }
     if (world->life > 0 && world_once_in(STREAM_FAULTS, world->spoiled > 0 ? 2 : 3)) {
         draw_crash_of_start();
         return;

@@ -71,7 +71,7 @@ const DEFECTS = [
     { name: 'note-after-wake', file: 'src/store/embedded/syncer.c',
         change: [['        note(syncer, target);\n', ''],
             ['        count = wake_ready(syncer);\n', '        count = wake_ready(syncer);\n        note(syncer, target);\n']],
-        args: ['--faults', '129', '--lives', '1', '--clients', '4', '--operations', '40'] },
+        args: ['--faults', '129', '--lives', '3', '--clients', '6'] },
     { name: 'page-of-two-states', file: 'src/blob/list_blobs.c',
         change: [['    if (is_full(page)) {', '    if (is_full(page) && page->shown > 1) {']] },
     { name: 'lease-outlived', file: 'src/concurrency/lease.c',
