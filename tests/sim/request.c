@@ -805,10 +805,14 @@ void ask_format(const struct ask *ask, char *to, size_t size)
     static const char *const signatures[] = { "", " unsigned", " signed wrongly",
                                               " signed long ago" };
     bool lists = ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS;
-    char page[160] = "", dates[80] = "";
+    char page[160] = "", dates[80] = "", range[48] = "";
 
     if (lists)
         format_page(&ask->page, page, sizeof page);
+    if (ask->has_range)
+        (void)snprintf(range, sizeof range, " range=%u-%u", ask->range_from, ask->range_to);
+    if (ask->op == OP_SET_ACL)
+        (void)snprintf(range, sizeof range, " access=%u", ask->access);
     if (ask->modified_since || ask->unmodified_since)
         (void)snprintf(dates, sizeof dates, " since=%" PRId64 " unmodified=%" PRId64,
                        ask->modified_since, ask->unmodified_since);
@@ -817,8 +821,8 @@ void ask_format(const struct ask *ask, char *to, size_t size)
                    "block=%u",
                    op_names[ask->op], container_names[ask->container], blob_names[ask->blob],
                    ask->snapshot[0] ? "@" : "", ask->snapshot, conditions[ask->condition], dates,
-                   ask->has_range ? " range" : "", signatures[ask->signature],
-                   ask->malformed ? " malformed:" : "", ask->malformed ? ask->malformed->name : "",
-                   page, ask->lease_id, ask->metadata, (int)ask->act, ask->proposed,
-                   ask->duration_s, ask->content.length, ask->content.block);
+                   range, signatures[ask->signature], ask->malformed ? " malformed:" : "",
+                   ask->malformed ? ask->malformed->name : "", page, ask->lease_id, ask->metadata,
+                   (int)ask->act, ask->proposed, ask->duration_s, ask->content.length,
+                   ask->content.block);
 }
