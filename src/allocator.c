@@ -1,5 +1,19 @@
-/* What jemalloc, which the program is linked with, reads when it starts. A thread of its own returns
- * memory that nobody uses to the system, so that what a crowd of clients took is not kept after they
- * left. Without jemalloc (sanitizers) nothing reads it. jemalloc(3), "TUNING" */
+/* See allocator.h. */
+#include "allocator.h"
+
+#include <stddef.h>
+
+/* jemalloc reads it when it is loaded. */
 extern const char *malloc_conf;
-const char *malloc_conf = "background_thread:true,dirty_decay_ms:2000,muzzy_decay_ms:0";
+const char *malloc_conf = "dirty_decay_ms:2000,muzzy_decay_ms:0";
+
+/* jemalloc(3); not there under sanitizers */
+extern int mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size)
+    __attribute__((weak));
+
+bool allocator_start(void)
+{
+    bool enabled = true;
+
+    return !mallctl || mallctl("background_thread", NULL, NULL, &enabled, sizeof enabled) == 0;
+}

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "allocator.h"
 #include "base/log.h"
 #include "blob/blob.h"
 #include "check.h"
@@ -210,8 +211,12 @@ static bool check_start(const struct running *run)
 {
     struct http_limits limits = { .workers = run->options.workers };
 
-    return start_check(OTHER_THREADS + (unsigned)SERVICES * http_threads(&limits),
-                       START_MEMORY_BYTES);
+    if (!start_check(OTHER_THREADS + (unsigned)SERVICES * http_threads(&limits),
+                     START_MEMORY_BYTES))
+        return false;
+    if (!allocator_start())
+        fprintf(stderr, "lagra: no thread for the allocator; it will keep memory that is free\n");
+    return true;
 }
 
 /* Descriptors are the store's first: connections share what it leaves, so that no crowd of clients can

@@ -60,10 +60,10 @@ function assertWalked({ assert }, results) {
     assert.equal(results.at(-1), true);
 }
 
-/** Address space, from what the loader needs for the libraries up to plenty. */
+/** Address space, from what the loader and the libraries' own beginnings need up to plenty. */
 export async function little_address_space(context) {
     const step = context.soak ? 10 : 60;
-    const sizes = Array.from({ length: Math.ceil(760 / step) }, (_, i) => (40 + i * step) * 1024);
+    const sizes = Array.from({ length: Math.ceil(760 / step) }, (_, i) => (56 + i * step) * 1024);
 
     if (!keepsMemory(context.binary)) /* a shadow of all memory needs terabytes of it */
         assertWalked(context, await startsUnder(context, '-v', [...sizes, 4096 * 1024]));
