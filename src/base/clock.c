@@ -40,6 +40,13 @@ static struct step steps[STEPS_MAX];
 static _Atomic unsigned step_count;
 static uint64_t warned_at; /* ticks since boot, 0: never; under `noting` */
 
+instant clock_above(instant seen)
+{
+    instant now = clock_now();
+
+    return now > seen ? now : seen + 1;
+}
+
 instant clock_wall(void)
 {
     struct timespec now;

@@ -26,6 +26,10 @@ typedef uint64_t instant;
 #define INSTANT_UNIX_EPOCH 621355968000000000ull
 
 instant clock_now(void);
+/* The instant of a change: clock_now(), and above `seen`, the newest that the state it changes has seen,
+ * whatever another machine's clock said then. Read the state first: what is made of this instant is
+ * then newer than all that the state holds. */
+instant clock_above(instant seen);
 /* What the wall clock says, which may go back: for what others date by their own clocks. */
 instant clock_wall(void);
 void clock_not_before(instant floor);

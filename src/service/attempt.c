@@ -181,9 +181,7 @@ static enum error open_partition(struct work *work)
     }
     if (d->guard && snapshot_instant(d->guard) > newest)
         newest = snapshot_instant(d->guard);
-    d->now = clock_now();
-    if (d->now <= newest)
-        d->now = newest + 1;
+    d->now = clock_above(newest);
     return e;
 }
 

@@ -61,13 +61,12 @@ static enum store_result attempt(struct store *store, const struct later_item *i
                                  const struct doer *doer, struct arena *arena)
 {
     struct snapshot *before = snapshot_open(store, item->partition, STORE_MAY_BLOCK);
-    instant newest = snapshot_instant(before), clock = clock_now();
     struct later_work work = {
         .item = item,
         .before = before,
         .changes = changes_new(arena),
         .arena = arena,
-        .now = clock > newest ? clock : newest + 1,
+        .now = clock_above(snapshot_instant(before)),
         .endpoint = doer->endpoint,
     };
     enum store_result result = doer->decide(&work);

@@ -1,6 +1,7 @@
 // Clients for the tests of limits: signed requests on connections that a test holds as it wants.
 
 import { Connection } from '../lib/http.mjs';
+import { Server } from '../lib/server.mjs';
 import { sign } from '../lib/sign.mjs';
 
 export const CONTAINER = '/devstoreaccount1/limits';
@@ -64,4 +65,16 @@ export async function honest(server) {
 
     if (put.status !== 201 || get.status !== 200 || !get.body.equals(body))
         throw new Error(`an honest client's PUT is answered ${put.status}, its GET ${get.status}`);
+}
+
+/** Runs use(server) on a server of its own, started with `args`, with the container made. */
+export async function withServer({ binary }, args, use) {
+    const server = await Server.start({ binary, args });
+
+    try {
+        await createContainer(server);
+        await use(server);
+    } finally {
+        await server.stop();
+    }
 }

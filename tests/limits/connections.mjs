@@ -3,18 +3,9 @@
 import { spawnSync } from 'node:child_process';
 import { Connection } from '../lib/http.mjs';
 import { Server } from '../lib/server.mjs';
-import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, putBlob, signed } from './clients.mjs';
+import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, putBlob, signed, withServer } from './clients.mjs';
 
-async function withServer({ binary }, args, use) {
-    const server = await Server.start({ binary, args: ['--inMemoryPersistence', ...args] });
-
-    try {
-        await createContainer(server);
-        await use(server);
-    } finally {
-        await server.stop();
-    }
-}
+const inMemory = (context, args, use) => withServer(context, ['--inMemoryPersistence', ...args], use);
 
 /** Uploads that have begun and do not go on: connections that are in use by an authenticated client. */
 async function beginUploads(server, count) {
@@ -39,7 +30,7 @@ const finishUploads = (uploads) => Promise.all(uploads.map(async (connection) =>
 export async function idle_connections_shut_nobody_out(context) {
     const places = context.soak ? 10000 : 200;
 
-    await withServer(context, context.soak ? [] : ['--maxConnections', `${places}`], async (server) => {
+    await inMemory(context, context.soak ? [] : ['--maxConnections', `${places}`], async (server) => {
         const idle = await openIdle(server, places + places / 2);
         await honest(server);
         closeAll(idle);
@@ -48,7 +39,7 @@ export async function idle_connections_shut_nobody_out(context) {
 
 /** Connections of authenticated clients stay open while others come and go. */
 export async function authenticated_connections_stay(context) {
-    await withServer(context, ['--maxConnections', '8'], async (server) => {
+    await inMemory(context, ['--maxConnections', '8'], async (server) => {
         const { assert } = context;
         const own = await Connection.open(server.host, server.port);
         const list = () => inTime(own.exchange(signed(server, 'GET', `${CONTAINER}?restype=container&comp=list`)), 'List Blobs');
@@ -62,7 +53,7 @@ export async function authenticated_connections_stay(context) {
 
 /** A server whose connections are all in use answers others as the service does. rest: Common-REST-API-Error-Codes */
 export async function a_busy_server_answers_503(context) {
-    await withServer(context, ['--maxConnections', '8'], async (server) => {
+    await inMemory(context, ['--maxConnections', '8'], async (server) => {
         const { assert } = context;
         const uploads = await beginUploads(server, 8);
 
@@ -85,7 +76,7 @@ export async function a_busy_server_answers_503(context) {
 
 /** With --maxConnectionsPerAddress an address that has its share takes from itself. */
 export async function an_address_has_its_share(context) {
-    await withServer(context, ['--maxConnectionsPerAddress', '4'], async (server) => {
+    await inMemory(context, ['--maxConnectionsPerAddress', '4'], async (server) => {
         const { assert } = context;
         const uploads = await beginUploads(server, 4);
         const answer = await ask(server, signed(server, 'GET', `${CONTAINER}/late`));

@@ -4,8 +4,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, formatHead } from '../lib/http.mjs';
 import { keepsMemory } from '../lib/sanitizer.mjs';
-import { Server } from '../lib/server.mjs';
-import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, putBlob, signed } from './clients.mjs';
+import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, putBlob, signed, withServer } from './clients.mjs';
 
 const MiB = 1024 * 1024;
 
@@ -14,17 +13,6 @@ function residentMiB(server, { binary }) {
     if (keepsMemory(binary))
         return 0;
     return Number(readFileSync(`/proc/${server.pid}/status`, 'utf8').match(/VmRSS:\s+(\d+) kB/)[1]) / 1024;
-}
-
-async function withServer({ binary }, use) {
-    const server = await Server.start({ binary });
-
-    try {
-        await createContainer(server);
-        await use(server);
-    } finally {
-        await server.stop();
-    }
 }
 
 /** Blobs with long names and metadata, so that a page of them is large. */
@@ -51,7 +39,7 @@ async function askWithoutReading(server, count) {
 
 /** Answers that nobody reads stay within the budget, others are served, and memory is given back. */
 export async function answers_that_nobody_reads(context) {
-    await withServer(context, async (server) => {
+    await withServer(context, [], async (server) => {
         const { assert } = context;
 
         await fill(server, 1000);
@@ -71,7 +59,7 @@ export async function answers_that_nobody_reads(context) {
 
 /** Bodies that are collected in memory stay within the budget: who is too many is answered 503. */
 export async function bodies_in_memory(context) {
-    await withServer(context, async (server) => {
+    await withServer(context, [], async (server) => {
         const { assert } = context;
         const count = context.soak ? 1000 : 100;
         const part = Buffer.alloc(4 * MiB, ' ');
@@ -96,7 +84,7 @@ export async function bodies_in_memory(context) {
 export async function all_at_once(context) {
     const scale = context.soak ? 10 : 1;
 
-    await withServer(context, async (server) => {
+    await withServer(context, [], async (server) => {
         const { assert } = context;
 
         await fill(server, 1000);
@@ -119,7 +107,7 @@ export async function all_at_once(context) {
 
 /** One page at a time is always served whole. */
 export async function a_page_is_served(context) {
-    await withServer(context, async (server) => {
+    await withServer(context, [], async (server) => {
         const { assert } = context;
 
         await fill(server, 300);

@@ -1,23 +1,11 @@
 // Nothing is done that cannot be answered: heads of every size, properties of every size, pipelined bytes.
 
 import { Connection, formatHead } from '../lib/http.mjs';
-import { Server } from '../lib/server.mjs';
-import { ask, CONTAINER, createContainer, inTime, putBlob, signed } from './clients.mjs';
-
-async function withServer({ binary }, use) {
-    const server = await Server.start({ binary });
-
-    try {
-        await createContainer(server);
-        await use(server);
-    } finally {
-        await server.stop();
-    }
-}
+import { ask, CONTAINER, createContainer, inTime, putBlob, signed, withServer } from './clients.mjs';
 
 /** A head is answered or refused before anything is done, whatever its size. */
 export async function heads_of_every_size_are_answered(context) {
-    await withServer(context, async (server) => {
+    await withServer(context, [], async (server) => {
         const { assert } = context;
 
         for (let size = 8000; size < 34000; size += size > 23000 && size < 25000 ? 100 : 500) {
@@ -36,7 +24,7 @@ export async function heads_of_every_size_are_answered(context) {
 
 /** What can be stored in several requests can be read in one. */
 export async function large_properties_are_read_back(context) {
-    await withServer(context, async (server) => {
+    await withServer(context, [], async (server) => {
         const { assert } = context;
         const target = `${CONTAINER}/large`;
         const control = 'x'.repeat(15000);
@@ -59,7 +47,7 @@ export async function large_properties_are_read_back(context) {
 
 /** A pipelined request that fills all of a connection's memory does not cost the answer of the one before. */
 export async function pipelined_bytes_cost_no_answer(context) {
-    await withServer(context, async (server) => {
+    await withServer(context, [], async (server) => {
         const { assert } = context;
 
         for (const more of [8000, 16000, 24000, 40000]) {

@@ -32,7 +32,7 @@ const DEFECTS = [
         change: [['    enum error e = work->endpoint->service->locate(d, &work->partition);\n    instant newest = 0;',
             '    instant newest = 0, early = clock_now();\n' +
             '    enum error e = work->endpoint->service->locate(d, &work->partition);'],
-        ['    d->now = clock_now();\n    if (d->now <= newest)\n        d->now = newest + 1;',
+        ['    d->now = clock_above(newest);',
             '    d->now = early;\n    (void)newest;']] },
     { name: 'piece-freed-beside-reader', file: 'src/store/embedded/commit.c',
         change: [['    if (!stripe_keep_freed(stripe, freed))\n', '']] },

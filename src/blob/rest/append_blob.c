@@ -41,16 +41,10 @@ enum error append_block_check(struct call *call, struct append_block_parameters 
     return e ? e : blob_parse_sums(call, SUMS_OF_PART, &p->sums);
 }
 
-/* returns OK, E_InvalidHeaderValue (an empty block), E_RequestBodyTooLarge */
 enum error append_block_parse(struct call *call, struct append_block_parameters *p)
 {
-    uint64_t length = call->input.body.length;
-
     (void)p;
-    if (length == 0)
-        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
-                                bytes_from_string("0"));
-    return blob_check_size(call, limits, length);
+    return blob_check_block(call, limits);
 }
 
 /* rest: Append-Block */

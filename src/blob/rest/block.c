@@ -58,16 +58,10 @@ enum error put_block_check(struct call *call, struct put_block_parameters *p)
     return OK;
 }
 
-/* returns OK, E_InvalidHeaderValue (an empty block), E_RequestBodyTooLarge */
 enum error put_block_parse(struct call *call, struct put_block_parameters *p)
 {
-    uint64_t length = call->input.body.length;
-
     (void)p;
-    if (length == 0)
-        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
-                                bytes_from_string("0"));
-    return blob_check_size(call, limits, length);
+    return blob_check_block(call, limits);
 }
 
 void put_block_answer(struct answer *a, const struct put_block_parameters *p,

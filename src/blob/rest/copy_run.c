@@ -78,13 +78,12 @@ static enum error attempt(struct copying *c, const struct verdict *verdict, bool
     struct store *store = c->job->endpoint->store;
     struct blob_state state = { .found = false };
     struct snapshot *before = snapshot_open(store, c->partition, STORE_MAY_BLOCK);
-    instant newest = snapshot_instant(before), clock = clock_now();
     struct decision d = {
         .arena = c->arena,
         .store = store,
         .access = STORE_MAY_BLOCK,
         .before = before,
-        .now = clock > newest ? clock : newest + 1,
+        .now = clock_above(snapshot_instant(before)),
         .changes = changes_new(c->arena),
         .state = &state.base,
         .problem = &c->problem,

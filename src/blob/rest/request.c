@@ -272,6 +272,16 @@ enum error blob_check_size(struct call *call, const struct size_limit *limits, u
     return E_RequestBodyTooLarge;
 }
 
+enum error blob_check_block(struct call *call, const struct size_limit *limits)
+{
+    uint64_t length = call->input.body.length;
+
+    if (length == 0)
+        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
+                                bytes_from_string("0"));
+    return blob_check_size(call, limits, length);
+}
+
 enum error blob_parse_sums(struct call *call, enum body_sums_rule rule, struct body_sums *ret_sums)
 {
     bool md5_sent = call_header(call, "content-md5").len > 0;

@@ -63,6 +63,9 @@ struct size_limit {
 /* length: HTTP_LENGTH_UNKNOWN passes, to be checked again when the body is complete.
  * returns OK, E_RequestBodyTooLarge */
 enum error blob_check_size(struct call *call, const struct size_limit *limits, uint64_t length);
+/* The body of the request as a block: it has a byte, and at most what the limits allow.
+ * returns OK, E_InvalidHeaderValue, E_RequestBodyTooLarge */
+enum error blob_check_block(struct call *call, const struct size_limit *limits);
 
 /* Which sums of the body the answer will hold, and that not both were sent to be checked.
  * What was sent is compared by service/body_intake.c, when the body is complete.
