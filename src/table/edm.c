@@ -1,0 +1,71 @@
+/* Values of properties: see edm.h. */
+#include "table/edm.h"
+
+#include <assert.h>
+
+/* size: 0 for those whose bytes are counted. */
+static const struct {
+    const char *name;
+    size_t size;
+} types[EDM_TYPES] = {
+    [EDM_STRING] = { "Edm.String", 0 },   [EDM_INT32] = { "Edm.Int32", 4 },
+    [EDM_INT64] = { "Edm.Int64", 8 },     [EDM_DOUBLE] = { "Edm.Double", 8 },
+    [EDM_BOOLEAN] = { "Edm.Boolean", 1 }, [EDM_DATETIME] = { "Edm.DateTime", 8 },
+    [EDM_GUID] = { "Edm.Guid", 16 },      [EDM_BINARY] = { "Edm.Binary", 0 },
+};
+
+const char *edm_type_name(enum edm_type type)
+{
+    assert(type < EDM_TYPES);
+    return types[type].name;
+}
+
+bool edm_type_parse(struct bytes name, enum edm_type *ret_type)
+{
+    for (unsigned i = 0; i < EDM_TYPES; i++)
+        if (bytes_is(name, types[i].name)) {
+            *ret_type = (enum edm_type)i;
+            return true;
+        }
+    return false;
+}
+
+size_t edm_utf16_units(struct bytes utf8)
+{
+    size_t units = 0;
+
+    for (size_t i = 0; i < utf8.len; i++) {
+        uint8_t byte = (uint8_t)utf8.ptr[i];
+
+        /* Each byte that begins a character, and again where it needs a pair of surrogates. */
+        units += (byte & 0xC0) != 0x80;
+        units += byte >= 0xF0;
+    }
+    return units;
+}
+
+/* The length of a String or Binary is counted beside its bytes. */
+#define LENGTH_SIZE 4
+
+size_t edm_value_size(const struct edm_value *value)
+{
+    assert(value->type < EDM_TYPES);
+    if (value->type == EDM_STRING)
+        return 2 * edm_utf16_units(value->as.bytes) + LENGTH_SIZE;
+    if (value->type == EDM_BINARY)
+        return value->as.bytes.len + LENGTH_SIZE;
+    return types[value->type].size;
+}
+
+void edm_datetime_format(instant t, char buffer[EDM_DATETIME_SIZE])
+{
+    size_t end = strlen("2017-01-05T03:26:33");
+
+    instant_format_iso(t, buffer);
+    if (t % TICKS_PER_SECOND != 0) {
+        end = strlen(buffer) - 1; /* the Z */
+        while (buffer[end - 1] == '0')
+            end--;
+    }
+    memcpy(buffer + end, "Z", sizeof "Z");
+}

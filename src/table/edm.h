@@ -1,0 +1,57 @@
+/* Values of properties: the eight primitive types of the Entity Data Model that the Table service has,
+ * their names, their sizes, and DateTime as text. Pure functions, any thread.
+ * rest: Understanding-the-Table-Service-Data-Model "Property Types" */
+#ifndef LAGRA_TABLE_EDM_H
+#define LAGRA_TABLE_EDM_H
+
+#include "base/clock.h"
+#include "base/ids.h"
+
+/* The numbers are written into records: they stay. */
+enum edm_type {
+    EDM_STRING = 0,
+    EDM_INT32 = 1,
+    EDM_INT64 = 2,
+    EDM_DOUBLE = 3,
+    EDM_BOOLEAN = 4,
+    EDM_DATETIME = 5,
+    EDM_GUID = 6,
+    EDM_BINARY = 7,
+    EDM_TYPES,
+};
+
+struct edm_value {
+    enum edm_type type;
+    union {
+        struct bytes bytes; /* EDM_STRING: UTF-8; EDM_BINARY */
+        int64_t integer;    /* EDM_INT32 (within its range), EDM_INT64 */
+        double real;        /* EDM_DOUBLE, NaN and infinities too */
+        bool boolean;       /* EDM_BOOLEAN */
+        instant time;       /* EDM_DATETIME: EDM_DATETIME_MIN .. EDM_DATETIME_MAX */
+        struct guid guid;   /* EDM_GUID */
+    } as;
+};
+
+/* 1601-01-01T00:00:00Z and the last tick of the year 9999. */
+#define EDM_DATETIME_MIN    504911232000000000ull
+#define EDM_DATETIME_MAX    3155378975999999999ull
+/* Most bytes of a String (as UTF-16) or Binary. */
+#define EDM_VALUE_BYTES_MAX (64u << 10)
+
+/* "Edm.Int64" and so on. */
+const char *edm_type_name(enum edm_type type);
+/* False for a name that is none of the eight; names have one case. */
+bool edm_type_parse(struct bytes name, enum edm_type *ret_type);
+
+/* Code units of a valid UTF-8 text in UTF-16, which limits and sizes count. */
+size_t edm_utf16_units(struct bytes utf8);
+/* Bytes as the service counts them for the limit of an entity: 2 for each code unit of a String and 4,
+ * the length of a Binary and 4, else the size of the type. decision: 160 */
+size_t edm_value_size(const struct edm_value *value);
+
+/* "2017-01-05T03:26:33.347125Z": without zeros at the end of the fraction, without a fraction of
+ * zero, as recorded. */
+#define EDM_DATETIME_SIZE INSTANT_ISO_SIZE
+void edm_datetime_format(instant t, char buffer[EDM_DATETIME_SIZE]);
+
+#endif

@@ -1,0 +1,98 @@
+/* Entities: see entity.h. */
+#include "table/entity.h"
+
+#include <assert.h>
+
+const struct property *entity_find(const struct entity *entity, struct bytes name)
+{
+    for (size_t i = 0; i < entity->count; i++)
+        if (bytes_equal(entity->properties[i].name, name))
+            return &entity->properties[i];
+    return NULL;
+}
+
+/* What the service counts beside the texts themselves. decision: 160 */
+#define ENTITY_OVERHEAD   4
+#define PROPERTY_OVERHEAD 8
+
+size_t entity_size(const struct entity *entity)
+{
+    size_t size = ENTITY_OVERHEAD + 2 * edm_utf16_units(entity->partition_key) +
+                  2 * edm_utf16_units(entity->row_key);
+
+    for (size_t i = 0; i < entity->count; i++)
+        size += PROPERTY_OVERHEAD + 2 * edm_utf16_units(entity->properties[i].name) +
+                edm_value_size(&entity->properties[i].value);
+    return size;
+}
+
+enum error entity_check(const struct entity *entity)
+{
+    if (entity->count > ENTITY_PROPERTIES_MAX)
+        return E_TooManyProperties;
+    if (entity_size(entity) > ENTITY_BYTES_MAX)
+        return E_EntityTooLarge;
+    return OK;
+}
+
+struct entity entity_merge(struct arena *arena, const struct entity *base,
+                           const struct entity *over)
+{
+    struct property *merged =
+        arena_array(arena, base->count + over->count, sizeof(struct property));
+    struct entity to = *over;
+
+    to.properties = merged;
+    to.count = 0;
+    for (size_t i = 0; i < base->count; i++) {
+        const struct property *newer = entity_find(over, base->properties[i].name);
+
+        merged[to.count++] = newer ? *newer : base->properties[i];
+    }
+    for (size_t i = 0; i < over->count; i++)
+        if (!entity_find(base, over->properties[i].name))
+            merged[to.count++] = over->properties[i];
+    return to;
+}
+
+/* ---- keys ---- */
+
+static struct bytes key_map(struct arena *arena, struct bytes from, const uint8_t pairs[2][2])
+{
+    char *to = arena_bytes(arena, from.len);
+
+    for (size_t i = 0; i < from.len; i++) {
+        uint8_t byte = (uint8_t)from.ptr[i];
+
+        if (byte == pairs[0][0])
+            byte = pairs[0][1];
+        else if (byte == pairs[1][0])
+            byte = pairs[1][1];
+        to[i] = (char)byte;
+    }
+    return bytes_of(to, from.len);
+}
+
+struct bytes entity_key_encode(struct arena *arena, struct bytes utf8)
+{
+    return key_map(arena, utf8, (const uint8_t[2][2]){ { 0xEE, 0xF8 }, { 0xEF, 0xF9 } });
+}
+
+struct bytes entity_key_decode(struct arena *arena, struct bytes encoded)
+{
+    return key_map(arena, encoded, (const uint8_t[2][2]){ { 0xF8, 0xEE }, { 0xF9, 0xEF } });
+}
+
+bool entity_key_is_valid(struct bytes utf8)
+{
+    for (size_t i = 0; i < utf8.len; i++) {
+        uint8_t byte = (uint8_t)utf8.ptr[i];
+
+        if (byte < 0x20 || byte == 0x7F || strchr("/\\#?", byte))
+            return false;
+        /* U+0080..U+009F are C2 80..C2 9F. */
+        if (byte == 0xC2 && i + 1 < utf8.len && (uint8_t)utf8.ptr[i + 1] < 0xA0)
+            return false;
+    }
+    return true;
+}
