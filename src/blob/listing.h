@@ -1,22 +1,9 @@
-/* What List Containers and List Blobs are asked, and where they put what they find. */
+/* Where List Containers and List Blobs put what they find. */
 #ifndef LAGRA_BLOB_LISTING_H
 #define LAGRA_BLOB_LISTING_H
 
 #include "blob/blob.h"
-
-#define LISTING_MAX         5000 /* results a page, asked for or not */
-/* A page ends early once so many records were looked at, shown or not: the work of one call is
- * bounded. */
-#define LISTING_RECORDS_MAX 20000
-
-/* What both operations are asked; texts have ptr NULL when absent or empty. */
-struct listing {
-    struct bytes prefix;
-    struct bytes marker; /* as sent */
-    uint32_t max;        /* 1..LISTING_MAX */
-    bool max_given;
-    unsigned include; /* bits: positions in the operation's table of names */
-};
+#include "service/listing.h"
 
 /* A page is handed over entry by entry, so that thousands of them need not be kept in memory first.
  * Whoever renders the page brings the sink. It starts anew with each attempt to decide, and says by

@@ -2,17 +2,14 @@
  * container or blob that the generic steps look at. */
 #include "blob/blob.h"
 
-#include <nettle/sha2.h>
-
 #include "blob/container_deletion.h"
+#include "service/names.h"
 
 /* ---- names ----
  * rest: Naming-and-Referencing-Containers--Blobs--and-Metadata; semantics 10.1 */
 
-#define CONTAINER_NAME_MIN 3
-#define CONTAINER_NAME_MAX 63
-#define BLOB_NAME_MAX      1024
-#define BLOB_SEGMENTS_MAX  254
+#define BLOB_NAME_MAX     1024
+#define BLOB_SEGMENTS_MAX 254
 
 static bool is_system_container(struct bytes name)
 {
@@ -23,27 +20,6 @@ static bool is_system_container(struct bytes name)
             return true;
     }
     return false;
-}
-
-static enum error check_container_name(struct bytes name)
-{
-    bool after_dash = true;
-
-    if (is_system_container(name))
-        return OK;
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-        bool dash = c == '-';
-
-        if (!dash && !(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9'))
-            return E_InvalidResourceName;
-        if (dash && (after_dash || i + 1 == name.len))
-            return E_InvalidResourceName;
-        after_dash = dash;
-    }
-    if (name.len < CONTAINER_NAME_MIN || name.len > CONTAINER_NAME_MAX)
-        return E_OutOfRangeInput;
-    return OK;
 }
 
 /* Length as the service counts: in UTF-16 units. */
@@ -100,8 +76,8 @@ enum error blob_check_names(const struct resource *resource)
     const struct blob_resource *named = blob_resource(resource);
     enum error e = OK;
 
-    if (named->container.ptr)
-        e = check_container_name(named->container);
+    if (named->container.ptr && !is_system_container(named->container))
+        e = name_check(named->container);
     if (!e && named->blob.ptr)
         e = check_blob_name(named->blob);
     /* "Blobs in the root container cannot include a slash". rest: Working-with-the-Root-Container */
@@ -115,15 +91,7 @@ enum error blob_check_names(const struct resource *resource)
 
 struct guid blob_account_space(struct bytes account)
 {
-    static const char service[] = "blob/";
-    struct sha256_ctx sha;
-    struct guid space;
-
-    sha256_init(&sha);
-    sha256_update(&sha, sizeof service - 1, (const uint8_t *)service);
-    sha256_update(&sha, account.len, (const uint8_t *)account.ptr);
-    sha256_digest(&sha, sizeof space.b, space.b);
-    return space;
+    return account_space("blob", account);
 }
 
 static enum error fail_no_container(struct decision *d, enum store_result result)

@@ -1,7 +1,7 @@
 /* Get Blob Tags and Set Blob Tags as requests and as answers. */
 #include "blob/rest/request.h"
 #include "blob/rest/tags_xml.h"
-#include "blob/rest/xml_body.h"
+#include "service/xml_body.h"
 #include "blob/tag_operations.h"
 
 /* The conditions on the blob itself have names of their own here: plain ones would be about the tags.

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "blob/rest/create_blob.h"
-#include "blob/rest/xml_body.h"
+#include "service/xml_body.h"
 
 /* ---- Put Block List ---- */
 

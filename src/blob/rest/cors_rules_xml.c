@@ -1,7 +1,7 @@
 /* CORS rules in XML: see cors_rules_xml.h. */
 #include "blob/rest/cors_rules_xml.h"
 
-#include "blob/rest/xml_body.h"
+#include "service/xml_body.h"
 
 /* rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services, "Usage and
  * restrictions"; semantics 10.1 */

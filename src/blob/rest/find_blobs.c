@@ -5,6 +5,7 @@
 #include "blob/rest/listing.h"
 #include "blob/rest/tags_xml.h"
 #include "blob/tag_operations.h"
+#include "service/listing_xml.h"
 
 #define MARKER_VERSION 1
 

@@ -3,6 +3,7 @@
 #define LAGRA_BLOB_REST_LIST_BLOBS_XML_H
 
 #include "blob/rest/listing.h"
+#include "service/listing_xml.h"
 
 /* What of an entry is shown in this page. */
 struct blob_view {

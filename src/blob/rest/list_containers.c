@@ -1,8 +1,7 @@
-/* List Containers as a request and as XML. The marker is "/account/name" of the container to go on with,
- * as the real service has it. rest: List-Containers2 */
-#include "blob/rest/listing.h"
+/* List Containers as a request and as XML. rest: List-Containers2 */
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
+#include "service/listing_xml.h"
 #include "service/metadata.h"
 
 enum { INCLUDE_METADATA = 1 << 0 };
@@ -27,28 +26,6 @@ struct container_page {
     struct text out;
     bool has_entry;
 };
-
-/* ---- the request ---- */
-
-/* "/account/name" -> name. Only what a container's name may hold. */
-static bool read_marker(const struct call *call, struct bytes marker, struct bytes *ret_name)
-{
-    struct bytes account = call->input.account;
-    struct bytes name;
-
-    if (marker.len < account.len + 3 || marker.ptr[0] != '/' ||
-        !bytes_has_prefix(bytes_from(marker, 1), account) || marker.ptr[account.len + 1] != '/')
-        return false;
-    name = bytes_from(marker, account.len + 2);
-    for (size_t i = 0; i < name.len; i++) {
-        char c = name.ptr[i];
-
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '$')
-            return false;
-    }
-    *ret_name = name;
-    return true;
-}
 
 /* ---- the page: elements in their order as recorded ---- */
 
@@ -149,9 +126,9 @@ enum error list_containers_check(struct call *call, struct list_containers_param
 
     if (e)
         return e;
-    if (p->listing.marker.ptr && !read_marker(call, p->listing.marker, &p->from))
-        return call_fail_query(call, E_InvalidQueryParameterValue, "marker", p->listing.marker,
-                               "Not a marker of a list of containers.");
+    e = listing_read_next(call, &p->listing, &p->from);
+    if (e)
+        return e;
     p->sink = &page_new(call, &p->listing)->sink;
     return OK;
 }
@@ -160,15 +137,11 @@ void list_containers_answer(struct answer *a, const struct list_containers_param
                             const struct list_containers_result *r)
 {
     struct container_page *page = page_of(p->sink);
-    struct bytes marker = { NULL, 0 };
 
     if (page->has_entry)
         xml_close(&page->out, "Containers");
     else
         text_add_string(&page->out, "<Containers />");
-    if (r->next.ptr)
-        marker = arena_printf(a->arena, "/%.*s/%.*s", BYTES_ARG(a->call->input.account),
-                              BYTES_ARG(r->next));
-    listing_end(&page->out, marker);
+    listing_end(&page->out, listing_next(a, r->next));
     answer_xml(a, 200, &page->out);
 }

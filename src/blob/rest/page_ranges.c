@@ -10,6 +10,7 @@
 #include "base/encode.h"
 #include "base/url.h"
 #include "blob/page_blob_operations.h"
+#include "service/listing_xml.h"
 
 /* ---- markers ---- */
 

@@ -6,7 +6,7 @@
  * so always be set again.
  * rest: Get-Blob-Service-Properties, Set-Blob-Service-Properties */
 #include "blob/rest/cors_rules_xml.h"
-#include "blob/rest/xml_body.h"
+#include "service/xml_body.h"
 #include "blob/service_operations.h"
 #include "service/answer.h"
 

@@ -1,7 +1,7 @@
 /* See tags_xml.h. */
 #include "blob/rest/tags_xml.h"
 
-#include "blob/rest/xml_body.h"
+#include "service/xml_body.h"
 
 /* ---- out ---- */
 

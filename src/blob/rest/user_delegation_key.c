@@ -1,6 +1,6 @@
 /* Get User Delegation Key as a request and as an answer. rest: Get-User-Delegation-Key */
 #include "base/encode.h"
-#include "blob/rest/xml_body.h"
+#include "service/xml_body.h"
 #include "blob/service_operations.h"
 #include "service/answer.h"
 

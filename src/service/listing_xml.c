@@ -1,5 +1,5 @@
-/* What List Containers and List Blobs share: see listing.h. */
-#include "blob/rest/listing.h"
+/* Lists as requests and as XML: see listing_xml.h. */
+#include "service/listing_xml.h"
 
 #include "base/encode.h"
 
@@ -73,6 +73,44 @@ enum error listing_read(struct call *call, const char *const *include_names,
         return e;
     *ret_listing = listing;
     return OK;
+}
+
+/* "/account/name" -> name. Only what a name may hold. */
+static bool read_place(const struct call *call, struct bytes marker, struct bytes *ret_name)
+{
+    struct bytes account = call->input.account;
+    struct bytes name;
+
+    if (marker.len < account.len + 3 || marker.ptr[0] != '/' ||
+        !bytes_has_prefix(bytes_from(marker, 1), account) || marker.ptr[account.len + 1] != '/')
+        return false;
+    name = bytes_from(marker, account.len + 2);
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '$')
+            return false;
+    }
+    *ret_name = name;
+    return true;
+}
+
+enum error listing_read_next(struct call *call, const struct listing *listing,
+                             struct bytes *ret_name)
+{
+    struct bytes marker = listing->marker;
+
+    if (marker.ptr && !read_place(call, marker, ret_name))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "marker", marker,
+                               "Not a marker of this list.");
+    return OK;
+}
+
+struct bytes listing_next(const struct answer *a, struct bytes name)
+{
+    if (!name.ptr)
+        return name;
+    return arena_printf(a->arena, "/%.*s/%.*s", BYTES_ARG(a->call->input.account), BYTES_ARG(name));
 }
 
 void listing_begin(struct text *out, const struct call *call, struct bytes container,

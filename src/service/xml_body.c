@@ -1,5 +1,5 @@
 /* Request bodies that are XML: see xml_body.h. */
-#include "blob/rest/xml_body.h"
+#include "service/xml_body.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /* Request bodies that are XML: parsing them, and refusing them in Azure's words.
- * Inside the blob room only. */
-#ifndef LAGRA_BLOB_REST_XML_BODY_H
-#define LAGRA_BLOB_REST_XML_BODY_H
+ * Of every service that has such bodies. */
+#ifndef LAGRA_SERVICE_XML_BODY_H
+#define LAGRA_SERVICE_XML_BODY_H
 
 #include "base/xml.h"
 #include "service/call.h"

@@ -1,0 +1,43 @@
+/* Lists as requests and as XML: List Containers, List Queues, List Blobs. */
+#ifndef LAGRA_SERVICE_LISTING_XML_H
+#define LAGRA_SERVICE_LISTING_XML_H
+
+#include "base/xml.h"
+#include "service/answer.h"
+#include "service/listing.h"
+
+/* A page ends early, with a NextMarker, once its XML has grown to this. */
+#define LISTING_PAGE_BYTES (6u << 20)
+
+/* Reads prefix, marker, maxresults and include; names: what include may hold, NULL ends.
+ * returns  OK, E_OutOfRangeQueryParameterValue (maxresults 0 or negative),
+ *          E_InvalidQueryParameterValue */
+enum error listing_read(struct call *call, const char *const *include_names,
+                        struct listing *ret_listing);
+/* maxresults: 1 and more; more than a page holds, or none, gives a full page. rest: List-Blobs,
+ * List-Containers2, List-Queues1, Get-Page-Ranges
+ * returns  OK, E_OutOfRangeQueryParameterValue (0 or negative), E_InvalidQueryParameterValue */
+enum error listing_read_max(struct call *call, uint32_t page_max, bool *ret_given,
+                            uint32_t *ret_max);
+/* A query parameter; ptr NULL also for an empty one. */
+struct bytes listing_query(const struct call *call, const char *name);
+/* The marker of a list of containers or queues, "/account/name" of the one to go on with, as the real
+ * service has it. listing: read already; without a marker *ret_name.ptr is NULL.
+ * returns  OK, E_InvalidQueryParameterValue */
+enum error listing_read_next(struct call *call, const struct listing *listing,
+                             struct bytes *ret_name);
+/* The marker of this name; ptr NULL without a name. */
+struct bytes listing_next(const struct answer *a, struct bytes name);
+
+/* <EnumerationResults ..> and the echo of prefix, marker and maxresults. container: ptr NULL in a
+ * list of containers or queues. */
+void listing_begin(struct text *out, const struct call *call, struct bytes container,
+                   const struct listing *listing);
+/* <NextMarker> (empty when marker.ptr is NULL) and the end of the document. */
+void listing_end(struct text *out, struct bytes next_marker);
+
+/* <element>name</element>. A name with characters that XML 1.0 cannot hold goes percent-encoded,
+ * with the attribute Encoded="true". rest: List-Blobs, "Blob names ... Encoded" */
+void listing_name(struct text *out, const char *element, struct bytes name);
+
+#endif
