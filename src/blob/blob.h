@@ -3,7 +3,7 @@
  *
  * Spaces and partitions:
  *   account space    guid made from "blob/<account>" (blob_account_space)
- *     partition ""               INNER  "p": service properties (service_properties.c)
+ *     partition ""               INNER  "p": service properties (service/service_properties.h)
  *     partition <container>      LISTED "c": struct container
  *                                INNER  "d": that it was deleted (container_deletion.h)
  *   container space  (container.space)

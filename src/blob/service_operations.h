@@ -1,11 +1,10 @@
 /* The operations on the Blob service itself: what each is asked and what comes of it. The functions:
- * account_information.c, service_properties.c, list_containers.c, user_delegation_key.c, and the files of these names in
- * rest/. */
+ * account_information.c, list_containers.c, user_delegation_key.c, and the files of these names in
+ * rest/; what every service has on itself is in service/service_properties.h. */
 #ifndef LAGRA_BLOB_SERVICE_OPERATIONS_H
 #define LAGRA_BLOB_SERVICE_OPERATIONS_H
 
 #include "blob/blob.h"
-#include "blob/cors_rules.h"
 #include "blob/listing.h"
 
 struct get_account_information_parameters {
@@ -15,35 +14,6 @@ struct get_account_information_result {
     struct result base;
 };
 OPERATION_DECLARE(get_account_information);
-
-struct get_blob_service_stats_parameters {
-    struct parameters base;
-};
-struct get_blob_service_stats_result {
-    struct result base;
-    instant last_sync; /* what was written before can be read at the secondary */
-};
-OPERATION_DECLARE(get_blob_service_stats);
-
-struct get_blob_service_properties_parameters {
-    struct parameters base;
-};
-struct get_blob_service_properties_result {
-    struct result base;
-    struct cors_rules cors;
-};
-OPERATION_DECLARE(get_blob_service_properties);
-
-struct set_blob_service_properties_parameters {
-    struct parameters base;
-    bool has_cors; /* else the rules stay as they are */
-    struct cors_rules cors;
-};
-struct set_blob_service_properties_result {
-    struct result base;
-};
-OPERATION_DECLARE(set_blob_service_properties);
-OPERATION_DECLARE_PARSE(set_blob_service_properties);
 
 struct list_containers_parameters {
     struct parameters base;

@@ -187,6 +187,7 @@ struct service {
     const struct later_kind
         *later; /* kinds of items that it adds to the list of things to do later */
     size_t later_count;
+    unsigned sections; /* bits of service/service_properties.h: what only some services have */
     /* Where a resource of each level is found, for print: "/container"; by resource.level. */
     const char *const *levels;
     size_t resource_size; /* of its own type that begins with struct resource */

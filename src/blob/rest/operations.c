@@ -33,6 +33,7 @@
 #include "blob/tag_operations.h"
 #include "blob/tier_operations.h"
 #include "service/operation.h"
+#include "service/service_properties.h"
 
 #define MIB            (UINT64_C(1) << 20)
 
@@ -85,10 +86,10 @@
 OPERATION(get_account_information);
 OPERATION(list_containers);
 OPERATION_LIST(blob_batch);
-OPERATION_WITH_PARSE(set_blob_service_properties);
-OPERATION(get_blob_service_properties);
+OPERATION_WITH_PARSE(set_service_properties);
+OPERATION(get_service_properties);
 OPERATION_WITH_PARSE(get_user_delegation_key);
-OPERATION(get_blob_service_stats);
+OPERATION(get_service_stats);
 OPERATION(create_container);
 OPERATION(get_container_properties);
 OPERATION(get_container_metadata);
@@ -139,13 +140,13 @@ static const struct operation operations[] = {
         NULL, &list_containers_functions),
     ROW("Set Blob Service Properties", PUT, SERVICE, "comp=properties&restype=service", NULL, WRITES, MAY("s", "w", "", "", SERVICE_WRITE, PRIVATE), "2009-09-19",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 202, 0,
-        NULL, &set_blob_service_properties_functions),
+        NULL, &set_service_properties_functions),
     ROW("Get Blob Service Properties", GET, SERVICE, "comp=properties&restype=service", NULL, READS, MAY("s", "r", "", "", SERVICE_READ, PRIVATE), "2009-09-19",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
-        NULL, &get_blob_service_properties_functions),
+        NULL, &get_service_properties_functions),
     ROW("Get Blob Service Stats", GET, SERVICE, "comp=stats&restype=service", NULL, READS, MAY("s", "r", "", "", SERVICE_READ, PRIVATE), "2013-08-15",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
-        NULL, &get_blob_service_stats_functions),
+        NULL, &get_service_stats_functions),
     ROW("Get User Delegation Key", POST, SERVICE, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", "", DELEGATION_KEY, PRIVATE), "2018-11-09",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, &get_user_delegation_key_functions),
     ROW("Find Blobs by Tags", GET, SERVICE, "comp=blobs", NULL, READS, MAY("o", "f", "", "", BLOB_FILTER, PRIVATE), "2019-12-12",
@@ -351,6 +352,7 @@ static const struct later_kind later[] = {
 
 const struct service blob_service = {
     .name = "blob",
+    .sections = SECTION_DEFAULT_VERSION | SECTION_DELETE_RETENTION | SECTION_STATIC_WEBSITE,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
     .later = later,

@@ -2,7 +2,7 @@
  *   bytes methods, origins, allowed headers, exposed headers (comma lists, as they are shown);
  *   max age, seconds
  * The version of the form is that of the record around it (service_properties.c). */
-#include "blob/cors_rules.h"
+#include "service/cors_rules.h"
 
 void cors_rules_encode(struct text *out, const struct cors_rules *rules)
 {

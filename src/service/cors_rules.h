@@ -1,7 +1,7 @@
-/* CORS rules of the Blob service as a value, and their stored form.
+/* CORS rules of a service as a value, and their stored form.
  * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services */
-#ifndef LAGRA_BLOB_CORS_RULES_H
-#define LAGRA_BLOB_CORS_RULES_H
+#ifndef LAGRA_SERVICE_CORS_RULES_H
+#define LAGRA_SERVICE_CORS_RULES_H
 
 #include "base/codec.h"
 

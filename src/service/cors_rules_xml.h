@@ -1,10 +1,10 @@
-/* CORS rules of the Blob service as XML. Inside the blob room only.
+/* CORS rules of a service as XML.
  * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services */
-#ifndef LAGRA_BLOB_REST_CORS_RULES_XML_H
-#define LAGRA_BLOB_REST_CORS_RULES_XML_H
+#ifndef LAGRA_SERVICE_CORS_RULES_XML_H
+#define LAGRA_SERVICE_CORS_RULES_XML_H
 
 #include "base/xml.h"
-#include "blob/cors_rules.h"
+#include "service/cors_rules.h"
 #include "service/call.h"
 
 /* Reads a Cors element and checks it; no rule in it: CORS is off.

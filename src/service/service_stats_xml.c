@@ -1,11 +1,11 @@
-/* Get Blob Service Stats as a request and as an answer. rest: Get-Blob-Service-Stats */
+/* Get Service Stats as a request and as an answer.
+ * rest: Get-Blob-Service-Stats, Get-Queue-Service-Stats, Get-Table-Service-Stats */
 #include "base/xml.h"
-#include "blob/service_operations.h"
 #include "service/answer.h"
+#include "service/service_properties.h"
 
 /* Only the secondary endpoint has it; the primary's answer as recorded. */
-enum error get_blob_service_stats_check(struct call *call,
-                                        struct get_blob_service_stats_parameters *p)
+enum error get_service_stats_check(struct call *call, struct get_service_stats_parameters *p)
 {
     (void)p;
     if (!call->secondary)
@@ -14,9 +14,8 @@ enum error get_blob_service_stats_check(struct call *call,
     return OK;
 }
 
-void get_blob_service_stats_answer(struct answer *a,
-                                   const struct get_blob_service_stats_parameters *p,
-                                   const struct get_blob_service_stats_result *r)
+void get_service_stats_answer(struct answer *a, const struct get_service_stats_parameters *p,
+                              const struct get_service_stats_result *r)
 {
     char date[INSTANT_HTTP_SIZE];
     struct text out;

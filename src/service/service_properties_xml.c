@@ -1,22 +1,22 @@
-/* Get Blob Service Properties, Set Blob Service Properties as XML.
+/* Get and Set Service Properties of every service as XML: see service_properties.h.
  *
  * What can be set is the CORS rules. Logging, metrics, soft delete, static websites and another
  * default version are things that this server does not do: switching one of them on is refused
  * with 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can
  * so always be set again.
- * rest: Get-Blob-Service-Properties, Set-Blob-Service-Properties */
-#include "blob/rest/cors_rules_xml.h"
+ * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties */
+#include "service/cors_rules_xml.h"
+#include "service/operation.h"
+#include "service/service_properties.h"
 #include "service/xml_body.h"
-#include "blob/service_operations.h"
-#include "service/answer.h"
 
 #define ANALYTICS_VERSION  "1.0"
 #define RETENTION_DAYS_MAX 365
 
 /* ---- Get ---- */
 
-enum error get_blob_service_properties_check(struct call *call,
-                                             struct get_blob_service_properties_parameters *p)
+enum error get_service_properties_check(struct call *call,
+                                        struct get_service_properties_parameters *p)
 {
     (void)call;
     (void)p;
@@ -31,11 +31,17 @@ static void add_metrics(struct text *out, const char *name)
     xml_close(out, name);
 }
 
+/* Does the service have the section, and does the client's version know it? */
+static bool shows(const struct call *call, enum service_section section, const char *since)
+{
+    return (call->service->sections & section) && call_since(call, since);
+}
+
 /* Elements in the order of the recordings; those that younger versions brought are sent to them
  * only. */
-void get_blob_service_properties_answer(struct answer *a,
-                                        const struct get_blob_service_properties_parameters *p,
-                                        const struct get_blob_service_properties_result *r)
+void get_service_properties_answer(struct answer *a,
+                                   const struct get_service_properties_parameters *p,
+                                   const struct get_service_properties_result *r)
 {
     struct text out;
 
@@ -48,11 +54,11 @@ void get_blob_service_properties_answer(struct answer *a,
                           "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></Logging>");
     add_metrics(&out, "HourMetrics");
     add_metrics(&out, "MinuteMetrics");
-    cors_rules_xml(&out, &r->cors);
-    if (call_since(a->call, "2017-07-29"))
+    cors_rules_xml(&out, &r->properties.cors);
+    if (shows(a->call, SECTION_DELETE_RETENTION, "2017-07-29"))
         text_add_string(&out,
                         "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>");
-    if (call_since(a->call, "2018-03-28"))
+    if (shows(a->call, SECTION_STATIC_WEBSITE, "2018-03-28"))
         text_add_string(&out, "<StaticWebsite><Enabled>false</Enabled></StaticWebsite>");
     xml_close(&out, "StorageServiceProperties");
     answer_xml(a, 200, &out);
@@ -61,7 +67,7 @@ void get_blob_service_properties_answer(struct answer *a,
 /* ---- Set: one function a section ---- */
 
 typedef enum error section_fn(struct call *call, const struct xml_node *node,
-                              struct set_blob_service_properties_parameters *p);
+                              struct set_service_properties_parameters *p);
 
 /* An element that makes sense only where its section is switched on (reason as recorded). */
 static enum error refuse_child_when_off(struct call *call, const struct xml_node *node,
@@ -115,7 +121,7 @@ static enum error read_analytics(struct call *call, const struct xml_node *node,
 }
 
 static enum error read_logging(struct call *call, const struct xml_node *node,
-                               struct set_blob_service_properties_parameters *p)
+                               struct set_service_properties_parameters *p)
 {
     static const char *const parts[] = { "Version",         "Read", "Write", "Delete",
                                          "RetentionPolicy", NULL };
@@ -140,7 +146,7 @@ static enum error read_logging(struct call *call, const struct xml_node *node,
 }
 
 static enum error read_metrics(struct call *call, const struct xml_node *node,
-                               struct set_blob_service_properties_parameters *p)
+                               struct set_service_properties_parameters *p)
 {
     static const char *const parts[] = { "Version", "Enabled", "IncludeAPIs", "RetentionPolicy",
                                          NULL };
@@ -163,14 +169,14 @@ static enum error read_metrics(struct call *call, const struct xml_node *node,
 }
 
 static enum error read_cors(struct call *call, const struct xml_node *node,
-                            struct set_blob_service_properties_parameters *p)
+                            struct set_service_properties_parameters *p)
 {
     p->has_cors = true;
-    return cors_rules_read(call, node, &p->cors);
+    return cors_rules_read(call, node, &p->properties.cors);
 }
 
 static enum error read_default_version(struct call *call, const struct xml_node *node,
-                                       struct set_blob_service_properties_parameters *p)
+                                       struct set_service_properties_parameters *p)
 {
     (void)p;
     if (bytes_trim(node->text).len == 0)
@@ -180,7 +186,7 @@ static enum error read_default_version(struct call *call, const struct xml_node 
 }
 
 static enum error read_delete_retention(struct call *call, const struct xml_node *node,
-                                        struct set_blob_service_properties_parameters *p)
+                                        struct set_service_properties_parameters *p)
 {
     bool enabled, permanent = false;
     enum error e;
@@ -200,7 +206,7 @@ static enum error read_delete_retention(struct call *call, const struct xml_node
 }
 
 static enum error read_static_website(struct call *call, const struct xml_node *node,
-                                      struct set_blob_service_properties_parameters *p)
+                                      struct set_service_properties_parameters *p)
 {
     static const char *const parts[] = { "Enabled", "IndexDocument", "ErrorDocument404Path",
                                          "DefaultIndexDocumentPath", NULL };
@@ -223,26 +229,35 @@ static enum error read_static_website(struct call *call, const struct xml_node *
 
 static const struct section {
     const char *name;
+    enum service_section of;
     section_fn *read;
 } sections[] = {
-    { "Logging", read_logging },
-    { "HourMetrics", read_metrics },
-    { "MinuteMetrics", read_metrics },
-    { "Cors", read_cors },
-    { "DefaultServiceVersion", read_default_version },
-    { "DeleteRetentionPolicy", read_delete_retention },
-    { "StaticWebsite", read_static_website },
+    { "Logging", SECTION_OF_ALL, read_logging },
+    { "HourMetrics", SECTION_OF_ALL, read_metrics },
+    { "MinuteMetrics", SECTION_OF_ALL, read_metrics },
+    { "Cors", SECTION_OF_ALL, read_cors },
+    { "DefaultServiceVersion", SECTION_DEFAULT_VERSION, read_default_version },
+    { "DeleteRetentionPolicy", SECTION_DELETE_RETENTION, read_delete_retention },
+    { "StaticWebsite", SECTION_STATIC_WEBSITE, read_static_website },
 };
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
 
+static bool service_has(const struct call *call, const struct section *section)
+{
+    return section->of == SECTION_OF_ALL || (call->service->sections & section->of);
+}
+
 static enum error read_sections(struct call *call, const struct xml_node *root,
-                                struct set_blob_service_properties_parameters *p)
+                                struct set_service_properties_parameters *p)
 {
     const char *names[SECTION_COUNT + 1] = { NULL };
+    size_t count = 0;
     enum error e;
 
-    for (size_t i = 0; i < SECTION_COUNT; i++)
-        names[i] = sections[i].name;
+    for (size_t i = 0; i < SECTION_COUNT; i++) {
+        if (service_has(call, &sections[i]))
+            names[count++] = sections[i].name;
+    }
     e = xml_expect_children(call, root, names);
     for (size_t i = 0; !e && i < SECTION_COUNT; i++) {
         const struct xml_node *node = xml_child(root, sections[i].name);
@@ -254,8 +269,8 @@ static enum error read_sections(struct call *call, const struct xml_node *root,
 }
 
 /* A body of nothing is refused before it is waited for. */
-enum error set_blob_service_properties_check(struct call *call,
-                                             struct set_blob_service_properties_parameters *p)
+enum error set_service_properties_check(struct call *call,
+                                        struct set_service_properties_parameters *p)
 {
     (void)p;
     if (call->request->content_length == 0)
@@ -263,8 +278,8 @@ enum error set_blob_service_properties_check(struct call *call,
     return OK;
 }
 
-enum error set_blob_service_properties_parse(struct call *call,
-                                             struct set_blob_service_properties_parameters *p)
+enum error set_service_properties_parse(struct call *call,
+                                        struct set_service_properties_parameters *p)
 {
     const struct xml_node *root;
     enum error e = xml_body(call, "StorageServiceProperties", &root);
@@ -272,9 +287,9 @@ enum error set_blob_service_properties_parse(struct call *call,
     return e ? e : read_sections(call, root, p);
 }
 
-void set_blob_service_properties_answer(struct answer *a,
-                                        const struct set_blob_service_properties_parameters *p,
-                                        const struct set_blob_service_properties_result *r)
+void set_service_properties_answer(struct answer *a,
+                                   const struct set_service_properties_parameters *p,
+                                   const struct set_service_properties_result *r)
 {
     (void)p;
     (void)r;

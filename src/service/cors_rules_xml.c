@@ -1,5 +1,5 @@
 /* CORS rules in XML: see cors_rules_xml.h. */
-#include "blob/rest/cors_rules_xml.h"
+#include "service/cors_rules_xml.h"
 
 #include "service/xml_body.h"
 

@@ -1,0 +1,69 @@
+/* The operations that every service has on itself: Get and Set its properties, Get its stats.
+ *
+ * What all services have in common is here: a service's table names these functions in its rows, and
+ * its struct service says what else its properties have:
+ *
+ *   OPERATION(get_service_properties);                 above the table
+ *   OPERATION_WITH_PARSE(set_service_properties);
+ *   OPERATION(get_service_stats);
+ *   ROW("Get Queue Service Properties", GET, .., &get_service_properties_functions)
+ *   ROW("Set Queue Service Properties", PUT, .., MEMORY, XML_BODY_MAX, 202, .., the same with set_)
+ *   ROW("Get Queue Service Stats", GET, .., &get_service_stats_functions)
+ *   .sections = 0                                      in struct service: none but those of all
+ *
+ * Each service keeps its own: the record is INNER "p" of the partition that the service's locate()
+ * gives for the service itself, (account space, ""); rows need no subject.
+ *
+ * service_properties.c, service_stats.c and cors_rules.c decide; those that end in _xml.c read
+ * requests and render answers.
+ * rest: Get-Blob-Service-Properties, Get-Queue-Service-Properties, Get-Table-Service-Properties,
+ * Get-Blob-Service-Stats */
+#ifndef LAGRA_SERVICE_SERVICE_PROPERTIES_H
+#define LAGRA_SERVICE_SERVICE_PROPERTIES_H
+
+#include "service/cors_rules.h"
+#include "service/decision.h"
+
+/* Sections that not every service has; struct service has their bits. All have Logging, HourMetrics,
+ * MinuteMetrics and Cors. */
+enum service_section {
+    SECTION_OF_ALL = 0,
+    SECTION_DEFAULT_VERSION = 1 << 0,  /* DefaultServiceVersion */
+    SECTION_DELETE_RETENTION = 1 << 1, /* DeleteRetentionPolicy */
+    SECTION_STATIC_WEBSITE = 1 << 2,   /* StaticWebsite */
+};
+
+struct service_properties {
+    struct cors_rules cors;
+};
+
+struct get_service_properties_parameters {
+    struct parameters base;
+};
+struct get_service_properties_result {
+    struct result base;
+    struct service_properties properties;
+};
+OPERATION_DECLARE(get_service_properties);
+
+struct set_service_properties_parameters {
+    struct parameters base;
+    bool has_cors; /* else the rules stay as they are */
+    struct service_properties properties;
+};
+struct set_service_properties_result {
+    struct result base;
+};
+OPERATION_DECLARE(set_service_properties);
+OPERATION_DECLARE_PARSE(set_service_properties);
+
+struct get_service_stats_parameters {
+    struct parameters base;
+};
+struct get_service_stats_result {
+    struct result base;
+    instant last_sync; /* what was written before can be read at the secondary */
+};
+OPERATION_DECLARE(get_service_stats);
+
+#endif
