@@ -1,4 +1,4 @@
-/* Append blobs: Put Blob that creates one, Append Block, Append Blob Seal. */
+/* Append blobs: Put Blob that creates one, Append Block, also From URL, Append Blob Seal. */
 #include "blob/create_blob.h"
 
 /* rest: Append-Block "Remarks" */
@@ -60,6 +60,14 @@ enum error append_block_decide(struct decision *d, const struct append_block_par
     r->etag = blob.etag;
     r->modified = blob.modified;
     return OK;
+}
+
+/* rest: Append-Block-From-URL */
+enum error append_block_from_url_decide(struct decision *d,
+                                        const struct append_block_from_url_parameters *p,
+                                        struct append_block_from_url_result *r)
+{
+    return append_block_decide(d, &p->append, &r->append);
 }
 
 /* ---- Append Blob Seal ---- */

@@ -148,6 +148,19 @@ struct append_block_result {
 OPERATION_DECLARE(append_block);
 OPERATION_DECLARE_PARSE(append_block);
 
+/* Append Block From URL: as Append Block, once the bytes of the source are there. */
+struct append_block_from_url_parameters {
+    struct parameters base;
+    struct append_block_parameters append;
+    struct copy_source *source;
+};
+struct append_block_from_url_result {
+    struct result base;
+    struct append_block_result append;
+};
+OPERATION_DECLARE(append_block_from_url);
+OPERATION_DECLARE_GATHER(append_block_from_url);
+
 struct seal_append_blob_parameters {
     struct parameters base;
     bool has_position;

@@ -72,6 +72,14 @@ enum error put_page_decide(struct decision *d, const struct put_page_parameters 
     return end_change_of_pages(d, result, &blob, &r->changed);
 }
 
+/* rest: Put-Page-From-URL */
+enum error put_page_from_url_decide(struct decision *d,
+                                    const struct put_page_from_url_parameters *p,
+                                    struct put_page_from_url_result *r)
+{
+    return put_page_decide(d, &p->put, &r->put);
+}
+
 /* rest: Put-Page "x-ms-page-write: clear" */
 enum error clear_page_decide(struct decision *d, const struct clear_page_parameters *p,
                              struct clear_page_result *r)

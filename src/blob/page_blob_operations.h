@@ -51,6 +51,19 @@ struct put_page_result {
 };
 OPERATION_DECLARE(put_page);
 
+/* Put Page From URL: as Put Page, once the bytes of the source are there. */
+struct put_page_from_url_parameters {
+    struct parameters base;
+    struct put_page_parameters put;
+    struct copy_source *source;
+};
+struct put_page_from_url_result {
+    struct result base;
+    struct put_page_result put;
+};
+OPERATION_DECLARE(put_page_from_url);
+OPERATION_DECLARE_GATHER(put_page_from_url);
+
 struct clear_page_parameters {
     struct parameters base;
     struct page_range range;

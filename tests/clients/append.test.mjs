@@ -1,4 +1,4 @@
-// Append blobs through the SDK: every method of AppendBlobClient but ..FromURL.
+// Append blobs through the SDK: every method of AppendBlobClient but ..FromURL (from-url.test.mjs).
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { raw, rawRefused } from './raw.mjs';

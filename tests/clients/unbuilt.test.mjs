@@ -37,11 +37,8 @@ test('a row that is not built is answered 501', async (t) => {
 
 test('the SDK sees NotImplemented; the answer names the operation', async (t) => {
     const { container, blob } = await newBlob(t);
-    const append = container.getAppendBlobClient('append');
     const page = container.getPageBlobClient('page');
     for (const call of [
-        () => append.appendBlockFromURL(blob.url, 0, 1),
-        () => page.uploadPagesFromURL(blob.url, 0, 0, 512),
         () => page.startCopyIncremental(blob.url, '2020-01-01T00:00:00.0000000Z'),
         () => blob.undelete(), () => blob.setLegalHold(true),
         () => blob.query('select * from BlobStorage'),

@@ -14,6 +14,8 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 
 const DEFAULT_LENGTH = 16;
+// What the tests of copies have for a source.
+const SOURCE_LENGTH = 8192;
 const RUNS_APART_MS = 5000;
 const MADE_MAX = 64 << 20;
 const NOT_SENT = new Set(['authorization', 'host', 'date', 'x-ms-date', 'connection', 'accept',
@@ -126,6 +128,49 @@ export function blobsBefore(exchanges) {
         });
     }
     return blobs;
+}
+
+/** The blob that a copy is made of: { path, snapshot, isSigned }; null: none, or it is elsewhere. */
+export function sourceOf({ reqHeaders }) {
+    const text = reqHeaders?.['x-ms-copy-source'];
+    const url = text && URL.canParse(text) ? new URL(text) : null;
+
+    if (url?.hostname !== 'account.blob' || !/^\/[^/]+\/./.test(url.pathname))
+        return null;
+    return {
+        path: url.pathname, snapshot: url.searchParams.get('snapshot'),
+        isSigned: url.searchParams.has('sig'),
+    };
+}
+
+/** Sources of copies whose upload was not recorded, made up: as blobsBefore(), and the ETag that the
+ *  recording gives them. */
+export function sourcesBefore(exchanges) {
+    const seen = new Set(blobsBefore(exchanges).map(({ path }) => path));
+    const made = new Map();
+
+    for (const exchange of exchanges) {
+        const { reqHeaders, status } = exchange;
+        const source = sourceOf(exchange);
+        seen.add(exchange.resource);
+        if (!source || source.snapshot || seen.has(source.path))
+            continue;
+        const found = made.get(source.path) ??
+            { path: source.path, length: SOURCE_LENGTH, type: 'BlockBlob', headers: [] };
+        if (status === 304)
+            found.etag ??= reqHeaders['x-ms-source-if-none-match'];
+        else if (status < 300)
+            found.etag ??= reqHeaders['x-ms-source-if-match'];
+        made.set(source.path, found);
+    }
+    return [...made.values()];
+}
+
+/* The MD5 of a range of a source that was made up. */
+export function madeSourceMd5({ length }, range) {
+    const [, first, last] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [0, 0, length - 1];
+
+    return md5(Buffer.alloc(length, 'x').subarray(Number(first), Number(last) + 1));
 }
 
 /* ---- node.jsonl.gz, cpp-answers.jsonl.gz: headers that the request must have had ---- */

@@ -16,10 +16,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '../lib/http.mjs';
 import { Control, Server } from '../lib/server.mjs';
+import { containerSas } from '../lib/sas.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
 import {
-    blobsBefore, containersBefore, groupsOf, NotRecorded, operationOf, requestOf,
+    blobsBefore, containersBefore, groupsOf, madeSourceMd5, NotRecorded, operationOf, requestOf,
+    sourceOf, sourcesBefore,
 } from './recording.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
@@ -86,8 +88,21 @@ class Replay {
         return this.send({ method, path, query: Object.entries(query), headers, body });
     }
 
-    /** Containers and blobs as they were before the run. */
-    async begin(exchanges) {
+    /** The URL of a blob here; signed, where the recorded one was. */
+    sourceUrl({ path: name, snapshot, isSigned }) {
+        const { host, port, account } = this.#server;
+        const container = name.split('/')[1];
+        const se = new Date(this.nowMs + 3600000).toISOString().replace(/\.\d+/, '');
+        const query = [
+            ...(snapshot ? [`snapshot=${encodeURIComponent(snapshot)}`] : []),
+            ...(isSigned ? [containerSas(container, { sp: 'rt', se })] : []),
+        ];
+
+        return `http://${host}:${port}/${account}${name}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+    }
+
+    /** Containers and blobs as they were before the run. given: learns their ETags. */
+    async begin(exchanges, given) {
         const restype = 'container';
 
         if (exchanges.some(({ container, parameter }) => !container &&
@@ -101,10 +116,13 @@ class Replay {
             if (existed)
                 await this.prepare('PUT', `/${container}`, { restype });
         }
-        for (const { path: name, length, type, headers, blocks } of blobsBefore(exchanges)) {
+        const blobs = [...blobsBefore(exchanges), ...sourcesBefore(exchanges)];
+        for (const { path: name, length, type, headers, blocks, etag } of blobs) {
             const body = Buffer.alloc(length, 'x');
             const withType = [['x-ms-blob-type', type], ...headers];
-            if (type === 'AppendBlob') {
+            if (etag) {
+                given.learn(etag, (await this.prepare('PUT', name, {}, withType, body)).headers.get('etag'));
+            } else if (type === 'AppendBlob') {
                 await this.prepare('PUT', name, {}, withType);
                 await this.prepare('PUT', name, { comp: 'appendblock' }, [], body);
             } else if (type === 'PageBlob') {
@@ -145,7 +163,7 @@ class Given {
     apply(name, value, { at }, nowMs) {
         if (this.#values.has(value))
             return this.#values.get(value);
-        if (/^if-(un)?modified-since$/.test(name) && !Number.isNaN(Date.parse(value)))
+        if (/^(x-ms-source-)?if-(un)?modified-since$/.test(name) && !Number.isNaN(Date.parse(value)))
             return new Date(Date.parse(value) - at + nowMs).toUTCString();
         return value;
     }
@@ -188,14 +206,27 @@ function endOf(exchange, answer) {
         : null;
 }
 
-async function exchangeAgain(replay, given, exchange, later) {
+/** What a header says of the source, as it is here. made: the source, if it was made up. */
+function applySource(replay, given, { status, reqHeaders }, source, made, [name, value]) {
+    if (name === 'x-ms-copy-source')
+        return replay.sourceUrl({ ...source, snapshot: given.apply('snapshot', source.snapshot, {}) });
+    if (name === 'x-ms-source-content-md5' && status < 300 && made)
+        return madeSourceMd5(made, reqHeaders['x-ms-source-range']);
+    return value;
+}
+
+async function exchangeAgain(replay, given, exchange, later, made) {
     const request = requestOf(exchange, later);
     const apply = ([name, value]) => [name, given.apply(name, value, exchange, replay.nowMs)];
+    const source = sourceOf(exchange);
 
     if (exchange.parameter('sig'))
         throw new NotRecorded('shared access signatures are not built');
     request.query = request.query.map(apply);
     request.headers = request.headers.map(apply);
+    if (source)
+        request.headers = request.headers.map((header) => [header[0],
+            applySource(replay, given, exchange, source, made.get(source.path), header)]);
     const answer = await replay.send(request);
     given.learnFrom(exchange, answer);
     return { answer, isExact: request.isExact };
@@ -208,9 +239,10 @@ async function replayRun(replay, group, exchanges) {
     const found = [];
     let last = exchanges[0];
     // Bytes that were there before are made up.
-    let isExact = blobsBefore(exchanges).length === 0;
+    const made = new Map(sourcesBefore(exchanges).map((source) => [source.path, source]));
+    let isExact = blobsBefore(exchanges).length + made.size === 0;
 
-    await replay.begin(exchanges);
+    await replay.begin(exchanges, given);
     for (const [n, exchange] of exchanges.entries()) {
         const waited = exchange.at - last.at;
         if (waited >= WAIT_MIN_MS && waited <= WAIT_MAX_MS)
@@ -218,7 +250,7 @@ async function replayRun(replay, group, exchanges) {
         last = exchange;
         let answer;
         try {
-            const again = await exchangeAgain(replay, given, exchange, exchanges.slice(n + 1));
+            const again = await exchangeAgain(replay, given, exchange, exchanges.slice(n + 1), made);
             answer = again.answer;
             isExact &&= again.isExact;
         } catch (error) {

@@ -1,4 +1,6 @@
-/* Put Blob of an append blob, Append Block and Append Blob Seal as requests and answers. */
+/* Put Blob of an append blob, Append Block, Append Block From URL and Append Blob Seal as requests and
+ * answers. */
+#include "blob/rest/copy_source.h"
 #include "blob/rest/create_blob.h"
 
 static const char position_header[] = "x-ms-blob-condition-appendpos";
@@ -21,11 +23,23 @@ void create_append_blob_answer(struct answer *a, const struct create_append_blob
 
 /* ---- Append Block ---- */
 
+#define APPEND_MAX (UINT64_C(100) << 20)
+
 /* The most bytes of one block, by version; the row holds the first. rest: Append-Block */
 static const struct size_limit limits[] = {
-    { "2022-11-02", UINT64_C(100) << 20 },
+    { "2022-11-02", APPEND_MAX },
     { "", UINT64_C(4) << 20 },
 };
+
+static enum error parse_conditions(struct call *call, struct append_block_parameters *p)
+{
+    enum error e =
+        blob_parse_number(call, position_header, INT64_MAX, &p->has_position, &p->position);
+
+    return e ? e
+             : blob_parse_number(call, "x-ms-blob-condition-maxsize", INT64_MAX, &p->has_size_max,
+                                 &p->size_max);
+}
 
 enum error append_block_check(struct call *call, struct append_block_parameters *p)
 {
@@ -34,10 +48,7 @@ enum error append_block_check(struct call *call, struct append_block_parameters 
     if (!e)
         e = blob_check_size(call, limits, call->request->content_length);
     if (!e)
-        e = blob_parse_number(call, position_header, INT64_MAX, &p->has_position, &p->position);
-    if (!e)
-        e = blob_parse_number(call, "x-ms-blob-condition-maxsize", INT64_MAX, &p->has_size_max,
-                              &p->size_max);
+        e = parse_conditions(call, p);
     return e ? e : blob_parse_sums(call, SUMS_OF_PART, &p->sums);
 }
 
@@ -57,6 +68,37 @@ void append_block_answer(struct answer *a, const struct append_block_parameters 
     blob_answer_encrypted(a);
     answer_u64(a, "x-ms-blob-append-offset", r->offset);
     answer_u64(a, "x-ms-blob-committed-block-count", r->committed_blocks);
+}
+
+/* ---- Append Block From URL ---- */
+
+enum error append_block_from_url_check(struct call *call,
+                                       struct append_block_from_url_parameters *p)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_APPEND_FROM);
+
+    p->source = arena_alloc(call->arena, sizeof *p->source);
+    if (!e)
+        e = parse_conditions(call, &p->append);
+    if (!e)
+        e = copy_source_check(call, SOURCE_READ, p->source);
+    if (!e)
+        p->append.sums = source_sums(call, p->source, SOURCE_SUM_MD5);
+    return e;
+}
+
+enum error append_block_from_url_gather(struct gathering *g,
+                                        struct append_block_from_url_parameters *p)
+{
+    return source_gather_block(g, p->source, limits, APPEND_MAX);
+}
+
+/* rest: Append-Block-From-URL */
+void append_block_from_url_answer(struct answer *a,
+                                  const struct append_block_from_url_parameters *p,
+                                  const struct append_block_from_url_result *r)
+{
+    append_block_answer(a, &p->append, &r->append);
 }
 
 /* ---- Append Blob Seal ---- */

@@ -86,7 +86,7 @@ enum error put_block_from_url_check(struct call *call, struct put_block_from_url
         e = copy_source_check(call, SOURCE_READ, p->source);
     if (e)
         return e;
-    p->put.sums = source_sums(call, p->source);
+    p->put.sums = source_sums(call, p->source, SOURCE_SUM_SENT);
     if (call->inline_max > BLOCK_INLINE_MAX)
         call->inline_max = BLOCK_INLINE_MAX;
     return OK;
@@ -94,17 +94,7 @@ enum error put_block_from_url_check(struct call *call, struct put_block_from_url
 
 enum error put_block_from_url_gather(struct gathering *g, struct put_block_from_url_parameters *p)
 {
-    struct open_source source;
-    enum error e = source_open(g, p->source, &source);
-
-    if (!e)
-        e = blob_check_size(g->call, limits, source.length); /* not known: by what comes */
-    if (!e)
-        e = source_gather(g, p->source, &source, PUT_BLOCK_MAX, NULL, NULL);
-    source_close(&source);
-    if (!e && g->call->input.body.length == 0)
-        e = call_fail_header(g->call, E_InvalidHeaderValue, "x-ms-copy-source", p->source->text);
-    return e;
+    return source_gather_block(g, p->source, limits, PUT_BLOCK_MAX);
 }
 
 void put_block_from_url_answer(struct answer *a, const struct put_block_from_url_parameters *p,

@@ -113,7 +113,7 @@ enum error copy_blob_from_url_check(struct call *call, struct copy_blob_from_url
 
     if (e)
         return e;
-    p->copy.sums = source_sums(call, p->copy.source);
+    p->copy.sums = source_sums(call, p->copy.source, SOURCE_SUM_SENT);
     return OK;
 }
 

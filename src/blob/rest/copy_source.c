@@ -48,6 +48,26 @@ static enum error read_sum(struct call *call, const char *name, void *sum, size_
     return OK;
 }
 
+/* Content-MD5 is of the bytes that become the body: another word for the same.
+ * rest: Append-Block-From-URL, Put-Blob-From-URL "Content-MD5" */
+static enum error read_content_md5(struct call *call, struct copy_source *source)
+{
+    uint8_t md5[MD5_SIZE];
+    bool given;
+    enum error e =
+        source->rule == SOURCE_READ ? read_sum(call, "content-md5", md5, sizeof md5, &given) : OK;
+
+    if (e || source->rule != SOURCE_READ || !given)
+        return e;
+    if (source->expects_crc64)
+        return E_BothCrc64AndMd5HeaderPresent;
+    if (source->expects_md5 && memcmp(source->md5, md5, sizeof md5) != 0)
+        return call_fail_sum(call, E_Md5Mismatch, md5, source->md5, sizeof md5);
+    memcpy(source->md5, md5, sizeof md5);
+    source->expects_md5 = true;
+    return OK;
+}
+
 static enum error read_sums(struct call *call, struct copy_source *source)
 {
     enum error e = read_sum(call, "x-ms-source-content-md5", source->md5, sizeof source->md5,
@@ -58,7 +78,7 @@ static enum error read_sums(struct call *call, struct copy_source *source)
                      &source->expects_crc64);
     if (!e && source->expects_md5 && source->expects_crc64)
         e = E_BothCrc64AndMd5HeaderPresent;
-    return e;
+    return e ? e : read_content_md5(call, source);
 }
 
 static enum error read_range(struct call *call, struct copy_source *source)
@@ -89,14 +109,12 @@ enum error copy_source_check(struct call *call, enum source_rule rule,
     return e;
 }
 
-struct body_sums source_sums(struct call *call, const struct copy_source *source)
+struct body_sums source_sums(struct call *call, struct copy_source *source, enum source_sum rule)
 {
-    bool crc64_known = call_since(call, "2019-02-02");
-    struct body_sums sums = {
-        .md5 = source->expects_md5 || !crc64_known,
-        .crc64 = crc64_known && !source->expects_md5,
-    };
+    bool md5 = rule == SOURCE_SUM_MD5 || source->expects_md5 || !call_since(call, "2019-02-02");
+    struct body_sums sums = { .md5 = md5, .crc64 = !md5 };
 
+    source->answered = rule;
     call->wants_md5 = call->wants_md5 || sums.md5;
     call->wants_crc64 = sums.crc64 || source->expects_crc64;
     return sums;
@@ -367,16 +385,24 @@ static enum error begin_own(struct reading *reading, struct copied_bytes *ret_bl
     return OK;
 }
 
+/* Those that answer a sum in any case do not say what it would have been, as recorded. */
+static enum error fail_sum(struct gathering *g, const struct copy_source *source, enum error e,
+                           const void *given, const void *computed, size_t size)
+{
+    return source->answered == SOURCE_SUM_MD5 ? e
+                                              : call_fail_sum(g->call, e, given, computed, size);
+}
+
 /* Against what the request says of the source. */
 static enum error check_sums(struct gathering *g, const struct copy_source *source)
 {
     const struct body *body = &g->call->input.body;
 
     if (source->expects_md5 && memcmp(source->md5, body->md5, sizeof body->md5) != 0)
-        return call_fail_sum(g->call, E_Md5Mismatch, source->md5, body->md5, sizeof body->md5);
+        return fail_sum(g, source, E_Md5Mismatch, source->md5, body->md5, sizeof body->md5);
     if (source->expects_crc64 && memcmp(source->crc64, &body->crc64, sizeof body->crc64) != 0)
-        return call_fail_sum(g->call, E_Crc64Mismatch, source->crc64, &body->crc64,
-                             sizeof body->crc64);
+        return fail_sum(g, source, E_Crc64Mismatch, source->crc64, &body->crc64,
+                        sizeof body->crc64);
     return OK;
 }
 
@@ -399,4 +425,20 @@ enum error source_gather(struct gathering *g, const struct copy_source *source,
     if (!e)
         e = gather_body(g, &reading.bytes);
     return e ? e : check_sums(g, source);
+}
+
+enum error source_gather_block(struct gathering *g, const struct copy_source *source,
+                               const struct size_limit *limits, uint64_t max)
+{
+    struct open_source open;
+    enum error e = source_open(g, source, &open);
+
+    if (!e)
+        e = blob_check_size(g->call, limits, open.length); /* not known: by what comes */
+    if (!e)
+        e = source_gather(g, source, &open, max, NULL, NULL);
+    source_close(&open);
+    if (!e && g->call->input.body.length == 0)
+        e = call_fail_header(g->call, E_InvalidHeaderValue, "x-ms-copy-source", source->text);
+    return e ? e : blob_check_size(g->call, limits, g->call->input.body.length);
 }

@@ -19,6 +19,12 @@ enum source_rule {
     SOURCE_COPIED,
 };
 
+/* Which sums of the bytes are answered. semantics 5, "Sums in the answer" */
+enum source_sum {
+    SOURCE_SUM_SENT, /* Content-MD5 when it was sent to be checked, else x-ms-content-crc64 */
+    SOURCE_SUM_MD5,  /* Content-MD5: Append Block and Put Page From URL */
+};
+
 #define SOURCE_HEADERS_MAX 8
 
 /* What the headers say of the source. */
@@ -32,6 +38,7 @@ struct copy_source {
     bool expects_md5, expects_crc64;
     uint8_t md5[MD5_SIZE];
     char crc64[8];
+    enum source_sum answered; /* by source_sums() */
 };
 
 /* returns OK; E_InvalidHeaderValue: not a URL of at most 2 KiB, a bad range or sum;
@@ -73,8 +80,17 @@ enum error source_gather(struct gathering *g, const struct copy_source *source,
                          struct source_watch *watch);
 void source_close(struct open_source *open);
 
-/* Content-MD5 when the source's was sent to be checked, else x-ms-content-crc64: as asked for by the
- * check of these. */
-struct body_sums source_sums(struct call *call, const struct copy_source *source);
+/* What is wrong with a source, as an answer: E_CannotVerifyCopySource, with the status, the code and the
+ * message of `e`. decision: 52 */
+enum error source_cannot_verify(struct gathering *g, enum error e);
+
+/* The bytes of the source, as a block: it has a byte, and at most what the limits, the largest of which
+ * is `max`, allow. Opens and closes it.
+ * returns OK, E_RequestBodyTooLarge, as source_open() and source_gather() */
+enum error source_gather_block(struct gathering *g, const struct copy_source *source,
+                               const struct size_limit *limits, uint64_t max);
+
+/* Asked for by the check of the operations that read at once. */
+struct body_sums source_sums(struct call *call, struct copy_source *source, enum source_sum rule);
 
 #endif

@@ -113,9 +113,11 @@ OPERATION_WITH_PARSE(put_block_list);
 OPERATION(get_block_list);
 OPERATION(create_append_blob);
 OPERATION_WITH_PARSE(append_block);
+OPERATION_WITH_GATHER(append_block_from_url);
 OPERATION(seal_append_blob);
 OPERATION(create_page_blob);
 OPERATION(put_page);
+OPERATION_WITH_GATHER(put_page_from_url);
 OPERATION(clear_page);
 OPERATION(get_page_ranges);
 OPERATION_WITH_GATHER(copy_blob);
@@ -314,7 +316,8 @@ static const struct operation operations[] = {
 
     /* ---- append blobs ---- */
     ROW("Append Block From URL", PUT, BLOB, "comp=appendblock", "x-ms-copy-source", WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2018-11-09",
-        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
+        blob_subject, &append_block_from_url_functions),
     ROW("Append Block", PUT, BLOB, "comp=appendblock", NULL, WRITES, MAY("o", "aw", "aw", "", BLOB_WRITE, PRIVATE), "2015-02-21",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, STAGED, APPEND_MAX, 201, 0,
         blob_subject, &append_block_functions),
@@ -324,7 +327,8 @@ static const struct operation operations[] = {
 
     /* ---- page blobs ---- */
     ROW("Put Page From URL", PUT, BLOB, "comp=page", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2018-11-09",
-        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
+        blob_subject, &put_page_from_url_functions),
     ROW("Put Page", PUT, BLOB, "comp=page", "x-ms-page-write=clear", WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
         blob_subject, &clear_page_functions),

@@ -1,5 +1,6 @@
-/* Put Blob of a page blob and Put Page as requests and answers. */
+/* Put Blob of a page blob, Put Page and Put Page From URL as requests and answers. */
 #include "blob/page_blob_operations.h"
+#include "blob/rest/copy_source.h"
 #include "blob/rest/create_blob.h"
 
 /* ---- Put Blob ---- */
@@ -97,9 +98,9 @@ static enum error read_conditions(struct call *call, struct sequence_conditions 
 }
 
 static enum error read_change(struct call *call, struct page_range *range,
-                              struct sequence_conditions *conditions)
+                              struct sequence_conditions *conditions, enum blob_request_kind kind)
 {
-    enum error e = blob_refuse_unbuilt(call, REQUEST_PAGES);
+    enum error e = blob_refuse_unbuilt(call, kind);
 
     if (!e)
         e = read_range(call, range);
@@ -109,7 +110,7 @@ static enum error read_change(struct call *call, struct page_range *range,
 /* The body has the length of the range. decision: 72 */
 enum error put_page_check(struct call *call, struct put_page_parameters *p)
 {
-    enum error e = read_change(call, &p->range, &p->conditions);
+    enum error e = read_change(call, &p->range, &p->conditions, REQUEST_PAGES);
 
     if (e)
         return e;
@@ -124,7 +125,7 @@ enum error clear_page_check(struct call *call, struct clear_page_parameters *p)
     if (call->request->content_length != 0)
         return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
                                 call_header(call, "content-length"));
-    return read_change(call, &p->range, &p->conditions);
+    return read_change(call, &p->range, &p->conditions, REQUEST_PAGES);
 }
 
 static void answer_changed(struct answer *a, const struct pages_changed *changed)
@@ -149,4 +150,71 @@ void clear_page_answer(struct answer *a, const struct clear_page_parameters *p,
 {
     (void)p;
     answer_changed(a, &r->changed);
+}
+
+/* ---- Put Page From URL ---- */
+
+#define PUT_PAGE_MAX (UINT64_C(4) << 20)
+
+static const struct size_limit limits[] = { { "", PUT_PAGE_MAX } };
+
+static enum error check_page_write(struct call *call)
+{
+    static const char name[] = "x-ms-page-write";
+    struct bytes value = call_header(call, name);
+
+    if (!value.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, name, value);
+    return bytes_is_nocase(value, "update")
+               ? OK
+               : call_fail_header(call, E_InvalidHeaderValue, name, value);
+}
+
+/* Both ends of it are needed, and it is as long as the range that is written. decision: 98 */
+static enum error check_source_range(struct call *call, const struct copy_source *source,
+                                     const struct page_range *range)
+{
+    static const char name[] = "x-ms-source-range";
+    uint64_t offset, length;
+
+    if (!source->range.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, name, source->range);
+    if (range_parse(source->range, UINT64_MAX, &offset, &length) != RANGE_PART ||
+        length == UINT64_MAX - offset)
+        return call_fail_header(call, E_InvalidHeaderValue, name, source->range);
+    return length == range->length ? OK : E_InvalidPageRange;
+}
+
+enum error put_page_from_url_check(struct call *call, struct put_page_from_url_parameters *p)
+{
+    enum error e = read_change(call, &p->put.range, &p->put.conditions, REQUEST_PAGES_FROM);
+
+    p->source = arena_alloc(call->arena, sizeof *p->source);
+    if (!e)
+        e = check_page_write(call);
+    if (!e)
+        e = copy_source_check(call, SOURCE_READ, p->source);
+    if (!e)
+        e = check_source_range(call, p->source, &p->put.range);
+    if (!e)
+        e = blob_check_size(call, limits, p->put.range.length);
+    if (!e)
+        p->put.sums = source_sums(call, p->source, SOURCE_SUM_MD5);
+    return e;
+}
+
+enum error put_page_from_url_gather(struct gathering *g, struct put_page_from_url_parameters *p)
+{
+    enum error e = source_gather_block(g, p->source, limits, PUT_PAGE_MAX);
+
+    if (!e && g->call->input.body.length != p->put.range.length)
+        e = source_cannot_verify(g, E_InvalidRange); /* the source ends before */
+    return e;
+}
+
+/* rest: Put-Page-From-URL */
+void put_page_from_url_answer(struct answer *a, const struct put_page_from_url_parameters *p,
+                              const struct put_page_from_url_result *r)
+{
+    put_page_answer(a, &p->put, &r->put);
 }

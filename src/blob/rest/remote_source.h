@@ -11,8 +11,4 @@ enum error remote_open(struct gathering *g, const struct copy_source *source,
 enum error remote_read(struct gathering *g, struct open_source *open, char *to, size_t max,
                        size_t *ret_count);
 
-/* What is wrong with a source, as an answer: E_CannotVerifyCopySource, with the status, the code and the
- * message of `e`. decision: 52 */
-enum error source_cannot_verify(struct gathering *g, enum error e);
-
 #endif

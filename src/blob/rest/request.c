@@ -8,9 +8,13 @@
 
 /* ---- what is not built yet ---- */
 
-/* What brings its bytes along, and all that writes bytes. */
-#define REQUEST_BODIES (REQUEST_CREATE | REQUEST_BLOCK | REQUEST_APPEND | REQUEST_PAGES)
-#define REQUEST_WRITES (REQUEST_BODIES | REQUEST_COPY)
+/* What brings its bytes along, what names where they are, and all that writes bytes. */
+#define REQUEST_BODIES  (REQUEST_CREATE | REQUEST_BLOCK | REQUEST_APPEND | REQUEST_PAGES)
+#define REQUEST_SOURCES (REQUEST_COPY | REQUEST_APPEND_FROM | REQUEST_PAGES_FROM)
+#define REQUEST_WRITES  (REQUEST_BODIES | REQUEST_SOURCES)
+/* Which have these conditions of their own. */
+#define REQUEST_APPENDS ((unsigned)REQUEST_APPEND | REQUEST_APPEND_FROM)
+#define REQUEST_PAGED   ((unsigned)REQUEST_PAGES | REQUEST_PAGES_FROM)
 #define REQUEST_ANY                                                                                \
     (REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE | REQUEST_DELETE | REQUEST_LEASE | REQUEST_TIER)
 
@@ -35,20 +39,20 @@ static const struct unbuilt {
     { BYTES("x-ms-legal-hold"), REQUEST_CREATE | REQUEST_COPY },
     { BYTES("x-ms-expiry-option"), REQUEST_CREATE | REQUEST_COPY },
     { BYTES("x-ms-expiry-time"), REQUEST_CREATE | REQUEST_COPY },
-    { BYTES("x-ms-source-encryption-key"), REQUEST_COPY },
-    { BYTES("x-ms-source-encryption-key-sha256"), REQUEST_COPY },
-    { BYTES("x-ms-source-encryption-algorithm"), REQUEST_COPY },
-    { BYTES("x-ms-source-lease-id"), REQUEST_COPY }, /* refused since 2012-02-12 */
-    { BYTES("x-ms-file-request-intent"), REQUEST_COPY },
+    { BYTES("x-ms-source-encryption-key"), REQUEST_SOURCES },
+    { BYTES("x-ms-source-encryption-key-sha256"), REQUEST_SOURCES },
+    { BYTES("x-ms-source-encryption-algorithm"), REQUEST_SOURCES },
+    { BYTES("x-ms-source-lease-id"), REQUEST_SOURCES }, /* refused since 2012-02-12 */
+    { BYTES("x-ms-file-request-intent"), REQUEST_SOURCES },
     { BYTES("x-ms-seal-blob"), REQUEST_COPY },
     { BYTES("x-ms-structured-body"), REQUEST_READ | REQUEST_BODIES },
     { BYTES("x-ms-structured-content-length"), REQUEST_BODIES },
     /* Conditions of other operations: what is not looked at must not be taken for met. */
-    { BYTES("x-ms-blob-condition-appendpos"), REQUEST_ANY & ~(unsigned)REQUEST_APPEND },
-    { BYTES("x-ms-blob-condition-maxsize"), REQUEST_ANY & ~(unsigned)REQUEST_APPEND },
-    { BYTES("x-ms-if-sequence-number-le"), REQUEST_ANY & ~(unsigned)REQUEST_PAGES },
-    { BYTES("x-ms-if-sequence-number-lt"), REQUEST_ANY & ~(unsigned)REQUEST_PAGES },
-    { BYTES("x-ms-if-sequence-number-eq"), REQUEST_ANY & ~(unsigned)REQUEST_PAGES },
+    { BYTES("x-ms-blob-condition-appendpos"), REQUEST_ANY & ~REQUEST_APPENDS },
+    { BYTES("x-ms-blob-condition-maxsize"), REQUEST_ANY & ~REQUEST_APPENDS },
+    { BYTES("x-ms-if-sequence-number-le"), REQUEST_ANY & ~REQUEST_PAGED },
+    { BYTES("x-ms-if-sequence-number-lt"), REQUEST_ANY & ~REQUEST_PAGED },
+    { BYTES("x-ms-if-sequence-number-eq"), REQUEST_ANY & ~REQUEST_PAGED },
     { BYTES("x-ms-access-tier-if-modified-since"), REQUEST_DELETE },
     { BYTES("x-ms-access-tier-if-unmodified-since"), REQUEST_DELETE },
 };
