@@ -10,11 +10,10 @@
 
 /* ---- bytes ---- */
 
-static const char *compare_bytes(const struct ask *ask, const struct segment *segments,
-                                 unsigned count, const struct reply *answer)
+static const char *compare_bytes(const struct ask *ask, const struct contents *contents,
+                                 const struct reply *answer)
 {
-    uint64_t length = model_length(segments, count), from = 0, to = length, at = 0;
-    static unsigned char part[4096];
+    uint64_t length = contents_length(contents), from = 0, to = length;
 
     if (ask->has_range) {
         from = ask->range_from;
@@ -22,22 +21,7 @@ static const char *compare_bytes(const struct ask *ask, const struct segment *se
     }
     if (answer->length != to - from)
         return "another length of the body";
-    for (unsigned i = 0; i < count; at += segments[i].length, i++) {
-        uint64_t first = at > from ? at : from;
-        uint64_t last = at + segments[i].length < to ? at + segments[i].length : to;
-
-        while (first < last && first - from < answer->body_size) {
-            size_t some = last - first < sizeof part ? (size_t)(last - first) : sizeof part;
-
-            if (some > answer->body_size - (first - from))
-                some = (size_t)(answer->body_size - (first - from));
-            pattern_fill(segments[i].seed, first - at, part, some);
-            if (memcmp(part, answer->body + (first - from), some) != 0)
-                return "other bytes";
-            first += some;
-        }
-    }
-    return NULL;
+    return contents_compare(contents, (uint32_t)from, answer->body, answer->body_size);
 }
 
 /* ---- heads ---- */
@@ -65,8 +49,7 @@ static const char *compare_blob_head(const struct ask *ask, const struct expecte
 {
     const struct blob_state *b = &expected->blob;
     const struct snapshot_state *s = expected->snapshot;
-    uint32_t length = s ? model_length(s->segments, s->segment_count)
-                        : model_length(b->segments, b->segment_count);
+    const struct contents *contents = s ? &s->contents : &b->contents;
 
     if (answer->metadata != (s ? s->metadata : b->metadata))
         return "other metadata";
@@ -76,8 +59,16 @@ static const char *compare_blob_head(const struct ask *ask, const struct expecte
         return "another number of tags";
     if (strcmp(answer->type, type_texts[s ? s->type : b->type]) != 0)
         return "another content type";
-    if (ask->op == OP_HEAD_BLOB && answer->length != length)
+    if (ask->op == OP_HEAD_BLOB && answer->length != contents_length(contents))
         return "another length";
+    if (strcmp(answer->kind, kind_texts[contents->kind]) != 0)
+        return "another type of blob";
+    if (contents->kind == KIND_PAGES && answer->sequence != contents->sequence)
+        return "another sequence number";
+    if (contents->kind == KIND_APPENDED && answer->block_count != contents->appended)
+        return "another number of appended blocks";
+    if (answer->sealed != contents->sealed)
+        return contents->sealed ? "is not sealed" : "is sealed";
     return s ? NULL : compare_lease(&b->lease, answer, doubt);
 }
 
@@ -144,8 +135,8 @@ static const char *compare_block_list(const struct expected *expected, const str
     const char *xml = (const char *)answer->body, *why;
 
     answer->body[answer->body_size] = '\0';
-    why = compare_blocks(xml, "<CommittedBlocks", b->segments,
-                         b->exists && b->of_blocks ? b->segment_count : 0, true);
+    why = compare_blocks(xml, "<CommittedBlocks", b->contents.segments,
+                         b->exists && b->contents.of_blocks ? b->contents.segment_count : 0, true);
     return why ? why : compare_blocks(xml, "<UncommittedBlocks", b->staged, b->staged_count, false);
 }
 
@@ -159,6 +150,63 @@ static const char *compare_tags(const struct expected *expected, const struct re
     if (!strstr(xml, "<TagSet"))
         return "no tags";
     return (value ? strtoul(value + 19, NULL, 10) : 0) == tag ? NULL : "another tag";
+}
+
+/* ---- append and page blobs ---- */
+
+static const char *compare_append(const struct contents *contents, const struct reply *answer)
+{
+    if (answer->append_offset != contents->last->from)
+        return "another place of what was appended";
+    return answer->block_count == contents->appended ? NULL : "another number of appended blocks";
+}
+
+static unsigned count_of(const char *xml, const char *word)
+{
+    unsigned count = 0;
+
+    while ((xml = strstr(xml, word))) {
+        xml += strlen(word);
+        count++;
+    }
+    return count;
+}
+
+/* rest: Get-Page-Ranges */
+static const char *compare_ranges(const struct ask *ask, const struct expected *expected,
+                                  const struct reply *answer)
+{
+    const struct contents *contents =
+        expected->snapshot ? &expected->snapshot->contents : &expected->blob.contents;
+    const struct contents *older = expected->previous ? &expected->previous->contents : NULL;
+    uint32_t length = contents_length(contents), from = 0, to = length;
+    const char *at = (const char *)answer->body;
+    unsigned shown = 0;
+    bool is_clear;
+
+    answer->body[answer->body_size] = '\0';
+    if (answer->blob_length != length)
+        return "another length";
+    if (ask->has_range) {
+        from = ask->range_from;
+        to = ask->range_to + 1u < length ? ask->range_to + 1u : length;
+    }
+    for (uint32_t end = from; contents_range(contents, older, end, to, &from, &end, &is_clear);) {
+        char range[120];
+
+        (void)snprintf(range, sizeof range, "<%s><Start>%u</Start><End>%u</End></%s>",
+                       is_clear ? "ClearRange" : "PageRange", from, end - 1,
+                       is_clear ? "ClearRange" : "PageRange");
+        at = strstr(at, is_clear ? "<ClearRange>" : "<PageRange>");
+        if (!at || strncmp(at, range, strlen(range)) != 0)
+            return "other ranges of pages";
+        at += strlen(range);
+        shown++;
+    }
+    return shown == count_of((const char *)answer->body, "</PageRange>") +
+                        count_of((const char *)answer->body, "</ClearRange>")
+               ? NULL
+               : "more ranges of pages";
 }
 
 const char *compare_answer(const struct ask *ask, const struct expected *expected,
@@ -184,10 +232,7 @@ const char *compare_answer(const struct ask *ask, const struct expected *expecte
         const struct snapshot_state *s = expected->snapshot;
         const char *why = compare_blob_head(ask, expected, answer, doubt);
 
-        return why ? why
-               : s ? compare_bytes(ask, s->segments, s->segment_count, answer)
-                   : compare_bytes(ask, expected->blob.segments, expected->blob.segment_count,
-                                   answer);
+        return why ? why : compare_bytes(ask, s ? &s->contents : &expected->blob.contents, answer);
     }
     case OP_HEAD_BLOB:
     case OP_GET_METADATA:
@@ -197,6 +242,19 @@ const char *compare_answer(const struct ask *ask, const struct expected *expecte
         return compare_lease_action(ask, answer);
     case OP_GET_TAGS:
         return compare_tags(expected, answer);
+    case OP_APPEND_BLOCK:
+        return compare_append(&expected->blob.contents, answer);
+    case OP_SEAL:
+        return answer->sealed ? NULL : "is not sealed";
+    case OP_PUT_PAGE:
+    case OP_CLEAR_PAGE:
+    case OP_SET_PROPERTIES:
+        return expected->blob.contents.kind == KIND_PAGES &&
+                       answer->sequence != expected->blob.contents.sequence
+                   ? "another sequence number"
+                   : NULL;
+    case OP_PAGE_RANGES:
+        return compare_ranges(ask, expected, answer);
     case OP_GET_BLOCK_LIST:
         return compare_block_list(expected, answer);
     default:

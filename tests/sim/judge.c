@@ -546,11 +546,22 @@ const struct page_ask *judge_next_page(unsigned client, bool of_blobs)
     return &world->model->next_pages[of_blobs][client];
 }
 
-const char *judge_known_snapshot(unsigned container, unsigned blob)
+const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number)
+{
+    static const char none[SNAPSHOT_SIZE];
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    if (state->snapshot_count == 0)
+        return none;
+    number = number < state->snapshot_count ? number : state->snapshot_count - 1;
+    return state->snapshots[number].time->snapshot;
+}
+
+uint32_t judge_known_length(unsigned container, unsigned blob)
 {
     const struct blob_state *state = model_blob_at(container, blob, world->commits);
 
-    return state->snapshot_count > 0 ? state->snapshots[0].time->snapshot : "";
+    return state->exists ? contents_length(&state->contents) : 0;
 }
 
 unsigned judge_known_snapshots(unsigned container, unsigned blob)

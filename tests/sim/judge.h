@@ -28,6 +28,8 @@ unsigned judge_known_snapshots(unsigned container, unsigned blob);
 int64_t judge_known_date(const struct ask *ask);
 /* The page behind the last one that the client was shown; `max` is 0 when there is none. */
 const struct page_ask *judge_next_page(unsigned client, bool of_blobs);
-const char *judge_known_snapshot(unsigned container, unsigned blob);
+/* The one of that number, or the last; empty: there is none. */
+const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number);
+uint32_t judge_known_length(unsigned container, unsigned blob);
 
 #endif

@@ -30,9 +30,11 @@ static bool tells_of_blob(const struct ask *ask, bool *ret_writes)
     enum op op = ask->op;
 
     *ret_writes = op == OP_PUT_BLOB || op == OP_SET_METADATA || op == OP_SET_PROPERTIES ||
-                  op == OP_PUT_BLOCK_LIST;
-    return *ret_writes || (!ask->snapshot[0] && (op == OP_GET_BLOB || op == OP_HEAD_BLOB ||
-                                                 op == OP_GET_METADATA || op == OP_LEASE_BLOB));
+                  op == OP_PUT_BLOCK_LIST || op == OP_APPEND_BLOCK || op == OP_SEAL ||
+                  op == OP_PUT_PAGE || op == OP_CLEAR_PAGE;
+    return *ret_writes || (!ask->snapshot[0] &&
+                           (op == OP_GET_BLOB || op == OP_HEAD_BLOB || op == OP_GET_METADATA ||
+                            op == OP_LEASE_BLOB || op == OP_PAGE_RANGES));
 }
 
 void linear_note(const struct ask *ask, const struct reply *answer)

@@ -244,10 +244,10 @@ static const char *compare_entry(const struct page_ask *asked, const struct show
         return "another ETag";
     if (!number_fits(entry, "<v>", !metadata ? 0 : s ? s->metadata : b->metadata))
         return "other metadata";
-    if (!number_fits(entry, "<Content-Length>",
-                     s ? model_length(s->segments, s->segment_count)
-                       : model_length(b->segments, b->segment_count)))
+    if (!number_fits(entry, "<Content-Length>", contents_length(s ? &s->contents : &b->contents)))
         return "another length";
+    if (!text_fits(entry, "<BlobType>", kind_texts[(s ? &s->contents : &b->contents)->kind]))
+        return "another type of blob";
     return text_fits(entry, "<Content-Type>", type_texts[s ? s->type : b->type])
                ? NULL
                : "another content type";

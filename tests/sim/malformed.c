@@ -5,12 +5,13 @@
 
 #include "http/http.h"
 
-#define OP(name)   (1u << OP_##name)
+#define OP(name)   (UINT64_C(1) << OP_##name)
 #define ACT(name)  (1u << ACT_##name)
-#define EVERY      ((1u << OPS) - 1)
+#define EVERY      ((UINT64_C(1) << OPS) - 1)
 #define LEASES     (OP(LEASE_BLOB) | OP(LEASE_CONTAINER))
 #define LISTS      (OP(LIST_BLOBS) | OP(LIST_CONTAINERS))
-#define BODIES     (OP(PUT_BLOB) | OP(PUT_BLOCK))
+#define BODIES     (OP(PUT_BLOB) | OP(PUT_BLOCK) | OP(APPEND_BLOCK) | OP(PUT_PAGE))
+#define PAGES      (OP(PUT_PAGE) | OP(CLEAR_PAGE))
 #define METADATA   (OP(PUT_BLOB) | OP(SET_METADATA) | OP(PUT_BLOCK_LIST) | OP(CREATE_CONTAINER))
 #define SNAPSHOTED (OP(GET_BLOB) | OP(HEAD_BLOB) | OP(GET_METADATA) | OP(DELETE_BLOB))
 #define DATED      (OP(GET_BLOB) | OP(PUT_BLOB) | OP(DELETE_CONTAINER) | OP(SET_METADATA))
@@ -48,6 +49,12 @@ static const struct malformed rows[] = {
     QUERY("marker", "*", OP(LIST_BLOBS), "InvalidQueryParameterValue"),
     QUERY("snapshot", "now", SNAPSHOTED, "InvalidQueryParameterValue"),
     QUERY("blockid", "*", OP(PUT_BLOCK), "InvalidQueryParameterValue"),
+    { "range", "bytes=0-510", false, PAGES, 0, false, 416, "InvalidPageRange" },
+    { "range", "bytes=1-512", false, PAGES, 0, false, 416, "InvalidPageRange" },
+    HEADER("x-ms-if-sequence-number-le", "-1", PAGES, 0, "InvalidHeaderValue"),
+    HEADER("x-ms-blob-condition-appendpos", "end", OP(APPEND_BLOCK) | OP(SEAL), 0, "InvalidHeaderValue"),
+    HEADER("x-ms-sequence-number-action", "decrement", OP(SET_PROPERTIES), 0, "InvalidHeaderValue"),
+    QUERY("prevsnapshot", "then", OP(PAGE_RANGES), "InvalidQueryParameterValue"),
     /* Of the body, which is read before the state is looked at for the last time. */
     { "content-md5", "c2hvcnQ=", false, BODIES, 0, true, 400, "InvalidMd5" },
     { "content-md5", "AAAAAAAAAAAAAAAAAAAAAA==", false, BODIES, 0, true, 400, "Md5Mismatch" },
@@ -60,6 +67,8 @@ static bool fits(const struct malformed *row, const struct ask *ask)
     bool leases = ask->op == OP_LEASE_BLOB || ask->op == OP_LEASE_CONTAINER;
 
     if (!(row->ops >> ask->op & 1) || (ask->snapshot[0] && strcmp(row->name, "snapshot") == 0))
+        return false;
+    if (row->of_body && ask->op == OP_PUT_BLOB && ask->kind != KIND_BLOCKS)
         return false;
     return !leases || row->acts == 0 || row->acts >> ask->act & 1;
 }

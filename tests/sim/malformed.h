@@ -10,7 +10,7 @@ struct http_header;
 struct malformed {
     const char *name, *value;
     bool in_query; /* else a header */
-    uint32_t ops;  /* bits of enum op */
+    uint64_t ops;  /* bits of enum op */
     uint32_t acts; /* bits of enum lease_act; 0: all */
     bool of_body;  /* seen when the body was read, if nothing refused the request before */
     int status;

@@ -140,15 +140,6 @@ void model_roll_back(uint64_t commit)
     }
 }
 
-uint32_t model_length(const struct segment *segments, unsigned count)
-{
-    uint32_t length = 0;
-
-    for (unsigned i = 0; i < count; i++)
-        length += segments[i].length;
-    return length;
-}
-
 /* ---- leases. rest: Lease-Blob, its tables of outcomes ---- */
 
 static bool trusts_clock;
@@ -384,6 +375,11 @@ static const struct {
     [OP_LEASE_BLOB] = { IF_ALL, WRITES },
     [OP_SNAPSHOT] = { IF_ALL, WRITES },
     [OP_DELETE_BLOB] = { IF_ALL, WRITES },
+    [OP_APPEND_BLOCK] = { IF_ALL, WRITES },
+    [OP_SEAL] = { IF_ALL, WRITES },
+    [OP_PUT_PAGE] = { IF_ALL, WRITES },
+    [OP_CLEAR_PAGE] = { IF_ALL, WRITES },
+    [OP_PAGE_RANGES] = { IF_ALL, OTHER_READS },
 };
 
 static unsigned conditions_of(const struct ask *ask)
@@ -604,17 +600,28 @@ static void change_blob(struct run *run, int status)
     succeed(run, status, true);
 }
 
+static uint64_t next_write(const struct run *run)
+{
+    return run->commits ? ++model()->writes : UINT64_MAX;
+}
+
 static void put_blob(struct run *run)
 {
     struct blob_state *b = &run->out->blob;
+    const struct ask *ask = run->ask;
 
     change_blob(run, 201);
-    b->metadata = run->ask->metadata;
-    b->type = run->ask->type;
-    b->tag = run->ask->tag;
-    b->of_blocks = false;
-    b->segments[0] = run->ask->content;
-    b->segment_count = 1;
+    b->metadata = ask->metadata;
+    b->type = ask->type;
+    b->tag = ask->tag;
+    b->contents = (struct contents){ .kind = ask->kind, .made = next_write(run) };
+    if (ask->kind == KIND_PAGES) {
+        contents_resize(&b->contents, ask->size, run->commits);
+        b->contents.sequence = ask->sequence;
+    } else if (ask->kind == KIND_BLOCKS) {
+        b->contents.segments[0] = ask->content;
+        b->contents.segment_count = 1;
+    }
     b->staged_count = 0;
 }
 
@@ -628,12 +635,26 @@ static const struct segment *find_block(const struct segment *segments, unsigned
     return NULL;
 }
 
+/* rest: Blob-Service-Error-Codes "InvalidBlobType" */
+static bool check_kind(struct run *run, enum blob_kind kind)
+{
+    const struct contents *contents =
+        run->out->snapshot ? &run->out->snapshot->contents : &run->out->blob.contents;
+
+    if ((!run->out->snapshot && !run->out->blob.exists) || contents->kind == kind)
+        return true;
+    refuse(run, 409, "InvalidBlobType");
+    return false;
+}
+
 static void put_block(struct run *run)
 {
     struct blob_state *b = &run->out->blob;
     const struct segment *was =
         find_block(b->staged, b->staged_count, run->ask->content.block - 1u);
 
+    if (!check_kind(run, KIND_BLOCKS))
+        return;
     if (was)
         b->staged[was - b->staged] = run->ask->content;
     else
@@ -647,10 +668,12 @@ static void put_block_list(struct run *run)
     const struct ask *ask = run->ask;
     struct segment chosen[SEGMENTS_MAX];
 
+    if (!check_kind(run, KIND_BLOCKS))
+        return;
     for (unsigned i = 0; i < ask->list_count; i++) {
         const struct segment *staged = find_block(b->staged, b->staged_count, ask->list[i].block);
-        const struct segment *committed =
-            find_block(b->segments, b->exists ? b->segment_count : 0, ask->list[i].block);
+        const struct segment *committed = find_block(
+            b->contents.segments, b->exists ? b->contents.segment_count : 0, ask->list[i].block);
         const struct segment *found = ask->list[i].source == FROM_COMMITTED     ? committed
                                       : ask->list[i].source == FROM_UNCOMMITTED ? staged
                                       : staged                                  ? staged
@@ -663,9 +686,9 @@ static void put_block_list(struct run *run)
         chosen[i] = *found;
     }
     change_blob(run, 201);
-    memcpy(b->segments, chosen, ask->list_count * sizeof chosen[0]);
-    b->segment_count = ask->list_count;
-    b->of_blocks = true;
+    b->contents = (struct contents){ .made = next_write(run), .of_blocks = true };
+    memcpy(b->contents.segments, chosen, ask->list_count * sizeof chosen[0]);
+    b->contents.segment_count = ask->list_count;
     b->staged_count = 0;
     b->metadata = ask->metadata;
     b->type = ask->type;
@@ -686,8 +709,7 @@ static void snapshot_blob(struct run *run)
     s->metadata = b->metadata;
     s->type = b->type;
     s->tag = b->tag;
-    memcpy(s->segments, b->segments, sizeof s->segments);
-    s->segment_count = b->segment_count;
+    s->contents = b->contents;
     if (run->ask->metadata > 0) {
         s->metadata = run->ask->metadata;
         s->stamp = run->out->filled = new_stamp(run, b->stamp);
@@ -738,8 +760,7 @@ static void get_blob(struct run *run)
 {
     const struct blob_state *b = &run->out->blob;
     const struct snapshot_state *s = run->out->snapshot;
-    uint32_t length = s ? model_length(s->segments, s->segment_count)
-                        : model_length(b->segments, b->segment_count);
+    uint32_t length = contents_length(s ? &s->contents : &b->contents);
 
     if (!run->ask->has_range)
         succeed(run, 200, false);
@@ -761,7 +782,131 @@ static const struct snapshot_state *find_snapshot(const struct blob_state *b, co
 static bool is_read_op(enum op op)
 {
     return op == OP_GET_BLOB || op == OP_HEAD_BLOB || op == OP_GET_METADATA ||
-           op == OP_GET_BLOCK_LIST || op == OP_GET_TAGS;
+           op == OP_GET_BLOCK_LIST || op == OP_GET_TAGS || op == OP_PAGE_RANGES;
+}
+
+/* ---- append and page blobs. rest: Append-Block, Append-Blob-Seal, Put-Page, Set-Blob-Properties,
+ * Get-Page-Ranges ---- */
+
+static void append_block(struct run *run)
+{
+    const struct ask *ask = run->ask;
+    struct contents *contents = &run->out->blob.contents;
+    uint32_t length = contents_length(contents);
+
+    if (!check_kind(run, KIND_APPENDED))
+        return;
+    if (contents->sealed) {
+        refuse(run, 409, "BlobIsSealed");
+    } else if (ask->has_position && ask->position != length) {
+        refuse(run, 412, "AppendPositionConditionNotMet");
+    } else if (ask->has_size_max && length + ask->content.length > ask->size_max) {
+        refuse(run, 412, "MaxBlobSizeConditionNotMet");
+    } else {
+        change_blob(run, 201);
+        contents_append(contents, &ask->content, run->commits);
+    }
+}
+
+static void seal(struct run *run)
+{
+    const struct ask *ask = run->ask;
+    struct contents *contents = &run->out->blob.contents;
+
+    if (!check_kind(run, KIND_APPENDED))
+        return;
+    if (ask->has_position && ask->position != contents_length(contents)) {
+        refuse(run, 412, "AppendPositionConditionNotMet");
+        return;
+    }
+    change_blob(run, 200);
+    contents->sealed = true;
+}
+
+static bool check_sequence(struct run *run)
+{
+    uint64_t is = run->out->blob.contents.sequence, asked = run->ask->if_sequence;
+    enum sequence_condition condition = run->ask->sequence_condition;
+
+    if (condition == IF_ANY_SEQUENCE || (condition == IF_SEQUENCE_LE && is <= asked) ||
+        (condition == IF_SEQUENCE_LT && is < asked) || (condition == IF_SEQUENCE_EQ && is == asked))
+        return true;
+    refuse(run, 412, "SequenceNumberConditionNotMet");
+    return false;
+}
+
+static void put_page(struct run *run)
+{
+    const struct ask *ask = run->ask;
+    struct contents *contents = &run->out->blob.contents;
+
+    if (!check_kind(run, KIND_PAGES))
+        return;
+    if (ask->range_to >= contents_length(contents)) {
+        refuse(run, 416, "InvalidPageRange");
+        return;
+    }
+    if (!check_sequence(run))
+        return;
+    change_blob(run, 201);
+    contents_write(contents, ask->range_from, ask->range_to + 1 - ask->range_from,
+                   ask->op == OP_PUT_PAGE ? &ask->content : NULL, next_write(run), run->commits);
+}
+
+static void set_properties(struct run *run)
+{
+    const struct ask *ask = run->ask;
+    struct blob_state *b = &run->out->blob;
+    struct contents *contents = &b->contents;
+    bool of_pages = ask->has_size || ask->sequence_act != SEQUENCE_KEPT;
+
+    if (of_pages && !check_kind(run, KIND_PAGES))
+        return;
+    if (ask->sequence_act == SEQUENCE_INCREMENT && contents->sequence == INT64_MAX) {
+        refuse(run, 409, "SequenceNumberIncrementTooLarge");
+        return;
+    }
+    change_blob(run, 200);
+    if (ask->sequence_act == SEQUENCE_INCREMENT)
+        contents->sequence++;
+    else if (ask->sequence_act == SEQUENCE_UPDATE ||
+             (ask->sequence_act == SEQUENCE_MAX && ask->sequence > contents->sequence))
+        contents->sequence = ask->sequence;
+    if (ask->has_size)
+        contents_resize(contents, ask->size, run->commits);
+    if (!of_pages || ask->type > 0)
+        b->type = ask->type;
+}
+
+static void page_ranges(struct run *run)
+{
+    const struct ask *ask = run->ask;
+    const struct blob_state *b = &run->out->blob;
+    const struct contents *contents =
+        run->out->snapshot ? &run->out->snapshot->contents : &b->contents;
+
+    if (!check_kind(run, KIND_PAGES))
+        return;
+    if (ask->has_range && ask->range_from >= contents_length(contents)) {
+        refuse(run, 416, "InvalidRange");
+        return;
+    }
+    if (ask->previous[0]) {
+        run->out->previous = find_snapshot(b, ask->previous);
+        if (ask->snapshot[0] && strcmp(ask->previous, ask->snapshot) > 0) {
+            refuse(run, 400, "PreviousSnapshotCannotBeNewer");
+            return;
+        }
+        if (!run->out->previous) {
+            refuse(run, 409, "PreviousSnapshotNotFound");
+            return;
+        }
+        if (run->out->previous->contents.made != contents->made) {
+            refuse(run, 409, "BlobOverwritten");
+            return;
+        }
+    }
+    succeed(run, 200, false);
 }
 
 /* Is there what the operation needs? Sets what conditions and leases look at. */
@@ -817,8 +962,18 @@ static void perform(struct run *run)
         change_blob(run, 200);
         b->metadata = run->ask->metadata;
     } else if (op == OP_SET_PROPERTIES) {
-        change_blob(run, 200);
-        b->type = run->ask->type;
+        set_properties(run);
+    } else if (op == OP_APPEND_BLOCK) {
+        append_block(run);
+    } else if (op == OP_SEAL) {
+        seal(run);
+    } else if (op == OP_PUT_PAGE || op == OP_CLEAR_PAGE) {
+        put_page(run);
+    } else if (op == OP_PAGE_RANGES) {
+        page_ranges(run);
+    } else if (op == OP_GET_BLOCK_LIST) {
+        if (check_kind(run, KIND_BLOCKS))
+            succeed(run, 200, false);
     } else if (op == OP_SET_TAGS) {
         run->out->stamp = NULL;
         b->tag = run->ask->tag;
@@ -863,8 +1018,8 @@ static void on_blob(struct run *run)
 static bool is_public(const struct ask *ask, const struct container_state *c)
 {
     static const unsigned needed[OPS] = {
-        [OP_GET_BLOB] = 1,      [OP_HEAD_BLOB] = 1,  [OP_GET_METADATA] = 1,
-        [OP_GET_CONTAINER] = 2, [OP_LIST_BLOBS] = 2,
+        [OP_GET_BLOB] = 1,    [OP_HEAD_BLOB] = 1,     [OP_GET_METADATA] = 1,
+        [OP_PAGE_RANGES] = 1, [OP_GET_CONTAINER] = 2, [OP_LIST_BLOBS] = 2,
     };
 
     return c->exists && needed[ask->op] > 0 && c->access >= needed[ask->op];

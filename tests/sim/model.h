@@ -7,7 +7,7 @@
 #ifndef LAGRA_SIM_MODEL_H
 #define LAGRA_SIM_MODEL_H
 
-#include "request.h"
+#include "contents.h"
 
 #define STAGED_MAX    BLOCK_IDS
 #define SNAPSHOTS_MAX 16u
@@ -38,8 +38,7 @@ struct lease_state {
 struct snapshot_state {
     struct stamp *time, *stamp;
     unsigned metadata, type, tag;
-    struct segment segments[SEGMENTS_MAX];
-    unsigned segment_count;
+    struct contents contents;
 };
 
 struct blob_state {
@@ -49,9 +48,7 @@ struct blob_state {
     bool exists;
     struct stamp *stamp;
     unsigned metadata, type, tag;
-    bool of_blocks;
-    struct segment segments[SEGMENTS_MAX];
-    unsigned segment_count;
+    struct contents contents;
     struct segment staged[STAGED_MAX];
     unsigned staged_count;
     struct lease_state lease;
@@ -73,7 +70,7 @@ struct container_state {
 struct model {
     struct container_state *containers[CONTAINERS];
     struct blob_state *blobs[CONTAINERS][BLOBS];
-    uint64_t incarnations;
+    uint64_t incarnations, writes;
     struct stamp *newest[CONTAINERS][BLOBS];    /* that a blob of that name ever had */
     struct page_ask next_pages[2][CLIENTS_MAX]; /* of containers, of blobs */
 };
@@ -95,7 +92,7 @@ struct expected {
     struct container_state container; /* after it */
     struct blob_state blob;
     const struct stamp *stamp; /* of the ETag in the answer; NULL: none */
-    const struct snapshot_state *snapshot;
+    const struct snapshot_state *snapshot, *previous;
     struct stamp *filled; /* to be filled from the answer */
     struct stamp *filled_time;
 };
@@ -119,7 +116,6 @@ void model_prune(uint64_t oldest_commit);
 void model_widen(uint64_t commit, uint64_t other);
 /* A crash: what came after the commit did not happen. */
 void model_roll_back(uint64_t commit);
-uint32_t model_length(const struct segment *segments, unsigned count);
 /* available, leased, breaking, broken, expired */
 enum lease_now { NOW_AVAILABLE, NOW_LEASED, NOW_BREAKING, NOW_BROKEN, NOW_EXPIRED, NOWS };
 enum lease_now model_lease_now(const struct lease_state *lease, struct doubt doubt,

@@ -25,12 +25,34 @@
 #define ARENA_MAX   (64u << 20)
 
 const char *const op_names[OPS] = {
-    "Create Container", "Delete Container", "Get Container",   "Set Container Metadata",
-    "Get ACL",          "Set ACL",          "Lease Container", "List Blobs",
-    "List Containers",  "Put Blob",         "Get Blob",        "Get Blob Properties",
-    "Set Metadata",     "Get Metadata",     "Set Properties",  "Lease Blob",
-    "Snapshot",         "Delete Blob",      "Put Block",       "Put Block List",
-    "Get Block List",   "Set Tags",         "Get Tags",
+    "Create Container",
+    "Delete Container",
+    "Get Container",
+    "Set Container Metadata",
+    "Get ACL",
+    "Set ACL",
+    "Lease Container",
+    "List Blobs",
+    "List Containers",
+    "Put Blob",
+    "Get Blob",
+    "Get Blob Properties",
+    "Set Metadata",
+    "Get Metadata",
+    "Set Properties",
+    "Lease Blob",
+    "Snapshot",
+    "Delete Blob",
+    "Put Block",
+    "Put Block List",
+    "Get Block List",
+    "Set Tags",
+    "Get Tags",
+    "Append Block",
+    "Seal",
+    "Put Page",
+    "Clear Pages",
+    "Get Page Ranges",
 };
 const char *const container_names[CONTAINERS] = { "one", "two-2", "three" };
 const char *const blob_names[BLOBS] = { "a", "dir/b", "dir/c", "x y", "~z" };
@@ -41,6 +63,7 @@ const char *const lease_texts[LEASE_IDS + 1] = { "", "11111111-1111-4111-8111-11
                                                  "33333333-3333-4333-8333-333333333333" };
 const char *const type_texts[4] = { "application/octet-stream", "text/plain", "image/png",
                                     "text/html; charset=utf-8" };
+const char *const kind_texts[3] = { "BlockBlob", "AppendBlob", "PageBlob" };
 
 /* ---- the server ---- */
 
@@ -253,16 +276,44 @@ static void add_lease_headers(struct sent *sent)
         add_number(sent, "x-ms-lease-break-period", ask->break_s);
 }
 
+/* What only append and page blobs have. */
+static void add_of_kind(struct sent *sent)
+{
+    static const char *const acts[] = { NULL, "max", "update", "increment" };
+    static const char *const conditions[] = { NULL, "x-ms-if-sequence-number-le",
+                                              "x-ms-if-sequence-number-lt",
+                                              "x-ms-if-sequence-number-eq" };
+    const struct ask *ask = sent->ask;
+
+    if (ask->op == OP_PUT_PAGE || ask->op == OP_CLEAR_PAGE)
+        add_text(sent, "x-ms-page-write", ask->op == OP_PUT_PAGE ? "update" : "clear");
+    if (ask->has_size)
+        add_number(sent, "x-ms-blob-content-length", ask->size);
+    if (ask->sequence_act != SEQUENCE_KEPT)
+        add_text(sent, "x-ms-sequence-number-action", acts[ask->sequence_act]);
+    if ((ask->op == OP_PUT_BLOB && ask->kind == KIND_PAGES) || ask->sequence_act == SEQUENCE_MAX ||
+        ask->sequence_act == SEQUENCE_UPDATE)
+        add_number(sent, "x-ms-blob-sequence-number", (int64_t)ask->sequence);
+    if (ask->sequence_condition != IF_ANY_SEQUENCE)
+        add_number(sent, conditions[ask->sequence_condition], (int64_t)ask->if_sequence);
+    if (ask->has_position)
+        add_number(sent, "x-ms-blob-condition-appendpos", ask->position);
+    if (ask->has_size_max)
+        add_number(sent, "x-ms-blob-condition-maxsize", ask->size_max);
+}
+
 static void add_particular(struct sent *sent)
 {
     const struct ask *ask = sent->ask;
     static const char *const access[] = { NULL, "blob", "container" };
 
     if (ask->op == OP_PUT_BLOB) {
-        add_text(sent, "x-ms-blob-type", "BlockBlob");
+        add_text(sent, "x-ms-blob-type", kind_texts[ask->kind]);
         if (ask->type > 0)
-            add_text(sent, "content-type", type_texts[ask->type]);
+            add_text(sent, ask->kind == KIND_BLOCKS ? "content-type" : "x-ms-blob-content-type",
+                     type_texts[ask->type]);
     }
+    add_of_kind(sent);
     if ((ask->op == OP_PUT_BLOCK_LIST || ask->op == OP_SET_PROPERTIES) && ask->type > 0)
         add_text(sent, "x-ms-blob-content-type", type_texts[ask->type]);
     if (ask->op == OP_SET_ACL && ask->access > 0)
@@ -314,6 +365,11 @@ static const struct {
     [OP_GET_BLOCK_LIST] = { METHOD_GET, "GET", true, "comp=blocklist&blocklisttype=all" },
     [OP_SET_TAGS] = { METHOD_PUT, "PUT", true, "comp=tags" },
     [OP_GET_TAGS] = { METHOD_GET, "GET", true, "comp=tags" },
+    [OP_APPEND_BLOCK] = { METHOD_PUT, "PUT", true, "comp=appendblock" },
+    [OP_SEAL] = { METHOD_PUT, "PUT", true, "comp=seal" },
+    [OP_PUT_PAGE] = { METHOD_PUT, "PUT", true, "comp=page" },
+    [OP_CLEAR_PAGE] = { METHOD_PUT, "PUT", true, "comp=page" },
+    [OP_PAGE_RANGES] = { METHOD_GET, "GET", true, "comp=pagelist" },
 };
 
 static void add_page_query(const struct ask *ask, struct text *query)
@@ -356,6 +412,8 @@ static struct bytes make_query(const struct sent *sent)
     } else if (ask->snapshot[0]) {
         text_printf(&query, "%ssnapshot=%s", query.len > 0 ? "&" : "", ask->snapshot);
     }
+    if (ask->previous[0])
+        text_printf(&query, "&prevsnapshot=%s", ask->previous);
     if (ask->malformed && ask->malformed->in_query)
         text_printf(&query, "%s%s=%s", query.len > 0 ? "&" : "", ask->malformed->name,
                     ask->malformed->value);
@@ -388,6 +446,12 @@ static void copy_body(struct sent *sent, const struct text *text, size_t *ret_si
     *ret_size = text->len;
 }
 
+static bool has_content(const struct ask *ask)
+{
+    return (ask->op == OP_PUT_BLOB && ask->kind == KIND_BLOCKS) || ask->op == OP_PUT_BLOCK ||
+           ask->op == OP_APPEND_BLOCK || ask->op == OP_PUT_PAGE;
+}
+
 static void make_body(struct sent *sent, size_t *ret_size)
 {
     static const char *const names[] = { "Committed", "Uncommitted", "Latest" };
@@ -395,7 +459,7 @@ static void make_body(struct sent *sent, size_t *ret_size)
     struct text text;
 
     *ret_size = 0;
-    if (ask->op == OP_PUT_BLOB || ask->op == OP_PUT_BLOCK) {
+    if (has_content(ask)) {
         sent->body = malloc(ask->content.length + 1u);
         pattern_fill(ask->content.seed, 0, sent->body, ask->content.length);
         *ret_size = ask->content.length;
@@ -604,6 +668,7 @@ static void read_header(const struct http_header *header, struct reply *answer)
         { "x-ms-blob-public-access", answer->access, sizeof answer->access },
         { "x-ms-snapshot", answer->snapshot, sizeof answer->snapshot },
         { "content-range", answer->range, sizeof answer->range },
+        { "x-ms-blob-type", answer->kind, sizeof answer->kind },
     };
     char number[40];
 
@@ -622,6 +687,14 @@ static void read_header(const struct http_header *header, struct reply *answer)
         answer->tag_count = (unsigned)strtoul(number, NULL, 10);
     else if (bytes_is_nocase(header->name, "x-ms-lease-time"))
         answer->lease_time = (int)strtol(number, NULL, 10);
+    else if (bytes_is_nocase(header->name, "x-ms-blob-append-offset"))
+        answer->append_offset = strtoull(number, NULL, 10);
+    else if (bytes_is_nocase(header->name, "x-ms-blob-committed-block-count"))
+        answer->block_count = (unsigned)strtoul(number, NULL, 10);
+    else if (bytes_is_nocase(header->name, "x-ms-blob-sequence-number"))
+        answer->sequence = strtoull(number, NULL, 10);
+    else if (bytes_is_nocase(header->name, "x-ms-blob-sealed"))
+        answer->sealed = bytes_is(header->value, "true");
     else if (bytes_is_nocase(header->name, "x-ms-blob-content-length")) {
         answer->blob_length = strtoull(number, NULL, 10);
         answer->has_blob_length = true;
@@ -805,12 +878,20 @@ void ask_format(const struct ask *ask, char *to, size_t size)
     static const char *const signatures[] = { "", " unsigned", " signed wrongly",
                                               " signed long ago" };
     bool lists = ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS;
-    char page[160] = "", dates[80] = "", range[48] = "";
+    char page[160] = "", dates[80] = "", range[80] = "";
 
     if (lists)
         format_page(&ask->page, page, sizeof page);
     if (ask->has_range)
         (void)snprintf(range, sizeof range, " range=%u-%u", ask->range_from, ask->range_to);
+    if (ask->op == OP_PUT_BLOB)
+        (void)snprintf(range, sizeof range, " %s size=%u", kind_texts[ask->kind], ask->size);
+    if (ask->op == OP_APPEND_BLOCK)
+        (void)snprintf(range, sizeof range, " position=%d max=%d",
+                       ask->has_position ? (int)ask->position : -1,
+                       ask->has_size_max ? (int)ask->size_max : -1);
+    if (ask->previous[0])
+        (void)snprintf(range, sizeof range, " since %s", ask->previous);
     if (ask->op == OP_SET_ACL)
         (void)snprintf(range, sizeof range, " access=%u", ask->access);
     if (ask->modified_since || ask->unmodified_since)

@@ -31,6 +31,11 @@ enum op {
     OP_GET_BLOCK_LIST,
     OP_SET_TAGS,
     OP_GET_TAGS,
+    OP_APPEND_BLOCK,
+    OP_SEAL,
+    OP_PUT_PAGE,
+    OP_CLEAR_PAGE,
+    OP_PAGE_RANGES,
     OPS
 };
 
@@ -40,6 +45,8 @@ enum op {
 #define LEASE_IDS     3u
 #define BLOCK_IDS     4u
 #define SEGMENTS_MAX  6u
+#define PAGE_BYTES    512u
+#define PAGES_MAX     256u
 #define LIST_PREFIXES 6u
 #define SNAPSHOT_SIZE 32
 
@@ -49,6 +56,9 @@ enum condition { IF_NOTHING, IF_MATCH_TAG, IF_MATCH_ANY, IF_NONE_MATCH_TAG, IF_N
 enum lease_act { ACT_ACQUIRE, ACT_RENEW, ACT_CHANGE, ACT_RELEASE, ACT_BREAK, ACTS };
 enum delete_mode { DELETE_BASE, DELETE_INCLUDE, DELETE_ONLY };
 enum list_source { FROM_COMMITTED, FROM_UNCOMMITTED, FROM_LATEST };
+enum blob_kind { KIND_BLOCKS, KIND_APPENDED, KIND_PAGES };
+enum sequence_act { SEQUENCE_KEPT, SEQUENCE_MAX, SEQUENCE_UPDATE, SEQUENCE_INCREMENT };
+enum sequence_condition { IF_ANY_SEQUENCE, IF_SEQUENCE_LE, IF_SEQUENCE_LT, IF_SEQUENCE_EQ };
 enum signature { SIGNED, UNSIGNED, SIGNED_WRONGLY, SIGNED_LONG_AGO };
 
 /* What a page of a listing is to show, and from where on. */
@@ -96,6 +106,16 @@ struct ask {
         unsigned block;
     } list[SEGMENTS_MAX];
     unsigned list_count;
+    enum blob_kind kind; /* that Put Blob makes */
+    bool has_size;       /* of a page blob that is to be made, or changed */
+    uint32_t size;
+    enum sequence_act sequence_act;
+    enum sequence_condition sequence_condition;
+    uint64_t sequence;               /* to be set */
+    uint64_t if_sequence;            /* of the condition */
+    bool has_position, has_size_max; /* of an append blob */
+    uint32_t position, size_max;
+    char previous[SNAPSHOT_SIZE]; /* to compare pages with; empty: none */
     bool has_range;
     uint32_t range_from, range_to;
     /* How the client behaves. */
@@ -120,6 +140,10 @@ struct reply {
     uint64_t length;      /* of the body, as told */
     uint64_t blob_length; /* x-ms-blob-content-length */
     bool has_blob_length;
+    char kind[16];
+    bool sealed;
+    uint64_t append_offset, sequence;
+    unsigned block_count; /* of an append blob */
     int lease_time;
     char range[64];
     unsigned char *body; /* malloc; answer_release() */
@@ -137,6 +161,7 @@ extern const char *const blob_names[BLOBS];
 extern const char *const list_prefixes[LIST_PREFIXES];
 extern const char *const lease_texts[LEASE_IDS + 1];
 extern const char *const type_texts[4];
+extern const char *const kind_texts[3];
 
 struct server;
 /* Opens the store. NULL with *ret_problem. */

@@ -20,18 +20,34 @@ static unsigned draw(struct draws *draws, unsigned below)
 }
 
 static const unsigned weights[OPS] = {
-    [OP_CREATE_CONTAINER] = 6, [OP_DELETE_CONTAINER] = 1,
-    [OP_GET_CONTAINER] = 2,    [OP_SET_CONTAINER_METADATA] = 2,
-    [OP_GET_ACL] = 1,          [OP_SET_ACL] = 2,
-    [OP_LEASE_CONTAINER] = 2,  [OP_LIST_BLOBS] = 6,
-    [OP_LIST_CONTAINERS] = 2,  [OP_PUT_BLOB] = 20,
-    [OP_GET_BLOB] = 16,        [OP_HEAD_BLOB] = 8,
-    [OP_SET_METADATA] = 6,     [OP_GET_METADATA] = 2,
-    [OP_SET_PROPERTIES] = 3,   [OP_LEASE_BLOB] = 8,
-    [OP_SNAPSHOT] = 4,         [OP_DELETE_BLOB] = 7,
-    [OP_PUT_BLOCK] = 8,        [OP_PUT_BLOCK_LIST] = 6,
-    [OP_GET_BLOCK_LIST] = 3,   [OP_SET_TAGS] = 4,
+    [OP_CREATE_CONTAINER] = 6,
+    [OP_DELETE_CONTAINER] = 1,
+    [OP_GET_CONTAINER] = 2,
+    [OP_SET_CONTAINER_METADATA] = 2,
+    [OP_GET_ACL] = 1,
+    [OP_SET_ACL] = 2,
+    [OP_LEASE_CONTAINER] = 2,
+    [OP_LIST_BLOBS] = 6,
+    [OP_LIST_CONTAINERS] = 2,
+    [OP_PUT_BLOB] = 20,
+    [OP_GET_BLOB] = 16,
+    [OP_HEAD_BLOB] = 8,
+    [OP_SET_METADATA] = 6,
+    [OP_GET_METADATA] = 2,
+    [OP_SET_PROPERTIES] = 3,
+    [OP_LEASE_BLOB] = 8,
+    [OP_SNAPSHOT] = 4,
+    [OP_DELETE_BLOB] = 7,
+    [OP_PUT_BLOCK] = 8,
+    [OP_PUT_BLOCK_LIST] = 6,
+    [OP_GET_BLOCK_LIST] = 3,
+    [OP_SET_TAGS] = 4,
     [OP_GET_TAGS] = 4,
+    [OP_APPEND_BLOCK] = 10,
+    [OP_SEAL] = 1,
+    [OP_PUT_PAGE] = 9,
+    [OP_CLEAR_PAGE] = 4,
+    [OP_PAGE_RANGES] = 8,
 };
 
 static enum op draw_op(struct draws *draws)
@@ -107,6 +123,99 @@ static void draw_list(struct draws *draws, struct ask *ask)
         ask->list[i].block = block;
         ask->list[i].source = source;
     }
+}
+
+/* Often what is right when it is drawn, sometimes one beside it. */
+static uint32_t draw_beside(struct draws *draws, uint32_t right)
+{
+    return right + (draw(draws, 4) == 0 ? draw(draws, 3) : 1) - 1 + (right == 0);
+}
+
+static void draw_append(struct draws *draws, struct ask *ask)
+{
+    uint32_t length = judge_known_length(ask->container, ask->blob);
+
+    if (ask->op == OP_APPEND_BLOCK) {
+        draw_content(draws, ask);
+        if (ask->content.length == 0)
+            ask->content.length = 1;
+        ask->has_size_max = draw(draws, 6) == 0;
+        ask->size_max = draw_beside(draws, length + ask->content.length);
+    }
+    ask->has_position = draw(draws, 3) == 0;
+    ask->position = draw_beside(draws, length);
+}
+
+static void draw_pages(struct draws *draws, struct ask *ask)
+{
+    uint32_t pages = judge_known_length(ask->container, ask->blob) / PAGE_BYTES;
+    uint32_t from = draw(draws, pages + 1), count = 1 + draw(draws, draw(draws, 3) > 0 ? 4 : 64);
+
+    ask->has_range = true;
+    if (from + count > pages && draw(draws, 8) != 0)
+        from = count < pages ? pages - count : 0;
+    ask->range_from = from * PAGE_BYTES;
+    ask->range_to = (from + count) * PAGE_BYTES - 1;
+    if (ask->op == OP_PUT_PAGE)
+        ask->content =
+            (struct segment){ .seed = world_mix(draws->state), .length = count * PAGE_BYTES };
+    if (draw(draws, 4) == 0) {
+        ask->sequence_condition = (enum sequence_condition)(1 + draw(draws, 3));
+        ask->if_sequence = draw(draws, 5);
+    }
+}
+
+static uint32_t draw_size(struct draws *draws)
+{
+    return PAGE_BYTES * (draw(draws, 4) == 0 ? draw(draws, PAGES_MAX + 1) : draw(draws, 24));
+}
+
+static void draw_sequence(struct draws *draws, struct ask *ask)
+{
+    static const uint64_t numbers[] = { 0, 1, 2, 3, 4, INT64_MAX };
+
+    ask->sequence = numbers[draw(draws, draw(draws, 6) == 0 ? 6 : 5)];
+}
+
+static void draw_put_blob(struct draws *draws, struct ask *ask)
+{
+    unsigned kind = draw(draws, 6);
+
+    if (kind < 3) {
+        draw_content(draws, ask);
+        return;
+    }
+    ask->kind = kind == 3 ? KIND_APPENDED : KIND_PAGES;
+    if (ask->kind == KIND_PAGES) {
+        ask->has_size = true;
+        ask->size = draw_size(draws);
+        draw_sequence(draws, ask);
+    }
+}
+
+static void draw_properties(struct draws *draws, struct ask *ask)
+{
+    if (draw(draws, 2) == 0)
+        return;
+    if (draw(draws, 2) == 0)
+        ask->type = 0;
+    ask->has_size = draw(draws, 2) == 0;
+    ask->size = draw_size(draws);
+    ask->sequence_act = (enum sequence_act)draw(draws, 4);
+    draw_sequence(draws, ask);
+    if (!ask->has_size && ask->sequence_act == SEQUENCE_KEPT)
+        ask->type = 1;
+}
+
+/* Of the blob or of a snapshot, all of them or what differs from a snapshot. */
+static void draw_page_ranges(struct draws *draws, struct ask *ask)
+{
+    ask->has_range = draw(draws, 3) == 0;
+    ask->range_from = draw_size(draws) + (draw(draws, 3) == 0);
+    ask->range_to = ask->range_from + draw_length(draws);
+    if (draw(draws, 2) == 0)
+        memcpy(ask->previous, judge_known_snapshot(ask->container, ask->blob, draw(draws, 2)),
+               SNAPSHOT_SIZE);
 }
 
 /* A second beside the one that decides, or far from it. */
@@ -207,8 +316,24 @@ static void draw_particular(struct draws *draws, struct ask *ask)
 {
     switch ((int)ask->op) {
     case OP_PUT_BLOB:
+        draw_put_blob(draws, ask);
+        break;
     case OP_PUT_BLOCK:
         draw_content(draws, ask);
+        break;
+    case OP_APPEND_BLOCK:
+    case OP_SEAL:
+        draw_append(draws, ask);
+        break;
+    case OP_PUT_PAGE:
+    case OP_CLEAR_PAGE:
+        draw_pages(draws, ask);
+        break;
+    case OP_SET_PROPERTIES:
+        draw_properties(draws, ask);
+        break;
+    case OP_PAGE_RANGES:
+        draw_page_ranges(draws, ask);
         break;
     case OP_PUT_BLOCK_LIST:
         draw_list(draws, ask);
@@ -236,11 +361,12 @@ static void draw_particular(struct draws *draws, struct ask *ask)
 static void draw_snapshot(struct draws *draws, struct ask *ask)
 {
     bool takes = ask->op == OP_GET_BLOB || ask->op == OP_HEAD_BLOB || ask->op == OP_GET_METADATA ||
-                 ask->op == OP_GET_TAGS || ask->op == OP_DELETE_BLOB;
+                 ask->op == OP_GET_TAGS || ask->op == OP_DELETE_BLOB || ask->op == OP_PAGE_RANGES;
 
     if (!takes || draw(draws, 5) != 0)
         return;
-    memcpy(ask->snapshot, judge_known_snapshot(ask->container, ask->blob), SNAPSHOT_SIZE);
+    memcpy(ask->snapshot, judge_known_snapshot(ask->container, ask->blob, draw(draws, 2)),
+           SNAPSHOT_SIZE);
     if (!ask->snapshot[0])
         return;
     ask->delete_mode = DELETE_BASE;
