@@ -83,16 +83,16 @@ struct bytes entity_key_decode(struct arena *arena, struct bytes encoded)
     return key_map(arena, encoded, (const uint8_t[2][2]){ { 0xF8, 0xEE }, { 0xF9, 0xEF } });
 }
 
-bool entity_key_is_valid(struct bytes utf8)
+enum error entity_key_check(struct bytes utf8)
 {
     for (size_t i = 0; i < utf8.len; i++) {
         uint8_t byte = (uint8_t)utf8.ptr[i];
 
         if (byte < 0x20 || byte == 0x7F || strchr("/\\#?", byte))
-            return false;
+            return E_OutOfRangeInput;
         /* U+0080..U+009F are C2 80..C2 9F. */
         if (byte == 0xC2 && i + 1 < utf8.len && (uint8_t)utf8.ptr[i + 1] < 0xA0)
-            return false;
+            return E_OutOfRangeInput;
     }
-    return true;
+    return edm_utf16_units(utf8) > ENTITY_KEY_UNITS_MAX ? E_KeyValueTooLarge : OK;
 }

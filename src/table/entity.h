@@ -71,9 +71,10 @@ bool entity_reader_next(struct entity_reader *reader, struct property *ret_prope
  * 20 occur in no key, so they may end one: 00 and 01 sort before all that a key may go on with. */
 struct bytes entity_key_encode(struct arena *arena, struct bytes utf8);
 struct bytes entity_key_decode(struct arena *arena, struct bytes encoded);
-/* Whether a text may be a key: no / \ # ? nor control characters (U+0000..U+001F, U+007F..U+009F).
- * Its length is not looked at. rest: Understanding-the-Table-Service-Data-Model "Characters
- * Disallowed in Key Fields" */
-bool entity_key_is_valid(struct bytes utf8);
+/* Whether a text may be a key: no / \ # ? nor control characters (U+0000..U+001F, U+007F..U+009F), at
+ * most ENTITY_KEY_UNITS_MAX. rest: Understanding-the-Table-Service-Data-Model "Characters Disallowed in
+ * Key Fields"
+ * returns  OK, E_OutOfRangeInput, E_KeyValueTooLarge */
+enum error entity_key_check(struct bytes utf8);
 
 #endif

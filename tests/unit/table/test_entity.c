@@ -319,11 +319,28 @@ static void keys_have_no_control_characters(void **state)
             c >= 0x20 && (c < 0x7F || c > 0x9F) && c != '/' && c != '\\' && c != '#' && c != '?';
         struct bytes text = utf8_of(arena, c);
 
-        assert_int_equal(entity_key_is_valid(text), allowed);
-        assert_int_equal(entity_key_is_valid(joined(arena, bytes_of("a", 1), text)), allowed);
+        assert_int_equal(entity_key_check(text), allowed ? OK : E_OutOfRangeInput);
+        assert_int_equal(entity_key_check(joined(arena, bytes_of("a", 1), text)),
+                         allowed ? OK : E_OutOfRangeInput);
     }
-    assert_true(entity_key_is_valid(bytes_of("", 0)));
-    assert_true(entity_key_is_valid((struct bytes)BYTES("\xE2\x80\x81\xF0\x9F\x98\x80")));
+    assert_int_equal(entity_key_check(bytes_of("", 0)), OK);
+    assert_int_equal(entity_key_check((struct bytes)BYTES("\xE2\x80\x81\xF0\x9F\x98\x80")), OK);
+    arena_free(arena);
+}
+
+/* Rule: a key has at most 512 code units, which are 1 KiB. decision: 161 */
+static void keys_have_a_length(void **state)
+{
+    struct arena *arena = arena_new(ARENA_CAP);
+    struct text key;
+
+    (void)state;
+    text_init(&key, arena, 0);
+    for (int i = 0; i < 256; i++)
+        text_add(&key, utf8_of(arena, 0x1F600));
+    assert_int_equal(entity_key_check(text_bytes(&key)), OK);
+    text_add_char(&key, 'a');
+    assert_int_equal(entity_key_check(text_bytes(&key)), E_KeyValueTooLarge);
     arena_free(arena);
 }
 
@@ -338,6 +355,7 @@ int main(void)
         cmocka_unit_test(records_of_version_1_stay),
         cmocka_unit_test(keys_keep_the_order_of_utf16),
         cmocka_unit_test(keys_have_no_control_characters),
+        cmocka_unit_test(keys_have_a_length),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,169 @@
+/* Values as texts: see edm_text.h. */
+#include "table/edm_text.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+bool edm_parse_integer(struct bytes text, int64_t min, int64_t max, int64_t *ret_value)
+{
+    bool negative = text.len > 0 && text.ptr[0] == '-';
+    struct bytes digits = bytes_from(text, text.len > 0 && (negative || text.ptr[0] == '+'));
+    uint64_t magnitude;
+
+    if (!bytes_parse_u64(digits, negative ? -(uint64_t)min : (uint64_t)max, &magnitude))
+        return false;
+    *ret_value = negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
+    return true;
+}
+
+/* ---- doubles ---- */
+
+static size_t digits_at(struct bytes text, size_t at)
+{
+    size_t begin = at;
+
+    while (at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9')
+        at++;
+    return at - begin;
+}
+
+static bool is_decimal(struct bytes text)
+{
+    size_t at = text.len > 0 && (text.ptr[0] == '-' || text.ptr[0] == '+');
+    size_t digits = digits_at(text, at);
+
+    if (digits == 0)
+        return false;
+    at += digits;
+    if (at < text.len && text.ptr[at] == '.') {
+        digits = digits_at(text, at + 1);
+        if (digits == 0)
+            return false;
+        at += 1 + digits;
+    }
+    if (at < text.len && (text.ptr[at] == 'e' || text.ptr[at] == 'E')) {
+        at++;
+        at += at < text.len && (text.ptr[at] == '-' || text.ptr[at] == '+');
+        digits = digits_at(text, at);
+        if (digits == 0)
+            return false;
+        at += digits;
+    }
+    return at == text.len;
+}
+
+/* More digits than any double needs. */
+#define DECIMAL_MAX 1100
+
+bool edm_parse_double(struct bytes text, double *ret_value)
+{
+    char buffer[DECIMAL_MAX + 1];
+    double value;
+
+    if (text.len > DECIMAL_MAX || !is_decimal(text))
+        return false;
+    memcpy(buffer, text.ptr, text.len);
+    buffer[text.len] = '\0';
+    value = strtod(buffer, NULL); /* no locale is ever set */
+    if (!isfinite(value))
+        return false;
+    *ret_value = value;
+    return true;
+}
+
+void edm_double_format(double value, char buffer[EDM_DOUBLE_SIZE])
+{
+    char *exponent;
+
+    assert(isfinite(value));
+    snprintf(buffer, EDM_DOUBLE_SIZE, "%.15g", value);
+    if (memcmp(&(double){ strtod(buffer, NULL) }, &value, sizeof value) != 0)
+        snprintf(buffer, EDM_DOUBLE_SIZE, "%.17g", value);
+    exponent = strchr(buffer, 'e');
+    if (exponent)
+        *exponent = 'E';
+    else if (!strchr(buffer, '.'))
+        memcpy(buffer + strlen(buffer), ".0", sizeof ".0");
+}
+
+/* ---- dates ---- */
+
+#define MINUTE_TICKS (60 * TICKS_PER_SECOND)
+
+/* Takes Z, +hh:mm or -hh:mm off the end; a date alone has two dashes of its own. */
+static bool take_zone(struct bytes *text, int64_t *ret_minutes)
+{
+    static const size_t zone_length = sizeof "+hh:mm" - 1, date_length = sizeof "yyyy-mm-dd" - 1;
+    const char *zone;
+    uint64_t hours, minutes;
+
+    *ret_minutes = 0;
+    if (bytes_has_suffix(*text, bytes_of("Z", 1))) {
+        text->len--;
+        return true;
+    }
+    if (text->len < date_length + zone_length)
+        return true;
+    zone = text->ptr + text->len - zone_length;
+    if (zone[0] != '+' && zone[0] != '-')
+        return true;
+    if (!bytes_parse_u64(bytes_of(zone + 1, 2), 14, &hours) || zone[3] != ':' ||
+        !bytes_parse_u64(bytes_of(zone + 4, 2), 59, &minutes))
+        return false;
+    *ret_minutes = (int64_t)(hours * 60 + minutes) * (zone[0] == '-' ? -1 : 1);
+    text->len -= zone_length;
+    return true;
+}
+
+/* Digits of a fraction as ticks, which may be a whole second when rounded up. */
+static bool round_fraction(struct bytes digits, uint64_t *ret_ticks)
+{
+    uint64_t ticks = 0;
+    bool more = false;
+
+    if (digits.len == 0 || digits_at(digits, 0) != digits.len)
+        return false;
+    for (size_t i = 0; i < 7; i++)
+        ticks = ticks * 10 + (i < digits.len ? (uint64_t)(digits.ptr[i] - '0') : 0);
+    for (size_t i = 8; i < digits.len; i++)
+        more = more || digits.ptr[i] != '0';
+    if (digits.len > 7)
+        ticks += digits.ptr[7] > '5' || (digits.ptr[7] == '5' && (more || ticks % 2 == 1));
+    *ret_ticks = ticks;
+    return true;
+}
+
+enum edm_parse edm_parse_datetime(struct bytes text, instant *ret_time)
+{
+    static const size_t seconds_length = sizeof "yyyy-mm-ddThh:mm:ss" - 1;
+    char buffer[INSTANT_ISO_SIZE];
+    struct bytes whole = text, fraction = { NULL, 0 };
+    uint64_t ticks = 0;
+    int64_t minutes;
+    instant t;
+
+    if (!take_zone(&whole, &minutes))
+        return EDM_MALFORMED;
+    bytes_cut(whole, '.', &whole, &fraction);
+    /* A time without seconds is no xsd:dateTime; of an instant it is. */
+    if (whole.len != seconds_length && (fraction.ptr || whole.len != sizeof "yyyy-mm-dd" - 1))
+        return EDM_MALFORMED;
+    if (fraction.ptr && !round_fraction(fraction, &ticks))
+        return EDM_MALFORMED;
+    memcpy(buffer, whole.ptr, whole.len);
+    if (whole.len == seconds_length)
+        buffer[whole.len++] = 'Z';
+    if (!instant_parse_iso(bytes_of(buffer, whole.len), &t))
+        return EDM_MALFORMED;
+    t += ticks;
+    /* A day more or less cannot leave the range of an instant beside these bounds. */
+    if (t < EDM_DATETIME_MIN / 2)
+        return EDM_OUT_OF_RANGE;
+    t -= (uint64_t)(minutes * (int64_t)MINUTE_TICKS);
+    if (t < EDM_DATETIME_MIN || t > EDM_DATETIME_MAX)
+        return EDM_OUT_OF_RANGE;
+    *ret_time = t;
+    return EDM_PARSED;
+}

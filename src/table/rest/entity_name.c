@@ -1,0 +1,59 @@
+/* Names of properties: declared in entity_json.h. */
+#include "table/rest/entity_json.h"
+
+#include <assert.h>
+
+/* Characters with which a name of XML may begin, in order. A name of C# begins with fewer, but none of those
+ * that it has besides is of ASCII. xml: NameStartChar, without ':' */
+static const struct range {
+    uint32_t first, last;
+} starts[] = {
+    { 'A', 'Z' },       { '_', '_' },       { 'a', 'z' },         { 0xC0, 0xD6 },
+    { 0xD8, 0xF6 },     { 0xF8, 0x2FF },    { 0x370, 0x37D },     { 0x37F, 0x1FFF },
+    { 0x200C, 0x200D }, { 0x2070, 0x218F }, { 0x2C00, 0x2FEF },   { 0x3001, 0xD7FF },
+    { 0xF900, 0xFDCF }, { 0xFDF0, 0xFFFD }, { 0x10000, 0xEFFFF },
+};
+/* Those with which it may go on. xml: NameChar, without '-' and '.' */
+static const struct range others[] = {
+    { '0', '9' },
+    { 0xB7, 0xB7 },
+    { 0x300, 0x36F },
+    { 0x203F, 0x2040 },
+};
+
+static bool is_in(const struct range *ranges, size_t count, uint32_t c)
+{
+    for (size_t i = 0; i < count; i++)
+        if (c >= ranges[i].first && c <= ranges[i].last)
+            return true;
+    return false;
+}
+
+/* Takes a character off valid UTF-8. */
+static uint32_t take_character(struct bytes *from)
+{
+    uint8_t first = (uint8_t)from->ptr[0];
+    size_t size = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    uint32_t c = size == 1 ? first : first & (0xFFu >> (size + 1));
+
+    for (size_t i = 1; i < size; i++)
+        c = c << 6 | ((uint8_t)from->ptr[i] & 0x3F);
+    *from = bytes_from(*from, size);
+    return c;
+}
+
+enum error entity_name_check(struct bytes utf8)
+{
+    if (utf8.len == 0)
+        return E_PropertyNameInvalid;
+    if (edm_utf16_units(utf8) > ENTITY_NAME_UNITS_MAX)
+        return E_PropertyNameTooLong;
+    for (bool first = true; utf8.len > 0; first = false) {
+        uint32_t c = take_character(&utf8);
+
+        if (!is_in(starts, sizeof starts / sizeof starts[0], c) &&
+            (first || !is_in(others, sizeof others / sizeof others[0], c)))
+            return E_PropertyNameInvalid;
+    }
+    return OK;
+}
