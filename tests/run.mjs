@@ -133,7 +133,7 @@ try {
 
         if (!servers.has(kind))
             servers.set(kind, await Server.start({ env: suite.env ?? {}, binary: suite.env?.LAGRA_BINARY }));
-        suite.env = { ...suite.env, LAGRA_TEST_URL: servers.get(kind).url };
+        suite.env = { ...suite.env, ...servers.get(kind).testEnvironment };
     }
     await inParallel(suites, env);
     for (const server of servers.values())

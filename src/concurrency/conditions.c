@@ -2,7 +2,7 @@
  * rest: Specifying-Conditional-Headers-for-Blob-Service-Operations; rfc: 9110 13; semantics 4 */
 #include "concurrency/conditions.h"
 
-#define CLASSES (CONDITIONS_OF_COPY + 1)
+#define CLASSES (CONDITIONS_OF_ENTITY + 1)
 
 /* ---- reading the headers ---- */
 
@@ -26,10 +26,12 @@ static size_t tag_end(struct bytes text, size_t at)
 }
 
 /* "*", or tags with commas between; empty elements are passed over. rfc: 9110 13.1.1, 5.6.1 */
-static enum error parse_list(struct arena *arena, struct bytes text,
+static enum error parse_list(struct arena *arena, struct bytes text, enum etag_form form,
                              const struct etag_list **ret_list)
 {
     struct etag_list *list = arena_alloc(arena, sizeof *list);
+    bool (*parse)(struct bytes, struct etag *) =
+        form == ETAG_TIMESTAMP ? etag_parse_timestamp : etag_parse;
     size_t at;
     size_t end;
 
@@ -37,7 +39,7 @@ static enum error parse_list(struct arena *arena, struct bytes text,
     for (at = skip(text, 0); !list->any && at < text.len; at = skip(text, end)) {
         end = tag_end(text, at);
         if (list->count == CONDITION_TAGS_MAX ||
-            !etag_parse(bytes_trim(bytes_of(text.ptr + at, end - at)), &list->tags[list->count]))
+            !parse(bytes_trim(bytes_of(text.ptr + at, end - at)), &list->tags[list->count]))
             return E_InvalidHeaderValue;
         list->count++;
     }
@@ -54,13 +56,13 @@ enum error conditions_parse(struct arena *arena, const struct condition_headers 
     enum error e;
 
     if (headers->if_match.ptr) {
-        e = parse_list(arena, headers->if_match, &given.match);
+        e = parse_list(arena, headers->if_match, headers->form, &given.match);
         if (e)
             return e;
         given.given |= IF_MATCH;
     }
     if (headers->if_none_match.ptr) {
-        e = parse_list(arena, headers->if_none_match, &given.none_match);
+        e = parse_list(arena, headers->if_none_match, headers->form, &given.none_match);
         if (e)
             return e;
         given.given |= IF_NONE_MATCH;
@@ -145,6 +147,7 @@ static const enum error answer[CLASSES][FAULTS] = {
     [CONDITIONS_OF_WRITE]      = { OK, E_ConditionNotMet, E_ConditionNotMet,       E_ConditionNotMet       },
     [CONDITIONS_OF_CREATE]     = { OK, E_ConditionNotMet, E_ConditionNotMet,       E_BlobAlreadyExists     },
     [CONDITIONS_OF_COPY]       = { OK, E_TargetConditionNotMet, E_TargetConditionNotMet, E_BlobAlreadyExists },
+    [CONDITIONS_OF_ENTITY]     = { OK, E_UpdateConditionNotSatisfied, E_UpdateConditionNotSatisfied, E_UpdateConditionNotSatisfied },
 };
 /* clang-format on */
 

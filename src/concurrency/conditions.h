@@ -47,10 +47,13 @@ enum condition_class {
     CONDITIONS_OF_CREATE,
     /* Copy Blob, Copy Blob From URL: as these, but TargetConditionNotMet. semantics 4.2 */
     CONDITIONS_OF_COPY,
+    /* Of an entity: 412 UpdateConditionNotSatisfied. semantics 6 */
+    CONDITIONS_OF_ENTITY,
 };
 
 /* Raw header values; ptr NULL for one that was not sent. */
 struct condition_headers {
+    enum etag_form form; /* of entity tags */
     struct bytes if_match;
     struct bytes if_none_match;
     struct bytes if_modified_since;
@@ -93,6 +96,7 @@ struct subject {
  *          E_ConditionNotMet        412
  *          E_ConditionNotMetOnRead  304: the None-Match / Modified-Since half of a read
  *          E_TargetConditionNotMet  412: of a copy
+ *          E_UpdateConditionNotSatisfied 412: of an entity
  *          E_BlobAlreadyExists      409: If-None-Match: * where a blob is created */
 enum error conditions_check(enum condition_class class, const struct conditions *given,
                             const struct subject *subject);

@@ -77,3 +77,40 @@ bool etag_parse(struct bytes text, struct etag *ret_etag)
     ret_etag->v = is_weak ? 0 : value_of(tag);
     return true;
 }
+
+/* ---- the form of the Table service ---- */
+
+/* 2017-01-05T03%3A24%3A39.6596665Z; 0: it is no such text. */
+static instant value_of_timestamp(struct bytes text)
+{
+    char plain[INSTANT_ISO_SIZE];
+    size_t len = 0;
+    instant t;
+
+    for (size_t i = 0; i < text.len; i++) {
+        bool colon = i + 2 < text.len && text.ptr[i] == '%' && text.ptr[i + 1] == '3' &&
+                     (text.ptr[i + 2] == 'A' || text.ptr[i + 2] == 'a');
+
+        if (len == sizeof plain)
+            return 0;
+        plain[len++] = colon ? ':' : text.ptr[i];
+        i += colon ? 2 : 0;
+    }
+    return instant_parse_iso(bytes_of(plain, len), &t) ? t : 0;
+}
+
+bool etag_parse_timestamp(struct bytes text, struct etag *ret_etag)
+{
+    static const struct bytes weak = BYTES("W/"), begin = BYTES("datetime'"), end = BYTES("'");
+    struct bytes tag = bytes_has_prefix(text, weak) ? bytes_from(text, weak.len) : text;
+
+    if (tag.len < 2 || tag.ptr[0] != '"' || tag.ptr[tag.len - 1] != '"')
+        return false;
+    tag = bytes_of(tag.ptr + 1, tag.len - 2);
+    if (!is_opaque_tag(tag, false))
+        return false;
+    ret_etag->v = 0;
+    if (tag.len > begin.len && bytes_has_prefix(tag, begin) && bytes_has_suffix(tag, end))
+        ret_etag->v = value_of_timestamp(bytes_of(tag.ptr + begin.len, tag.len - begin.len - 1));
+    return true;
+}

@@ -23,4 +23,12 @@ void etag_format(struct etag etag, char buffer[ETAG_TEXT_SIZE]);
  * v = 0, which matches nothing. */
 bool etag_parse(struct bytes text, struct etag *ret_etag);
 
+/* Which form of tag a service gives out. */
+enum etag_form {
+    ETAG_TICKS,     /* "0x8D..." */
+    ETAG_TIMESTAMP, /* W/"datetime'2017-01-05T03%3A24%3A39.6596665Z'": entities of the Table service */
+};
+/* As etag_parse(), of an entity's tag: quoted, and no other form of ours matches. */
+bool etag_parse_timestamp(struct bytes text, struct etag *ret_etag);
+
 #endif

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "base/xml.h"
+#include "service/operation.h"
 
 /* As recorded, with a tenant of zeros: clients that hold a token credential read it. decision: 11 */
 #define CHALLENGE                                                                                  \
@@ -103,7 +104,7 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
                       arena_printf(a->arena, "bytes */%" PRIu64, problem->length));
     if (status_of(e, problem) == 304 || a->call->request->method == METHOD_HEAD)
         answer_status(a, status_of(e, problem)); /* headers alone, as recorded */
-    else
+    else if (!a->call->service->answer_error || !a->call->service->answer_error(a, e, problem))
         error_xml(a, e, problem);
     answer_string(a, "x-ms-error-code", error_code(e));
     if (problem->source_status != 0)

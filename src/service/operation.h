@@ -190,6 +190,7 @@ struct service {
     unsigned sections; /* bits of service/service_properties.h: what only some services have */
     /* Where a resource of each level is found, for print: "/container"; by resource.level. */
     const char *const *levels;
+    enum etag_form etags; /* that it gives out */
     size_t resource_size; /* of its own type that begins with struct resource */
     /* What a request names.
      *
@@ -213,6 +214,9 @@ struct service {
      * stored policies. ret_facts is zeroed, but for `known` and `exists`. Pure. NULL: nothing does.
      * returns  OK, or as decision_fail_store() */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
+    /* The body of an error's answer, with its type, in the form of the service. False: it is XML, as
+     * in all services. NULL: XML always. */
+    bool (*answer_error)(struct answer *a, enum error e, const struct problem *problem);
 };
 
 /* Subject, permission, lease and conditions: what may be refused before a body is read, and is

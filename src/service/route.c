@@ -297,52 +297,6 @@ static enum error read_lease_id(struct work *work)
     return OK;
 }
 
-/* Names the header that conditions_parse() has refused. */
-static enum error blame_condition(struct call *call, enum error e)
-{
-    static const char *const names[] = { "if-match", "if-none-match", "if-modified-since",
-                                         "if-unmodified-since", "x-ms-if-tags" };
-    static const char *const shown[] = { "If-Match", "If-None-Match", "If-Modified-Since",
-                                         "If-Unmodified-Since", "x-ms-if-tags" };
-    struct conditions conditions;
-
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct bytes value = call_header(call, names[i]);
-        struct condition_headers alone = {
-            .if_match = i == 0 ? value : bytes_of(NULL, 0),
-            .if_none_match = i == 1 ? value : bytes_of(NULL, 0),
-            .if_modified_since = i == 2 ? value : bytes_of(NULL, 0),
-            .if_unmodified_since = i == 3 ? value : bytes_of(NULL, 0),
-            .if_tags = i == 4 ? value : bytes_of(NULL, 0),
-        };
-
-        if (conditions_parse(call->arena, &alone, &conditions))
-            return call_fail_header(call, e, shown[i], value);
-    }
-    return e;
-}
-
-static enum error read_conditions(struct work *work)
-{
-    struct call *call = &work->call;
-    struct condition_headers headers = {
-        .if_match = call_header(call, "if-match"),
-        .if_none_match = call_header(call, "if-none-match"),
-        .if_modified_since = call_header(call, "if-modified-since"),
-        .if_unmodified_since = call_header(call, "if-unmodified-since"),
-        .if_tags = call_header(call, "x-ms-if-tags"),
-    };
-    enum error e = conditions_parse(call->arena, &headers, &call->input.conditions);
-
-    if (e)
-        return blame_condition(call, e);
-    if (call->input.conditions.given & IF_TAGS)
-        call->input.demands = (struct demands){ .letters = "t",
-                                                .actions = ACTION_BLOB_TAGS_READ,
-                                                .not_public = true };
-    return OK;
-}
-
 /* A number of seconds, which no operation here takes long enough to reach.
  * rest: Setting-Timeouts-for-Blob-Service-Operations */
 static enum error read_timeout(struct work *work)
@@ -394,8 +348,8 @@ static enum error read_all(struct work *work, reader_fn *const *readers)
 enum error route_request(struct work *work)
 {
     static reader_fn *const readers[] = {
-        read_version,  require_length,  refuse_repeated, read_query, read_target,
-        read_lease_id, read_conditions, read_timeout,    read_gate,  NULL
+        read_version,  require_length,   refuse_repeated, read_query, read_target,
+        read_lease_id, route_conditions, read_timeout,    read_gate,  NULL
     };
 
     return read_all(work, readers);
@@ -405,7 +359,7 @@ enum error route_part(struct work *part, const struct work *list)
 {
     static reader_fn *const readers[] = { refuse_repeated,  read_query,
                                           read_part_target, read_lease_id,
-                                          read_conditions,  read_timeout,
+                                          route_conditions, read_timeout,
                                           read_gate,        NULL };
     struct call *call = &part->call;
 

@@ -194,6 +194,9 @@ enum error route_request(struct work *work);
 /* The same for a part of a list: account, version and host are those of the list. A path may begin with
  * the account's name, as in path style, or below it. decision: 61 */
 enum error route_part(struct work *part, const struct work *list);
+/* The conditions of a request, into the call's input, and what they demand of who asks. returns OK,
+ * E_InvalidHeaderValue, E_InvalidInput (of entity tags where the service's are timestamps) */
+enum error route_conditions(struct work *work);
 /* Who asks: authenticate() with what the route found, into the call's input. */
 enum error route_authenticate(struct work *work);
 

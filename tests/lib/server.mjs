@@ -47,7 +47,8 @@ process.on('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
 export class Server {
     host = '127.0.0.1';
-    port = 0;
+    port = 0; // of the Blob service
+    ports = {}; // of each service
     account = DEVELOPMENT.account;
     location = null;
     stderr = '';
@@ -82,6 +83,20 @@ export class Server {
         return `http://${this.host}:${this.port}/${this.account}`;
     }
 
+    /** The same of another service: 'queue', 'table'. */
+    urlOf(service) {
+        return `http://${this.host}:${this.ports[service]}/${this.account}`;
+    }
+
+    /** What tests are told of a server that they share. */
+    get testEnvironment() {
+        return {
+            LAGRA_TEST_URL: this.url,
+            LAGRA_TEST_QUEUE_URL: this.urlOf('queue'),
+            LAGRA_TEST_TABLE_URL: this.urlOf('table'),
+        };
+    }
+
     get connectionString() {
         return `DefaultEndpointsProtocol=http;AccountName=${DEVELOPMENT.account};` +
             `AccountKey=${DEVELOPMENT.key};BlobEndpoint=${this.url};`;
@@ -96,6 +111,7 @@ export class Server {
         if (this.#child)
             throw new Error('the server still runs');
         this.port = 0;
+        this.ports = {};
         this.stderr = '';
         const child = spawn(binary, [
             '--location', this.location, '--blobHost', this.host, '--blobPort', '0', '--queuePort', '0',
@@ -107,7 +123,10 @@ export class Server {
         child.stdout.setEncoding('latin1');
         child.stdout.on('data', (text) => {
             said += text;
-            this.port = Number(said.match(/blob service listens on \S+:(\d+)\n/)?.[1] ?? 0);
+            for (const [, service, port] of said.matchAll(/(\w+) service listens on \S+:(\d+)\n/g))
+                this.ports[service] = Number(port);
+            this.port = ['blob', 'queue', 'table'].every((service) => this.ports[service])
+                ? this.ports.blob : 0;
         });
         child.stderr.setEncoding('utf8');
         child.stderr.on('data', (text) => {

@@ -1,12 +1,7 @@
 /* The operation table of the Blob service: one row an operation, under its name in the REST
  * reference.
  *
- *   methods     bits; GH: GET and HEAD
- *   selector    the comp and restype that the request has, no more and no fewer
- *   variant     a header, or header=value, or several with '&', that picks the row among those of
- *               one selector; the first row that fits is taken
- *   effect      READS, WRITES
- *   MAY         who may, by what he presents
+ * The columns: service/row.h. Of them
  *   conditions  which conditional headers are accepted: HTTP4 the four of HTTP, S
  *               If-Modified-Since, U If-Unmodified-Since, T x-ms-if-tags; then the class that says
  *               how they are answered
@@ -32,15 +27,13 @@
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
 #include "blob/tier_operations.h"
-#include "service/operation.h"
+#include "service/row.h"
 #include "service/service_properties.h"
 
 #define MIB            (UINT64_C(1) << 20)
 
-/* XML bodies: a list of 50,000 blocks with the longest ids takes 6 MiB; policies and service
- * properties far less. */
+/* A list of 50,000 blocks with the longest ids takes 6 MiB. */
 #define BLOCK_LIST_MAX (8 * MIB)
-#define XML_BODY_MAX   (UINT64_C(256) << 10)
 /* semantics 10.1 */
 #define PUT_BLOB_MAX   (5000 * MIB)
 #define PUT_BLOCK_MAX  (4000 * MIB)
@@ -48,39 +41,11 @@
 #define PUT_PAGE_MAX   (4 * MIB)
 #define BLOB_BATCH_MAX (4 * MIB)
 
-#define GET            METHOD_GET
-#define PUT            METHOD_PUT
-#define POST           METHOD_POST
-#define DELETE         METHOD_DELETE
-#define GH             (METHOD_GET | METHOD_HEAD)
-
-#define NO_IF          0
 #define S              IF_MODIFIED_SINCE
 #define SU             (IF_MODIFIED_SINCE | IF_UNMODIFIED_SINCE)
 #define HTTP4          IF_HTTP4
 #define T              IF_TAGS
 #define HTTP4T         (IF_HTTP4 | IF_TAGS)
-
-/* Who may: of an account SAS the resource type and letters, of a service SAS the letters, the letters that
- * create only; what a token's owner needs; the least that a container is opened to for anybody to
- * read it. See auth/rights.h. */
-#define ANY            RIGHTS_ANY
-#define MAY(type_, account_, service_, create_, action_, anonymous_)                               \
-    .type = type_, .account = account_, .service = service_, .create = create_,                    \
-    .action = ACTION_##action_, .anonymous = ACCESS_##anonymous_
-
-#define LISTED(functions_) functions_, .listed = true
-
-#define ROW(name_, methods_, level_, selector_, variant_, effect_, may_, since_, if_, class_,      \
-            lease_, etag_, body_, max_, ok_, also_, subject_, functions_)                          \
-    {                                                                                              \
-        .name = name_, .methods = methods_, .level = LEVEL_##level_, .selector = selector_,        \
-        .variant = variant_,                                                                       \
-        .rights = { .effect = effect_, may_, .of_anybody = ((methods_)&METHOD_OPTIONS) != 0 },     \
-        .since = since_, .conditions = if_, .condition_class = CONDITIONS_OF_##class_,             \
-        .lease = LEASE_RULE_##lease_, .etag = ETAG_##etag_, .body = BODY_##body_,                  \
-        .body_max = max_, .ok = { ok_, also_ }, .subject = subject_, .functions = functions_       \
-    }
 
 /* The four functions of each operation, as one value that a row can hold. */
 OPERATION(get_account_information);

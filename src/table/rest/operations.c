@@ -1,5 +1,135 @@
-/* The operation table of the Table service: see table.h. */
-#include "service/operation.h"
-#include "table/table.h"
+/* The operation table of the Table service: one row an operation, under its name in the REST reference.
+ * The columns: service/row.h. A request's method may stand in X-HTTP-Method, of a POST.
+ * rest: Table-Service-REST-API; semantics 2.4, 6 */
+#include "service/row.h"
+#include "service/service_properties.h"
+#include "table/entity_operations.h"
+#include "table/rest/odata.h"
+#include "table/rest/request.h"
+#include "table/table_operations.h"
 
-const struct service table_service = { .name = "table" };
+#define TABLE_BODY_MAX  (UINT64_C(64) << 10)
+/* An entity of 1 MiB, in JSON. */
+#define ENTITY_BODY_MAX (UINT64_C(4) << 20)
+
+#define M               IF_MATCH
+
+OPERATION_WITH_PARSE(set_service_properties);
+OPERATION(get_service_properties);
+OPERATION(get_service_stats);
+OPERATION(query_tables);
+OPERATION(get_table);
+OPERATION_WITH_PARSE(create_table);
+OPERATION(delete_table);
+OPERATION(get_table_acl);
+OPERATION_WITH_PARSE(set_table_acl);
+OPERATION_WITH_PARSE(insert_entity);
+OPERATION_WITH_PARSE(replace_entity);
+OPERATION_WITH_PARSE(merge_entity);
+OPERATION(delete_entity);
+OPERATION(get_entity);
+
+/* clang-format off */
+static const struct operation operations[] = {
+    /* ---- service ---- */
+    ROW("Set Table Service Properties", PUT, SERVICE, "comp=properties&restype=service", NULL, WRITES, MAY("s", "w", "", "", SERVICE_WRITE, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 202, 0,
+        NULL, &set_service_properties_functions),
+    ROW("Get Table Service Properties", GET, SERVICE, "comp=properties&restype=service", NULL, READS, MAY("s", "r", "", "", SERVICE_READ, PRIVATE), "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NULL, &get_service_properties_functions),
+    ROW("Get Table Service Stats", GET, SERVICE, "comp=stats&restype=service", NULL, READS, MAY("s", "r", "", "", SERVICE_READ, PRIVATE), "2013-08-15",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NULL, &get_service_stats_functions),
+    ROW("Preflight Table Request", METHOD_OPTIONS, ANY, "", NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2013-08-15",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+
+    /* ---- tables ---- */
+    ROW("Query Tables", GET, TABLES, "", NULL, READS, MAY("c", "l", "", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NULL, &query_tables_functions),
+    ROW("Query Tables", GET, NAMED, "", NULL, READS, MAY("c", "l", "", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        table_subject_named, &get_table_functions),
+    ROW("Create Table", POST, TABLES, "", NULL, WRITES, MAY("c", "cw", "", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, TABLE_BODY_MAX, 201, 204,
+        NULL, &create_table_functions),
+    ROW("Delete Table", DELETE, NAMED, "", NULL, WRITES, MAY("c", "d", "", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 204, 0,
+        table_subject_named, &delete_table_functions),
+    ROW("Get Table ACL", GET, TABLE, "comp=acl", NULL, READS, MAY("c", "", "", "", NONE, PRIVATE), "2012-02-12",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        table_subject, &get_table_acl_functions),
+    ROW("Set Table ACL", PUT, TABLE, "comp=acl", NULL, WRITES, MAY("c", "", "", "", NONE, PRIVATE), "2012-02-12",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
+        table_subject, &set_table_acl_functions),
+
+    /* ---- entities: with If-Match they change what is there; the first row that fits is taken ---- */
+    ROW("Insert Entity", POST, TABLE, "", NULL, WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 201, 204,
+        entity_subject_optional, &insert_entity_functions),
+    ROW("Update Entity", PUT, ENTITY, "", "if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
+        M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject, &replace_entity_functions),
+    ROW("Update Entity", POST, ENTITY, "", "x-http-method=PUT&if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
+        M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject, &replace_entity_functions),
+    ROW("Merge Entity", METHOD_MERGE | METHOD_PATCH, ENTITY, "", "if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
+        M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject, &merge_entity_functions),
+    ROW("Merge Entity", POST, ENTITY, "", "x-http-method=MERGE&if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
+        M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject, &merge_entity_functions),
+    ROW("Merge Entity", POST, ENTITY, "", "x-http-method=PATCH&if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
+        M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject, &merge_entity_functions),
+    ROW("Insert Or Replace Entity", PUT, ENTITY, "", NULL, WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject_optional, &replace_entity_functions),
+    ROW("Insert Or Replace Entity", POST, ENTITY, "", "x-http-method=PUT", WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject_optional, &replace_entity_functions),
+    ROW("Insert Or Merge Entity", METHOD_MERGE | METHOD_PATCH, ENTITY, "", NULL, WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject_optional, &merge_entity_functions),
+    ROW("Insert Or Merge Entity", POST, ENTITY, "", "x-http-method=MERGE", WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject_optional, &merge_entity_functions),
+    ROW("Insert Or Merge Entity", POST, ENTITY, "", "x-http-method=PATCH", WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
+        entity_subject_optional, &merge_entity_functions),
+    ROW("Delete Entity", DELETE, ENTITY, "", "if-match", WRITES, MAY("o", "d", "d", "", NONE, PRIVATE), "2009-09-19",
+        M, ENTITY, IGNORED, NONE, REFUSED, 0, 204, 0,
+        entity_subject, &delete_entity_functions),
+    ROW("Delete Entity", POST, ENTITY, "", "x-http-method=DELETE&if-match", WRITES, MAY("o", "d", "d", "", NONE, PRIVATE), "2009-09-19",
+        M, ENTITY, IGNORED, NONE, REFUSED, 0, 204, 0,
+        entity_subject, &delete_entity_functions),
+    ROW("Query Entities", GET, ENTITY, "", NULL, READS, MAY("o", "r", "r", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, ENTITY, IGNORED, RETURNED, REFUSED, 0, 200, 0,
+        entity_subject, &get_entity_functions),
+};
+/* clang-format on */
+
+static const char *const levels[] = {
+    [LEVEL_SERVICE] = "/",
+    [LEVEL_TABLES] = "/Tables",
+    [LEVEL_NAMED] = "/Tables('table')",
+    [LEVEL_TABLE] = "/table",
+    [LEVEL_ENTITY] = "/table(PartitionKey='p',RowKey='r')",
+    [LEVEL_BATCH] = "/$batch",
+};
+
+const struct service table_service = {
+    .name = "table",
+    .operations = operations,
+    .operation_count = sizeof operations / sizeof operations[0],
+    .levels = levels,
+    .etags = ETAG_TIMESTAMP,
+    .resource_size = sizeof(struct table_resource),
+    .read_resource = table_read_resource,
+    .names = table_signed_names,
+    .check_names = table_check_names,
+    .locate = table_locate,
+    .permit_facts = table_permit_facts,
+    .answer_error = odata_answer_error,
+};

@@ -1,0 +1,71 @@
+/* The operations on entities: what each is asked and what comes of it. The functions: entity_write.c,
+ * get_entity.c, query_entities.c, and the files of these names in rest/. */
+#ifndef LAGRA_TABLE_ENTITY_OPERATIONS_H
+#define LAGRA_TABLE_ENTITY_OPERATIONS_H
+
+#include "table/tables.h"
+
+struct filter;
+struct odata;
+
+struct insert_entity_parameters {
+    struct parameters base;
+    struct entity entity;      /* by parse; its timestamp is the decision's instant */
+    const struct odata *odata; /* how it is answered: rest/odata.h */
+};
+struct insert_entity_result {
+    struct result base;
+    struct entity entity; /* as it is stored */
+    struct bytes table;   /* its name */
+};
+OPERATION_DECLARE(insert_entity);
+OPERATION_DECLARE_PARSE(insert_entity);
+
+/* Update Entity, Insert Or Replace Entity: the entity becomes this one. */
+struct replace_entity_parameters {
+    struct parameters base;
+    struct entity entity; /* by parse */
+};
+struct replace_entity_result {
+    struct result base;
+    instant timestamp;
+};
+OPERATION_DECLARE(replace_entity);
+OPERATION_DECLARE_PARSE(replace_entity);
+
+/* Merge Entity, Insert Or Merge Entity: properties that are not given stay. */
+struct merge_entity_parameters {
+    struct parameters base;
+    struct entity entity; /* by parse */
+};
+struct merge_entity_result {
+    struct result base;
+    instant timestamp;
+};
+OPERATION_DECLARE(merge_entity);
+OPERATION_DECLARE_PARSE(merge_entity);
+
+struct delete_entity_parameters {
+    struct parameters base;
+};
+struct delete_entity_result {
+    struct result base;
+};
+OPERATION_DECLARE(delete_entity);
+
+/* Query Entities by both keys. */
+struct get_entity_parameters {
+    struct parameters base;
+    const struct odata *odata;
+    const struct bytes *select; /* names; none: all properties */
+    size_t select_count;
+    const struct filter *filter; /* NULL: none */
+};
+struct get_entity_result {
+    struct result base;
+    struct entity entity;
+    struct bytes table;
+};
+OPERATION_DECLARE(get_entity);
+
+#endif

@@ -1,0 +1,70 @@
+/* Query Tables: an iterator over the account's space, where every table is a partition; and one table of
+ * them. rest: Query-Tables */
+#include "base/log.h"
+#include "service/listing.h"
+#include "service/names.h"
+#include "table/table_operations.h"
+
+enum error get_table_decide(struct decision *d, const struct get_table_parameters *p,
+                            struct get_table_result *r)
+{
+    (void)p;
+    r->name = table_state(d)->table.name;
+    return OK;
+}
+
+/* Does it meet the filter? */
+static bool is_wanted(struct decision *d, const struct filter *filter, struct bytes name)
+{
+    (void)d;
+    (void)filter;
+    (void)name;
+    return true;
+}
+
+/* Hands a page of tables to the sink. The work of a page is bounded: it ends after so many tables,
+ * whether they were wanted or not.
+ * returns  STORE_OK, STORE_CORRUPT, STORE_IO.. */
+static enum store_result add_page(struct space_iterator *iterator,
+                                  const struct query_tables_parameters *p, struct decision *d,
+                                  struct query_tables_result *r)
+{
+    uint32_t shown = 0;
+
+    for (uint32_t count = 0;; count++) {
+        struct space_record at;
+        struct table table;
+        enum store_result result = space_iterator_next(iterator, &at);
+
+        if (result)
+            return result == STORE_NOT_FOUND ? STORE_OK : result;
+        if (shown == p->top || p->sink->full || count == LISTING_RECORDS_MAX) {
+            r->next = arena_copy(d->arena, at.partition_key);
+            return STORE_OK;
+        }
+        if (!table_decode(at.value, &table)) {
+            log_line(LOG_ERROR, "the record of table %.*s has an unknown form",
+                     BYTES_ARG(at.partition_key));
+            return STORE_CORRUPT;
+        }
+        if (!is_wanted(d, p->filter, table.name))
+            continue;
+        p->sink->add(p->sink, table.name);
+        shown++;
+    }
+}
+
+enum error query_tables_decide(struct decision *d, const struct query_tables_parameters *p,
+                               struct query_tables_result *r)
+{
+    struct space_iterator *iterator;
+    enum store_result result;
+
+    p->sink->begin(p->sink);
+    iterator = space_iterator_open(d->store, account_space("table", d->input->account), p->from,
+                                   (struct bytes){ NULL, 0 }, d->access);
+    decision_saw(d, space_iterator_sequence(iterator));
+    result = add_page(iterator, p, d, r);
+    space_iterator_close(iterator);
+    return result ? decision_fail_store(d, result) : OK;
+}

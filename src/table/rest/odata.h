@@ -1,0 +1,41 @@
+/* OData's headers: in which form a client wants its answer, and the answers in that form.
+ * Inside table/rest/ only.
+ * rest: Payload-Format-for-Table-Service-Operations, Setting-the-Prefer-Header-to-Manage-Response-Echo-on-
+ * Insert-Operations, Setting-the-OData-Data-Service-Version-Headers */
+#ifndef LAGRA_TABLE_REST_ODATA_H
+#define LAGRA_TABLE_REST_ODATA_H
+
+#include "service/answer.h"
+#include "table/rest/entity_json.h"
+
+enum odata_preference { PREFERS_NOTHING, PREFERS_CONTENT, PREFERS_NO_CONTENT };
+struct odata {
+    enum odata_metadata metadata;
+    enum odata_preference preference;
+};
+
+/* Reads $format or Accept, Prefer, and the versions; refuses what this server does not speak.
+ * returns  OK, E_AtomFormatNotSupported, E_InvalidHeaderValue, E_InvalidQueryParameterValue */
+enum error odata_read(struct call *call, const struct odata **ret_odata);
+/* Is the body that comes JSON? No Content-Type is taken for it.
+ * returns  OK, E_AtomFormatNotSupported, E_InvalidHeaderValue */
+enum error odata_check_body(struct call *call);
+/* What entity_json_read() has refused, with its message. */
+enum error odata_refuse_body(struct call *call, enum error e, const char *message);
+
+/* The status, and the headers that every answer in OData has. */
+void odata_answer(struct answer *a, int status);
+/* Preference-Applied, where the request said what it prefers. */
+void odata_answer_preference(struct answer *a);
+/* The body and its type. */
+void odata_answer_json(struct answer *a, const struct odata *odata, const struct text *json);
+/* What an answer to the call shows of entities of the table; all properties. */
+struct entity_view entity_view_of(const struct call *call, const struct odata *odata,
+                                  struct bytes table);
+/* ETag */
+void entity_answer_etag(struct answer *a, instant timestamp);
+/* An error as {"odata.error":..}: struct service, answer_error. False for the operations that speak
+ * XML: those with ?comp=. */
+bool odata_answer_error(struct answer *a, enum error e, const struct problem *problem);
+
+#endif

@@ -1,0 +1,54 @@
+/* See query.h. */
+#include "table/rest/query.h"
+
+enum error query_read_top(struct call *call, uint32_t *ret_top)
+{
+    struct bytes text = call_query(call, "$top");
+    uint64_t top = QUERY_RESULTS_MAX;
+
+    if (text.ptr && (!bytes_parse_u64(text, QUERY_RESULTS_MAX, &top) || top == 0))
+        return call_fail(call, E_InvalidInput, "$top is a number of 1 to %d.", QUERY_RESULTS_MAX);
+    *ret_top = (uint32_t)top;
+    return OK;
+}
+
+enum error query_read_filter(struct call *call, const struct filter **ret_filter)
+{
+    *ret_filter = NULL;
+    if (call_query(call, "$filter").ptr)
+        return call_fail(call, E_NotImplemented, "$filter is not built yet.");
+    return OK;
+}
+
+static size_t count_names(struct bytes list)
+{
+    size_t count = 1;
+
+    for (size_t i = 0; i < list.len; i++)
+        count += list.ptr[i] == ',';
+    return count;
+}
+
+enum error query_read_select(struct call *call, const struct bytes **ret_select, size_t *ret_count)
+{
+    struct bytes rest = call_query(call, "$select"), name;
+    size_t count = count_names(rest);
+    struct bytes *select;
+
+    *ret_select = NULL;
+    *ret_count = 0;
+    if (rest.len == 0 || bytes_is(bytes_trim(rest), "*"))
+        return OK;
+    if (count > QUERY_SELECT_MAX)
+        return call_fail(call, E_InvalidInput, "$select has more than %d names.", QUERY_SELECT_MAX);
+    select = arena_array(call->arena, count, sizeof *select);
+    for (size_t i = 0; i < count; i++) {
+        bytes_cut(rest, ',', &name, &rest);
+        select[i] = bytes_trim(name);
+        if (entity_name_check(select[i]))
+            return call_fail(call, E_InvalidInput, "$select is a list of names of properties.");
+    }
+    *ret_select = select;
+    *ret_count = count;
+    return OK;
+}

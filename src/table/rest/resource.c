@@ -1,0 +1,150 @@
+/* What a request's path names: the service, the set of tables, one of them, a table's entities, an entity,
+ * a batch. Paths are those of OData: "Tables('name')", "name(PartitionKey='..',RowKey='..')"; in quotes,
+ * a quote is written twice. rest: Addressing-Table-Service-Resources */
+#include "base/encode.h"
+#include "table/rest/request.h"
+
+/* What is left of a path while it is read. */
+struct path {
+    struct arena *arena;
+    struct bytes rest;
+};
+
+/* Takes the text off the front. */
+static bool take(struct path *path, const char *text)
+{
+    struct bytes wanted = bytes_from_string(text);
+
+    if (!bytes_has_prefix(path->rest, wanted))
+        return false;
+    path->rest = bytes_from(path->rest, wanted.len);
+    return true;
+}
+
+static void take_blanks(struct path *path)
+{
+    while (take(path, " "))
+        continue;
+}
+
+/* 'text', with each quote in it doubled. */
+static bool take_quoted(struct path *path, struct bytes *ret_text)
+{
+    struct text out;
+
+    if (!take(path, "'"))
+        return false;
+    text_init(&out, path->arena, path->rest.len);
+    while (path->rest.len > 0) {
+        char c = path->rest.ptr[0];
+
+        path->rest = bytes_from(path->rest, 1);
+        if (c == '\'' && !take(path, "'")) {
+            *ret_text = bytes_of(out.len > 0 ? out.ptr : "", out.len);
+            return true;
+        }
+        text_add_char(&out, c);
+    }
+    return false;
+}
+
+/* Name='text' for each of both keys, in any order. */
+static bool take_keys(struct path *path, struct table_resource *resource)
+{
+    for (;;) {
+        struct bytes *key = NULL;
+
+        take_blanks(path);
+        if (take(path, "PartitionKey"))
+            key = &resource->partition_key;
+        else if (take(path, "RowKey"))
+            key = &resource->row_key;
+        if (!key || key->ptr)
+            return false;
+        take_blanks(path);
+        if (!take(path, "="))
+            return false;
+        take_blanks(path);
+        if (!take_quoted(path, key))
+            return false;
+        take_blanks(path);
+        if (!take(path, ","))
+            return resource->partition_key.ptr && resource->row_key.ptr;
+    }
+}
+
+/* What stands behind the name, to the end: nothing, "()", or what is in the parentheses. */
+static bool read_predicate(struct path *path, struct table_resource *resource)
+{
+    bool of_set = bytes_is_nocase(resource->table, "Tables");
+
+    resource->base.level = of_set ? LEVEL_TABLES : LEVEL_TABLE;
+    if (of_set)
+        resource->table = (struct bytes){ NULL, 0 };
+    if (path->rest.len == 0)
+        return true;
+    if (!take(path, "("))
+        return false;
+    take_blanks(path);
+    if (take(path, ")"))
+        return path->rest.len == 0;
+    resource->base.level = of_set ? LEVEL_NAMED : LEVEL_ENTITY;
+    if (of_set ? !take_quoted(path, &resource->table) : !take_keys(path, resource))
+        return false;
+    take_blanks(path);
+    return take(path, ")") && path->rest.len == 0;
+}
+
+static enum error read_path(struct call *call, struct bytes text, struct table_resource *resource)
+{
+    struct path path = { .arena = call->arena, .rest = percent_decode(call->arena, text) };
+    size_t name = 0;
+
+    if (!path.rest.ptr || !bytes_is_utf8(path.rest))
+        return E_InvalidUri;
+    if (bytes_is(path.rest, "$batch")) {
+        resource->base.level = LEVEL_BATCH;
+        return OK;
+    }
+    while (name < path.rest.len && path.rest.ptr[name] != '(')
+        name++;
+    resource->table = bytes_of(path.rest.ptr, name);
+    path.rest = bytes_from(path.rest, name);
+    if (!read_predicate(&path, resource))
+        return call_fail(call, E_InvalidInput, "Bad Request - Error in query syntax.");
+    return OK;
+}
+
+/* One method may stand for another: a POST whose X-HTTP-Method says so.
+ * rest: Setting-the-X-HTTP-Method-Header, Table-Service-Error-Codes */
+static enum error check_method(struct call *call)
+{
+    static const char *const methods[] = { "MERGE", "PATCH", "PUT", "DELETE", "GET" };
+    static const struct bytes name = BYTES("x-http-method");
+    struct bytes value = call_header(call, "x-http-method");
+
+    if (!value.ptr)
+        return OK;
+    if (call->request->method != METHOD_POST)
+        return E_XMethodNotUsingPost;
+    for (size_t i = 0; i < call->request->header_count; i++) {
+        const struct http_header *header = &call->request->headers[i];
+
+        if (bytes_equal(header->name, name) && header->value.ptr != value.ptr)
+            return E_XMethodIncorrectCount;
+    }
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
+        if (bytes_is_nocase(value, methods[i]))
+            return OK;
+    }
+    return E_XMethodIncorrectValue;
+}
+
+enum error table_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
+{
+    enum error e = check_method(call);
+
+    if (e || path.len == 0)
+        return e;
+    return read_path(call, path, (struct table_resource *)(void *)ret_resource);
+}

@@ -1,0 +1,173 @@
+/* What a request to the Table service is about: names, partitions, permission, and the state of the
+ * table or entity that the generic steps look at. */
+#include "base/log.h"
+#include "service/names.h"
+#include "table/tables.h"
+
+/* ---- names ---- */
+
+#define TABLE_NAME_MIN 3
+#define TABLE_NAME_MAX 63
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+enum error table_check_name(struct bytes name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+
+        if (!is_letter(c) && !(i > 0 && c >= '0' && c <= '9'))
+            return E_InvalidResourceName;
+    }
+    if (name.len < TABLE_NAME_MIN || name.len > TABLE_NAME_MAX)
+        return E_OutOfRangeInput;
+    return bytes_is_nocase(name, "tables") ? E_InvalidResourceName : OK;
+}
+
+enum error table_check_names(const struct resource *resource)
+{
+    const struct table_resource *named = table_resource(resource);
+    enum error e = named->table.ptr ? table_check_name(named->table) : OK;
+
+    if (!e && named->partition_key.ptr)
+        e = entity_key_check(named->partition_key);
+    if (!e && named->row_key.ptr)
+        e = entity_key_check(named->row_key);
+    return e;
+}
+
+void table_signed_names(const struct resource *resource, struct bytes *ret_table,
+                        struct bytes *ret_object)
+{
+    *ret_table = table_resource(resource)->table;
+    *ret_object = (struct bytes){ NULL, 0 };
+}
+
+/* ---- partitions ---- */
+
+/* Does what the table's record says permit this? */
+static bool rests_on_policy(const struct decision *d)
+{
+    const struct identity *identity = &d->input->identity;
+
+    return identity->kind == IDENTITY_SAS && identity->sas->policy.ptr;
+}
+
+/* Reads the table of a request about an entity: it lies in another partition than the entity. */
+static enum error read_table(struct decision *d, struct partition at, struct table *ret_table)
+{
+    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
+    enum store_result result = table_read(snapshot, d->arena, ret_table);
+
+    decision_saw(d, snapshot_sequence(snapshot));
+    if (rests_on_policy(d))
+        d->guard = snapshot;
+    else
+        snapshot_close(snapshot);
+    if (result == STORE_NOT_FOUND)
+        return E_TableNotFound;
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+enum error table_locate(struct decision *d, struct partition *ret_partition)
+{
+    const struct table_resource *asked = table_asked(d);
+    struct partition at = { .space = account_space("table", d->input->account), .key = BYTES("") };
+    struct table_state *state = arena_alloc(d->arena, sizeof *state);
+    enum error e;
+
+    state->base.resource = d->input->resource;
+    d->state = &state->base;
+    if (d->level != LEVEL_SERVICE && asked->table.ptr)
+        at.key = arena_copy_lower(d->arena, asked->table);
+    if (d->level != LEVEL_SERVICE && asked->partition_key.ptr) {
+        e = read_table(d, at, &state->table);
+        if (e)
+            return e;
+        at.space = state->table.space;
+        at.key = entity_key_encode(d->arena, asked->partition_key);
+    }
+    *ret_partition = at;
+    return OK;
+}
+
+/* ---- subjects ---- */
+
+static enum error load_table(struct decision *d, enum error missing)
+{
+    enum store_result result = table_read(d->before, d->arena, &table_state(d)->table);
+
+    if (result == STORE_NOT_FOUND)
+        return missing;
+    if (result)
+        return decision_fail_store(d, result);
+    d->subject = (struct subject){ .exists = true };
+    return OK;
+}
+
+enum error table_subject(struct decision *d)
+{
+    return load_table(d, E_TableNotFound);
+}
+
+enum error table_subject_named(struct decision *d)
+{
+    return load_table(d, E_ResourceNotFound);
+}
+
+/* Where the table's space was dropped after table_locate() had read the table, nothing is said about the
+ * entity: it is located again. Before the body has said which entity it is, the table alone counts. */
+enum error entity_subject_optional(struct decision *d)
+{
+    const struct table_resource *asked = table_asked(d);
+    struct table_state *state = table_state(d);
+    struct entity_reader reader;
+    struct record record;
+    enum store_result result;
+
+    state->stored = (struct bytes){ NULL, 0 };
+    d->subject = (struct subject){ .exists = false };
+    if (!asked->partition_key.ptr) {
+        enum error e = load_table(d, E_TableNotFound);
+
+        d->subject.exists = false;
+        return e;
+    }
+    result = snapshot_get(d->before, RECORD_LISTED, entity_key_encode(d->arena, asked->row_key),
+                          d->arena, &record);
+    if (result == STORE_NOT_FOUND)
+        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
+    if (result)
+        return decision_fail_store(d, result);
+    if (!entity_reader_init(&reader, record.value)) {
+        log_line(LOG_ERROR, "an entity's record has an unknown form (%zu bytes)", record.value.len);
+        return decision_fail_store(d, STORE_CORRUPT);
+    }
+    state->stored = record.value;
+    d->subject = (struct subject){ .exists = true,
+                                   .etag = { reader.timestamp },
+                                   .modified = reader.timestamp };
+    return OK;
+}
+
+enum error entity_subject(struct decision *d)
+{
+    enum error e = entity_subject_optional(d);
+
+    if (e)
+        return e;
+    return d->subject.exists ? OK : E_ResourceNotFound;
+}
+
+/* ---- permission ---- */
+
+enum error table_permit_facts(struct decision *d, struct permit_facts *ret_facts)
+{
+    if (rests_on_policy(d) &&
+        !policies_decode(table_state(d)->table.policies, &ret_facts->policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    return OK;
+}

@@ -1,0 +1,82 @@
+/* The operations on tables: what each is asked and what comes of it. The functions: create_table.c,
+ * delete_table.c, query_tables.c, table_acl.c, and the files of these names in rest/. */
+#ifndef LAGRA_TABLE_TABLE_OPERATIONS_H
+#define LAGRA_TABLE_TABLE_OPERATIONS_H
+
+#include "table/tables.h"
+
+struct filter;
+struct odata;
+
+struct create_table_parameters {
+    struct parameters base;
+    struct guid space;         /* of the new incarnation: fresh, so that it starts empty */
+    struct bytes name;         /* by parse */
+    const struct odata *odata; /* how it is answered: rest/odata.h */
+};
+struct create_table_result {
+    struct result base;
+};
+OPERATION_DECLARE(create_table);
+OPERATION_DECLARE_PARSE(create_table);
+
+struct delete_table_parameters {
+    struct parameters base;
+};
+struct delete_table_result {
+    struct result base;
+};
+OPERATION_DECLARE(delete_table);
+
+/* One table of the set. */
+struct get_table_parameters {
+    struct parameters base;
+    const struct odata *odata;
+};
+struct get_table_result {
+    struct result base;
+    struct bytes name;
+};
+OPERATION_DECLARE(get_table);
+
+/* The results of a page are handed over one by one, by their names. Starts anew with each attempt; what
+ * it is given is gone after the call. */
+struct table_sink {
+    bool full; /* it takes no more */
+    void (*begin)(struct table_sink *sink);
+    void (*add)(struct table_sink *sink, struct bytes name);
+};
+struct query_tables_parameters {
+    struct parameters base;
+    const struct odata *odata;
+    const struct filter *filter; /* NULL: all */
+    uint32_t top;                /* 1..QUERY_RESULTS_MAX */
+    struct bytes from; /* a name in lower case: where the page begins; ptr NULL: at the first */
+    struct table_sink *sink;
+};
+struct query_tables_result {
+    struct result base;
+    struct bytes next; /* where the next page begins; ptr NULL: there is none */
+};
+OPERATION_DECLARE(query_tables);
+
+struct get_table_acl_parameters {
+    struct parameters base;
+};
+struct get_table_acl_result {
+    struct result base;
+    struct policies policies;
+};
+OPERATION_DECLARE(get_table_acl);
+
+struct set_table_acl_parameters {
+    struct parameters base;
+    struct policies policies; /* by parse */
+};
+struct set_table_acl_result {
+    struct result base;
+};
+OPERATION_DECLARE(set_table_acl);
+OPERATION_DECLARE_PARSE(set_table_acl);
+
+#endif

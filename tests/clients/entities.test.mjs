@@ -1,0 +1,138 @@
+// Entities: insert, point query, update, merge, upserts, delete, and the conditions of each.
+// rest: Inserting-and-Updating-Entities; semantics 6
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newTable, refusedTable, tableClient, tableName } from './tables-setup.mjs';
+
+const wrong = 'W/"datetime\'2012-06-15T22%3A51%3A44.9662825Z\'"';
+const keys = (rowKey = 'r') => ({ partitionKey: 'p', rowKey });
+
+test('an entity comes back with its types', async (t) => {
+    const table = await newTable(t);
+    const entity = {
+        ...keys(), text: 'ä"\n\u{1F600}', yes: true, small: 42, real: 4.5,
+        big: { type: 'Int64', value: '9007199254740993' },
+        when: { type: 'DateTime', value: '2014-05-07T08:20:53.1234567Z' },
+        id: { type: 'Guid', value: 'c9da6455-213d-42c9-9a79-3e9149a57833' },
+        bytes: { type: 'Binary', value: Buffer.from([0, 1, 255]).toString('base64') },
+        whole: { type: 'Double', value: '5' }, none: null,
+    };
+    const created = await table.createEntity(entity);
+    const got = await table.getEntity('p', 'r', { disableTypeConversion: true });
+    assert.equal(got.etag, created.etag);
+    assert.match(got.etag, /^W\/"datetime'\d{4}-\d\d-\d\dT\d\d%3A\d\d%3A\d\d(\.\d{1,7})?Z'"$/);
+    assert.equal(got.etag, `W/"datetime'${got.timestamp.replaceAll(':', '%3A')}'"`);
+    for (const name of ['big', 'when', 'id', 'bytes'])
+        assert.deepEqual(got[name], entity[name], name);
+    assert.equal(got.text.value, entity.text);
+    assert.equal(got.yes.value, 'true');
+    assert.equal(got.small.value, '42');
+    assert.equal(got.real.value, '4.5');
+    assert.equal(got.none, undefined);
+});
+
+test('an insert of what is there is refused', async (t) => {
+    const table = await newTable(t);
+    await table.createEntity({ ...keys(), n: 1 });
+    await refusedTable(table.createEntity({ ...keys(), n: 2 }), 409, 'EntityAlreadyExists');
+    assert.equal((await table.getEntity('p', 'r')).n, 1);
+});
+
+test('replace drops what is not given, merge keeps it', async (t) => {
+    const table = await newTable(t);
+    const first = await table.createEntity({ ...keys(), a: 1, b: 2 });
+    const second = await table.updateEntity({ ...keys(), b: 3, c: 'x' }, 'Merge');
+    assert.notEqual(second.etag, first.etag);
+    let got = await table.getEntity('p', 'r');
+    assert.deepEqual([got.a, got.b, got.c, got.etag], [1, 3, 'x', second.etag]);
+    const third = await table.updateEntity({ ...keys(), b: 4 }, 'Replace');
+    got = await table.getEntity('p', 'r');
+    assert.deepEqual([got.a, got.b, got.c, got.etag], [undefined, 4, undefined, third.etag]);
+    assert.ok(Date.parse(got.timestamp) >= 0);
+});
+
+for (const mode of ['Merge', 'Replace'])
+    test(`${mode} under If-Match`, async (t) => {
+        const table = await newTable(t);
+        await refusedTable(table.updateEntity(keys(), mode), 404, 'ResourceNotFound');
+        await refusedTable(table.updateEntity(keys(), mode, { etag: wrong }), 404, 'ResourceNotFound');
+        const { etag } = await table.createEntity(keys());
+        await refusedTable(table.updateEntity(keys(), mode, { etag: wrong }), 412, 'UpdateConditionNotSatisfied');
+        await refusedTable(table.updateEntity(keys(), mode, { etag: 'W/"wrong"' }), 412, 'UpdateConditionNotSatisfied');
+        await refusedTable(table.updateEntity(keys(), mode, { etag: 'malformed' }), 400, 'InvalidInput');
+        const next = await table.updateEntity(keys(), mode, { etag });
+        assert.notEqual(next.etag, etag);
+        await refusedTable(table.updateEntity(keys(), mode, { etag }), 412, 'UpdateConditionNotSatisfied');
+        await table.updateEntity(keys(), mode, { etag: '*' });
+        // An upsert looks at nothing.
+        await table.upsertEntity({ ...keys('new'), n: 1 }, mode);
+        await table.upsertEntity({ ...keys('new'), m: 1 }, mode);
+        const got = await table.getEntity('p', 'new');
+        assert.deepEqual([got.n, got.m], [mode === 'Merge' ? 1 : undefined, 1]);
+    });
+
+test('delete under If-Match', async (t) => {
+    const table = await newTable(t);
+    await refusedTable(table.deleteEntity('p', 'r'), 404, 'ResourceNotFound');
+    const { etag } = await table.createEntity(keys());
+    await refusedTable(table.deleteEntity('p', 'r', { etag: wrong }), 412, 'UpdateConditionNotSatisfied');
+    await table.deleteEntity('p', 'r', { etag });
+    await refusedTable(table.getEntity('p', 'r'), 404, 'ResourceNotFound');
+    await table.createEntity(keys());
+    await refusedTable(table.deleteEntity('p', 'r', { etag }), 412, 'UpdateConditionNotSatisfied');
+    await table.deleteEntity('p', 'r');
+});
+
+test('keys of every kind', async (t) => {
+    const table = await newTable(t);
+    for (const key of ['', ' ', "it's", "''", '%20', '%', 'a b', '+', 'ä', '\u{1F600}\uFFFD', '(x,y)', '$batch', '=&;:@!*',
+        'x'.repeat(512)]) {
+        await table.createEntity({ partitionKey: key, rowKey: key, n: 1 });
+        const got = await table.getEntity(key, key);
+        assert.deepEqual([got.partitionKey, got.rowKey, got.n], [key, key, 1]);
+        await table.deleteEntity(key, key);
+    }
+    for (const key of ['a/b', 'a\\b', 'a#b', 'a?b', 'a\tb', '\u0085'])
+        await refusedTable(table.createEntity({ partitionKey: key, rowKey: 'r' }), 400, 'OutOfRangeInput');
+    await refusedTable(table.createEntity({ partitionKey: 'p', rowKey: 'x'.repeat(513) }), 400, 'KeyValueTooLarge');
+    await refusedTable(table.getEntity('p', 'a/b'), 400, 'OutOfRangeInput');
+});
+
+test('limits of an entity', async (t) => {
+    const table = await newTable(t);
+    const properties = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`p${i}`, i]));
+    const text = 'x'.repeat(32768);
+    await table.createEntity({ ...keys('many'), ...properties(252) });
+    await refusedTable(table.createEntity({ ...keys('more'), ...properties(253) }), 400, 'TooManyProperties');
+    await refusedTable(table.updateEntity({ ...keys('many'), other: 1 }, 'Merge'), 400, 'TooManyProperties');
+    await table.createEntity({ ...keys('text'), text });
+    await refusedTable(table.createEntity({ ...keys('t2'), text: `${text}x` }), 400, 'PropertyValueTooLarge');
+    const large = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`p${i}`, text]));
+    await refusedTable(table.createEntity({ ...keys('large'), ...large }), 400, 'EntityTooLarge');
+    await refusedTable(table.createEntity({ ...keys('n'), ['x'.repeat(256)]: 1 }), 400, 'PropertyNameTooLong');
+    await refusedTable(table.createEntity({ ...keys('n'), 'a-b': 1 }), 400, 'PropertyNameInvalid');
+});
+
+test('a table that is not there', async () => {
+    const table = tableClient(tableName());
+    await refusedTable(table.createEntity(keys()), 404, 'TableNotFound');
+    await refusedTable(table.getEntity('p', 'r'), 404, 'TableNotFound');
+    await refusedTable(table.upsertEntity(keys()), 404, 'TableNotFound');
+    await refusedTable(table.deleteEntity('p', 'r'), 404, 'TableNotFound');
+});
+
+test('what is selected', async (t) => {
+    const table = await newTable(t);
+    await table.createEntity({ ...keys(), a: 1, b: 2 });
+    const got = await table.getEntity('p', 'r', { queryOptions: { select: ['a', 'c'] } });
+    assert.deepEqual([got.a, got.b, got.c], [1, undefined, null]);
+});
+
+test('a deleted table takes its entities with it', async (t) => {
+    const table = await newTable(t);
+    await table.createEntity(keys());
+    await table.deleteTable();
+    await refusedTable(table.getEntity('p', 'r'), 404, 'TableNotFound');
+    await table.createTable();
+    await refusedTable(table.getEntity('p', 'r'), 404, 'ResourceNotFound');
+});
