@@ -173,6 +173,16 @@ struct content content_sparse(uint64_t id, uint64_t length);
 enum store_result content_write(struct snapshot *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, const struct body *body);
+struct content_range {
+    uint64_t start, end;
+    bool is_hole; /* of a difference: it had bytes and has none now */
+};
+/* Writes many ranges within the content in one change, which may not change it otherwise: the bytes of
+ * the body, one range after another, and holes. Ranges: in order, none overlaps another. */
+enum store_result content_write_ranges(struct snapshot *before, struct changes *changes,
+                                       struct arena *arena, struct content *content, uint64_t stamp,
+                                       const struct body *body, const struct content_range *ranges,
+                                       size_t count);
 /* Makes a range within the content a hole. A large one takes effect at once, and its records are left
  * to content_collect(); of these few may be pending: STORE_SHORTAGE, try later. */
 enum store_result content_clear(struct snapshot *before, struct changes *changes,
@@ -191,10 +201,6 @@ enum store_result content_snapshot_delete(struct snapshot *before, struct change
 /* Deletes the newest generation; snapshots stay. */
 void content_newest_delete(struct changes *changes, const struct content *newest, bool *ret_more);
 
-struct content_range {
-    uint64_t start, end;
-    bool is_hole; /* of a difference: it had bytes and has none now */
-};
 /* A page of a list of ranges. */
 struct content_ranges {
     struct content_range *ranges; /* in the arena */
@@ -247,6 +253,13 @@ bool content_reader_lacks_map(const struct content_reader *reader);
  * part; waits for the disk itself.
  * returns  STORE_OK, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result content_reader_load(struct content_reader *reader);
+/* Goes on with another range of the content, which does not begin before what was read last. Of a
+ * reader that content_reader_begin() was not called for. */
+void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_t length);
+/* content_ranges() of its content, in its snapshot. */
+enum store_result content_reader_ranges(struct content_reader *reader, struct arena *arena,
+                                        uint64_t start, uint64_t end, size_t max,
+                                        struct content_ranges *ret_ranges);
 void content_reader_close(struct content_reader *reader);
 
 #endif

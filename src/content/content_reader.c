@@ -50,6 +50,21 @@ void content_reader_close(struct content_reader *reader)
         arena_free(reader->own_arena);
 }
 
+void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_t length)
+{
+    assert(!reader->begun && offset >= reader->at);
+    reader->at = offset;
+    reader->end = offset + length;
+}
+
+enum store_result content_reader_ranges(struct content_reader *reader, struct arena *arena,
+                                        uint64_t start, uint64_t end, size_t max,
+                                        struct content_ranges *ret_ranges)
+{
+    return content_ranges(reader->snapshot, arena, &reader->map.content, start, end, max,
+                          ret_ranges);
+}
+
 /* Goes to the fragment with the byte at `at`. */
 static enum store_result seek(struct content_reader *reader)
 {

@@ -178,7 +178,7 @@ static enum store_result write_pieces(const struct sparse_writer *writer, uint64
     return STORE_OK;
 }
 
-static struct sparse_writer writer_of(const struct sparse_view *view, struct changes *changes,
+struct sparse_writer sparse_writer_of(const struct sparse_view *view, struct changes *changes,
                                       uint64_t stamp)
 {
     const struct content *content = view->content;
@@ -208,7 +208,7 @@ enum store_result content_write(struct snapshot *before, struct changes *changes
     result = sparse_view_open(before, arena, content, &view);
     if (result)
         return result;
-    writer = writer_of(&view, changes, stamp);
+    writer = sparse_writer_of(&view, changes, stamp);
     result = body->piece_count > 0 ? write_pieces(&writer, offset, body)
                                    : write_inline(&writer, offset, body->inline_bytes);
     if (result)
@@ -271,7 +271,7 @@ enum store_result content_clear(struct snapshot *before, struct changes *changes
     result = sparse_view_open(before, arena, content, &view);
     if (result)
         return result;
-    writer = writer_of(&view, changes, stamp);
+    writer = sparse_writer_of(&view, changes, stamp);
     if (length <= CLEARED_AT_ONCE) {
         result = clear_now(&writer, offset, offset + length);
     } else {

@@ -11,10 +11,13 @@
 #define GENERATIONS_MAX 6
 #define STAMPS_MAX      4096
 #define RANGES_MAX      100000
+#define WRITTEN_MAX     9
 
 /* What one change wrote. Its bytes follow from its stamp and their offset. */
 struct written {
-    uint64_t offset, length;
+    struct content_range ranges[WRITTEN_MAX];
+    size_t count;
+    uint64_t length;       /* of the body */
     uint32_t piece_length; /* 0: inline */
 };
 
@@ -64,7 +67,8 @@ static void write_some(struct model *m)
     struct fixture *f = m->f;
     uint64_t room = (uint64_t)m->cells * m->cell;
     bool in_pieces = fixture_random(f, 4) == 0;
-    struct written w = { .offset = random_offset(m, room) };
+    uint64_t offset = random_offset(m, room);
+    struct written w = { .count = 1 };
     uint32_t stamp = ++m->stamp;
     struct bytes data;
     struct body body;
@@ -72,23 +76,83 @@ static void write_some(struct model *m)
 
     assert_true(stamp < STAMPS_MAX);
     w.length = m->cell + random_offset(m, (in_pieces ? 400 : 1 + fixture_random(f, 12)) * KIB);
-    if (w.length > room - w.offset)
-        w.length = room - w.offset;
+    if (w.length > room - offset)
+        w.length = room - offset;
+    w.ranges[0] = (struct content_range){ offset, offset + w.length, false };
     if (in_pieces)
         w.piece_length = (uint32_t)(1000 + fixture_random(f, 200 * KIB));
     m->written[stamp] = w;
     bytes = arena_bytes(f->arena, w.length);
     for (uint64_t i = 0; i < w.length; i++)
-        bytes[i] = byte_at(stamp, w.offset + i);
+        bytes[i] = byte_at(stamp, offset + i);
     data = bytes_of(bytes, w.length);
     fixture_begin(f);
     body = fixture_body(f, data, w.piece_length);
     assert_int_equal(content_write(f->before, f->changes, f->arena, &m->newest.content,
-                                   CONTENT_ID + stamp, w.offset, &body),
+                                   CONTENT_ID + stamp, offset, &body),
                      STORE_OK);
     commit(m);
     for (uint64_t i = 0; i < w.length / m->cell; i++)
-        m->newest.stamps[w.offset / m->cell + i] = stamp;
+        m->newest.stamps[offset / m->cell + i] = stamp;
+}
+
+/* Up to WRITTEN_MAX ranges within the content, some of them holes; returns the length of the others. */
+static uint64_t choose_ranges(struct model *m, uint64_t longest, struct written *w)
+{
+    uint64_t at = random_offset(m, m->newest.content.length), length = 0;
+
+    w->count = 0;
+    while (w->count < WRITTEN_MAX && at < m->newest.content.length) {
+        struct content_range *range = &w->ranges[w->count++];
+
+        range->start = at;
+        range->end = at + m->cell + random_offset(m, longest);
+        if (range->end > m->newest.content.length)
+            range->end = m->newest.content.length;
+        range->is_hole = fixture_random(m->f, 4) == 0;
+        if (!range->is_hole)
+            length += range->end - range->start;
+        at = range->end;
+        if (fixture_random(m->f, 3) > 0)
+            at += random_offset(m, longest);
+    }
+    return length;
+}
+
+/* What is in the body of a list of ranges. */
+static struct bytes bytes_of_ranges(struct model *m, const struct written *w, uint32_t stamp)
+{
+    char *bytes = arena_bytes(m->f->arena, w->length);
+    size_t n = 0;
+
+    for (size_t i = 0; i < w->count; i++)
+        for (uint64_t at = w->ranges[i].start; at < w->ranges[i].end && !w->ranges[i].is_hole; at++)
+            bytes[n++] = byte_at(stamp, at);
+    return bytes_of(bytes, n);
+}
+
+/* Many ranges at once. */
+static void write_ranges(struct model *m)
+{
+    struct fixture *f = m->f;
+    bool in_pieces = fixture_random(f, 3) == 0;
+    uint32_t stamp = ++m->stamp;
+    struct written *w = &m->written[stamp];
+    struct body body = { .length = 0 };
+
+    assert_true(stamp < STAMPS_MAX);
+    w->length = choose_ranges(m, (in_pieces ? 100 : 1 + fixture_random(f, 12)) * KIB, w);
+    w->piece_length = in_pieces ? (uint32_t)(1000 + fixture_random(f, 200 * KIB)) : 0;
+    fixture_begin(f);
+    if (w->length > 0)
+        body = fixture_body(f, bytes_of_ranges(m, w, stamp), w->piece_length);
+    assert_int_equal(content_write_ranges(f->before, f->changes, f->arena, &m->newest.content,
+                                          CONTENT_ID + stamp, &body, w->ranges, w->count),
+                     STORE_OK);
+    commit(m);
+    for (size_t i = 0; i < w->count; i++)
+        for (uint64_t at = w->ranges[i].start; at < w->ranges[i].end; at += m->cell)
+            m->newest.stamps[at / m->cell] = w->ranges[i].is_hole ? 0 : stamp;
 }
 
 static void clear_model(struct model *m, uint64_t start, uint64_t end)
@@ -277,6 +341,22 @@ static void expect_ranges(struct model *m, const struct generation *older,
     arena_rewind(m->f->arena, mark);
 }
 
+/* Where the byte at an offset lies in the body that wrote it. */
+static uint64_t position_of(const struct written *w, uint64_t offset)
+{
+    uint64_t position = 0;
+
+    for (size_t i = 0; i < w->count; i++) {
+        const struct content_range *range = &w->ranges[i];
+
+        if (offset >= range->start && offset < range->end)
+            return position + offset - range->start;
+        position += range->is_hole ? 0 : range->end - range->start;
+    }
+    fail();
+    return 0;
+}
+
 /* Bytes of the pieces that some kept generation sees a byte of. */
 static uint64_t bytes_needed(const struct model *m)
 {
@@ -294,8 +374,8 @@ static uint64_t bytes_needed(const struct model *m)
 
             if (!stamp || w->piece_length == 0)
                 continue;
-            from = (i * m->cell - w->offset) / w->piece_length;
-            to = (i * m->cell + m->cell - 1 - w->offset) / w->piece_length;
+            from = position_of(w, i * m->cell) / w->piece_length;
+            to = position_of(w, i * m->cell + m->cell - 1) / w->piece_length;
             for (; from <= to; from++) {
                 uint64_t rest = w->length - from * w->piece_length;
 
@@ -332,7 +412,7 @@ static void expect_all(struct model *m)
 
 static void change(struct model *m, uint64_t clear_max)
 {
-    switch (fixture_random(m->f, 16)) {
+    switch (fixture_random(m->f, 20)) {
     case 0:
     case 1:
         keep(m);
@@ -350,6 +430,11 @@ static void change(struct model *m, uint64_t clear_max)
     case 6:
         if (fixture_random(m->f, 3) == 0)
             resize(m);
+        break;
+    case 9:
+    case 10:
+    case 11:
+        write_ranges(m);
         break;
     case 7:
     case 8:

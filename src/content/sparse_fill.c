@@ -1,0 +1,249 @@
+/* Many ranges of a sparse content in one change: a unit is read once and written once, whatever the
+ * change does to it. content_write() and content_clear() are for one range, and a list of changes may
+ * have one of them only. */
+#include <assert.h>
+
+#include "content/sparse_write.h"
+
+struct filling {
+    const struct sparse_writer *writer;
+    const struct content_range *ranges;
+    size_t range_count;
+    /* The bytes that come next. */
+    const struct body *body;
+    size_t piece;
+    uint32_t piece_offset;
+    uint64_t taken;
+};
+
+/* ---- the bytes of a unit ---- */
+
+/* The next bytes of the body are those of a range. */
+static void take(struct filling *f, uint64_t start, uint64_t end, struct parts *parts)
+{
+    while (start < end) {
+        struct part part = { .start = start, .end = end, .stamp = f->writer->stamp };
+
+        if (f->body->piece_count == 0) {
+            part.bytes = f->body->inline_bytes.ptr + f->taken;
+        } else {
+            const struct piece *piece = &f->body->pieces[f->piece];
+            uint32_t left = piece->length - f->piece_offset;
+
+            part.piece = piece;
+            part.piece_offset = f->piece_offset;
+            if (end - start >= left) {
+                part.end = start + left;
+                f->piece++;
+                f->piece_offset = 0;
+            } else {
+                f->piece_offset += (uint32_t)(end - start);
+            }
+        }
+        parts_append(parts, &part);
+        f->taken += part.end - part.start;
+        start = part.end;
+    }
+}
+
+/* The ranges that touch a unit, and what they write there. */
+struct unit_change {
+    const struct content_range *ranges;
+    size_t range_count;
+    struct parts written;
+};
+
+static struct unit_change change_of(struct filling *f, uint64_t unit)
+{
+    uint64_t start = unit * UNIT_BYTES, end = start + UNIT_BYTES;
+    struct unit_change change = { .ranges = f->ranges,
+                                  .written = { .arena = f->writer->view->arena } };
+
+    while (change.range_count < f->range_count && f->ranges[change.range_count].start < end) {
+        const struct content_range *range = &f->ranges[change.range_count++];
+
+        if (!range->is_hole)
+            take(f, range->start > start ? range->start : start,
+                 range->end < end ? range->end : end, &change.written);
+    }
+    return change;
+}
+
+/* ---- its records ---- */
+
+static bool overlaps(const struct parts *parts, const struct content_range *range)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->items[i].start < range->end && parts->items[i].end > range->start)
+            return true;
+    return false;
+}
+
+/* What is written between start and end, put among `parts`. returns whether anything is */
+static bool insert(const struct unit_change *change, uint64_t start, uint64_t end,
+                   struct parts *parts)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < change->written.count; i++) {
+        struct part part = change->written.items[i];
+
+        if (part.end <= start || part.start >= end)
+            continue;
+        if (part.start < start) {
+            part.bytes += part.bytes ? start - part.start : 0;
+            part.start = start;
+        }
+        part.end = part.end < end ? part.end : end;
+        parts_insert(parts, &part);
+        any = true;
+    }
+    return any;
+}
+
+/* One page or unit, without what the ranges had there, and with what is written there. */
+static enum store_result rewrite(const struct filling *f, const struct unit_change *change,
+                                 enum sparse_kind kind, uint64_t number)
+{
+    uint64_t size = kind == SPARSE_UNIT ? UNIT_BYTES : PAGE_BYTES;
+    bool is_written = (kind == SPARSE_UNIT) == (f->body->piece_count > 0), changes = false;
+    struct version version;
+    struct parts parts;
+    enum store_result result = sparse_version(f->writer->view, kind, number, &version);
+
+    if (result)
+        return result;
+    parts = parts_copy(&version.parts);
+    sparse_cut_holes(f->writer->view, &parts);
+    for (size_t i = 0; i < change->range_count; i++) {
+        if (!overlaps(&version.parts, &change->ranges[i]))
+            continue;
+        parts_cut(&parts, change->ranges[i].start, change->ranges[i].end);
+        changes = true;
+    }
+    if (is_written && insert(change, number * size, (number + 1) * size, &parts))
+        changes = true;
+    if (changes)
+        sparse_replace(f->writer, kind, number, &version, &parts);
+    return STORE_OK;
+}
+
+/* The first page from `page` on that something is written to inline. */
+static uint64_t next_written(const struct filling *f, const struct unit_change *change,
+                             uint64_t page)
+{
+    for (size_t i = 0; i < change->written.count && f->body->piece_count == 0; i++) {
+        uint64_t first = change->written.items[i].start / PAGE_BYTES;
+        uint64_t last = (change->written.items[i].end - 1) / PAGE_BYTES;
+
+        if (last >= page)
+            return first > page ? first : page;
+    }
+    return UINT64_MAX;
+}
+
+/* Pages that have a record, and pages that get one. */
+static enum store_result rewrite_pages(const struct filling *f, const struct unit_change *change,
+                                       uint64_t unit)
+{
+    uint64_t page = unit * PAGES_OF_UNIT, last = page + PAGES_OF_UNIT - 1;
+    uint64_t found = 0; /* the next with a record, once it is at least `page` */
+    bool known = false;
+    enum store_result result = STORE_OK;
+
+    while (!result) {
+        uint64_t written = next_written(f, change, page);
+
+        if (!known || found < page)
+            result = sparse_next_number(f->writer->view, SPARSE_PAGE, page, last, &found);
+        if (result == STORE_NOT_FOUND)
+            found = UINT64_MAX;
+        else if (result)
+            return result;
+        known = true;
+        page = written < found ? written : found;
+        if (page > last)
+            return STORE_OK;
+        result = rewrite(f, change, SPARSE_PAGE, page++);
+    }
+    return result;
+}
+
+static enum store_result write_unit(struct filling *f, uint64_t unit)
+{
+    struct unit_change change = change_of(f, unit);
+    enum store_result result = rewrite(f, &change, SPARSE_UNIT, unit);
+
+    return result ? result : rewrite_pages(f, &change, unit);
+}
+
+/* ---- all of them ---- */
+
+/* Passes over units of a hole that have no records. *unit: the first that lies in the hole whole. */
+static enum store_result skip_empty(const struct filling *f, uint64_t *unit)
+{
+    uint64_t behind = f->ranges[0].end / UNIT_BYTES, next = 0;
+    enum store_result result = sparse_next_unit(f->writer->view, *unit, &next);
+
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    *unit = result || next > behind ? behind : next;
+    return STORE_OK;
+}
+
+static enum store_result write_all(struct filling *f)
+{
+    uint64_t unit = 0;
+
+    while (f->range_count > 0) {
+        const struct content_range *range = &f->ranges[0];
+        enum store_result result;
+
+        if (range->end <= unit * UNIT_BYTES) {
+            f->ranges++;
+            f->range_count--;
+            continue;
+        }
+        if (unit < range->start / UNIT_BYTES)
+            unit = range->start / UNIT_BYTES;
+        if (range->is_hole && range->start <= unit * UNIT_BYTES &&
+            range->end >= (unit + 1) * UNIT_BYTES) {
+            uint64_t from = unit;
+
+            result = skip_empty(f, &unit);
+            if (result)
+                return result;
+            if (unit != from)
+                continue;
+        }
+        result = write_unit(f, unit++);
+        if (result)
+            return result;
+    }
+    return STORE_OK;
+}
+
+enum store_result content_write_ranges(struct snapshot *before, struct changes *changes,
+                                       struct arena *arena, struct content *content, uint64_t stamp,
+                                       const struct body *body, const struct content_range *ranges,
+                                       size_t count)
+{
+    struct filling f = { .ranges = ranges, .range_count = count, .body = body };
+    struct sparse_writer writer;
+    struct sparse_view view;
+    enum store_result result;
+
+    assert(count == 0 || ranges[count - 1].end <= content->length);
+    result = sparse_view_open(before, arena, content, &view);
+    if (result)
+        return result;
+    writer = sparse_writer_of(&view, changes, stamp);
+    f.writer = &writer;
+    result = write_all(&f);
+    if (result)
+        return result;
+    assert(f.taken == body->length);
+    content->stamp = stamp;
+    content->has_units = content->has_units || body->piece_count > 0;
+    return STORE_OK;
+}
