@@ -1,9 +1,6 @@
 /* Append blobs: Put Blob that creates one, Append Block, also From URL, Append Blob Seal. */
 #include "blob/create_blob.h"
 
-/* rest: Append-Block "Remarks" */
-#define APPENDED_BLOCKS_MAX 50000u
-
 /* An append blob begins empty. rest: Put-Blob */
 enum error create_append_blob_decide(struct decision *d,
                                      const struct create_append_blob_parameters *p,

@@ -92,6 +92,8 @@ static inline bool tier_is_premium(enum access_tier tier)
     return tier >= TIER_P4;
 }
 
+/* Of an append blob. rest: Append-Block "Remarks" */
+#define APPENDED_BLOCKS_MAX 50000u
 /* rest: Put-Blob "x-ms-blob-sequence-number" */
 #define SEQUENCE_NUMBER_MAX INT64_MAX
 
@@ -174,6 +176,11 @@ void blob_set_tier(struct blob *blob, enum access_tier tier, instant now);
 /* What is refused of an archived blob: all that reads or changes its content, properties or metadata.
  * returns OK, E_BlobArchived, E_BlobBeingRehydrated */
 enum error blob_refuse_archived(const struct blob *blob);
+/* May a blob of this type and length have the tier? set_blob_tier.c
+ * returns OK, E_AccessTierNotSupportedForBlobType, E_BlobTierInadequateForContentLength;
+ * E_InvalidHeaderValue: a premium one of a block blob */
+enum error tier_fits(struct decision *d, enum access_tier tier, enum blob_type type,
+                     uint64_t length);
 /* "Hot"... as wire text; NULL for TIER_NONE. */
 const char *access_tier_text(enum access_tier tier);
 /* "rehydrate-pending-to-hot".. of a blob that is on the way back. */

@@ -40,26 +40,29 @@ static enum error make_target(struct decision *d, const struct copy_blob_paramet
         .tier = p->tier,
     };
     struct blob target;
-    enum error e = create_blob_begin(d, source->type, &given, &target);
+    enum error e = p->tier == TIER_NONE ? OK : tier_fits(d, p->tier, source->type, p->length);
 
+    if (!e && p->seals_or_not && source->type != BLOB_APPEND) {
+        problem_set_header(d->problem, "x-ms-seal-blob", bytes_of(NULL, 0));
+        e = E_InvalidHeaderValue;
+    }
+    if (!e)
+        e = create_blob_begin(d, source->type, &given, &target);
     if (e)
         return e;
     target.tier = p->tier; /* none: inferred again, as recorded */
     target.tier_changed = p->tier != TIER_NONE ? d->now : 0;
     target.committed_blocks = source->committed_blocks;
+    target.sequence_number = source->sequence_number;
+    target.is_sealed = p->seals_or_not ? p->seals : source->is_sealed;
     *ret_target = target;
     return OK;
 }
 
-/* rest: Copy-Blob "Copying Properties, Tags, and Metadata": the types of both are one. Page blobs are not
- * copied yet. */
-static enum error check_type(const struct decision *d, enum blob_type type)
+/* rest: Copy-Blob "Copying Properties, Tags, and Metadata": the types of both are one. */
+static enum error check_type(struct decision *d, enum blob_type type)
 {
-    const struct blob *was = &((const struct blob_state *)(const void *)d->state)->blob;
-
-    if (d->subject.exists && was->type != type)
-        return E_InvalidBlobType;
-    return type == BLOB_PAGE ? E_NotImplemented : OK;
+    return d->subject.exists && blob_state(d)->blob.type != type ? E_InvalidBlobType : OK;
 }
 
 /* ---- the bytes ---- */
@@ -89,18 +92,34 @@ static struct content blocks_of_body(struct decision *d, uint64_t id, const stru
     return content_from_blocks(d->changes, id, blocks, bytes->block_count);
 }
 
-static struct content content_of(struct decision *d, const struct blob *target,
-                                 const struct body *body, const struct copied_bytes *bytes)
+/* length: of a page blob, whose body has what lies in its ranges. */
+static enum store_result content_of(struct decision *d, const struct blob *target,
+                                    const struct body *body, const struct copied_bytes *bytes,
+                                    uint64_t length, struct content *ret_content)
 {
+    const uint64_t id = target->etag.v;
     struct content content = { .id = 0 };
+    enum store_result result = STORE_OK;
 
-    if (target->type == BLOB_APPEND)
-        content_append(d->changes, target->etag.v, &content, body);
-    else if (bytes->block_count > 0)
-        content = blocks_of_body(d, target->etag.v, body, bytes);
-    else
-        content = content_from_body(d->changes, target->etag.v, body);
-    return content;
+    if (target->type == BLOB_PAGE) {
+        content = content_sparse(id, length);
+        result = content_write_ranges(d->before, d->changes, d->arena, &content, id, body,
+                                      bytes->ranges, bytes->range_count);
+    } else if (target->type == BLOB_APPEND) {
+        content_append(d->changes, id, &content, body);
+    } else if (bytes->block_count > 0) {
+        content = blocks_of_body(d, id, body, bytes);
+    } else {
+        content = content_from_body(d->changes, id, body);
+    }
+    *ret_content = content;
+    return result;
+}
+
+/* Of a blob of this type without bytes. */
+static struct content empty_content(enum blob_type type, uint64_t id)
+{
+    return type == BLOB_PAGE ? content_sparse(id, 0) : (struct content){ .id = 0 };
 }
 
 /* ---- beginning ---- */
@@ -108,8 +127,12 @@ static struct content content_of(struct decision *d, const struct blob *target,
 static enum error complete_at_once(struct decision *d, const struct copy_blob_parameters *p,
                                    struct blob *target, struct copy_blob_result *r)
 {
+    enum store_result result =
+        content_of(d, target, &d->input->body, &p->bytes, p->length, &target->content);
+
+    if (result)
+        return blob_fail_content(d, result);
     target->copy = copy_of(p, COPY_SUCCESS, d->now);
-    target->content = content_of(d, target, &d->input->body, &p->bytes);
     r->status = COPY_SUCCESS;
     return create_blob_commit(d, target, NULL);
 }
@@ -130,8 +153,10 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     };
     struct blob blob = d->subject.exists ? state->blob : *target;
 
-    if (!d->subject.exists)
+    if (!d->subject.exists) {
         blob.http.has_md5 = false; /* of bytes that it has not yet */
+        blob.content = empty_content(blob.type, blob.etag.v);
+    }
     blob.etag = target->etag;
     blob.modified = target->modified;
     blob.lease = target->lease;
@@ -205,9 +230,34 @@ void copy_progress(struct decision *d, uint64_t copied, struct bytes description
 {
     struct blob blob = blob_state(d)->blob;
 
-    blob.copy.copied = copied;
+    if (blob.type != BLOB_PAGE)
+        blob.copy.copied = copied;
     blob.copy.description = description;
     blob_write(d->changes, d->arena, &blob);
+}
+
+enum error copy_pages(struct decision *d, struct pending_copy *pending,
+                      const struct copied_pages *pages)
+{
+    struct blob blob = blob_state(d)->blob;
+    struct content content = pending->target.content;
+    enum store_result result;
+
+    if (blob.copy.copied != pages->from)
+        return E_ServerBusy; /* somebody else copies the same */
+    if (content.id == 0)
+        content = content_sparse(d->now, pages->length);
+    result = content_write_ranges(d->before, d->changes, d->arena, &content, d->now, pages->body,
+                                  pages->bytes->ranges, pages->bytes->range_count);
+    if (result)
+        return blob_fail_content(d, result);
+    pending->target.content = content;
+    pending_copy_write(d->changes, d->arena, pending);
+    blob.copy.copied = pages->to;
+    blob.copy.total = pages->length;
+    blob.copy.description = bytes_of(NULL, 0);
+    blob_write(d->changes, d->arena, &blob);
+    return OK;
 }
 
 /* The blob that the destination becomes, with what it has kept meanwhile. */
@@ -231,9 +281,12 @@ enum error copy_complete(struct decision *d, const struct pending_copy *pending,
     struct blob target = target_now(d, pending);
 
     target.copy.status = COPY_SUCCESS;
-    target.copy.copied = target.copy.total = body->length;
     target.copy.description = bytes_of(NULL, 0);
-    target.content = content_of(d, &target, body, bytes);
+    if (target.type != BLOB_PAGE)
+        content_of(d, &target, body, bytes, 0, &target.content); /* reads nothing */
+    else if (target.content.id == 0)
+        target.content = empty_content(BLOB_PAGE, target.etag.v);
+    target.copy.copied = target.copy.total = target.content.length;
     return create_blob_commit(d, &target, NULL);
 }
 
@@ -246,6 +299,9 @@ enum error copy_end(struct decision *d, const struct pending_copy *pending, enum
     target.copy.description = description;
     target.http.has_md5 = false; /* of bytes that it has not */
     target.committed_blocks = 0;
+    if (target.content.id != 0)
+        content_newest_delete(d->changes, &target.content, &d->leaves_more);
+    target.content = empty_content(target.type, target.etag.v);
     return create_blob_commit(d, &target, NULL);
 }
 

@@ -9,6 +9,8 @@
 struct copied_bytes {
     const struct content_block *blocks; /* ids and lengths of its committed blocks, in order */
     size_t block_count;
+    const struct content_range *ranges; /* of a page blob: where they lie */
+    size_t range_count;
 };
 
 struct copy_blob_parameters {
@@ -20,6 +22,8 @@ struct copy_blob_parameters {
     bool copies_tags;      /* those of the source are taken */
     enum access_tier tier; /* TIER_NONE: not given */
     bool may_take_long;    /* Copy Blob */
+    bool seals_or_not;     /* x-ms-seal-blob was given: */
+    bool seals;
     struct body_sums sums;
     /* ---- gathered ---- */
     struct blob source_blob; /* what is known of it */

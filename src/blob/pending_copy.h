@@ -4,7 +4,7 @@
  *
  *   INNER 'Y'   1 version (1), 16 copy id, begun, flags u8 (1 the source is this server's own), URL of the
  *               source (bytes), account that reads it (bytes), ETag of the source (bytes), record of the
- *               blob as it will be but for its content (bytes) */
+ *               blob as it will be but for its content (bytes): of a page blob with what is there of it */
 #ifndef LAGRA_BLOB_PENDING_COPY_H
 #define LAGRA_BLOB_PENDING_COPY_H
 
@@ -37,10 +37,21 @@ void pending_copy_delete(struct changes *changes);
  * and *ret_pending. A decision made by hand: store, access, arena, before, changes, now, problem.
  * returns OK, E_NoPendingCopyOperation, as a read */
 enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending);
-/* Shows how many bytes there are, and what went wrong last (empty: nothing). */
+/* Shows how many bytes there are (of a page blob copy_pages() says it), and what went wrong last (empty:
+ * nothing). */
 void copy_progress(struct decision *d, uint64_t copied, struct bytes description);
-/* The bytes are there: the destination becomes what it is to be. */
+/* Of a page blob a part is there, in a content that nobody sees yet: it lies in pending->target.
+ * returns OK, E_ServerBusy: another part is expected, as blob_fail_content() */
 struct copied_bytes;
+struct copied_pages {
+    uint64_t from, to; /* the part of the source */
+    uint64_t length;   /* of the source */
+    const struct body *body;
+    const struct copied_bytes *bytes;
+};
+enum error copy_pages(struct decision *d, struct pending_copy *pending,
+                      const struct copied_pages *pages);
+/* The bytes are there (of a page blob: by copy_pages()): the destination becomes what it is to be. */
 enum error copy_complete(struct decision *d, const struct pending_copy *pending,
                          const struct body *body, const struct copied_bytes *bytes);
 /* It ends without them: the destination has no bytes, and the metadata that it was to have.

@@ -14,23 +14,31 @@ static uint64_t tier_size(enum access_tier tier)
     return gib[tier - TIER_P4] * GIB;
 }
 
-/* Page blobs: never lower than a tier that was set, and large enough. Of a block blob the header is
- * wrong, as recorded. */
-static enum error set_premium(struct decision *d, struct blob *blob, enum access_tier tier)
+enum error tier_fits(struct decision *d, enum access_tier tier, enum blob_type type,
+                     uint64_t length)
 {
-    if (blob->type == BLOB_BLOCK) {
+    if (!tier_is_premium(tier))
+        return type == BLOB_BLOCK ? OK : E_AccessTierNotSupportedForBlobType;
+    if (type == BLOB_BLOCK) {
         problem_set_header(d->problem, "x-ms-access-tier",
                            bytes_from_string(access_tier_text(tier)));
-        return E_InvalidHeaderValue;
+        return E_InvalidHeaderValue; /* as recorded */
     }
-    if (blob->type != BLOB_PAGE)
+    if (type != BLOB_PAGE)
         return E_AccessTierNotSupportedForBlobType;
-    if (blob->tier != TIER_NONE && tier < blob->tier)
+    return length > tier_size(tier) ? E_BlobTierInadequateForContentLength : OK;
+}
+
+/* Page blobs: never lower than a tier that was set, and large enough. */
+static enum error set_premium(struct decision *d, struct blob *blob, enum access_tier tier)
+{
+    enum error e = tier_fits(d, tier, blob->type, blob->content.length);
+
+    if (blob->type == BLOB_PAGE && blob->tier != TIER_NONE && tier < blob->tier)
         return E_CannotChangeToLowerTier;
-    if (blob->content.length > tier_size(tier))
-        return E_BlobTierInadequateForContentLength;
-    blob_set_tier(blob, tier, d->now);
-    return OK;
+    if (!e)
+        blob_set_tier(blob, tier, d->now);
+    return e;
 }
 
 /* An archived blob is on its way back, or begins it. The priority may become high on the way, nothing

@@ -164,8 +164,8 @@ enum store_result content_blocks(struct snapshot *before, struct arena *arena,
  * content holds, and costs later changes nothing but the room for what they overwrite. The work of a
  * change depends on what it changes, never on the size of the content (sparse.h has the numbers).
  *
- * stamp: rises with each change of the content (the ticks of the change). After an error nothing of
- * *content has changed. */
+ * stamp: rises with each change of the content (the ticks of the change); that of the first may be the
+ * id. After an error nothing of *content has changed. */
 
 /* A hole of this length; no records. */
 struct content content_sparse(uint64_t id, uint64_t length);

@@ -7,9 +7,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A decision that keeps losing against others is given up: far above what racing workers can cause. */
-#define ATTEMPTS_MAX 1000
-
 /* ---- the head ---- */
 
 void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
@@ -243,7 +240,7 @@ enum error work_decide(struct work *work)
     struct decision *d = &work->decision;
     enum error e;
 
-    if (++work->attempts > ATTEMPTS_MAX)
+    if (++work->attempts > DECISION_ATTEMPTS_MAX)
         return E_ServerBusy;
     arena_rewind(d->arena, work->attempt);
     begin_attempt(work);

@@ -96,6 +96,9 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
  * InternalError. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN, which
  * a decide function returns as it returns errors: it is then run again. */
 enum error decision_fail_store(struct decision *d, enum store_result result);
+/* What keeps losing against others is decided so often, and then given up or left for a while: far above
+ * what racing threads can cause. */
+#define DECISION_ATTEMPTS_MAX 1000
 /* Neither an answer nor an error: to be decided again. */
 static inline bool decision_is_unfinished(enum error e)
 {

@@ -10,8 +10,6 @@
 #include "service/server.h"
 
 #define ARENA_MAX_BYTES ((size_t)64 << 20)
-/* Others may write to the partition at the same time: an item that loses so often is left for a while. */
-#define ATTEMPTS_MAX    100
 /* Then the runner looks whether it is to stop. */
 #define ITEMS_AT_ONCE   256
 /* Records that one commit deletes. */
@@ -88,7 +86,7 @@ static enum store_result do_item(struct store *store, const struct later_item *i
     struct arena_mark mark = arena_mark(arena);
     enum store_result result = STORE_CONFLICT;
 
-    for (int i = 0; i < ATTEMPTS_MAX && result == STORE_CONFLICT; i++) {
+    for (int i = 0; i < DECISION_ATTEMPTS_MAX && result == STORE_CONFLICT; i++) {
         arena_rewind(arena, mark);
         result = attempt(store, item, doer, arena);
     }

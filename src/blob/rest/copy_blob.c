@@ -1,6 +1,7 @@
 /* Copy Blob, Copy Blob From URL and Abort Copy Blob as requests and answers. rest: Copy-Blob,
  * Copy-Blob-From-URL, Abort-Copy-Blob */
-#include "blob/rest/copy_source.h"
+#include "blob/page_blob_operations.h"
+#include "blob/rest/copy_pages.h"
 #include "blob/rest/tags_xml.h"
 #include "service/metadata.h"
 
@@ -12,17 +13,36 @@
 
 /* ---- what both have in common ---- */
 
+/* rest: Copy-Blob "x-ms-seal-blob" */
+static enum error read_seal(struct call *call, struct copy_blob_parameters *p)
+{
+    static const char name[] = "x-ms-seal-blob";
+    struct bytes value = call_header(call, name);
+
+    if (!value.ptr)
+        return OK;
+    p->seals_or_not = true;
+    p->seals = bytes_is_nocase(value, "true");
+    return p->seals || bytes_is_nocase(value, "false")
+               ? OK
+               : call_fail_header(call, E_InvalidHeaderValue, name, value);
+}
+
 static enum error check(struct call *call, enum source_rule rule, struct copy_blob_parameters *p)
 {
     struct bytes type = call_header(call, "x-ms-blob-type");
-    enum error e = blob_refuse_unbuilt(call, REQUEST_COPY);
+    enum error e =
+        blob_refuse_unbuilt(call, rule == SOURCE_COPIED ? REQUEST_COPY_BLOB : REQUEST_COPY);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     p->id = guid_new();
     if (!e && type.ptr)
         e = call_fail_header(call, E_InvalidHeaderValue, "x-ms-blob-type", type);
     if (!e)
-        e = blob_parse_tier(call, &p->tier);
+        e = rule == SOURCE_COPIED ? blob_parse_any_tier(call, &p->tier)
+                                  : blob_parse_tier(call, &p->tier);
+    if (!e)
+        e = read_seal(call, p);
     if (!e)
         e = metadata_from_headers(call, &p->metadata);
     if (!e)
@@ -30,6 +50,15 @@ static enum error check(struct call *call, enum source_rule rule, struct copy_bl
     if (!e)
         e = copy_source_check(call, rule, p->source);
     return e;
+}
+
+/* The length of a page blob has to be known before it is read. */
+static enum error check_pages(struct gathering *g, const struct open_source *source)
+{
+    if (source->length == HTTP_LENGTH_UNKNOWN || source->length % PAGE_SIZE != 0 ||
+        source->length > PAGE_BLOB_MAX || !source->etag.ptr)
+        return source_cannot_verify(g, E_InvalidBlobType);
+    return OK;
 }
 
 static enum error take_facts(struct gathering *g, const struct open_source *source,
@@ -41,7 +70,7 @@ static enum error take_facts(struct gathering *g, const struct open_source *sour
     p->is_own = source->is_own;
     p->source_etag = source->etag;
     if (source->blob.type == BLOB_PAGE)
-        return call_fail(g->call, E_NotImplemented, "Copies of page blobs are not built yet.");
+        return check_pages(g, source);
     if (source->blob.type == BLOB_BLOCK && !source->blob.http.content_type.ptr)
         p->source_blob.http.content_type = bytes_from_string("application/octet-stream");
     return OK;
@@ -79,6 +108,32 @@ static void keep_source(struct gathering *g, const struct open_source *source,
     }
 }
 
+static enum error gather_all(struct gathering *g, struct open_source *source,
+                             struct copy_blob_parameters *p)
+{
+    p->has_bytes = true;
+    return source_gather(g, p->source, source, AT_ONCE_MAX, &p->bytes, NULL);
+}
+
+/* A page blob of few ranges is copied at once, however long it is. */
+static enum error gather_pages(struct gathering *g, struct open_source *source,
+                               struct copy_blob_parameters *p)
+{
+    struct page_walk walk;
+    enum error e = page_walk_begin(&walk, g, source, 0);
+
+    if (!e)
+        e = page_walk_look(&walk);
+    p->has_bytes = !e && walk.next == source->blob.content.length && walk.bytes <= AT_ONCE_MAX;
+    if (p->has_bytes) {
+        e = page_walk_gather(&walk);
+        p->bytes.ranges = walk.ranges;
+        p->bytes.range_count = walk.range_count;
+    }
+    page_walk_end(&walk);
+    return e;
+}
+
 enum error copy_blob_gather(struct gathering *g, struct copy_blob_parameters *p)
 {
     struct open_source source;
@@ -88,9 +143,10 @@ enum error copy_blob_gather(struct gathering *g, struct copy_blob_parameters *p)
         e = take_facts(g, &source, p);
     if (!e)
         keep_source(g, &source, p);
-    p->has_bytes = !e && source.is_own && source.length <= AT_ONCE_MAX;
-    if (p->has_bytes)
-        e = source_gather(g, p->source, &source, AT_ONCE_MAX, &p->bytes, NULL);
+    if (!e && source.is_own && source.blob.type == BLOB_PAGE)
+        e = gather_pages(g, &source, p);
+    else if (!e && source.is_own && source.length <= AT_ONCE_MAX)
+        e = gather_all(g, &source, p);
     if (p->length == HTTP_LENGTH_UNKNOWN)
         p->length = 0;
     source_close(&source);

@@ -1,13 +1,15 @@
 /* See copy_run.h. A job reads all of the source into a stage, shows from time to time how far it is, and
  * ends in one commit. One that a restart or a failure interrupts begins anew; the destination has
- * nothing of it until the end. rest: Copy-Blob */
+ * nothing of it until the end. A page blob, which may be too long for one commit, is copied step by
+ * step into a content that nobody sees before the end; a run goes on where one before it stopped.
+ * rest: Copy-Blob */
 #include "blob/rest/copy_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/log.h"
-#include "blob/rest/copy_source.h"
+#include "blob/rest/copy_pages.h"
 #include "concurrency/etag.h"
 
 /* How soon it is looked whether a copy is still under way. */
@@ -37,6 +39,7 @@ struct copying {
     struct arena *arena;
     struct partition partition;
     struct pending_copy pending; /* as it was found first */
+    uint64_t copied;             /* of a page blob: as it was found first */
     struct problem problem;
     instant shown; /* when progress was written last */
 };
@@ -45,8 +48,9 @@ struct copying {
 
 /* What is to become of the pending copy, and what it needs. */
 struct verdict {
-    enum { SHOW, COMPLETE, END } kind;
-    uint64_t copied; /* SHOW */
+    enum { SHOW, PAGES, COMPLETE, END } kind;
+    uint64_t copied;                  /* SHOW */
+    const struct copied_pages *pages; /* PAGES */
     const struct body *body;
     const struct copied_bytes *bytes; /* COMPLETE */
     enum copy_status status;          /* END */
@@ -64,6 +68,8 @@ static enum error decide(struct decision *d, const struct copying *c, const stru
     case SHOW:
         copy_progress(d, verdict->copied, verdict->description);
         return OK;
+    case PAGES:
+        return copy_pages(d, &pending, verdict->pages);
     case COMPLETE:
         return copy_complete(d, &pending, verdict->body, verdict->bytes);
     case END:
@@ -107,14 +113,17 @@ static enum error attempt(struct copying *c, const struct verdict *verdict, bool
 static enum error commit(struct copying *c, const struct verdict *verdict)
 {
     struct arena_mark mark = arena_mark(c->arena);
-    bool again;
-    enum error e;
 
-    do {
+    for (int i = 0; i < DECISION_ATTEMPTS_MAX; i++) {
+        bool again;
+        enum error e;
+
         arena_rewind(c->arena, mark);
         e = attempt(c, verdict, &again);
-    } while (again);
-    return e;
+        if (!again)
+            return e;
+    }
+    return E_ServerBusy; /* the item comes again */
 }
 
 /* ---- the way of a job ---- */
@@ -146,6 +155,7 @@ static bool find(struct copying *c)
                           .problem = &c->problem };
     enum error e = copy_find(&d, &c->job->base.id, &c->pending);
 
+    c->copied = state.blob.copy.copied;
     snapshot_close(before);
     return !e;
 }
@@ -185,13 +195,80 @@ static enum error check_same(const struct copying *c, const struct open_source *
     return E_SourceConditionNotMet;
 }
 
+/* ---- all at once ---- */
+
 /* One reading of the whole source, and the commit that ends it. */
+static enum error copy_bytes(struct copying *c, struct gathering *g,
+                             const struct copy_source *source, struct open_source *open)
+{
+    struct copied_bytes bytes = { .block_count = 0 };
+    const struct verdict complete = { .kind = COMPLETE,
+                                      .body = &g->call->input.body,
+                                      .bytes = &bytes };
+    enum error e = source_gather(g, source, open, COPY_MAX, &bytes, &c->watch);
+
+    return e ? e : commit(c, &complete);
+}
+
+/* ---- page blobs, step by step ---- */
+
+static enum error copy_step(struct copying *c, struct page_walk *walk)
+{
+    const uint64_t from = walk->position;
+    struct gathering *g = walk->g;
+    struct copied_bytes bytes = { .block_count = 0 };
+    struct copied_pages pages = { .from = from, .body = &g->call->input.body, .bytes = &bytes };
+    const struct verdict step = { .kind = PAGES, .pages = &pages };
+    enum error e = page_walk_look(walk);
+
+    if (!e)
+        e = page_walk_gather(walk);
+    bytes.ranges = walk->ranges;
+    bytes.range_count = walk->range_count;
+    pages.to = walk->position;
+    pages.length = walk->open->blob.content.length;
+    if (!e)
+        e = commit(c, &step);
+    if (*g->stage)
+        stage_close(*g->stage);
+    *g->stage = NULL;
+    return e;
+}
+
+static enum error copy_all_steps(struct copying *c, struct gathering *g, struct open_source *open)
+{
+    const struct verdict complete = { .kind = COMPLETE };
+    struct page_walk walk;
+    enum error e;
+
+    open->blob.content.length = open->offset + open->length;
+    e = page_walk_begin(&walk, g, open, c->copied);
+    while (!e && walk.position < open->blob.content.length) {
+        struct arena_mark mark = arena_mark(c->arena);
+
+        e = background_is_stopping(c->job->base.background) ? E_ServerBusy : copy_step(c, &walk);
+        if (!e)
+            arena_rewind(c->arena, mark);
+    }
+    page_walk_end(&walk);
+    return e ? e : commit(c, &complete);
+}
+
+/* Where an earlier run stopped. */
+static void go_on_at(struct copying *c, struct copy_source *source)
+{
+    if (!c->pending.is_own && c->copied > 0)
+        source->range = arena_printf(c->arena, "bytes=%" PRIu64 "-", c->copied);
+}
+
+/* ---- one run ---- */
+
 static enum error copy(struct copying *c)
 {
+    bool is_page_blob = c->pending.target.type == BLOB_PAGE;
     struct copy_source source = { .rule = SOURCE_COPIED, .text = c->pending.url };
     struct open_source open = { .inner = NULL };
-    struct copied_bytes bytes = { .block_count = 0 };
-    struct verdict complete = { .kind = COMPLETE, .bytes = &bytes };
+    const struct verdict complete = { .kind = COMPLETE };
     struct request request;
     struct http_header host;
     struct call call;
@@ -206,17 +283,18 @@ static enum error copy(struct copying *c)
                            .seen = &seen };
     enum error e;
 
+    if (is_page_blob && c->copied == c->pending.target.content.length && c->copied > 0)
+        return commit(c, &complete);
     if (!url_parse(source.text, &source.url))
         return E_InvalidUri;
     make_call(c, &request, &host, &source, &call);
+    if (is_page_blob)
+        go_on_at(c, &source);
     e = source_open(&g, &source, &open);
     if (!e)
         e = check_same(c, &open);
     if (!e)
-        e = source_gather(&g, &source, &open, COPY_MAX, &bytes, &c->watch);
-    complete.body = &call.input.body;
-    if (!e)
-        e = commit(c, &complete);
+        e = is_page_blob ? copy_all_steps(c, &g, &open) : copy_bytes(c, &g, &source, &open);
     source_close(&open);
     if (stage)
         stage_close(stage);

@@ -362,13 +362,35 @@ static const uint64_t *block_lengths(struct gathering *g, const struct copied_by
     return lengths;
 }
 
+static enum error hold(struct gathering *g, struct open_source *open)
+{
+    enum store_result result = snapshot_hold(open->snapshot);
+
+    return result ? decision_fail_store(g->decision, result) : OK;
+}
+
+static void open_reader(struct gathering *g, struct open_source *open)
+{
+    open->reader = content_reader_open(g->endpoint->store, open->snapshot, g->call->arena,
+                                       &open->blob.content, open->offset, open->length);
+    open->snapshot = NULL;
+}
+
+enum error source_begin(struct gathering *g, struct open_source *open)
+{
+    enum error e = hold(g, open);
+
+    if (!e)
+        open_reader(g, open);
+    return e;
+}
+
 /* Opens the reader of an own source. */
 static enum error begin_own(struct reading *reading, struct copied_bytes *ret_blocks)
 {
     struct gathering *g = reading->g;
     struct open_source *open = reading->open;
-    enum store_result result = snapshot_hold(open->snapshot);
-    enum error e = result ? decision_fail_store(g->decision, result) : OK;
+    enum error e = hold(g, open);
 
     if (!e && ret_blocks && open->blob.content.block_count > 0) {
         e = read_blocks(g, open, ret_blocks);
@@ -377,12 +399,9 @@ static enum error begin_own(struct reading *reading, struct copied_bytes *ret_bl
             reading->bytes.block_count = ret_blocks->block_count;
         }
     }
-    if (e)
-        return e;
-    open->reader = content_reader_open(g->endpoint->store, open->snapshot, g->call->arena,
-                                       &open->blob.content, open->offset, open->length);
-    open->snapshot = NULL;
-    return OK;
+    if (!e)
+        open_reader(g, open);
+    return e;
 }
 
 /* Those that answer a sum in any case do not say what it would have been, as recorded. */

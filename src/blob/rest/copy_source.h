@@ -66,6 +66,10 @@ struct open_source {
 enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open);
 
+/* Holds the state of an own source and makes its reader, at its first byte that is asked for; once.
+ * returns OK, as a read */
+enum error source_begin(struct gathering *g, struct open_source *open);
+
 /* Called now and then while bytes are read; what it returns but OK ends the reading. */
 struct source_watch {
     enum error (*look)(struct source_watch *watch, uint64_t bytes_read);

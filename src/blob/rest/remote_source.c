@@ -89,14 +89,28 @@ static enum error read_metadata(struct gathering *g, const struct open_source *o
     return metadata_from_headers(&call, ret_metadata);
 }
 
-static enum error read_type(struct gathering *g, const struct open_source *open)
+/* A header that is a number of at most `max`; 0: none. */
+static uint64_t number_of(const struct open_source *open, const char *name, uint64_t max)
+{
+    uint64_t number;
+
+    return bytes_parse_u64(fetch_header(open->fetch, name), max, &number) ? number : 0;
+}
+
+/* What only append and page blobs have. */
+static void read_type(const struct open_source *open, struct blob *blob)
 {
     struct bytes type = fetch_header(open->fetch, "x-ms-blob-type");
 
-    return bytes_is(type, "PageBlob") || bytes_is(type, "AppendBlob")
-               ? call_fail(g->call, E_NotImplemented,
-                           "Copies of other servers' append and page blobs are not built yet.")
-               : OK;
+    if (bytes_is(type, "PageBlob")) {
+        blob->type = BLOB_PAGE;
+        blob->sequence_number = number_of(open, "x-ms-blob-sequence-number", SEQUENCE_NUMBER_MAX);
+    } else if (bytes_is(type, "AppendBlob")) {
+        blob->type = BLOB_APPEND;
+        blob->is_sealed = bytes_is_nocase(fetch_header(open->fetch, "x-ms-blob-sealed"), "true");
+        blob->committed_blocks =
+            (uint32_t)number_of(open, "x-ms-blob-committed-block-count", APPENDED_BLOCKS_MAX);
+    }
 }
 
 static enum error read_facts(struct gathering *g, const struct copy_source *source,
@@ -112,8 +126,7 @@ static enum error read_facts(struct gathering *g, const struct copy_source *sour
     http->cache_control = kept_header(g, open, "cache-control");
     if (!source->range.ptr)
         read_md5(g, open, http);
-    if (source->rule == SOURCE_COPIED && read_type(g, open))
-        return E_NotImplemented;
+    read_type(open, &open->blob);
     return read_metadata(g, open, &open->blob.metadata);
 }
 

@@ -10,7 +10,8 @@
 
 /* What brings its bytes along, what names where they are, and all that writes bytes. */
 #define REQUEST_BODIES  (REQUEST_CREATE | REQUEST_BLOCK | REQUEST_APPEND | REQUEST_PAGES)
-#define REQUEST_SOURCES (REQUEST_COPY | REQUEST_APPEND_FROM | REQUEST_PAGES_FROM)
+#define REQUEST_COPIES  (REQUEST_COPY | REQUEST_COPY_BLOB)
+#define REQUEST_SOURCES (REQUEST_COPIES | REQUEST_APPEND_FROM | REQUEST_PAGES_FROM)
 #define REQUEST_WRITES  (REQUEST_BODIES | REQUEST_SOURCES)
 /* Which have these conditions of their own. */
 #define REQUEST_APPENDS ((unsigned)REQUEST_APPEND | REQUEST_APPEND_FROM)
@@ -27,18 +28,18 @@ static const struct unbuilt {
     { BYTES("x-ms-encryption-key-sha256"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE },
     { BYTES("x-ms-encryption-algorithm"), REQUEST_READ | REQUEST_WRITES | REQUEST_CHANGE },
     { BYTES("x-ms-encryption-scope"), REQUEST_WRITES | REQUEST_CHANGE },
-    { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPY },
+    { BYTES("x-ms-rehydrate-priority"), REQUEST_CREATE | REQUEST_COPIES },
     /* Of copies, whose rows are others: here there is no source. */
     { BYTES("x-ms-source-if-match"), REQUEST_BODIES },
     { BYTES("x-ms-source-if-none-match"), REQUEST_BODIES },
     { BYTES("x-ms-source-if-modified-since"), REQUEST_BODIES },
     { BYTES("x-ms-source-if-unmodified-since"), REQUEST_BODIES },
     { BYTES("x-ms-source-if-tags"), REQUEST_BODIES },
-    { BYTES("x-ms-immutability-policy-until-date"), REQUEST_CREATE | REQUEST_COPY },
-    { BYTES("x-ms-immutability-policy-mode"), REQUEST_CREATE | REQUEST_COPY },
-    { BYTES("x-ms-legal-hold"), REQUEST_CREATE | REQUEST_COPY },
-    { BYTES("x-ms-expiry-option"), REQUEST_CREATE | REQUEST_COPY },
-    { BYTES("x-ms-expiry-time"), REQUEST_CREATE | REQUEST_COPY },
+    { BYTES("x-ms-immutability-policy-until-date"), REQUEST_CREATE | REQUEST_COPIES },
+    { BYTES("x-ms-immutability-policy-mode"), REQUEST_CREATE | REQUEST_COPIES },
+    { BYTES("x-ms-legal-hold"), REQUEST_CREATE | REQUEST_COPIES },
+    { BYTES("x-ms-expiry-option"), REQUEST_CREATE | REQUEST_COPIES },
+    { BYTES("x-ms-expiry-time"), REQUEST_CREATE | REQUEST_COPIES },
     { BYTES("x-ms-source-encryption-key"), REQUEST_SOURCES },
     { BYTES("x-ms-source-encryption-key-sha256"), REQUEST_SOURCES },
     { BYTES("x-ms-source-encryption-algorithm"), REQUEST_SOURCES },

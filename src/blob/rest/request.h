@@ -15,12 +15,13 @@ enum blob_request_kind {
     REQUEST_CHANGE = 8, /* Set Blob Metadata, Set Blob Properties, Snapshot Blob */
     REQUEST_DELETE = 16,
     REQUEST_LEASE = 32,
-    REQUEST_COPY = 64,          /* copies, Put Blob From URL, Put Block From URL */
+    REQUEST_COPY = 64,          /* Copy Blob From URL, Put Blob From URL, Put Block From URL */
     REQUEST_APPEND = 128,       /* Append Block, Append Blob Seal */
     REQUEST_PAGES = 256,        /* Put Page */
     REQUEST_TIER = 512,         /* also of a snapshot */
     REQUEST_APPEND_FROM = 1024, /* Append Block From URL */
     REQUEST_PAGES_FROM = 2048,  /* Put Page From URL */
+    REQUEST_COPY_BLOB = 4096,   /* Copy Blob */
 };
 /* Also refuses ?snapshot= where the operation is none of a snapshot (all but reads and deletes):
  * E_InvalidQueryParameterValue. */

@@ -1,0 +1,189 @@
+/* See copy_pages.h. */
+#include "blob/rest/copy_pages.h"
+
+#include <stdlib.h>
+
+#include "blob/page_blob_operations.h"
+#include "blob/rest/remote_source.h"
+
+/* What is read of another server's blob in a step. */
+#define BUFFER_BYTES (4u << 20)
+
+enum error page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
+                           uint64_t position)
+{
+    *walk = (struct page_walk){ .g = g, .open = open, .position = position, .next = position };
+    if (open->is_own) {
+        enum error e = source_begin(g, open);
+
+        if (!e)
+            content_reader_move(open->reader, position, 0);
+        return e;
+    }
+    walk->buffer = xcalloc(1, BUFFER_BYTES);
+    return OK;
+}
+
+void page_walk_end(struct page_walk *walk)
+{
+    free(walk->buffer);
+}
+
+/* ---- what a step has ---- */
+
+/* Keeps what a step may have of the ranges. */
+static void cut_step(struct page_walk *walk)
+{
+    for (size_t i = 0; i < walk->range_count; i++) {
+        struct content_range *range = &walk->ranges[i];
+        uint64_t length = range->end - range->start, room = PAGES_STEP_BYTES - walk->bytes;
+
+        if (length >= room) {
+            range->end = range->start + room;
+            walk->bytes += room;
+            walk->next = range->end;
+            walk->range_count = i + 1;
+            return;
+        }
+        walk->bytes += length;
+    }
+}
+
+static enum error look_own(struct page_walk *walk)
+{
+    uint64_t length = walk->open->blob.content.length;
+    struct content_ranges found;
+    enum store_result result =
+        content_reader_ranges(walk->open->reader, walk->g->call->arena, walk->position, length,
+                              PAGES_STEP_RANGES, &found);
+
+    if (result)
+        return decision_fail_store(walk->g->decision, result);
+    walk->ranges = found.ranges;
+    walk->range_count = found.count;
+    walk->next = found.next < length ? found.next : length;
+    cut_step(walk);
+    return OK;
+}
+
+static bool is_zero(const char *page, size_t length)
+{
+    return page[0] == 0 && memcmp(page, page + 1, length - 1) == 0;
+}
+
+/* The pages in the buffer that have bytes, as ranges. */
+static void find_pages(struct page_walk *walk)
+{
+    uint64_t end = walk->position; /* of the last range */
+
+    walk->ranges =
+        arena_array(walk->g->call->arena, walk->buffered / PAGE_SIZE + 1, sizeof walk->ranges[0]);
+    for (size_t at = 0; at < walk->buffered; at += PAGE_SIZE) {
+        uint64_t start = walk->position + at;
+
+        if (is_zero(walk->buffer + at, PAGE_SIZE))
+            continue;
+        if (walk->range_count == 0 || end != start)
+            walk->ranges[walk->range_count++].start = start;
+        end = start + PAGE_SIZE;
+        walk->ranges[walk->range_count - 1].end = end;
+        walk->ranges[walk->range_count - 1].is_hole = false;
+        walk->bytes += PAGE_SIZE;
+    }
+}
+
+static enum error look_remote(struct page_walk *walk)
+{
+    uint64_t left = walk->open->blob.content.length - walk->position;
+    size_t wanted = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
+
+    walk->buffered = 0;
+    while (walk->buffered < wanted) {
+        size_t count = 0;
+        enum error e = remote_read(walk->g, walk->open, walk->buffer + walk->buffered,
+                                   wanted - walk->buffered, &count);
+
+        if (e)
+            return e;
+        if (count == 0)
+            return E_CannotVerifyCopySource; /* it ends before it said that it would */
+        walk->buffered += count;
+    }
+    walk->next = walk->position + walk->buffered;
+    find_pages(walk);
+    return OK;
+}
+
+enum error page_walk_look(struct page_walk *walk)
+{
+    walk->bytes = 0;
+    walk->range_count = 0;
+    walk->ranges = NULL;
+    return walk->open->is_own ? look_own(walk) : look_remote(walk);
+}
+
+/* ---- its bytes ---- */
+
+struct range_source {
+    struct gather_source bytes; /* first */
+    struct page_walk *walk;
+    size_t range; /* the next one */
+    uint64_t at;  /* in it, of a buffer */
+};
+
+static enum error read_own(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)
+{
+    struct range_source *source = (struct range_source *)(void *)bytes;
+    struct page_walk *walk = source->walk;
+    struct content_reader *reader = walk->open->reader;
+
+    for (;;) {
+        enum store_result result = content_reader_read(reader, to, max, NULL, ret_count);
+        const struct content_range *next = &walk->ranges[source->range];
+
+        if (result)
+            return decision_fail_store(walk->g->decision, result);
+        if (*ret_count > 0 || source->range == walk->range_count)
+            return OK;
+        content_reader_move(reader, next->start, next->end - next->start);
+        source->range++;
+    }
+}
+
+static enum error read_buffer(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)
+{
+    struct range_source *source = (struct range_source *)(void *)bytes;
+    const struct page_walk *walk = source->walk;
+    const struct content_range *range = &walk->ranges[source->range];
+    uint64_t left;
+
+    *ret_count = 0;
+    if (source->range == walk->range_count)
+        return OK;
+    left = range->end - range->start - source->at;
+    *ret_count = left < max ? (size_t)left : max;
+    memcpy(to, walk->buffer + (range->start - walk->position) + source->at, *ret_count);
+    source->at += *ret_count;
+    if (*ret_count == left) {
+        source->range++;
+        source->at = 0;
+    }
+    return OK;
+}
+
+enum error page_walk_gather(struct page_walk *walk)
+{
+    struct range_source source = {
+        .bytes = { .read = walk->open->is_own ? read_own : read_buffer,
+                   .length = walk->bytes,
+                   .max = walk->bytes },
+        .walk = walk,
+    };
+    enum error e;
+
+    walk->g->call->input.body = (struct body){ .length = 0 };
+    e = gather_body(walk->g, &source.bytes);
+    if (!e)
+        walk->position = walk->next;
+    return e;
+}

@@ -1,0 +1,35 @@
+/* Inside blob/rest/ only: the bytes of a page blob that is copied, step by step: what has bytes, and where.
+ * Of a blob of this server the ranges are known; of another server's blob all is read, and pages of
+ * zeros are taken for holes. decision: 99 */
+#ifndef LAGRA_BLOB_REST_COPY_PAGES_H
+#define LAGRA_BLOB_REST_COPY_PAGES_H
+
+#include "blob/rest/copy_source.h"
+
+/* A step has so many bytes and ranges at most: its commit and what it holds in memory. */
+#define PAGES_STEP_BYTES  (UINT64_C(64) << 20)
+#define PAGES_STEP_RANGES 4096u
+
+struct page_walk {
+    struct gathering *g;
+    struct open_source *open;
+    uint64_t position; /* all before it was gathered */
+    uint64_t next;     /* where the step that was looked at ends */
+    uint64_t bytes;    /* that it has */
+    struct content_range *ranges;
+    size_t range_count;
+    char *buffer; /* of another server's: what the step has */
+    size_t buffered;
+};
+
+/* Goes on at `position` of a source that was opened (another server's: from there on). */
+enum error page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
+                           uint64_t position);
+/* Looks what the next step has; its memory is in the arena of the call. returns OK, or what is wrong with
+ * the source */
+enum error page_walk_look(struct page_walk *walk);
+/* Gathers the bytes of the step into the body of the call, and goes to its end. */
+enum error page_walk_gather(struct page_walk *walk);
+void page_walk_end(struct page_walk *walk);
+
+#endif
