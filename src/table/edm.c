@@ -44,6 +44,23 @@ size_t edm_utf16_units(struct bytes utf8)
     return units;
 }
 
+int edm_compare_text(struct bytes a, struct bytes b)
+{
+    size_t common = a.len < b.len ? a.len : b.len;
+
+    for (size_t i = 0; i < common; i++) {
+        uint8_t x = (uint8_t)a.ptr[i], y = (uint8_t)b.ptr[i];
+
+        if (x == y)
+            continue;
+        /* U+E000..U+FFFF, EE and EF, are behind the pairs of surrogates, F0 to F4. */
+        if ((x == 0xEE || x == 0xEF) != (y == 0xEE || y == 0xEF) && x >= 0xEE && y >= 0xEE)
+            return x < 0xF0 ? 1 : -1;
+        return x < y ? -1 : 1;
+    }
+    return (a.len > b.len) - (a.len < b.len);
+}
+
 /* The length of a String or Binary is counted beside its bytes. */
 #define LENGTH_SIZE 4
 

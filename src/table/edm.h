@@ -1,5 +1,5 @@
-/* Values of properties: the eight primitive types of the Entity Data Model that the Table service has,
- * their names, their sizes, and DateTime as text. Pure functions, any thread.
+/* Values of properties: the eight primitive types of the Entity Data Model that the Table
+ * service has, their names, their sizes, and DateTime as text. Pure functions, any thread.
  * rest: Understanding-the-Table-Service-Data-Model "Property Types" */
 #ifndef LAGRA_TABLE_EDM_H
 #define LAGRA_TABLE_EDM_H
@@ -45,8 +45,11 @@ bool edm_type_parse(struct bytes name, enum edm_type *ret_type);
 
 /* Code units of a valid UTF-8 text in UTF-16, which limits and sizes count. */
 size_t edm_utf16_units(struct bytes utf8);
-/* Bytes as the service counts them for the limit of an entity: 2 for each code unit of a String and 4,
- * the length of a Binary and 4, else the size of the type. decision: 160 */
+/* The order of two UTF-8 texts by their UTF-16 code units, as .NET compares ordinally: <0, 0,
+ * >0. */
+int edm_compare_text(struct bytes a, struct bytes b);
+/* Bytes as the service counts them for the limit of an entity: 2 for each code unit of a String
+ * and 4, the length of a Binary and 4, else the size of the type. decision: 160 */
 size_t edm_value_size(const struct edm_value *value);
 
 /* "2017-01-05T03:26:33.347125Z": without zeros at the end of the fraction, without a fraction of

@@ -158,12 +158,9 @@ enum edm_parse edm_parse_datetime(struct bytes text, instant *ret_time)
     if (!instant_parse_iso(bytes_of(buffer, whole.len), &t))
         return EDM_MALFORMED;
     t += ticks;
-    /* A day more or less cannot leave the range of an instant beside these bounds. */
-    if (t < EDM_DATETIME_MIN / 2)
-        return EDM_OUT_OF_RANGE;
-    t -= (uint64_t)(minutes * (int64_t)MINUTE_TICKS);
-    if (t < EDM_DATETIME_MIN || t > EDM_DATETIME_MAX)
-        return EDM_OUT_OF_RANGE;
+    /* No zone moves what is so far below the range into it, nor below the first instant. */
+    if (t >= EDM_DATETIME_MIN / 2)
+        t -= (uint64_t)(minutes * (int64_t)MINUTE_TICKS);
     *ret_time = t;
-    return EDM_PARSED;
+    return t < EDM_DATETIME_MIN || t > EDM_DATETIME_MAX ? EDM_OUT_OF_RANGE : EDM_PARSED;
 }

@@ -1,5 +1,5 @@
-/* Values as texts: what JSON strings and numbers and the literals of $filter share. Pure functions, any
- * thread. rest: Payload-Format-for-Table-Service-Operations */
+/* Values as texts: what JSON strings and numbers and the literals of $filter share. Pure
+ * functions, any thread. rest: Payload-Format-for-Table-Service-Operations */
 #ifndef LAGRA_TABLE_EDM_TEXT_H
 #define LAGRA_TABLE_EDM_TEXT_H
 
@@ -11,8 +11,9 @@ bool edm_parse_integer(struct bytes text, int64_t min, int64_t max, int64_t *ret
 bool edm_parse_double(struct bytes text, double *ret_value);
 
 enum edm_parse { EDM_PARSED, EDM_MALFORMED, EDM_OUT_OF_RANGE };
-/* yyyy-mm-dd [Thh:mm:ss [.f+]] [Z | +hh:mm | -hh:mm]; without a zone it is UTC. Digits beyond 100 ns round to
- * the nearest, to even between two. decision: 163 */
+/* yyyy-mm-dd [Thh:mm:ss [.f+]] [Z | +hh:mm | -hh:mm]; without a zone it is UTC. Digits beyond
+ * 100 ns round to the nearest, to even between two. Where it is out of range, *ret_time is about
+ * it. decision: 163 */
 enum edm_parse edm_parse_datetime(struct bytes text, instant *ret_time);
 
 /* A finite double with 15 digits where that is exact, else with 17, always with a '.' or an 'E':

@@ -1,6 +1,6 @@
-/* An entity: its keys, the instant of its last change, and its properties in the order in which they were
- * given. What is limited, how two are merged, and the two forms that are stored: the value of
- * its record, and a key as bytes. Pure functions, any thread.
+/* An entity: its keys, the instant of its last change, and its properties in the order in which
+ * they were given. What is limited, how two are merged, and the two forms that are stored: the
+ * value of its record, and a key as bytes. Pure functions, any thread.
  * rest: Understanding-the-Table-Service-Data-Model, Inserting-and-Updating-Entities */
 #ifndef LAGRA_TABLE_ENTITY_H
 #define LAGRA_TABLE_ENTITY_H
@@ -36,8 +36,8 @@ size_t entity_size(const struct entity *entity);
 /* Whether an entity may be stored: of one entity of a request, and again of what a merge makes.
  * returns  OK, E_TooManyProperties, E_EntityTooLarge */
 enum error entity_check(const struct entity *entity);
-/* The base with the properties of `over` in the place of its own of the same names, whatever their types,
- * the others of `over` behind them; keys and timestamp of `over`. Points into both.
+/* The base with the properties of `over` in the place of its own of the same names, whatever
+ * their types, the others of `over` behind them; keys and timestamp of `over`. Points into both.
  * rest: Merge-Entity "Remarks" */
 struct entity entity_merge(struct arena *arena, const struct entity *base,
                            const struct entity *over);
@@ -66,14 +66,15 @@ bool entity_reader_next(struct entity_reader *reader, struct property *ret_prope
 
 /* ---- keys ----
  * The service orders keys by UTF-16 code units: characters above U+FFFF come before U+E000..U+FFFF.
- * An encoded key has the length of its UTF-8, and its bytewise order is that order: the two first bytes
- * of U+E000..U+FFFF, EE and EF, are written as F8 and F9, which UTF-8 does not use. Bytes below
- * 20 occur in no key, so they may end one: 00 and 01 sort before all that a key may go on with. */
+ * An encoded key has the length of its UTF-8, and its bytewise order is that order: the two first
+ * bytes of U+E000..U+FFFF, EE and EF, are written as F8 and F9, which UTF-8 does not use. Bytes
+ * below 20 occur in no key, so they may end one: 00 and 01 sort before all that a key may go on
+ * with. */
 struct bytes entity_key_encode(struct arena *arena, struct bytes utf8);
 struct bytes entity_key_decode(struct arena *arena, struct bytes encoded);
-/* Whether a text may be a key: no / \ # ? nor control characters (U+0000..U+001F, U+007F..U+009F), at
- * most ENTITY_KEY_UNITS_MAX. rest: Understanding-the-Table-Service-Data-Model "Characters Disallowed in
- * Key Fields"
+/* Whether a text may be a key: no / \ # ? nor control characters (U+0000..U+001F,
+ * U+007F..U+009F), at most ENTITY_KEY_UNITS_MAX. rest:
+ * Understanding-the-Table-Service-Data-Model "Characters Disallowed in Key Fields"
  * returns  OK, E_OutOfRangeInput, E_KeyValueTooLarge */
 enum error entity_key_check(struct bytes utf8);
 

@@ -1,5 +1,5 @@
-/* Entities as JSON: what a request's body says, and how answers show them. Inside the table room only; any
- * thread. rest: Payload-Format-for-Table-Service-Operations */
+/* Entities as JSON: what a request's body says, and how answers show them. Inside the table room
+ * only; any thread. rest: Payload-Format-for-Table-Service-Operations */
 #ifndef LAGRA_TABLE_REST_ENTITY_JSON_H
 #define LAGRA_TABLE_REST_ENTITY_JSON_H
 
@@ -7,19 +7,21 @@
 
 /* ---- reading ---- */
 
-/* The entity in a body. Keys are checked where they are given (ptr NULL: not given, or null); its timestamp
- * is 0: what the body says of Timestamp and of odata.* is passed over. Properties that are null
- * are not there. A type is what `P@odata.type` says, before or behind P, else: String, Boolean,
- * Int32 for a whole number within its range, Double for all others. decision: 162
+/* The entity in a body. Keys are checked where they are given (ptr NULL: not given, or null);
+ * its timestamp is 0: what the body says of Timestamp and of odata.* is passed over. Properties
+ * that are null are not there. A type is what `P@odata.type` says, before or behind P, else:
+ * String, Boolean, Int32 for a whole number within its range, Double for all others.
+ * decision: 162
  * ret_message  the message of the refusal; NULL: that of its code
- * returns  OK; E_InvalidInput, E_PropertyNameInvalid, E_PropertyNameTooLong, E_PropertyValueTooLarge,
- *          E_TooManyProperties, E_DuplicatePropertiesSpecified, E_OutOfRangeInput (a date or a key),
- *          E_KeyValueTooLarge. The size of the whole is entity_check()'s, when its keys are known. */
+ * returns  OK; E_InvalidInput, E_PropertyNameInvalid, E_PropertyNameTooLong,
+ *          E_PropertyValueTooLarge, E_TooManyProperties, E_DuplicatePropertiesSpecified,
+ *          E_OutOfRangeInput (a date or a key), E_KeyValueTooLarge.
+ *          The size of the whole is entity_check()'s, when its keys are known. */
 enum error entity_json_read(struct arena *arena, struct bytes body, struct entity *ret_entity,
                             const char **ret_message);
 
-/* Whether a text may be a property's name: a letter or _, then letters, digits, _ and what XML allows
- * to combine with them. No '-'. At most 255 code units. rest:
+/* Whether a text may be a property's name: a letter or _, then letters, digits, _ and what XML
+ * allows to combine with them. No '-'. At most 255 code units. rest:
  * Understanding-the-Table-Service-Data-Model "Property Names"
  * returns  OK, E_PropertyNameInvalid, E_PropertyNameTooLong */
 enum error entity_name_check(struct bytes utf8);

@@ -3,8 +3,8 @@
 
 #include <assert.h>
 
-/* Characters with which a name of XML may begin, in order. A name of C# begins with fewer, but none of those
- * that it has besides is of ASCII. xml: NameStartChar, without ':' */
+/* Characters with which a name of XML may begin, in order. A name of C# begins with fewer, but
+ * none of those that it has besides is of ASCII. xml: NameStartChar, without ':' */
 static const struct range {
     uint32_t first, last;
 } starts[] = {

@@ -1,6 +1,6 @@
-/* JSON (RFC 8259) as the bodies of the Table service have it: objects of scalars read member by member, in
- * their order and with numbers as they were written, and strings written as the service does.
- * Inside the table room only. Any thread. */
+/* JSON (RFC 8259) as the bodies of the Table service have it: objects of scalars read member by
+ * member, in their order and with numbers as they were written, and strings written as the
+ * service does. Inside the table room only. Any thread. */
 #ifndef LAGRA_TABLE_REST_JSON_H
 #define LAGRA_TABLE_REST_JSON_H
 

@@ -52,8 +52,8 @@ static void integers_have_bounds(void **state)
     }
 }
 
-/* Rule: decimal numbers that a double can hold; the largest and what is beyond it as the service has
- * it (Azurite's issue 2387: 1.797693134862315e308 is taken, ..316e308 is refused). */
+/* Rule: decimal numbers that a double can hold; the largest and what is beyond it as the service
+ * has it (Azurite's issue 2387: 1.797693134862315e308 is taken, ..316e308 is refused). */
 static void doubles_are_finite(void **state)
 {
     static const struct {

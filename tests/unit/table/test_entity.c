@@ -275,8 +275,8 @@ static int compare_units(const unsigned a[2], const unsigned b[2])
     return 0;
 }
 
-/* Rule: encoded keys are in the order of UTF-16 code units, and come back. Every pair of texts of two
- * characters at the borders of the ranges. entity.h "keys" */
+/* Rule: encoded keys are in the order of UTF-16 code units, and come back. Every pair of texts
+ * of two characters at the borders of the ranges. entity.h "keys" */
 static void keys_keep_the_order_of_utf16(void **state)
 {
     static const unsigned borders[] = { 0x20,    0x41,    0x7E,    0xA0,    0x7FF,    0x800,

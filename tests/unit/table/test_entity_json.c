@@ -1,4 +1,5 @@
-/* Entities in requests and in answers. rest/entity_json.h; rest: Payload-Format-for-Table-Service-Operations */
+/* Entities in requests and in answers. rest/entity_json.h; rest:
+ * Payload-Format-for-Table-Service-Operations */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +11,8 @@
 
 #define ARENA_CAP ((size_t)1 << 26)
 
-/* What comes of a body: the entity as it is answered, from its keys on, or the code of the refusal. */
+/* What comes of a body: the entity as it is answered, from its keys on, or the code of the
+ * refusal. */
 static const char *read_body(struct arena *arena, struct bytes body)
 {
     struct entity_view view = { .metadata = ODATA_MINIMAL_METADATA, .table = BYTES("T") };
@@ -49,7 +51,8 @@ static void assert_read(const struct body_row *rows, size_t count)
     arena_free(arena);
 }
 
-/* Rule: each type by its annotation, before or behind, or by its look; null is absent. decision: 162 */
+/* Rule: each type by its annotation, before or behind, or by its look; null is absent. decision:
+ * 162 */
 static void bodies_are_read(void **state)
 {
     static const struct body_row rows[] = {
@@ -98,7 +101,8 @@ static void bodies_are_read(void **state)
     assert_read(rows, sizeof rows / sizeof rows[0]);
 }
 
-/* Rule: a value that its type does not have, a name that is none, a property given twice. decision: 162 */
+/* Rule: a value that its type does not have, a name that is none, a property given twice.
+ * decision: 162 */
 static void bodies_are_refused(void **state)
 {
     static const struct body_row rows[] = {
@@ -144,8 +148,9 @@ static void bodies_are_refused(void **state)
     assert_read(rows, sizeof rows / sizeof rows[0]);
 }
 
-/* Rule: keys are strings without / \ # ? and control characters, of 512 code units; which are not there is
- * told. rest: Understanding-the-Table-Service-Data-Model "Characters Disallowed in Key Fields" */
+/* Rule: keys are strings without / \ # ? and control characters, of 512 code units; which are
+ * not there is told. rest: Understanding-the-Table-Service-Data-Model "Characters Disallowed in
+ * Key Fields" */
 static void keys_are_read(void **state)
 {
     static const struct {
@@ -254,8 +259,8 @@ static void bodies_have_limits(void **state)
     arena_free(arena);
 }
 
-/* Rule: a letter or _, then letters, digits and _; every ASCII character, and the borders of others. rest:
- * Understanding-the-Table-Service-Data-Model "Property Names" */
+/* Rule: a letter or _, then letters, digits and _; every ASCII character, and the borders of
+ * others. rest: Understanding-the-Table-Service-Data-Model "Property Names" */
 static void names_are_identifiers(void **state)
 {
     static const struct {
@@ -337,7 +342,8 @@ static const char *written(struct arena *arena, struct entity_view view)
 #define ETAG "\"odata.etag\":\"W/\\\"datetime'2017-01-05T03%3A26%3A23.482704Z'\\\"\""
 #define PATH "T(PartitionKey='p''%C3%B4%201',RowKey='r')"
 
-/* Rule: what each level of metadata tells, in the order that was recorded. rest: Payload-Format-for-Table-Service-Operations */
+/* Rule: what each level of metadata tells, in the order that was recorded. rest:
+ * Payload-Format-for-Table-Service-Operations */
 static void answers_have_levels(void **state)
 {
     struct arena *arena = arena_new(ARENA_CAP);

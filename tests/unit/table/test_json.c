@@ -32,7 +32,8 @@ static const char *read_all(struct arena *arena, struct bytes text)
     return arena_string(arena, text_bytes(&out));
 }
 
-/* Rule: members in their order, numbers as written, escapes undone; nothing else around. rfc: 8259 4 */
+/* Rule: members in their order, numbers as written, escapes undone; nothing else around. rfc:
+ * 8259 4 */
 static void objects_are_read(void **state)
 {
     static const struct {
@@ -114,8 +115,8 @@ static void strings_may_hold_nul(void **state)
     arena_free(arena);
 }
 
-/* Rule: quotes, backslashes and control characters escaped, and all that is not ASCII as code units in
- * small letters; slashes and quotes of other kinds are not. Recorded */
+/* Rule: quotes, backslashes and control characters escaped, and all that is not ASCII as code
+ * units in small letters; slashes and quotes of other kinds are not. Recorded */
 static void strings_are_written(void **state)
 {
     static const struct {
