@@ -36,6 +36,12 @@ static const char *level_name(const struct service *service, const struct operat
     return row->level == LEVEL_ANY ? "any" : service->levels[row->level];
 }
 
+/* Of a row for every comp and restype there is none to be shown. */
+static const char *selector_name(const struct operation *row)
+{
+    return strcmp(row->selector, SELECTOR_ANY) == 0 ? "" : row->selector;
+}
+
 static void print_methods(const struct operation *row, const char *before, const char *after,
                           const char *between)
 {
@@ -112,7 +118,8 @@ static void print_markdown(const struct service *service)
 
         printf("| %s | ", row->name);
         print_methods(row, "", "", "/");
-        printf(" %s%s%s", level_name(service, row), row->selector[0] ? "?" : "", row->selector);
+        printf(" %s%s%s", level_name(service, row), selector_name(row)[0] ? "?" : "",
+               selector_name(row));
         if (row->variant)
             printf(" [%s]", row->variant);
         printf(" | %s | %s | %d", row->since, row->functions ? "yes" : "501", row->ok[0]);
@@ -134,7 +141,7 @@ static void print_json(const struct service *service, const char **separator)
                row->name);
         print_methods(row, "\"", "\"", ",");
         printf("],\"level\":\"%s\",\"selector\":\"%s\",\"variant\":\"%s\",\"ok\":[%d",
-               level_name(service, row), row->selector, row->variant ? row->variant : "",
+               level_name(service, row), selector_name(row), row->variant ? row->variant : "",
                row->ok[0]);
         if (row->ok[1] != 0)
             printf(",%d", row->ok[1]);

@@ -2,16 +2,17 @@
  *
  *   head   route -> authenticate -> find the operation -> check -> early check -> want the body
  *   body   intake
- *   end    finish body (-> gather) -> decide -> commit (or decide again) -> durable -> answer -> body -> respond
+ *   end    finish body (-> gather) -> decide -> commit (or decide again) -> cors -> durable -> answer -> body
+ *          -> respond
  *
  * Where what is asked for is a list of operations, each part goes from decide to its commit before the
  * next one does, and all wait once for durability:
  *
- *   list   begin -> (part -> decide -> commit -> part done) for each -> durable -> answer
+ *   list   begin -> (part -> decide -> commit -> part done) for each -> cors -> durable -> answer
  *
  * The words of `end` are the states of struct flow. A state that has to wait for a disk suspends the
  * exchange and is entered again when it is woken, so no worker ever waits. An error at any place goes
- * on at DURABLE: a refusal too reports a state, and a crash must not take back what was reported
+ * on at CORS and DURABLE: a refusal too reports a state, and a crash must not take back what was reported
  * (promise 2). */
 #include "service/service_private.h"
 
@@ -32,14 +33,14 @@ static struct flow *flow_of(struct exchange *exchange)
 static enum state refuse(struct flow *flow, enum error e)
 {
     flow->work.error = e;
-    return DURABLE;
+    return CORS;
 }
 
 /* Nothing more is to be done for the operation, or for this part of the list. */
 static enum state decided(struct flow *flow, enum error e)
 {
     flow->current->error = e;
-    return flow->current == &flow->work ? DURABLE : PART_DONE;
+    return flow->current == &flow->work ? CORS : PART_DONE;
 }
 
 /* Is it to stop somewhere (test builds)? */
@@ -306,11 +307,13 @@ static enum state enter(struct flow *flow)
     case COMMIT_IN_POOL:
         return flow_to_pool(flow, commit);
     case APPLIED:
-        return at_gate(flow, GATE_APPLIED, flow->current == &flow->work ? DURABLE : PART_DONE);
+        return at_gate(flow, GATE_APPLIED, flow->current == &flow->work ? CORS : PART_DONE);
     case PART_DONE:
         return list_part_done(flow);
     case LIST_APPLIED:
-        return at_gate(flow, GATE_APPLIED, DURABLE);
+        return at_gate(flow, GATE_APPLIED, CORS);
+    case CORS:
+        return cors_find(flow);
     case DURABLE:
         return become_durable(flow);
     case ANSWER:
@@ -367,6 +370,7 @@ static enum http_step run(struct flow *flow)
     }
     charge_memory(flow);
     answer_common(&flow->work);
+    cors_answer(&flow->work);
     request_log(flow);
     control_reply(&flow->work);
     drop_scratch(flow);

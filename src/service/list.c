@@ -148,7 +148,7 @@ enum state list_begin(struct flow *flow)
         return LIST_BEGIN_IN_POOL;
     if (e) {
         work->error = e;
-        return DURABLE;
+        return CORS;
     }
     flow->list = list_new(flow);
     flow->list->seen = work->decision.seen;
@@ -159,7 +159,7 @@ enum state list_begin(struct flow *flow)
         return refuse_all(flow, e);
     if (!exchange_charge(flow->exchange)) {
         work->error = E_ServerBusy;
-        return DURABLE;
+        return CORS;
     }
     hold_syncer(work);
     return flow->list->asked->count > RUN_BY_WORKER_MAX ? LIST_IN_POOL : PART;

@@ -160,6 +160,13 @@ static struct bytes selector_of(const struct call *call)
     return text_bytes(&out);
 }
 
+static bool selector_fits(const struct operation *row, struct bytes selector)
+{
+    struct bytes wanted = bytes_from_string(row->selector);
+
+    return bytes_is(wanted, SELECTOR_ANY) || bytes_equal_nocase(selector, wanted);
+}
+
 static bool level_fits(const struct operation *row, const struct call *call)
 {
     return row->level == LEVEL_ANY || row->level == call->input.resource->level;
@@ -233,8 +240,7 @@ static enum error why_none(const struct service *service, const struct call *cal
     for (size_t i = 0; i < service->operation_count; i++) {
         const struct operation *row = &service->operations[i];
 
-        if (!level_fits(row, call) ||
-            !bytes_equal_nocase(selector, bytes_from_string(row->selector)))
+        if (!level_fits(row, call) || !selector_fits(row, selector))
             continue;
         /* A preflight request fits everything, and says nothing of what there is. */
         if (row->methods == METHOD_OPTIONS)
@@ -267,8 +273,7 @@ const struct operation *operation_find(const struct service *service, const stru
         const struct operation *row = &service->operations[i];
 
         if ((row->methods & call->request->method) && level_fits(row, call) &&
-            bytes_equal_nocase(selector, bytes_from_string(row->selector)) &&
-            variant_fits(row, call))
+            selector_fits(row, selector) && variant_fits(row, call))
             return row;
     }
     *ret_error = why_none(service, call, selector);

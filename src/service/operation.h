@@ -24,8 +24,9 @@
 #include "service/later.h"
 #include "service/list.h"
 
-/* A row of every level. */
-#define LEVEL_ANY UINT32_MAX
+/* A row of every level, and one of every comp and restype. */
+#define LEVEL_ANY    UINT32_MAX
+#define SELECTOR_ANY "*"
 
 /* What x-ms-lease-id means for the operation. */
 enum lease_rule {
@@ -159,7 +160,7 @@ struct operation {
     const char *name; /* as the REST reference's page has it */
     unsigned methods; /* METHOD_ bits */
     uint32_t level;   /* of the resource, or LEVEL_ANY */
-    /* "comp=metadata&restype=container": exactly these comp/restype; "": none */
+    /* "comp=metadata&restype=container": exactly these comp/restype; "": none; or SELECTOR_ANY */
     const char *selector;
     /* The header that picks the row: "x-ms-blob-type=BlockBlob"; "x-ms-copy-source": with any
      * value; several of them with '&' between; NULL: none */

@@ -5,7 +5,15 @@
 #include <stdatomic.h>
 
 #include "service/decide_pool.h"
+#include "service/cors_rules.h"
 #include "service/server.h"
+
+/* What the account's CORS rules say of an answer. */
+struct cors {
+    bool enabled;  /* the account has rules that may matter */
+    bool has_rule; /* `rule` is the one for this request */
+    struct cors_rule rule;
+};
 
 /* ---- an operation on its way: attempt.c ---- */
 
@@ -24,6 +32,7 @@ struct work {
     uint64_t gathered_seen; /* newest sequence of what was gathered */
     struct result *result;  /* of the newest attempt */
     enum error error;       /* what it ended in instead; OK: nothing */
+    struct cors cors;
     struct answer answer;
 };
 
@@ -102,6 +111,7 @@ enum state {
     APPLIED,   /* committed */
     PART_DONE, /* its answer is rendered */
     LIST_APPLIED,
+    CORS,    /* find what CORS rules say of the answer */
     DURABLE, /* wait until what was seen and done is on disk */
     ANSWER,  /* render what came of it */
     BODY,    /* get ready to send a blob's bytes */
@@ -151,7 +161,7 @@ enum state flow_to_pool(struct flow *flow, enum state (*step)(struct flow *flow)
 
 /* The list as a whole is checked, its parts are routed and admitted.
  * returns LIST_IN_POOL, PART; LIST: again; LIST_BEGIN_IN_POOL; LIST_APPLIED: refused as a whole;
- *         DURABLE: refused */
+ *         CORS: refused */
 enum state list_begin(struct flow *flow);
 /* The next part that is not done yet becomes the current one.
  * returns PART_FOUND; PART_DONE: refused; LIST_APPLIED: there is none */
@@ -206,6 +216,14 @@ enum error route_authenticate(struct work *work);
 void answer_error(struct answer *a, enum error e, const struct problem *problem);
 /* x-ms-request-id, x-ms-version, x-ms-client-request-id, Server. */
 void answer_common(struct work *work);
+
+/* ---- CORS: cors.c ---- */
+
+/* State CORS: which rule the answer follows, if any; it is part of what is seen.
+ * returns DURABLE; CORS: again; WAITING */
+enum state cors_find(struct flow *flow);
+/* After all other headers: those of CORS. */
+void cors_answer(struct work *work);
 
 /* ---- what was asked and answered: request_log.c ---- */
 

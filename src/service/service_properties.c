@@ -4,34 +4,46 @@
  * (cors_rules.c). No record: nothing was ever set. */
 #include "service/service_properties.h"
 
+#include "service/names.h"
+
 #define RECORD_VERSION 1
 
 static const struct bytes record_key = BYTES("p");
 
 /* ---- the record ---- */
 
-static enum error read_properties(struct decision *d, struct service_properties *ret_properties)
+enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
+                                          struct service_properties *ret_properties)
 {
     struct service_properties properties = { .cors = { .count = 0 } };
     struct record record;
     struct decoder in;
-    enum store_result result;
+    struct bytes cors;
+    enum store_result result = snapshot_get(snapshot, RECORD_INNER, record_key, arena, &record);
 
-    result = snapshot_get(d->before, RECORD_INNER, record_key, d->arena, &record);
-    if (result == STORE_OK) {
-        struct bytes cors;
-
-        decoder_init(&in, record.value);
-        if (decode_u8(&in) != RECORD_VERSION)
-            return decision_fail_store(d, STORE_CORRUPT);
-        cors = decode_bytes(&in);
-        if (!decoder_ok(&in) || !cors_rules_decode(cors, &properties.cors))
-            return decision_fail_store(d, STORE_CORRUPT);
-    } else if (result != STORE_NOT_FOUND) {
-        return decision_fail_store(d, result);
-    }
     *ret_properties = properties;
-    return OK;
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    decoder_init(&in, record.value);
+    if (decode_u8(&in) != RECORD_VERSION)
+        return STORE_CORRUPT;
+    cors = decode_bytes(&in);
+    if (!decoder_ok(&in) || !cors_rules_decode(cors, &properties.cors))
+        return STORE_CORRUPT;
+    *ret_properties = properties;
+    return STORE_OK;
+}
+
+enum store_result service_properties_find(struct decision *d, const char *service,
+                                          struct service_properties *ret_properties)
+{
+    struct partition at = { .space = account_space(service, d->input->account), .key = BYTES("") };
+    struct snapshot *snapshot = snapshot_open_owner(d->store, at, d->access);
+    enum store_result result = service_properties_read(snapshot, d->arena, ret_properties);
+
+    decision_saw(d, snapshot_sequence(snapshot));
+    snapshot_close(snapshot);
+    return result;
 }
 
 static void write_properties(struct decision *d, const struct service_properties *properties)
@@ -52,8 +64,10 @@ enum error get_service_properties_decide(struct decision *d,
                                          const struct get_service_properties_parameters *p,
                                          struct get_service_properties_result *r)
 {
+    enum store_result result = service_properties_read(d->before, d->arena, &r->properties);
+
     (void)p;
-    return read_properties(d, &r->properties);
+    return result ? decision_fail_store(d, result) : OK;
 }
 
 /* What was not sent stays as it is. */
@@ -62,11 +76,11 @@ enum error set_service_properties_decide(struct decision *d,
                                          struct set_service_properties_result *r)
 {
     struct service_properties properties;
-    enum error e = read_properties(d, &properties);
+    enum store_result result = service_properties_read(d->before, d->arena, &properties);
 
     (void)r;
-    if (e)
-        return e;
+    if (result)
+        return decision_fail_store(d, result);
     if (p->has_cors)
         properties.cors = p->properties.cors;
     write_properties(d, &properties);

@@ -27,6 +27,7 @@
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
 #include "blob/tier_operations.h"
+#include "service/preflight.h"
 #include "service/row.h"
 #include "service/service_properties.h"
 
@@ -55,6 +56,7 @@ OPERATION_WITH_PARSE(set_service_properties);
 OPERATION(get_service_properties);
 OPERATION_WITH_PARSE(get_user_delegation_key);
 OPERATION(get_service_stats);
+OPERATION(preflight);
 OPERATION(create_container);
 OPERATION(get_container_properties);
 OPERATION(get_container_metadata);
@@ -126,8 +128,9 @@ static const struct operation operations[] = {
     ROW("Blob Batch", POST, SERVICE, "comp=batch&restype=container", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2018-11-09",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, BLOB_BATCH_MAX, 202, 0,
         NULL, &blob_batch_functions),
-    ROW("Preflight Blob Request", METHOD_OPTIONS, ANY, "", NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2013-08-15",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Preflight Blob Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2013-08-15",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NULL, &preflight_functions),
 
     /* ---- containers ---- */
     ROW("Create Container", PUT, CONTAINER, "restype=container", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",

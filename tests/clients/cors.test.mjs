@@ -1,0 +1,144 @@
+// CORS: preflight requests and the headers of answers, on a server of its own, since rules are the
+// whole account's.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { BlobServiceClient } from '@azure/storage-blob';
+import { Server } from '../lib/server.mjs';
+import { raw, rawRefused } from './raw.mjs';
+import { credential, once } from './setup.mjs';
+
+const WORDS = ['access-control-allow-origin', 'access-control-allow-methods', 'access-control-allow-headers',
+    'access-control-max-age', 'access-control-allow-credentials', 'access-control-expose-headers', 'vary'];
+const rule = (allowedOrigins, allowedMethods, allowedHeaders = '', exposedHeaders = '', maxAgeInSeconds = 200) =>
+    ({ allowedOrigins, allowedMethods, allowedHeaders, exposedHeaders, maxAgeInSeconds });
+
+let server, service, base;
+before(async () => {
+    server = await Server.start({ args: ['--inMemoryPersistence'] });
+    service = new BlobServiceClient(server.url, credential, once);
+    base = { host: '127.0.0.1', port: Number(new URL(server.url).port) };
+    await service.createContainer('box');
+    await service.getContainerClient('box').getBlockBlobClient('b').upload('x', 1, { metadata: { abc: '1' } });
+});
+after(() => server.kill().then(() => server.remove()));
+
+const setRules = (...cors) => service.setProperties({ cors });
+const ask = (method, path, headers, options = {}) => raw(method, path, headers, '', { base, ...options });
+/** A browser sends neither a signature nor a version. */
+const preflight = (origin, method, headers, path = '/box/b') => ask('OPTIONS', path, {
+    Origin: origin, 'Access-Control-Request-Method': method, 'Access-Control-Request-Headers': headers,
+    'Content-Length': undefined,
+}, { signed: false });
+/** The CORS headers of an answer. */
+const cors = ({ headers }) =>
+    Object.fromEntries(WORDS.filter((name) => headers.get(name) !== undefined).map((name) => [name, headers.get(name)]));
+
+async function fails(promise) {
+    const answer = await rawRefused(promise, 403, 'CorsPreflightFailure');
+    assert.match(answer.text, /CORS not enabled or no matching rule found for this request/);
+    assert.match(answer.text, /<MessageDetails>No CORS rules matches this request<\/MessageDetails>/);
+    assert.deepEqual(cors(answer), {});
+}
+
+test('preflight without rules fails; without its headers it is malformed', async () => {
+    // rest: Preflight-Blob-Request; Azurite's own tests of it
+    await setRules();
+    await fails(preflight('http://a.example', 'GET'));
+    for (const [origin, method] of [[undefined, 'GET'], ['http://a.example', undefined], ['a\tb', 'GET']]) {
+        const { text } = await rawRefused(preflight(origin, method), 400, 'InvalidHeaderValue');
+        assert.match(text, /A required CORS header is not present/);
+    }
+});
+
+test('preflight: what the rule allows is given back; whatever the target is', async () => {
+    // rest: Preflight-Blob-Request
+    await setRules(rule('http://a.example', 'GET,PUT', 'x-ms-meta-*,content-type', '', 77));
+    const wanted = {
+        'access-control-allow-origin': 'http://a.example', 'access-control-allow-methods': 'PUT',
+        'access-control-allow-headers': 'X-MS-Meta-One, Content-Type', 'access-control-max-age': '77',
+        'access-control-allow-credentials': 'true',
+    };
+    for (const path of ['/box/b', '/', '/none/none', '/box/b?comp=block&blockid=MQ%3D%3D', '/box?restype=container&comp=list',
+        '/box/b?sv=2020-02-10&sig=wrong&comp=nothing']) {
+        const answer = await preflight('http://a.example', 'PUT', 'X-MS-Meta-One, Content-Type', path);
+        assert.equal(answer.status, 200, `${path}: ${answer.text}`);
+        assert.deepEqual(cors(answer), wanted, path);
+        assert.equal(answer.body.length, 0);
+    }
+    delete wanted['access-control-allow-headers'];
+    assert.deepEqual(cors(await preflight('http://a.example', 'PUT')), wanted);
+    await fails(preflight('http://a.example', 'DELETE'));
+    await fails(preflight('http://a.example', 'put'));
+    await fails(preflight('http://a.example', 'PUT', 'x-ms-meta-one,x-ms-blob-type'));
+    await fails(preflight('HTTP://A.example', 'PUT'));
+    await fails(preflight('http://a.example:80', 'PUT'));
+    await fails(preflight('null', 'PUT'));
+});
+
+test('the first rule with the origin and the method decides', async () => {
+    // rest: Cross-Origin-Resource-Sharing.., "Understanding CORS rule evaluation logic": its example
+    await setRules(
+        rule('http://www.contoso.com', 'PUT,HEAD', 'x-ms-meta-*,x-ms-blob-content-type'),
+        rule('*', 'PUT,GET', 'x-ms-meta-*,x-ms-blob-content-type'),
+        rule('http://www.contoso.com', 'GET', 'x-ms-client-request-id'));
+    assert.equal((await preflight('http://www.contoso.com', 'PUT', 'x-ms-blob-content-type')).status, 200);
+    assert.equal((await preflight('http://www.contoso.com', 'GET', 'x-ms-blob-content-type')).status, 200);
+    await fails(preflight('http://www.contoso.com', 'GET', 'x-ms-client-request-id'));
+    assert.equal((await preflight('http://other', 'GET', 'x-ms-meta-a')).status, 200);
+    await fails(preflight('http://other', 'HEAD'));
+});
+
+test('an asterisk in an origin stands for subdomains', async () => {
+    // rest: Set-Blob-Service-Properties, AllowedOrigins
+    await setRules(rule('https://*.contoso.com, http://b.example', 'GET', '*'));
+    assert.equal((await preflight('https://www.contoso.com', 'GET', 'anything, at-all')).status, 200);
+    assert.equal((await preflight('https://a.b.contoso.com', 'GET')).status, 200);
+    assert.equal((await preflight('http://b.example', 'GET')).status, 200);
+    for (const origin of ['https://contoso.com', 'https://.contoso.com', 'http://www.contoso.com', 'https://www.contoso.com.evil'])
+        await fails(preflight(origin, 'GET'));
+});
+
+test('answers: every case of the documented table', async () => {
+    // rest: Cross-Origin-Resource-Sharing.., "Understanding how the Vary header is set"
+    const to = async (origin) => cors(await ask('GET', '/box/b', origin ? { Origin: origin } : {}));
+    await setRules();
+    assert.deepEqual(await to(), {});
+    assert.deepEqual(await to('http://a.example'), {});
+    await setRules(rule('http://a.example', 'GET', '', 'x-ms-meta-*,Date,Other'));
+    assert.deepEqual(await to(), { vary: 'Origin' });
+    assert.deepEqual(await to('http://b.example'), { vary: 'Origin' });
+    assert.deepEqual(await to('http://a.example'), {
+        'access-control-allow-origin': 'http://a.example', 'access-control-expose-headers': 'x-ms-meta-abc,Date,Other',
+        'access-control-allow-credentials': 'true', vary: 'Origin',
+    });
+    await setRules(rule('*', 'GET', '', 'x-ms-meta-*'));
+    const all = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'x-ms-meta-abc' };
+    assert.deepEqual(await to(), all);
+    assert.deepEqual(await to('http://a.example'), all);
+    // A HEAD is not what the rule is for.
+    assert.deepEqual(cors(await ask('HEAD', '/box/b', { Origin: 'http://a.example' })), { vary: 'Origin' });
+});
+
+test('answers: errors and 304 too; writes without an origin have nothing', async () => {
+    // recorded: facts 31 of the recordings; rest: as above
+    await setRules(rule('*', 'GET,HEAD,PUT,DELETE', '', '*'));
+    const missing = await ask('GET', '/box/none', {});
+    assert.deepEqual(cors(missing), {
+        'access-control-allow-origin': '*',
+        'access-control-expose-headers': 'Content-Type,x-ms-error-code,Server,x-ms-request-id,x-ms-version,Content-Length,Date,Transfer-Encoding',
+    });
+    const { headers } = await ask('GET', '/box/b', {});
+    const same = await ask('GET', '/box/b', { 'If-None-Match': headers.get('etag') });
+    assert.equal(same.status, 304);
+    assert.equal(same.headers.get('access-control-allow-origin'), '*');
+    const denied = await ask('GET', '/box/b', { Origin: 'http://a.example', Authorization: 'SharedKey devstoreaccount1:AAAA' }, { signed: false });
+    assert.equal(denied.status, 403);
+    assert.equal(denied.headers.get('access-control-allow-origin'), '*');
+    const put = (more) => ask('PUT', '/box/new', { 'x-ms-blob-type': 'BlockBlob', ...more });
+    assert.deepEqual(cors(await put({})), {});
+    assert.equal(cors(await put({ Origin: 'http://a.example' }))['access-control-allow-origin'], '*');
+    await setRules(rule('http://a.example', 'PUT'));
+    assert.deepEqual(cors(await put({ Origin: 'http://b.example' })), {});
+    assert.deepEqual(cors(await put({ Origin: 'http://a.example' })),
+        { 'access-control-allow-origin': 'http://a.example', 'access-control-allow-credentials': 'true' });
+});
