@@ -44,6 +44,20 @@ static const char *compare_lease(const struct lease_state *lease, const struct r
     return NULL;
 }
 
+/* Only block blobs have one. rest: Get-Blob-Properties "x-ms-access-tier" */
+static const char *compare_tier(enum tier tier, enum tier comes_back, enum blob_kind kind,
+                                const struct reply *answer)
+{
+    static const char *const backs[TIERS] = { "", "rehydrate-pending-to-hot",
+                                              "rehydrate-pending-to-cool",
+                                              "rehydrate-pending-to-cold", "" };
+    const char *shown = kind != KIND_BLOCKS ? "" : tier == AT_INFERRED ? "Hot" : tier_texts[tier];
+
+    if (strcmp(answer->tier, shown) != 0)
+        return "another tier";
+    return strcmp(answer->archive_status, backs[comes_back]) == 0 ? NULL : "another archive status";
+}
+
 static const char *compare_blob_head(const struct ask *ask, const struct expected *expected,
                                      const struct reply *answer, struct doubt doubt)
 {
@@ -57,6 +71,15 @@ static const char *compare_blob_head(const struct ask *ask, const struct expecte
         return NULL;
     if (answer->tag_count != ((s ? s->tag : b->tag) > 0))
         return "another number of tags";
+    if (ask->op == OP_HEAD_BLOB) {
+        const char *why = compare_tier(s ? s->tier : b->tier, s ? AT_INFERRED : b->comes_back,
+                                       contents->kind, answer);
+
+        if (why)
+            return why;
+    }
+    if (strcmp(answer->copy_status, (s ? s->is_copy : b->is_copy) ? "success" : "") != 0)
+        return "another status of a copy";
     if (strcmp(answer->type, type_texts[s ? s->type : b->type]) != 0)
         return "another content type";
     if (ask->op == OP_HEAD_BLOB && answer->length != contents_length(contents))
@@ -209,6 +232,25 @@ static const char *compare_ranges(const struct ask *ask, const struct expected *
                : "more ranges of pages";
 }
 
+static const char *compare_policies(const struct container_state *c, const struct reply *answer)
+{
+    const char *xml = (const char *)answer->body;
+
+    answer->body[answer->body_size] = '\0';
+    for (unsigned i = 0; i < POLICIES; i++) {
+        char policy[120];
+
+        (void)snprintf(policy, sizeof policy,
+                       "<Id>p%u</Id><AccessPolicy><Permission>%s</Permission>", i,
+                       c->policies[i] ? sas_letters[c->policies[i]] : "");
+        if (!c->policies[i])
+            policy[strlen("<Id>p0<")] = '\0';
+        if (!strstr(xml, policy) == !!c->policies[i])
+            return "other policies";
+    }
+    return NULL;
+}
+
 const char *compare_answer(const struct ask *ask, const struct expected *expected,
                            const struct reply *answer, struct doubt doubt)
 {
@@ -226,6 +268,10 @@ const char *compare_answer(const struct ask *ask, const struct expected *expecte
         stamp->modified_s != answer->modified_s)
         return "another Last-Modified";
     switch ((int)ask->op) {
+    case OP_GET_ACL:
+        return compare_policies(&expected->container, answer);
+    case OP_COPY:
+        return strcmp(answer->copy_status, "success") == 0 ? NULL : "a copy that is not done";
     case OP_GET_CONTAINER:
         return compare_container_head(expected, answer, doubt);
     case OP_GET_BLOB: {

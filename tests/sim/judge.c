@@ -1,11 +1,13 @@
 /* The order of commits, the comparison with the model, and what a crash may leave. */
 #include "judge.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "batch.h"
 #include "compare.h"
 #include "faults.h"
 #include "linear.h"
@@ -24,7 +26,10 @@ static struct slot {
     uint64_t commit;     /* its own; 0: none */
     uint64_t wall_steps; /* of the wall clock when it began */
     struct expected expected;
+    unsigned parts_begun; /* of a batch */
 } slots[SLOTS_MAX];
+/* The parts of the slots' batches, each as if it were asked alone. */
+static struct slot parts[SLOTS_MAX][PARTS_MAX];
 
 void judge_begin_life(void)
 {
@@ -45,12 +50,38 @@ static noreturn void fail(const struct slot *slot, const struct reply *answer, c
 
 static struct doubt doubt_of(unsigned bits)
 {
-    return (struct doubt){
-        .late = bits & 1, .tag_fits = bits & 2, .is_modified = bits & 4, .is_modified_too = bits & 8
-    };
+    return (struct doubt){ .late = bits & 1,
+                           .tag_fits = bits & 2,
+                           .is_modified = bits & 4,
+                           .is_modified_too = bits & 8,
+                           .came_back = bits & 16,
+                           .source_at = world->commits };
 }
 
 /* ---- commits ---- */
+
+/* The doubt under which the request may commit on the newest state; the source of a copy was read at
+ * some commit since it began. False: none. */
+static bool find_doubt(const struct slot *slot, const struct container_state *container,
+                       const struct blob_state *blob, struct doubt *ret_doubt)
+{
+    struct expected expected;
+    uint64_t at = world->commits;
+
+    for (;;) {
+        for (unsigned bits = 0; bits < DOUBTS; bits++) {
+            *ret_doubt = doubt_of(bits);
+            ret_doubt->source_at = at;
+            model_expect(slot->ask, container, blob, *ret_doubt, slot->began_ns, world->now_ns,
+                         false, &expected);
+            if (expected.changes && !expected.code)
+                return true;
+        }
+        if (slot->ask->op != OP_COPY || at == slot->before)
+            return false;
+        at--;
+    }
+}
 
 /* The calling thread's request has committed: it must be one that may, on the newest state. */
 static void committed(struct slot *slot)
@@ -59,21 +90,17 @@ static void committed(struct slot *slot)
         model_container_at(slot->ask->container, world->commits);
     const struct blob_state *blob =
         model_blob_at(slot->ask->container, slot->ask->blob, world->commits);
-    unsigned bits = 0;
+    struct doubt doubt;
 
     if (slot->commit > 0)
         return; /* clears away what its first commit left; nobody sees that */
-    do {
-        model_expect(slot->ask, container, blob, doubt_of(bits), slot->began_ns, world->now_ns,
-                     false, &slot->expected);
-    } while (!(slot->expected.changes && !slot->expected.code) && ++bits < DOUBTS);
-    if (bits == DOUBTS) {
+    if (!find_doubt(slot, container, blob, &doubt)) {
         model_expect(slot->ask, container, blob, doubt_of(0), slot->began_ns, world->now_ns, false,
                      &slot->expected);
         fail(slot, NULL,
              slot->expected.code ? slot->expected.code : "commits what should change nothing");
     }
-    model_expect(slot->ask, container, blob, doubt_of(bits), slot->began_ns, world->now_ns, true,
+    model_expect(slot->ask, container, blob, doubt, slot->began_ns, world->now_ns, true,
                  &slot->expected);
     slot->commit = ++world->commits;
     model_apply(slot->ask, &slot->expected, slot->commit);
@@ -83,8 +110,22 @@ static void committed(struct slot *slot)
 
         ask_format(slot->ask, asked, sizeof asked);
         world_say("%.6f commit %" PRIu64 " of client %d: %s", (double)world->now_ns / 1e9,
-                  slot->commit, (int)(slot - slots), asked);
+                  slot->commit, request_slot(), asked);
     }
+}
+
+/* Of a batch: its part that is under way. */
+static struct slot *begun(struct slot *slot)
+{
+    if (slot->ask->op != OP_BATCH)
+        return slot;
+    assert(slot->parts_begun > 0 && slot->parts_begun <= slot->ask->part_count);
+    return &parts[slot - slots][slot->parts_begun - 1];
+}
+
+void judge_part_begins(unsigned slot)
+{
+    slots[slot].parts_begun++;
 }
 
 typedef struct rocksdb_t rocksdb_t;
@@ -113,7 +154,7 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     sched_hold();
     real(db, options, batch, ret_error);
     if (!*ret_error && slot >= 0)
-        committed(&slots[slot]);
+        committed(begun(&slots[slot]));
     sched_release();
     busy = false;
     sched_wake(WAIT_EVENT, &busy, 1);
@@ -122,6 +163,10 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
 
 bool judge_has_committed(unsigned slot)
 {
+    const struct ask *ask = slots[slot].ask;
+
+    if (ask && ask->op == OP_BATCH)
+        return slots[slot].parts_begun > ask->part_count;
     return slots[slot].commit > 0;
 }
 
@@ -138,6 +183,10 @@ void judge_asked(unsigned slot, const struct ask *ask)
                                  .began_ns = world->now_ns,
                                  .before = world->commits,
                                  .wall_steps = world->wall_steps };
+    for (unsigned i = 0; i < ask->part_count; i++) {
+        parts[slot][i] = slots[slot];
+        parts[slot][i].ask = &ask->parts[i];
+    }
 }
 
 static uint64_t oldest_under_way(void)
@@ -209,19 +258,21 @@ static void judge_commit(struct slot *slot, const struct reply *answer)
 
 static const char *compare_states(const struct slot *slot, const struct reply *answer,
                                   const struct container_state *container,
-                                  const struct blob_state *blob)
+                                  const struct blob_state *blob, uint64_t source_at)
 {
     const char *first = NULL;
 
     for (unsigned bits = 0; bits < DOUBTS; bits++) {
+        struct doubt doubt = doubt_of(bits);
         struct expected expected;
         const char *why;
 
-        model_expect(slot->ask, container, blob, doubt_of(bits), slot->began_ns, world->now_ns,
-                     false, &expected);
+        doubt.source_at = source_at;
+        model_expect(slot->ask, container, blob, doubt, slot->began_ns, world->now_ns, false,
+                     &expected);
         why = !expected.code && expected.changes
                   ? "success without a commit"
-                  : compare_answer(slot->ask, &expected, answer, doubt_of(bits));
+                  : compare_answer(slot->ask, &expected, answer, doubt);
         if (!why)
             return NULL;
         first = first ? first : why;
@@ -229,20 +280,34 @@ static const char *compare_states(const struct slot *slot, const struct reply *a
     return first;
 }
 
-/* A blob is read a moment after its container: in between, what is public may have changed. */
+/* Does what the container says decide who may? */
+static bool rests_on_container(const struct ask *ask)
+{
+    return ask->signature == UNSIGNED || ask->signature == SIGNED_BY_POLICY;
+}
+
+/* A blob is read a moment after its container: in between, what is public, or what a policy permits,
+ * may have changed. So is the source of a copy, at any time since it began. */
 static const char *compare_at(const struct slot *slot, const struct reply *answer, uint64_t commit)
 {
     const struct blob_state *blob = model_blob_at(slot->ask->container, slot->ask->blob, commit);
     struct container_state container = *model_container_at(slot->ask->container, commit);
-    const char *first = compare_states(slot, answer, &container, blob);
+    const char *first = compare_states(slot, answer, &container, blob, commit);
     uint64_t at = commit;
 
-    while (first && slot->ask->signature == UNSIGNED && at > slot->before) {
+    while (first && rests_on_container(slot->ask) && at > slot->before) {
         const struct container_state *earlier = model_container_at(slot->ask->container, --at);
 
         container.access = earlier->access;
-        if (!compare_states(slot, answer, &container, blob))
+        memcpy(container.policies, earlier->policies, sizeof container.policies);
+        if (!compare_states(slot, answer, &container, blob, commit))
             return NULL;
+    }
+    for (at = world->commits; first && slot->ask->op == OP_COPY; at--) {
+        if (!compare_states(slot, answer, &container, blob, at))
+            return NULL;
+        if (at == slot->before)
+            break;
     }
     return first;
 }
@@ -297,6 +362,11 @@ static void judge_view(struct slot *slot, const struct reply *answer)
         judge_listing(slot, answer);
         return;
     }
+    if (slot->ask->op == OP_FIND && answer->status == 200) {
+        why = find_compare(slot->ask, answer, slot->before, world->commits);
+        if (why)
+            fail(slot, answer, why);
+    }
     /* What was shown by then is durable. */
     acknowledge(fitting);
 }
@@ -304,6 +374,24 @@ static void judge_view(struct slot *slot, const struct reply *answer)
 static bool says_cannot(const struct reply *answer)
 {
     return answer->status == 500 || answer->status == 503 || answer->status == 507;
+}
+
+/* Each part had an answer of its own, which must be that of a request alone. */
+static void judge_batch(const struct slot *slot, const struct reply *answer, bool may_fail)
+{
+    for (unsigned i = 0; i < slot->ask->part_count; i++) {
+        struct slot *part = &parts[slot - slots][i];
+        struct reply reply;
+
+        if (answer->status != 202 || !batch_reply(answer, i, &reply))
+            fail(slot, answer, "no answer to a part of a batch");
+        if (says_cannot(&reply) && may_fail)
+            world->refused++;
+        else if (part->commit > 0)
+            judge_commit(part, &reply);
+        else
+            judge_view(part, &reply);
+    }
 }
 
 void judge_answered(unsigned slot_number, const struct reply *answer, bool may_fail)
@@ -323,6 +411,8 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
         world->checks++;
         if (says_cannot(answer) && may_fail)
             world->refused++;
+        else if (slot->ask->op == OP_BATCH)
+            judge_batch(slot, answer, may_fail);
         else if (slot->commit > 0)
             judge_commit(slot, answer);
         else
@@ -343,7 +433,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
 
 /* ---- after a crash ---- */
 
-#define STOCK_MAX (CONTAINERS * (2 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
+#define STOCK_MAX (CONTAINERS * (3 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
 
 struct stock {
     struct ask ask;
@@ -468,6 +558,7 @@ static unsigned list_stock(struct stock *stock)
         stock[count++].ask = (struct ask){ .op = OP_LIST_BLOBS,
                                            .container = c,
                                            .page = { .include = INCLUDES - 1 } };
+        stock[count++].ask = (struct ask){ .op = OP_GET_ACL, .container = c };
         for (unsigned id = 0; id <= LEASE_IDS; id++)
             stock[count++].ask =
                 (struct ask){ .op = OP_GET_CONTAINER, .container = c, .lease_id = id };
@@ -555,6 +646,36 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
         return none;
     number = number < state->snapshot_count ? number : state->snapshot_count - 1;
     return state->snapshots[number].time->snapshot;
+}
+
+bool judge_has_pages(unsigned container, unsigned blob, const char *snapshot)
+{
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+
+    for (unsigned i = 0; i < state->snapshot_count && snapshot[0]; i++) {
+        if (strcmp(state->snapshots[i].time->snapshot, snapshot) == 0)
+            return state->snapshots[i].contents.kind == KIND_PAGES;
+    }
+    return !snapshot[0] && state->contents.kind == KIND_PAGES;
+}
+
+void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random)
+{
+    for (unsigned i = 0; i < CONTAINERS * BLOBS; i++) {
+        unsigned at = (random + i) % (CONTAINERS * BLOBS), c = at / BLOBS, b = at % BLOBS;
+        const struct container_state *container = model_container_at(c, world->commits);
+        const struct blob_state *blob = model_blob_at(c, b, world->commits);
+
+        if (!container->exists || !blob->exists || blob->incarnation != container->incarnation ||
+            blob->contents.kind != kind || blob->contents.sealed ||
+            (blob->tier == AT_ARCHIVE && (ask->op != OP_SET_TIER || random % 2 == 0)))
+            continue;
+        ask->container = c;
+        ask->blob = b;
+        ask->lease_id = blob->lease.kind == LEASE_HELD ? blob->lease.id : 0;
+        ask->snapshot[0] = '\0';
+        return;
+    }
 }
 
 uint32_t judge_known_length(unsigned container, unsigned blob)

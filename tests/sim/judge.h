@@ -15,6 +15,8 @@ void judge_asked(unsigned slot, const struct ask *ask);
 /* May an answer say that the store cannot now? */
 void judge_answered(unsigned slot, const struct reply *answer, bool may_fail);
 bool judge_has_committed(unsigned slot);
+/* The next part of the slot's batch. */
+void judge_part_begins(unsigned slot);
 void judge_resumed(unsigned slot);
 
 /* After a start: reads everything, finds the state that the crash left, goes on from it.
@@ -30,6 +32,10 @@ int64_t judge_known_date(const struct ask *ask);
 const struct page_ask *judge_next_page(unsigned client, bool of_blobs);
 /* The one of that number, or the last; empty: there is none. */
 const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number);
+/* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes nothing. */
+void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random);
 uint32_t judge_known_length(unsigned container, unsigned blob);
+/* Is it a page blob? snapshot: empty, or one of it. */
+bool judge_has_pages(unsigned container, unsigned blob, const char *snapshot);
 
 #endif

@@ -388,3 +388,42 @@ void listing_adopt(const struct ask *ask, const struct reply *answer, uint64_t c
     for (unsigned b = 0; b < BLOBS; b++)
         adopt_blob(model_blob_at(ask->container, b, commit), blob_names[b], entries, count);
 }
+
+/* ---- Find Blobs by Tags. rest: Find-Blobs-by-Tags-Container ---- */
+
+static bool has_tag(const struct ask *ask, unsigned blob, uint64_t commit)
+{
+    const struct container_state *c = model_container_at(ask->container, commit);
+    const struct blob_state *b = model_blob_at(ask->container, blob, commit);
+
+    return c->exists && b->exists && b->incarnation == c->incarnation && b->tag == ask->tag;
+}
+
+static bool is_found(const struct reply *answer, const char *blob)
+{
+    char name[60];
+
+    (void)snprintf(name, sizeof name, "<Name>%s</Name>", blob);
+    return strstr((const char *)answer->body, name) != NULL;
+}
+
+const char *find_compare(const struct ask *ask, const struct reply *answer, uint64_t from,
+                         uint64_t to)
+{
+    answer->body[answer->body_size] = '\0';
+    for (unsigned b = 0; b < BLOBS; b++) {
+        bool had = false, always = true;
+
+        for (uint64_t at = from; at <= to; at++) {
+            bool has = has_tag(ask, b, at);
+
+            had = had || has;
+            always = always && has;
+        }
+        if (always && !is_found(answer, blob_names[b]))
+            return "a blob with the tag is not found";
+        if (!had && is_found(answer, blob_names[b]))
+            return "a blob without the tag is found";
+    }
+    return NULL;
+}

@@ -10,6 +10,7 @@
 #define EVERY      ((UINT64_C(1) << OPS) - 1)
 #define LEASES     (OP(LEASE_BLOB) | OP(LEASE_CONTAINER))
 #define LISTS      (OP(LIST_BLOBS) | OP(LIST_CONTAINERS))
+#define COPIES     OP(COPY)
 #define BODIES     (OP(PUT_BLOB) | OP(PUT_BLOCK) | OP(APPEND_BLOCK) | OP(PUT_PAGE))
 #define PAGES      (OP(PUT_PAGE) | OP(CLEAR_PAGE))
 #define METADATA   (OP(PUT_BLOB) | OP(SET_METADATA) | OP(PUT_BLOCK_LIST) | OP(CREATE_CONTAINER))
@@ -55,6 +56,11 @@ static const struct malformed rows[] = {
     HEADER("x-ms-blob-condition-appendpos", "end", OP(APPEND_BLOCK) | OP(SEAL), 0, "InvalidHeaderValue"),
     HEADER("x-ms-sequence-number-action", "decrement", OP(SET_PROPERTIES), 0, "InvalidHeaderValue"),
     QUERY("prevsnapshot", "then", OP(PAGE_RANGES), "InvalidQueryParameterValue"),
+    HEADER("x-ms-access-tier", "Tepid", OP(SET_TIER), 0, "InvalidHeaderValue"),
+    HEADER("x-ms-rehydrate-priority", "Highest", OP(SET_TIER), 0, "InvalidHeaderValue"),
+    HEADER("x-ms-copy-source", "a", COPIES, 0, "InvalidHeaderValue"),
+    HEADER("x-ms-if-tags", "k=1", OP(GET_BLOB) | OP(DELETE_BLOB), 0, "InvalidHeaderValue"),
+    QUERY("where", "k", OP(FIND), "InvalidQueryParameterValue"),
     /* Of the body, which is read before the state is looked at for the last time. */
     { "content-md5", "c2hvcnQ=", false, BODIES, 0, true, 400, "InvalidMd5" },
     { "content-md5", "AAAAAAAAAAAAAAAAAAAAAA==", false, BODIES, 0, true, 400, "Md5Mismatch" },

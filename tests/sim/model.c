@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "malformed.h"
+#include "model_private.h"
 #include "world.h"
 
 #define SECOND_NS      UINT64_C(1000000000)
@@ -172,6 +173,16 @@ static struct ending ending_after(uint64_t seconds, uint64_t from_ns, uint64_t t
                             .life = world->life };
 }
 
+struct ending rule_ending_after(const struct run *run, uint64_t seconds)
+{
+    return ending_after(seconds, run->from_ns, run->to_ns);
+}
+
+bool rule_came_back(const struct run *run, const struct ending *due)
+{
+    return is_doubtful(due, run->from_ns, run->to_ns) && run->doubt.came_back;
+}
+
 bool model_lease_doubtful(const struct lease_state *lease, uint64_t from_ns, uint64_t to_ns)
 {
     return lease->kind != LEASE_FREE && lease->ends.to_ns != 0 &&
@@ -304,22 +315,14 @@ static const char *act_on_lease(struct lease_state *lease, enum lease_now now,
 
 /* ---- one request ---- */
 
-struct run {
-    const struct ask *ask;
-    struct doubt doubt;
-    uint64_t from_ns, to_ns;
-    bool commits;
-    struct expected *out;
-};
-
-static void refuse(struct run *run, int status, const char *code)
+void rule_refuse(struct run *run, int status, const char *code)
 {
     run->out->status = status;
     run->out->code = code;
     run->out->changes = false;
 }
 
-static void succeed(struct run *run, int status, bool changes)
+void rule_succeed(struct run *run, int status, bool changes)
 {
     run->out->status = status;
     run->out->code = NULL;
@@ -350,8 +353,17 @@ static bool fits(const struct run *run, const struct stamp *stamp)
 /* ---- conditions. rest: Specifying-Conditional-Headers-for-Blob-Service-Operations ---- */
 
 /* READS: of the blob itself, which take any combination. */
-enum class { READS, OTHER_READS, WRITES, CREATES };
-enum { IF_TAG = 1, IF_NO_TAG = 2, IF_NEWER = 4, IF_OLDER = 8, IF_DATES = 12, IF_ALL = 15 };
+enum class { READS, OTHER_READS, WRITES, CREATES, COPIES };
+enum {
+    IF_TAG = 1,
+    IF_NO_TAG = 2,
+    IF_NEWER = 4,
+    IF_OLDER = 8,
+    IF_DATES = 12,
+    IF_HTTP = 15,
+    IF_INDEXED = 16, /* x-ms-if-tags */
+    IF_ALL = 31
+};
 
 static const struct {
     unsigned takes;
@@ -368,15 +380,18 @@ static const struct {
     [OP_GET_BLOB] = { IF_ALL, READS },
     [OP_HEAD_BLOB] = { IF_ALL, READS },
     [OP_GET_METADATA] = { IF_ALL, OTHER_READS },
-    [OP_GET_TAGS] = { 0, OTHER_READS },
-    [OP_SET_TAGS] = { 0, WRITES },
+    [OP_GET_TAGS] = { IF_INDEXED, OTHER_READS },
+    [OP_SET_TAGS] = { IF_INDEXED, WRITES },
+    [OP_GET_BLOCK_LIST] = { IF_INDEXED, OTHER_READS },
+    [OP_SET_TIER] = { IF_INDEXED, WRITES },
+    [OP_COPY] = { IF_ALL, COPIES },
     [OP_SET_METADATA] = { IF_ALL, WRITES },
     [OP_SET_PROPERTIES] = { IF_ALL, WRITES },
     [OP_LEASE_BLOB] = { IF_ALL, WRITES },
     [OP_SNAPSHOT] = { IF_ALL, WRITES },
     [OP_DELETE_BLOB] = { IF_ALL, WRITES },
     [OP_APPEND_BLOCK] = { IF_ALL, WRITES },
-    [OP_SEAL] = { IF_ALL, WRITES },
+    [OP_SEAL] = { IF_HTTP, WRITES },
     [OP_PUT_PAGE] = { IF_ALL, WRITES },
     [OP_CLEAR_PAGE] = { IF_ALL, WRITES },
     [OP_PAGE_RANGES] = { IF_ALL, OTHER_READS },
@@ -388,18 +403,19 @@ static unsigned conditions_of(const struct ask *ask)
                     : ask->condition == IF_MATCH_TAG || ask->condition == IF_MATCH_ANY ? IF_TAG
                                                                                        : IF_NO_TAG;
 
-    return bits | (ask->modified_since ? IF_NEWER : 0) | (ask->unmodified_since ? IF_OLDER : 0);
+    return bits | (ask->if_tag ? IF_INDEXED : 0) | (ask->modified_since ? IF_NEWER : 0) |
+           (ask->unmodified_since ? IF_OLDER : 0);
 }
 
 /* Does the operation take them? True: go on. */
 static bool check_combination(struct run *run)
 {
     enum class class = conditions[run->ask->op].class;
-    unsigned given = conditions_of(run->ask);
+    unsigned all = conditions_of(run->ask), given = all & IF_HTTP;
     bool reads = class == READS || class == OTHER_READS;
     const char *code = NULL;
 
-    if (given & ~conditions[run->ask->op].takes)
+    if (all & ~conditions[run->ask->op].takes)
         code = "ConditionHeadersNotSupported";
     else if (class != READS && given != (IF_TAG | IF_OLDER) && given != (IF_NO_TAG | IF_NEWER) &&
              (given & (given - 1)) != 0)
@@ -407,13 +423,21 @@ static bool check_combination(struct run *run)
     else if (reads && run->ask->condition == IF_NONE_MATCH_ANY)
         code = "UnsatisfiableCondition";
     if (code)
-        refuse(run, 400, code);
+        rule_refuse(run, 400, code);
     return !code;
 }
 
 static bool is_modified(const struct stamp *stamp, int64_t since, bool in_doubt)
 {
     return stamp->modified_s == 0 ? in_doubt : stamp->modified_s > since;
+}
+
+/* Of the blob, or of the snapshot that is asked for. */
+static bool has_index_tag(const struct run *run)
+{
+    unsigned tag = run->out->snapshot ? run->out->snapshot->tag : run->out->blob.tag;
+
+    return tag == run->ask->if_tag;
 }
 
 /* True: go on. Where a tag and a date of one pair are given, reads look at both, others at the tag. */
@@ -424,13 +448,15 @@ static bool check_condition(struct run *run, bool exists, const struct stamp *st
     unsigned given = conditions_of(ask);
     bool any = ask->condition == IF_MATCH_ANY || ask->condition == IF_NONE_MATCH_ANY;
     bool tag, before = true, changed = true;
+    const char *not_met =
+        class == COPIES && given != IF_INDEXED ? "TargetConditionNotMet" : "ConditionNotMet";
     bool newer = exists && is_modified(stamp, ask->modified_since, run->doubt.is_modified);
     bool too_new = exists && is_modified(stamp, ask->unmodified_since, run->doubt.is_modified_too);
 
     if (!exists) {
-        if (given & IF_TAG)
-            refuse(run, 412, "ConditionNotMet");
-        return !(given & IF_TAG);
+        if (given & (IF_TAG | IF_INDEXED))
+            rule_refuse(run, 412, not_met);
+        return !(given & (IF_TAG | IF_INDEXED));
     }
     tag = any || fits(run, stamp);
     if (given & IF_TAG)
@@ -443,14 +469,14 @@ static bool check_condition(struct run *run, bool exists, const struct stamp *st
         changed = newer;
     else if (given & IF_NEWER && class == READS)
         changed = changed || newer;
-    if (before && changed)
+    if (before && changed && !(given & IF_INDEXED && !has_index_tag(run)))
         return true;
-    if (!before)
-        refuse(run, 412, "ConditionNotMet");
-    else if (class == CREATES && ask->condition == IF_NONE_MATCH_ANY)
-        refuse(run, 409, "BlobAlreadyExists");
+    if (!before || changed)
+        rule_refuse(run, 412, not_met);
+    else if ((class == CREATES || class == COPIES) && ask->condition == IF_NONE_MATCH_ANY)
+        rule_refuse(run, 409, "BlobAlreadyExists");
     else
-        refuse(run, class == READS || class == OTHER_READS ? 304 : 412, "ConditionNotMet");
+        rule_refuse(run, class == READS || class == OTHER_READS ? 304 : 412, not_met);
     return false;
 }
 
@@ -461,7 +487,7 @@ static bool check_use(struct run *run, const struct lease_state *lease, bool is_
     const char *code = use_lease(lease, now, run->ask->lease_id, is_write, of_container);
 
     if (code)
-        refuse(run, 412, code);
+        rule_refuse(run, 412, code);
     return !code;
 }
 
@@ -481,9 +507,9 @@ static void lease_action(struct run *run, struct lease_state *lease)
     const char *code = act_on_lease(lease, now, run->ask, run->from_ns, run->to_ns);
 
     if (code)
-        refuse(run, 409, code);
+        rule_refuse(run, 409, code);
     else
-        succeed(run, ok[run->ask->act], true);
+        rule_succeed(run, ok[run->ask->act], true);
 }
 
 /* ---- containers ---- */
@@ -494,7 +520,7 @@ static void change_container(struct run *run, int status)
 
     c->stamp = run->out->filled = new_stamp(run, c->stamp);
     run->out->stamp = c->stamp;
-    succeed(run, status, true);
+    rule_succeed(run, status, true);
 }
 
 static void create_container(struct run *run)
@@ -502,7 +528,7 @@ static void create_container(struct run *run)
     struct container_state *c = &run->out->container;
 
     if (c->exists) {
-        refuse(run, 409, "ContainerAlreadyExists");
+        rule_refuse(run, 409, "ContainerAlreadyExists");
         return;
     }
     *c = (struct container_state){ .exists = true, .metadata = run->ask->metadata };
@@ -521,7 +547,7 @@ static void delete_container(struct run *run)
                                    .forgotten = ending_after(30, run->from_ns, run->to_ns) };
     c->forgotten.life = UINT_MAX; /* steps of the wall clock do not move it, as they do leases */
     run->out->stamp = NULL;
-    succeed(run, 202, true);
+    rule_succeed(run, 202, true);
 }
 
 static void on_missing_container(struct run *run)
@@ -530,9 +556,9 @@ static void on_missing_container(struct run *run)
 
     if (run->ask->op != OP_DELETE_CONTAINER || c->forgotten.to_ns == 0 ||
         is_over(&c->forgotten, run->doubt, run->from_ns, run->to_ns))
-        refuse(run, 404, "ContainerNotFound");
+        rule_refuse(run, 404, "ContainerNotFound");
     else if (check_use(run, &c->lease, true, true))
-        succeed(run, 202, false);
+        rule_succeed(run, 202, false);
 }
 
 static void on_container(struct run *run)
@@ -546,6 +572,8 @@ static void on_container(struct run *run)
         create_container(run);
         return;
     }
+    if (!rule_check_permission(run, c->exists))
+        return;
     if (!c->exists) {
         on_missing_container(run);
         return;
@@ -556,9 +584,9 @@ static void on_container(struct run *run)
             lease_action(run, &c->lease);
         return;
     }
-    if (op == OP_LIST_BLOBS) {
+    if (op == OP_LIST_BLOBS || op == OP_FIND) {
         run->out->stamp = NULL;
-        succeed(run, 200, false);
+        rule_succeed(run, 200, false);
         return;
     }
     if (op == OP_DELETE_CONTAINER) {
@@ -568,13 +596,15 @@ static void on_container(struct run *run)
     if (!check_use(run, &c->lease, false, true) || !check_condition(run, true, c->stamp))
         return;
     if (op == OP_GET_CONTAINER || op == OP_GET_ACL) {
-        succeed(run, 200, false);
+        rule_succeed(run, 200, false);
         return;
     }
     if (op == OP_SET_CONTAINER_METADATA)
         c->metadata = run->ask->metadata;
-    else
+    else {
         c->access = run->ask->access;
+        memcpy(c->policies, run->ask->policies, sizeof c->policies);
+    }
     change_container(run, 200);
 }
 
@@ -587,7 +617,7 @@ static struct stamp *newest_stamp(const struct run *run)
 }
 
 /* The blob's next version: a new ETag, above the one before. */
-static void change_blob(struct run *run, int status)
+void rule_change_blob(struct run *run, int status)
 {
     struct blob_state *b = &run->out->blob;
 
@@ -597,10 +627,10 @@ static void change_blob(struct run *run, int status)
         model()->newest[run->ask->container][run->ask->blob] = b->stamp;
     b->exists = true;
     run->out->stamp = b->stamp;
-    succeed(run, status, true);
+    rule_succeed(run, status, true);
 }
 
-static uint64_t next_write(const struct run *run)
+uint64_t rule_next_write(const struct run *run)
 {
     return run->commits ? ++model()->writes : UINT64_MAX;
 }
@@ -610,11 +640,16 @@ static void put_blob(struct run *run)
     struct blob_state *b = &run->out->blob;
     const struct ask *ask = run->ask;
 
-    change_blob(run, 201);
+    if (!rule_check_archived(run, b))
+        return;
+    if (!b->exists || b->contents.kind != ask->kind)
+        b->tier = AT_INFERRED;
+    rule_change_blob(run, 201);
+    b->is_copy = false;
     b->metadata = ask->metadata;
     b->type = ask->type;
     b->tag = ask->tag;
-    b->contents = (struct contents){ .kind = ask->kind, .made = next_write(run) };
+    b->contents = (struct contents){ .kind = ask->kind, .made = rule_next_write(run) };
     if (ask->kind == KIND_PAGES) {
         contents_resize(&b->contents, ask->size, run->commits);
         b->contents.sequence = ask->sequence;
@@ -636,14 +671,14 @@ static const struct segment *find_block(const struct segment *segments, unsigned
 }
 
 /* rest: Blob-Service-Error-Codes "InvalidBlobType" */
-static bool check_kind(struct run *run, enum blob_kind kind)
+bool rule_check_kind(struct run *run, enum blob_kind kind)
 {
     const struct contents *contents =
         run->out->snapshot ? &run->out->snapshot->contents : &run->out->blob.contents;
 
     if ((!run->out->snapshot && !run->out->blob.exists) || contents->kind == kind)
         return true;
-    refuse(run, 409, "InvalidBlobType");
+    rule_refuse(run, 409, "InvalidBlobType");
     return false;
 }
 
@@ -653,13 +688,13 @@ static void put_block(struct run *run)
     const struct segment *was =
         find_block(b->staged, b->staged_count, run->ask->content.block - 1u);
 
-    if (!check_kind(run, KIND_BLOCKS))
+    if (!rule_check_kind(run, KIND_BLOCKS) || !rule_check_archived(run, b))
         return;
     if (was)
         b->staged[was - b->staged] = run->ask->content;
     else
         b->staged[b->staged_count++] = run->ask->content;
-    succeed(run, 201, true);
+    rule_succeed(run, 201, true);
 }
 
 static void put_block_list(struct run *run)
@@ -668,7 +703,7 @@ static void put_block_list(struct run *run)
     const struct ask *ask = run->ask;
     struct segment chosen[SEGMENTS_MAX];
 
-    if (!check_kind(run, KIND_BLOCKS))
+    if (!rule_check_kind(run, KIND_BLOCKS))
         return;
     for (unsigned i = 0; i < ask->list_count; i++) {
         const struct segment *staged = find_block(b->staged, b->staged_count, ask->list[i].block);
@@ -680,13 +715,16 @@ static void put_block_list(struct run *run)
                                                                                 : committed;
 
         if (!found) {
-            refuse(run, 400, "InvalidBlockList");
+            rule_refuse(run, 400, "InvalidBlockList");
             return;
         }
         chosen[i] = *found;
     }
-    change_blob(run, 201);
-    b->contents = (struct contents){ .made = next_write(run), .of_blocks = true };
+    if (!rule_check_archived(run, b))
+        return;
+    rule_change_blob(run, 201);
+    b->is_copy = false;
+    b->contents = (struct contents){ .made = rule_next_write(run), .of_blocks = true };
     memcpy(b->contents.segments, chosen, ask->list_count * sizeof chosen[0]);
     b->contents.segment_count = ask->list_count;
     b->staged_count = 0;
@@ -700,6 +738,8 @@ static void snapshot_blob(struct run *run)
     struct blob_state *b = &run->out->blob;
     struct snapshot_state *s;
 
+    if (!rule_check_archived(run, b))
+        return;
     if (b->snapshot_count == SNAPSHOTS_MAX)
         world_fail("the model is too small for so many snapshots");
     s = &b->snapshots[b->snapshot_count++];
@@ -709,13 +749,15 @@ static void snapshot_blob(struct run *run)
     s->metadata = b->metadata;
     s->type = b->type;
     s->tag = b->tag;
+    s->tier = b->tier;
+    s->is_copy = b->is_copy;
     s->contents = b->contents;
     if (run->ask->metadata > 0) {
         s->metadata = run->ask->metadata;
         s->stamp = run->out->filled = new_stamp(run, b->stamp);
     }
     run->out->stamp = s->stamp;
-    succeed(run, 201, true);
+    rule_succeed(run, 201, true);
 }
 
 static void delete_snapshot(struct run *run)
@@ -730,7 +772,7 @@ static void delete_snapshot(struct run *run)
             break;
         }
     }
-    succeed(run, 202, true);
+    rule_succeed(run, 202, true);
 }
 
 static void delete_blob(struct run *run)
@@ -744,13 +786,13 @@ static void delete_blob(struct run *run)
         return;
     }
     if (run->ask->delete_mode == DELETE_BASE && count > 0) {
-        refuse(run, 409, "SnapshotsPresent");
+        rule_refuse(run, 409, "SnapshotsPresent");
         return;
     }
     b->snapshot_count = 0;
     if (run->ask->delete_mode != DELETE_ONLY)
         *b = (struct blob_state){ .incarnation = b->incarnation };
-    succeed(run, 202, true);
+    rule_succeed(run, 202, true);
     /* Where nothing goes nothing is committed. */
     if (run->ask->delete_mode == DELETE_ONLY && count == 0)
         run->out->changes = false;
@@ -762,15 +804,17 @@ static void get_blob(struct run *run)
     const struct snapshot_state *s = run->out->snapshot;
     uint32_t length = contents_length(s ? &s->contents : &b->contents);
 
+    if (!s && !rule_check_archived(run, b))
+        return;
     if (!run->ask->has_range)
-        succeed(run, 200, false);
+        rule_succeed(run, 200, false);
     else if (run->ask->range_from >= length)
-        refuse(run, 416, "InvalidRange");
+        rule_refuse(run, 416, "InvalidRange");
     else
-        succeed(run, 206, false);
+        rule_succeed(run, 206, false);
 }
 
-static const struct snapshot_state *find_snapshot(const struct blob_state *b, const char *time)
+const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time)
 {
     for (unsigned i = 0; i < b->snapshot_count; i++) {
         if (strcmp(b->snapshots[i].time->snapshot, time) == 0)
@@ -785,144 +829,21 @@ static bool is_read_op(enum op op)
            op == OP_GET_BLOCK_LIST || op == OP_GET_TAGS || op == OP_PAGE_RANGES;
 }
 
-/* ---- append and page blobs. rest: Append-Block, Append-Blob-Seal, Put-Page, Set-Blob-Properties,
- * Get-Page-Ranges ---- */
-
-static void append_block(struct run *run)
-{
-    const struct ask *ask = run->ask;
-    struct contents *contents = &run->out->blob.contents;
-    uint32_t length = contents_length(contents);
-
-    if (!check_kind(run, KIND_APPENDED))
-        return;
-    if (contents->sealed) {
-        refuse(run, 409, "BlobIsSealed");
-    } else if (ask->has_position && ask->position != length) {
-        refuse(run, 412, "AppendPositionConditionNotMet");
-    } else if (ask->has_size_max && length + ask->content.length > ask->size_max) {
-        refuse(run, 412, "MaxBlobSizeConditionNotMet");
-    } else {
-        change_blob(run, 201);
-        contents_append(contents, &ask->content, run->commits);
-    }
-}
-
-static void seal(struct run *run)
-{
-    const struct ask *ask = run->ask;
-    struct contents *contents = &run->out->blob.contents;
-
-    if (!check_kind(run, KIND_APPENDED))
-        return;
-    if (ask->has_position && ask->position != contents_length(contents)) {
-        refuse(run, 412, "AppendPositionConditionNotMet");
-        return;
-    }
-    change_blob(run, 200);
-    contents->sealed = true;
-}
-
-static bool check_sequence(struct run *run)
-{
-    uint64_t is = run->out->blob.contents.sequence, asked = run->ask->if_sequence;
-    enum sequence_condition condition = run->ask->sequence_condition;
-
-    if (condition == IF_ANY_SEQUENCE || (condition == IF_SEQUENCE_LE && is <= asked) ||
-        (condition == IF_SEQUENCE_LT && is < asked) || (condition == IF_SEQUENCE_EQ && is == asked))
-        return true;
-    refuse(run, 412, "SequenceNumberConditionNotMet");
-    return false;
-}
-
-static void put_page(struct run *run)
-{
-    const struct ask *ask = run->ask;
-    struct contents *contents = &run->out->blob.contents;
-
-    if (!check_kind(run, KIND_PAGES))
-        return;
-    if (ask->range_to >= contents_length(contents)) {
-        refuse(run, 416, "InvalidPageRange");
-        return;
-    }
-    if (!check_sequence(run))
-        return;
-    change_blob(run, 201);
-    contents_write(contents, ask->range_from, ask->range_to + 1 - ask->range_from,
-                   ask->op == OP_PUT_PAGE ? &ask->content : NULL, next_write(run), run->commits);
-}
-
-static void set_properties(struct run *run)
-{
-    const struct ask *ask = run->ask;
-    struct blob_state *b = &run->out->blob;
-    struct contents *contents = &b->contents;
-    bool of_pages = ask->has_size || ask->sequence_act != SEQUENCE_KEPT;
-
-    if (of_pages && !check_kind(run, KIND_PAGES))
-        return;
-    if (ask->sequence_act == SEQUENCE_INCREMENT && contents->sequence == INT64_MAX) {
-        refuse(run, 409, "SequenceNumberIncrementTooLarge");
-        return;
-    }
-    change_blob(run, 200);
-    if (ask->sequence_act == SEQUENCE_INCREMENT)
-        contents->sequence++;
-    else if (ask->sequence_act == SEQUENCE_UPDATE ||
-             (ask->sequence_act == SEQUENCE_MAX && ask->sequence > contents->sequence))
-        contents->sequence = ask->sequence;
-    if (ask->has_size)
-        contents_resize(contents, ask->size, run->commits);
-    if (!of_pages || ask->type > 0)
-        b->type = ask->type;
-}
-
-static void page_ranges(struct run *run)
-{
-    const struct ask *ask = run->ask;
-    const struct blob_state *b = &run->out->blob;
-    const struct contents *contents =
-        run->out->snapshot ? &run->out->snapshot->contents : &b->contents;
-
-    if (!check_kind(run, KIND_PAGES))
-        return;
-    if (ask->has_range && ask->range_from >= contents_length(contents)) {
-        refuse(run, 416, "InvalidRange");
-        return;
-    }
-    if (ask->previous[0]) {
-        run->out->previous = find_snapshot(b, ask->previous);
-        if (ask->snapshot[0] && strcmp(ask->previous, ask->snapshot) > 0) {
-            refuse(run, 400, "PreviousSnapshotCannotBeNewer");
-            return;
-        }
-        if (!run->out->previous) {
-            refuse(run, 409, "PreviousSnapshotNotFound");
-            return;
-        }
-        if (run->out->previous->contents.made != contents->made) {
-            refuse(run, 409, "BlobOverwritten");
-            return;
-        }
-    }
-    succeed(run, 200, false);
-}
-
 /* Is there what the operation needs? Sets what conditions and leases look at. */
 static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_stamp,
                          struct lease_state *ret_lease)
 {
     const struct blob_state *b = &run->out->blob;
     enum op op = run->ask->op;
-    bool optional = op == OP_PUT_BLOB || op == OP_PUT_BLOCK || op == OP_PUT_BLOCK_LIST;
+    bool optional =
+        op == OP_PUT_BLOB || op == OP_PUT_BLOCK || op == OP_PUT_BLOCK_LIST || op == OP_COPY;
     bool staged_will_do = op == OP_DELETE_BLOB || op == OP_GET_BLOCK_LIST;
 
     *ret_lease = b->lease;
     *ret_exists = b->exists;
     *ret_stamp = b->stamp;
     if (run->ask->snapshot[0]) {
-        run->out->snapshot = find_snapshot(b, run->ask->snapshot);
+        run->out->snapshot = rule_find_snapshot(b, run->ask->snapshot);
         memset(ret_lease, 0, sizeof *ret_lease);
         *ret_exists = run->out->snapshot != NULL;
         if (run->out->snapshot)
@@ -933,9 +854,11 @@ static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_s
         *ret_exists = true;
         *ret_stamp = &nothing;
     }
+    if (!rule_check_permission(run, *ret_exists))
+        return false;
     if (*ret_exists || optional)
         return true;
-    refuse(run, 404, "BlobNotFound");
+    rule_refuse(run, 404, "BlobNotFound");
     return false;
 }
 
@@ -959,29 +882,38 @@ static void perform(struct run *run)
     } else if (op == OP_LEASE_BLOB) {
         lease_action(run, &b->lease);
     } else if (op == OP_SET_METADATA) {
-        change_blob(run, 200);
+        if (!rule_check_archived(run, b))
+            return;
+        rule_change_blob(run, 200);
         b->metadata = run->ask->metadata;
     } else if (op == OP_SET_PROPERTIES) {
-        set_properties(run);
+        rule_set_properties(run);
     } else if (op == OP_APPEND_BLOCK) {
-        append_block(run);
+        rule_append_block(run);
     } else if (op == OP_SEAL) {
-        seal(run);
+        rule_seal(run);
     } else if (op == OP_PUT_PAGE || op == OP_CLEAR_PAGE) {
-        put_page(run);
+        rule_put_page(run);
     } else if (op == OP_PAGE_RANGES) {
-        page_ranges(run);
+        rule_page_ranges(run);
     } else if (op == OP_GET_BLOCK_LIST) {
-        if (check_kind(run, KIND_BLOCKS))
-            succeed(run, 200, false);
+        if (rule_check_kind(run, KIND_BLOCKS))
+            rule_succeed(run, 200, false);
     } else if (op == OP_SET_TAGS) {
         run->out->stamp = NULL;
         b->tag = run->ask->tag;
-        succeed(run, 204, true);
+        rule_succeed(run, 204, true);
+    } else if (op == OP_SET_TIER) {
+        run->out->stamp = NULL;
+        rule_set_tier(run);
+    } else if (op == OP_COPY) {
+        rule_copy(run);
+    } else if (op == OP_ABORT_COPY) {
+        rule_abort_copy(run);
     } else if (op == OP_GET_BLOB) {
         get_blob(run);
     } else {
-        succeed(run, 200, false);
+        rule_succeed(run, 200, false);
     }
 }
 
@@ -994,11 +926,13 @@ static void on_blob(struct run *run)
     bool exists;
 
     if (!run->out->container.exists) {
-        refuse(run, 404, "ContainerNotFound");
+        if (rule_check_permission(run, false))
+            rule_refuse(run, 404, "ContainerNotFound");
         return;
     }
     if (b->incarnation != run->out->container.incarnation)
         *b = (struct blob_state){ .incarnation = run->out->container.incarnation };
+    rule_begin_kind(run);
     if (!check_combination(run))
         return;
     if (!find_subject(run, &exists, &stamp, &lease))
@@ -1013,31 +947,17 @@ static void on_blob(struct run *run)
     perform(run);
 }
 
-/* May anybody ask this? Not of a block list, which is asked for with uncommitted blocks.
- * rest: Configure anonymous read access for containers and blobs */
-static bool is_public(const struct ask *ask, const struct container_state *c)
-{
-    static const unsigned needed[OPS] = {
-        [OP_GET_BLOB] = 1,    [OP_HEAD_BLOB] = 1,     [OP_GET_METADATA] = 1,
-        [OP_PAGE_RANGES] = 1, [OP_GET_CONTAINER] = 2, [OP_LIST_BLOBS] = 2,
-    };
-
-    return c->exists && needed[ask->op] > 0 && c->access >= needed[ask->op];
-}
-
 /* Who asks, and how: before anything is looked at. */
 static bool check_form(struct run *run)
 {
     const struct ask *ask = run->ask;
 
-    if (ask->signature == UNSIGNED && !is_public(ask, &run->out->container))
-        refuse(run, 401, "NoAuthenticationInformation");
-    else if (ask->signature > UNSIGNED)
-        refuse(run, 403, "AuthenticationFailed");
-    else if (ask->malformed && !ask->malformed->of_body)
-        refuse(run, ask->malformed->status, ask->malformed->code);
-    else if ((ask->op == OP_SET_TAGS || ask->op == OP_GET_TAGS) && conditions_of(ask))
-        refuse(run, 400, "ConditionHeadersNotSupported"); /* not of this version */
+    if (!rule_check_signature(run))
+        return false;
+    if (ask->malformed && !ask->malformed->of_body)
+        rule_refuse(run, ask->malformed->status, ask->malformed->code);
+    else if ((ask->op == OP_SET_TAGS || ask->op == OP_GET_TAGS) && conditions_of(ask) & IF_HTTP)
+        rule_refuse(run, 400, "ConditionHeadersNotSupported"); /* not of this version */
     else
         return true;
     return false;
@@ -1060,11 +980,11 @@ void model_expect(const struct ask *ask, const struct container_state *container
     if (!check_form(&run))
         return;
     if (ask->op == OP_LIST_CONTAINERS)
-        succeed(&run, 200, false);
+        rule_succeed(&run, 200, false);
     else if (ask->op <= OP_LIST_BLOBS)
         on_container(&run);
     else
         on_blob(&run);
     if (!ret_expected->code && ask->malformed)
-        refuse(&run, ask->malformed->status, ask->malformed->code);
+        rule_refuse(&run, ask->malformed->status, ask->malformed->code);
 }

@@ -38,6 +38,8 @@ struct lease_state {
 struct snapshot_state {
     struct stamp *time, *stamp;
     unsigned metadata, type, tag;
+    enum tier tier;
+    bool is_copy;
     struct contents contents;
 };
 
@@ -48,6 +50,10 @@ struct blob_state {
     bool exists;
     struct stamp *stamp;
     unsigned metadata, type, tag;
+    enum tier tier, comes_back; /* comes_back: from the archive; AT_INFERRED: it does not */
+    bool is_fast;               /* with high priority */
+    struct ending back;
+    bool is_copy;
     struct contents contents;
     struct segment staged[STAGED_MAX];
     unsigned staged_count;
@@ -63,6 +69,7 @@ struct container_state {
     uint64_t incarnation;
     struct stamp *stamp;
     unsigned metadata, access;
+    unsigned policies[POLICIES]; /* letters of each; 0: there is none */
     struct lease_state lease;
     struct ending forgotten; /* then a second Delete Container stops to succeed */
 };
@@ -75,7 +82,7 @@ struct model {
     struct page_ask next_pages[2][CLIENTS_MAX]; /* of containers, of blobs */
 };
 
-#define DOUBTS 16u /* all combinations */
+#define DOUBTS 32u /* all combinations */
 
 /* What leaves more than one answer possible. */
 struct doubt {
@@ -83,6 +90,8 @@ struct doubt {
     bool tag_fits; /* an ETag that is not known is the one of the condition */
     /* A date that is not known is after that of If-Modified-Since, of If-Unmodified-Since. */
     bool is_modified, is_modified_too;
+    bool came_back;     /* an archived blob that is due to */
+    uint64_t source_at; /* the commit at which the source of a copy was read */
 };
 
 struct expected {

@@ -8,6 +8,7 @@
 #include "judge.h"
 #include "service/decide_pool.h"
 #include "service/server.h"
+#include "service/service_private.h"
 
 #define JOBS_MAX 256
 
@@ -54,4 +55,19 @@ void __wrap_decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
 struct decide_pool *pooled_new(void)
 {
     return decide_pool_new(3);
+}
+
+/* ---- the parts of a batch ---- */
+
+enum state __real_list_next(struct flow *flow);
+enum state __wrap_list_next(struct flow *flow);
+
+/* One begins: what is committed from now on is of it. */
+enum state __wrap_list_next(struct flow *flow)
+{
+    int slot = request_slot();
+
+    if (slot >= 0)
+        judge_part_begins((unsigned)slot);
+    return __real_list_next(flow);
 }

@@ -21,38 +21,44 @@
 #include "times.h"
 #include "world.h"
 
-#define HEADERS_MAX 24
-#define ARENA_MAX   (64u << 20)
+#define HEADERS_MAX    24
+#define BATCH_BOUNDARY "batch_1"
+#define ARENA_MAX      (64u << 20)
 
 const char *const op_names[OPS] = {
-    "Create Container",
-    "Delete Container",
-    "Get Container",
-    "Set Container Metadata",
-    "Get ACL",
-    "Set ACL",
-    "Lease Container",
-    "List Blobs",
-    "List Containers",
-    "Put Blob",
-    "Get Blob",
-    "Get Blob Properties",
-    "Set Metadata",
-    "Get Metadata",
-    "Set Properties",
-    "Lease Blob",
-    "Snapshot",
-    "Delete Blob",
-    "Put Block",
-    "Put Block List",
-    "Get Block List",
-    "Set Tags",
-    "Get Tags",
-    "Append Block",
-    "Seal",
-    "Put Page",
-    "Clear Pages",
-    "Get Page Ranges",
+    [OP_CREATE_CONTAINER] = "Create Container",
+    [OP_DELETE_CONTAINER] = "Delete Container",
+    [OP_GET_CONTAINER] = "Get Container",
+    [OP_SET_CONTAINER_METADATA] = "Set Container Metadata",
+    [OP_GET_ACL] = "Get ACL",
+    [OP_SET_ACL] = "Set ACL",
+    [OP_LEASE_CONTAINER] = "Lease Container",
+    [OP_FIND] = "Find Blobs",
+    [OP_LIST_BLOBS] = "List Blobs",
+    [OP_LIST_CONTAINERS] = "List Containers",
+    [OP_BATCH] = "Blob Batch",
+    [OP_PUT_BLOB] = "Put Blob",
+    [OP_GET_BLOB] = "Get Blob",
+    [OP_HEAD_BLOB] = "Get Blob Properties",
+    [OP_SET_METADATA] = "Set Metadata",
+    [OP_GET_METADATA] = "Get Metadata",
+    [OP_SET_PROPERTIES] = "Set Properties",
+    [OP_LEASE_BLOB] = "Lease Blob",
+    [OP_SNAPSHOT] = "Snapshot",
+    [OP_DELETE_BLOB] = "Delete Blob",
+    [OP_PUT_BLOCK] = "Put Block",
+    [OP_PUT_BLOCK_LIST] = "Put Block List",
+    [OP_GET_BLOCK_LIST] = "Get Block List",
+    [OP_SET_TAGS] = "Set Tags",
+    [OP_GET_TAGS] = "Get Tags",
+    [OP_APPEND_BLOCK] = "Append Block",
+    [OP_SEAL] = "Seal",
+    [OP_PUT_PAGE] = "Put Page",
+    [OP_CLEAR_PAGE] = "Clear Pages",
+    [OP_PAGE_RANGES] = "Get Page Ranges",
+    [OP_SET_TIER] = "Set Tier",
+    [OP_COPY] = "Copy Blob",
+    [OP_ABORT_COPY] = "Abort Copy",
 };
 const char *const container_names[CONTAINERS] = { "one", "two-2", "three" };
 const char *const blob_names[BLOBS] = { "a", "dir/b", "dir/c", "x y", "~z" };
@@ -64,6 +70,7 @@ const char *const lease_texts[LEASE_IDS + 1] = { "", "11111111-1111-4111-8111-11
 const char *const type_texts[4] = { "application/octet-stream", "text/plain", "image/png",
                                     "text/html; charset=utf-8" };
 const char *const kind_texts[3] = { "BlockBlob", "AppendBlob", "PageBlob" };
+const char *const tier_texts[TIERS] = { "", "Hot", "Cool", "Cold", "Archive" };
 
 /* ---- the server ---- */
 
@@ -87,6 +94,7 @@ struct server *server_open(const char **ret_problem)
         return NULL;
     }
     server->options.product_style_url = true;
+    server->options.rehydrate_seconds = REHYDRATE_S;
     server->accounts = accounts_new();
     accounts_add_development(server->accounts);
     server->endpoint = (struct endpoint){ .service = &blob_service,
@@ -202,6 +210,40 @@ void block_name(unsigned block, char to[16])
     encode64(plain, 5, to);
 }
 
+/* ---- shared access signatures. rest: Create-service-SAS; of version 2020-08-04 ---- */
+
+#define SAS_SIGNED_VERSION "2020-08-04"
+#define SAS_EXPIRY         "2100-01-01T00:00:00Z"
+
+static const struct hmac_sha256_ctx *prepared_key(void);
+
+/* To a query: of the ask's container, by letters or by a policy. */
+static void add_sas(const struct ask *ask, struct text *query)
+{
+    struct hmac_sha256_ctx context = *prepared_key();
+    uint8_t digest[SHA256_DIGEST_SIZE];
+    char plain[400], text64[BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE) + 1], policy[8] = "";
+    const char *letters = ask->signature == SIGNED_BY_SAS ? sas_letters[ask->sas] : "";
+
+    if (ask->signature == SIGNED_BY_POLICY)
+        (void)snprintf(policy, sizeof policy, "p%u", ask->sas);
+    (void)snprintf(plain, sizeof plain,
+                   "%s\n\n" SAS_EXPIRY "\n/blob/" DEVELOPMENT_ACCOUNT
+                   "/%s\n%s\n\n\n" SAS_SIGNED_VERSION "\nc\n\n\n\n\n\n",
+                   letters, container_names[ask->container], policy);
+    hmac_sha256_update(&context, strlen(plain), (const uint8_t *)plain);
+    hmac_sha256_digest(&context, sizeof digest, digest);
+    encode64(digest, sizeof digest, text64);
+    text_add_string(query, "sv=" SAS_SIGNED_VERSION "&sr=c&se=" SAS_EXPIRY);
+    text_printf(query, "&%s=%s&sig=", policy[0] ? "si" : "sp", policy[0] ? policy : letters);
+    for (const char *at = text64; *at; at++) {
+        if (*at == '+' || *at == '/' || *at == '=')
+            text_printf(query, "%%%02X", (unsigned)*at);
+        else
+            text_add_char(query, *at);
+    }
+}
+
 /* ---- headers ---- */
 
 static void add(struct sent *sent, const char *name, struct bytes value)
@@ -258,6 +300,8 @@ static void add_condition(struct sent *sent)
         add_text(sent, "if-none-match", "*");
         break;
     }
+    if (ask->if_tag > 0)
+        add(sent, "x-ms-if-tags", arena_printf(sent->exchange.arena, "\"k\"='%u'", ask->if_tag));
     add_date(sent, "if-modified-since", sent->ask->modified_since);
     add_date(sent, "if-unmodified-since", sent->ask->unmodified_since);
 }
@@ -302,6 +346,43 @@ static void add_of_kind(struct sent *sent)
         add_number(sent, "x-ms-blob-condition-maxsize", ask->size_max);
 }
 
+/* "?" with the signature of who may read, where the URL has to say it. */
+static struct bytes source_url(struct sent *sent)
+{
+    const struct ask *ask = sent->ask;
+    const struct ask reads = { .container = ask->source_container,
+                               .signature = SIGNED_BY_SAS,
+                               .sas = 1 };
+    struct text url;
+
+    text_init(&url, sent->exchange.arena, 512);
+    text_printf(&url, "http://127.0.0.1/" DEVELOPMENT_ACCOUNT "/%s/%s",
+                container_names[ask->source_container], blob_paths[ask->source_blob]);
+    if (ask->source_snapshot[0])
+        text_printf(&url, "?snapshot=%s", ask->source_snapshot);
+    if (ask->is_sync) {
+        text_add_char(&url, ask->source_snapshot[0] ? '&' : '?');
+        add_sas(&reads, &url);
+    }
+    return text_bytes(&url);
+}
+
+static void add_of_copy(struct sent *sent)
+{
+    const struct ask *ask = sent->ask;
+
+    if (ask->op == OP_ABORT_COPY)
+        add_text(sent, "x-ms-copy-action", "abort");
+    if (ask->op != OP_COPY)
+        return;
+    add(sent, "x-ms-copy-source", source_url(sent));
+    if (ask->is_sync)
+        add_text(sent, "x-ms-requires-sync", "true");
+    if (ask->source_etag)
+        add(sent, "x-ms-source-if-match",
+            arena_printf(sent->exchange.arena, "\"0x%" PRIX64 "\"", ask->source_etag));
+}
+
 static void add_particular(struct sent *sent)
 {
     const struct ask *ask = sent->ask;
@@ -314,6 +395,14 @@ static void add_particular(struct sent *sent)
                      type_texts[ask->type]);
     }
     add_of_kind(sent);
+    add_of_copy(sent);
+    if (ask->op == OP_SET_TIER) {
+        add_text(sent, "x-ms-access-tier", tier_texts[ask->tier]);
+        if (ask->is_fast)
+            add_text(sent, "x-ms-rehydrate-priority", "High");
+    }
+    if (ask->op == OP_BATCH)
+        add_text(sent, "content-type", "multipart/mixed; boundary=" BATCH_BOUNDARY);
     if ((ask->op == OP_PUT_BLOCK_LIST || ask->op == OP_SET_PROPERTIES) && ask->type > 0)
         add_text(sent, "x-ms-blob-content-type", type_texts[ask->type]);
     if (ask->op == OP_SET_ACL && ask->access > 0)
@@ -325,7 +414,7 @@ static void add_particular(struct sent *sent)
         add_lease_headers(sent);
     if (ask->metadata > 0)
         add_number(sent, "x-ms-meta-v", ask->metadata);
-    if (ask->tag > 0 && ask->op != OP_SET_TAGS)
+    if (ask->tag > 0 && ask->op != OP_SET_TAGS && ask->op != OP_FIND)
         add(sent, "x-ms-tags", arena_printf(sent->exchange.arena, "k=%u", ask->tag));
     if (ask->lease_id > 0)
         add_text(sent, "x-ms-lease-id", lease_texts[ask->lease_id]);
@@ -349,6 +438,11 @@ static const struct {
     [OP_GET_ACL] = { METHOD_GET, "GET", false, "restype=container&comp=acl" },
     [OP_SET_ACL] = { METHOD_PUT, "PUT", false, "restype=container&comp=acl" },
     [OP_LEASE_CONTAINER] = { METHOD_PUT, "PUT", false, "restype=container&comp=lease" },
+    [OP_FIND] = { METHOD_GET, "GET", false, "restype=container&comp=blobs" },
+    [OP_BATCH] = { METHOD_POST, "POST", false, "restype=container&comp=batch" },
+    [OP_SET_TIER] = { METHOD_PUT, "PUT", true, "comp=tier" },
+    [OP_COPY] = { METHOD_PUT, "PUT", true, NULL },
+    [OP_ABORT_COPY] = { METHOD_PUT, "PUT", true, "comp=copy" },
     [OP_LIST_BLOBS] = { METHOD_GET, "GET", false, "restype=container&comp=list" },
     [OP_LIST_CONTAINERS] = { METHOD_GET, "GET", false, "comp=list" },
     [OP_PUT_BLOB] = { METHOD_PUT, "PUT", true, NULL },
@@ -414,6 +508,15 @@ static struct bytes make_query(const struct sent *sent)
     }
     if (ask->previous[0])
         text_printf(&query, "&prevsnapshot=%s", ask->previous);
+    if (ask->op == OP_FIND && !malformed_query(ask, "where"))
+        text_printf(&query, "&where=%%22k%%22%%3D%%27%u%%27", ask->tag);
+    if (ask->op == OP_ABORT_COPY)
+        text_add_string(&query, "&copyid=44444444-4444-4444-8444-444444444444");
+    if (ask->signature >= SIGNED_BY_SAS) {
+        if (query.len > 0)
+            text_add_char(&query, '&');
+        add_sas(ask, &query);
+    }
     if (ask->malformed && ask->malformed->in_query)
         text_printf(&query, "%s%s=%s", query.len > 0 ? "&" : "", ask->malformed->name,
                     ask->malformed->value);
@@ -452,6 +555,42 @@ static bool has_content(const struct ask *ask)
            ask->op == OP_APPEND_BLOCK || ask->op == OP_PUT_PAGE;
 }
 
+/* rest: Set-Container-ACL */
+static void add_policies(const struct ask *ask, struct text *text)
+{
+    text_add_string(text, "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>");
+    for (unsigned i = 0; i < POLICIES; i++) {
+        if (ask->policies[i])
+            text_printf(text,
+                        "<SignedIdentifier><Id>p%u</Id><AccessPolicy><Permission>%s</Permission>"
+                        "</AccessPolicy></SignedIdentifier>",
+                        i, sas_letters[ask->policies[i]]);
+    }
+    text_add_string(text, "</SignedIdentifiers>");
+}
+
+static void make_head(struct sent *sent, uint64_t length, bool is_part);
+
+/* One request of a batch, signed by itself. */
+static void add_part(const struct sent *sent, unsigned number, struct text *text)
+{
+    struct sent part = { .ask = &sent->ask->parts[number],
+                         .exchange = { .arena = sent->exchange.arena } };
+    const struct request *request = &part.exchange.request;
+
+    make_head(&part, 0, true);
+    text_printf(text,
+                "--" BATCH_BOUNDARY "\r\nContent-Type: application/http\r\n"
+                "Content-Transfer-Encoding: binary\r\nContent-ID: %u\r\n\r\n%.*s %.*s%s%.*s "
+                "HTTP/1.1\r\n",
+                number, BYTES_ARG(request->method_text), BYTES_ARG(request->path),
+                request->query.len > 0 ? "?" : "", BYTES_ARG(request->query));
+    for (size_t i = 0; i < request->header_count; i++)
+        text_printf(text, "%.*s: %.*s\r\n", BYTES_ARG(part.headers[i].name),
+                    BYTES_ARG(part.headers[i].value));
+    text_add_string(text, "\r\n\r\n");
+}
+
 static void make_body(struct sent *sent, size_t *ret_size)
 {
     static const char *const names[] = { "Committed", "Uncommitted", "Latest" };
@@ -481,6 +620,16 @@ static void make_body(struct sent *sent, size_t *ret_size)
         if (ask->tag > 0)
             text_printf(&text, "<Tag><Key>k</Key><Value>%u</Value></Tag>", ask->tag);
         text_add_string(&text, "</TagSet></Tags>");
+        copy_body(sent, &text, ret_size);
+    } else if (ask->op == OP_SET_ACL) {
+        text_init(&text, sent->exchange.arena, 512);
+        add_policies(ask, &text);
+        copy_body(sent, &text, ret_size);
+    } else if (ask->op == OP_BATCH) {
+        text_init(&text, sent->exchange.arena, 4096);
+        for (unsigned i = 0; i < ask->part_count; i++)
+            add_part(sent, i, &text);
+        text_add_string(&text, "--" BATCH_BOUNDARY "--\r\n");
         copy_body(sent, &text, ret_size);
     }
 }
@@ -524,10 +673,11 @@ static void add_canonical_query(const struct sent *sent, struct text *text)
 
         bytes_cut(parts[i], '=', &name, &value);
         text_printf(text, "\n%.*s:", BYTES_ARG(name));
-        /* The only escape that these queries have. */
         for (size_t j = 0; j < value.len; j++) {
             if (value.ptr[j] == '%') {
-                text_add_char(text, value.ptr[j + 2] == 'D' ? '=' : ':');
+                char digits[3] = { value.ptr[j + 1], value.ptr[j + 2] };
+
+                text_add_char(text, (char)strtoul(digits, NULL, 16));
                 j += 2;
             } else {
                 text_add_char(text, value.ptr[j]);
@@ -609,30 +759,41 @@ static void sign(struct sent *sent)
         arena_printf(sent->exchange.arena, "SharedKey " DEVELOPMENT_ACCOUNT ":%s", text64));
 }
 
-static void make_request(struct sent *sent, struct server *server, size_t *ret_size)
+/* Parts of a batch are of the host and version of the whole. */
+static void make_head(struct sent *sent, uint64_t length, bool is_part)
 {
     struct request *request = &sent->exchange.request;
     int64_t now_s = ((int64_t)world->now_ns + world->wall_ns) / 1000000000;
+    enum signature signature = sent->ask->signature;
 
     request->headers = sent->headers;
-    request->peer = bytes_from_string("127.0.0.1:1");
-    request->peer_is_loopback = true;
-    request->listener_tag = &server->endpoint;
     set_target(sent);
-    make_body(sent, ret_size);
-    request->content_length = *ret_size;
-    add_text(sent, "host", "127.0.0.1");
+    request->content_length = length;
+    if (!is_part)
+        add_text(sent, "host", "127.0.0.1");
     /* The server believes a signature for a quarter of an hour. */
-    add_date(sent, "x-ms-date", sent->ask->signature == SIGNED_LONG_AGO ? now_s - 902 : now_s);
-    add_text(sent, "x-ms-version", "2021-12-02");
-    if (request->method == METHOD_PUT)
-        add_number(sent, "content-length", (int64_t)*ret_size);
+    add_date(sent, "x-ms-date", signature == SIGNED_LONG_AGO ? now_s - 902 : now_s);
+    if (!is_part)
+        add_text(sent, "x-ms-version", "2021-12-02");
+    if (request->method == METHOD_PUT || request->method == METHOD_POST)
+        add_number(sent, "content-length", (int64_t)length);
     add_condition(sent);
     add_particular(sent);
     if (malformed_is_missing(sent->ask, sent->headers, request->header_count))
         add_text(sent, sent->ask->malformed->name, sent->ask->malformed->value);
-    if (sent->ask->signature != UNSIGNED)
+    if (signature != UNSIGNED && signature < SIGNED_BY_SAS)
         sign(sent);
+}
+
+static void make_request(struct sent *sent, struct server *server, size_t *ret_size)
+{
+    struct request *request = &sent->exchange.request;
+
+    request->peer = bytes_from_string("127.0.0.1:1");
+    request->peer_is_loopback = true;
+    request->listener_tag = &server->endpoint;
+    make_body(sent, ret_size);
+    make_head(sent, *ret_size, false);
 }
 
 /* ---- the answer ---- */
@@ -669,6 +830,9 @@ static void read_header(const struct http_header *header, struct reply *answer)
         { "x-ms-snapshot", answer->snapshot, sizeof answer->snapshot },
         { "content-range", answer->range, sizeof answer->range },
         { "x-ms-blob-type", answer->kind, sizeof answer->kind },
+        { "x-ms-access-tier", answer->tier, sizeof answer->tier },
+        { "x-ms-archive-status", answer->archive_status, sizeof answer->archive_status },
+        { "x-ms-copy-status", answer->copy_status, sizeof answer->copy_status },
     };
     char number[40];
 
@@ -875,10 +1039,11 @@ void ask_format(const struct ask *ask, char *to, size_t size)
 {
     static const char *const conditions[] = { "", " If-Match:tag", " If-Match:*",
                                               " If-None-Match:tag", " If-None-Match:*" };
-    static const char *const signatures[] = { "", " unsigned", " signed wrongly",
-                                              " signed long ago" };
+    static const char *const signatures[] = {
+        "", " unsigned", " signed wrongly", " signed long ago", " by SAS", " by policy"
+    };
     bool lists = ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS;
-    char page[160] = "", dates[80] = "", range[80] = "";
+    char page[160] = "", dates[80] = "", range[160] = "";
 
     if (lists)
         format_page(&ask->page, page, sizeof page);
@@ -893,17 +1058,27 @@ void ask_format(const struct ask *ask, char *to, size_t size)
     if (ask->previous[0])
         (void)snprintf(range, sizeof range, " since %s", ask->previous);
     if (ask->op == OP_SET_ACL)
-        (void)snprintf(range, sizeof range, " access=%u", ask->access);
+        (void)snprintf(range, sizeof range, " access=%u policies=%s,%s", ask->access,
+                       sas_letters[ask->policies[0]], sas_letters[ask->policies[1]]);
+    if (ask->op == OP_COPY)
+        (void)snprintf(range, sizeof range, " from %s/%s%s%s %" PRIX64 "%s",
+                       container_names[ask->source_container], blob_names[ask->source_blob],
+                       ask->source_snapshot[0] ? "@" : "", ask->source_snapshot, ask->source_etag,
+                       ask->is_sync ? " at once" : "");
+    if (ask->op == OP_SET_TIER)
+        (void)snprintf(range, sizeof range, " %s%s", tier_texts[ask->tier],
+                       ask->is_fast ? " fast" : "");
     if (ask->modified_since || ask->unmodified_since)
         (void)snprintf(dates, sizeof dates, " since=%" PRId64 " unmodified=%" PRId64,
                        ask->modified_since, ask->unmodified_since);
     (void)snprintf(to, size,
-                   "%s %s/%s%s%s%s%s%s%s%s%s%s lease=%u meta=%u act=%d proposed=%u dur=%d len=%u "
+                   "%s %s/%s%s%s%s%s%s%s%s%s%s sas=%u if_tag=%u tag=%u lease=%u meta=%u act=%d "
+                   "proposed=%u dur=%d len=%u "
                    "block=%u",
                    op_names[ask->op], container_names[ask->container], blob_names[ask->blob],
                    ask->snapshot[0] ? "@" : "", ask->snapshot, conditions[ask->condition], dates,
                    range, signatures[ask->signature], ask->malformed ? " malformed:" : "",
-                   ask->malformed ? ask->malformed->name : "", page, ask->lease_id, ask->metadata,
-                   (int)ask->act, ask->proposed, ask->duration_s, ask->content.length,
-                   ask->content.block);
+                   ask->malformed ? ask->malformed->name : "", page, ask->sas, ask->if_tag,
+                   ask->tag, ask->lease_id, ask->metadata, (int)ask->act, ask->proposed,
+                   ask->duration_s, ask->content.length, ask->content.block);
 }

@@ -15,8 +15,10 @@ enum op {
     OP_GET_ACL,
     OP_SET_ACL,
     OP_LEASE_CONTAINER,
+    OP_FIND,
     OP_LIST_BLOBS,
     OP_LIST_CONTAINERS,
+    OP_BATCH,
     OP_PUT_BLOB,
     OP_GET_BLOB,
     OP_HEAD_BLOB,
@@ -36,6 +38,9 @@ enum op {
     OP_PUT_PAGE,
     OP_CLEAR_PAGE,
     OP_PAGE_RANGES,
+    OP_SET_TIER,
+    OP_COPY,
+    OP_ABORT_COPY,
     OPS
 };
 
@@ -47,6 +52,11 @@ enum op {
 #define SEGMENTS_MAX  6u
 #define PAGE_BYTES    512u
 #define PAGES_MAX     256u
+#define POLICIES      2u
+#define SAS_LETTERS   8u
+#define SAS_ALL       4u /* the one that permits most */
+#define PARTS_MAX     4u
+#define REHYDRATE_S   40u
 #define LIST_PREFIXES 6u
 #define SNAPSHOT_SIZE 32
 
@@ -59,7 +69,15 @@ enum list_source { FROM_COMMITTED, FROM_UNCOMMITTED, FROM_LATEST };
 enum blob_kind { KIND_BLOCKS, KIND_APPENDED, KIND_PAGES };
 enum sequence_act { SEQUENCE_KEPT, SEQUENCE_MAX, SEQUENCE_UPDATE, SEQUENCE_INCREMENT };
 enum sequence_condition { IF_ANY_SEQUENCE, IF_SEQUENCE_LE, IF_SEQUENCE_LT, IF_SEQUENCE_EQ };
-enum signature { SIGNED, UNSIGNED, SIGNED_WRONGLY, SIGNED_LONG_AGO };
+enum tier { AT_INFERRED, AT_HOT, AT_COOL, AT_COLD, AT_ARCHIVE, TIERS };
+enum signature {
+    SIGNED,
+    UNSIGNED,
+    SIGNED_WRONGLY,
+    SIGNED_LONG_AGO,
+    SIGNED_BY_SAS,    /* of the container, with letters of its own */
+    SIGNED_BY_POLICY, /* the same, with those of a stored policy */
+};
 
 /* What a page of a listing is to show, and from where on. */
 enum { INCLUDE_SNAPSHOTS = 1, INCLUDE_METADATA = 2, INCLUDE_UNCOMMITTED = 4, INCLUDES = 8 };
@@ -89,13 +107,26 @@ struct ask {
     uint64_t etag;                            /* of the condition */
     int64_t modified_since, unmodified_since; /* Unix seconds; 0: none */
     enum signature signature;
+    unsigned sas;                      /* of sas_letters, or the policy's number */
+    unsigned if_tag;                   /* value that the tag is to have; 0: no such condition */
     const struct malformed *malformed; /* one part of the request is; NULL: none */
     struct page_ask page;
-    unsigned lease_id; /* 0: none */
-    unsigned metadata; /* 0: none */
-    unsigned type;     /* of the content; 0: none sent */
-    unsigned tag;      /* value of the one tag; 0: none */
-    unsigned access;   /* public: 0 none, 1 blob, 2 container */
+    unsigned lease_id;           /* 0: none */
+    unsigned metadata;           /* 0: none */
+    unsigned type;               /* of the content; 0: none sent */
+    unsigned tag;                /* value of the one tag; 0: none */
+    unsigned access;             /* public: 0 none, 1 blob, 2 container */
+    unsigned policies[POLICIES]; /* letters of each; 0: there is none */
+    enum tier tier;
+    bool is_fast; /* rehydrates with high priority */
+    /* Of a copy. */
+    unsigned source_container, source_blob;
+    char source_snapshot[SNAPSHOT_SIZE];
+    uint64_t source_etag; /* of the condition; 0: none */
+    bool is_sync;         /* Copy Blob From URL */
+    /* Of a batch: what is asked in it. */
+    const struct ask *parts;
+    unsigned part_count;
     struct segment content;
     enum lease_act act;
     unsigned proposed;       /* lease id; 0: none */
@@ -140,7 +171,7 @@ struct reply {
     uint64_t length;      /* of the body, as told */
     uint64_t blob_length; /* x-ms-blob-content-length */
     bool has_blob_length;
-    char kind[16];
+    char kind[16], tier[16], archive_status[32], copy_status[16];
     bool sealed;
     uint64_t append_offset, sequence;
     unsigned block_count; /* of an append blob */
@@ -162,6 +193,8 @@ extern const char *const list_prefixes[LIST_PREFIXES];
 extern const char *const lease_texts[LEASE_IDS + 1];
 extern const char *const type_texts[4];
 extern const char *const kind_texts[3];
+extern const char *const tier_texts[TIERS];
+extern const char *const sas_letters[SAS_LETTERS];
 
 struct server;
 /* Opens the store. NULL with *ret_problem. */

@@ -48,6 +48,11 @@ static const unsigned weights[OPS] = {
     [OP_PUT_PAGE] = 9,
     [OP_CLEAR_PAGE] = 4,
     [OP_PAGE_RANGES] = 8,
+    [OP_FIND] = 4,
+    [OP_SET_TIER] = 6,
+    [OP_COPY] = 12,
+    [OP_ABORT_COPY] = 1,
+    [OP_BATCH] = 5,
 };
 
 static enum op draw_op(struct draws *draws)
@@ -218,6 +223,100 @@ static void draw_page_ranges(struct draws *draws, struct ask *ask)
                SNAPSHOT_SIZE);
 }
 
+/* Of what is there, by its ETag, so that it is known which version was copied; or of a snapshot. Page
+ * blobs are not copied yet. */
+static void draw_copy(struct draws *draws, struct ask *ask)
+{
+    struct ask source = { .container = ask->container, .blob = draw(draws, BLOBS) };
+
+    if (draw(draws, 4) > 0)
+        judge_aim(&source, draw(draws, 3) > 0 ? KIND_BLOCKS : KIND_APPENDED, draw(draws, 64));
+    ask->source_container = source.container;
+    ask->source_blob = source.blob;
+    ask->is_sync = draw(draws, 2) == 0;
+    ask->source_etag = judge_known_etag(ask->source_container, ask->source_blob);
+    if (draw(draws, 4) == 0)
+        memcpy(ask->source_snapshot,
+               judge_known_snapshot(ask->source_container, ask->source_blob, draw(draws, 2)),
+               SNAPSHOT_SIZE);
+    if (judge_has_pages(ask->source_container, ask->source_blob, ask->source_snapshot)) {
+        ask->op = OP_HEAD_BLOB;
+        return;
+    }
+    if (ask->source_snapshot[0])
+        ask->source_etag = 0;
+    else if (ask->source_etag == 0 || draw(draws, 12) == 0)
+        ask->source_etag = 0x8DE000000000001;
+    ask->metadata = draw(draws, 3) == 0 ? 1 + draw(draws, 99) : 0;
+}
+
+static void draw_signature(struct draws *draws, struct ask *ask)
+{
+    unsigned kind = draw(draws, 20);
+
+    if (ask->op < OP_FIND || ask->op == OP_LIST_CONTAINERS || ask->op == OP_BATCH || kind > 2)
+        return;
+    if (kind == 0) {
+        ask->signature = SIGNED_BY_SAS;
+        ask->sas = draw(draws, 2) == 0 ? SAS_ALL : 1 + draw(draws, SAS_LETTERS - 1);
+    } else {
+        ask->signature = SIGNED_BY_POLICY;
+        ask->sas = draw(draws, POLICIES);
+    }
+}
+
+static void draw_if_tag(struct draws *draws, struct ask *ask)
+{
+    if (ask->op >= OP_PUT_BLOB && draw(draws, 12) == 0)
+        ask->if_tag = 1 + draw(draws, 3);
+}
+
+static unsigned draw_tag(struct draws *draws)
+{
+    return draw(draws, 2) == 0 ? 1 + draw(draws, 3) : 0;
+}
+
+/* Deletions, or tiers, of several blobs. */
+static void draw_batch(struct draws *draws, unsigned client, struct ask *ask)
+{
+    static struct ask parts[CLIENTS_MAX][PARTS_MAX];
+    enum op op = draw(draws, 3) == 0 ? OP_SET_TIER : OP_DELETE_BLOB;
+
+    ask->part_count = 1 + draw(draws, PARTS_MAX);
+    ask->parts = parts[client];
+    for (unsigned i = 0; i < ask->part_count; i++) {
+        struct ask part = { .op = op, .container = ask->container, .break_s = -1 };
+
+        part.blob = draw(draws, BLOBS);
+        if (draw(draws, 4) == 0)
+            part.lease_id = 1 + draw(draws, LEASE_IDS);
+        part.delete_mode = op == OP_DELETE_BLOB ? (enum delete_mode)draw(draws, 3) : DELETE_BASE;
+        if (op == OP_SET_TIER)
+            part.tier = (enum tier)(1 + draw(draws, TIERS - 1));
+        draw_signature(draws, &part);
+        if (draw(draws, 12) == 0)
+            part.signature = draw(draws, 2) == 0 ? UNSIGNED : SIGNED_WRONGLY;
+        parts[client][i] = part;
+    }
+}
+
+/* Else most of what only one kind of blob takes would be refused: most names have no blob of it. */
+static void draw_aim(struct draws *draws, struct ask *ask)
+{
+    static const struct {
+        bool aims;
+        enum blob_kind kind;
+    } kinds[OPS] = {
+        [OP_APPEND_BLOCK] = { true, KIND_APPENDED }, [OP_SEAL] = { true, KIND_APPENDED },
+        [OP_PUT_PAGE] = { true, KIND_PAGES },        [OP_CLEAR_PAGE] = { true, KIND_PAGES },
+        [OP_PAGE_RANGES] = { true, KIND_PAGES },     [OP_SET_TIER] = { true, KIND_BLOCKS },
+    };
+    bool pages = ask->op == OP_SNAPSHOT && draw(draws, 2) == 0;
+
+    if ((kinds[ask->op].aims || pages) && draw(draws, 4) > 0)
+        judge_aim(ask, pages ? KIND_PAGES : kinds[ask->op].kind, draw(draws, CONTAINERS * BLOBS));
+}
+
 /* A second beside the one that decides, or far from it. */
 static int64_t draw_date(struct draws *draws, const struct ask *ask)
 {
@@ -233,7 +332,8 @@ static void draw_condition(struct draws *draws, struct ask *ask)
 {
     unsigned kind = draw(draws, 10);
 
-    if (draw(draws, ask->op >= OP_PUT_BLOB ? 3 : 8) != 0 || is_listing_op(ask->op))
+    if (draw(draws, ask->op >= OP_PUT_BLOB ? 5 : 8) != 0 || is_listing_op(ask->op) ||
+        ask->op == OP_FIND || ask->op == OP_BATCH)
         return;
     if (kind >= 7 || kind == 3)
         ask->modified_since = draw_date(draws, ask);
@@ -275,6 +375,8 @@ static void draw_offence(struct draws *draws, struct ask *ask)
 {
     unsigned kind = draw(draws, 60);
 
+    if (ask->op == OP_BATCH || ask->signature != SIGNED)
+        return;
     if (kind < 3) {
         ask->signature = kind < 2 ? UNSIGNED : (enum signature)(SIGNED_WRONGLY + draw(draws, 2));
         /* A clock that is set back would make it right. */
@@ -282,6 +384,7 @@ static void draw_offence(struct draws *draws, struct ask *ask)
             ask->signature = SIGNED_WRONGLY;
         ask->condition = IF_NOTHING;
         ask->modified_since = ask->unmodified_since = 0;
+        ask->if_tag = 0;
         ask->page.include &= INCLUDE_METADATA;
         return;
     }
@@ -309,7 +412,7 @@ static void draw_behaviour(struct draws *draws, struct ask *ask)
 static bool takes_lease_id(enum op op)
 {
     return op != OP_CREATE_CONTAINER && !is_listing_op(op) && op != OP_LEASE_BLOB &&
-           op != OP_LEASE_CONTAINER;
+           op != OP_LEASE_CONTAINER && op != OP_FIND && op != OP_BATCH;
 }
 
 static void draw_particular(struct draws *draws, struct ask *ask)
@@ -344,6 +447,17 @@ static void draw_particular(struct draws *draws, struct ask *ask)
         break;
     case OP_SET_ACL:
         ask->access = draw(draws, 3);
+        for (unsigned i = 0; i < POLICIES; i++)
+            ask->policies[i] = draw(draws, 3) == 0   ? 0
+                               : draw(draws, 2) == 0 ? SAS_ALL
+                                                     : 1 + draw(draws, SAS_LETTERS - 1);
+        break;
+    case OP_SET_TIER:
+        ask->tier = (enum tier)(1 + draw(draws, TIERS - 1));
+        ask->is_fast = draw(draws, 2) == 0;
+        break;
+    case OP_COPY:
+        draw_copy(draws, ask);
         break;
     case OP_GET_BLOB:
         ask->has_range = draw(draws, 3) == 0;
@@ -391,9 +505,11 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (ask.op == OP_PUT_BLOB || ask.op == OP_PUT_BLOCK_LIST || ask.op == OP_SET_PROPERTIES)
         ask.type = 1 + draw(&draws, 3);
     if (ask.op == OP_PUT_BLOB || ask.op == OP_PUT_BLOCK_LIST || ask.op == OP_SET_TAGS)
-        ask.tag = draw(&draws, 2) == 0 ? draw(&draws, 10) : 0;
-    if (takes_lease_id(ask.op) && draw(&draws, 5) == 0)
+        ask.tag = draw_tag(&draws);
+    if (takes_lease_id(ask.op) && draw(&draws, 8) == 0)
         ask.lease_id = 1 + draw(&draws, LEASE_IDS);
+    draw_aim(&draws, &ask);
+    draw_if_tag(&draws, &ask);
     draw_condition(&draws, &ask);
     draw_particular(&draws, &ask);
     draw_snapshot(&draws, &ask);
@@ -403,9 +519,16 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.modified_since = ask.unmodified_since = 0;
     }
     if (ask.op != OP_PUT_BLOB && ask.op != OP_SET_METADATA && ask.op != OP_PUT_BLOCK_LIST &&
-        ask.op != OP_SNAPSHOT && ask.op != OP_CREATE_CONTAINER &&
+        ask.op != OP_SNAPSHOT && ask.op != OP_CREATE_CONTAINER && ask.op != OP_COPY &&
         ask.op != OP_SET_CONTAINER_METADATA)
         ask.metadata = 0;
+    if (ask.op == OP_FIND)
+        ask.tag = 1 + draw(&draws, 3);
+    if (ask.op == OP_BATCH)
+        draw_batch(&draws, client, &ask);
+    draw_signature(&draws, &ask);
+    if (ask.op == OP_COPY && ask.signature != SIGNED)
+        ask.is_sync = true; /* its source is in a URL that has a signature of its own */
     if (is_listing_op(ask.op))
         draw_page(&draws, client, &ask);
     draw_offence(&draws, &ask);

@@ -1,0 +1,113 @@
+/* Who may do what: the account's key everything; a shared access signature what its letters say, or
+ * those of the stored policy that it names, as long as there is one; anybody what is public.
+ * rest: Create-service-SAS, Define-stored-access-policy, Configure anonymous read access */
+#include <string.h>
+
+#include "model_private.h"
+
+const char *const sas_letters[SAS_LETTERS] = { "", "r", "rw", "c", "racwdltf", "wdt", "l", "t" };
+
+/* Any of these will do; NULL: not with a signature of a container. */
+static const char *letters_of(const struct ask *ask)
+{
+    static const char *const needed[OPS] = {
+        [OP_LIST_BLOBS] = "l",     [OP_PUT_BLOB] = "w",     [OP_GET_BLOB] = "r",
+        [OP_HEAD_BLOB] = "r",      [OP_SET_METADATA] = "w", [OP_GET_METADATA] = "r",
+        [OP_SET_PROPERTIES] = "w", [OP_LEASE_BLOB] = "w",   [OP_SNAPSHOT] = "cw",
+        [OP_DELETE_BLOB] = "d",    [OP_PUT_BLOCK] = "w",    [OP_PUT_BLOCK_LIST] = "w",
+        [OP_GET_BLOCK_LIST] = "r", [OP_SET_TAGS] = "t",     [OP_GET_TAGS] = "t",
+        [OP_APPEND_BLOCK] = "aw",  [OP_SEAL] = "aw",        [OP_PUT_PAGE] = "w",
+        [OP_CLEAR_PAGE] = "w",     [OP_PAGE_RANGES] = "r",  [OP_SET_TIER] = "w",
+        [OP_COPY] = "w",           [OP_ABORT_COPY] = "w",   [OP_FIND] = "f",
+    };
+
+    return ask->op == OP_LEASE_BLOB && ask->act == ACT_BREAK ? "wd" : needed[ask->op];
+}
+
+/* May create what is not there. */
+static bool creates(const struct ask *ask)
+{
+    return ask->op == OP_PUT_BLOB || ask->op == OP_COPY;
+}
+
+/* Tags are set, and looked at, by who may. Those to be set are looked at with the state. */
+static bool needs_tags(const struct ask *ask, bool known)
+{
+    return ask->if_tag > 0 ||
+           (known && ask->tag > 0 && ask->op != OP_SET_TAGS && ask->op != OP_FIND);
+}
+
+static bool check_letters(struct run *run, const char *letters, bool known, bool exists)
+{
+    const struct ask *ask = run->ask;
+    const char *code = "AuthorizationPermissionMismatch";
+
+    if (!needs_tags(ask, known) || strchr(letters, 't')) {
+        if (strpbrk(letters, letters_of(ask)))
+            return true;
+        if (creates(ask) && strchr(letters, 'c')) {
+            if (!known || !exists)
+                return true;
+            code = "UnauthorizedBlobOverwrite";
+        }
+    }
+    rule_refuse(run, 403, code);
+    return false;
+}
+
+/* Not of a block list, which is asked for with uncommitted blocks, and not by tags. */
+static bool is_public(const struct ask *ask, const struct container_state *c)
+{
+    static const unsigned needed[OPS] = {
+        [OP_GET_BLOB] = 1,    [OP_HEAD_BLOB] = 1,     [OP_GET_METADATA] = 1,
+        [OP_PAGE_RANGES] = 1, [OP_GET_CONTAINER] = 2, [OP_LIST_BLOBS] = 2,
+    };
+
+    return c->exists && needed[ask->op] > 0 && c->access >= needed[ask->op] && ask->if_tag == 0;
+}
+
+bool rule_check_signature(struct run *run)
+{
+    const struct ask *ask = run->ask;
+    const char *code = NULL;
+
+    switch (ask->signature) {
+    case UNSIGNED:
+        if (is_public(ask, &run->out->container))
+            return true;
+        rule_refuse(run, 401, "NoAuthenticationInformation");
+        return false;
+    case SIGNED_BY_SAS:
+    case SIGNED_BY_POLICY:
+        if (!letters_of(ask))
+            code = "AuthorizationFailure";
+        else if (ask->signature == SIGNED_BY_SAS)
+            return check_letters(run, sas_letters[ask->sas], false, false);
+        break;
+    case SIGNED_WRONGLY:
+    case SIGNED_LONG_AGO:
+        code = "AuthenticationFailed";
+        break;
+    case SIGNED:
+        break;
+    }
+    if (code)
+        rule_refuse(run, 403, code);
+    return !code;
+}
+
+/* A policy counts as it is now: one that is gone opens nothing. */
+bool rule_check_permission(struct run *run, bool exists)
+{
+    const struct container_state *c = &run->out->container;
+    const struct ask *ask = run->ask;
+
+    if (ask->signature == SIGNED_BY_SAS)
+        return check_letters(run, sas_letters[ask->sas], true, exists);
+    if (ask->signature != SIGNED_BY_POLICY)
+        return true;
+    if (c->exists && c->policies[ask->sas])
+        return check_letters(run, sas_letters[c->policies[ask->sas]], true, exists);
+    rule_refuse(run, 403, "AuthenticationFailed");
+    return false;
+}

@@ -1,0 +1,47 @@
+/* What the files of the model share: one request, beside one state. */
+#ifndef LAGRA_SIM_MODEL_PRIVATE_H
+#define LAGRA_SIM_MODEL_PRIVATE_H
+
+#include "model.h"
+
+struct run {
+    const struct ask *ask;
+    struct doubt doubt;
+    uint64_t from_ns, to_ns;
+    bool commits;
+    struct expected *out;
+};
+
+void rule_refuse(struct run *run, int status, const char *code);
+void rule_succeed(struct run *run, int status, bool changes);
+/* The blob's next version: a new ETag, above the one before. */
+void rule_change_blob(struct run *run, int status);
+/* A number that no other write has. */
+uint64_t rule_next_write(const struct run *run);
+/* These refuse and return false, or return true. */
+bool rule_check_kind(struct run *run, enum blob_kind kind);
+bool rule_check_archived(struct run *run, const struct blob_state *b);
+const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time);
+struct ending rule_ending_after(const struct run *run, uint64_t seconds);
+/* Has what was due then happened? */
+bool rule_came_back(const struct run *run, const struct ending *due);
+
+/* model_kinds.c */
+void rule_append_block(struct run *run);
+void rule_seal(struct run *run);
+void rule_put_page(struct run *run);
+void rule_set_properties(struct run *run);
+void rule_page_ranges(struct run *run);
+void rule_set_tier(struct run *run);
+/* Before anything is looked at. */
+void rule_begin_kind(struct run *run);
+
+/* model_permit.c. Before the state is known, and beside it. */
+bool rule_check_signature(struct run *run);
+bool rule_check_permission(struct run *run, bool exists);
+
+/* model_copy.c */
+void rule_copy(struct run *run);
+void rule_abort_copy(struct run *run);
+
+#endif
