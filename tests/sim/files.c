@@ -1,5 +1,6 @@
 /* Opening, reading, writing and syncing on the simulated disk. */
 #include "files_private.h"
+#include "net.h"
 
 #include <assert.h>
 #include <fcntl.h>
@@ -129,6 +130,8 @@ CALL(int, close, int fd)
     struct open_file *file = file_of(fd);
     struct inode *inode;
 
+    if (net_owns(fd))
+        return net_close(fd);
     if (!file)
         return (int)syscall(SYS_close, fd);
     sched_point();
@@ -152,6 +155,8 @@ CALL(int, fcntl, int fd, int command, ...)
     va_start(args, command);
     argument = va_arg(args, long);
     va_end(args);
+    if (net_owns(fd))
+        return 0;
     if (!file)
         return (int)syscall(SYS_fcntl, fd, command, argument);
     switch (command) {
@@ -237,6 +242,8 @@ CALL(ssize_t, read, int fd, void *to, size_t size)
     struct open_file *file = file_of(fd);
     ssize_t done;
 
+    if (net_owns(fd))
+        return net_read(fd, to, size);
     if (!file)
         return syscall(SYS_read, fd, to, size);
     done = read_at(file, to, size, file->at);
@@ -302,6 +309,8 @@ CALL(ssize_t, write, int fd, const void *from, size_t size)
     struct open_file *file = file_of(fd);
     ssize_t done;
 
+    if (net_owns(fd))
+        return net_write(fd, from, size);
     if (!file && sched_is_on() && fd == STDERR_FILENO && !world->plan.verbose)
         return (ssize_t)size; /* the server's log */
     if (!file)

@@ -170,11 +170,6 @@ bool judge_has_committed(unsigned slot)
     return slots[slot].commit > 0;
 }
 
-void judge_resumed(unsigned slot)
-{
-    (void)slot;
-}
-
 /* ---- answers ---- */
 
 void judge_asked(unsigned slot, const struct ask *ask)
@@ -646,17 +641,6 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
         return none;
     number = number < state->snapshot_count ? number : state->snapshot_count - 1;
     return state->snapshots[number].time->snapshot;
-}
-
-bool judge_has_pages(unsigned container, unsigned blob, const char *snapshot)
-{
-    const struct blob_state *state = model_blob_at(container, blob, world->commits);
-
-    for (unsigned i = 0; i < state->snapshot_count && snapshot[0]; i++) {
-        if (strcmp(state->snapshots[i].time->snapshot, snapshot) == 0)
-            return state->snapshots[i].contents.kind == KIND_PAGES;
-    }
-    return !snapshot[0] && state->contents.kind == KIND_PAGES;
 }
 
 void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random)

@@ -17,7 +17,6 @@ void judge_answered(unsigned slot, const struct reply *answer, bool may_fail);
 bool judge_has_committed(unsigned slot);
 /* The next part of the slot's batch. */
 void judge_part_begins(unsigned slot);
-void judge_resumed(unsigned slot);
 
 /* After a start: reads everything, finds the state that the crash left, goes on from it.
  * False: the store has failed meanwhile. */
@@ -35,7 +34,5 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
 /* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes nothing. */
 void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random);
 uint32_t judge_known_length(unsigned container, unsigned blob);
-/* Is it a page blob? snapshot: empty, or one of it. */
-bool judge_has_pages(unsigned container, unsigned blob, const char *snapshot);
 
 #endif

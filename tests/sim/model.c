@@ -178,6 +178,11 @@ struct ending rule_ending_after(const struct run *run, uint64_t seconds)
     return ending_after(seconds, run->from_ns, run->to_ns);
 }
 
+bool rule_is_doubtful(const struct run *run, const struct ending *due)
+{
+    return is_doubtful(due, run->from_ns, run->to_ns);
+}
+
 bool rule_came_back(const struct run *run, const struct ending *due)
 {
     return is_doubtful(due, run->from_ns, run->to_ns) && run->doubt.came_back;

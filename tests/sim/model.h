@@ -98,6 +98,7 @@ struct expected {
     int status;
     const char *code; /* NULL: success */
     bool changes;
+    bool either_status; /* 200 or 202: nobody knows whether an archived blob has come back */
     struct container_state container; /* after it */
     struct blob_state blob;
     const struct stamp *stamp; /* of the ETag in the answer; NULL: none */

@@ -90,7 +90,6 @@ void rule_copy(struct run *run)
     rule_change_blob(run, 202);
     b->contents = *source.contents;
     b->contents.made = rule_next_write(run);
-    b->contents.sealed = false;
     b->metadata = ask->metadata ? ask->metadata : source.metadata;
     b->type = source.type;
     b->tag = ask->tag;

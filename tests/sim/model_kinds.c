@@ -157,6 +157,7 @@ void rule_set_tier(struct run *run)
 {
     const struct ask *ask = run->ask;
     struct blob_state *b = &run->out->blob;
+    struct ending was_due;
 
     if (b->contents.kind != KIND_BLOCKS) {
         rule_refuse(run, 400, "AccessTierNotSupportedForBlobType");
@@ -171,11 +172,15 @@ void rule_set_tier(struct run *run)
         rule_refuse(run, 409, "BlobBeingRehydrated");
         return;
     }
+    was_due = b->back;
+    run->out->either_status = b->comes_back && rule_is_doubtful(run, &b->back);
     if (!b->comes_back || ask->is_fast != b->is_fast) {
         b->comes_back = ask->tier;
         b->is_fast = ask->is_fast;
         b->back = rule_ending_after(run, ask->is_fast ? REHYDRATE_S / 10 : REHYDRATE_S);
         b->back.to_ns = UINT64_MAX / 2;
+        if (run->out->either_status)
+            b->back.from_ns = was_due.from_ns;
     }
     rule_succeed(run, 202, true);
 }

@@ -23,7 +23,9 @@ bool rule_check_kind(struct run *run, enum blob_kind kind);
 bool rule_check_archived(struct run *run, const struct blob_state *b);
 const struct snapshot_state *rule_find_snapshot(const struct blob_state *b, const char *time);
 struct ending rule_ending_after(const struct run *run, uint64_t seconds);
-/* Has what was due then happened? */
+/* Can nobody know whether what was due then has happened? */
+bool rule_is_doubtful(const struct run *run, const struct ending *due);
+/* Has it? */
 bool rule_came_back(const struct run *run, const struct ending *due);
 
 /* model_kinds.c */

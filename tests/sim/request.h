@@ -153,6 +153,7 @@ struct ask {
     bool in_pieces;       /* the body comes in pieces */
     uint64_t pause_ns;    /* between them */
     bool goes_away;       /* before the answer */
+    bool half_closes;     /* sends no more after the request, but reads */
     unsigned stops_after; /* pieces of the answer's body that are read; 0: all */
     uint64_t think_ns;    /* before the request */
 };
@@ -200,6 +201,8 @@ struct server;
 /* Opens the store. NULL with *ret_problem. */
 struct server *server_open(const char **ret_problem);
 bool server_healthy(const struct server *server);
+/* From now on requests come by sockets. */
+void server_open_wire(struct server *server);
 void server_close(struct server *server);
 
 /* Sends it and waits for the answer. slot: the client's number, whose commits are told to

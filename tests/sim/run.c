@@ -175,6 +175,8 @@ static noreturn void live(bool calm)
     world->spoiled = 0;
     if (world->was_damaged)
         world_end(OUTCOME_DONE);
+    if (world->plan.faults & FAULT_WIRE)
+        server_open_wire(server);
     start_clients();
     wait_for_clients();
     check_end();
@@ -310,6 +312,8 @@ void run_draw(uint64_t seed, struct plan *plan)
         plan->faults |= FAULT_ERRORS | FAULT_SPACE | FAULT_FILES | FAULT_SHORT | FAULT_LATENCY;
     if ((draw >> 34 & 3) == 0)
         plan->faults |= FAULT_CLOCK;
+    if ((draw >> 36 & 3) == 0)
+        plan->faults |= FAULT_WIRE;
 }
 
 /* ---- making a failure smaller ---- */

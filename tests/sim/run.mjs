@@ -61,6 +61,7 @@ function campaigns() {
         'as seeds draw': campaign(2e8, '--requests', requests / 2),
         'many requests in each life': campaign(3e8, '--requests', requests / 2, '--faults', 259,
             '--lives', 3, '--clients', 8, '--operations', 400),
+        'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }
 

@@ -223,14 +223,13 @@ static void draw_page_ranges(struct draws *draws, struct ask *ask)
                SNAPSHOT_SIZE);
 }
 
-/* Of what is there, by its ETag, so that it is known which version was copied; or of a snapshot. Page
- * blobs are not copied yet. */
+/* Of what is there, by its ETag, so that it is known which version was copied; or of a snapshot. */
 static void draw_copy(struct draws *draws, struct ask *ask)
 {
     struct ask source = { .container = ask->container, .blob = draw(draws, BLOBS) };
 
     if (draw(draws, 4) > 0)
-        judge_aim(&source, draw(draws, 3) > 0 ? KIND_BLOCKS : KIND_APPENDED, draw(draws, 64));
+        judge_aim(&source, (enum blob_kind)draw(draws, 3), draw(draws, 64));
     ask->source_container = source.container;
     ask->source_blob = source.blob;
     ask->is_sync = draw(draws, 2) == 0;
@@ -239,10 +238,6 @@ static void draw_copy(struct draws *draws, struct ask *ask)
         memcpy(ask->source_snapshot,
                judge_known_snapshot(ask->source_container, ask->source_blob, draw(draws, 2)),
                SNAPSHOT_SIZE);
-    if (judge_has_pages(ask->source_container, ask->source_blob, ask->source_snapshot)) {
-        ask->op = OP_HEAD_BLOB;
-        return;
-    }
     if (ask->source_snapshot[0])
         ask->source_etag = 0;
     else if (ask->source_etag == 0 || draw(draws, 12) == 0)
@@ -405,6 +400,7 @@ static void draw_behaviour(struct draws *draws, struct ask *ask)
     if (draw(draws, 8) == 0)
         ask->pause_ns = draw(draws, 2) == 0 ? SECOND_NS : 1000000;
     ask->goes_away = draw(draws, 25) == 0;
+    ask->half_closes = draw(draws, 25) == 0;
     if (draw(draws, 12) == 0)
         ask->stops_after = 1 + draw(draws, 2);
 }

@@ -24,7 +24,8 @@ enum {
     FAULT_DAMAGE = 128,  /* rot, lost and misdirected writes, stale reads */
     FAULT_CLIENTS = 256, /* clients that are slow, stop, or go away */
     FAULT_CLOCK = 512,   /* the wall clock is set, forward and back */
-    FAULT_ALL = 1023,
+    FAULT_WIRE = 1024,   /* no fault: requests go through sockets and the http room */
+    FAULT_ALL = 2047,
 };
 
 /* The numbers that make a run; printed by a failure, taken from the command line. */

@@ -1,0 +1,304 @@
+/* See wire.h. */
+#include "wire.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net.h"
+#include "scheduler.h"
+#include "world.h"
+
+#define HEAD_MAX 16384u
+
+static struct http_server *server;
+static struct link *links[CLIENTS_MAX];
+
+/* ---- the server's side ---- */
+
+static void begin_slot(const struct exchange *exchange)
+{
+    struct bytes id =
+        request_find_header(&exchange->request, bytes_from_string("x-ms-client-request-id"));
+    uint64_t slot = 0;
+
+    if (bytes_parse_u64(id, CLIENTS_MAX - 1, &slot))
+        request_set_slot((int)slot);
+}
+
+static enum http_step wire_head(struct exchange *exchange)
+{
+    enum http_step step;
+
+    begin_slot(exchange);
+    step = service_application.head(exchange);
+    request_set_slot(-1);
+    return step;
+}
+
+static enum http_step wire_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
+{
+    enum http_step step;
+
+    begin_slot(exchange);
+    step = service_application.body(exchange, data, ret_taken);
+    request_set_slot(-1);
+    return step;
+}
+
+static enum http_step wire_end(struct exchange *exchange)
+{
+    enum http_step step;
+
+    begin_slot(exchange);
+    step = service_application.end(exchange);
+    request_set_slot(-1);
+    return step;
+}
+
+static const struct http_application application = {
+    .head = wire_head,
+    .body = wire_body,
+    .end = wire_end,
+};
+
+/* In the place of the http room's own, which looks names up in the system. */
+int listener_open(const char *host, uint16_t port, uint16_t *ret_port, const char **ret_problem);
+int listener_open(const char *host, uint16_t port, uint16_t *ret_port, const char **ret_problem)
+{
+    (void)host;
+    (void)ret_problem;
+    *ret_port = port;
+    return net_listen();
+}
+
+void wire_open(const struct endpoint *endpoint)
+{
+    static struct http_application whole;
+    struct http_limits limits = http_limits_default;
+    const struct http_listen listen = { .host = "127.0.0.1",
+                                        .port = 10000,
+                                        .tag = (void *)(uintptr_t)endpoint };
+    const char *problem = "";
+
+    whole = application;
+    whole.done = service_application.done;
+    limits.workers = 1 + world_draw(STREAM_SYSTEM, 2);
+    limits.connections_max = 64;
+    limits.answer_files_max = world_draw(STREAM_SYSTEM, 4);
+    server = http_start(&listen, &limits, &whole, &problem);
+    if (!server)
+        world_fail("the http room does not start: %s", problem);
+}
+
+bool wire_is_open(void)
+{
+    return server != NULL;
+}
+
+void wire_close(void)
+{
+    http_stop(server, 1);
+    server = NULL;
+}
+
+/* ---- the client's side ---- */
+
+static void drop(unsigned slot)
+{
+    if (links[slot])
+        net_abort(links[slot]);
+    links[slot] = NULL;
+}
+
+static size_t write_head(const struct request *request, char *to, size_t size)
+{
+    size_t used = (size_t)snprintf(to, size, "%.*s %.*s%s%.*s HTTP/1.1\r\n",
+                                   BYTES_ARG(request->method_text), BYTES_ARG(request->path),
+                                   request->query.len > 0 ? "?" : "", BYTES_ARG(request->query));
+
+    for (size_t i = 0; i < request->header_count && used < size; i++)
+        used += (size_t)snprintf(to + used, size - used, "%.*s: %.*s\r\n",
+                                 BYTES_ARG(request->headers[i].name),
+                                 BYTES_ARG(request->headers[i].value));
+    assert(used + 2 < size);
+    memcpy(to + used, "\r\n", 2);
+    return used + 2;
+}
+
+/* In pieces with pauses, where the client is such a one. False: it went away, or the server did. */
+static bool send_all(struct link *link, const struct ask *ask, const void *from, size_t size,
+                     size_t piece)
+{
+    const char *at = from;
+
+    while (size > 0) {
+        size_t some = ask->in_pieces && size > piece ? piece : size;
+
+        if (!net_send(link, at, some))
+            return false;
+        at += some;
+        size -= some;
+        if (ask->in_pieces && ask->goes_away && size > 0)
+            return false;
+        if (ask->in_pieces && size > 0 && ask->pause_ns > 0)
+            sched_sleep(ask->pause_ns);
+    }
+    return true;
+}
+
+/* What came and is not read yet. */
+struct incoming {
+    struct link *link;
+    char bytes[HEAD_MAX];
+    size_t from, to;
+};
+
+static bool read_line(struct incoming *in, char *line, size_t size)
+{
+    size_t length = 0;
+
+    for (;;) {
+        if (in->from == in->to) {
+            in->from = 0;
+            in->to = net_receive(in->link, in->bytes, sizeof in->bytes);
+            if (in->to == 0)
+                return false;
+        }
+        if (length + 1 == size)
+            world_fail("the head of an answer has a line above %zu bytes", size);
+        line[length] = in->bytes[in->from++];
+        if (line[length] == '\n')
+            break;
+        length++;
+    }
+    if (length == 0 || line[length - 1] != '\r')
+        world_fail("the head of an answer has a line without CR LF");
+    line[length - 1] = '\0';
+    return true;
+}
+
+static void lower(char *text)
+{
+    for (; *text; text++)
+        *text = (char)(*text >= 'A' && *text <= 'Z' ? *text + 32 : *text);
+}
+
+/* True: another request may follow on the connection. */
+static bool read_head(struct incoming *in, struct reply *reply, bool *ret_stays,
+                      void (*each_header)(const struct http_header *, struct reply *))
+{
+    static const char status[] = "HTTP/1.1 ";
+    char line[4096];
+
+    *ret_stays = true;
+    if (!read_line(in, line, sizeof line))
+        return false;
+    if (strncmp(line, status, sizeof status - 1) != 0)
+        world_fail("an answer begins with: %s", line);
+    reply->status = (int)strtol(line + sizeof status - 1, NULL, 10);
+    while (read_line(in, line, sizeof line)) {
+        char *value = strchr(line, ':');
+        struct http_header header;
+
+        if (line[0] == '\0')
+            return true;
+        if (!value || value[1] != ' ')
+            world_fail("the head of an answer has the line: %s", line);
+        *value = '\0';
+        value += 2;
+        lower(line);
+        header = (struct http_header){ .name = bytes_from_string(line),
+                                       .value = bytes_from_string(value) };
+        if (strcmp(line, "content-length") == 0)
+            reply->length = strtoull(value, NULL, 10);
+        if (strcmp(line, "transfer-encoding") == 0)
+            world_fail("an answer without a Content-Length: %s", value);
+        if (strcmp(line, "connection") == 0 && strcmp(value, "close") == 0)
+            *ret_stays = false;
+        each_header(&header, reply);
+    }
+    return false;
+}
+
+/* False: the connection was cut, or the client reads no more. */
+static bool read_body(struct incoming *in, const struct ask *ask, struct reply *reply)
+{
+    unsigned pieces = 0;
+
+    while (reply->body_size < reply->length) {
+        size_t room = (size_t)reply->length - reply->body_size, some = in->to - in->from;
+
+        if (some > 0) {
+            some = some < room ? some : room;
+            memcpy(reply->body + reply->body_size, in->bytes + in->from, some);
+            in->from += some;
+        } else {
+            some = net_receive(in->link, reply->body + reply->body_size, room > 8192 ? 8192 : room);
+            if (some == 0)
+                return false;
+        }
+        reply->body_size += some;
+        /* Half of a blob can be judged, half of a document cannot. */
+        if (ask->op == OP_GET_BLOB && ask->stops_after > 0 && ++pieces >= ask->stops_after) {
+            reply->came = true; /* what was read counts */
+            return reply->body_size == reply->length;
+        }
+        if (ask->pause_ns > 0)
+            sched_sleep(ask->pause_ns);
+    }
+    reply->came = true;
+    return true;
+}
+
+static bool ask_and_read(unsigned slot, const struct ask *ask, const struct request *request,
+                         struct bytes body, struct reply *reply,
+                         void (*each_header)(const struct http_header *, struct reply *))
+{
+    struct incoming *in = calloc(1, sizeof *in);
+    char *head = malloc(HEAD_MAX);
+    size_t size = write_head(request, head, HEAD_MAX);
+    bool stays = false, whole;
+
+    in->link = links[slot];
+    whole = send_all(in->link, ask, head, size, 300) &&
+            send_all(in->link, ask, body.ptr, body.len, 9000);
+    free(head);
+    /* A server that refuses may close before it has read all: its answer is there all the same. */
+    if (whole && ask->half_closes)
+        net_end_sending(in->link);
+    if (!ask->goes_away && (whole || net_has_ended(in->link)) &&
+        read_head(in, reply, &stays, each_header)) {
+        if (reply->length > (64u << 20))
+            world_fail("an answer of %llu bytes", (unsigned long long)reply->length);
+        if (request->method == METHOD_HEAD) {
+            reply->body = malloc(1);
+            reply->came = true;
+        } else {
+            reply->body = malloc((size_t)reply->length + 1);
+            stays = read_body(in, ask, reply) && stays;
+        }
+        if (in->from < in->to)
+            world_fail("%zu bytes follow an answer", in->to - in->from);
+    } else {
+        stays = false;
+    }
+    free(in);
+    return stays && whole && !ask->half_closes;
+}
+
+void wire_exchange(unsigned slot, const struct ask *ask, const struct request *request,
+                   struct bytes body,
+                   void (*each_header)(const struct http_header *header, struct reply *reply),
+                   struct reply *reply)
+{
+    if (links[slot] && net_has_ended(links[slot]))
+        drop(slot);
+    if (!links[slot])
+        links[slot] = net_connect();
+    if (!links[slot])
+        world_fail("nobody listens");
+    if (!ask_and_read(slot, ask, request, body, reply, each_header))
+        drop(slot);
+}
