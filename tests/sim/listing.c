@@ -215,6 +215,23 @@ static const char *marker_of(const struct reply *answer, char to[MARKER_SIZE])
 
 /* ---- one beside the other ---- */
 
+/* One that is due to come back from the archive may have. */
+static bool tier_fits(const struct entry *entry, const struct blob_state *b,
+                      const struct snapshot_state *s)
+{
+    enum tier tier = s ? s->tier : b->tier, comes_back = s ? AT_INFERRED : b->comes_back;
+    const char *shown = tier == AT_INFERRED ? "Hot" : tier_texts[tier];
+
+    if ((s ? &s->contents : &b->contents)->kind != KIND_BLOCKS)
+        return text_fits(entry, "<AccessTier>", "");
+    if (comes_back != AT_INFERRED && text_fits(entry, "<AccessTier>", tier_texts[comes_back]))
+        return true;
+    return text_fits(entry, "<AccessTier>", shown) && text_fits(entry, "<RehydratePriority>",
+                                                                comes_back == AT_INFERRED ? ""
+                                                                : b->is_fast              ? "High"
+                                                                             : "Standard");
+}
+
 static const char *compare_entry(const struct page_ask *asked, const struct shown *shown,
                                  const struct entry *entry)
 {
@@ -248,6 +265,8 @@ static const char *compare_entry(const struct page_ask *asked, const struct show
         return "another length";
     if (!text_fits(entry, "<BlobType>", kind_texts[(s ? &s->contents : &b->contents)->kind]))
         return "another type of blob";
+    if (!tier_fits(entry, b, s))
+        return "another tier";
     return text_fits(entry, "<Content-Type>", type_texts[s ? s->type : b->type])
                ? NULL
                : "another content type";
