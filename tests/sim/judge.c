@@ -326,6 +326,13 @@ static void judge_listing(struct slot *slot, const struct reply *answer)
     acknowledge(commit);
 }
 
+/* Its date was right when it was signed. */
+static bool clock_may_refuse(const struct slot *slot, const struct reply *answer)
+{
+    return slot->wall_steps != world->wall_steps &&
+           strcmp(answer->code, "AuthenticationFailed") == 0;
+}
+
 /* One without a commit: a state between its beginning and its end must give this answer. */
 static void judge_view(struct slot *slot, const struct reply *answer)
 {
@@ -334,8 +341,7 @@ static void judge_view(struct slot *slot, const struct reply *answer)
     const char *why, *first = NULL;
     uint64_t fitting = UINT64_MAX;
 
-    /* Its date was right when it was signed. */
-    if (slot->wall_steps != world->wall_steps && strcmp(answer->code, "AuthenticationFailed") == 0)
+    if (clock_may_refuse(slot, answer))
         return;
     if (malformed && malformed->of_body && strcmp(answer->code, malformed->code) == 0)
         return;
@@ -374,6 +380,8 @@ static bool says_cannot(const struct reply *answer)
 /* Each part had an answer of its own, which must be that of a request alone. */
 static void judge_batch(const struct slot *slot, const struct reply *answer, bool may_fail)
 {
+    if (clock_may_refuse(slot, answer))
+        return;
     for (unsigned i = 0; i < slot->ask->part_count; i++) {
         struct slot *part = &parts[slot - slots][i];
         struct reply reply;
