@@ -281,28 +281,37 @@ static bool rests_on_container(const struct ask *ask)
     return ask->signature == UNSIGNED || ask->signature == SIGNED_BY_POLICY;
 }
 
+/* The source of a copy was read at some commit since it began. */
+static const char *compare_sources(const struct slot *slot, const struct reply *answer,
+                                   const struct container_state *container,
+                                   const struct blob_state *blob, uint64_t commit)
+{
+    const char *first = compare_states(slot, answer, container, blob, commit);
+
+    for (uint64_t at = world->commits; first && slot->ask->op == OP_COPY; at--) {
+        if (!compare_states(slot, answer, container, blob, at))
+            return NULL;
+        if (at == slot->before)
+            break;
+    }
+    return first;
+}
+
 /* A blob is read a moment after its container: in between, what is public, or what a policy permits,
- * may have changed. So is the source of a copy, at any time since it began. */
+ * may have changed. */
 static const char *compare_at(const struct slot *slot, const struct reply *answer, uint64_t commit)
 {
     const struct blob_state *blob = model_blob_at(slot->ask->container, slot->ask->blob, commit);
     struct container_state container = *model_container_at(slot->ask->container, commit);
-    const char *first = compare_states(slot, answer, &container, blob, commit);
-    uint64_t at = commit;
+    const char *first = compare_sources(slot, answer, &container, blob, commit);
 
-    while (first && rests_on_container(slot->ask) && at > slot->before) {
+    for (uint64_t at = commit; first && rests_on_container(slot->ask) && at > slot->before;) {
         const struct container_state *earlier = model_container_at(slot->ask->container, --at);
 
         container.access = earlier->access;
         memcpy(container.policies, earlier->policies, sizeof container.policies);
-        if (!compare_states(slot, answer, &container, blob, commit))
+        if (!compare_sources(slot, answer, &container, blob, commit))
             return NULL;
-    }
-    for (at = world->commits; first && slot->ask->op == OP_COPY; at--) {
-        if (!compare_states(slot, answer, &container, blob, at))
-            return NULL;
-        if (at == slot->before)
-            break;
     }
     return first;
 }

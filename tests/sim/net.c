@@ -400,21 +400,30 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
     return sum;
 }
 
+/* Less than was asked for says that the socket has no room. */
 ssize_t sendfile64(int fd, int from, off64_t *at, size_t size)
 {
     static unsigned char bytes[16384];
-    ssize_t got, done;
+    size_t sum = 0;
 
     sched_point();
     if (!node_of(fd))
         return fail(EBADF);
-    got = files_peek(from, bytes, size < sizeof bytes ? size : sizeof bytes, *at);
-    if (got <= 0)
-        return got;
-    done = put(fd, bytes, (size_t)got);
-    if (done > 0)
+    while (sum < size) {
+        size_t some = size - sum < sizeof bytes ? size - sum : sizeof bytes;
+        ssize_t got = files_peek(from, bytes, some, *at), done;
+
+        if (got <= 0)
+            return sum > 0 ? (ssize_t)sum : got;
+        done = put(fd, bytes, (size_t)got);
+        if (done < 0)
+            return sum > 0 ? (ssize_t)sum : done;
+        sum += (size_t)done;
         *at += done;
-    return done;
+        if (done < got)
+            break;
+    }
+    return (ssize_t)sum;
 }
 
 int shutdown(int fd, int how)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "faults.h"
 #include "net.h"
 #include "scheduler.h"
 #include "world.h"
@@ -301,4 +302,10 @@ void wire_exchange(unsigned slot, const struct ask *ask, const struct request *r
         world_fail("nobody listens");
     if (!ask_and_read(slot, ask, request, body, reply, each_header))
         drop(slot);
+    /* Also one that has half-closed its end is owed its answer. rfc: 9112 9.6 */
+    if (!reply->came && !ask->goes_away && !faults_were_seen() && !world->was_damaged)
+        world_fail("a client%s gets %zu of %zu bytes of an answer %d: %s %s/%s",
+                   ask->half_closes ? " that sends no more" : "", reply->body_size,
+                   (size_t)reply->length, reply->status, op_names[ask->op],
+                   container_names[ask->container], blob_names[ask->blob]);
 }
