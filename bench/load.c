@@ -23,6 +23,9 @@
 #define REQUEST_MAX   4096
 /* A signed request is made again after this time: its date must stay within 15 minutes. */
 #define REQUEST_AGE_S 300
+/* Between two connections. Where all workers of a server accept from one socket, the one that is awake
+ * takes all that come at once, and the rest of the measurement is about one worker. */
+#define CONNECT_GAP_US 1000
 
 struct options {
     const char *host, *port, *account, *key;
@@ -324,8 +327,10 @@ static void run(struct load *load)
 
     for (unsigned n = 0; load->options.work->part && n < load->options.work_options.names; n++)
         use_kept(load, &load->connections[0], n);
-    for (unsigned i = 0; i < load->options.connections; i++)
+    for (unsigned i = 0; i < load->options.connections; i++) {
         open_connection(load, i);
+        usleep(CONNECT_GAP_US);
+    }
     start = now_us();
     load->end_us = start + (uint64_t)(load->options.seconds * 1e6);
     for (unsigned i = 0; i < load->options.connections; i++) {

@@ -309,7 +309,7 @@ static bool text_grow_chunk(struct text *text, size_t capacity)
     return true;
 }
 
-static void text_grow(struct text *text, size_t more)
+void text_grow(struct text *text, size_t more)
 {
     size_t needed = 0;
     bool overflow = __builtin_add_overflow(text->len, more, &needed);
@@ -336,32 +336,6 @@ static void text_grow(struct text *text, size_t more)
     memcpy(moved, text->ptr, text->len);
     text->ptr = moved;
     text->capacity = capacity;
-}
-
-static inline void text_reserve(struct text *text, size_t more)
-{
-    if (text->capacity - text->len < more)
-        text_grow(text, more);
-}
-
-void text_add(struct text *text, struct bytes more)
-{
-    if (more.len == 0)
-        return;
-    text_reserve(text, more.len);
-    memcpy(text->ptr + text->len, more.ptr, more.len);
-    text->len += more.len;
-}
-
-void text_add_string(struct text *text, const char *more)
-{
-    text_add(text, bytes_from_string(more));
-}
-
-void text_add_char(struct text *text, char c)
-{
-    text_reserve(text, 1);
-    text->ptr[text->len++] = c;
 }
 
 void text_add_u64(struct text *text, uint64_t value)

@@ -54,9 +54,31 @@ struct text {
     size_t capacity;
 };
 void text_init(struct text *text, struct arena *arena, size_t capacity_hint);
-void text_add(struct text *text, struct bytes more);
-void text_add_string(struct text *text, const char *more);
-void text_add_char(struct text *text, char c);
+/* Makes room for `more` bytes: use text_reserve(). */
+void text_grow(struct text *text, size_t more);
+/* What adds is inline: a listing adds a hundred thousand times, mostly literals. */
+static inline void text_reserve(struct text *text, size_t more)
+{
+    if (text->capacity - text->len < more)
+        text_grow(text, more);
+}
+static inline void text_add(struct text *text, struct bytes more)
+{
+    if (more.len == 0)
+        return;
+    text_reserve(text, more.len);
+    memcpy(text->ptr + text->len, more.ptr, more.len);
+    text->len += more.len;
+}
+static inline void text_add_string(struct text *text, const char *more)
+{
+    text_add(text, bytes_from_string(more));
+}
+static inline void text_add_char(struct text *text, char c)
+{
+    text_reserve(text, 1);
+    text->ptr[text->len++] = c;
+}
 void text_add_u64(struct text *text, uint64_t value);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline struct bytes text_bytes(const struct text *text)

@@ -91,6 +91,8 @@ uint64_t decode_u64(struct decoder *d)
 {
     uint64_t value = 0;
 
+    if (d->at < d->end && *d->at < 0x80 && !d->bad)
+        return *d->at++; /* nearly all are */
     for (unsigned shift = 0; shift < 64; shift += 7) {
         uint8_t byte = decode_u8(d);
 

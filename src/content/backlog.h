@@ -90,6 +90,7 @@ enum damage_rule {
 enum store_result run_set_of_content(struct snapshot *before, struct arena *arena, uint64_t id,
                                      size_t blocks_max, enum damage_rule rule,
                                      struct run_set *ret_set);
+struct run_set run_set_of_segment(struct arena *arena, const struct segment *segment);
 struct run_set run_set_of_blocks(struct arena *arena, const struct content_block *blocks,
                                  size_t count);
 /* Takes the runs of `other` from the set. */

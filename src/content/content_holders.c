@@ -154,6 +154,22 @@ enum store_result content_delete_unnamed(struct snapshot *before, struct changes
     return delete_runs(before, changes, BACKLOG_OF_BLOCKS, id, &runs, ret_more);
 }
 
+/* only, record: all of its map. */
+static enum store_result delete_short(struct snapshot *before, struct changes *changes,
+                                      struct arena *arena, const struct record *record,
+                                      const struct segment *only, const struct content *content,
+                                      const struct run_set *kept, bool *ret_more)
+{
+    struct run_set runs = { .count = 0 };
+
+    if (content->has_runs)
+        runs = run_set_of_segment(arena, only);
+    run_set_subtract(&runs, kept);
+    changes_delete(changes, RECORD_INNER, record->key);
+    changes_release(changes, record->pieces, record->piece_count);
+    return delete_runs(before, changes, BACKLOG_OF_CONTENT, content->id, &runs, ret_more);
+}
+
 /* kept: runs that another content refers to from now on. */
 static enum store_result delete_content(struct snapshot *before, struct changes *changes,
                                         struct arena *arena, const struct content *content,
@@ -161,6 +177,8 @@ static enum store_result delete_content(struct snapshot *before, struct changes 
 {
     struct run_set runs = { .count = 0 };
     enum store_result result;
+    struct segment only;
+    struct record record;
 
     if (content->in_chain) { /* chain invariant 3 */
         backlog_add_chain(changes, content->id);
@@ -169,6 +187,11 @@ static enum store_result delete_content(struct snapshot *before, struct changes 
     }
     if (segment_is_only(content))
         return delete_only_segment(before, changes, arena, content);
+    result = segment_get_only(before, arena, content, &record, &only);
+    if (!result)
+        return delete_short(before, changes, arena, &record, &only, content, kept, ret_more);
+    if (result != STORE_NOT_FOUND && result != STORE_CORRUPT) /* DAMAGE_IS_PASSED */
+        return result;
     if (content->has_runs) {
         result = run_set_of_content(before, arena, content->id, content->block_count,
                                     DAMAGE_IS_PASSED, &runs);

@@ -130,26 +130,22 @@ static bool collect_entry(struct collecting *c, const struct entry *entry)
     return true;
 }
 
-static enum store_result collect_segment(struct collecting *c, const struct record *record)
+static enum store_result collect_segment(struct collecting *c, const struct segment *segment)
 {
-    struct segment segment;
-    enum store_result result = segment_decode(record, c->arena, &segment);
-
-    if (result)
-        return result;
-    if (segment.start != c->at)
+    if (segment->start != c->at)
         return content_damaged(c->content->id, c->at, "segments do not fit together");
-    for (size_t i = 0; i < segment.entry_count; i++)
-        if (!collect_entry(c, &segment.entries[i]))
-            return content_damaged(c->content->id, segment.end, "blocks");
-    c->at = segment.end;
+    for (size_t i = 0; i < segment->entry_count; i++)
+        if (!collect_entry(c, &segment->entries[i]))
+            return content_damaged(c->content->id, segment->end, "blocks");
+    c->at = segment->end;
     return STORE_OK;
 }
 
-static enum store_result collect(struct collecting *c, struct snapshot *before)
+static enum store_result collect_all(struct collecting *c, struct snapshot *before)
 {
     char prefix[SEGMENT_PREFIX_SIZE];
     enum store_result result;
+    struct segment segment;
     struct record record;
     struct scan *scan;
 
@@ -158,10 +154,26 @@ static enum store_result collect(struct collecting *c, struct snapshot *before)
     do {
         result = scan_next(scan, c->arena, &record);
         if (!result)
-            result = collect_segment(c, &record);
+            result = segment_decode(&record, c->arena, &segment);
+        if (!result)
+            result = collect_segment(c, &segment);
     } while (!result);
     scan_close(scan);
-    if (result != STORE_NOT_FOUND)
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+static enum store_result collect(struct collecting *c, struct snapshot *before)
+{
+    enum store_result result;
+    struct segment only;
+    struct record record;
+
+    result = segment_get_only(before, c->arena, c->content, &record, &only);
+    if (!result)
+        result = collect_segment(c, &only);
+    else if (result == STORE_NOT_FOUND)
+        result = collect_all(c, before);
+    if (result)
         return result;
     if (c->at != c->content->length || c->count != c->content->block_count)
         return content_damaged(c->content->id, c->at, "the map is not whole");

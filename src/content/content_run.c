@@ -165,6 +165,16 @@ static bool add_entries(const struct segment *segment, size_t blocks_max, struct
     return true;
 }
 
+struct run_set run_set_of_segment(struct arena *arena, const struct segment *segment)
+{
+    struct run_set set = { .ids = arena_array(arena, segment->entry_count, sizeof set.ids[0]) };
+    bool fits = add_entries(segment, segment->entry_count, &set);
+
+    assert(fits);
+    sort(&set);
+    return set;
+}
+
 enum store_result run_set_of_content(struct snapshot *before, struct arena *arena, uint64_t id,
                                      size_t blocks_max, enum damage_rule rule,
                                      struct run_set *ret_set)

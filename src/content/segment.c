@@ -437,3 +437,20 @@ enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
 
     return get_last(before, arena, &map, ret_record);
 }
+
+enum store_result segment_get_only(struct snapshot *before, struct arena *arena,
+                                   const struct content *content, struct record *ret_record,
+                                   struct segment *ret_segment)
+{
+    struct segment_map map = segment_map_of(content);
+    enum store_result result;
+
+    if (!map.is_short || content->length > LAST_SEGMENT_BYTES)
+        return STORE_NOT_FOUND;
+    result = get_last(before, arena, &map, ret_record);
+    if (!result)
+        result = segment_decode(ret_record, arena, ret_segment);
+    if (!result && ret_segment->start > 0)
+        return STORE_NOT_FOUND;
+    return result;
+}

@@ -108,6 +108,15 @@ enum store_result segments_at(struct snapshot *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct segment *ret_segment);
 
+/* The record of the content's segment, if it has no other: one get instead of a scan. Contents of few
+ * blocks mostly have one.
+ *
+ * returns  STORE_OK with *ret_record and *ret_segment, in the arena; STORE_NOT_FOUND: it has others,
+ *          or may have; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
+enum store_result segment_get_only(struct snapshot *before, struct arena *arena,
+                                   const struct content *content, struct record *ret_record,
+                                   struct segment *ret_segment);
+
 /* The record of the content's last segment, whose key is known: one get instead of a scan. */
 enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record);

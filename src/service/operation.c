@@ -178,7 +178,7 @@ static struct bytes part_given(struct bytes part, const struct call *call, struc
     struct bytes name;
 
     bytes_cut(part, '=', &name, ret_wanted);
-    return call_header(call, arena_string(call->arena, name));
+    return request_find_header(call->request, name);
 }
 
 /* The same of the first part. */
