@@ -89,21 +89,21 @@ static unsigned own_descriptors(const struct http_limits *limits)
 }
 
 /* Those of connections, of ones beyond the limit, of answers. */
-static unsigned descriptors_of(const struct http_limits *limits)
+static unsigned descriptors_of_clients(const struct http_limits *limits)
 {
-    return limits->connections_max + 2 * connections_beyond(limits) + limits->answer_files_max +
-           own_descriptors(limits);
+    return limits->connections_max + 2 * connections_beyond(limits) + limits->answer_files_max;
 }
 
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors)
 {
     unsigned share = descriptors / servers;
+    unsigned own = own_descriptors(limits); /* once: it asks the kernel for the cores */
 
     assert(servers > 0);
     for (;;) {
         if (limits->answer_files_max > limits->connections_max / 4)
             limits->answer_files_max = limits->connections_max / 4;
-        if (descriptors_of(limits) <= share)
+        if (descriptors_of_clients(limits) + own <= share)
             return true;
         if (limits->connections_max <= CONNECTIONS_LEAST)
             return false;
