@@ -19,10 +19,10 @@
 #include "histogram.h"
 #include "work.h"
 
-#define READ_BYTES    (256u << 10)
-#define REQUEST_MAX   4096
+#define READ_BYTES     (256u << 10)
+#define REQUEST_MAX    4096
 /* A signed request is made again after this time: its date must stay within 15 minutes. */
-#define REQUEST_AGE_S 300
+#define REQUEST_AGE_S  300
 /* Between two connections. Where all workers of a server accept from one socket, the one that is awake
  * takes all that come at once, and the rest of the measurement is about one worker. */
 #define CONNECT_GAP_US 1000
