@@ -120,6 +120,15 @@ struct blob_copy {
 /* "pending"..; NULL for COPY_NONE. Static. */
 const char *copy_status_text(enum copy_status status);
 
+/* Of a page blob that Incremental Copy Blob made, and of its snapshots. */
+struct incremental_copy {
+    bool is_one;
+    bool is_whole; /* the content is that of the snapshot made last: differences may be added */
+    struct bytes source;     /* path of the URL of the blob whose snapshots are copied */
+    instant source_snapshot; /* copied last; 0: none was */
+    instant snapshot;        /* made of it */
+};
+
 struct blob {
     enum blob_type type;
     bool uncommitted;    /* only uncommitted blocks: invisible but for include=uncommittedblobs */
@@ -143,6 +152,7 @@ struct blob {
     struct bytes tags; /* index tags, encoded (concurrency/tags.h); ptr NULL: none. Who changes a
                         * base's calls tag_index_update() */
     struct blob_copy copy;
+    struct incremental_copy incremental;
 };
 
 /* snapshot 0: the base; one that is uncommitted only is given too.
@@ -217,6 +227,11 @@ enum error container_subject(struct decision *d); /* missing: E_ContainerNotFoun
 enum error container_subject_deleted(struct decision *d);
 /* Base or ?snapshot=; missing or uncommitted: E_BlobNotFound. */
 enum error blob_subject(struct decision *d);
+/* As blob_subject(), also the destination of incremental copies (Get Blob Properties). The others
+ * refuse it: E_OperationNotAllowedOnIncrementalCopyBlob. */
+enum error blob_subject_shown(struct decision *d);
+/* As blob_subject_optional(), also the destination of incremental copies (Incremental Copy Blob). */
+enum error blob_subject_incremental(struct decision *d);
 /* Base, also while a copy to it is pending; missing: E_BlobNotFound (Abort Copy Blob). The others refuse
  * to change it then: E_PendingCopyOperation. */
 enum error blob_subject_copied(struct decision *d);

@@ -8,7 +8,8 @@
  *   metadata (bytes) | tier u8 | tier changed | extras, and then, each if its bit is set there:
  *   sparse: epoch, kept, stamp, sealed at of the content | committed blocks | sequence number |
  *   tags (bytes) | rehydration: tier u8, high priority u8, instant |
- *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes)
+ *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes) |
+ *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it
  * Version 1 ends before the extras: it has none.
  * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
  * version number; the old readers stay. */
@@ -37,11 +38,12 @@ enum {
     EXTRA_APPENDED = 8,  /* the content was made by content_append() */
     EXTRA_BLOCKS = 16,   /* committed blocks follow */
     EXTRA_SEALED = 32,
-    EXTRA_SEQUENCE = 64,    /* a sequence number follows */
-    EXTRA_TAGS = 128,       /* tags follow */
-    EXTRA_COPY = 256,       /* the blob is or was the destination of a copy */
-    EXTRA_REHYDRATES = 512, /* the tier it comes back to, priority and instant follow */
-    EXTRA_ALL = 1023,
+    EXTRA_SEQUENCE = 64,      /* a sequence number follows */
+    EXTRA_TAGS = 128,         /* tags follow */
+    EXTRA_COPY = 256,         /* the blob is or was the destination of a copy */
+    EXTRA_REHYDRATES = 512,   /* the tier it comes back to, priority and instant follow */
+    EXTRA_INCREMENTAL = 1024, /* what Incremental Copy Blob keeps follows */
+    EXTRA_ALL = 2047,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -161,7 +163,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->sequence_number > 0 ? EXTRA_SEQUENCE : 0u) |
            (blob->tags.len > 0 ? EXTRA_TAGS : 0u) |
            (blob->copy.status != COPY_NONE ? EXTRA_COPY : 0u) |
-           (blob->rehydrates_to != TIER_NONE ? EXTRA_REHYDRATES : 0u);
+           (blob->rehydrates_to != TIER_NONE ? EXTRA_REHYDRATES : 0u) |
+           (blob->incremental.is_one ? EXTRA_INCREMENTAL : 0u);
 }
 
 static void encode_copy(struct text *out, const struct blob_copy *copy)
@@ -216,6 +219,12 @@ static void encode_extras(struct text *out, const struct blob *blob)
     }
     if (extras & EXTRA_COPY)
         encode_copy(out, &blob->copy);
+    if (extras & EXTRA_INCREMENTAL) {
+        encode_u8(out, blob->incremental.is_whole);
+        encode_bytes(out, blob->incremental.source);
+        encode_u64(out, blob->incremental.source_snapshot);
+        encode_u64(out, blob->incremental.snapshot);
+    }
 }
 
 /* A number of 32 bits. */
@@ -273,6 +282,13 @@ static void decode_extras(struct decoder *in, struct blob *blob)
         in->bad = true;
     if (extras & EXTRA_COPY)
         decode_copy(in, &blob->copy);
+    if (extras & EXTRA_INCREMENTAL) {
+        blob->incremental.is_one = true;
+        blob->incremental.is_whole = decode_u8(in) != 0;
+        blob->incremental.source = decode_bytes(in);
+        blob->incremental.source_snapshot = decode_u64(in);
+        blob->incremental.snapshot = decode_u64(in);
+    }
 }
 
 void blob_encode(struct text *out, const struct blob *blob)

@@ -9,6 +9,7 @@
 #include "blob/copy_blob.h"
 
 #include "blob/create_blob.h"
+#include "blob/incremental_copy.h"
 #include "blob/tag_index.h"
 
 /* ---- the destination as it will be ---- */
@@ -164,8 +165,7 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     blob.copy = copy_of(p, COPY_PENDING, d->now);
     tag_index_update(d->changes, d->arena, d->subject.tags, blob.tags);
     blob_write(d->changes, d->arena, &blob);
-    pending_copy_write(d->changes, d->arena, &pending);
-    changes_later(d->changes, d->now, LATER_COPY_BLOB, bytes_of(p->id.b, sizeof p->id.b));
+    copy_begin_later(d, &pending);
     r->status = COPY_PENDING;
     return OK;
 }
@@ -208,6 +208,13 @@ enum error copy_blob_from_url_decide(struct decision *d,
 
 /* ---- while it is pending ---- */
 
+void copy_begin_later(struct decision *d, const struct pending_copy *pending)
+{
+    pending_copy_write(d->changes, d->arena, pending);
+    changes_later(d->changes, d->now, LATER_COPY_BLOB,
+                  bytes_of(pending->id.b, sizeof pending->id.b));
+}
+
 enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending)
 {
     struct blob_state *state = blob_state(d);
@@ -240,7 +247,8 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
                       const struct copied_pages *pages)
 {
     struct blob blob = blob_state(d)->blob;
-    struct content content = pending->target.content;
+    bool is_hidden = !pending->target.incremental.is_one;
+    struct content content = is_hidden ? pending->target.content : blob.content;
     enum store_result result;
 
     if (blob.copy.copied != pages->from)
@@ -251,8 +259,12 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
                                   pages->bytes->ranges, pages->bytes->range_count);
     if (result)
         return blob_fail_content(d, result);
-    pending->target.content = content;
-    pending_copy_write(d->changes, d->arena, pending);
+    if (is_hidden) {
+        pending->target.content = content;
+        pending_copy_write(d->changes, d->arena, pending);
+    } else {
+        blob.content = content;
+    }
     blob.copy.copied = pages->to;
     blob.copy.total = pages->length;
     blob.copy.description = bytes_of(NULL, 0);
@@ -282,6 +294,10 @@ enum error copy_complete(struct decision *d, const struct pending_copy *pending,
 
     target.copy.status = COPY_SUCCESS;
     target.copy.description = bytes_of(NULL, 0);
+    if (target.incremental.is_one) {
+        incremental_copy_complete(d, &target);
+        return OK;
+    }
     if (target.type != BLOB_PAGE)
         content_of(d, &target, body, bytes, 0, &target.content); /* reads nothing */
     else if (target.content.id == 0)
@@ -297,6 +313,10 @@ enum error copy_end(struct decision *d, const struct pending_copy *pending, enum
 
     target.copy.status = status;
     target.copy.description = description;
+    if (target.incremental.is_one) {
+        incremental_copy_end(d, &target);
+        return OK;
+    }
     target.http.has_md5 = false; /* of bytes that it has not */
     target.committed_blocks = 0;
     if (target.content.id != 0)

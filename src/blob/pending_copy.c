@@ -1,7 +1,8 @@
 /* The record of a pending copy: see pending_copy.h. */
 #include "blob/pending_copy.h"
 
-#define VERSION 1
+#define VERSION   2
+#define VERSION_1 1
 
 enum { FLAG_OWN = 1 };
 
@@ -28,7 +29,10 @@ enum store_result pending_copy_read(struct snapshot *before, struct arena *arena
     pending.account = decode_bytes(&in);
     pending.etag = decode_bytes(&in);
     target = decode_bytes(&in);
-    if (version != VERSION || !decoder_ok(&in) || !blob_decode(target, &pending.target))
+    if (version == VERSION)
+        pending.previous = decode_u64(&in);
+    if ((version != VERSION && version != VERSION_1) || !decoder_ok(&in) ||
+        !blob_decode(target, &pending.target))
         return STORE_CORRUPT;
     *ret_pending = pending;
     return STORE_OK;
@@ -50,6 +54,7 @@ void pending_copy_write(struct changes *changes, struct arena *arena,
     encode_bytes(&out, pending->account);
     encode_bytes(&out, pending->etag);
     encode_bytes(&out, text_bytes(&target));
+    encode_u64(&out, pending->previous);
     changes_put(changes, RECORD_INNER, key, text_bytes(&out), NULL, 0);
 }
 

@@ -2,9 +2,10 @@
  * partition of the destination until it is done, and an item of the list of things to do later that
  * begins it again after a restart. rest: Copy-Blob
  *
- *   INNER 'Y'   1 version (1), 16 copy id, begun, flags u8 (1 the source is this server's own), URL of the
+ *   INNER 'Y'   1 version (2), 16 copy id, begun, flags u8 (1 the source is this server's own), URL of the
  *               source (bytes), account that reads it (bytes), ETag of the source (bytes), record of the
- *               blob as it will be but for its content (bytes): of a page blob with what is there of it */
+ *               blob as it will be but for its content (bytes): of a page blob with what is there of it, snapshot
+ *               of the source that an incremental copy differs from. Version 1 ends before that. */
 #ifndef LAGRA_BLOB_PENDING_COPY_H
 #define LAGRA_BLOB_PENDING_COPY_H
 
@@ -21,6 +22,7 @@ struct pending_copy {
     struct bytes url;     /* with what authorizes the read */
     struct bytes account; /* of an own source: whose blob it is */
     struct bytes etag;    /* of the source when the copy began; ptr NULL: it has none */
+    instant previous;     /* of an incremental one: what it differs from; 0: a hole */
     struct blob target;   /* its copy says how far it came when it began */
 };
 
@@ -30,6 +32,8 @@ enum store_result pending_copy_read(struct snapshot *before, struct arena *arena
 void pending_copy_write(struct changes *changes, struct arena *arena,
                         const struct pending_copy *pending);
 void pending_copy_delete(struct changes *changes);
+/* Writes it, and sees to it that it is begun. */
+void copy_begin_later(struct decision *d, const struct pending_copy *pending);
 
 /* ---- what becomes of it: each on the state as it is now ---- */
 

@@ -221,7 +221,18 @@ enum error blob_subject_copied(struct decision *d)
     return d->subject.exists ? OK : E_BlobNotFound;
 }
 
-enum error blob_subject(struct decision *d)
+/* Few operations are for the destination of incremental copies: its snapshots are what is read.
+ * rest: Incremental-Copy-Blob "Remarks" */
+static enum error refuse_if_incremental(struct decision *d)
+{
+    const struct blob *blob = &blob_state(d)->blob;
+
+    return d->subject.exists && blob->incremental.is_one && blob->snapshot == 0
+               ? E_OperationNotAllowedOnIncrementalCopyBlob
+               : OK;
+}
+
+enum error blob_subject_shown(struct decision *d)
 {
     enum error e = load_blob(d, blob_asked(d)->snapshot);
 
@@ -230,11 +241,25 @@ enum error blob_subject(struct decision *d)
     return d->subject.exists ? refuse_if_copying(d) : E_BlobNotFound;
 }
 
-enum error blob_subject_optional(struct decision *d)
+enum error blob_subject(struct decision *d)
+{
+    enum error e = blob_subject_shown(d);
+
+    return e ? e : refuse_if_incremental(d);
+}
+
+enum error blob_subject_incremental(struct decision *d)
 {
     enum error e = load_blob(d, 0);
 
     return e ? e : refuse_if_copying(d);
+}
+
+enum error blob_subject_optional(struct decision *d)
+{
+    enum error e = blob_subject_incremental(d);
+
+    return e ? e : refuse_if_incremental(d);
 }
 
 enum error blob_subject_uncommitted(struct decision *d)

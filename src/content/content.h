@@ -256,10 +256,10 @@ enum store_result content_reader_load(struct content_reader *reader);
 /* Goes on with another range of the content, which does not begin before what was read last. Of a
  * reader that content_reader_begin() was not called for. */
 void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_t length);
-/* content_ranges() of its content, in its snapshot. */
+/* content_ranges() of its content, or content_difference() to an older one, in its snapshot. */
 enum store_result content_reader_ranges(struct content_reader *reader, struct arena *arena,
-                                        uint64_t start, uint64_t end, size_t max,
-                                        struct content_ranges *ret_ranges);
+                                        const struct content *older, uint64_t start, uint64_t end,
+                                        size_t max, struct content_ranges *ret_ranges);
 void content_reader_close(struct content_reader *reader);
 
 #endif

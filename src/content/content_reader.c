@@ -58,11 +58,15 @@ void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_
 }
 
 enum store_result content_reader_ranges(struct content_reader *reader, struct arena *arena,
-                                        uint64_t start, uint64_t end, size_t max,
-                                        struct content_ranges *ret_ranges)
+                                        const struct content *older, uint64_t start, uint64_t end,
+                                        size_t max, struct content_ranges *ret_ranges)
 {
-    return content_ranges(reader->snapshot, arena, &reader->map.content, start, end, max,
-                          ret_ranges);
+    const struct content *content = &reader->map.content;
+
+    if (older)
+        return content_difference(reader->snapshot, arena, older, content, start, end, max,
+                                  ret_ranges);
+    return content_ranges(reader->snapshot, arena, content, start, end, max, ret_ranges);
 }
 
 /* Goes to the fragment with the byte at `at`. */

@@ -68,6 +68,21 @@ static void answer_copy(struct answer *a, const struct blob_copy *copy)
         answer_header(a, "x-ms-copy-status-description", copy->description);
 }
 
+/* rest: Get-Blob-Properties "x-ms-incremental-copy" */
+static void answer_incremental(struct answer *a, const struct blob *blob)
+{
+    char time[INSTANT_ISO_SIZE];
+
+    if (!blob->incremental.is_one || !call_since(a->call, "2016-05-31"))
+        return;
+    answer_string(a, "x-ms-incremental-copy", "true");
+    if (blob->copy.status != COPY_SUCCESS)
+        return;
+    instant_format_iso(blob->incremental.snapshot, time);
+    answer_header(a, "x-ms-copy-destination-snapshot",
+                  arena_copy(a->arena, bytes_from_string(time)));
+}
+
 void blob_answer_copy_id(struct answer *a, const struct guid *id, enum copy_status status)
 {
     char text[GUID_TEXT_SIZE];
@@ -94,6 +109,7 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     if (blob->tags.len > 0 && call_since(a->call, "2019-12-12"))
         answer_u64(a, "x-ms-tag-count", tags_count(blob->tags));
     answer_copy(a, &blob->copy);
+    answer_incremental(a, blob);
     answer_snapshot_or_lease(a, blob);
     if (call_since(a->call, "2015-12-11"))
         answer_string(a, "x-ms-server-encrypted", "true");

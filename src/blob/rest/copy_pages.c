@@ -36,7 +36,8 @@ static void cut_step(struct page_walk *walk)
 {
     for (size_t i = 0; i < walk->range_count; i++) {
         struct content_range *range = &walk->ranges[i];
-        uint64_t length = range->end - range->start, room = PAGES_STEP_BYTES - walk->bytes;
+        uint64_t length = range->is_hole ? 0 : range->end - range->start;
+        uint64_t room = PAGES_STEP_BYTES - walk->bytes;
 
         if (length >= room) {
             range->end = range->start + room;
@@ -54,8 +55,8 @@ static enum error look_own(struct page_walk *walk)
     uint64_t length = walk->open->blob.content.length;
     struct content_ranges found;
     enum store_result result =
-        content_reader_ranges(walk->open->reader, walk->g->call->arena, walk->position, length,
-                              PAGES_STEP_RANGES, &found);
+        content_reader_ranges(walk->open->reader, walk->g->call->arena, walk->older, walk->position,
+                              length, PAGES_STEP_RANGES, &found);
 
     if (result)
         return decision_fail_store(walk->g->decision, result);
@@ -145,7 +146,8 @@ static enum error read_own(struct gather_source *bytes, char *to, size_t max, si
             return decision_fail_store(walk->g->decision, result);
         if (*ret_count > 0 || source->range == walk->range_count)
             return OK;
-        content_reader_move(reader, next->start, next->end - next->start);
+        if (!next->is_hole)
+            content_reader_move(reader, next->start, next->end - next->start);
         source->range++;
     }
 }

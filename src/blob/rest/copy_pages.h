@@ -13,9 +13,10 @@
 struct page_walk {
     struct gathering *g;
     struct open_source *open;
-    uint64_t position; /* all before it was gathered */
-    uint64_t next;     /* where the step that was looked at ends */
-    uint64_t bytes;    /* that it has */
+    const struct content *older; /* what differs from it is copied; NULL: all. By the caller */
+    uint64_t position;           /* all before it was gathered */
+    uint64_t next;               /* where the step that was looked at ends */
+    uint64_t bytes;              /* that it has */
     struct content_range *ranges;
     size_t range_count;
     char *buffer; /* of another server's: what the step has */

@@ -235,14 +235,39 @@ static enum error copy_step(struct copying *c, struct page_walk *walk)
     return e;
 }
 
+/* The snapshot that an incremental copy takes the differences to. */
+static enum error find_previous(struct copying *c, struct gathering *g,
+                                const struct open_source *open, struct content *ret_older)
+{
+    struct blob previous;
+    enum store_result result;
+
+    if (c->pending.previous == 0)
+        return OK;
+    result = snapshot_hold(open->snapshot);
+    if (!result)
+        result = blob_read(open->snapshot, c->arena, c->pending.previous, &previous);
+    if (result == STORE_NOT_FOUND)
+        return E_PreviousSnapshotNotFound;
+    if (result)
+        return decision_fail_store(g->decision, result);
+    if (previous.content.id != open->blob.content.id)
+        return E_BlobOverwritten;
+    *ret_older = previous.content;
+    return OK;
+}
+
 static enum error copy_all_steps(struct copying *c, struct gathering *g, struct open_source *open)
 {
     const struct verdict complete = { .kind = COMPLETE };
-    struct page_walk walk;
-    enum error e;
+    struct content older = { .id = 0 };
+    struct page_walk walk = { .buffer = NULL };
+    enum error e = find_previous(c, g, open, &older);
 
     open->blob.content.length = open->offset + open->length;
-    e = page_walk_begin(&walk, g, open, c->copied);
+    if (!e)
+        e = page_walk_begin(&walk, g, open, c->copied);
+    walk.older = older.id != 0 ? &older : NULL;
     while (!e && walk.position < open->blob.content.length) {
         struct arena_mark mark = arena_mark(c->arena);
 
@@ -331,8 +356,11 @@ static struct bytes describe(const struct copying *c, enum error e)
 static void give_up(struct copying *c, enum error e)
 {
     bool late = clock_now() - c->pending.begun > COPY_MAX_TICKS;
-    struct verdict verdict = { .kind = SHOW, .description = describe(c, e) };
+    struct verdict verdict = { .kind = SHOW };
 
+    if (decision_is_unfinished(e))
+        e = E_ServerBusy; /* the source's state went away: again, on a newer one */
+    verdict.description = describe(c, e);
     if (background_is_stopping(c->job->base.background) || e == E_NoPendingCopyOperation)
         return;
     if (late || !is_passing(c, e)) {

@@ -152,6 +152,11 @@ static bool is_own(const struct call *call, const struct url *url)
                                      (url_host_is_local(here) && url_host_is_local(there)));
 }
 
+bool source_is_own(const struct call *call, const struct copy_source *source)
+{
+    return is_own(call, &source->url);
+}
+
 /* ---- what is wrong with it ---- */
 
 enum error source_cannot_verify(struct gathering *g, enum error e)
@@ -276,6 +281,8 @@ static enum error open_own(struct gathering *g, const struct copy_source *source
 
         open->blob = result->blob;
         e = blob_refuse_archived(&open->blob);
+        if (!e && open->blob.incremental.is_one && open->blob.snapshot == 0)
+            e = E_OperationNotAllowedOnIncrementalCopyBlob;
     }
     if (e)
         return fail_own(g, source, open->inner, e, by_key);
@@ -289,8 +296,8 @@ enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open)
 {
     *ret_open = (struct open_source){ .inner = NULL };
-    return is_own(g->call, &source->url) ? open_own(g, source, ret_open)
-                                         : remote_open(g, source, ret_open);
+    return source_is_own(g->call, source) ? open_own(g, source, ret_open)
+                                          : remote_open(g, source, ret_open);
 }
 
 void source_close(struct open_source *open)

@@ -46,6 +46,9 @@ struct copy_source {
 enum error copy_source_check(struct call *call, enum source_rule rule,
                              struct copy_source *ret_source);
 
+/* Does it lie on this server? decision: 53 */
+bool source_is_own(const struct call *call, const struct copy_source *source);
+
 /* A source that may be read, and what is known of it. Of an own blob one state is read, whatever becomes
  * of the blob meanwhile. */
 struct open_source {

@@ -93,6 +93,17 @@ static void add_copy(struct text *out, const struct blob_copy *copy)
         xml_element(out, "CopyStatusDescription", copy->description);
 }
 
+static void add_incremental(struct text *out, const struct blob_view *view, const struct blob *blob)
+{
+    char date[INSTANT_ISO_SIZE];
+
+    text_add(out, bytes_from_string("<IncrementalCopy>true</IncrementalCopy>"));
+    if (!view->copy || blob->copy.status != COPY_SUCCESS)
+        return;
+    instant_format_iso(blob->incremental.snapshot, date);
+    add_word(out, "<DestinationSnapshot>", date, "</DestinationSnapshot>");
+}
+
 /* What a blob of uncommitted blocks alone does not have yet. */
 static void add_committed_properties(struct text *out, const struct blob_view *view,
                                      const struct blob *blob)
@@ -141,6 +152,8 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     if (view->copy && blob->copy.status != COPY_NONE)
         add_copy(out, &blob->copy);
     add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true", "</ServerEncrypted>");
+    if (blob->incremental.is_one)
+        add_incremental(out, view, blob);
     if (view->sealed && blob->is_sealed)
         text_add(out, bytes_from_string("<Sealed>true</Sealed>"));
     if (view->tag_count && blob->tags.len > 0)

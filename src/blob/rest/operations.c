@@ -19,6 +19,7 @@
 #include "blob/container_operations.h"
 #include "blob/copy_blob.h"
 #include "blob/expire_blocks.h"
+#include "blob/incremental_copy.h"
 #include "blob/page_blob_operations.h"
 #include "blob/rehydrate.h"
 #include "blob/rest/blob_batch.h"
@@ -89,6 +90,7 @@ OPERATION(clear_page);
 OPERATION(get_page_ranges);
 OPERATION_WITH_GATHER(copy_blob);
 OPERATION_WITH_GATHER(copy_blob_from_url);
+OPERATION_WITH_GATHER(incremental_copy_blob);
 OPERATION(abort_copy_blob);
 OPERATION_WITH_GATHER(put_blob_from_url);
 OPERATION_WITH_GATHER(put_block_from_url);
@@ -189,7 +191,7 @@ static const struct operation operations[] = {
         blob_subject, &get_blob_functions),
     ROW("Get Blob Properties", METHOD_HEAD, BLOB, "", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         HTTP4T, READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, &get_blob_properties_functions),
+        blob_subject_shown, &get_blob_properties_functions),
     ROW("Set Blob Properties", PUT, BLOB, "comp=properties", NULL, WRITES, MAY("o", "w", "w", "", BLOB_WRITE, PRIVATE), "2009-09-19",
         HTTP4T, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0,
         blob_subject, &set_blob_properties_functions),
@@ -257,7 +259,8 @@ static const struct operation operations[] = {
         HTTP4T, COPY, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0,
         blob_subject_optional, &copy_blob_functions),
     ROW("Incremental Copy Blob", PUT, BLOB, "comp=incrementalcopy", NULL, WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2016-05-31",
-        HTTP4T, CREATE, IGNORED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
+        HTTP4T, CREATE, IGNORED, CHANGED, REFUSED, 0, 202, 0,
+        blob_subject_incremental, &incremental_copy_blob_functions),
     ROW("Put Blob", PUT, BLOB, "", "x-ms-blob-type=AppendBlob", WRITES, MAY("o", "w", "w", "c", BLOB_WRITE, PRIVATE), "2015-02-21",
         HTTP4T, CREATE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0,
         blob_subject_optional, &create_append_blob_functions),

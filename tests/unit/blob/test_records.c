@@ -256,6 +256,38 @@ static void blob_record_version_2(void **state)
     store_close(store);
 }
 
+/* What incremental copies keep, among the extras of version 2. */
+static void blob_record_of_incremental_copy(void **state)
+{
+    static const char bytes[] = "\x02\x01\x00"; /* version, page blob, no flags */
+    struct arena *arena = arena_new(1 << 16);
+    const struct blob made = {
+        .type = BLOB_PAGE,
+        .incremental = { .is_one = true,
+                         .is_whole = true,
+                         .source = BYTES("/a/c/b"),
+                         .source_snapshot = 7,
+                         .snapshot = 300 },
+    };
+    struct text out;
+    struct blob read;
+    struct bytes value;
+
+    (void)state;
+    text_init(&out, arena, 64);
+    blob_encode(&out, &made);
+    value = text_bytes(&out);
+    assert_memory_equal(value.ptr, bytes, sizeof bytes - 1);
+    /* extras 1024, whole, path, instants: stored, so never to change */
+    assert_memory_equal(value.ptr + value.len - 13, "\x80\x08\x01\x07/a/c/b\x07\xAC\x02", 13);
+    assert_true(blob_decode(value, &read));
+    assert_true(read.incremental.is_one && read.incremental.is_whole);
+    assert_bytes(read.incremental.source, "/a/c/b");
+    assert_int_equal(read.incremental.source_snapshot, 7);
+    assert_int_equal(read.incremental.snapshot, 300);
+    arena_free(arena);
+}
+
 /* What a copy left, among the extras of version 2. */
 static void blob_record_of_copy(void **state)
 {
@@ -347,8 +379,11 @@ static void other_forms_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blob_record_version_1),   cmocka_unit_test(blob_record_version_2),
-        cmocka_unit_test(blob_record_of_copy),     cmocka_unit_test(container_record_version_1),
+        cmocka_unit_test(blob_record_version_1),
+        cmocka_unit_test(blob_record_version_2),
+        cmocka_unit_test(blob_record_of_incremental_copy),
+        cmocka_unit_test(blob_record_of_copy),
+        cmocka_unit_test(container_record_version_1),
         cmocka_unit_test(other_forms_are_refused),
     };
 

@@ -1,0 +1,129 @@
+/* Incremental Copy Blob: a snapshot of a page blob becomes a snapshot of the destination, by what differs
+ * from the one that was copied before. The destination itself is never read: its content is where the
+ * differences are put, and counts as unknown (is_whole) while they come. rest: Incremental-Copy-Blob */
+#include "blob/incremental_copy.h"
+
+#include "blob/create_blob.h"
+
+/* So many snapshots has a page blob ever had. */
+#define EPOCH_MAX (UINT32_MAX - 2)
+
+/* May this snapshot be copied there?
+ * returns  IncrementalCopyBlobMismatch, IncrementalCopyOfEarlierSnapshotNotAllowed */
+static enum error check_destination(struct decision *d,
+                                    const struct incremental_copy_blob_parameters *p)
+{
+    const struct blob *was = &blob_state(d)->blob;
+
+    if (!d->subject.exists)
+        return OK;
+    if (!was->incremental.is_one || !bytes_equal(was->incremental.source, p->path))
+        return E_IncrementalCopyBlobMismatch;
+    if (p->source_blob.snapshot < was->incremental.source_snapshot)
+        return E_IncrementalCopyOfEarlierSnapshotNotAllowed;
+    return was->content.epoch >= EPOCH_MAX ? E_SnapshotCountExceeded : OK;
+}
+
+/* The content that differences are put into: that of the snapshot copied before, or a hole. */
+static enum error begin_content(struct decision *d, bool goes_on, uint64_t length,
+                                struct blob *blob)
+{
+    enum store_result result = STORE_OK;
+
+    if (goes_on) {
+        result = content_resize(d->before, d->changes, d->arena, &blob->content, blob->etag.v,
+                                length, &d->leaves_more);
+    } else {
+        if (d->subject.exists)
+            content_newest_delete(d->changes, &blob->content, &d->leaves_more);
+        blob->content = content_sparse(blob->etag.v, length);
+    }
+    return result ? blob_fail_content(d, result) : OK;
+}
+
+/* The snapshot to be, but for its content. */
+static enum error make_target(struct decision *d, const struct incremental_copy_blob_parameters *p,
+                              struct blob *ret_target)
+{
+    const struct create_blob given = { .http = p->source_blob.http,
+                                       .metadata = p->source_blob.metadata };
+    enum error e = create_blob_begin(d, BLOB_PAGE, &given, ret_target);
+
+    ret_target->sequence_number = p->source_blob.sequence_number;
+    ret_target->incremental = (struct incremental_copy){
+        .is_one = true,
+        .source = p->path,
+        .source_snapshot = p->source_blob.snapshot,
+    };
+    return e;
+}
+
+enum error incremental_copy_blob_decide(struct decision *d,
+                                        const struct incremental_copy_blob_parameters *p,
+                                        struct incremental_copy_blob_result *r)
+{
+    const struct blob *was = &blob_state(d)->blob;
+    bool exists = d->subject.exists;
+    struct pending_copy pending = {
+        .id = p->id,
+        .begun = d->now,
+        .is_own = true,
+        .url = p->shown,
+        .account = p->account,
+        .etag = p->source_etag,
+        .previous = exists && was->incremental.is_whole ? was->incremental.source_snapshot : 0,
+    };
+    struct blob blob;
+    enum error e = check_destination(d, p);
+
+    if (!e)
+        e = make_target(d, p, &pending.target);
+    if (e)
+        return e;
+    blob = exists ? *was : pending.target;
+    blob.etag = pending.target.etag;
+    blob.modified = pending.target.modified;
+    if (!exists)
+        blob.incremental.source_snapshot = 0;
+    blob.incremental.is_whole = false;
+    blob.copy = (struct blob_copy){ .status = COPY_PENDING,
+                                    .id = p->id,
+                                    .source = p->shown,
+                                    .total = p->source_blob.content.length };
+    e = begin_content(d, pending.previous != 0, p->source_blob.content.length, &blob);
+    if (e)
+        return e;
+    blob_write(d->changes, d->arena, &blob);
+    copy_begin_later(d, &pending);
+    r->etag = blob.etag;
+    r->modified = blob.modified;
+    return OK;
+}
+
+/* ---- how it ends ---- */
+
+void incremental_copy_complete(struct decision *d, const struct blob *target)
+{
+    struct blob base = *target, snapshot;
+
+    base.content = blob_state(d)->blob.content;
+    base.copy.copied = base.copy.total = base.content.length;
+    base.incremental.is_whole = true;
+    base.incremental.snapshot = d->now;
+    snapshot = base;
+    snapshot.content = content_snapshot(d->changes, &base.content);
+    snapshot.snapshot = d->now;
+    snapshot.lease = (struct lease){ .kind = 0 };
+    blob_write(d->changes, d->arena, &snapshot);
+    blob_write(d->changes, d->arena, &base);
+}
+
+void incremental_copy_end(struct decision *d, const struct blob *target)
+{
+    struct blob base = blob_state(d)->blob;
+
+    base.etag = target->etag;
+    base.modified = target->modified;
+    base.copy = target->copy;
+    blob_write(d->changes, d->arena, &base);
+}

@@ -1,0 +1,80 @@
+/* Incremental Copy Blob as a request and as an answer. rest: Incremental-Copy-Blob */
+#include "blob/incremental_copy.h"
+#include "blob/rest/copy_source.h"
+
+/* What Copy Blob has and this has not. */
+static enum error refuse_others(struct call *call)
+{
+    static const char *const names[] = {
+        "x-ms-source-range",
+        "x-ms-source-content-md5",
+        "x-ms-source-content-crc64",
+        "x-ms-access-tier",
+        "x-ms-rehydrate-priority",
+        "x-ms-copy-source-tag-option",
+        "x-ms-seal-blob",
+        "x-ms-tags",
+        "x-ms-blob-type",
+        "x-ms-requires-sync",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct bytes value = call_header(call, names[i]);
+
+        if (value.ptr)
+            return call_fail_header(call, E_UnsupportedHeader, names[i], value);
+    }
+    return OK;
+}
+
+enum error incremental_copy_blob_check(struct call *call,
+                                       struct incremental_copy_blob_parameters *p)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_COPY_BLOB);
+
+    p->source = arena_alloc(call->arena, sizeof *p->source);
+    p->id = guid_new();
+    if (!e)
+        e = refuse_others(call);
+    if (!e)
+        e = copy_source_check(call, SOURCE_READ, p->source);
+    call->wants_md5 = call->wants_crc64 = false;
+    return e;
+}
+
+static enum error check_source(const struct open_source *source)
+{
+    if (source->blob.type != BLOB_PAGE)
+        return E_InvalidSourceBlobType;
+    return source->blob.snapshot == 0 ? E_IncrementalCopySourceMustBeSnapshot : OK;
+}
+
+/* Of this server alone. decision: 100 */
+enum error incremental_copy_blob_gather(struct gathering *g,
+                                        struct incremental_copy_blob_parameters *p)
+{
+    struct open_source source = { .inner = NULL };
+    enum error e = source_is_own(g->call, p->source) ? source_open(g, p->source, &source)
+                                                     : E_InvalidSourceBlobUrl;
+
+    if (!e)
+        e = check_source(&source);
+    if (!e) {
+        p->source_blob = source.blob;
+        p->path = p->source->url.path;
+        p->shown = url_without(g->call->arena, p->source->text, "sig");
+        p->account = inner_account(source.inner);
+        p->source_etag = source.etag;
+    }
+    source_close(&source);
+    return e;
+}
+
+void incremental_copy_blob_answer(struct answer *a,
+                                  const struct incremental_copy_blob_parameters *p,
+                                  const struct incremental_copy_blob_result *r)
+{
+    answer_status(a, 202);
+    answer_etag(a, r->etag, r->modified);
+    blob_answer_copy_id(a, &p->id, COPY_PENDING);
+}
