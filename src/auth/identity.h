@@ -31,6 +31,15 @@ enum sas_override {
     SAS_OVERRIDES
 };
 
+/* What a service SAS of the Table service opens: one table, of which it may name the first and the last
+ * entity by their keys, PartitionKey before RowKey. ptr NULL: not set.
+ * rest: Create-service-SAS "Restrict access to table entities" */
+struct sas_entities {
+    struct bytes table;
+    struct bytes first_partition, first_row;
+    struct bytes last_partition, last_row;
+};
+
 /* What a SAS says of itself, after its signature, its protocol and its addresses were found right. */
 struct sas {
     enum sas_kind kind;
@@ -40,6 +49,7 @@ struct sas {
     instant start, expiry;                 /* 0: not set */
     bool encrypts;                         /* it names an encryption scope (ses) */
     struct bytes overrides[SAS_OVERRIDES]; /* rscc.. of a service SAS; ptr NULL: not set */
+    struct sas_entities entities;
 };
 
 struct identity {

@@ -147,6 +147,22 @@ static bool overrides_are_headers(const struct sas_fields *fields)
 
 /* ---- the resource ---- */
 
+/* A table is named by tn, and by the path, whose letters may be of another case: of a batch's, which names
+ * none, each part is held against the SAS. Row keys narrow partition keys.
+ * rest: Create-service-SAS "Specify the table name", "Restrict access to table entities" */
+static enum error check_table(const struct sas_fields *fields, const struct auth_target *target,
+                              struct bytes *ret_detail)
+{
+    if (fields->is[SAS_TABLE].len == 0)
+        return refuse(ret_detail, "tn is mandatory. Cannot be empty");
+    if ((fields->is[SAS_START_ROW].ptr && !fields->is[SAS_START_PARTITION].ptr) ||
+        (fields->is[SAS_END_ROW].ptr && !fields->is[SAS_END_PARTITION].ptr))
+        return refuse_malformed(ret_detail);
+    if (target->container.ptr && !bytes_equal_nocase(target->container, fields->is[SAS_TABLE]))
+        return refuse(ret_detail, "The table of the SAS (tn) is not what the request names.");
+    return OK;
+}
+
 /* Is what the request names of the kind that sr says? Blob versions and directories are not there.
  * decision: 71 */
 static enum error check_resource(const struct sas_fields *fields, const struct auth_target *target,
@@ -167,6 +183,8 @@ static enum error check_resource(const struct sas_fields *fields, const struct a
                                   "this server has no blob versions and no directories.");
     if (has_control(target->container) || has_control(target->object))
         return refuse_malformed(ret_detail);
+    if (target->service == 't')
+        return check_table(fields, target, ret_detail);
     if (!target->container.ptr || (of_object && !target->object.ptr))
         return refuse(ret_detail, "The signed resource (sr) is not what the request names.");
     if (bytes_is(resource, "bs") && fields->is[SAS_SNAPSHOT].len == 0)
@@ -377,6 +395,13 @@ static void fill_sas(const struct sas_fields *fields, struct sas *sas)
     sas->encrypts = fields->is[SAS_ENCRYPTION_SCOPE].len > 0;
     for (size_t i = 0; i < SAS_OVERRIDES; i++)
         sas->overrides[i] = fields->is[SAS_CACHE_CONTROL + i];
+    sas->entities = (struct sas_entities){
+        .table = fields->is[SAS_TABLE],
+        .first_partition = fields->is[SAS_START_PARTITION],
+        .first_row = fields->is[SAS_START_ROW],
+        .last_partition = fields->is[SAS_END_PARTITION],
+        .last_row = fields->is[SAS_END_ROW],
+    };
 }
 
 enum error sas_authenticate(const struct request *request, const struct auth_target *target,

@@ -213,7 +213,7 @@ struct service {
     enum error (*locate)(struct decision *d, struct partition *ret_partition);
     /* What of the state that locate() and subject() found bears on who may: public access and
      * stored policies. ret_facts is zeroed, but for `known` and `exists`. Pure. NULL: nothing does.
-     * returns  OK, or as decision_fail_store() */
+     * returns  OK, or as decision_fail_store(), or what refuses it whatever else is permitted */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
     /* The body of an error's answer, with its type, in the form of the service. False: it is XML, as
      * in all services. NULL: XML always. */

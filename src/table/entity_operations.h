@@ -3,6 +3,7 @@
 #ifndef LAGRA_TABLE_ENTITY_OPERATIONS_H
 #define LAGRA_TABLE_ENTITY_OPERATIONS_H
 
+#include "table/key_limits.h"
 #include "table/tables.h"
 
 struct filter;
@@ -67,5 +68,28 @@ struct get_entity_result {
     struct bytes table;
 };
 OPERATION_DECLARE(get_entity);
+
+/* The entities of a page are handed over one by one. Starts anew with each attempt; what it is given is
+ * gone after the call. */
+struct entity_sink {
+    bool full; /* it takes no more */
+    void (*begin)(struct entity_sink *sink, struct bytes table);
+    void (*add)(struct entity_sink *sink, const struct entity *entity);
+};
+struct query_entities_parameters {
+    struct parameters base;
+    const struct odata *odata;
+    const struct filter *filter; /* NULL: all */
+    uint32_t top;                /* 1..QUERY_RESULTS_MAX */
+    struct entity_place from; /* where the page begins; partition.ptr NULL: at the first entity */
+    struct entity_sink *sink;
+};
+struct query_entities_result {
+    struct result base;
+    struct entity_place
+        next; /* where the next page begins, keys in UTF-8; partition.ptr NULL: there
+                               * is none */
+};
+OPERATION_DECLARE(query_entities);
 
 #endif

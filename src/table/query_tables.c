@@ -3,6 +3,7 @@
 #include "base/log.h"
 #include "service/listing.h"
 #include "service/names.h"
+#include "table/filter.h"
 #include "table/table_operations.h"
 
 enum error get_table_decide(struct decision *d, const struct get_table_parameters *p,
@@ -13,13 +14,11 @@ enum error get_table_decide(struct decision *d, const struct get_table_parameter
     return OK;
 }
 
-/* Does it meet the filter? */
-static bool is_wanted(struct decision *d, const struct filter *filter, struct bytes name)
+static bool is_wanted(const struct filter *filter, struct bytes name)
 {
-    (void)d;
-    (void)filter;
-    (void)name;
-    return true;
+    struct filter_subject subject = { .table_name = name };
+
+    return !filter || filter_holds(filter, &subject);
 }
 
 /* Hands a page of tables to the sink. The work of a page is bounded: it ends after so many tables,
@@ -47,7 +46,7 @@ static enum store_result add_page(struct space_iterator *iterator,
                      BYTES_ARG(at.partition_key));
             return STORE_CORRUPT;
         }
-        if (!is_wanted(d, p->filter, table.name))
+        if (!is_wanted(p->filter, table.name))
             continue;
         p->sink->add(p->sink, table.name);
         shown++;

@@ -2,6 +2,7 @@
  * table or entity that the generic steps look at. */
 #include "base/log.h"
 #include "service/names.h"
+#include "table/key_limits.h"
 #include "table/tables.h"
 
 /* ---- names ---- */
@@ -164,10 +165,35 @@ enum error entity_subject(struct decision *d)
 
 /* ---- permission ---- */
 
+/* A SAS of a table opens that table, and of its entities those between two keys: others cannot be written,
+ * and are not there for reads. decision: 145 */
+static enum error check_limits(const struct decision *d)
+{
+    const struct table_resource *asked = table_asked(d);
+    const struct identity *identity = &d->input->identity;
+    struct key_limits limits;
+    struct entity_place place;
+
+    if (identity->kind != IDENTITY_SAS || identity->sas->kind != SAS_SERVICE)
+        return OK;
+    if (!bytes_equal_nocase(asked->table, identity->sas->entities.table))
+        return E_AuthorizationFailure;
+    if (!asked->partition_key.ptr)
+        return OK;
+    limits = key_limits_of(d->arena, identity);
+    place = (struct entity_place){ entity_key_encode(d->arena, asked->partition_key),
+                                   entity_key_encode(d->arena, asked->row_key) };
+    if (key_limits_hold(&limits, place))
+        return OK;
+    return decision_may_change(d) ? E_AuthorizationFailure : E_ResourceNotFound;
+}
+
 enum error table_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
-    if (rests_on_policy(d) &&
+    enum error e = d->level == LEVEL_SERVICE ? OK : check_limits(d);
+
+    if (!e && rests_on_policy(d) &&
         !policies_decode(table_state(d)->table.policies, &ret_facts->policies))
         return decision_fail_store(d, STORE_CORRUPT);
-    return OK;
+    return e;
 }

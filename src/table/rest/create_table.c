@@ -22,7 +22,7 @@ enum error create_table_parse(struct call *call, struct create_table_parameters 
     enum error e = entity_json_read(call->arena, call->input.body.inline_bytes, &entity, &message);
 
     if (e)
-        return odata_refuse_body(call, e, message);
+        return odata_refuse(call, e, message);
     name = entity_find(&entity, property);
     if (!name)
         return E_PropertiesNeedValue;

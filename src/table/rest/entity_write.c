@@ -20,7 +20,7 @@ static enum error read_body(struct call *call, struct entity *ret_entity)
     enum error e =
         entity_json_read(call->arena, call->input.body.inline_bytes, ret_entity, &message);
 
-    return odata_refuse_body(call, e, message);
+    return odata_refuse(call, e, message);
 }
 
 /* The keys stand in the URL; the body may say them again. */

@@ -8,7 +8,7 @@ enum error get_entity_check(struct call *call, struct get_entity_parameters *p)
     enum error e = odata_read(call, &p->odata);
 
     if (!e)
-        e = query_read_filter(call, &p->filter);
+        e = query_read_filter(call, FILTER_ENTITIES, &p->filter);
     return e ? e : query_read_select(call, &p->select, &p->select_count);
 }
 

@@ -152,7 +152,7 @@ enum error odata_check_body(struct call *call)
                                : call_fail_header(call, E_InvalidHeaderValue, "Content-Type", type);
 }
 
-enum error odata_refuse_body(struct call *call, enum error e, const char *message)
+enum error odata_refuse(struct call *call, enum error e, const char *message)
 {
     return e && message ? call_fail(call, e, "%s", message) : e;
 }

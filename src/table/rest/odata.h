@@ -20,8 +20,8 @@ enum error odata_read(struct call *call, const struct odata **ret_odata);
 /* Is the body that comes JSON? No Content-Type is taken for it.
  * returns  OK, E_AtomFormatNotSupported, E_InvalidHeaderValue */
 enum error odata_check_body(struct call *call);
-/* What entity_json_read() has refused, with its message. */
-enum error odata_refuse_body(struct call *call, enum error e, const char *message);
+/* What a parser has refused, with its message; NULL: that of the code. */
+enum error odata_refuse(struct call *call, enum error e, const char *message);
 
 /* The status, and the headers that every answer in OData has. */
 void odata_answer(struct answer *a, int status);

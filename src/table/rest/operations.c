@@ -28,6 +28,7 @@ OPERATION_WITH_PARSE(replace_entity);
 OPERATION_WITH_PARSE(merge_entity);
 OPERATION(delete_entity);
 OPERATION(get_entity);
+OPERATION(query_entities);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -107,6 +108,9 @@ static const struct operation operations[] = {
     ROW("Query Entities", GET, ENTITY, "", NULL, READS, MAY("o", "r", "r", "", NONE, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, RETURNED, REFUSED, 0, 200, 0,
         entity_subject, &get_entity_functions),
+    ROW("Query Entities", GET, TABLE, "", NULL, READS, MAY("o", "r", "r", "", NONE, PRIVATE), "2009-09-19",
+        NO_IF, ENTITY, IGNORED, NONE, REFUSED, 0, 200, 0,
+        table_subject, &query_entities_functions),
 };
 /* clang-format on */
 

@@ -12,11 +12,21 @@ enum error query_read_top(struct call *call, uint32_t *ret_top)
     return OK;
 }
 
-enum error query_read_filter(struct call *call, const struct filter **ret_filter)
+enum error query_read_filter(struct call *call, enum filter_of of, const struct filter **ret_filter)
 {
+    struct bytes text = call_query(call, "$filter");
+    const char *message = NULL;
+    struct filter *filter;
+    enum error e;
+
     *ret_filter = NULL;
-    if (call_query(call, "$filter").ptr)
-        return call_fail(call, E_NotImplemented, "$filter is not built yet.");
+    if (bytes_trim(text).len == 0)
+        return OK;
+    filter = arena_alloc(call->arena, sizeof *filter);
+    e = filter_parse(call->arena, text, of, filter, &message);
+    if (e)
+        return odata_refuse(call, e, message);
+    *ret_filter = filter;
     return OK;
 }
 

@@ -76,7 +76,7 @@ enum error query_tables_check(struct call *call, struct query_tables_parameters 
     if (!e)
         e = query_read_top(call, &p->top);
     if (!e)
-        e = query_read_filter(call, &p->filter);
+        e = query_read_filter(call, FILTER_TABLES, &p->filter);
     if (!e)
         e = read_token(call, &p->from);
     if (e)
