@@ -225,8 +225,19 @@ static bool has_scheme(struct bytes path)
            bytes_has_prefix(rest, (struct bytes)BYTES("/"));
 }
 
+/* What follows the host. */
+static struct bytes path_of_url(struct bytes url)
+{
+    struct bytes scheme, host, path;
+
+    bytes_cut(url, '/', &scheme, &url);
+    bytes_cut(bytes_from(url, 1), '/', &host, &path);
+    return path.ptr ? path : bytes_from_string("/");
+}
+
 /* "DELETE /container/blob?query HTTP/1.1" */
-static bool read_request_line(struct arena *arena, struct bytes line, struct request *request)
+static bool read_request_line(struct arena *arena, struct bytes line, enum multipart_target kind,
+                              struct request *request)
 {
     struct bytes target, version, more;
 
@@ -239,6 +250,8 @@ static bool read_request_line(struct arena *arena, struct bytes line, struct req
         return false;
     request->method = http_method_of(request->method_text);
     bytes_cut(target, '?', &request->path, &request->query);
+    if (kind == MULTIPART_URLS && has_scheme(request->path))
+        request->path = path_of_url(request->path);
     if (!bytes_has_prefix(request->path, (struct bytes)BYTES("/"))) {
         /* So the .NET client has it; not a URL with its host. */
         if (has_scheme(request->path))
@@ -248,8 +261,8 @@ static bool read_request_line(struct arena *arena, struct bytes line, struct req
     return true;
 }
 
-bool multipart_request(struct arena *arena, struct bytes content, struct request *ret_request,
-                       struct bytes *ret_body)
+bool multipart_request(struct arena *arena, struct bytes content, enum multipart_target target,
+                       struct request *ret_request, struct bytes *ret_body)
 {
     struct http_header headers[MULTIPART_HEADER_COUNT_MAX];
     struct http_header *kept;
@@ -257,7 +270,7 @@ bool multipart_request(struct arena *arena, struct bytes content, struct request
     size_t count;
 
     *ret_request = (struct request){ .method = METHOD_OTHER };
-    if (!read_request_line(arena, take_line(&content), ret_request) ||
+    if (!read_request_line(arena, take_line(&content), target, ret_request) ||
         !take_headers(arena, &content, true, headers, &count))
         return false;
     kept = arena_array(arena, count, sizeof *kept);

@@ -52,6 +52,11 @@ enum multipart_step {
 enum multipart_step multipart_next(struct multipart *reader, struct arena *arena,
                                    struct multipart_part *ret_part);
 
+/* How the requests in parts name what they are about. */
+enum multipart_target {
+    MULTIPART_PATHS, /* by a path; not by a URL with its host */
+    MULTIPART_URLS,  /* by a URL, whose host is passed over, or by a path */
+};
 /* A part's content as a request.
  *
  * ret_request  method, target, headers and content_length; a path that lacks its first '/' gets it.
@@ -59,8 +64,8 @@ enum multipart_step multipart_next(struct multipart *reader, struct arena *arena
  * ret_body     what follows the head; the line end that a client may put before the next boundary is
  *              part of it
  * returns      false: malformed, or beyond a limit above */
-bool multipart_request(struct arena *arena, struct bytes content, struct request *ret_request,
-                       struct bytes *ret_body);
+bool multipart_request(struct arena *arena, struct bytes content, enum multipart_target target,
+                       struct request *ret_request, struct bytes *ret_body);
 
 /* ---- answering ---- */
 

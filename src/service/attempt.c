@@ -163,23 +163,47 @@ void work_move(struct work *work, struct arena *arena)
     response_init(work->answer.response, arena);
 }
 
-/* Opens the partition as it is now. The clock is read after that: so the decision's instant is above
- * every one that the state holds, and an ETag made of it is newer than all that its name ever had. */
-static enum error open_partition(struct work *work)
+/* The clock is read after the state was opened: so the decision's instant is above every one that the
+ * state holds, and an ETag made of it is newer than all that its name ever had. */
+static void read_clock(struct decision *d)
 {
-    struct decision *d = &work->decision;
-    enum error e = work->endpoint->service->locate(d, &work->partition);
-    instant newest = 0;
+    instant newest = d->before ? snapshot_instant(d->before) : 0;
 
-    if (!e) {
-        d->before = snapshot_open(d->store, work->partition, d->access);
-        decision_saw(d, snapshot_sequence(d->before));
-        newest = snapshot_instant(d->before);
-    }
     if (d->guard && snapshot_instant(d->guard) > newest)
         newest = snapshot_instant(d->guard);
     d->now = clock_above(newest);
+}
+
+void work_open(struct work *work)
+{
+    struct decision *d = &work->decision;
+
+    d->before = snapshot_open(d->store, work->partition, d->access);
+    decision_saw(d, snapshot_sequence(d->before));
+    read_clock(d);
+}
+
+/* Opens the partition as it is now. */
+static enum error open_partition(struct work *work)
+{
+    enum error e = work->endpoint->service->locate(&work->decision, &work->partition);
+
+    if (e)
+        read_clock(&work->decision);
+    else
+        work_open(work);
     return e;
+}
+
+/* The operation on the state as it is now. */
+static enum error decide_alone(struct work *work)
+{
+    struct decision *d = &work->decision;
+    enum error e;
+
+    work->result = arena_alloc(d->arena, d->operation->functions->result_size);
+    e = open_partition(work);
+    return e ? operation_missing(d, e) : operation_decide(d, work->parameters, work->result);
 }
 
 /* What an earlier attempt left is discarded, and what only it saw is never reported. */
@@ -244,9 +268,7 @@ enum error work_decide(struct work *work)
         return E_ServerBusy;
     arena_rewind(d->arena, work->attempt);
     begin_attempt(work);
-    work->result = arena_alloc(d->arena, d->operation->functions->result_size);
-    e = open_partition(work);
-    e = e ? operation_missing(d, e) : operation_decide(d, work->parameters, work->result);
+    e = work->whole ? whole_list_decide(work) : decide_alone(work);
     if (!e)
         e = fits_commit(d);
     e = or_wait(work, e);

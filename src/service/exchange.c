@@ -185,6 +185,12 @@ static enum state commit(struct flow *flow)
 
 /* ---- LIST, PART: the operations of a list, one after another ---- */
 
+static enum state begin_list(struct flow *flow)
+{
+    return flow->work.call.operation->functions->list->whole ? whole_list_begin(flow)
+                                                             : list_begin(flow);
+}
+
 /* The parts of a list that are left, on a thread of the pool. One that is to stop at a gate goes on on
  * the worker. */
 static enum state run_parts(struct flow *flow, enum state state)
@@ -267,7 +273,9 @@ static enum state early_check(struct flow *flow)
 static enum state answer(struct flow *flow)
 {
     flow->work.answer.now = flow->work.decision.now;
-    if (flow->work.error)
+    if (flow->work.whole)
+        whole_list_answer(&flow->work);
+    else if (flow->work.error)
         answer_error(&flow->work.answer, flow->work.error, &flow->work.problem);
     else
         operation_answer(&flow->work.answer, flow->work.parameters, flow->work.result);
@@ -287,9 +295,9 @@ static enum state enter(struct flow *flow)
         return at_gate(flow, GATE_STAGED,
                        flow->work.call.operation->functions->list ? LIST : DECIDE);
     case LIST:
-        return list_begin(flow);
+        return begin_list(flow);
     case LIST_BEGIN_IN_POOL:
-        return flow_to_pool(flow, list_begin);
+        return flow_to_pool(flow, begin_list);
     case LIST_IN_POOL:
         return flow_to_pool(flow, run_all_parts);
     case PART:

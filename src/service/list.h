@@ -22,9 +22,13 @@
  * Memory: the parts' heads, some 4 KiB each, and their answers are kept until the end. What a part
  * needs while it is decided goes when the next one begins.
  *
- * A list that is to be done whole or not at all, in one partition (an entity group transaction), is the
- * same up to the attempt: its parts are then decided on one snapshot, and their changes go into one
- * commit; a conflict decides all of them again. No service has one yet. */
+ * A list that is done whole or not at all, in one partition (an entity group transaction), is made by
+ * OPERATION_WHOLE_LIST(OP) (service/whole_list.c). Its parts may have bodies, which are parsed before they
+ * are admitted; who asks for the list asks for its parts. All parts are decided in their order on one
+ * snapshot, as if each were alone: the service sees to it by OP_admit that no two are about the same
+ * record. Their changes go into one commit; a conflict decides all of them again. The first part that
+ * is refused refuses the list, and its answer, rendered by OP_render, is the only one; it says by
+ * answer.part which one it was. What OP_parse refuses is answered as an error of the request. */
 #ifndef LAGRA_SERVICE_LIST_H
 #define LAGRA_SERVICE_LIST_H
 
@@ -33,6 +37,7 @@
 struct list_part {
     struct bytes id;        /* as its answer names it; ptr NULL: it has none */
     struct request request; /* method, target, headers; no body */
+    struct bytes body;      /* of a part of a whole list; ptr NULL: none */
 };
 
 /* What the parameters of a list begin with. */
@@ -45,6 +50,7 @@ struct list_parameters {
 /* An answer that is to be rendered. */
 struct list_answer {
     struct bytes id;
+    const struct call *part;         /* that is answered; NULL: the list as a whole */
     const struct response *response; /* complete, its body in memory; valid during the call */
     struct bytes reason;             /* of the status line */
 };
@@ -56,11 +62,13 @@ struct list_result {
 };
 
 struct list_functions {
-    /* call: of the list; part: routed, its `operation` the row that it asks for, NULL: there is none. */
+    /* call: of the list; part: routed, its `operation` the row that it asks for, NULL: there is none.
+     * Of a whole list: checked and parsed, too; a refusal sets the problem of the list's call. */
     enum error (*admit)(struct call *call, struct list_parameters *parameters,
                         const struct call *part);
     struct bytes (*render)(struct arena *arena, const struct list_parameters *parameters,
                            const struct list_answer *answer);
+    bool whole; /* all parts or none */
 };
 
 #define OPERATION_DECLARE_LIST(op)                                                                 \

@@ -121,7 +121,10 @@ struct operation_functions {
     }                                                                                              \
     OPERATION_FUNCTIONS_(op, op##_gather_any, NULL)
 /* A list of operations: OP_check, OP_parse, OP_admit, OP_render, OP_answer (service/list.h). */
-#define OPERATION_LIST(op)                                                                         \
+#define OPERATION_LIST(op)       OPERATION_LIST_(op, false)
+/* One that is done whole or not at all. */
+#define OPERATION_WHOLE_LIST(op) OPERATION_LIST_(op, true)
+#define OPERATION_LIST_(op, whole_)                                                                \
     OPERATION_ADAPTERS_HEAD_(op)                                                                   \
     static enum error op##_parse_any(struct call *call, struct parameters *parameters)             \
     {                                                                                              \
@@ -146,7 +149,8 @@ struct operation_functions {
                     (const struct list_result *)(const void *)result);                             \
     }                                                                                              \
     static const struct list_functions op##_list = { .admit = op##_admit_any,                      \
-                                                     .render = op##_render_any };                  \
+                                                     .render = op##_render_any,                    \
+                                                     .whole = whole_ };                            \
     static const struct operation_functions op##_functions = {                                     \
         .parameters_size = sizeof(struct op##_parameters),                                         \
         .result_size = sizeof(struct list_result),                                                 \

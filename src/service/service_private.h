@@ -20,7 +20,8 @@ struct cors {
 /* From a request to an answer, whatever exchange it is part of. Nothing of it suspends. */
 struct work {
     const struct endpoint *endpoint;
-    const struct work *list; /* that it is a part of; NULL: none */
+    const struct work *list;  /* that it is a part of; NULL: none */
+    struct whole_list *whole; /* it is one that is done whole: whole_list.c; NULL: it is not */
     struct call call;
     struct problem problem;
     struct parameters *parameters; /* by check and parse */
@@ -54,6 +55,8 @@ enum error work_check(struct work *work);
  * committed.
  * returns OK, an error, DECIDE_BLOCKING, DECIDE_AGAIN; E_ServerBusy after too many attempts */
 enum error work_decide(struct work *work);
+/* Opens the partition that was located, and reads the clock: part of an attempt. */
+void work_open(struct work *work);
 /* Commits what was decided; returns as store_commit(). */
 enum store_result work_commit(struct work *work);
 /* Closes the snapshot of the last attempt, if it is open. */
@@ -175,6 +178,16 @@ enum store_result list_settled(struct flow *flow);
 enum state list_decide_again(struct flow *flow);
 /* Ends the list, if there is one. */
 void list_free(struct flow *flow);
+
+/* ---- lists that are done whole: whole_list.c ---- */
+
+/* The list is checked, its parts are routed, checked, parsed and admitted.
+ * returns DECIDE, DECIDE_IN_POOL; LIST: again; LIST_BEGIN_IN_POOL; DURABLE: refused */
+enum state whole_list_begin(struct flow *flow);
+/* All parts on the state as it is now: part of work_decide(). The clock and the snapshot are the work's. */
+enum error whole_list_decide(struct work *work);
+/* The answers of the parts, or of the one that was refused. */
+void whole_list_answer(struct work *work);
 
 /* What became of a run of the body. */
 enum body_taken {

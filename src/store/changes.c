@@ -185,6 +185,63 @@ void changes_stamp_space(struct changes *changes, struct guid space)
     add_space(changes, &changes->stamped, space);
 }
 
+static void append_spaces(struct changes *changes, struct spaces_list *list,
+                          const struct spaces_list *more)
+{
+    for (size_t i = 0; i < more->count; i++)
+        add_space(changes, list, more->spaces[i]);
+}
+
+/* Of the later items the order does not matter. */
+static void append_later(struct changes *changes, struct later_change *more)
+{
+    while (more) {
+        struct later_change *next = more->next;
+
+        more->next = changes->first_later;
+        changes->first_later = more;
+        more = next;
+    }
+}
+
+/* Room for `count` more pieces. */
+static void append_pieces(struct changes *changes, const struct piece_change *more, size_t count)
+{
+    struct piece_change *grown =
+        arena_array(changes->arena, changes->piece_count + count, sizeof *grown);
+
+    if (changes->piece_count > 0)
+        memcpy(grown, changes->pieces, changes->piece_count * sizeof *grown);
+    memcpy(grown + changes->piece_count, more, count * sizeof *grown);
+    changes->pieces = grown;
+    changes->piece_count += count;
+    changes->piece_capacity = changes->piece_count;
+}
+
+void changes_append(struct changes *changes, struct changes *more)
+{
+    assert(changes->arena == more->arena);
+    changes->bytes += more->bytes;
+    if (more->first) {
+        *changes->link = more->first;
+        changes->link = more->link;
+    }
+    if (more->first_index) {
+        *changes->index_link = more->first_index;
+        changes->index_link = more->index_link;
+    }
+    for (const struct count_change *count = more->first_count; count; count = count->next)
+        changes_count(changes, count->name, count->delta);
+    append_later(changes, more->first_later);
+    if (more->piece_count > 0)
+        append_pieces(changes, more->pieces, more->piece_count);
+    append_spaces(changes, &changes->dropped, &more->dropped);
+    append_spaces(changes, &changes->stamped, &more->stamped);
+    *more = (struct changes){ .arena = more->arena };
+    more->link = &more->first;
+    more->index_link = &more->first_index;
+}
+
 const struct change *changes_first(const struct changes *changes)
 {
     return changes->first;

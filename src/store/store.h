@@ -227,6 +227,9 @@ bool changes_empty(const struct changes *changes);
 /* Bytes of all keys and values, as store_limits() counts them; pieces count as their records name
  * them. */
 uint64_t changes_bytes(const struct changes *changes);
+/* Adds all changes of another list, of the same arena and partition, which is empty afterwards: for
+ * decisions that are made one after another and committed as one. */
+void changes_append(struct changes *changes, struct changes *more);
 /* Writes a record. The pieces are what it refers to from now on; each counts one reference. */
 void changes_put(struct changes *changes, enum record_family family, struct bytes key,
                  struct bytes value, const struct piece *pieces, size_t piece_count);

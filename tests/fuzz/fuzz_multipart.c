@@ -12,7 +12,7 @@ static void check_request(struct arena *arena, struct bytes content)
     struct request request;
     struct bytes body;
 
-    if (!multipart_request(arena, content, &request, &body))
+    if (!multipart_request(arena, content, MULTIPART_PATHS, &request, &body))
         return;
     if (request.path.len == 0 || request.path.ptr[0] != '/' || request.method_text.len == 0 ||
         request.header_count > MULTIPART_HEADER_COUNT_MAX || body.len > content.len)

@@ -39,7 +39,7 @@ static enum error read_part(struct call *call, const struct multipart_part *part
         return refuse_part(call, index, "its Content-Type is not application/http.");
     if (part->transfer_encoding.ptr && !bytes_is_nocase(part->transfer_encoding, "binary"))
         return refuse_part(call, index, "its Content-Transfer-Encoding is not binary.");
-    if (!multipart_request(call->arena, part->content, &ret_part->request, &body))
+    if (!multipart_request(call->arena, part->content, MULTIPART_PATHS, &ret_part->request, &body))
         return refuse_part(call, index, "it is not a well-formed request.");
     /* "A nested request body isn't supported." Clients may end the last line once more. */
     if (ret_part->request.content_length != 0 || (body.len > 0 && !bytes_is(body, "\r\n")))

@@ -220,6 +220,9 @@ static struct bytes error_text(const struct answer *a, enum error e, const struc
     struct text out;
 
     text_init(&out, a->arena, 256);
+    /* Which part of a batch it was; of this error alone recorded without. decision: 146 */
+    if (a->of_part && (e != E_EntityAlreadyExists || a->parts > 1))
+        text_printf(&out, "%zu:", a->part);
     guid_format(&a->call->request_id, id);
     instant_format_iso(a->now, time);
     if (problem->detail && detail_is_message(e))

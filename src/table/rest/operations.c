@@ -6,11 +6,14 @@
 #include "table/entity_operations.h"
 #include "table/rest/odata.h"
 #include "table/rest/request.h"
+#include "table/rest/transaction.h"
 #include "table/table_operations.h"
 
 #define TABLE_BODY_MAX  (UINT64_C(64) << 10)
 /* An entity of 1 MiB, in JSON. */
 #define ENTITY_BODY_MAX (UINT64_C(4) << 20)
+/* rest: Performing-Entity-Group-Transactions */
+#define BATCH_BODY_MAX  (UINT64_C(4) << 20)
 
 #define M               IF_MATCH
 
@@ -29,6 +32,7 @@ OPERATION_WITH_PARSE(merge_entity);
 OPERATION(delete_entity);
 OPERATION(get_entity);
 OPERATION(query_entities);
+OPERATION_WHOLE_LIST(entity_group_transaction);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -68,49 +72,52 @@ static const struct operation operations[] = {
     /* ---- entities: with If-Match they change what is there; the first row that fits is taken ---- */
     ROW("Insert Entity", POST, TABLE, "", NULL, WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 201, 204,
-        entity_subject_optional, &insert_entity_functions),
+        entity_subject_optional, LISTED(&insert_entity_functions)),
     ROW("Update Entity", PUT, ENTITY, "", "if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
         M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject, &replace_entity_functions),
+        entity_subject, LISTED(&replace_entity_functions)),
     ROW("Update Entity", POST, ENTITY, "", "x-http-method=PUT&if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
         M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject, &replace_entity_functions),
+        entity_subject, LISTED(&replace_entity_functions)),
     ROW("Merge Entity", METHOD_MERGE | METHOD_PATCH, ENTITY, "", "if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
         M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject, &merge_entity_functions),
+        entity_subject, LISTED(&merge_entity_functions)),
     ROW("Merge Entity", POST, ENTITY, "", "x-http-method=MERGE&if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
         M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject, &merge_entity_functions),
+        entity_subject, LISTED(&merge_entity_functions)),
     ROW("Merge Entity", POST, ENTITY, "", "x-http-method=PATCH&if-match", WRITES, MAY("o", "u", "u", "", NONE, PRIVATE), "2009-09-19",
         M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject, &merge_entity_functions),
+        entity_subject, LISTED(&merge_entity_functions)),
     ROW("Insert Or Replace Entity", PUT, ENTITY, "", NULL, WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject_optional, &replace_entity_functions),
+        entity_subject_optional, LISTED(&replace_entity_functions)),
     ROW("Insert Or Replace Entity", POST, ENTITY, "", "x-http-method=PUT", WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject_optional, &replace_entity_functions),
+        entity_subject_optional, LISTED(&replace_entity_functions)),
     ROW("Insert Or Merge Entity", METHOD_MERGE | METHOD_PATCH, ENTITY, "", NULL, WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject_optional, &merge_entity_functions),
+        entity_subject_optional, LISTED(&merge_entity_functions)),
     ROW("Insert Or Merge Entity", POST, ENTITY, "", "x-http-method=MERGE", WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject_optional, &merge_entity_functions),
+        entity_subject_optional, LISTED(&merge_entity_functions)),
     ROW("Insert Or Merge Entity", POST, ENTITY, "", "x-http-method=PATCH", WRITES, MAY("o", "a", "a", "", NONE, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
-        entity_subject_optional, &merge_entity_functions),
+        entity_subject_optional, LISTED(&merge_entity_functions)),
     ROW("Delete Entity", DELETE, ENTITY, "", "if-match", WRITES, MAY("o", "d", "d", "", NONE, PRIVATE), "2009-09-19",
         M, ENTITY, IGNORED, NONE, REFUSED, 0, 204, 0,
-        entity_subject, &delete_entity_functions),
+        entity_subject, LISTED(&delete_entity_functions)),
     ROW("Delete Entity", POST, ENTITY, "", "x-http-method=DELETE&if-match", WRITES, MAY("o", "d", "d", "", NONE, PRIVATE), "2009-09-19",
         M, ENTITY, IGNORED, NONE, REFUSED, 0, 204, 0,
-        entity_subject, &delete_entity_functions),
+        entity_subject, LISTED(&delete_entity_functions)),
     ROW("Query Entities", GET, ENTITY, "", NULL, READS, MAY("o", "r", "r", "", NONE, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, RETURNED, REFUSED, 0, 200, 0,
-        entity_subject, &get_entity_functions),
+        entity_subject, LISTED(&get_entity_functions)),
     ROW("Query Entities", GET, TABLE, "", NULL, READS, MAY("o", "r", "r", "", NONE, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, NONE, REFUSED, 0, 200, 0,
-        table_subject, &query_entities_functions),
+        table_subject, LISTED(&query_entities_functions)),
+    ROW("Entity Group Transaction", POST, BATCH, "", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, BATCH_BODY_MAX, 202, 0,
+        NULL, &entity_group_transaction_functions),
 };
 /* clang-format on */
 

@@ -184,7 +184,7 @@ static void test_part_limits(void **state)
 static bool read_request(struct arena *arena, const char *content, struct request *request,
                          struct bytes *body)
 {
-    return multipart_request(arena, bytes_from_string(content), request, body);
+    return multipart_request(arena, bytes_from_string(content), MULTIPART_PATHS, request, body);
 }
 
 static void test_request(void **state)
@@ -245,7 +245,8 @@ static void test_request_refused(void **state)
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         assert_false(read_request(*state, texts[i], &request, &body));
-    assert_false(multipart_request(*state, bytes_of("GET /\0 HTTP/1.1", 15), &request, &body));
+    assert_false(multipart_request(*state, bytes_of("GET /\0 HTTP/1.1", 15), MULTIPART_PATHS,
+                                   &request, &body));
 }
 
 static void test_request_limits(void **state)
@@ -263,18 +264,20 @@ static void test_request_limits(void **state)
         assert_int_equal(multipart_request(arena,
                                            arena_printf(arena, "GET %.*s HTTP/1.1",
                                                         BYTES_ARG(text_bytes(&target))),
-                                           &request, &body),
+                                           MULTIPART_PATHS, &request, &body),
                          !over);
         text_init(&lines, arena, 0);
         text_add_string(&lines, "GET / HTTP/1.1");
         for (unsigned i = 0; i < MULTIPART_HEADER_COUNT_MAX + over; i++)
             text_printf(&lines, "\r\nh%u: 1", i);
-        assert_int_equal(multipart_request(arena, text_bytes(&lines), &request, &body), !over);
+        assert_int_equal(
+            multipart_request(arena, text_bytes(&lines), MULTIPART_PATHS, &request, &body), !over);
         text_init(&lines, arena, 0);
         text_add_string(&lines, "GET / HTTP/1.1\r\na:");
         for (unsigned i = 2; i < MULTIPART_HEADERS_MAX + over; i++)
             text_add_char(&lines, 'x');
-        assert_int_equal(multipart_request(arena, text_bytes(&lines), &request, &body), !over);
+        assert_int_equal(
+            multipart_request(arena, text_bytes(&lines), MULTIPART_PATHS, &request, &body), !over);
     }
 }
 

@@ -1,0 +1,232 @@
+/* A list of operations that is done whole or not at all, on its way: see list.h. Its parts are prepared
+ * here, and decided on one snapshot; the changes of all are those of the list, which goes through the
+ * states of service/exchange.c as one operation does. */
+#include "service/service_private.h"
+
+#include <assert.h>
+
+/* Longer lists, and larger ones, are decided in the pool: others would wait for the worker. */
+#define WORKER_PARTS_MAX 8u
+#define WORKER_BYTES_MAX (64u << 10)
+
+struct whole_list {
+    struct list_parameters *asked;
+    const struct list_functions *functions;
+    struct work *works; /* one a part */
+    size_t failed;      /* the part that the list's error is of */
+    bool has_failed;
+};
+
+/* ---- before the first attempt ---- */
+
+static enum error fail_part(struct work *work, size_t index, enum error e)
+{
+    work->whole->failed = index;
+    work->whole->has_failed = true;
+    work->problem = work->whole->works[index].problem;
+    return e;
+}
+
+/* The part as an operation of its own, up to its body. */
+static enum error prepare(struct work *work, struct work *part, struct list_part *asked)
+{
+    struct call *call = &part->call;
+    struct request *request = &asked->request;
+    enum error e;
+
+    request->peer = work->call.request->peer;
+    request->peer_is_loopback = work->call.request->peer_is_loopback;
+    request->secure = work->call.request->secure;
+    request->listener_tag = work->call.request->listener_tag;
+    request->content_length = asked->body.len;
+    work_init(part, work->endpoint, work->call.arena, request, work->answer.response);
+    part->answer.of_part = true;
+    e = route_part(part, work);
+    if (e)
+        return e;
+    call->input.identity = work->call.input.identity;
+    e = work_find(part);
+    if (e)
+        return e;
+    assert(!call->operation->functions->gather && call->operation->body != BODY_STAGED);
+    call->input.body.length = asked->body.len;
+    call->input.body.inline_bytes = asked->body;
+    work_parse(part);
+    if (part->decision.malformed)
+        part->problem = part->malformed;
+    return part->decision.malformed;
+}
+
+static enum error prepare_all(struct work *work)
+{
+    struct whole_list *whole = work->whole;
+
+    for (size_t i = 0; i < whole->asked->count; i++) {
+        struct work *part = &whole->works[i];
+        enum error e = prepare(work, part, &whole->asked->parts[i]);
+
+        if (e)
+            return fail_part(work, i, e);
+        e = whole->functions->admit(&work->call, whole->asked, &part->call);
+        if (e) {
+            part->problem = work->problem;
+            return fail_part(work, i, e);
+        }
+    }
+    return OK;
+}
+
+static enum state refuse(struct work *work, enum error e)
+{
+    work->error = e;
+    return DURABLE;
+}
+
+enum state whole_list_begin(struct flow *flow)
+{
+    struct work *work = &flow->work;
+    struct arena *arena = work->call.arena;
+    enum error e;
+
+    if (work->decision.access == STORE_NO_WAIT && work->call.input.body.length > WORKER_BYTES_MAX)
+        return LIST_BEGIN_IN_POOL;
+    e = work_check(work);
+    if (e == DECIDE_AGAIN)
+        return LIST;
+    if (e == DECIDE_BLOCKING)
+        return LIST_BEGIN_IN_POOL;
+    if (e)
+        return refuse(work, e);
+    if (work->decision.malformed) {
+        work->problem = work->malformed;
+        return refuse(work, work->decision.malformed);
+    }
+    work->whole = arena_alloc(arena, sizeof *work->whole);
+    work->whole->asked = (struct list_parameters *)(void *)work->parameters;
+    work->whole->functions = work->call.operation->functions->list;
+    work->whole->works = arena_array(arena, work->whole->asked->count, sizeof *work->whole->works);
+    e = prepare_all(work);
+    work->attempt = arena_mark(arena); /* attempts begin behind what was prepared */
+    if (e)
+        return refuse(work, e);
+    return work->whole->asked->count > WORKER_PARTS_MAX ? DECIDE_IN_POOL : DECIDE;
+}
+
+/* ---- an attempt ---- */
+
+/* Where the part lies, which is where all lie. A table that was replaced meanwhile lies elsewhere. */
+static enum error locate(struct work *work, struct decision *d, size_t index)
+{
+    struct partition at;
+    enum error e = d->service->locate(d, &at);
+
+    if (d->guard && work->decision.guard) {
+        snapshot_close(d->guard);
+    } else if (d->guard) {
+        work->decision.guard = d->guard;
+    }
+    d->guard = NULL;
+    if (e)
+        return operation_missing(d, e);
+    if (index == 0) {
+        work->partition = at;
+        work_open(work);
+    } else if (!guid_equal(&at.space, &work->partition.space) ||
+               !bytes_equal(at.key, work->partition.key)) {
+        return DECIDE_AGAIN;
+    }
+    d->before = work->decision.before;
+    d->now = work->decision.now;
+    return OK;
+}
+
+static enum error decide_part(struct work *work, struct work *part, size_t index)
+{
+    struct decision *whole = &work->decision;
+    struct decision *d = &part->decision;
+    enum error e;
+
+    d->subject = (struct subject){ .exists = false };
+    d->lease = (struct lease){ .kind = 0 };
+    d->state = NULL;
+    d->access = whole->access;
+    d->seen = 0;
+    d->changes = changes_new(d->arena);
+    part->problem = (struct problem){ .detail = NULL };
+    part->result = arena_alloc(d->arena, d->operation->functions->result_size);
+    e = locate(work, d, index);
+    if (!e)
+        e = operation_decide(d, part->parameters, part->result);
+    decision_saw(whole, d->seen);
+    if (!e)
+        changes_append(whole->changes, d->changes);
+    d->before = NULL; /* the list's */
+    return e;
+}
+
+enum error whole_list_decide(struct work *work)
+{
+    struct whole_list *whole = work->whole;
+
+    whole->has_failed = false;
+    for (size_t i = 0; i < whole->asked->count; i++) {
+        enum error e = decide_part(work, &whole->works[i], i);
+
+        if (!e)
+            continue;
+        work->decision.changes = changes_new(work->decision.arena);
+        return decision_is_unfinished(e) ? e : fail_part(work, i, e);
+    }
+    return OK;
+}
+
+/* ---- the answer ---- */
+
+static struct bytes render(struct work *work, size_t index, enum error e)
+{
+    struct whole_list *whole = work->whole;
+    struct work *part = &whole->works[index];
+    struct response response;
+    struct list_answer answer = {
+        .id = whole->asked->parts[index].id,
+        .part = &part->call,
+        .response = &response,
+    };
+
+    response_init(&response, work->call.arena);
+    part->answer.response = &response;
+    part->answer.arena = work->call.arena;
+    part->answer.now = work->decision.now;
+    part->answer.part = index;
+    part->answer.parts = whole->asked->count;
+    if (e)
+        answer_error(&part->answer, e, &part->problem);
+    else
+        operation_answer(&part->answer, part->parameters, part->result);
+    assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
+    answer.reason = http_reason(response.status);
+    return whole->functions->render(work->call.arena, whole->asked, &answer);
+}
+
+void whole_list_answer(struct work *work)
+{
+    struct whole_list *whole = work->whole;
+    size_t count = work->error ? 1 : whole->asked->count;
+    struct bytes *answers;
+    struct list_result *result;
+
+    if (work->error && !whole->has_failed) {
+        answer_error(&work->answer, work->error, &work->problem);
+        return;
+    }
+    answers = arena_array(work->call.arena, count, sizeof *answers);
+    result = arena_alloc(work->call.arena, sizeof *result);
+    for (size_t i = 0; i < count; i++)
+        answers[i] = render(work, work->error ? whole->failed : i, work->error);
+    result->base.now = work->decision.now;
+    result->answers = answers;
+    result->count = count;
+    work->result = &result->base;
+    work->error = OK;
+    operation_answer(&work->answer, work->parameters, work->result);
+}

@@ -1,0 +1,221 @@
+/* Entity Group Transaction: the parts of its body, and their answers as one body. A batch has one
+ * changeset, which is a multipart body again, or one query. What is wrong with a part is answered 202 too,
+ * with its error as the only part, as recorded. decision: 146
+ * rest: Performing-Entity-Group-Transactions; semantics 6 */
+#include "table/rest/transaction.h"
+
+#include "http/multipart.h"
+#include "service/operation.h"
+#include "table/rest/request.h"
+
+#define PARTS_MAX TRANSACTION_PARTS_MAX
+
+enum error entity_group_transaction_check(struct call *call,
+                                          struct entity_group_transaction_parameters *p)
+{
+    char id[GUID_TEXT_SIZE];
+
+    p->content_type = call_header(call, "content-type");
+    if (!p->content_type.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, "Content-Type", p->content_type);
+    guid_format(&call->request_id, id);
+    p->boundary = arena_printf(call->arena, "batchresponse_%s", id);
+    return OK;
+}
+
+/* ---- the parts ---- */
+
+static enum error refuse(struct call *call, const char *reason)
+{
+    return call_fail(call, E_InvalidInput, "The batch request is not well formed: %s", reason);
+}
+
+/* Clients put empty lines before a changeset's first boundary and before the bodies of requests. */
+static struct bytes skip_lines(struct bytes text)
+{
+    static const struct bytes line_end = BYTES("\r\n");
+
+    while (bytes_has_prefix(text, line_end))
+        text = bytes_from(text, line_end.len);
+    return text;
+}
+
+/* A request with its body, which ends where the part does, or where its Content-Length says. */
+static enum error read_part(struct call *call, const struct multipart_part *part,
+                            struct list_part *ret_part)
+{
+    struct bytes body;
+
+    if (!bytes_is_nocase(part->content_type, "application/http"))
+        return refuse(call, "the Content-Type of a part is not application/http.");
+    if (!multipart_request(call->arena, part->content, MULTIPART_URLS, &ret_part->request, &body))
+        return refuse(call, "a part is no request.");
+    body = skip_lines(body);
+    if (request_header(&ret_part->request, "content-length").ptr) {
+        if (ret_part->request.content_length > body.len)
+            return refuse(call, "a part ends before its body does.");
+        body.len = (size_t)ret_part->request.content_length;
+    }
+    ret_part->body = body;
+    ret_part->id = part->id.ptr ? part->id : request_header(&ret_part->request, "content-id");
+    return OK;
+}
+
+/* One more part than is allowed is read, for admit to refuse. */
+static enum error read_parts(struct call *call, struct entity_group_transaction_parameters *p,
+                             struct bytes boundary, struct bytes body)
+{
+    struct multipart reader;
+    struct multipart_part part;
+    enum multipart_step step;
+
+    multipart_begin(&reader, call->arena, boundary, body);
+    p->base.parts = arena_array(call->arena, PARTS_MAX + 1, sizeof *p->base.parts);
+    while ((step = multipart_next(&reader, call->arena, &part)) == MULTIPART_PART) {
+        enum error e = read_part(call, &part, &p->base.parts[p->base.count]);
+
+        if (e)
+            return e;
+        if (++p->base.count > PARTS_MAX)
+            return OK;
+    }
+    if (step == MULTIPART_MALFORMED)
+        return refuse(call, "a part of the changeset is malformed, or no boundary follows it.");
+    return p->base.count > 0 ? OK : refuse(call, "there are no parts.");
+}
+
+static enum error read_changeset(struct call *call, struct entity_group_transaction_parameters *p,
+                                 const struct multipart_part *part)
+{
+    struct guid id = guid_new();
+    char text[GUID_TEXT_SIZE];
+    struct bytes boundary;
+
+    if (multipart_type(part->content_type, &boundary) != MULTIPART_TYPE_OK)
+        return refuse(call, "the changeset's Content-Type names no boundary.");
+    guid_format(&id, text);
+    p->changeset = arena_printf(call->arena, "changesetresponse_%s", text);
+    return read_parts(call, p, boundary, skip_lines(part->content));
+}
+
+/* The batch's one part: a changeset, or a query. */
+enum error entity_group_transaction_parse(struct call *call,
+                                          struct entity_group_transaction_parameters *p)
+{
+    struct multipart reader;
+    struct multipart_part part, more;
+    struct bytes boundary;
+
+    if (multipart_type(p->content_type, &boundary) != MULTIPART_TYPE_OK)
+        return call_fail_header(call, E_InvalidHeaderValue, "Content-Type", p->content_type);
+    multipart_begin(&reader, call->arena, boundary, call->input.body.inline_bytes);
+    if (multipart_next(&reader, call->arena, &part) != MULTIPART_PART)
+        return refuse(call, "it has no part.");
+    if (multipart_next(&reader, call->arena, &more) != MULTIPART_END)
+        return refuse(call, "it has more than one changeset or query, or is malformed behind it.");
+    if (!bytes_is_nocase(part.content_type, "application/http"))
+        return read_changeset(call, p, &part);
+    p->base.parts = arena_alloc(call->arena, sizeof *p->base.parts);
+    p->base.count = 1;
+    return read_part(call, &part, p->base.parts);
+}
+
+/* ---- which parts there may be ---- */
+
+/* Was an entity of this row changed by a part before? */
+static bool is_repeated(const struct call *const *parts, size_t count, struct bytes row_key)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes_equal(table_resource(parts[i]->input.resource)->row_key, row_key))
+            return true;
+    }
+    return false;
+}
+
+enum error entity_group_transaction_admit(struct call *call,
+                                          struct entity_group_transaction_parameters *p,
+                                          const struct call *part)
+{
+    bool writes = part->operation->rights.effect == WRITES;
+    const struct table_resource *named = table_resource(part->input.resource);
+    const struct table_resource *first;
+
+    if (p->base.count > PARTS_MAX)
+        return call_fail(call, E_InvalidInput,
+                         "The batch request operation exceeds the maximum %u changes per change "
+                         "set.",
+                         PARTS_MAX);
+    if (!part->operation->listed || writes != (p->changeset.ptr != NULL))
+        return call_fail(call, E_InvalidInput, "%s is not an operation of this part of a batch.",
+                         part->operation->name);
+    p->parts[p->admitted] = part;
+    if (p->admitted++ == 0)
+        return OK;
+    first = table_resource(p->parts[0]->input.resource);
+    if (!bytes_equal_nocase(first->table, named->table) ||
+        !bytes_equal(first->partition_key, named->partition_key))
+        return E_CommandsInBatchActOnDifferentPartitions;
+    return is_repeated(p->parts, p->admitted - 1, named->row_key) ? E_InvalidDuplicateRow : OK;
+}
+
+/* ---- the answer ---- */
+
+/* As recorded: who brings content, or says where it is, speaks version 3.0. */
+static const char *version_of(const struct response *response)
+{
+    for (size_t i = 0; i < response->header_count; i++) {
+        if (bytes_is(response->headers[i].name, "Location"))
+            return "3.0;";
+    }
+    return response->body_kind == BODY_NONE ? "1.0;" : "3.0;";
+}
+
+struct bytes entity_group_transaction_render(struct arena *arena,
+                                             const struct entity_group_transaction_parameters *p,
+                                             const struct list_answer *answer)
+{
+    const struct response *response = answer->response;
+    struct text out;
+
+    text_init(&out, arena, 512 + response->body.len);
+    text_printf(&out,
+                "--%.*s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary"
+                "\r\n\r\nHTTP/1.1 %d %.*s\r\n",
+                BYTES_ARG(p->changeset.ptr ? p->changeset : p->boundary), response->status,
+                BYTES_ARG(answer->reason));
+    if (answer->id.ptr)
+        text_printf(&out, "Content-ID: %.*s\r\n", BYTES_ARG(answer->id));
+    for (size_t i = 0; i < response->header_count; i++)
+        text_printf(&out, "%.*s: %.*s\r\n", BYTES_ARG(response->headers[i].name),
+                    BYTES_ARG(response->headers[i].value));
+    text_printf(&out, "DataServiceVersion: %s\r\n\r\n", version_of(response));
+    if (response->body_kind == BODY_BYTES)
+        text_add(&out, response->body);
+    text_add_string(&out, "\r\n");
+    return text_bytes(&out);
+}
+
+void entity_group_transaction_answer(struct answer *a,
+                                     const struct entity_group_transaction_parameters *p,
+                                     const struct list_result *r)
+{
+    struct text body;
+    size_t size = 512;
+
+    for (size_t i = 0; i < r->count; i++)
+        size += r->answers[i].len;
+    text_init(&body, a->arena, size);
+    if (p->changeset.ptr)
+        text_printf(&body, "--%.*s\r\nContent-Type: multipart/mixed; boundary=%.*s\r\n\r\n",
+                    BYTES_ARG(p->boundary), BYTES_ARG(p->changeset));
+    for (size_t i = 0; i < r->count; i++)
+        text_add(&body, r->answers[i]);
+    if (p->changeset.ptr)
+        text_printf(&body, "--%.*s--\r\n", BYTES_ARG(p->changeset));
+    text_printf(&body, "--%.*s--\r\n", BYTES_ARG(p->boundary));
+    odata_answer(a, 202);
+    answer_header(a, "Content-Type",
+                  arena_printf(a->arena, "multipart/mixed; boundary=%.*s", BYTES_ARG(p->boundary)));
+    a->response->body_kind = BODY_BYTES;
+    a->response->body = text_bytes(&body);
+}
