@@ -54,6 +54,10 @@ static bool add_development(const struct options *options, bool loopback, struct
                 " with its published key by --allowDevelopmentAccount\n");
         return false;
     }
+    /* decision: 175 */
+    if (!loopback && options->is_azurite)
+        fprintf(stderr, "lagra: as Azurite does, " DEVELOPMENT_ACCOUNT
+                        " is served with its published key beyond this machine\n");
     accounts_add_development(accounts);
     return true;
 }

@@ -10,8 +10,11 @@
 #include "allocator.h"
 #include "base/log.h"
 #include "blob/blob.h"
+#include "certificate.h"
 #include "check.h"
 #include "credentials.h"
+#include "greet.h"
+#include "health.h"
 #include "options.h"
 #include "print_tables.h"
 #include "queue/queue.h"
@@ -36,6 +39,7 @@
 
 static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
 #define SERVICES (sizeof services / sizeof services[0])
+_Static_assert(SERVICES == SERVICE_COUNT, "in the order of enum service_index");
 
 struct running {
     struct options options;
@@ -49,19 +53,10 @@ struct running {
     struct fetcher *fetcher;
     struct background *background;
     struct later_runner *later;
-    char *cert;
-    char *key;
+    struct certificate certificate; /* NULL in it: HTTP */
     struct endpoint endpoints[SERVICES];
     struct http_server *servers[SERVICES];
 };
-
-static const struct listen_options *listen_of(const struct options *options, size_t service)
-{
-    const struct listen_options *all[SERVICES] = { &options->blob, &options->queue,
-                                                   &options->table };
-
-    return all[service];
-}
 
 /* ---- accounts ---- */
 
@@ -74,7 +69,7 @@ static bool is_loopback(const char *host)
 static bool all_loopback(const struct options *options)
 {
     for (size_t i = 0; i < SERVICES; i++) {
-        if (!is_loopback(listen_of(options, i)->host))
+        if (options->listen[i].wanted && !is_loopback(options->listen[i].host))
             return false;
     }
     return true;
@@ -137,47 +132,38 @@ static bool start_threads(struct running *run)
 
 /* ---- listeners ---- */
 
-static bool read_certificate(struct running *run)
-{
-    if (!run->options.cert_path)
-        return true;
-    run->cert = read_small_file(run->options.cert_path);
-    run->key = read_small_file(run->options.key_path);
-    return run->cert && run->key;
-}
-
 static bool start_listener(struct running *run, size_t i)
 {
-    const struct listen_options *listen = listen_of(&run->options, i);
+    const struct listen_options *listen = &run->options.listen[i];
+    struct http_limits limits = run->limits;
     struct http_listen where = {
         .host = listen->host,
         .port = listen->port,
-        .cert_pem = run->cert,
-        .key_pem = run->key,
+        .cert_pem = run->certificate.chain,
+        .key_pem = run->certificate.key,
         .tag = &run->endpoints[i],
     };
-    const char *scheme = run->cert ? "https" : "http";
     const char *problem = "";
 
-    run->servers[i] = http_start(&where, &run->limits, &service_application, &problem);
+    if (listen->keep_alive_s > 0)
+        limits.idle_s = listen->keep_alive_s;
+    greet(&run->options, GREET_STARTING, i, listen->port);
+    run->servers[i] = http_start(&where, &limits, &service_application, &problem);
     if (!run->servers[i]) {
         fprintf(stderr, "lagra: the %s service cannot listen on %s port %u: %s\n",
                 services[i]->name, listen->host, listen->port, problem);
         return false;
     }
-    if (!run->options.silent)
-        printf("Lagra %s service listens on %s://%s:%u\n", services[i]->name, scheme, listen->host,
-               http_port(run->servers[i]));
+    greet(&run->options, GREET_LISTENING, i, http_port(run->servers[i]));
     return true;
 }
 
 static bool start_listeners(struct running *run)
 {
     for (size_t i = 0; i < SERVICES; i++) {
-        if (!start_listener(run, i))
+        if (run->options.listen[i].wanted && !start_listener(run, i))
             return false;
     }
-    fflush(stdout);
     return true;
 }
 
@@ -270,8 +256,7 @@ static void stop(struct running *run)
     if (run->store)
         store_close(run->store);
     credentials_close(&run->credentials);
-    free(run->cert);
-    free(run->key);
+    certificate_free(&run->certificate);
 }
 
 static int serve(const struct options *options)
@@ -295,11 +280,15 @@ static int serve(const struct options *options)
     block_signals(&signals);
     run.descriptors = allow_many_files();
     started = credentials_open(options, all_loopback(options), &run.credentials) &&
-              read_certificate(&run) && check_start(&run) && open_store(&run) &&
-              start_threads(&run) && fit_limits(&run) && start_listeners(&run);
+              certificate_read(options, &run.certificate) && check_start(&run) &&
+              open_store(&run) && start_threads(&run) && fit_limits(&run) && start_listeners(&run);
     while (started && sigwait(&signals, &signal_number) == 0 && signal_number == SIGHUP)
         credentials_reload(options, &run.credentials);
+    if (started)
+        greet_all(options, GREET_CLOSING);
     stop(&run);
+    if (started)
+        greet_all(options, GREET_CLOSED);
     return started ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -324,6 +313,8 @@ int main(int argc, char **argv)
         print_errors();
         return EXIT_SUCCESS;
     }
+    if (options.command == COMMAND_HEALTH)
+        return health_ask(&options);
     least = options.debug_path ? LOG_DEBUG : options.silent ? LOG_WARN : LOG_INFO;
     if (!log_open(least, options.debug_path)) {
         fprintf(stderr, "lagra: cannot write %s: %s\n", options.debug_path, strerror(errno));

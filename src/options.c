@@ -22,23 +22,29 @@ struct option_row {
         SET_TRUE,
         SET_FALSE,
         IGNORE,
+        MEMORY_LIMIT,
         OAUTH,
         HELP,
         VERSION
     } action;
 };
 
-#define MEMBER(name) offsetof(struct options, name)
+#define MEMBER(name)          offsetof(struct options, name)
+/* A row of one service alone. */
+#define LISTEN(service, name) offsetof(struct options, listen[SERVICE_##service].name)
 
 /* clang-format off */
 static const struct option_row rows[] = {
     { "location",             'l', "DIR",  "data folder (default: the current one)",            MEMBER(location), SET_TEXT },
-    { "blobHost",              0,  "HOST", "address of the Blob service (127.0.0.1)",           MEMBER(blob.host), SET_TEXT },
-    { "blobPort",              0,  "PORT", "its port (10000; 0: any free one)",                 MEMBER(blob.port), SET_PORT },
-    { "queueHost",             0,  "HOST", "address of the Queue service (127.0.0.1)",          MEMBER(queue.host), SET_TEXT },
-    { "queuePort",             0,  "PORT", "its port (10001)",                                  MEMBER(queue.port), SET_PORT },
-    { "tableHost",             0,  "HOST", "address of the Table service (127.0.0.1)",          MEMBER(table.host), SET_TEXT },
-    { "tablePort",             0,  "PORT", "its port (10002)",                                  MEMBER(table.port), SET_PORT },
+    { "blobHost",              0,  "HOST", "address of the Blob service (127.0.0.1)",           LISTEN(BLOB, host), SET_TEXT },
+    { "blobPort",              0,  "PORT", "its port (10000; 0: any free one)",                 LISTEN(BLOB, port), SET_PORT },
+    { "blobKeepAliveTimeout", 0, "N",  "an idle connection to it is closed after N seconds (120)", LISTEN(BLOB, keep_alive_s), SET_COUNT },
+    { "queueHost",             0,  "HOST", "address of the Queue service (127.0.0.1)",          LISTEN(QUEUE, host), SET_TEXT },
+    { "queuePort",             0,  "PORT", "its port (10001)",                                  LISTEN(QUEUE, port), SET_PORT },
+    { "queueKeepAliveTimeout", 0, "N",  "the same", LISTEN(QUEUE, keep_alive_s), SET_COUNT },
+    { "tableHost",             0,  "HOST", "address of the Table service (127.0.0.1)",          LISTEN(TABLE, host), SET_TEXT },
+    { "tablePort",             0,  "PORT", "its port (10002)",                                  LISTEN(TABLE, port), SET_PORT },
+    { "tableKeepAliveTimeout", 0, "N",  "the same", LISTEN(TABLE, keep_alive_s), SET_COUNT },
     { "workers",               0,  "N",    "threads for each service (one a core)",             MEMBER(workers), SET_COUNT },
     { "maxConnections",        0,  "N",    "at most so many connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
     { "maxConnectionsPerAddress", 0, "N",  "at most so many of them from one address",          MEMBER(connections_per_address_max), SET_COUNT },
@@ -46,6 +52,7 @@ static const struct option_row rows[] = {
     { "rehydrateSeconds",      0,  "N",    "an archived blob can be read again after N seconds, after N/10 with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
+    { "pwd",                   0,  "TEXT", "password of --cert where that is a PFX file with its key", MEMBER(pfx_password), SET_TEXT },
     { "allowCopyFrom",         0,  "LIST", "addresses and CIDR blocks that sources of copies may have beyond the public internet", MEMBER(fetcher.allowed), SET_ADDRESSES },
     { "copySourceCa",          0,  "FILE", "authorities (PEM) that sources of copies are trusted by (the system's)", MEMBER(fetcher.ca_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
@@ -53,6 +60,7 @@ static const struct option_row rows[] = {
     { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
     { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
     { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
+    { "extentMemoryLimit",     0,  "MIB",  "accepted for Azurite's sake, with --inMemoryPersistence: nothing but the machine limits its memory", 0, MEMORY_LIMIT },
     { "disableProductStyleUrl", 0, NULL,   "account always in the path, never in the host name", MEMBER(product_style_url), SET_FALSE },
     { "allowDevelopmentAccount", 0, NULL,  "serve devstoreaccount1 and its published key on other addresses than loopback", MEMBER(allow_development_account), SET_TRUE },
     { "oauth",                 0,  "basic", "take bearer tokens unchecked but for their claims, for development (HTTPS)", MEMBER(oauth_basic), OAUTH },
@@ -67,7 +75,7 @@ static const struct option_row rows[] = {
     { "version",              'v', NULL,   "the version",                                       0, VERSION },
 };
 /* clang-format on */
-#define ROWS         (sizeof rows / sizeof rows[0])
+#define ROWS                  (sizeof rows / sizeof rows[0])
 
 static void print_help(void)
 {
@@ -75,6 +83,8 @@ static void print_help(void)
            "  lagra [options]                         serve\n"
            "  lagra operations [--markdown|--json]    print the operation tables\n"
            "  lagra errors --json                     print the error codes\n"
+           "  lagra health [options]                  ask a server that runs with these options: "
+           "0, it answers\n"
            "  lagra check DIR                         read and check all of a data folder\n"
            "  lagra check --salvage DIR NEW-DIR       save what can be read of a damaged one\n\n");
     for (size_t i = 0; i < ROWS; i++) {
@@ -88,7 +98,24 @@ static void print_help(void)
         printf("  %-32s %s\n", left, rows[i].help);
     }
     printf("\nAccounts: AZURITE_ACCOUNTS=\"name:key1[:key2];...\" in the environment; without it "
-           "devstoreaccount1.\n");
+           "devstoreaccount1.\n"
+           "Called azurite, azurite-blob, azurite-queue or azurite-table, it does what Azurite's "
+           "commands do.\n");
+}
+
+/* Azurite's: a number, also with a fraction. */
+static enum options_result check_memory_limit(const char *value)
+{
+    char *end = NULL;
+    double limit = strtod(value, &end);
+
+    if (end == value || *end || !(limit >= 0)) {
+        fprintf(stderr, "lagra: --extentMemoryLimit takes a number, not \"%s\"\n", value);
+        return OPTIONS_WRONG;
+    }
+    fprintf(stderr, "lagra: --extentMemoryLimit has no effect: nothing but the machine limits the "
+                    "memory of --inMemoryPersistence\n");
+    return OPTIONS_RUN;
 }
 
 static enum options_result apply(const struct option_row *row, const char *value,
@@ -129,6 +156,8 @@ static enum options_result apply(const struct option_row *row, const char *value
         return OPTIONS_RUN;
     case IGNORE:
         return OPTIONS_RUN;
+    case MEMORY_LIMIT:
+        return check_memory_limit(value);
     case OAUTH:
         *(bool *)(void *)member = true;
         if (strcmp(value, "basic") == 0)
@@ -214,7 +243,7 @@ static enum options_result check_oauth(const struct options *options)
         problem = "--oauthIssuer and --oauthKeys go together, and the other --oauth.. with them";
     else if (uses_keys && options->oauth_basic)
         problem = "--oauth basic checks no signature: leave out --oauthIssuer and --oauthKeys";
-    else if ((uses_keys || options->oauth_basic) && !options->cert_path)
+    else if ((uses_keys || options->oauth_basic) && !options->cert_path && !options->is_azurite)
         problem = "bearer tokens are taken over HTTPS only: give --cert and --key";
     if (!problem)
         return OPTIONS_RUN;
@@ -222,7 +251,28 @@ static enum options_result check_oauth(const struct options *options)
     return OPTIONS_WRONG;
 }
 
-static enum options_result parse_serve(int argc, char **argv, struct options *options)
+static enum options_result check_certificate(const struct options *options)
+{
+    if (options->cert_path ? options->key_path || options->pfx_password
+                           : !options->key_path && !options->pfx_password)
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --cert goes together with --key (PEM) or --pwd (PFX)\n");
+    return OPTIONS_WRONG;
+}
+
+/* The service that the option is about; SERVICE_COUNT: all of them. */
+static size_t service_of(const struct option_row *row)
+{
+    size_t first = offsetof(struct options, listen);
+    size_t size = sizeof(struct listen_options);
+
+    return row->offset >= first && row->offset < first + SERVICE_COUNT * size
+               ? (row->offset - first) / size
+               : SERVICE_COUNT;
+}
+
+static enum options_result parse_rows(int argc, char **argv, struct options *options,
+                                      bool ret_named[SERVICE_COUNT + 1])
 {
     struct option longs[ROWS + 1];
     char shorts[2 * ROWS + 2];
@@ -235,31 +285,95 @@ static enum options_result parse_serve(int argc, char **argv, struct options *op
 
         if (result)
             return result;
+        ret_named[service_of(row)] = true;
     }
     if (optind < argc) {
         fprintf(stderr, "lagra: \"%s\" is not an option; see lagra --help\n", argv[optind]);
         return OPTIONS_WRONG;
     }
-    if (!options->cert_path != !options->key_path) {
-        fprintf(stderr, "lagra: --cert and --key go together\n");
-        return OPTIONS_WRONG;
+    return OPTIONS_RUN;
+}
+
+static enum options_result parse_serve(int argc, char **argv, struct options *options)
+{
+    bool named[SERVICE_COUNT + 1] = { false };
+    enum options_result result = parse_rows(argc, argv, options, named);
+
+    for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
+        if (named[i] && !options->listen[i].wanted) {
+            fprintf(stderr, "lagra: %s serves one service alone, and takes no option of another\n",
+                    argv[0]);
+            result = OPTIONS_WRONG;
+        }
     }
-    return check_oauth(options);
+    if (!result)
+        result = check_certificate(options);
+    return result ? result : check_oauth(options);
+}
+
+/* Asked are the services that the options name, or all. */
+static enum options_result parse_health(int argc, char **argv, struct options *options)
+{
+    bool named[SERVICE_COUNT + 1] = { false };
+    enum options_result result = parse_rows(argc, argv, options, named);
+    bool any = named[SERVICE_BLOB] || named[SERVICE_QUEUE] || named[SERVICE_TABLE];
+
+    options->command = COMMAND_HEALTH;
+    for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
+        options->listen[i].wanted = !any || named[i];
+        if (options->listen[i].wanted && options->listen[i].port == 0) {
+            fprintf(stderr, "lagra: health asks at a port, not at 0\n");
+            result = OPTIONS_WRONG;
+        }
+    }
+    return result;
+}
+
+/* ---- Azurite's commands ---- */
+
+/* What their names and Azurite's environment say. decision: 175 */
+static void apply_name(const char *path, struct options *options)
+{
+    static const char *const names[SERVICE_COUNT] = { "azurite-blob", "azurite-queue",
+                                                      "azurite-table" };
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *skips = getenv("AZURITE_SKIP_API_VERSION_CHECK");
+
+    options->skip_version_check = skips && strcmp(skips, "true") == 0;
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        if (strcmp(name, names[i]) != 0)
+            continue;
+        options->is_azurite = true;
+        for (size_t other = 0; other < SERVICE_COUNT; other++)
+            options->listen[other].wanted = other == i;
+    }
+    if (strcmp(name, "azurite") == 0)
+        options->is_azurite = true;
+    if (!options->is_azurite)
+        return;
+    options->allow_development_account = true;
+    if (getenv("AZURITE_DB"))
+        fprintf(stderr, "lagra: AZURITE_DB has no effect: everything is kept in --location\n");
 }
 
 enum options_result options_parse(int argc, char **argv, struct options *ret_options)
 {
     *ret_options = (struct options){
         .location = ".",
-        .blob = { "127.0.0.1", 10000 },
-        .queue = { "127.0.0.1", 10001 },
-        .table = { "127.0.0.1", 10002 },
+        .listen = { [SERVICE_BLOB] = { .host = "127.0.0.1", .port = 10000, .wanted = true },
+                    [SERVICE_QUEUE] = { .host = "127.0.0.1", .port = 10001, .wanted = true },
+                    [SERVICE_TABLE] = { .host = "127.0.0.1", .port = 10002, .wanted = true } },
         .rehydrate_seconds = 60,
         .product_style_url = true,
     };
+    if (argc > 0)
+        apply_name(argv[0], ret_options);
     if (argc > 1 && (strcmp(argv[1], "operations") == 0 || strcmp(argv[1], "errors") == 0))
         return parse_command(argc, argv, ret_options);
     if (argc > 1 && strcmp(argv[1], "check") == 0)
         return parse_check(argc, argv, ret_options);
+    if (argc > 1 && strcmp(argv[1], "health") == 0)
+        return parse_health(argc - 1, argv + 1, ret_options);
     return parse_serve(argc, argv, ret_options);
 }

@@ -1,15 +1,21 @@
-/* The command line: Azurite's options where they apply, and a few of our own. */
+/* The command line: Azurite's options where they apply, and a few of our own. The name of the command
+ * counts too: as azurite, azurite-blob, azurite-queue or azurite-table it does what Azurite's command of
+ * that name does. */
 #ifndef LAGRA_OPTIONS_H
 #define LAGRA_OPTIONS_H
 
 #include "fetch/fetch.h"
 
+enum service_index { SERVICE_BLOB, SERVICE_QUEUE, SERVICE_TABLE, SERVICE_COUNT };
+
 struct listen_options {
     const char *host;
     uint16_t port;
+    unsigned keep_alive_s; /* an idle connection stays open so long; 0: the default */
+    bool wanted;           /* served; of COMMAND_HEALTH: asked */
 };
 
-enum command { COMMAND_SERVE, COMMAND_OPERATIONS, COMMAND_ERRORS, COMMAND_CHECK };
+enum command { COMMAND_SERVE, COMMAND_OPERATIONS, COMMAND_ERRORS, COMMAND_CHECK, COMMAND_HEALTH };
 enum print_form { PRINT_MARKDOWN, PRINT_JSON };
 
 struct options {
@@ -17,18 +23,18 @@ struct options {
     enum print_form form;
     const char *location;
     const char *salvage_to; /* of COMMAND_CHECK; NULL: check only */
-    struct listen_options blob;
-    struct listen_options queue;
-    struct listen_options table;
+    struct listen_options listen[SERVICE_COUNT];
+    bool is_azurite;                      /* called by one of Azurite's names: greet.h */
     unsigned workers;                     /* of each service; 0: one a core */
     unsigned connections_max;             /* of each service; 0: the default */
     unsigned connections_per_address_max; /* 0: no limit */
     struct fetcher_options fetcher;       /* of sources of copies on other servers */
     unsigned rehydrate_seconds;           /* of an archived blob */
     unsigned disk_reserve_mib;            /* 0: the default of store.h */
-    const char *cert_path;                /* PEM; with key_path: HTTPS */
+    const char *cert_path;                /* PEM with key_path, PFX with pfx_password: HTTPS */
     const char *key_path;
-    const char *debug_path; /* log of every request */
+    const char *pfx_password; /* NULL: not PFX */
+    const char *debug_path;   /* log of every request */
     bool silent;
     bool loose;
     bool skip_version_check;

@@ -72,9 +72,10 @@ void fetcher_free(struct fetcher *fetcher)
 static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *address)
 {
     struct fetch *fetch = context;
+    const struct fetcher_options *options = &fetch->fetcher->options;
 
     if (purpose != CURLSOCKTYPE_IPCXN ||
-        !addresses_permit(&fetch->fetcher->options.allowed, &address->addr)) {
+        (!options->trusts_all && !addresses_permit(&options->allowed, &address->addr))) {
         fetch->refused = true;
         return CURL_SOCKET_BAD;
     }
@@ -182,6 +183,10 @@ static void set_options(struct fetch *fetch, const struct fetch_asked *asked)
     curl_easy_setopt(easy, CURLOPT_USERAGENT, "Lagra/" LAGRA_VERSION);
     if (fetch->fetcher->options.ca_path)
         curl_easy_setopt(easy, CURLOPT_CAINFO, fetch->fetcher->options.ca_path);
+    if (fetch->fetcher->options.trusts_all) {
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
 }
 
 static void set_callbacks(struct fetch *fetch)

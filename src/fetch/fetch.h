@@ -17,6 +17,7 @@ struct fetcher; /* what all fetches share */
 struct fetcher_options {
     struct address_list allowed; /* beyond the public internet */
     const char *ca_path; /* PEM file of the authorities that are trusted; NULL: the system's */
+    bool trusts_all;     /* any address and certificate: where the operator names the server */
 };
 /* Main thread, once. NULL: the library cannot be initialised. */
 struct fetcher *fetcher_new(const struct fetcher_options *options);
