@@ -82,10 +82,10 @@ static void print_letters(const char *always, const char *create)
         printf("no");
 }
 
-static void print_rights(const struct rights *rights)
+static void print_rights(const struct service *service, const struct rights *rights)
 {
     static const char *const access[] = { "no", "blob", "container" };
-    const char *action = rights_action_name(rights->action);
+    const char *action = rights_action_name(service->name[0], rights->action);
 
     if (rights->of_anybody) {
         printf("not needed | not needed | not needed | not needed |\n");
@@ -128,7 +128,7 @@ static void print_markdown(const struct service *service)
         printf(" | ");
         print_conditions(row);
         printf(" | %s | %s | ", lease_names[row->lease], etag_names[row->etag]);
-        print_rights(&row->rights);
+        print_rights(service, &row->rights);
     }
 }
 

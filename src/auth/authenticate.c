@@ -88,7 +88,8 @@ static enum error admit_bearer(const struct request *request, struct bytes autho
         .oid = principal.oid,
         .tid = principal.tid,
         .at = now,
-        .actions = trust_actions(target->trust, principal.oid, target->name, target->container),
+        .actions = trust_actions(target->trust, principal.oid, target->name, target->service,
+                                 target->container),
     };
     return OK;
 }

@@ -5,32 +5,46 @@
 
 /* ---- names of actions ---- */
 
-const char *rights_action_name(enum action action)
+const char *rights_action_name(char service, enum action action)
 {
     static const struct {
+        char service;
         enum action action;
         const char *name;
     } names[] = {
-        { ACTION_SERVICE_READ, "blobServices/read" },
-        { ACTION_SERVICE_WRITE, "blobServices/write" },
-        { ACTION_DELEGATION_KEY, "generateUserDelegationKey/action" },
-        { ACTION_CONTAINER_READ, "containers/read" },
-        { ACTION_CONTAINER_WRITE, "containers/write" },
-        { ACTION_CONTAINER_DELETE, "containers/delete" },
-        { ACTION_CONTAINER_GET_ACL, "containers/getAcl/action" },
-        { ACTION_CONTAINER_SET_ACL, "containers/setAcl/action" },
-        { ACTION_BLOB_READ, "blobs/read" },
-        { ACTION_BLOB_WRITE, "blobs/write" },
-        { ACTION_BLOB_DELETE, "blobs/delete" },
-        { ACTION_BLOB_FILTER, "blobs/filter/action" },
-        { ACTION_BLOB_TAGS_READ, "blobs/tags/read" },
-        { ACTION_BLOB_TAGS_WRITE, "blobs/tags/write" },
-        { ACTION_BLOB_DELETE_VERSION, "blobs/deleteBlobVersion/action" },
-        { ACTION_BLOB_SUPER_USER, "blobs/immutableStorage/runAsSuperUser/action" },
+        { 'b', ACTION_SERVICE_READ, "blobServices/read" },
+        { 'b', ACTION_SERVICE_WRITE, "blobServices/write" },
+        { 'b', ACTION_DELEGATION_KEY, "generateUserDelegationKey/action" },
+        { 'b', ACTION_CONTAINER_READ, "containers/read" },
+        { 'b', ACTION_CONTAINER_WRITE, "containers/write" },
+        { 'b', ACTION_CONTAINER_DELETE, "containers/delete" },
+        { 'b', ACTION_CONTAINER_GET_ACL, "containers/getAcl/action" },
+        { 'b', ACTION_CONTAINER_SET_ACL, "containers/setAcl/action" },
+        { 'b', ACTION_BLOB_READ, "blobs/read" },
+        { 'b', ACTION_BLOB_WRITE, "blobs/write" },
+        { 'b', ACTION_BLOB_DELETE, "blobs/delete" },
+        { 'b', ACTION_BLOB_FILTER, "blobs/filter/action" },
+        { 'b', ACTION_BLOB_TAGS_READ, "blobs/tags/read" },
+        { 'b', ACTION_BLOB_TAGS_WRITE, "blobs/tags/write" },
+        { 'b', ACTION_BLOB_DELETE_VERSION, "blobs/deleteBlobVersion/action" },
+        { 'b', ACTION_BLOB_SUPER_USER, "blobs/immutableStorage/runAsSuperUser/action" },
+        { 'q', ACTION_SERVICE_READ, "queueServices/read" },
+        { 'q', ACTION_SERVICE_WRITE, "queueServices/write" },
+        { 'q', ACTION_DELEGATION_KEY, "generateUserDelegationKey/action" },
+        { 'q', ACTION_CONTAINER_READ, "queues/read" },
+        { 'q', ACTION_CONTAINER_WRITE, "queues/write" },
+        { 'q', ACTION_CONTAINER_DELETE, "queues/delete" },
+        { 'q', ACTION_CONTAINER_GET_ACL, "queues/getAcl/action" },
+        { 'q', ACTION_CONTAINER_SET_ACL, "queues/setAcl/action" },
+        { 'q', ACTION_MESSAGE_READ, "messages/read" },
+        { 'q', ACTION_MESSAGE_WRITE, "messages/write" },
+        { 'q', ACTION_MESSAGE_DELETE, "messages/delete" },
+        { 'q', ACTION_MESSAGE_ADD, "messages/add/action" },
+        { 'q', ACTION_MESSAGE_PROCESS, "messages/process/action" },
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (names[i].action == action)
+        if (names[i].service == service && names[i].action == action)
             return names[i].name;
     }
     return NULL;

@@ -18,7 +18,8 @@ enum effect {
 /* What a container is opened to. */
 enum public_access { ACCESS_PRIVATE, ACCESS_BLOB, ACCESS_CONTAINER };
 
-/* Data actions of Azure's access control, as bits; rights_action_name() has their names. */
+/* Data actions of Azure's access control, as bits; rights_action_name() has their names. A container is
+ * also a queue or a table: what somebody may do in one service says nothing of another. */
 enum action {
     ACTION_ANY = 0, /* who was authenticated may */
     ACTION_SERVICE_READ = 1 << 0,
@@ -37,11 +38,16 @@ enum action {
     ACTION_BLOB_TAGS_WRITE = 1 << 13,
     ACTION_BLOB_DELETE_VERSION = 1 << 14,
     ACTION_BLOB_SUPER_USER = 1 << 15,
-    ACTIONS_ALL = (1 << 16) - 1,
-    ACTION_NONE = 1 << 16, /* no token gives it */
+    ACTION_MESSAGE_READ = 1 << 16,
+    ACTION_MESSAGE_WRITE = 1 << 17,
+    ACTION_MESSAGE_DELETE = 1 << 18,
+    ACTION_MESSAGE_ADD = 1 << 19,     /* who may write messages may add them */
+    ACTION_MESSAGE_PROCESS = 1 << 20, /* who may read and delete messages may get them */
+    ACTIONS_ALL = (1 << 21) - 1,
+    ACTION_NONE = 1 << 30, /* no token gives it */
 };
-/* "containers/blobs/read"; NULL for what is no single action. Static. */
-const char *rights_action_name(enum action action);
+/* "containers/blobs/read"; NULL for what is no single action of the service ('b', 'q', 't'). Static. */
+const char *rights_action_name(char service, enum action action);
 
 /* Any permission letter, or any resource type. */
 #define RIGHTS_ANY "*"

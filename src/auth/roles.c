@@ -15,26 +15,50 @@
      ACTION_BLOB_TAGS_READ | ACTION_BLOB_TAGS_WRITE | ACTION_BLOB_DELETE_VERSION |                 \
      ACTION_BLOB_SUPER_USER)
 
-static const struct {
+#define OF_MESSAGES                                                                                \
+    (ACTION_MESSAGE_READ | ACTION_MESSAGE_WRITE | ACTION_MESSAGE_DELETE | ACTION_MESSAGE_ADD |     \
+     ACTION_MESSAGE_PROCESS)
+
+/* rest: Authorize-with-Azure-Active-Directory, "Azure built-in roles for" blobs and queues */
+static const struct definition {
     const char *name;
+    const char *services; /* letters: whose containers the actions are of */
     unsigned actions;
 } definitions[] = {
-    { "Storage Blob Data Reader",
+    { "Storage Blob Data Reader", "b",
       ACTION_DELEGATION_KEY | ACTION_CONTAINER_READ | ACTION_BLOB_READ },
-    { "Storage Blob Data Contributor",
+    { "Storage Blob Data Contributor", "b",
       ACTION_DELEGATION_KEY | ACTION_CONTAINER_READ | ACTION_CONTAINER_WRITE |
           ACTION_CONTAINER_DELETE | ACTION_BLOB_READ | ACTION_BLOB_WRITE | ACTION_BLOB_DELETE },
-    { "Storage Blob Data Owner", ACTION_DELEGATION_KEY | OF_CONTAINERS | OF_BLOBS },
-    { "Storage Blob Delegator", ACTION_DELEGATION_KEY },
-    { "Storage Account Contributor",
+    { "Storage Blob Data Owner", "b", ACTION_DELEGATION_KEY | OF_CONTAINERS | OF_BLOBS },
+    { "Storage Blob Delegator", "b", ACTION_DELEGATION_KEY },
+    { "Storage Queue Data Reader", "q", ACTION_CONTAINER_READ | ACTION_MESSAGE_READ },
+    { "Storage Queue Data Contributor", "q",
+      ACTION_CONTAINER_READ | ACTION_CONTAINER_WRITE | ACTION_CONTAINER_DELETE | OF_MESSAGES },
+    { "Storage Queue Data Message Sender", "q", ACTION_MESSAGE_ADD },
+    { "Storage Queue Data Message Processor", "q", ACTION_MESSAGE_READ | ACTION_MESSAGE_PROCESS },
+    { "Storage Queue Delegator", "q", ACTION_DELEGATION_KEY },
+    { "Storage Account Contributor", "bq",
       ACTION_DELEGATION_KEY | ACTION_SERVICE_READ | ACTION_SERVICE_WRITE | OF_CONTAINERS },
+};
+
+/* What a scope's path calls a service, and what it has of the kind of containers. */
+static const struct {
+    char service;
+    const char *services, *containers;
+} scopes[] = {
+    { 'b', "blobServices", "containers" },
+    { 'q', "queueServices", "queues" },
+    { 't', "tableServices", "tables" },
+    { 'f', "fileServices", "fileshares" },
 };
 
 struct assignment {
     struct bytes principal; /* into the JSON, as the others */
     struct bytes account;   /* ptr NULL: all of them */
+    char service;           /* '\0': all of them */
     struct bytes container; /* ptr NULL: all of them */
-    unsigned actions;
+    const struct definition *definition;
 };
 
 struct roles {
@@ -43,13 +67,13 @@ struct roles {
     size_t count;
 };
 
-static unsigned actions_of(struct bytes role)
+static const struct definition *definition_of(struct bytes role)
 {
     for (size_t i = 0; i < sizeof definitions / sizeof definitions[0]; i++) {
         if (bytes_is_nocase(role, definitions[i].name))
-            return definitions[i].actions;
+            return &definitions[i];
     }
-    return 0;
+    return NULL;
 }
 
 /* The part of a scope after `name` and before the next slash; ptr NULL: it has none. */
@@ -67,32 +91,35 @@ static struct bytes part_after(struct bytes scope, const char *name)
     return (struct bytes){ NULL, 0 };
 }
 
-/* Is the scope above the Blob service, or of it? Those of queues, tables and shares are not. */
-static bool is_of_blobs(struct bytes scope)
+static void read_scope(struct bytes scope, struct assignment *assignment)
 {
-    return !part_after(scope, "queueServices").ptr && !part_after(scope, "tableServices").ptr &&
-           !part_after(scope, "fileServices").ptr;
+    assignment->account = part_after(scope, "storageAccounts");
+    for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
+        struct bytes container = part_after(scope, scopes[i].containers);
+
+        if (!container.ptr && !part_after(scope, scopes[i].services).ptr)
+            continue;
+        assignment->service = scopes[i].service;
+        assignment->container = container;
+    }
 }
 
 static const char *add(struct roles *roles, const json_t *json)
 {
     struct bytes principal = json_text(json, "principalId");
     struct bytes scope = json_text(json, "scope");
-    unsigned actions = actions_of(json_text(json, "roleDefinitionName"));
+    const struct definition *definition = definition_of(json_text(json, "roleDefinitionName"));
     const json_t *condition = json_object_get(json, "condition");
 
     if (!principal.ptr || !scope.ptr)
         return "an assignment has no principalId or no scope";
-    if (actions == 0 || !is_of_blobs(scope))
+    if (!definition)
         return NULL;
     if (condition && !json_is_null(condition))
         return "an assignment has a condition, which this server cannot check";
-    roles->list[roles->count++] = (struct assignment){
-        .principal = principal,
-        .account = part_after(scope, "storageAccounts"),
-        .container = part_after(scope, "containers"),
-        .actions = actions,
-    };
+    roles->list[roles->count] =
+        (struct assignment){ .principal = principal, .definition = definition };
+    read_scope(scope, &roles->list[roles->count++]);
     return NULL;
 }
 
@@ -150,7 +177,7 @@ static size_t first_of(const struct roles *roles, struct bytes principal)
 }
 
 unsigned roles_actions(const struct roles *roles, struct bytes oid, struct bytes account,
-                       struct bytes container)
+                       char service, struct bytes container)
 {
     unsigned actions = 0;
 
@@ -160,9 +187,12 @@ unsigned roles_actions(const struct roles *roles, struct bytes oid, struct bytes
 
         if (one->account.ptr && !bytes_equal_nocase(one->account, account))
             continue;
+        if ((one->service && one->service != service) ||
+            !strchr(one->definition->services, service))
+            continue;
         if (one->container.ptr && !bytes_equal(one->container, container))
             continue;
-        actions |= one->actions;
+        actions |= one->definition->actions;
     }
     return actions;
 }

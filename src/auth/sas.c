@@ -436,6 +436,6 @@ enum error sas_authenticate(const struct request *request, const struct auth_tar
     *ret_identity = (struct identity){ .kind = IDENTITY_SAS, .sas = sas, .at = now };
     if (fields.kind == SAS_DELEGATION)
         ret_identity->actions =
-            trust_actions(target->trust, key.oid, target->name, target->container);
+            trust_actions(target->trust, key.oid, target->name, target->service, target->container);
     return OK;
 }

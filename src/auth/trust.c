@@ -96,13 +96,13 @@ const struct trust *trust_now(const struct trust_holder *holder)
 }
 
 unsigned trust_actions(const struct trust *trust, struct bytes oid, struct bytes account,
-                       struct bytes container)
+                       char service, struct bytes container)
 {
     if (!trust)
         return 0;
     if (trust->basic)
         return ACTIONS_ALL;
-    return trust->roles ? roles_actions(trust->roles, oid, account, container) : 0;
+    return trust->roles ? roles_actions(trust->roles, oid, account, service, container) : 0;
 }
 
 /* ---- claims ---- */

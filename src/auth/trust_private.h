@@ -23,7 +23,7 @@ struct roles;
 struct roles *roles_new(struct bytes json, const char **ret_problem);
 void roles_free(struct roles *roles);
 unsigned roles_actions(const struct roles *roles, struct bytes oid, struct bytes account,
-                       struct bytes container);
+                       char service, struct bytes container);
 
 /* A member of an object as text that is not empty; ptr NULL: it has none. */
 struct bytes json_text(const json_t *object, const char *name);

@@ -1,6 +1,6 @@
 /* The operations on the Blob service itself: what each is asked and what comes of it. The functions:
- * account_information.c, list_containers.c, user_delegation_key.c, and the files of these names in
- * rest/; what every service has on itself is in service/service_properties.h. */
+ * account_information.c, list_containers.c, and the files of these names in rest/; what every service
+ * has on itself is in service/service_properties.h and service/user_delegation_key.h. */
 #ifndef LAGRA_BLOB_SERVICE_OPERATIONS_H
 #define LAGRA_BLOB_SERVICE_OPERATIONS_H
 
@@ -26,19 +26,5 @@ struct list_containers_result {
     struct bytes next; /* name that the next page begins with; ptr NULL: there is none */
 };
 OPERATION_DECLARE(list_containers);
-
-struct get_user_delegation_key_parameters {
-    struct parameters base;
-    /* by parse; whole seconds */
-    instant start; /* 0: from now on */
-    instant expiry;
-    struct bytes user_tid; /* tenant of those who may use what it signs; ptr NULL: not said */
-};
-struct get_user_delegation_key_result {
-    struct result base;
-    instant start;
-};
-OPERATION_DECLARE(get_user_delegation_key);
-OPERATION_DECLARE_PARSE(get_user_delegation_key);
 
 #endif

@@ -99,14 +99,6 @@ static enum error fail_no_container(struct decision *d, enum store_result result
     return result == STORE_NOT_FOUND ? E_ContainerNotFound : decision_fail_store(d, result);
 }
 
-/* Does what the container's record says permit this? */
-static bool rests_on_policy(const struct decision *d)
-{
-    const struct identity *identity = &d->input->identity;
-
-    return identity->kind == IDENTITY_SAS && identity->sas->policy.ptr;
-}
-
 /* Reads the container of a call about a blob: it lies in another partition than the blob. */
 static enum error read_container(struct decision *d, struct partition at,
                                  struct container *ret_container)
@@ -114,11 +106,7 @@ static enum error read_container(struct decision *d, struct partition at,
     struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
     enum store_result result = container_read(snapshot, d->arena, ret_container);
 
-    decision_saw(d, snapshot_sequence(snapshot));
-    if (rests_on_policy(d))
-        d->guard = snapshot;
-    else
-        snapshot_close(snapshot);
+    decision_leave_owner(d, snapshot);
     return result ? fail_no_container(d, result) : OK;
 }
 

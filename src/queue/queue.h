@@ -1,9 +1,81 @@
-/* The Queue service. Not built yet: its table has no rows, so every request is authorized and then
- * answered 501 NotImplemented. */
+/* The Queue service's records, and what its files share. The files of this folder decide and know
+ * nothing of HTTP or XML; those of rest/ read requests and render answers.
+ *
+ * Spaces and partitions:
+ *   account space    account_space("queue", account)
+ *     partition ""          INNER  "p": service properties (service/service_properties.h)
+ *     partition <queue>     LISTED "q": struct queue
+ *   message space    (queue.space); Clear Messages gives the queue a new one
+ *     partition ""          INNER: the messages (message.h)
+ * All messages of a queue are one partition: a get sees them in one order, and a commit takes a message
+ * from all others at once. */
 #ifndef LAGRA_QUEUE_QUEUE_H
 #define LAGRA_QUEUE_QUEUE_H
 
-#include "service/operation.h"
+#include "auth/policies.h"
+#include "service/decision.h"
+
+struct service;
+
+/* ---- what a request names ---- */
+
+/* LEVEL_QUEUES: the service itself. */
+enum queue_level { LEVEL_QUEUES, LEVEL_QUEUE, LEVEL_MESSAGES, LEVEL_MESSAGE };
+
+struct queue_resource {
+    struct resource base;
+    struct bytes queue;   /* ptr NULL at service level */
+    struct bytes message; /* its id as sent; ptr NULL above message level */
+    /* Of a queue's messages as a whole: which space they lie in is what is changed (Clear Messages). */
+    bool all_messages;
+};
+static inline const struct queue_resource *queue_resource(const struct resource *resource)
+{
+    return (const struct queue_resource *)(const void *)resource;
+}
+void queue_signed_names(const struct resource *resource, struct bytes *ret_queue,
+                        struct bytes *ret_message);
+/* returns OK, E_InvalidResourceName, E_OutOfRangeInput */
+enum error queue_check_names(const struct resource *resource);
+
+/* ---- queues: queue_record.c ---- */
+
+struct queue {
+    struct guid space; /* of its messages */
+    instant created;
+    struct bytes metadata;
+    struct bytes policies; /* encoded, auth/policies.h */
+};
+/* returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
+enum store_result queue_read(struct snapshot *snapshot, struct arena *arena,
+                             struct queue *ret_queue);
+void queue_write(struct decision *d, const struct queue *queue);
+/* Deletes the record (not the messages: changes_drop_space()). */
+void queue_delete_record(struct changes *changes);
+/* For iterators: points into value. */
+bool queue_decode(struct bytes value, struct queue *ret_queue);
+
+/* ---- what locate() and subjects find: d->state; subject.c ---- */
+
+struct queue_state {
+    struct subject_state base;
+    struct queue queue;
+};
+static inline struct queue_state *queue_state(struct decision *d)
+{
+    return (struct queue_state *)(void *)d->state;
+}
+static inline const struct queue_resource *queue_asked(const struct decision *d)
+{
+    return queue_resource(d->input->resource);
+}
+
+struct guid queue_account_space(struct bytes account);
+/* The queue's partition, or that of its messages; E_QueueNotFound. */
+enum error queue_locate(struct decision *d, struct partition *ret_partition);
+enum error queue_permit_facts(struct decision *d, struct permit_facts *ret_facts);
+/* Subject of the rows about a queue: missing: E_QueueNotFound. */
+enum error queue_subject(struct decision *d);
 
 extern const struct service queue_service;
 

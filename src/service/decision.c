@@ -9,6 +9,23 @@ void decision_saw(struct decision *d, uint64_t sequence)
         d->seen = sequence;
 }
 
+/* Does what the owner's record says permit this? */
+static bool rests_on_policy(const struct decision *d)
+{
+    const struct identity *identity = &d->input->identity;
+
+    return identity->kind == IDENTITY_SAS && identity->sas->policy.ptr;
+}
+
+void decision_leave_owner(struct decision *d, struct snapshot *owner)
+{
+    decision_saw(d, snapshot_sequence(owner));
+    if (rests_on_policy(d))
+        d->guard = owner;
+    else
+        snapshot_close(owner);
+}
+
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
 {
     va_list args;

@@ -41,7 +41,8 @@ static bool next_pair(struct decoder *in, struct bytes *ret_name, struct bytes *
     return !in->bad;
 }
 
-static bool is_duplicate(struct bytes metadata, struct bytes name)
+/* ptr NULL: there is no such name. */
+static struct bytes value_of(struct bytes metadata, struct bytes name)
 {
     struct decoder in;
     struct bytes other, value;
@@ -49,9 +50,34 @@ static bool is_duplicate(struct bytes metadata, struct bytes name)
     decoder_init(&in, metadata);
     while (next_pair(&in, &other, &value)) {
         if (bytes_equal_nocase(other, name))
-            return true;
+            return value;
     }
-    return false;
+    return (struct bytes){ NULL, 0 };
+}
+
+static bool has_name(struct bytes metadata, struct bytes name)
+{
+    return value_of(metadata, name).ptr;
+}
+
+/* A name is in a run once. */
+static bool is_part_of(struct bytes metadata, struct bytes all)
+{
+    struct decoder in;
+    struct bytes name, value, other;
+
+    decoder_init(&in, metadata);
+    while (next_pair(&in, &name, &value)) {
+        other = value_of(all, name);
+        if (!other.ptr || !bytes_equal(other, value))
+            return false;
+    }
+    return true;
+}
+
+bool metadata_equal(struct bytes a, struct bytes b)
+{
+    return is_part_of(a, b) && is_part_of(b, a);
 }
 
 enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata)
@@ -76,7 +102,7 @@ enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata)
         total += name.len + header->value.len;
         if (total > METADATA_MAX_BYTES)
             return call_fail(call, E_MetadataTooLarge, "At most %d bytes.", METADATA_MAX_BYTES);
-        if (is_duplicate(text_bytes(&out), name))
+        if (has_name(text_bytes(&out), name))
             return call_fail_header(call, E_InvalidMetadata, PREFIX, name);
         encode_bytes(&out, name);
         encode_bytes(&out, header->value);

@@ -6,6 +6,7 @@
 #define LAGRA_SERVICE_METADATA_H
 
 #include "service/answer.h"
+#include "service/metadata_run.h"
 
 #define METADATA_MAX_BYTES 8192
 

@@ -172,12 +172,15 @@ static bool level_fits(const struct operation *row, const struct call *call)
     return row->level == LEVEL_ANY || row->level == call->input.resource->level;
 }
 
-/* The header that a part of a row's variant ("header" or "header=value") is about, as sent. */
+/* The header or parameter that a part of a row's variant ("header", "header=value", "?name=value") is
+ * about, as sent. */
 static struct bytes part_given(struct bytes part, const struct call *call, struct bytes *ret_wanted)
 {
     struct bytes name;
 
     bytes_cut(part, '=', &name, ret_wanted);
+    if (name.ptr[0] == '?')
+        return call_query(call, arena_string(call->arena, bytes_from(name, 1)));
     return request_find_header(call->request, name);
 }
 

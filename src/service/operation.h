@@ -167,7 +167,8 @@ struct operation {
     /* "comp=metadata&restype=container": exactly these comp/restype; "": none; or SELECTOR_ANY */
     const char *selector;
     /* The header that picks the row: "x-ms-blob-type=BlockBlob"; "x-ms-copy-source": with any
-     * value; several of them with '&' between; NULL: none */
+     * value; several of them with '&' between; "?peekonly=true": the same of a query parameter;
+     * NULL: none */
     const char *variant;
     struct rights rights;
     const char *since;   /* earliest x-ms-version */

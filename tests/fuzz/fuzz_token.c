@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         trust = make(rest, bytes_of(NULL, 0));
     else if (size > 0 && data[0] == 'r')
         trust = make(key_set, rest);
-    if (trust && (trust_actions(trust, bytes_from_string("o"), bytes_from_string("a"),
+    if (trust && (trust_actions(trust, bytes_from_string("o"), bytes_from_string("a"), 'q',
                                 bytes_from_string("c")) &
                   ~(unsigned)ACTIONS_ALL))
         abort();

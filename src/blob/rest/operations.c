@@ -31,6 +31,7 @@
 #include "service/preflight.h"
 #include "service/row.h"
 #include "service/service_properties.h"
+#include "service/user_delegation_key.h"
 
 #define MIB            (UINT64_C(1) << 20)
 

@@ -86,7 +86,7 @@ static void add_actions(struct text *out, struct probe *p)
     for (unsigned action = 1; action < ACTIONS_ALL; action <<= 1) {
         identity.actions = action;
         if (ask_permit(p, &identity) == OK)
-            text_printf(out, " %s", rights_action_name((enum action)action));
+            text_printf(out, " %s", rights_action_name('b', (enum action)action));
         identity.actions = ACTIONS_ALL & ~action;
         if (ask_permit(p, &identity) == OK)
             continue;

@@ -1,8 +1,10 @@
 /* Get User Delegation Key as a request and as an answer. rest: Get-User-Delegation-Key */
+#include "service/user_delegation_key.h"
+
 #include "base/encode.h"
-#include "service/xml_body.h"
-#include "blob/service_operations.h"
 #include "service/answer.h"
+#include "service/operation.h"
+#include "service/xml_body.h"
 
 enum error get_user_delegation_key_check(struct call *call,
                                          struct get_user_delegation_key_parameters *p)
@@ -72,7 +74,7 @@ void get_user_delegation_key_answer(struct answer *a,
     struct delegation_key key = {
         .oid = identity->oid,
         .tid = identity->tid.len > 0 ? identity->tid : bytes_from_string(nobody),
-        .service = bytes_from_string("b"),
+        .service = bytes_of(a->call->service->name, 1),
         .version = a->call->version,
         .user_tid = p->user_tid,
         .start = r->start,

@@ -1,0 +1,129 @@
+/* The collection of expired messages: see expire_messages.h. */
+#include "queue/expire_messages.h"
+
+#include "base/codec.h"
+#include "base/endian.h"
+#include "base/log.h"
+
+#define RECORD_VERSION 1
+/* Messages that one commit deletes: few enough to get through beside busy clients. */
+#define EXPIRE_AT_ONCE 64
+/* Messages that expire one after another are collected together. */
+#define EXPIRE_EVERY_S 1
+
+static const struct bytes record_key = BYTES("c");
+
+struct collection {
+    instant due; /* 0: there is no item */
+    instant from;
+};
+
+static enum store_result read_collection(struct snapshot *before, struct arena *arena,
+                                         struct collection *ret_collection)
+{
+    struct collection collection = { .due = 0 };
+    struct record record;
+    struct decoder in;
+    enum store_result result = snapshot_get(before, RECORD_INNER, record_key, arena, &record);
+
+    *ret_collection = collection;
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    decoder_init(&in, record.value);
+    if (decode_u8(&in) == RECORD_VERSION) {
+        collection.due = decode_u64(&in);
+        collection.from = decode_u64(&in);
+        *ret_collection = collection;
+        if (decoder_ok(&in))
+            return STORE_OK;
+    }
+    log_line(LOG_ERROR, "the note of a queue's next collection has an unknown form (%zu bytes)",
+             record.value.len);
+    return STORE_CORRUPT;
+}
+
+static void write_collection(struct changes *changes, struct arena *arena,
+                             struct collection collection)
+{
+    struct text out;
+
+    text_init(&out, arena, 24);
+    encode_u8(&out, RECORD_VERSION);
+    encode_u64(&out, collection.due);
+    encode_u64(&out, collection.from);
+    changes_put(changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
+}
+
+static void arm(struct changes *changes, struct arena *arena, instant due, instant from)
+{
+    char payload[8];
+
+    write_collection(changes, arena, (struct collection){ .due = due, .from = from });
+    be64_put(payload, due);
+    changes_later(changes, due, LATER_EXPIRE_MESSAGES, bytes_of(payload, sizeof payload));
+}
+
+/* What expires now was after `from` then: an expiry is after the instant of its put, and that after every
+ * instant that the partition had seen. */
+enum store_result expire_messages_at(struct decision *d, instant expires)
+{
+    struct collection collection;
+    enum store_result result;
+
+    if (expires == MESSAGE_NEVER)
+        return STORE_OK;
+    result = read_collection(d->before, d->arena, &collection);
+    if (!result && (collection.due == 0 || collection.due > expires))
+        arm(d->changes, d->arena, expires, collection.from);
+    return result;
+}
+
+/* Deletes what has expired, at most EXPIRE_AT_ONCE. *ret_next: when the next one does, at most `now` when
+ * there are more; 0: nothing is left. */
+static enum store_result collect(struct later_work *work, instant from, instant *ret_next)
+{
+    struct scan *scan = message_scan_expiring(work->before, from);
+    enum store_result result = STORE_OK;
+
+    *ret_next = 0;
+    for (unsigned count = 0; !result; count++) {
+        struct message message;
+        struct record record;
+
+        result = scan_next(scan, NULL, &record);
+        if (result)
+            break;
+        if (!message_read_expiring(&record, &message)) {
+            result = STORE_CORRUPT;
+            break;
+        }
+        *ret_next = message.expires;
+        if (message.expires > work->now || count == EXPIRE_AT_ONCE)
+            break;
+        message_remove(work->changes, &message);
+        *ret_next = 0;
+    }
+    scan_close(scan);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+enum store_result expire_messages(struct later_work *work)
+{
+    struct bytes payload = work->item->payload;
+    struct collection collection;
+    instant next = 0, soon = work->now + EXPIRE_EVERY_S * TICKS_PER_SECOND;
+    enum store_result result = read_collection(work->before, work->arena, &collection);
+
+    if (result || payload.len != 8 || be64_get(payload.ptr) != collection.due)
+        return result;
+    result = collect(work, collection.from, &next);
+    if (result)
+        return result;
+    if (next == 0)
+        write_collection(work->changes, work->arena, (struct collection){ .from = work->now });
+    else if (next <= work->now)
+        arm(work->changes, work->arena, work->now, next);
+    else
+        arm(work->changes, work->arena, next > soon ? next : soon, next);
+    return STORE_OK;
+}

@@ -1,0 +1,23 @@
+/* Inside queue/: what deletes messages that have expired, in the background: an item of the list of
+ * things to do later, due when the first of a queue's messages expires. It goes over what has expired,
+ * never over the rest. A get that meets one on its way drops it itself.
+ *
+ * INNER 'c' of the messages' partition says when the queue's item is due, and from where on it looks
+ * (expiry): u8 1; due, from (instants, varints). An item of another due instant is one that an earlier
+ * expiry has overtaken: it does nothing. */
+#ifndef LAGRA_QUEUE_EXPIRE_MESSAGES_H
+#define LAGRA_QUEUE_EXPIRE_MESSAGES_H
+
+#include "queue/message.h"
+#include "service/later.h"
+
+/* Stored: never given to anything else. Those of the Queue service begin at 0x200. */
+enum { LATER_EXPIRE_MESSAGES = 0x200 };
+
+/* A message that expires then is added: there is an item that is due no later.
+ * returns STORE_OK, STORE_CORRUPT, STORE_WAIT, STORE_IO */
+enum store_result expire_messages_at(struct decision *d, instant expires);
+/* Does the item. */
+later_fn expire_messages;
+
+#endif

@@ -1,0 +1,132 @@
+/* Get Messages, Peek Messages: the first that are visible.
+ * rest: Get-Messages, Peek-Messages */
+#include "queue/front.h"
+#include "queue/message_operations.h"
+
+/* Messages that have expired and are met on the way go with the same commit, as far as it stays small;
+ * what is met beyond is passed over, and left to expire_messages.h. */
+#define DROPPED_MAX            100u
+/* More of them are passed over on a thread that may take its time. */
+#define PASSED_BY_WORKERS      1000u
+/* Longer answers are rendered in the pool. */
+#define RENDERED_BY_WORKER_MAX (64u << 10)
+
+struct search {
+    uint32_t wanted;
+    struct message_list *found;
+    struct message *expired; /* at most DROPPED_MAX; NULL: not asked for */
+    uint32_t expired_count;
+    instant end; /* nothing that is left lies before it */
+};
+
+/* What lies here or behind it may stay. */
+static void keep_behind(struct search *search, const struct message *message)
+{
+    if (search->end > message->visible)
+        search->end = message->visible;
+}
+
+/* The first messages that are visible at d->now.
+ * returns STORE_OK, also when there are fewer; STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+static enum store_result find_visible(struct decision *d, instant from, struct search *search)
+{
+    struct scan *scan = message_scan_order(d->before, from);
+    enum store_result result = STORE_OK;
+    uint32_t passed = 0;
+
+    search->end = d->now;
+    while (search->found->count < search->wanted) {
+        struct message message;
+        struct record record;
+
+        result = scan_next(scan, NULL, &record);
+        if (!result && !message_read_order(&record, &message))
+            result = STORE_CORRUPT;
+        if (result || message.visible > d->now)
+            break;
+        if (message.expires > d->now)
+            search->found->items[search->found->count++] = message;
+        else if (search->expired && search->expired_count < DROPPED_MAX)
+            search->expired[search->expired_count++] = message;
+        else
+            keep_behind(search, &message);
+        if (++passed == PASSED_BY_WORKERS && d->access == STORE_NO_WAIT) {
+            result = STORE_WAIT;
+            break;
+        }
+    }
+    if (search->found->count == search->wanted)
+        keep_behind(search, &search->found->items[search->wanted - 1]);
+    scan_close(scan);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+static enum store_result read_texts(struct decision *d, struct message_list *list)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        enum store_result result = message_read_text(d->before, d->arena, &list->items[i]);
+
+        if (result)
+            return result;
+        bytes += list->items[i].text.len;
+    }
+    d->renders_long = bytes > RENDERED_BY_WORKER_MAX;
+    return STORE_OK;
+}
+
+/* Messages at d->now, from the low-water mark on, with their texts. */
+static enum error search_messages(struct decision *d, struct search *search,
+                                  struct front *ret_front)
+{
+    enum store_result result = front_read(d->before, d->arena, ret_front);
+
+    if (!result)
+        result = find_visible(d, ret_front->mark, search);
+    if (!result)
+        result = read_texts(d, search->found);
+    if (result)
+        return decision_fail_store(d, result);
+    return search->found->count == 0 && snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
+}
+
+/* Hides each for a while, counts the get, and changes its receipt. */
+enum error get_messages_decide(struct decision *d, const struct get_messages_parameters *p,
+                               struct get_messages_result *r)
+{
+    struct search s = { .wanted = p->count,
+                        .found = &r->list,
+                        .expired = arena_array(d->arena, DROPPED_MAX, sizeof *s.expired) };
+    struct front front;
+    enum error e = search_messages(d, &s, &front);
+
+    if (e)
+        return e;
+    for (uint32_t i = 0; i < s.expired_count; i++)
+        message_remove(d->changes, &s.expired[i]);
+    for (uint32_t i = 0; i < r->list.count; i++) {
+        struct message *message = &r->list.items[i];
+        struct message before = *message;
+
+        message->visible = d->now + p->visibility_s * TICKS_PER_SECOND;
+        message->dequeued++;
+        message->changes++;
+        message_move(d->changes, d->arena, &before, message);
+    }
+    if (changes_empty(d->changes))
+        front_note_empty(d, &front);
+    else
+        front_advance(d, &front, s.end);
+    return OK;
+}
+
+/* Shows them and changes nothing. */
+enum error peek_messages_decide(struct decision *d, const struct peek_messages_parameters *p,
+                                struct peek_messages_result *r)
+{
+    struct search s = { .wanted = p->count, .found = &r->list };
+    struct front front;
+
+    return search_messages(d, &s, &front);
+}

@@ -1,0 +1,86 @@
+/* The operations on messages: what each is asked and what comes of it. The functions: put_message.c,
+ * get_messages.c, update_message.c, delete_message.c, and the files of these names in rest/. */
+#ifndef LAGRA_QUEUE_MESSAGE_OPERATIONS_H
+#define LAGRA_QUEUE_MESSAGE_OPERATIONS_H
+
+#include "queue/message.h"
+
+#define MESSAGE_MAX_BYTES    65536u /* of text. rest: Put-Message; decision: 124 */
+#define MESSAGES_AT_ONCE     32u    /* of Get Messages and Peek Messages */
+#define VISIBILITY_MAX_S     604800u
+#define VISIBILITY_DEFAULT_S 30u
+#define TTL_DEFAULT_S        604800u
+
+struct put_message_parameters {
+    struct parameters base;
+    struct guid random;    /* for the id */
+    uint64_t visibility_s; /* invisible so long; less than the TTL */
+    uint64_t ttl_s;        /* 0: it never expires */
+    struct bytes text;     /* by parse */
+};
+struct put_message_result {
+    struct result base;
+    struct message message;
+};
+OPERATION_DECLARE(put_message);
+OPERATION_DECLARE_PARSE(put_message);
+
+/* What both of them find. */
+struct message_list {
+    struct message items[MESSAGES_AT_ONCE];
+    uint32_t count;
+};
+
+struct get_messages_parameters {
+    struct parameters base;
+    uint32_t count;        /* 1..MESSAGES_AT_ONCE */
+    uint64_t visibility_s; /* 1..VISIBILITY_MAX_S */
+};
+struct get_messages_result {
+    struct result base;
+    struct message_list list;
+};
+OPERATION_DECLARE(get_messages);
+
+struct peek_messages_parameters {
+    struct parameters base;
+    uint32_t count; /* 1..MESSAGES_AT_ONCE */
+};
+struct peek_messages_result {
+    struct result base;
+    struct message_list list;
+};
+OPERATION_DECLARE(peek_messages);
+
+struct update_message_parameters {
+    struct parameters base;
+    struct message_claim claim;
+    uint64_t visibility_s; /* 0..VISIBILITY_MAX_S */
+    struct bytes text;     /* by parse; ptr NULL: it stays */
+};
+struct update_message_result {
+    struct result base;
+    struct message message; /* without its text */
+};
+OPERATION_DECLARE(update_message);
+OPERATION_DECLARE_PARSE(update_message);
+
+struct delete_message_parameters {
+    struct parameters base;
+    struct message_claim claim;
+};
+struct delete_message_result {
+    struct result base;
+};
+OPERATION_DECLARE(delete_message);
+
+struct clear_messages_parameters {
+    struct parameters base;
+    struct guid space; /* for the messages to come: fresh */
+};
+struct clear_messages_result {
+    struct result base;
+};
+OPERATION_DECLARE(clear_messages);
+
+#endif

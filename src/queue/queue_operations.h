@@ -1,0 +1,86 @@
+/* The operations on queues: what each is asked and what comes of it. The functions: create_queue.c,
+ * delete_queue.c, queue_properties.c, queue_acl.c, list_queues.c, and the files of these names in
+ * rest/; what every service has on itself is in service/service_properties.h and
+ * service/user_delegation_key.h. */
+#ifndef LAGRA_QUEUE_QUEUE_OPERATIONS_H
+#define LAGRA_QUEUE_QUEUE_OPERATIONS_H
+
+#include "queue/queue.h"
+#include "service/listing.h"
+
+/* Whoever renders the page brings the sink: as struct container_sink of blob/listing.h. */
+struct queue_sink {
+    bool full;
+    void (*begin)(struct queue_sink *sink);
+    void (*add)(struct queue_sink *sink, struct bytes name, const struct queue *queue);
+};
+struct list_queues_parameters {
+    struct parameters base;
+    struct listing listing;
+    struct bytes from; /* name of the first; ptr NULL: from the beginning */
+    struct queue_sink *sink;
+};
+struct list_queues_result {
+    struct result base;
+    struct bytes next; /* name that the next page begins at; ptr NULL: there is none */
+};
+OPERATION_DECLARE(list_queues);
+
+struct create_queue_parameters {
+    struct parameters base;
+    struct guid space; /* of the new incarnation: fresh, so that it starts empty */
+    struct bytes metadata;
+};
+struct create_queue_result {
+    struct result base;
+    bool existed; /* with the same metadata */
+};
+OPERATION_DECLARE(create_queue);
+
+struct delete_queue_parameters {
+    struct parameters base;
+};
+struct delete_queue_result {
+    struct result base;
+};
+OPERATION_DECLARE(delete_queue);
+
+struct get_queue_metadata_parameters {
+    struct parameters base;
+};
+struct get_queue_metadata_result {
+    struct result base;
+    struct bytes metadata;
+    uint64_t messages; /* all of them, those that are invisible too */
+};
+OPERATION_DECLARE(get_queue_metadata);
+
+struct set_queue_metadata_parameters {
+    struct parameters base;
+    struct bytes metadata;
+};
+struct set_queue_metadata_result {
+    struct result base;
+};
+OPERATION_DECLARE(set_queue_metadata);
+
+struct get_queue_acl_parameters {
+    struct parameters base;
+};
+struct get_queue_acl_result {
+    struct result base;
+    struct policies policies;
+};
+OPERATION_DECLARE(get_queue_acl);
+
+struct set_queue_acl_parameters {
+    struct parameters base;
+    struct policies policies; /* by parse */
+};
+struct set_queue_acl_result {
+    struct result base;
+};
+OPERATION_DECLARE(set_queue_acl);
+OPERATION_DECLARE_PARSE(set_queue_acl);
+
+#endif

@@ -1,0 +1,61 @@
+/* The record of a queue: LISTED "q" in partition (account space, queue name).
+ *
+ *   version 1:  u8 1; space of the messages, 16 raw; created, ticks; bytes metadata
+ *               (service/metadata.h); bytes policies (auth/policies.h)
+ * To change it: a new version number, the old reader kept, a data folder of the old form added to
+ * the tests. */
+#include "queue/queue.h"
+
+#include "base/log.h"
+
+#define RECORD_VERSION 1
+
+static const struct bytes record_key = BYTES("q");
+
+bool queue_decode(struct bytes value, struct queue *ret_queue)
+{
+    struct queue queue = { .created = 0 };
+    struct decoder in;
+
+    decoder_init(&in, value);
+    if (decode_u8(&in) != RECORD_VERSION)
+        return false;
+    decode_fixed(&in, queue.space.b, sizeof queue.space.b);
+    queue.created = decode_u64(&in);
+    queue.metadata = decode_bytes(&in);
+    queue.policies = decode_bytes(&in);
+    *ret_queue = queue;
+    return decoder_ok(&in);
+}
+
+enum store_result queue_read(struct snapshot *snapshot, struct arena *arena,
+                             struct queue *ret_queue)
+{
+    struct record record;
+    enum store_result result = snapshot_get(snapshot, RECORD_LISTED, record_key, arena, &record);
+
+    if (result)
+        return result;
+    if (queue_decode(record.value, ret_queue))
+        return STORE_OK;
+    log_line(LOG_ERROR, "a queue's record has an unknown form (%zu bytes)", record.value.len);
+    return STORE_CORRUPT;
+}
+
+void queue_write(struct decision *d, const struct queue *queue)
+{
+    struct text out;
+
+    text_init(&out, d->arena, 64 + queue->metadata.len + queue->policies.len);
+    encode_u8(&out, RECORD_VERSION);
+    encode_fixed(&out, queue->space.b, sizeof queue->space.b);
+    encode_u64(&out, queue->created);
+    encode_bytes(&out, queue->metadata);
+    encode_bytes(&out, queue->policies);
+    changes_put(d->changes, RECORD_LISTED, record_key, text_bytes(&out), NULL, 0);
+}
+
+void queue_delete_record(struct changes *changes)
+{
+    changes_delete(changes, RECORD_LISTED, record_key);
+}

@@ -1,0 +1,75 @@
+/* What a request to the Queue service is about: names, partitions, permission. */
+#include "queue/queue.h"
+#include "service/names.h"
+
+void queue_signed_names(const struct resource *resource, struct bytes *ret_queue,
+                        struct bytes *ret_message)
+{
+    *ret_queue = queue_resource(resource)->queue;
+    *ret_message = (struct bytes){ NULL, 0 }; /* a SAS is of a queue */
+}
+
+enum error queue_check_names(const struct resource *resource)
+{
+    struct bytes queue = queue_resource(resource)->queue;
+
+    return queue.ptr ? name_check(queue) : OK;
+}
+
+struct guid queue_account_space(struct bytes account)
+{
+    return account_space("queue", account);
+}
+
+static enum error read_queue(struct decision *d, struct snapshot *snapshot)
+{
+    enum store_result result = queue_read(snapshot, d->arena, &queue_state(d)->queue);
+
+    if (result)
+        return result == STORE_NOT_FOUND ? E_QueueNotFound : decision_fail_store(d, result);
+    return OK;
+}
+
+enum error queue_locate(struct decision *d, struct partition *ret_partition)
+{
+    const struct queue_resource *asked = queue_asked(d);
+    struct partition at = { .space = queue_account_space(d->input->account), .key = BYTES("") };
+    struct queue_state *state = arena_alloc(d->arena, sizeof *state);
+    struct snapshot *owner;
+    enum error e;
+
+    state->base.resource = d->input->resource;
+    d->state = &state->base;
+    if (d->level != LEVEL_QUEUES)
+        at.key = asked->queue;
+    if (d->level >= LEVEL_MESSAGES && !asked->all_messages) {
+        owner = snapshot_open(d->store, at, d->access);
+        e = read_queue(d, owner);
+        decision_leave_owner(d, owner);
+        if (e)
+            return e;
+        at = (struct partition){ .space = state->queue.space, .key = BYTES("") };
+    }
+    *ret_partition = at;
+    return OK;
+}
+
+enum error queue_subject(struct decision *d)
+{
+    enum error e = read_queue(d, d->before);
+
+    if (!e)
+        d->subject = (struct subject){ .exists = true };
+    return e;
+}
+
+/* Stored access policies are the queue's. */
+enum error queue_permit_facts(struct decision *d, struct permit_facts *ret_facts)
+{
+    const struct identity *identity = &d->input->identity;
+
+    if (identity->kind == IDENTITY_SAS && identity->sas->policy.ptr &&
+        !policies_decode(queue_state(d)->queue.policies, &ret_facts->policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    return OK;
+}
