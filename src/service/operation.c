@@ -133,6 +133,9 @@ void operation_answer(struct answer *a, const struct parameters *parameters,
 
     a->now = result->now;
     operation->functions->answer(a, parameters, result);
+    if (a->call->service->reads_are_not_cached &&
+        (a->call->request->method & (METHOD_GET | METHOD_HEAD)))
+        answer_string(a, "Cache-Control", "no-cache");
     assert(status_is_promised(operation, a->response->status));
     assert(operation->etag != ETAG_CHANGED || answers_header(a->response, "ETag"));
 }

@@ -194,6 +194,7 @@ struct service {
         *later; /* kinds of items that it adds to the list of things to do later */
     size_t later_count;
     unsigned sections; /* bits of service/service_properties.h: what only some services have */
+    bool reads_are_not_cached; /* a GET or HEAD that succeeds says so, as recorded */
     /* Where a resource of each level is found, for print: "/container"; by resource.level. */
     const char *const *levels;
     enum etag_form etags; /* that it gives out */

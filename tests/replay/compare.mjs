@@ -6,10 +6,11 @@ import { elementsOf, shapeOf, valuesOf } from './xml.mjs';
  *  followed by replay.mjs, and which requests change an ETag by EtagHistory. */
 const MOMENT_HEADERS = new Set(['etag', 'last-modified', 'x-ms-creation-time', 'x-ms-snapshot',
     'x-ms-lease-id', 'x-ms-copy-id', 'x-ms-copy-completion-time', 'x-ms-client-request-id',
-    'x-ms-access-tier-change-time']);
+    'x-ms-access-tier-change-time', 'x-ms-popreceipt', 'x-ms-time-next-visible']);
 const MOMENT_ELEMENTS = new Set(['Etag', 'Last-Modified', 'Creation-Time', 'Snapshot', 'NextMarker',
     'Marker', 'CopyId', 'CopyCompletionTime', 'AccessTierChangeTime',
-    'EnumerationResults@ServiceEndpoint']);
+    'EnumerationResults@ServiceEndpoint', 'MessageId', 'InsertionTime', 'ExpirationTime', 'PopReceipt',
+    'TimeNextVisible']);
 /** Known only where the bytes of the bodies were recorded. */
 const OF_BYTES = new Set(['content-md5', 'x-ms-content-crc64', 'x-ms-blob-content-md5',
     'Content-MD5', 'Content-CRC64', 'Content-Length']);

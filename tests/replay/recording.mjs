@@ -9,6 +9,7 @@
 // cpp.jsonl.gz has whole requests. The accounts of its files-datalake/ tests had a hierarchy of
 // folders: what such a test does by the dfs service is not replayed, nor what it then asks of blobs.
 
+import { messageBodyOf, queueOperationOf } from './queues.mjs';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -30,8 +31,9 @@ export class NotRecorded extends Error {}
 /** About a blob, or a list of blobs? */
 const isOfBlob = ({ path }) => /^\/[^?/]+\/[^?]/.test(path) || /^\/[^?/]+\?.*comp=list/.test(path);
 
-/** Groups of one file's blob exchanges: [{ name, exchanges }] in the order of the recording. */
-export function groupsOf(file) {
+/** Groups of one file's exchanges with a service: [{ service, name, runs }] in the order of the
+ *  recording. */
+export function groupsOf(file, service) {
     const groups = new Map();
     const changedElsewhere = new Set();
 
@@ -39,7 +41,7 @@ export function groupsOf(file) {
         const exchange = line === '' ? null : JSON.parse(line);
         if (exchange?.svc === 'dfs')
             changedElsewhere.add(exchange.test);
-        if (exchange?.svc !== 'blob' ||
+        if (exchange?.svc !== service ||
             (changedElsewhere.has(exchange.test) && isOfBlob(exchange)))
             continue;
         const name = exchange.test ?? `${exchange.suite} ${exchange.group}`;
@@ -61,7 +63,7 @@ export function groupsOf(file) {
         groups.set(name, [...(groups.get(name) ?? []), exchange]);
     }
     return [...groups].map(([group, exchanges]) => ({
-        name: group, runs: runsOf(exchanges.sort((a, b) => a.i - b.i)),
+        service, name: group, runs: runsOf(exchanges.sort((a, b) => a.i - b.i)),
     }));
 }
 
@@ -83,7 +85,10 @@ function runsOf(exchanges) {
 }
 
 /** Short form of what is asked: "PUT blob?comp=block", "GET service?comp=list". */
-export function operationOf({ method, container, blob, parameter }) {
+export function operationOf(exchange) {
+    const { svc, method, container, blob, parameter } = exchange;
+    if (svc === 'queue')
+        return queueOperationOf(exchange);
     const level = blob ? 'blob' : container ? 'container' : 'service';
     const comp = parameter('comp');
 
@@ -236,7 +241,7 @@ function guessedHeaders(exchange, later) {
     if (['lease', 'properties', 'acl', 'metadata', 'tier', 'copy'].includes(comp) &&
         method === 'PUT')
         throw new NotRecorded('headers of the request were not recorded');
-    if (method === 'PUT' && blob && !comp) {
+    if (method === 'PUT' && blob && !comp && exchange.svc === 'blob') {
         if (reqBody === null || status === 202)
             throw new NotRecorded('the type of the blob was not recorded');
         headers['x-ms-blob-type'] = 'BlockBlob';
@@ -258,6 +263,12 @@ function bodyOf(exchange, later) {
 
     if (reqBody === null)
         return Buffer.alloc(0);
+    if (reqBody === '*' && exchange.svc === 'queue' && exchange.blob) {
+        const body = messageBodyOf(exchange, later);
+        if (!body && exchange.status < 300)
+            throw new NotRecorded('the text of the message was not recorded');
+        return body ?? Buffer.from('<QueueMessage><MessageText>x</MessageText></QueueMessage>');
+    }
     if (reqBody === '*' && !reqHeaders)
         return Buffer.alloc(length, 'x');
     if (typeof reqBody === 'object') {

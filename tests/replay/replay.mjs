@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { Connection } from '../lib/http.mjs';
 import { Control, Server } from '../lib/server.mjs';
 import { containerSas } from '../lib/sas.mjs';
+import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
 import {
@@ -28,8 +29,9 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARED = process.env.LAGRA_SHARED ?? path.resolve(HERE, '../../../shared');
 const FILES =
     ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
+const SERVICES = ['blob', 'queue'];
 /* Waits of the recording that are repeated, by moving the clock; shorter ones are the network's. */
-const WAIT_MIN_MS = 3000;
+const WAIT_MIN_MS = { blob: 3000, queue: 1000 };
 const WAIT_MAX_MS = 300000;
 /* Names and values that are given out by the server and come back in later requests. */
 const GIVEN_OUT = ['etag', 'last-modified', 'x-ms-snapshot', 'x-ms-lease-id', 'x-ms-copy-id'];
@@ -44,12 +46,14 @@ const wanted = process.argv.slice(2).filter((argument) => !argument.startsWith('
 
 class Replay {
     #server;
+    #service;
     #control;
     #connection = null;
     #clockMs = 0;
 
-    constructor(server) {
+    constructor(server, service) {
         this.#server = server;
+        this.#service = service;
         this.#control = new Control(server);
     }
 
@@ -68,6 +72,10 @@ class Replay {
         this.#clockMs += seconds * 1000;
     }
 
+    get #port() {
+        return this.#server.ports[this.#service];
+    }
+
     /** request: { method, path, query, headers, body, anonymous } */
     async send({ method, path: name, query, headers, body, anonymous }) {
         const pairs = query.map((pair) => pair.map(encodeURIComponent).join('=')).join('&');
@@ -75,10 +83,10 @@ class Replay {
         const request = {
             method,
             target: `/${this.#server.account}${name}${pairs ? `?${pairs}` : ''}`,
-            headers: [['Host', `${this.#server.host}:${this.#server.port}`],
+            headers: [['Host', `${this.#server.host}:${this.#port}`],
                 ...(isWrite ? [['Content-Length', String(body.length)]] : []), ...headers],
         };
-        this.#connection ??= await Connection.open(this.#server.host, this.#server.port);
+        this.#connection ??= await Connection.open(this.#server.host, this.#port);
         return this.#connection.exchange(
             anonymous ? request : sign(request, { offsetMs: this.#clockMs }), body);
     }
@@ -109,6 +117,15 @@ class Replay {
             parameter('comp') === 'properties'))
             await this.prepare('PUT', '/', { restype: 'service', comp: 'properties' }, [],
                 Buffer.from('<StorageServiceProperties><Cors/></StorageServiceProperties>'));
+        if (this.#service === 'queue') {
+            for (const queue of namesIn((await this.prepare('GET', '/', { comp: 'list' })).body.toString()))
+                await this.prepare('DELETE', `/${queue}`, {});
+            for (const [queue, existed] of queuesBefore(exchanges)) {
+                if (existed)
+                    await this.prepare('PUT', `/${queue}`, {});
+            }
+            return;
+        }
         for (const [container, existed] of containersBefore(exchanges)) {
             await this.prepare('PUT', `/${container}`, { restype, comp: 'lease' },
                 [['x-ms-lease-action', 'break'], ['x-ms-lease-break-period', '0']]);
@@ -157,6 +174,13 @@ class Given {
         for (const name of GIVEN_OUT)
             this.learn(respHeaders[name], answer.headers.get(name));
         this.learn(marker.exec(respBody ?? '')?.[1], marker.exec(answer.body.toString())?.[1]);
+        for (const [recorded, ours] of givenOutBy({ respHeaders, respBody }, answer))
+            this.learn(recorded, ours);
+    }
+
+    /** A path whose names may have been given out. */
+    applyPath(path) {
+        return path.split('/').map((name) => this.#values.get(name) ?? name).join('/');
     }
 
     /** A value as it is here. Dates that were not given out keep their distance to the request. */
@@ -223,6 +247,7 @@ async function exchangeAgain(replay, given, exchange, later, made) {
     if (exchange.parameter('sig'))
         throw new NotRecorded('shared access signatures are not built');
     request.query = request.query.map(apply);
+    request.path = given.applyPath(request.path);
     request.headers = request.headers.map(apply);
     if (source)
         request.headers = request.headers.map((header) => [header[0],
@@ -245,7 +270,7 @@ async function replayRun(replay, group, exchanges) {
     await replay.begin(exchanges, given);
     for (const [n, exchange] of exchanges.entries()) {
         const waited = exchange.at - last.at;
-        if (waited >= WAIT_MIN_MS && waited <= WAIT_MAX_MS)
+        if (waited >= WAIT_MIN_MS[group.service] && waited <= WAIT_MAX_MS)
             await replay.wait(waited);
         last = exchange;
         let answer;
@@ -297,14 +322,16 @@ async function runGroup(replay, group) {
 async function main() {
     const counts = { passed: 0, failed: 0, skipped: 0 };
     const server = await Server.start();
-    const replay = new Replay(server);
 
     try {
-        for (const group of FILES.flatMap(groupsOf))
-            if (wanted.length === 0 || wanted.some((part) => group.name.includes(part)))
-                counts[await runGroup(replay, group)]++;
+        for (const service of SERVICES) {
+            const replay = new Replay(server, service);
+            for (const group of FILES.flatMap((file) => groupsOf(file, service)))
+                if (wanted.length === 0 || wanted.some((part) => group.name.includes(part)))
+                    counts[await runGroup(replay, group)]++;
+            replay.close();
+        }
     } finally {
-        replay.close();
         await server.stop();
     }
     const unused = wanted.length > 0 ? [] : rules.filter((rule) => !used.has(rule));

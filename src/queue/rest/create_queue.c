@@ -1,5 +1,6 @@
 /* Create Queue, Delete Queue as requests and answers. */
 #include "queue/queue_operations.h"
+#include "service/answer.h"
 #include "service/metadata.h"
 
 /* rest: Create-Queue4 */

@@ -1,6 +1,6 @@
 /* List Queues as a request and as XML. rest: List-Queues1 */
 #include "queue/queue_operations.h"
-#include "queue/rest/request.h"
+#include "service/answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 
@@ -71,6 +71,5 @@ void list_queues_answer(struct answer *a, const struct list_queues_parameters *p
     else
         text_add_string(&page->out, "<Queues />");
     listing_end(&page->out, listing_next(a, r->next));
-    answer_uncached(a, 200);
     answer_xml(a, 200, &page->out);
 }

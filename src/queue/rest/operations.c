@@ -120,6 +120,7 @@ const struct service queue_service = {
     .operation_count = sizeof operations / sizeof operations[0],
     .later = later,
     .later_count = sizeof later / sizeof later[0],
+    .reads_are_not_cached = true,
     .levels = levels,
     .resource_size = sizeof(struct queue_resource),
     .read_resource = queue_read_resource,

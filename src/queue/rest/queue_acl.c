@@ -1,6 +1,6 @@
 /* Get Queue ACL, Set Queue ACL as requests and answers. rest: Get-Queue-ACL, Set-Queue-ACL */
 #include "queue/queue_operations.h"
-#include "queue/rest/request.h"
+#include "service/answer.h"
 #include "service/signed_identifiers.h"
 
 #define POLICY_PERMISSIONS "raup"
@@ -20,7 +20,6 @@ void get_queue_acl_answer(struct answer *a, const struct get_queue_acl_parameter
     (void)p;
     text_init(&out, a->arena, 512);
     signed_identifiers_xml(&out, &r->policies);
-    answer_uncached(a, 200);
     answer_xml(a, 200, &out);
 }
 

@@ -1,6 +1,6 @@
 /* Get Queue Metadata, Set Queue Metadata as requests and answers. */
 #include "queue/queue_operations.h"
-#include "queue/rest/request.h"
+#include "service/answer.h"
 #include "service/metadata.h"
 
 /* rest: Get-Queue-Metadata */
@@ -15,7 +15,7 @@ void get_queue_metadata_answer(struct answer *a, const struct get_queue_metadata
                                const struct get_queue_metadata_result *r)
 {
     (void)p;
-    answer_uncached(a, 200);
+    answer_status(a, 200);
     metadata_answer(a, r->metadata);
     answer_u64(a, "x-ms-approximate-messages-count", r->messages);
 }

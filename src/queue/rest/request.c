@@ -98,12 +98,6 @@ enum error read_text(struct call *call, struct bytes *ret_text)
 
 /* ---- answers ---- */
 
-void answer_uncached(struct answer *a, int status)
-{
-    answer_status(a, status);
-    answer_string(a, "Cache-Control", "no-cache");
-}
-
 static void add_date(struct text *out, const char *name, instant date)
 {
     char text[INSTANT_HTTP_SIZE];

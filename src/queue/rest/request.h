@@ -26,9 +26,6 @@ enum error read_claim(struct call *call, struct message_claim *ret_claim);
  * returns  OK, E_InvalidXmlDocument, E_MissingRequiredXmlNode, E_RequestBodyTooLarge */
 enum error read_text(struct call *call, struct bytes *ret_text);
 
-/* The success of a GET or HEAD, which all of this service's are not to be cached, as recorded. */
-void answer_uncached(struct answer *a, int status);
-
 /* Parts of a message that an answer shows. */
 enum message_parts {
     SHOW_RECEIPT = 1, /* and when it is visible */

@@ -75,14 +75,28 @@ static void make_request(struct fixture *f, struct request *request, const char 
 
 /* ---- the way of a request ---- */
 
-void run_due(struct store *store)
+static void run_due_of(struct store *store, const struct service *service)
 {
-    static const struct service *const services[] = { &blob_service };
     bool left;
 
-    while (later_run_due(store, services, NULL, 1, clock_now(), &left) <= clock_now())
+    while (later_run_due(store, &service, NULL, 1, clock_now(), &left) <= clock_now())
         assert_false(left);
     assert_false(left);
+}
+
+void run_due(struct store *store)
+{
+    run_due_of(store, &blob_service);
+}
+
+void fixture_serve(struct fixture *f, const struct service *service)
+{
+    f->endpoint.service = service ? service : &blob_service;
+}
+
+void fixture_run_due(struct fixture *f)
+{
+    run_due_of(f->store, f->endpoint.service);
 }
 
 static struct flow *flow_new(struct fixture *f, struct exchange *exchange)

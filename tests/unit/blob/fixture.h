@@ -40,6 +40,11 @@ const char *textf(struct fixture *f, const char *format, ...) __attribute__((for
 /* Value of a header of the answer, NULL without one. */
 const char *header_of(struct fixture *f, const struct reply *answer, const char *name);
 
+/* From now on requests are of another service; NULL: of the Blob service again. */
+void fixture_serve(struct fixture *f, const struct service *service);
+/* Does what is due of the list of things to do later, of the service that is served. */
+void fixture_run_due(struct fixture *f);
+
 struct store *store_of(struct fixture *f);
 /* Does what is due of the list of things to do later. */
 void run_due(struct store *store);
