@@ -149,8 +149,9 @@ function parseRequest(reader) {
         headers: [], body: null, captures: [], read: null, send: null, as: null, line: reader.line,
     };
 
-    if (!/^\/(c\d*(\/|$)|$)/.test(request.path))
-        throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.. or is /`);
+    if (!/^\/([cq]\d*(\/|$)|$)/.test(request.path))
+        throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.., /q.. or is /`);
+    request.service = request.path.startsWith('/q') ? 'queue' : 'blob';
     for (;;) {
         let word;
         if (reader.next.kind === '->') {

@@ -3,7 +3,7 @@
 // line is printed, in the order of the lines, and not in the order in which answers happen to come.
 
 import { Connection, formatHead } from '../lib/http.mjs';
-import { containerSas } from '../lib/sas.mjs';
+import { containerSas, queueSas } from '../lib/sas.mjs';
 import { batchBody, BATCH_TYPE, partRequest } from '../lib/batch.mjs';
 import { sign } from '../lib/sign.mjs';
 import { element, showAnswer } from './show.mjs';
@@ -45,6 +45,13 @@ function bodyBytes(body) {
     return body.blocks ? blockListBytes(body.blocks) : patternBytes(body);
 }
 
+/** A message as Put Message and Update Message have it. */
+function messageBytes({ text }) {
+    const escaped = text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+    return Buffer.from(`<QueueMessage><MessageText>${escaped}</MessageText></QueueMessage>`);
+}
+
 /** Something a step refers to has not happened in this permutation: it is not sent. */
 class Missing extends Error {}
 
@@ -52,10 +59,11 @@ export class Session {
     #name;
     #target;
     #shared;
-    #connection = null;
+    #connections = {};          /* one to each service that it asks */
+    #service = 'blob';
     #partial = null;            /* an answer read, or a body sent, in part */
 
-    /** target: { host, port, base, credentials, control (null: no gates), offset: { ms } }
+    /** target: { host, ports, base, credentials, control (null: no gates), offset: { ms } }
      *  shared: by all sessions: { container, names, kept: Map "session.name" -> value } */
     constructor(name, target, shared) {
         this.#name = name;
@@ -63,14 +71,20 @@ export class Session {
         this.#shared = shared;
     }
 
+    get #connection() {
+        return this.#connections[this.#service];
+    }
+
     /** Opens the connection, unless it is. */
     async connect() {
-        this.#connection ??= await Connection.open(this.#target.host, this.#target.port);
+        const { host, ports } = this.#target;
+        this.#connections[this.#service] ??= await Connection.open(host, ports[this.#service]);
     }
 
     close() {
-        this.#connection?.close();
-        this.#connection = null;
+        for (const connection of Object.values(this.#connections))
+            connection.close();
+        this.#connections = {};
     }
 
     /** Carries out an action; gives the function that makes its text.
@@ -81,6 +95,7 @@ export class Session {
                 return await this.#clock(action.clock);
             if (action.collect)
                 return await this.#collect();
+            this.#service = action.service ?? this.#service;
             await this.connect();
             return action.finish ? await this.#finish() : await this.#send(action, headers);
         } catch (error) {
@@ -114,18 +129,18 @@ export class Session {
     }
 
     #build(action, body, extra) {
-        const { host, port, base, credentials, offset } = this.#target;
-        const path = action.path.replace(/^\/c/, `/${this.#shared.container}`);
+        const { host, ports, base, credentials, offset } = this.#target;
+        const path = this.#expand(action.path.replace(/^\/[cq]/, `/${this.#shared.container}`));
         const query = action.query.replace(/^&/, '')
             .replace(/\$\w+\.\w+/g, (name) => encodeURIComponent(this.#expand(name)));
         let target = base + path + (query ? `?${query}` : '');
         const putsBlob = action.method === 'PUT' && /^\/c\d*\/./.test(action.path) &&
             !/comp=/.test(query);
         const given = action.headers.map(([name, value]) => [name, this.#expand(value)]);
-        const headers = [['Host', `${host}:${port}`], ...extra];
+        const headers = [['Host', `${host}:${ports[action.service]}`], ...extra];
 
         if (action.as !== null)
-            target += this.#credential(action.as, query ? '&' : '?');
+            target += this.#credential(action, query ? '&' : '?');
         if (action.method !== 'GET' && action.method !== 'HEAD')
             headers.push(['Content-Length', `${body.length}`]);
         if (putsBlob && !given.some(([name]) => name === 'x-ms-blob-type'))
@@ -141,11 +156,12 @@ export class Session {
     }
 
     /** What is added to the query of a request that no key signs. */
-    #credential(as, separator) {
+    #credential({ as, service }, separator) {
         const [kind, policy] = as.split(':');
+        const sas = service === 'queue' ? queueSas : containerSas;
 
         return kind === 'policy'
-            ? separator + containerSas(this.#shared.container, { si: policy }, this.#target.credentials) : '';
+            ? separator + sas(this.#shared.container, { si: policy }, this.#target.credentials) : '';
     }
 
     /** The body of a batch. gate: headers for the part that gates are of. */
@@ -166,7 +182,10 @@ export class Session {
 
     async #send(action, headers) {
         const { parts } = action;
-        const body = parts ? this.#batch(parts, headers) : bodyBytes(action.body);
+        const isMessage = action.service === 'queue' && action.body?.text !== undefined &&
+            action.path.includes('/messages');
+        const body = parts ? this.#batch(parts, headers)
+            : isMessage ? messageBytes(action.body) : bodyBytes(action.body);
         const more = parts?.some(({ gated }) => gated) ? [] : headers;
         const request =
             this.#build(action, body, parts ? [['Content-Type', BATCH_TYPE], ...more] : more);
@@ -229,9 +248,24 @@ export class Session {
         return this.#complete(partial.action, head);
     }
 
+    /** The first message of an answer, or what an update says of it. */
+    #keepMessage(head, body) {
+        const id = element(body, 'MessageId');
+        const receipt = element(body, 'PopReceipt') ?? head.headers.get('x-ms-popreceipt');
+
+        if (id)
+            this.#shared.kept.set(`${this.#name}.id`, id);
+        if (receipt)
+            this.#shared.kept.set(`${this.#name}.receipt`, receipt);
+    }
+
     /** Keeps what the action asks for of a success. */
     #keep(action, head, body) {
         for (const { name, header } of action.captures) {
+            if (name === 'message') {
+                this.#keepMessage(head, `${body ?? ''}`);
+                continue;
+            }
             const value = name === 'marker' ? element(`${body ?? ''}`, 'NextMarker')
                 : head.headers.get(header ?? CAPTURES[name] ?? name);
             if (value !== undefined && head.status < 300)

@@ -111,8 +111,19 @@ function showBlocks(xml) {
     return `committed [${list('CommittedBlocks')}] uncommitted [${list('UncommittedBlocks')}]`;
 }
 
+/** Texts of messages, each with how often it was got. */
+function showMessages(xml) {
+    const messages = elements(xml, 'QueueMessage').map((message) =>
+        `${element(message, 'MessageText')}*${element(message, 'DequeueCount')}`);
+
+    return `[${messages.join(' ')}]`;
+}
+
 function showBody(answer, names) {
     const text = answer.body.toString('utf8').replace(/^\ufeff/, '');
+
+    if (/<QueueMessagesList/.test(text))
+        return showMessages(text);
 
     if (/<EnumerationResults[^>]*>.*<Blobs/s.test(text))
         return showListing(text, names);
@@ -165,6 +176,8 @@ function showHeaders(answer, names) {
         parts.push(`lease ${names.of('L', get('x-ms-lease-id').toLowerCase())}`);
     if (get('x-ms-lease-time') !== undefined)
         parts.push(`time ${Math.ceil(Number(get('x-ms-lease-time')) / 5) * 5}`);
+    if (get('x-ms-approximate-messages-count') !== undefined)
+        parts.push(`count ${get('x-ms-approximate-messages-count')}`);
     if (get('x-ms-blob-public-access'))
         parts.push(`public ${get('x-ms-blob-public-access')}`);
     return [...parts, ...showLease(answer), ...showMetadata(answer)];

@@ -7,6 +7,7 @@ import { GATES } from './language.mjs';
 export class Target {
     host;
     port;
+    ports = {};                 /* of each service */
     base;
     credentials = DEVELOPMENT;
     control;                    /* null: the server has no gates */
@@ -21,7 +22,8 @@ export class Target {
         const url = new URL(text);
         const target = new Target();
 
-        await target.#use(url.hostname, Number(url.port || 80), url.pathname.replace(/\/$/, ''));
+        const port = Number(url.port || 80);
+        await target.#use(url.hostname, { blob: port, queue: port + 1 }, url.pathname.replace(/\/$/, ''));
         return target;
     }
 
@@ -45,12 +47,13 @@ export class Target {
     async #startServer() {
         this.#server = await this.#start();
         this.offset = { ms: 0 };
-        await this.#use(this.#server.host, this.#server.port, `/${this.#server.account}`);
+        await this.#use(this.#server.host, this.#server.ports, `/${this.#server.account}`);
     }
 
-    async #use(host, port, base) {
+    async #use(host, ports, base) {
         this.host = host;
-        this.port = port;
+        this.port = ports.blob;
+        this.ports = ports;
         this.base = base;
         this.control = new Control(this);
         if (!(await this.control.works())) {

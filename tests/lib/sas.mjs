@@ -1,4 +1,4 @@
-// A service SAS of a container, as the query of a request, by the account's key.
+// A service SAS of a container or queue, as the query of a request, by the account's key.
 // rest: Create-service-SAS
 
 import { createHmac } from 'node:crypto';
@@ -15,8 +15,23 @@ export function containerSas(container, fields, { account, key } = DEVELOPMENT) 
         line('spr'), given.sv, 'c', '', line('ses'), line('rscc'), line('rscd'), line('rsce'), line('rscl'),
         line('rsct'),
     ].join('\n');
+    return signed(given, string, key);
+}
+
+function signed(fields, string, key) {
     const sig = createHmac('sha256', Buffer.from(key, 'base64')).update(string, 'utf8').digest('base64');
 
-    return Object.entries({ ...given, sig })
+    return Object.entries({ ...fields, sig })
         .map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&');
+}
+
+/** The same of a queue. */
+export function queueSas(queue, fields, { account, key } = DEVELOPMENT) {
+    const given = { sv: VERSION, ...fields };
+    const line = (name) => given[name] ?? '';
+    const string = [
+        line('sp'), line('st'), line('se'), `/queue/${account}/${queue}`, line('si'), line('sip'), line('spr'), given.sv,
+    ].join('\n');
+
+    return signed(given, string, key);
 }
