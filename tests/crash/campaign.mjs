@@ -31,6 +31,26 @@ export function randomFrom(seed) {
     };
 }
 
+/** Lets workers run until the server goes away or `ms` have passed, then cuts it off.
+ *  started: (isOver) -> promises of workers; cut: cuts it; cutting: called before that */
+export async function untilGone({ ms, cut, failures, started, cutting = () => {} }) {
+    const end = Date.now() + ms;
+    let gone = false, isCut = false; /* while it is cut, a server may well say 500 */
+    const workers = started(() => gone).map((work) => work.catch((error) => {
+        gone = true;
+        if (error instanceof Unexpected && !isCut)
+            failures.push(error.message);
+    }));
+
+    while (!gone && Date.now() < end)
+        await new Promise((resolve) => setTimeout(resolve, 1));
+    isCut = true;
+    cutting();
+    await cut();
+    gone = true;
+    await Promise.all(workers);
+}
+
 export class Campaign {
     failures = [];
     changes = 0;
@@ -47,7 +67,7 @@ export class Campaign {
             (_, i) => ({ path: `/${CONTAINER}/blob${`${i}`.padStart(3, '0')}`, state: emptyState(), asked: null, seen: null }));
     }
 
-    async createContainer() {
+    async create() {
         const client = new Client(this.#server);
         const answer = await client.ask('PUT', `/${CONTAINER}?restype=container`);
 
@@ -139,27 +159,19 @@ export class Campaign {
      *  sync that is under way succeed; a process that is killed has meant every answer that it gave.
      *  refusals: an answer of 503 or 507 means that nothing was changed, 500 that nobody knows */
     async work({ ms, gated, cut, deaf = false, refusals = false }) {
-        const end = Date.now() + ms;
         const gateAt = gated ? this.changes + this.#random(40) : -1;
-        let gone = false, cutting = false; /* while it is cut, a server may well say 500 */
-        const isOver = () => gone;
-        const run = async (work) => work.catch((error) => {
-            gone = true;
-            if (error instanceof Unexpected && !cutting)
-                this.failures.push(error.message);
+
+        await untilGone({
+            ms, cut, failures: this.failures,
+            started: (isOver) => [
+                ...Array.from({ length: WRITERS }, (_, i) =>
+                    this.#write(this.#blobs.slice(i * BLOBS_EACH, (i + 1) * BLOBS_EACH), isOver, { gateAt, refusals })),
+                ...Array.from({ length: READERS }, () => this.#read(isOver)),
+            ],
+            cutting: () => {
+                this.#deaf = deaf;
+            },
         });
-        const workers = [
-            ...Array.from({ length: WRITERS }, (_, i) =>
-                run(this.#write(this.#blobs.slice(i * BLOBS_EACH, (i + 1) * BLOBS_EACH), isOver, { gateAt, refusals }))),
-            ...Array.from({ length: READERS }, () => run(this.#read(isOver))),
-        ];
-        while (!gone && Date.now() < end)
-            await new Promise((resolve) => setTimeout(resolve, 1));
-        cutting = true;
-        this.#deaf = deaf;
-        await cut();
-        gone = true;
-        await Promise.all(workers);
         this.#deaf = false;
     }
 

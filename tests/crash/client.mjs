@@ -8,20 +8,23 @@ const base64 = (text) => Buffer.from(text).toString('base64');
 
 export class Client {
     #server;
+    #service;
     #connection = null;
 
-    constructor(server) {
+    constructor(server, service = 'blob') {
         this.#server = server;
+        this.#service = service;
     }
 
     /** One request and its answer; throws when the server goes away. */
-    async ask(method, target, { headers = [], body = Buffer.alloc(0) } = {}) {
-        this.#connection ??= await Connection.open(this.#server.host, this.#server.port);
+    async ask(method, target, { headers = [], body = Buffer.alloc(0), offsetMs = 0 } = {}) {
+        const port = this.#server.ports[this.#service];
+        this.#connection ??= await Connection.open(this.#server.host, port);
         return this.#connection.exchange(sign({
             method, target: `/${this.#server.account}${target}`,
-            headers: [['Host', `${this.#server.host}:${this.#server.port}`],
+            headers: [['Host', `${this.#server.host}:${port}`],
                 ...(method === 'GET' || method === 'HEAD' ? [] : [['Content-Length', `${body.length}`]]), ...headers],
-        }), body);
+        }, { offsetMs }), body);
     }
 
     close() {
@@ -102,4 +105,4 @@ const REQUESTS = {
         { headers: [['x-ms-delete-snapshots', 'include'], ...gateHeader(gate)] }),
 };
 
-const gateHeader = (gate) => (gate ? [['x-lagra-gate', `${gate}=kill`]] : []);
+export const gateHeader = (gate) => (gate ? [['x-lagra-gate', `${gate}=kill`]] : []);

@@ -13,6 +13,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Server } from '../lib/server.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
+import { QueueCampaign } from './queues.mjs';
 
 const { values: options } = parseArgs({
     options: { soak: { type: 'boolean', default: false }, cuts: { type: 'string' }, seed: { type: 'string' } },
@@ -62,14 +63,14 @@ async function withDisk(work) {
 }
 
 /** Cuts until one is not survived; returns how many were, and what was wrong with the next. */
-async function cutAndLook(cuts, env) {
+async function cutAndLook(cuts, env, Kind) {
     const random = randomFrom(SEED);
 
     return withDisk(async (disk) => {
         const server = await Server.start({ location: path.join(disk.mountPoint, 'data'), env });
-        const campaign = new Campaign(server, random);
+        const campaign = new Kind(server, random);
 
-        await campaign.createContainer();
+        await campaign.create();
         for (let survived = 0; survived < cuts; survived++) {
             await campaign.work({
                 ms: 20 + random(200),
@@ -109,15 +110,21 @@ if (why) {
     console.log(`skipped: ${why}`);
     console.log('power: 0 passed, 0 failed, 1 skipped');
 } else {
-    const safe = await cutAndLook(CUTS, {});
-    const unsafe = await cutAndLook(UNSAFE_CUTS, { LAGRA_UNSAFE_NO_SYNC: '1' });
-    const failed = (safe.wrong ? 1 : 0) + (unsafe.wrong ? 0 : 1);
+    const total = { passed: 0, failed: 0 };
 
-    if (safe.wrong)
-        console.log(`FAILED cut ${safe.survived + 1} of seed ${SEED}: ${safe.wrong}`);
-    if (!unsafe.wrong)
-        console.log(`FAILED ${UNSAFE_CUTS} cuts did not show that syncs were off`);
-    console.log(`${safe.survived} cuts survived; without syncs it was cut ${unsafe.survived + 1} that showed it; seed ${SEED}`);
-    console.log(`power: ${safe.survived + (unsafe.wrong ? 1 : 0)} passed, ${failed} failed`);
-    process.exitCode = failed === 0 ? 0 : 1;
+    for (const [what, Kind] of [['blobs', Campaign], ['messages', QueueCampaign]]) {
+        const safe = await cutAndLook(CUTS, {}, Kind);
+        const unsafe = await cutAndLook(UNSAFE_CUTS, { LAGRA_UNSAFE_NO_SYNC: '1' }, Kind);
+
+        if (safe.wrong)
+            console.log(`FAILED ${what}: cut ${safe.survived + 1} of seed ${SEED}: ${safe.wrong}`);
+        if (!unsafe.wrong)
+            console.log(`FAILED ${what}: ${UNSAFE_CUTS} cuts did not show that syncs were off`);
+        console.log(`${what}: ${safe.survived} cuts survived; without syncs it was cut ${unsafe.survived + 1} that showed it; ` +
+            `seed ${SEED}`);
+        total.passed += safe.survived + (unsafe.wrong ? 1 : 0);
+        total.failed += (safe.wrong ? 1 : 0) + (unsafe.wrong ? 0 : 1);
+    }
+    console.log(`power: ${total.passed} passed, ${total.failed} failed`);
+    process.exitCode = total.failed === 0 ? 0 : 1;
 }

@@ -9,6 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Control, Server } from '../lib/server.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
+import { QueueCampaign } from './queues.mjs';
 
 const { values: options } = parseArgs({
     options: { soak: { type: 'boolean', default: false }, points: { type: 'string' }, seed: { type: 'string' } },
@@ -59,31 +60,36 @@ async function killAndLook(campaign, server, random, point) {
 
     await campaign.work({ ms: gated ? 300 : 1 + random(60), gated, cut: () => server.kill() });
     await server.restart();
-    const ok = await campaign.verify();
+    const ok = (await campaign.verify()) && campaign.failures.length === 0;
 
     count(ok, `point ${point} of seed ${SEED}: ${campaign.failures.splice(0).join('; ')}`);
     return ok;
 }
 
-const random = randomFrom(SEED);
-const server = await Server.start();
-const campaign = new Campaign(server, random);
+async function run(what, Kind, points) {
+    const random = randomFrom(SEED);
+    const server = await Server.start();
+    const campaign = new Kind(server, random);
 
-try {
-    await campaign.createContainer();
-    for (let point = 1; point <= POINTS; point++) {
-        if (!(await killAndLook(campaign, server, random, point)))
-            break; /* the model no longer fits */
-        if (point % COLLECT_EVERY === 0)
-            await checkSpace(campaign, server);
-        if (options.soak && point % 1000 === 0)
-            console.log(`${point} kills, ${campaign.changes} changes`);
+    try {
+        await campaign.create();
+        for (let point = 1; point <= points; point++) {
+            if (!(await killAndLook(campaign, server, random, point)))
+                break; /* the model no longer fits */
+            if (point % COLLECT_EVERY === 0)
+                await checkSpace(campaign, server);
+            if (options.soak && point % 1000 === 0)
+                console.log(`${what}: ${point} kills, ${campaign.changes} changes`);
+        }
+        console.log(`${what}: ${points} kills, ${campaign.changes} changes, seed ${SEED}`);
+    } catch (error) {
+        count(false, `${what}, seed ${SEED}: ${error.stack}`);
+    } finally {
+        await server.stop();
     }
-    console.log(`${POINTS} kills, ${campaign.changes} changes, seed ${SEED}`);
-} catch (error) {
-    count(false, `seed ${SEED}: ${error.stack}`);
-} finally {
-    await server.stop();
 }
+
+await run('blobs', Campaign, POINTS);
+await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
 console.log(`crash: ${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

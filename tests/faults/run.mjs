@@ -180,7 +180,7 @@ if (!shim.isTaken) {
 }
 try {
     await server.restart();
-    await campaign.createContainer();
+    await campaign.create();
     await campaign.work({ ms: 500, cut: () => {} });
     await server.stop({ keep: true });
     const sites = await findSites();
