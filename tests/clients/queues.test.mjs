@@ -91,6 +91,10 @@ test('service properties and CORS rules are the service\'s own; stats at the sec
         exposedHeaders: '*', maxAgeInSeconds: 5 }];
     assert.equal((await service.setProperties({ cors }))._response.status, 202);
     assert.equal((await service.getProperties()).cors[0].allowedOrigins, 'http://q');
+    const preflight = await fetch(`${url}/any/messages`, { method: 'OPTIONS',
+        headers: { Origin: 'http://q', 'Access-Control-Request-Method': 'GET' } });
+    assert.equal(preflight.status, 200);
+    assert.equal(preflight.headers.get('access-control-allow-origin'), 'http://q');
     await refused(service.getStatistics(), 400, 'InvalidQueryParameterValue');
     const secondary = new QueueServiceClient(`${url}-secondary`, credential, once);
     assert.equal((await secondary.getStatistics()).geoReplication.status, 'live');

@@ -8,6 +8,7 @@
 #include "queue/queue_operations.h"
 #include "queue/rest/request.h"
 #include "service/operation.h"
+#include "service/preflight.h"
 #include "service/service_properties.h"
 #include "service/user_delegation_key.h"
 
@@ -44,6 +45,7 @@ OPERATION_WITH_PARSE(set_service_properties);
 OPERATION(get_service_properties);
 OPERATION(get_service_stats);
 OPERATION_WITH_PARSE(get_user_delegation_key);
+OPERATION(preflight);
 OPERATION(create_queue);
 OPERATION(delete_queue);
 OPERATION(get_queue_metadata);
@@ -70,8 +72,8 @@ static const struct operation operations[] = {
         REFUSED, 0, 200, 0, NULL, &get_service_stats_functions),
     ROW("Get User Delegation Key", POST, QUEUES, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", DELEGATION_KEY), "2025-07-05",
         MEMORY, XML_BODY_MAX, 200, 0, NULL, &get_user_delegation_key_functions),
-    ROW("Preflight Queue Request", METHOD_OPTIONS, ANY, "", NULL, READS, MAY(RIGHTS_ANY, "*", "*", ANY), "2013-08-15",
-        REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Preflight Queue Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(RIGHTS_ANY, "*", "*", ANY), "2013-08-15",
+        REFUSED, 0, 200, 0, NULL, &preflight_functions),
 
     /* ---- queues ---- */
     ROW("Create Queue", PUT, QUEUE, "", NULL, WRITES, MAY("c", "cw", "", CONTAINER_WRITE), "2009-09-19",
