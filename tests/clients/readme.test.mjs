@@ -24,6 +24,19 @@ test("the README's example", async (t) => {
     assert.equal(stdout, 'hello again\n2026/cat.txt\n');
 });
 
+test("the README's example of a queue", async (t) => {
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    const example = [...readme.matchAll(/```js\n(.*?)```/gs)][1][1];
+    const here = `AccountName=${account.name};AccountKey=${account.key};QueueEndpoint=${process.env.LAGRA_TEST_QUEUE_URL};`;
+    const file = new URL(`./readme-queue-${process.pid}.tmp.mjs`, import.meta.url);
+
+    assert(example.includes(DEVELOPMENT));
+    t.after(() => rm(file, { force: true }));
+    await writeFile(file, example.replace(DEVELOPMENT, `DefaultEndpointsProtocol=http;${here}`));
+    const { stdout } = await promisify(execFile)(process.execPath, [file.pathname]);
+    assert.equal(stdout, 'resize cat.txt\n');
+});
+
 test('the README shows the whole connection string of the development account', async () => {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
 

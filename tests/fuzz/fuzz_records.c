@@ -6,6 +6,7 @@
 #include "blob/blob.h"
 #include "content/sparse.h"
 #include "fuzz.h"
+#include "queue/message.h"
 #include "store/record_value.h"
 
 static void read_segment(struct arena *arena, struct bytes value)
@@ -56,12 +57,26 @@ static void read_sparse(struct arena *arena, struct bytes value)
     parts_cut(&version.parts, 100, 5000);
 }
 
+/* An order record or one of what expires: key and value. */
+static void read_message(struct bytes value, bool of_order)
+{
+    size_t key_size = value.len < MESSAGE_KEY_SIZE ? value.len : MESSAGE_KEY_SIZE;
+    struct record record = { .key = { value.ptr, key_size }, .value = bytes_from(value, key_size) };
+    struct message message;
+
+    if (of_order)
+        message_read_order(&record, &message);
+    else
+        message_read_expiring(&record, &message);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new(1u << 26);
     struct bytes value = bytes_from(bytes_of(data, size), 1);
     struct hole holes[HOLES_MAX];
     struct container container;
+    struct queue queue;
     struct piece_row row;
     size_t count;
     struct blob blob;
@@ -80,6 +95,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         read_sparse(arena, value);
     else if (size > 0 && data[0] == 'h')
         sparse_decode_holes(value, 1, holes, &count);
+    else if (size > 0 && data[0] == 'Q')
+        queue_decode(value, &queue);
+    else if (size > 0 && (data[0] == 'o' || data[0] == 'e'))
+        read_message(value, data[0] == 'o');
     else if (size > 0 && data[0] == 'p')
         piece_row_read(value, &row);
     arena_free(arena);

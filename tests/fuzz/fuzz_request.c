@@ -1,10 +1,12 @@
-/* Whole requests against the Blob service on a memory store: routing, checks, decide, commit. The
- * input is a request's head and body as on the wire; signatures are not asked for. No input may end the
- * process, and what a row promises is asserted on every run (service/operation.c). */
+/* Whole requests against the services on a memory store: routing, checks, decide, commit. The input is a
+ * request's head and body as on the wire, with "queue " before it when it is for the Queue service;
+ * signatures are not asked for. No input may end the process, and what a row promises is asserted on
+ * every run (service/operation.c). */
 #include <string.h>
 
 #include "../unit/blob/fixture.h"
 #include "fuzz.h"
+#include "queue/queue.h"
 
 /* What http/ lets into a head: text, and lines that are headers. */
 static bool are_headers(struct bytes lines)
@@ -56,22 +58,42 @@ static void prepare(struct fixture *f)
         NULL);
 }
 
+/* A queue with a message that is hidden, and one that is not. */
+static void prepare_queue(struct fixture *f)
+{
+    static const char message[] = "<QueueMessage><MessageText>m</MessageText></QueueMessage>";
+
+    fixture_serve(f, &queue_service);
+    ask(f, "PUT /que", "x-ms-meta-a: 1", NULL);
+    ask(f, "POST /que/messages?visibilitytimeout=100", NULL, message);
+    ask(f, "POST /que/messages?messagettl=-1", NULL, message);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes head, body, line, headers;
     struct arena *arena;
+    static const struct bytes of_queue = BYTES("queue ");
+    struct bytes input = bytes_of(data, size);
+    bool is_queue = bytes_has_prefix(input, of_queue);
     void *state = NULL;
 
-    if (!cut_at_empty_line(bytes_of(data, size), &head, &body) || !is_head_text(head))
+    if (is_queue)
+        input = bytes_from(input, of_queue.len);
+    if (!cut_at_empty_line(input, &head, &body) || !is_head_text(head))
         return 0;
     bytes_cut(head, '\n', &line, &headers);
     if (!memmem(line.ptr, line.len, " /", 2) || !are_headers(headers))
         return 0;
     arena = arena_new(1u << 24);
     fixture_setup(&state);
-    prepare(state);
+    if (is_queue)
+        prepare_queue(state);
+    else
+        prepare(state);
     ask_bytes(state, arena_string(arena, line), headers.ptr ? arena_string(arena, headers) : NULL,
               body);
+    fixture_serve(state, NULL);
     fixture_teardown(&state);
     arena_free(arena);
     return 0;

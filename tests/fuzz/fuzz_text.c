@@ -9,6 +9,7 @@
 #include "fetch/addresses.h"
 #include "fuzz.h"
 #include "http/http.h"
+#include "queue/receipt.h"
 
 static void check_range(struct bytes text)
 {
@@ -82,6 +83,15 @@ static void check_url(struct arena *arena, struct bytes text)
         abort();
 }
 
+/* A pop receipt is one text: what is read is written the same. */
+static void check_receipt(struct arena *arena, struct bytes text)
+{
+    struct receipt receipt;
+
+    if (receipt_parse(arena, text, &receipt) && !bytes_equal(receipt_text(arena, receipt), text))
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new(1u << 26);
@@ -95,6 +105,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_dates(text);
     check_encodings(arena, text);
     check_url(arena, text);
+    check_receipt(arena, text);
     conditions_parse(arena, &headers, &conditions);
     arena_free(arena);
     return 0;
