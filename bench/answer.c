@@ -15,6 +15,7 @@ void answer_begin(struct answer *answer)
     answer->bad = false;
     answer->etag[0] = '\0';
     answer->lease_id[0] = '\0';
+    answer->start_length = 0;
 }
 
 static void keep(char *to, size_t size, struct bytes value)
@@ -83,10 +84,15 @@ static bool collect(struct answer *answer, const char *end, const char *data, si
     return false;
 }
 
-static size_t take_body(struct answer *answer, size_t length, enum answer_part next)
+static size_t take_body(struct answer *answer, const char *data, size_t length,
+                        enum answer_part next)
 {
     size_t taken = answer->left < length ? (size_t)answer->left : length;
+    size_t room = START_MAX - answer->start_length;
+    size_t kept = taken < room ? taken : room;
 
+    memcpy(answer->start + answer->start_length, data, kept);
+    answer->start_length += kept;
     answer->left -= taken;
     answer->body_bytes += taken;
     if (answer->left == 0)
@@ -111,9 +117,9 @@ static size_t take_part(struct answer *answer, const char *data, size_t length)
             read_head(answer);
         return taken;
     case IN_BODY:
-        return take_body(answer, length, COMPLETE);
+        return take_body(answer, data, length, COMPLETE);
     case IN_CHUNK:
-        return take_body(answer, length, IN_CHUNK_END);
+        return take_body(answer, data, length, IN_CHUNK_END);
     case IN_CHUNK_SIZE:
         if (collect(answer, "\r\n", data, length, &taken))
             read_chunk_size(answer);

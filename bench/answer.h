@@ -1,4 +1,4 @@
-/* Reads answers from a stream, one at a time, keeping nothing of their bodies. */
+/* Reads answers from a stream, one at a time, keeping of their bodies the first bytes alone. */
 #ifndef LAGRA_BENCH_ANSWER_H
 #define LAGRA_BENCH_ANSWER_H
 
@@ -7,6 +7,7 @@
 #define ANSWER_HEAD_MAX 8192
 #define ETAG_MAX        64
 #define LEASE_ID_MAX    64
+#define START_MAX       1024
 
 enum answer_part { IN_HEAD, IN_BODY, IN_CHUNK_SIZE, IN_CHUNK, IN_CHUNK_END, IN_TRAILER, COMPLETE };
 
@@ -21,6 +22,8 @@ struct answer {
     bool bad; /* not HTTP */
     char etag[ETAG_MAX];
     char lease_id[LEASE_ID_MAX];
+    char start[START_MAX]; /* of the body */
+    size_t start_length;
 };
 
 void answer_begin(struct answer *answer);

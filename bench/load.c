@@ -248,7 +248,8 @@ static void note_answer(struct load *load, struct connection *c, uint64_t now)
     const struct answer *answer = &c->answer;
     const int *ok = load->options.work->ok;
 
-    if (answer->bad || (answer->status != ok[0] && answer->status != ok[1])) {
+    if (answer->bad ||
+        (answer->status != ok[0] && answer->status != ok[1] && answer->status != ok[2])) {
         load->failed++;
         load->failed_status = answer->status;
     } else {
@@ -259,6 +260,7 @@ static void note_answer(struct load *load, struct connection *c, uint64_t now)
     c->worker.done++;
     if (answer->etag[0])
         memcpy(c->worker.etag, answer->etag, sizeof c->worker.etag);
+    work_note_message(&c->worker, answer);
     if (answer->lease_id[0])
         memcpy(c->worker.lease_id, answer->lease_id, sizeof c->worker.lease_id);
 }

@@ -2,11 +2,12 @@
 // Lagra beside Azurite and nginx on this machine, in one run: requests a second, times, CPU, memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,million,memory]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,million,memory,queues] [--waiting N]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
 //                  takes part as "before", and the last columns are Lagra's figures divided by its
 //   --rounds       odd; default 5, with a baseline 11
+//   --waiting      messages that wait in a queue while it is measured once more; default 0: it is not
 //   --seconds      of one work and server, all rounds together; default 2 a round
 //
 // Each work runs against the servers in turn, several rounds, with the same load generator and the same
@@ -26,8 +27,9 @@ import { sign } from '../tests/lib/sign.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureCold } from './cold.mjs';
 import { cpuSeconds, memoryMiB } from './process.mjs';
+import { measureQueues } from './queues.mjs';
 import { measureSpread } from './spread.mjs';
-import { ACCOUNT, KEY, startAzurite, startLagra, startNginx } from './targets.mjs';
+import { ACCOUNT, KEY, startAzurite, startAzuriteQueue, startLagra, startNginx } from './targets.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const KiB = 1024;
@@ -38,6 +40,7 @@ const { values: options } = parseArgs({
         build: { type: 'string' }, baseline: { type: 'string', default: process.env.LAGRA_BASELINE ?? '' },
         rounds: { type: 'string' }, seconds: { type: 'string' }, connections: { type: 'string', default: '1,32' },
         only: { type: 'string', default: '' }, without: { type: 'string', default: '' },
+        waiting: { type: 'string', default: '0' },
     },
 });
 const without = new Set(options.without.split(','));
@@ -298,6 +301,19 @@ async function measureServers() {
     }
 }
 
+async function measureMessages() {
+    const lagra = await startLagra(lagraBinary, path.join(folder, 'messages'));
+    const azurite = without.has('azurite') ? null : await startAzuriteQueue(folder);
+    const targets = [lagra, azurite].filter(Boolean);
+
+    try {
+        await measureQueues(targets, { folder, load, rounds: ROUNDS, seconds: SECONDS }, Number(options.waiting));
+    } finally {
+        for (const target of targets)
+            await target.stop();
+    }
+}
+
 async function main() {
     const cpu = os.cpus();
     const versions = [{ name: 'Lagra', binary: lagraBinary }, ...(baseline ? [{ name: 'before', binary: baseline }] : [])];
@@ -307,6 +323,8 @@ async function main() {
     console.log(`fdatasync after each appended 4 KiB, one writer: ${number(syncsPerSecond())}/s`);
     if (options.connections && WORKS.some(isWanted))
         await measureServers();
+    if (!without.has('queues') && isWanted({ name: 'Messages' }))
+        await measureMessages();
     if (!without.has('spread'))
         await measureSpread(versions, tools);
     if (!without.has('cold'))

@@ -106,9 +106,10 @@ static void add_request_line(struct signer *signer, struct arena *arena, struct 
     if (signer->account)
         text_printf(head, "%s/", signer->account);
     text_add_string(head, draft->path);
-    for (size_t i = 0; i < PAIRS_MAX && draft->query[i].name; i++)
-        text_printf(head, "%c%s=%s", i == 0 ? '?' : '&', draft->query[i].name,
-                    draft->query[i].value);
+    for (size_t i = 0; i < PAIRS_MAX && draft->query[i].name; i++) {
+        text_printf(head, "%c%s=", i == 0 ? '?' : '&', draft->query[i].name);
+        text_add(head, percent_encode(arena, bytes_from_string(draft->query[i].value), ""));
+    }
     if (draft->sas)
         add_sas(signer, arena, head);
     text_printf(head, " HTTP/1.1\r\nHost: %s\r\n", signer->host);

@@ -27,7 +27,7 @@ struct pair {
 struct draft {
     const char *method;
     char path[256];               /* from the container on: "bench/get-1024-0" */
-    struct pair query[PAIRS_MAX]; /* in order of their names; values need no escapes */
+    struct pair query[PAIRS_MAX]; /* in order of their names */
     struct pair ms[PAIRS_MAX];    /* x-ms-* headers, in order of their names; x-ms-date and
                                      x-ms-version are added */
     const char *if_match;

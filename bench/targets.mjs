@@ -36,13 +36,13 @@ async function answers(port) {
     throw new Error(`nothing answers on port ${port}`);
 }
 
-async function startTarget(name, command, args, port) {
+async function startTarget(name, command, args, port, queuePort) {
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
     const ended = once(child, 'exit');
     const startMs = await answers(port);
 
     return {
-        name, port, pid: child.pid, startMs, signed: name !== 'nginx',
+        name, port, queuePort, pid: child.pid, startMs, signed: name !== 'nginx',
         async stop() {
             child.kill('SIGTERM');
             await ended;
@@ -57,7 +57,7 @@ export async function startLagra(binary, folder, { name = 'Lagra', args = [] } =
 
     mkdirSync(location, { recursive: true });
     return startTarget(name, binary, ['--location', location, '--silent',
-        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`, ...args], blob);
+        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`, ...args], blob, queue);
 }
 
 export async function startAzurite(folder) {
@@ -66,6 +66,15 @@ export async function startAzurite(folder) {
     return startTarget('Azurite', process.execPath, [path.join(HERE, 'node_modules/azurite/dist/src/blob/main.js'),
         '--location', path.join(folder, 'azurite'), '--blobPort', `${port}`, '--silent', '--skipApiVersionCheck',
         '--disableTelemetry'], port);
+}
+
+/** Its Queue service, a process of its own. */
+export async function startAzuriteQueue(folder) {
+    const [port] = await freePorts(1);
+
+    return startTarget('Azurite', process.execPath, [path.join(HERE, 'node_modules/azurite/dist/src/queue/main.js'),
+        '--location', path.join(folder, 'azurite-queue'), '--queuePort', `${port}`, '--silent', '--skipApiVersionCheck',
+        '--disableTelemetry'], port, port);
 }
 
 /** nginx with a worker a core, serving blobs as files under the paths that the load generator asks. */

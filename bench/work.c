@@ -188,6 +188,75 @@ static void draft_page(const struct work_options *options, const struct worker *
     draft->body = options->body;
 }
 
+/* ---- messages: `names` queues, named after the container ---- */
+
+static void messages_path(const struct work_options *options, const struct worker *worker,
+                          const char *id, struct draft *draft)
+{
+    snprintf(draft->path, sizeof draft->path, "%s-%u/messages%s%s", options->container,
+             worker->number % options->names, *id ? "/" : "", id);
+}
+
+static struct bytes message_body(const struct work_options *options)
+{
+    static char body[1u << 17];
+    static size_t length;
+
+    if (length == 0) {
+        char *at = stpcpy(body, "<QueueMessage><MessageText>");
+
+        memset(at, 'x', options->size);
+        at = stpcpy(at + options->size, "</MessageText></QueueMessage>");
+        length = (size_t)(at - body);
+    }
+    return bytes_of(body, length);
+}
+
+static void draft_message_put(const struct work_options *options, const struct worker *worker,
+                              uint64_t n, struct draft *draft)
+{
+    (void)n;
+    draft->method = "POST";
+    messages_path(options, worker, "", draft);
+    draft->body = message_body(options);
+}
+
+/* A put, a get, a delete of what was got; and again. */
+static void draft_message_cycle(const struct work_options *options, const struct worker *worker,
+                                uint64_t n, struct draft *draft)
+{
+    if (worker->done % 3 == 0) {
+        draft_message_put(options, worker, n, draft);
+    } else if (worker->done % 3 == 1 || !worker->message_id[0]) {
+        draft->method = "GET";
+        messages_path(options, worker, "", draft);
+    } else {
+        draft->method = "DELETE";
+        messages_path(options, worker, worker->message_id, draft);
+        draft->query[0] = (struct pair){ "popreceipt", worker->receipt };
+    }
+}
+
+static void take_element(const struct answer *answer, const char *name, char *to, size_t size)
+{
+    const char *from = memmem(answer->start, answer->start_length, name, strlen(name));
+    const char *end;
+
+    *to = '\0';
+    if (!from)
+        return;
+    from += strlen(name);
+    end = memchr(from, '<', (size_t)(answer->start + answer->start_length - from));
+    if (end)
+        snprintf(to, size, "%.*s", (int)(end - from), from);
+}
+
+void work_note_message(struct worker *worker, const struct answer *answer)
+{
+    take_element(answer, "<MessageId>", worker->message_id, sizeof worker->message_id);
+    take_element(answer, "<PopReceipt>", worker->receipt, sizeof worker->receipt);
+}
+
 static const struct work work_table[] = {
     { "get", draft_get, true, { 200, 0 }, NULL },
     { "get-sas", draft_get_sas, true, { 200, 0 }, NULL },
@@ -201,6 +270,8 @@ static const struct work work_table[] = {
     { "delete-batch", draft_batch, true, { 202, 0 }, draft_deletion },
     { "append", draft_append, false, { 201, 404 }, NULL },
     { "page", draft_page, false, { 201, 404 }, NULL },
+    { "message-put", draft_message_put, false, { 201, 0 }, NULL },
+    { "message-cycle", draft_message_cycle, false, { 200, 201, 204 }, NULL },
 };
 
 const struct work *work_find(const char *name)

@@ -22,6 +22,8 @@ struct worker {
     uint64_t done;       /* answers so far */
     char etag[ETAG_MAX]; /* of the last answer that had one */
     char lease_id[LEASE_ID_MAX];
+    char message_id[ETAG_MAX]; /* of the last answer's first message; "": it had none */
+    char receipt[ETAG_MAX];
 };
 
 struct work {
@@ -31,11 +33,14 @@ struct work {
                   struct draft *draft);
     /* The same request again for the same n modulo options.names: made and signed once. */
     bool repeats;
-    int ok[2]; /* statuses that count as done */
+    int ok[3]; /* statuses that count as done */
     /* The request of part `i`, below BATCH_PARTS, of the batch that turn `n` is; NULL: it is no batch.
      * All batches are made before the first one is sent. */
     void (*part)(const struct work_options *options, uint64_t n, unsigned i, struct draft *draft);
 };
+
+/* What a worker keeps of an answer beside its headers. */
+void work_note_message(struct worker *worker, const struct answer *answer);
 
 /* NULL: no such work. */
 const struct work *work_find(const char *name);
