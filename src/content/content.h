@@ -233,8 +233,10 @@ struct content_reader *content_reader_open(struct store *store, struct snapshot 
 /* Checks the first bytes before a head is sent, so that damage is an error and not a cut
  * connection. Only before the first read, while the range has a byte.
  *
+ * ret_file     NULL: the caller has no use for it; the range is to be read
  * ret_in_file  true: the whole range, of moderate length, lies in one range of a file and was
- *              checked; *ret_file is set: send from there until the reader is closed
+ *              checked; *ret_file is set: send from there. Its descriptor is the reader's own, open
+ *              until it is closed
  *              false: read it
  * returns      STORE_OK, STORE_WAIT (call again when woken), STORE_CORRUPT, STORE_IO */
 enum store_result content_reader_begin(struct content_reader *reader, struct waiter *waiter,

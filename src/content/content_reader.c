@@ -2,6 +2,8 @@
  * reader's own (the only one of a small content in the caller's: an arena costs as much as reading
  * it), and pieces are read straight to where the caller wants them. */
 #include <assert.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "content/window.h"
 
@@ -19,7 +21,8 @@ struct content_reader {
     const struct fragment *fragment; /* with the byte at `at`, or before it */
 
     const struct fragment *checking; /* content_reader_begin: where it goes on after a wait */
-    struct piece_file file;
+    struct piece_file file;          /* where the range lies, as the first fragment said */
+    int own_fd;                      /* -1: none */
     bool begun;
 };
 
@@ -33,6 +36,7 @@ struct content_reader *content_reader_open(struct store *store, struct snapshot 
     assert(offset <= content->length && length <= content->length - offset);
     *reader = (struct content_reader){
         .own_arena = own_arena,
+        .own_fd = -1,
         .store = store,
         .snapshot = snapshot,
         .at = offset,
@@ -46,6 +50,8 @@ struct content_reader *content_reader_open(struct store *store, struct snapshot 
 void content_reader_close(struct content_reader *reader)
 {
     snapshot_close(reader->snapshot);
+    if (reader->own_fd >= 0)
+        close(reader->own_fd);
     if (reader->own_arena)
         arena_free(reader->own_arena);
 }
@@ -140,9 +146,24 @@ static enum store_result check_fragment(const struct content_reader *reader,
                        (uint32_t)(to - from), ret_file, waiter);
 }
 
+/* Whether a fragment that was checked lies behind those before it. The last one's file is kept, by a
+ * descriptor of the reader's own. */
+static bool follows(struct content_reader *reader, const struct fragment *fragment,
+                    const struct piece_file *file)
+{
+    if (fragment->start <= reader->at)
+        reader->file = (struct piece_file){ .fd = file->fd, .offset = file->offset };
+    else if (file->fd != reader->file.fd ||
+             file->offset - reader->file.offset != fragment->start - reader->at)
+        return false;
+    if (fragment->end >= reader->end)
+        reader->own_fd = fcntl(file->fd, F_DUPFD_CLOEXEC, 0);
+    return fragment->end < reader->end || reader->own_fd >= 0;
+}
+
 /* Checks fragment after fragment; goes on where it had to wait.
  * returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO
- *         STORE_NOT_FOUND  not in one range of a file, after all */
+ *         STORE_NOT_FOUND  not in one range of a file, after all, or no descriptor is left */
 static enum store_result check_in_file(struct content_reader *reader, struct waiter *waiter)
 {
     if (!reader->begun)
@@ -152,13 +173,13 @@ static enum store_result check_in_file(struct content_reader *reader, struct wai
         const struct fragment *fragment = reader->checking;
         struct piece_file file;
         enum store_result result = check_fragment(reader, fragment, waiter, &file);
+        bool fits;
 
         if (result)
             return result;
-        if (fragment->start <= reader->at)
-            reader->file = file;
-        else if (file.fd != reader->file.fd ||
-                 file.offset - reader->file.offset != fragment->start - reader->at)
+        fits = follows(reader, fragment, &file);
+        piece_give(reader->store, &file);
+        if (!fits)
             return STORE_NOT_FOUND;
         if (fragment->end >= reader->end)
             return STORE_OK;
@@ -185,10 +206,10 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
 
     if (result)
         return result;
-    if (lies_together(reader)) {
+    if (ret_file && lies_together(reader)) {
         result = check_in_file(reader, waiter);
         if (result == STORE_OK) {
-            *ret_file = reader->file;
+            *ret_file = (struct piece_file){ .fd = reader->own_fd, .offset = reader->file.offset };
             *ret_in_file = true;
             return STORE_OK;
         }

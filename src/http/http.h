@@ -143,6 +143,10 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
  * new connections only after all on which nobody was. Worker. */
 void exchange_trust(struct exchange *exchange);
 
+/* Whether the answer may be one of the few that are sent from a file (BODY_FILE), until it is over. The
+ * application need not ask, if it has that file open anyway. Any number of times. Worker. */
+bool exchange_take_file(struct exchange *exchange);
+
 /* From here on a resume is remembered. Worker, inside head(), body(), end() or a source's read().
  */
 void exchange_suspend(struct exchange *exchange);
@@ -183,9 +187,8 @@ struct http_limits {
     unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
     unsigned answer_rate_s;     /* ... so long: else closed */
     uint64_t discard_max_bytes; /* of a refused body; a longer one is cut */
-    unsigned
-        answer_files_max; /* answers at a time that the kernel sends from their file; each has a
-                                 * descriptor of its own. Others are read from the application's */
+    unsigned answer_files_max;  /* answers at a time that the kernel sends from their file; each has
+                                * two descriptors, the application's and one of the server's */
 };
 extern const struct http_limits http_limits_default;
 

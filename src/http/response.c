@@ -118,11 +118,13 @@ static ssize_t read_file(void *state, uint64_t at, char *to, size_t max)
     return n > 0 ? n : MHD_CONTENT_READER_END_WITH_ERROR;
 }
 
-/* Takes a place among the answers that have a descriptor of their own. */
-static bool take_file(struct live *live)
+bool exchange_take_file(struct exchange *exchange)
 {
+    struct live *live = (struct live *)(void *)exchange;
     struct http_server *server = live->connection->server;
 
+    if (live->has_file)
+        return true;
     if (atomic_fetch_add(&server->answer_files, 1) < server->limits.answer_files_max) {
         live->has_file = true;
         return true;
@@ -139,12 +141,11 @@ void response_over(struct live *live)
 }
 
 /* MHD closes the descriptor it is given with the response, which may be after done(): it gets one
- * of its own. So many answers have one; others are read from the application's descriptor instead of
- * sent by the kernel: no crowd of readers takes what the store may need. */
+ * of its own. Others are read from the application's descriptor instead of sent by the kernel. */
 static struct MHD_Response *file_response(struct live *live)
 {
     const struct response *response = &live->exchange.response;
-    int fd = take_file(live) ? fcntl(response->fd, F_DUPFD_CLOEXEC, 0) : -1;
+    int fd = exchange_take_file(&live->exchange) ? fcntl(response->fd, F_DUPFD_CLOEXEC, 0) : -1;
     struct MHD_Response *made;
 
     if (fd < 0)

@@ -91,7 +91,7 @@ static unsigned own_descriptors(const struct http_limits *limits)
 /* Those of connections, of ones beyond the limit, of answers. */
 static unsigned descriptors_of_clients(const struct http_limits *limits)
 {
-    return limits->connections_max + 2 * connections_beyond(limits) + limits->answer_files_max;
+    return limits->connections_max + 2 * connections_beyond(limits) + 2 * limits->answer_files_max;
 }
 
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors)
@@ -101,8 +101,8 @@ bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned desc
 
     assert(servers > 0);
     for (;;) {
-        if (limits->answer_files_max > limits->connections_max / 4)
-            limits->answer_files_max = limits->connections_max / 4;
+        if (limits->answer_files_max > limits->connections_max / 8)
+            limits->answer_files_max = limits->connections_max / 8;
         if (descriptors_of_clients(limits) + own <= share)
             return true;
         if (limits->connections_max <= CONNECTIONS_LEAST)

@@ -106,9 +106,10 @@ static enum state read_large(struct flow *flow)
 {
     struct answer *a = &flow->work.answer;
     struct piece_file file;
+    bool may_file = exchange_take_file(flow->exchange);
     bool in_file = false;
-    enum store_result result =
-        content_reader_begin(flow->reader, pause_arm(&flow->pause), &file, &in_file);
+    enum store_result result = content_reader_begin(flow->reader, pause_arm(&flow->pause),
+                                                    may_file ? &file : NULL, &in_file);
 
     if (result == STORE_WAIT)
         return wait_for_bytes(flow);

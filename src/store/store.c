@@ -253,6 +253,11 @@ enum store_result piece_check(struct store *store, const struct piece *piece, ui
     return store->operations->piece_check(store, piece, offset, length, ret_file, waiter);
 }
 
+void piece_give(struct store *store, const struct piece_file *file)
+{
+    store->operations->piece_give(store, file);
+}
+
 void store_collect_now(struct store *store, struct store_usage *ret_usage)
 {
     store->operations->collect_now(store, ret_usage);

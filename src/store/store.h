@@ -455,16 +455,18 @@ void stage_close(struct stage *stage);
 enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
                              uint32_t length, void *to, struct waiter *waiter);
 
-/* A range of bytes in a file, to be sent from there; fd belongs to the store and stays open while a
- * snapshot that can see it is. */
+/* A range of bytes in a file. fd belongs to the store, and is open until it is given back: the store
+ * has few open, so whoever sends from there takes a descriptor of its own. */
 struct piece_file {
     int fd;
     uint64_t offset;
+    void *hold; /* the store's */
 };
-/* As piece_read(), but checks only, and returns where the bytes lie.
+/* As piece_read(), but checks only, and returns where the bytes lie, until piece_give().
  * STORE_NOT_FOUND: this store has no files (memory): use piece_read(). */
 enum store_result piece_check(struct store *store, const struct piece *piece, uint32_t offset,
                               uint32_t length, struct piece_file *ret_file, struct waiter *waiter);
+void piece_give(struct store *store, const struct piece_file *file);
 
 /* ---- looking after ---- */
 

@@ -112,6 +112,7 @@ struct store_operations {
     enum store_result (*piece_check)(struct store *store, const struct piece *piece,
                                      uint32_t offset, uint32_t length, struct piece_file *ret_file,
                                      struct waiter *waiter);
+    void (*piece_give)(struct store *store, const struct piece_file *file);
 
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
 };

@@ -6,6 +6,7 @@
 import assert from 'node:assert/strict';
 import { parseArgs } from 'node:util';
 import * as connections from './connections.mjs';
+import * as descriptors from './descriptors.mjs';
 import * as memory from './memory.mjs';
 import * as requests from './requests.mjs';
 import * as start from './start.mjs';
@@ -17,7 +18,7 @@ const { values: options } = parseArgs({
     },
 });
 const context = { binary: options.server, soak: options.soak, assert };
-const tests = [connections, memory, requests, start].flatMap((module) => Object.entries(module));
+const tests = [connections, descriptors, memory, requests, start].flatMap((module) => Object.entries(module));
 let passed = 0;
 let failed = 0;
 

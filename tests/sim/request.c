@@ -196,6 +196,13 @@ void __wrap_exchange_drop_scratch(struct exchange *exchange, struct arena_mark m
         __real_exchange_drop_scratch(exchange, mark);
 }
 
+bool __real_exchange_take_file(struct exchange *exchange);
+bool __wrap_exchange_take_file(struct exchange *exchange);
+bool __wrap_exchange_take_file(struct exchange *exchange)
+{
+    return direct(exchange) || __real_exchange_take_file(exchange);
+}
+
 void __real_exchange_trust(struct exchange *exchange);
 void __wrap_exchange_trust(struct exchange *exchange);
 void __wrap_exchange_trust(struct exchange *exchange)

@@ -20,6 +20,7 @@ bool extents_go_on(struct extents *extents, uint64_t end)
     if (enough) {
         extents->active = extents->list[extents->count - 1];
         extents->active_end = end;
+        extents_settle(extents, extents->active);
         set_frontier(extents);
     }
     lock_give(&extents->lock);
@@ -31,21 +32,30 @@ bool extents_go_on(struct extents *extents, uint64_t end)
 static enum store_result begin_extent(struct extents *extents)
 {
     uint32_t id = extents->next_id++;
+    struct extent *sealed = extents->active;
     enum store_result result;
-    int fd;
+    int other, fd;
 
+    if (!extents_reserve_file(extents, &other))
+        return STORE_SHORTAGE;
     extents->creating = true;
     lock_give(&extents->lock);
+    if (other >= 0)
+        close(other);
     result = extent_file_create(extents->folder, id, &fd);
     lock_take(&extents->lock);
     extents->creating = false;
     pthread_cond_broadcast(&extents->created);
-    if (result)
+    if (result) {
+        extents->open_count--;
         return result;
+    }
     extents->active = extents_insert(extents, id);
     extents->active->fd = fd;
     extents->active->counted = true;
     extents->active_end = EXTENT_UNIT;
+    if (sealed)
+        extents_settle(extents, sealed);
     return STORE_OK;
 }
 
@@ -103,11 +113,22 @@ static struct staged_piece **bucket_of(struct extents *extents, uint32_t extent,
     return &extents->staged[(extent * 31 + offset / EXTENT_UNIT) % STAGED_BUCKETS];
 }
 
+/* One staged piece more or less in an extent. Under lock. */
+static void count_staged(struct extents *extents, uint32_t id, bool more)
+{
+    struct extent *extent = extents_find(extents, id);
+
+    assert(extent && (more || extent->staged_count > 0));
+    extent->staged_count += more ? 1u : -1u;
+    extents_settle(extents, extent);
+}
+
 void extents_stage(struct extents *extents, struct staged_piece *piece)
 {
     struct staged_piece **bucket;
 
     lock_take(&extents->lock);
+    count_staged(extents, piece->piece.extent, true);
     bucket = bucket_of(extents, piece->piece.extent, piece->piece.offset);
     piece->bucket_next = *bucket;
     *bucket = piece;
@@ -124,6 +145,7 @@ static bool take_out(struct extents *extents, uint32_t extent, uint64_t offset)
         if ((*link)->piece.extent == extent && (*link)->piece.offset == offset) {
             (*link)->staged = false;
             *link = (*link)->bucket_next;
+            count_staged(extents, extent, false);
             return true;
         }
     return false;

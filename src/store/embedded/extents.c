@@ -101,62 +101,157 @@ void extents_release(struct extents *extents)
     lock_release(&extents->lock);
 }
 
-enum store_result extents_file(struct extents *extents, uint32_t id, int *ret_fd)
+/* ---- their files ---- */
+
+static void unlink_idle(struct extents *extents, struct extent *extent)
+{
+    if (extent->next_idle)
+        extent->next_idle->previous_idle = extent->previous_idle;
+    else
+        extents->idle_last = extent->previous_idle;
+    if (extent->previous_idle)
+        extent->previous_idle->next_idle = extent->next_idle;
+    else
+        extents->idle_first = extent->next_idle;
+    extent->is_idle = false;
+}
+
+static void append_idle(struct extents *extents, struct extent *extent)
+{
+    extent->next_idle = NULL;
+    extent->previous_idle = extents->idle_last;
+    if (extents->idle_last)
+        extents->idle_last->next_idle = extent;
+    else
+        extents->idle_first = extent;
+    extents->idle_last = extent;
+    extent->is_idle = true;
+}
+
+void extents_settle(struct extents *extents, struct extent *extent)
+{
+    bool may_close = extent->fd >= 0 && extent->takers == 0 && extent->staged_count == 0 &&
+                     extent != extents->active && !extent->removed;
+
+    if (extent->is_idle && !may_close)
+        unlink_idle(extents, extent);
+    else if (!extent->is_idle && may_close)
+        append_idle(extents, extent);
+}
+
+bool extents_reserve_file(struct extents *extents, int *ret_close)
+{
+    struct extent *idle = extents->idle_first;
+
+    *ret_close = -1;
+    if (extents->open_count < EXTENTS_OPEN_MAX) {
+        extents->open_count++;
+        return true;
+    }
+    if (!idle)
+        return false;
+    *ret_close = idle->fd;
+    idle->fd = -1;
+    extents_settle(extents, idle);
+    return true;
+}
+
+static void close_if_any(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
+
+/* The extent is there, its file is not open. Called and returns with the lock held, releases it
+ * meanwhile. */
+static enum store_result open_file(struct extents *extents, uint32_t id)
 {
     struct extent *extent;
     enum store_result result;
-    int fd = -1;
+    int other, fd = -1;
+
+    if (!extents_reserve_file(extents, &other)) {
+        log_line(LOG_WARN, "store: %u extents are in use at once", EXTENTS_OPEN_MAX);
+        return STORE_SHORTAGE;
+    }
+    lock_give(&extents->lock);
+    close_if_any(other);
+    result = extent_file_open(extents->folder, id, &fd);
+    lock_take(&extents->lock);
+    extent = extents_find(extents, id);
+    if (!result && extent && extent->fd < 0) {
+        extent->fd = fd;
+        return STORE_OK;
+    }
+    extents->open_count--; /* another thread was faster, or it failed */
+    close_if_any(fd);
+    return result;
+}
+
+enum store_result extents_take(struct extents *extents, uint32_t id, struct extent **ret_extent)
+{
+    enum store_result result = STORE_OK;
+    struct extent *extent;
 
     lock_take(&extents->lock);
     extent = extents_find(extents, id);
-    if (extent)
-        fd = extent->fd;
-    lock_give(&extents->lock);
-    if (fd >= 0) {
-        *ret_fd = fd;
-        return STORE_OK;
+    while (extent && extent->fd < 0 && !result) {
+        result = open_file(extents, id);
+        extent = extents_find(extents, id);
     }
+    if (!result && extent) {
+        extent->takers++;
+        extents_settle(extents, extent);
+    }
+    lock_give(&extents->lock);
     if (!extent) {
         log_line(LOG_ERROR, "store: extent %08" PRIx32 " is missing", id);
         return STORE_CORRUPT;
     }
-    result = extent_file_open(extents->folder, id, &fd);
-    if (result)
-        return result;
-    lock_take(&extents->lock);
-    extent = extents_find(extents, id);
-    assert(extent); /* the caller sees bytes in it, or is the collector */
-    if (extent->fd < 0) {
-        extent->fd = fd;
-        fd = -1;
+    *ret_extent = extent;
+    return result;
+}
+
+/* Of one that is in no list any more. */
+static void free_extent(struct extents *extents, struct extent *extent)
+{
+    if (extent->fd >= 0) {
+        close(extent->fd);
+        extents->open_count--;
     }
-    *ret_fd = extent->fd;
+    free(extent);
+}
+
+void extents_give(struct extents *extents, struct extent *extent)
+{
+    lock_take(&extents->lock);
+    assert(extent->takers > 0);
+    extent->takers--;
+    if (extent->removed && extent->takers == 0)
+        free_extent(extents, extent);
+    else
+        extents_settle(extents, extent);
     lock_give(&extents->lock);
-    if (fd >= 0)
-        close(fd);
-    return STORE_OK;
 }
 
 enum store_result extents_sync(struct extents *extents, uint32_t id)
 {
     struct extent *extent;
     bool named;
-    int fd;
-    enum store_result result = extents_file(extents, id, &fd);
+    enum store_result result = extents_take(extents, id, &extent);
 
     if (result)
         return STORE_IO;
     lock_take(&extents->lock);
-    extent = extents_find(extents, id);
-    assert(extent);
     named = extent->named;
     lock_give(&extents->lock);
-    if (extent_file_sync(fd, id) || (!named && extent_folder_sync(extents->folder)))
-        return STORE_IO;
+    if (extent_file_sync(extent->fd, id) || (!named && extent_folder_sync(extents->folder)))
+        result = STORE_IO;
     lock_take(&extents->lock);
-    extent->named = true;
+    extent->named = extent->named || !result;
     lock_give(&extents->lock);
-    return STORE_OK;
+    extents_give(extents, extent);
+    return result;
 }
 
 /* Removes an extent that nothing is in; true when it was removed. Collector: nobody else does. */
@@ -174,15 +269,15 @@ static bool remove_if_unused(struct extents *extents, uint32_t id)
         memmove(&extents->list[at], &extents->list[at + 1],
                 (extents->count - at - 1) * sizeof extents->list[0]);
         extents->count--;
+        extent->removed = true;
+        extents_settle(extents, extent);
+        if (extent->takers == 0)
+            free_extent(extents, extent);
     }
     lock_give(&extents->lock);
-    if (!unused)
-        return false;
-    if (extent->fd >= 0)
-        close(extent->fd);
-    free(extent);
-    extent_file_remove(extents->folder, id);
-    return true;
+    if (unused)
+        extent_file_remove(extents->folder, id);
+    return unused;
 }
 
 /* Adds to what is in use. False: there is no such extent (its file is missing). */
@@ -204,11 +299,13 @@ static bool count_used(struct extents *extents, uint32_t id, int64_t more, bool 
 
 void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length)
 {
-    int fd;
+    struct extent *extent;
 
-    if (count_used(extents, id, -(int64_t)length, false) && !remove_if_unused(extents, id) &&
-        !extents_file(extents, id, &fd))
-        extent_file_punch(fd, id, offset, length);
+    if (!count_used(extents, id, -(int64_t)length, false) || remove_if_unused(extents, id) ||
+        extents_take(extents, id, &extent))
+        return;
+    extent_file_punch(extent->fd, id, offset, length);
+    extents_give(extents, extent);
 }
 
 void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes)
@@ -255,10 +352,12 @@ void extents_measure(struct extents *extents, uint64_t *ret_count, uint64_t *ret
 
     /* The collector, which alone removes extents, is the caller's or waits for it. */
     for (; extents_id_at(extents, count, &id); count++) {
-        int fd;
+        struct extent *extent;
 
-        if (!extents_file(extents, id, &fd))
-            allocated += extent_file_allocated(fd);
+        if (extents_take(extents, id, &extent))
+            continue;
+        allocated += extent_file_allocated(extent->fd);
+        extents_give(extents, extent);
     }
     *ret_count = count;
     *ret_allocated_bytes = allocated;

@@ -13,12 +13,23 @@
 #include "store/embedded/extent_file.h"
 #include "store/store_private.h"
 
+/* Files open at once. One of them is kept open while it is taken, while it is the active one, and
+ * while it has staged pieces: what a failed write-out did to them is told to who syncs a file that
+ * stayed open. Of the others the one that was given back first is closed for the next. */
+#define EXTENTS_OPEN_MAX 128u
+
 struct extent {
-    uint32_t id;
-    int fd;             /* -1: not open yet; under lock until set, then immutable */
-    bool named;         /* its name is durable; under lock */
-    bool counted;       /* used_bytes is complete (recovery has seen the index); under lock */
-    int64_t used_bytes; /* runs cut and not given back; under lock. Below 0 at most until counted */
+    uint32_t id; /* constant. The others under lock; fd is constant while it is taken */
+    int fd;      /* -1: not open */
+    unsigned takers;
+    unsigned staged_count;
+    bool named;         /* its name is durable */
+    bool counted;       /* used_bytes is complete (recovery has seen the index) */
+    bool removed;       /* from the list: whoever gives it back last frees it */
+    bool is_idle;       /* in the list of those that may be closed */
+    int64_t used_bytes; /* runs cut and not given back. Below 0 at most until counted */
+    struct extent *next_idle;
+    struct extent *previous_idle;
 };
 
 /* A place in an extent. */
@@ -46,6 +57,9 @@ struct extents {
     struct extent **list; /* by rising id; under lock */
     size_t count;
     size_t capacity;
+    size_t open_count;         /* files that are open, or about to be; under lock */
+    struct extent *idle_first; /* given back the longest ago; under lock */
+    struct extent *idle_last;
     struct extent *active;     /* NULL: none yet; under lock */
     uint64_t active_end;       /* where its free end begins; under lock */
     _Atomic uint64_t frontier; /* written under lock */
@@ -83,9 +97,11 @@ static inline uint64_t extents_frontier(const struct extents *extents)
     return atomic_load(&extents->frontier);
 }
 
-/* The open file of an extent; opens it when needed. Stays open while bytes in it are in use.
- * returns STORE_OK, STORE_CORRUPT, STORE_SHORTAGE, STORE_IO. Any thread. */
-enum store_result extents_file(struct extents *extents, uint32_t id, int *ret_fd);
+/* An extent with its file open, until it is given back: for one step, not for as long as a client
+ * likes. returns STORE_OK, STORE_CORRUPT, STORE_SHORTAGE (also: as many as may be are open), STORE_IO.
+ * Any thread. */
+enum store_result extents_take(struct extents *extents, uint32_t id, struct extent **ret_extent);
+void extents_give(struct extents *extents, struct extent *extent);
 /* Makes an extent's data and name durable. Waits for the disk. Extent syncer. */
 enum store_result extents_sync(struct extents *extents, uint32_t id);
 

@@ -94,13 +94,14 @@ static void embedded_close(struct store *store)
     free(embedded);
 }
 
-/* Beside those of RocksDB and of the extents there are: extents to come, and single files. */
-#define OTHER_DESCRIPTORS 160u
+/* Beside those of RocksDB and of extents: folders, the lock, `synced`, the ballast, MANIFEST and its
+ * copy while it is noted. */
+#define OTHER_DESCRIPTORS 32u
 
 static unsigned embedded_descriptors(struct store *store)
 {
-    return KEYSPACE_DESCRIPTORS + (unsigned)extents_count(&embedded_of(store)->extents) +
-           OTHER_DESCRIPTORS;
+    (void)store;
+    return KEYSPACE_DESCRIPTORS + EXTENTS_OPEN_MAX + OTHER_DESCRIPTORS;
 }
 
 static const struct store_operations embedded_operations = {
@@ -133,6 +134,7 @@ static const struct store_operations embedded_operations = {
     .stage_close = embedded_stage_close,
     .piece_read = embedded_piece_read,
     .piece_check = embedded_piece_check,
+    .piece_give = embedded_piece_give,
     .collect_now = embedded_collect_now,
 };
 

@@ -81,12 +81,15 @@ static void run_fetch(struct io_job *job)
 {
     struct fetch *fetch = (struct fetch *)job;
     struct waiter *waiter = fetch->waiter;
-    enum store_result result;
-    int fd;
+    struct extents *extents = &fetch->embedded->extents;
+    struct extent *extent;
+    enum store_result result = extents_take(extents, fetch->piece.extent, &extent);
 
-    result = extents_file(&fetch->embedded->extents, fetch->piece.extent, &fd);
-    for (uint32_t i = 0; i < fetch->count && !result; i++)
-        result = read_sector(fd, &fetch->piece, fetch->first + i, false, scratch);
+    if (!result) {
+        for (uint32_t i = 0; i < fetch->count && !result; i++)
+            result = read_sector(extent->fd, &fetch->piece, fetch->first + i, false, scratch);
+        extents_give(extents, extent);
+    }
     /* A shortage is found again, and reported, by the caller itself. */
     if (result && result != STORE_SHORTAGE)
         verified_add_unreadable(&fetch->embedded->verified, &fetch->piece);
@@ -125,12 +128,14 @@ enum store_result embedded_piece_read(struct store *store, const struct piece *p
     uint32_t first = offset / PIECE_SECTOR_BYTES;
     uint32_t end = (offset + length + PIECE_SECTOR_BYTES - 1) / PIECE_SECTOR_BYTES;
     char *at = to;
+    struct extent *extent;
     enum store_result result;
-    int fd;
 
     if (waiter && verified_ask(&embedded->verified, piece, 0) == VERIFIED_UNREADABLE)
         return STORE_IO;
-    result = extents_file(&embedded->extents, piece->extent, &fd);
+    result = extents_take(&embedded->extents, piece->extent, &extent);
+    if (result)
+        return result;
     for (uint32_t sector = first; sector < end && !result; sector++) {
         uint32_t begin = sector * PIECE_SECTOR_BYTES;
         uint32_t size = sector_length(piece, sector);
@@ -138,11 +143,12 @@ enum store_result embedded_piece_read(struct store *store, const struct piece *p
         uint32_t upto = offset + length < begin + size ? offset + length - begin : size;
         bool whole = from == 0 && upto == size;
 
-        result = read_and_check(fd, piece, sector, waiter, whole ? at : scratch);
+        result = read_and_check(extent->fd, piece, sector, waiter, whole ? at : scratch);
         if (!result && !whole)
             memcpy(at, scratch + from, upto - from);
         at += upto - from;
     }
+    extents_give(&embedded->extents, extent);
     return result == STORE_WAIT ? fetch(embedded, piece, first, end - first, waiter) : result;
 }
 
@@ -155,22 +161,31 @@ enum store_result embedded_piece_check(struct store *store, const struct piece *
     uint32_t end = (offset + length + PIECE_SECTOR_BYTES - 1) / PIECE_SECTOR_BYTES;
     uint64_t bits = length > 0 ? sector_bits(first, end) : 0;
     enum verified_answer known = verified_ask(&embedded->verified, piece, bits);
+    struct extent *extent;
     enum store_result result;
-    int fd;
 
     if (waiter && known == VERIFIED_UNREADABLE)
         return STORE_IO;
-    result = extents_file(&embedded->extents, piece->extent, &fd);
+    result = extents_take(&embedded->extents, piece->extent, &extent);
+    if (result)
+        return result;
     if (known != VERIFIED_YES) {
         for (uint32_t sector = first; sector < end && !result; sector++)
-            result = read_and_check(fd, piece, sector, waiter, scratch);
+            result = read_and_check(extent->fd, piece, sector, waiter, scratch);
         if (!result)
             verified_add(&embedded->verified, piece, bits);
     }
-    if (result == STORE_WAIT)
-        return fetch(embedded, piece, first, end - first, waiter);
-    if (result)
-        return result;
-    *ret_file = (struct piece_file){ .fd = fd, .offset = piece->offset + offset };
-    return STORE_OK;
+    if (!result) {
+        *ret_file = (struct piece_file){ .fd = extent->fd,
+                                         .offset = piece->offset + offset,
+                                         .hold = extent };
+        return STORE_OK;
+    }
+    extents_give(&embedded->extents, extent);
+    return result == STORE_WAIT ? fetch(embedded, piece, first, end - first, waiter) : result;
+}
+
+void embedded_piece_give(struct store *store, const struct piece_file *file)
+{
+    extents_give(&embedded_of(store)->extents, file->hold);
 }

@@ -11,5 +11,6 @@ enum store_result embedded_piece_read(struct store *store, const struct piece *p
 enum store_result embedded_piece_check(struct store *store, const struct piece *piece,
                                        uint32_t offset, uint32_t length,
                                        struct piece_file *ret_file, struct waiter *waiter);
+void embedded_piece_give(struct store *store, const struct piece_file *file);
 
 #endif

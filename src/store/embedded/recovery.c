@@ -127,8 +127,8 @@ static enum store_result recover_active(struct embedded *embedded)
     struct recovery *recovery = &embedded->recovery;
     enum store_result result;
     uint32_t id, found;
+    struct extent *extent;
     uint64_t end;
-    int fd;
 
     if (recovery->count == 0)
         return STORE_OK;
@@ -137,9 +137,10 @@ static enum store_result recover_active(struct embedded *embedded)
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     /* A crash while it was made may have left it without a header: then nothing is in it. */
-    if (found != id || extents_file(&embedded->extents, id, &fd))
+    if (found != id || extents_take(&embedded->extents, id, &extent))
         return STORE_OK;
-    extent_file_punch(fd, id, end, EXTENT_BYTES - end);
+    extent_file_punch(extent->fd, id, end, EXTENT_BYTES - end);
+    extents_give(&embedded->extents, extent);
     if (extents_go_on(&embedded->extents, end)) {
         recovery->open_id = id;
         recovery->open_end = end;
@@ -195,12 +196,13 @@ enum store_result recovery_begin(struct embedded *embedded)
 /* Punches a gap, unless nothing is in it already. */
 static void free_gap(struct embedded *embedded, uint32_t id, uint64_t from, uint64_t to)
 {
-    int fd;
+    struct extent *extent;
 
-    if (from >= to || extents_file(&embedded->extents, id, &fd))
+    if (from >= to || extents_take(&embedded->extents, id, &extent))
         return;
-    if (extent_file_has_data(fd, from, to))
-        extent_file_punch(fd, id, from, to - from);
+    if (extent_file_has_data(extent->fd, from, to))
+        extent_file_punch(extent->fd, id, from, to - from);
+    extents_give(&embedded->extents, extent);
 }
 
 /* Goes through the rows of one extent; the cursor is left on the first row of a later one.

@@ -44,22 +44,23 @@ static enum store_result write_run(struct embedded *embedded, struct io_buffer *
     struct bytes runs[WRITE_MAX];
     uint64_t offset = piece->offset + first->offset;
     uint64_t length = 0;
+    struct extent *extent;
     enum store_result result;
-    int fd;
 
     for (size_t i = 0; i < count; i++, first = first->next) {
         runs[i] = bytes_of(first->bytes, first->length);
         length += first->length;
     }
-    result = extents_file(&embedded->extents, piece->extent, &fd);
+    result = extents_take(&embedded->extents, piece->extent, &extent);
     if (result)
         return result;
-    result = extent_file_write(fd, piece->extent, runs, count, offset);
+    result = extent_file_write(extent->fd, piece->extent, runs, count, offset);
     if (result == STORE_IO)
         embedded_fail(embedded);
     /* The kernel begins to write out while the rest comes, so that the sync at the end is short. */
     if (!result && length >= FLUSH_BYTES)
-        sync_file_range(fd, (off_t)offset, (off_t)length, SYNC_FILE_RANGE_WRITE);
+        sync_file_range(extent->fd, (off_t)offset, (off_t)length, SYNC_FILE_RANGE_WRITE);
+    extents_give(&embedded->extents, extent);
     return result;
 }
 

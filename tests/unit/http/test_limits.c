@@ -374,7 +374,7 @@ static void fits_descriptors(void **state)
         bool fits = http_limits_fit(&limits, 3, 3 * share);
 
         if (fits)
-            assert_true(limits.connections_max + limits.answer_files_max < share);
+            assert_true(limits.connections_max + 2 * limits.answer_files_max < share);
         else
             assert_int_equal(limits.connections_max, CONNECTIONS_LEAST);
     }

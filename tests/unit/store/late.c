@@ -494,6 +494,11 @@ static enum store_result late_piece_check(struct store *store, const struct piec
     return piece_check(late_of(store)->inner, piece, offset, length, ret_file, waiter);
 }
 
+static void late_piece_give(struct store *store, const struct piece_file *file)
+{
+    piece_give(late_of(store)->inner, file);
+}
+
 static void late_collect_now(struct store *store, struct store_usage *ret_usage)
 {
     store_collect_now(late_of(store)->inner, ret_usage);
@@ -541,6 +546,7 @@ static const struct store_operations late_operations = {
     .stage_open = late_stage_open,
     .piece_read = late_piece_read,
     .piece_check = late_piece_check,
+    .piece_give = late_piece_give,
     .collect_now = late_collect_now,
 };
 
