@@ -1,6 +1,7 @@
 /* The operation table of the Table service: one row an operation, under its name in the REST reference.
  * The columns: service/row.h. A request's method may stand in X-HTTP-Method, of a POST.
  * rest: Table-Service-REST-API; semantics 2.4, 6 */
+#include "service/preflight.h"
 #include "service/row.h"
 #include "service/service_properties.h"
 #include "table/entity_operations.h"
@@ -20,6 +21,7 @@
 OPERATION_WITH_PARSE(set_service_properties);
 OPERATION(get_service_properties);
 OPERATION(get_service_stats);
+OPERATION(preflight);
 OPERATION(query_tables);
 OPERATION(get_table);
 OPERATION_WITH_PARSE(create_table);
@@ -46,8 +48,9 @@ static const struct operation operations[] = {
     ROW("Get Table Service Stats", GET, SERVICE, "comp=stats&restype=service", NULL, READS, MAY("s", "r", "", "", SERVICE_READ, PRIVATE), "2013-08-15",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
         NULL, &get_service_stats_functions),
-    ROW("Preflight Table Request", METHOD_OPTIONS, ANY, "", NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2013-08-15",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Preflight Table Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2013-08-15",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
+        NULL, &preflight_functions),
 
     /* ---- tables ---- */
     ROW("Query Tables", GET, TABLES, "", NULL, READS, MAY("c", "l", "", "", NONE, PRIVATE), "2009-09-19",

@@ -1,0 +1,183 @@
+// The Table service byte by byte: what clients of today do not send, and what answers look like.
+// rest: Setting-the-X-HTTP-Method-Header, Payload-Format-for-Table-Service-Operations; semantics 6
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { raw } from './raw.mjs';
+import { newTable, tables, tableUrl } from './tables-setup.mjs';
+
+const { hostname: host, port } = new URL(tableUrl);
+const JSON_BODY = { 'Content-Type': 'application/json', Accept: 'application/json;odata=minimalmetadata' };
+const table = (method, path, headers = {}, body = '', options = {}) =>
+    raw(method, path, headers, body, { base: { host, port }, service: 'table', version: '2019-02-02', ...options });
+const codeOf = ({ text }) => JSON.parse(text)['odata.error']?.code;
+
+async function refused(promise, status, code) {
+    const answer = await promise;
+    assert.deepEqual([answer.status, answer.code], [status, code], answer.text);
+    assert.equal(codeOf(answer), code);
+    return answer;
+}
+
+async function oneEntity(t) {
+    const { tableName } = await newTable(t);
+    const path = `/${tableName}(PartitionKey='p',RowKey='r')`;
+    const insert = (body) => table('POST', `/${tableName}`, JSON_BODY, JSON.stringify(body));
+    return { tableName, path, insert };
+}
+
+// Each method that POST may stand for does what the method itself does.
+for (const method of ['PUT', 'MERGE', 'PATCH'])
+    test(`${method}, also as the X-HTTP-Method of a POST`, async (t) => {
+        const { path } = await oneEntity(t);
+        for (const [sent, header] of [[method, {}], ['POST', { 'X-HTTP-Method': method }]]) {
+            const send = (headers, body, at = path) => table(sent, at, { ...JSON_BODY, ...header, ...headers }, body);
+            const wrong = { 'If-Match': 'W/"datetime\'2012-06-15T22%3A51%3A44.9662825Z\'"' };
+            await refused(send({}, '{', path), 400, 'InvalidInput');
+            const upserted = await send({}, '{"n":1}');
+            assert.equal(upserted.status, 204, upserted.text);
+            await refused(send(wrong, '{"n":2}'), 412, 'UpdateConditionNotSatisfied');
+            const updated = await send({ 'If-Match': upserted.headers.get('etag') }, '{"n":3}');
+            assert.equal(updated.status, 204, updated.text);
+            assert.notEqual(updated.headers.get('etag'), upserted.headers.get('etag'));
+            assert.equal(updated.headers.get('cache-control'), 'no-cache');
+            assert.equal(updated.headers.get('x-content-type-options'), 'nosniff');
+        }
+    });
+
+test('DELETE, also as the X-HTTP-Method of a POST', async (t) => {
+    const { path, insert } = await oneEntity(t);
+    for (const [sent, header] of [['DELETE', {}], ['POST', { 'X-HTTP-Method': 'DELETE' }]]) {
+        const any = { 'If-Match': '*', ...header };
+        await refused(table(sent, path, any), 404, 'ResourceNotFound');
+        assert.equal((await insert({ PartitionKey: 'p', RowKey: 'r' })).status, 201);
+        if (sent === 'DELETE')
+            await refused(table(sent, path), 400, 'MissingRequiredHeader');
+        else
+            assert.equal((await table(sent, path, header)).status, 400);
+        assert.equal((await table(sent, path, any)).status, 204);
+    }
+});
+
+test('an X-HTTP-Method that does not fit', async (t) => {
+    const { path } = await oneEntity(t);
+    await refused(table('PUT', path, { ...JSON_BODY, 'X-HTTP-Method': 'MERGE' }, '{}'), 400, 'XMethodNotUsingPost');
+    await refused(table('POST', path, { ...JSON_BODY, 'X-HTTP-Method': 'SPLIT' }, '{}'), 400, 'XMethodIncorrectValue');
+});
+
+test('what an insert answers', async (t) => {
+    const { tableName, insert } = await oneEntity(t);
+    const answer = await insert({ PartitionKey: 'p', RowKey: 'it\'s', n: 1 });
+    const location = `${tableUrl}/${tableName}(PartitionKey='p',RowKey='it''s')`;
+    assert.equal(answer.status, 201, answer.text);
+    assert.equal(answer.headers.get('location'), location);
+    assert.equal(answer.headers.get('content-type'),
+        'application/json;odata=minimalmetadata;streaming=true;charset=utf-8');
+    const body = JSON.parse(answer.text);
+    assert.equal(body['odata.metadata'], `${tableUrl}/$metadata#${tableName}/@Element`);
+    assert.equal(body['odata.etag'], answer.headers.get('etag'));
+    const quiet = await table('POST', `/${tableName}`, { ...JSON_BODY, Prefer: 'return-no-content' },
+        '{"PartitionKey":"p","RowKey":"2"}');
+    assert.deepEqual([quiet.status, quiet.headers.get('preference-applied'), quiet.text],
+        [204, 'return-no-content', '']);
+    assert.equal(quiet.headers.get('dataserviceid'), quiet.headers.get('location'));
+});
+
+test('forms of answers', async (t) => {
+    const { path, insert } = await oneEntity(t);
+    await insert({ PartitionKey: 'p', RowKey: 'r', n: 1 });
+    const get = (headers, query = '') => table('GET', path + query, headers);
+    const members = async (...asked) => Object.keys(JSON.parse((await get(...asked)).text));
+    assert.deepEqual(await members({ Accept: 'application/json;odata=nometadata' }),
+        ['PartitionKey', 'RowKey', 'Timestamp', 'n']);
+    assert.ok((await members({ Accept: 'application/json;odata=fullmetadata' })).includes('odata.editLink'));
+    assert.ok((await members({})).includes('odata.etag'));
+    assert.ok(!(await members({ Accept: 'application/json' }, '?$format=application/json;odata=nometadata'))
+        .includes('odata.etag'));
+    await refused(get({ Accept: 'application/atom+xml' }), 415, 'AtomFormatNotSupported');
+    await refused(get({}, '?$format=atom'), 415, 'AtomFormatNotSupported');
+    await refused(get({ DataServiceVersion: '4.0' }), 400, 'InvalidHeaderValue');
+    await refused(table('PUT', path, { 'Content-Type': 'application/atom+xml' }, '<entry/>'),
+        415, 'AtomFormatNotSupported');
+});
+
+test('paths that name nothing', async (t) => {
+    const { tableName } = await oneEntity(t);
+    for (const path of [`/${tableName}(`, `/${tableName}(PartitionKey='p')`, `/${tableName}('p')`,
+        `/${tableName}(PartitionKey='p',RowKey='r'`, `/${tableName}(PartitionKey=p,RowKey='r')`,
+        `/${tableName}(PartitionKey='p',RowKey='r')x`, `/${tableName}(PartitionKey='p',PartitionKey='p')`])
+        await refused(table('GET', path), 400, 'InvalidInput');
+    await refused(table('GET', `/${tableName}/x`), 400, 'InvalidResourceName');
+    assert.equal((await table('GET', `/${tableName}%28%29`)).status, 200);
+    assert.equal((await table('GET', `/${tableName}(RowKey='r',%20PartitionKey='p')`)).status, 404);
+});
+
+test('parameters of queries', async (t) => {
+    const { tableName } = await oneEntity(t);
+    for (const query of ['$top=0', '$top=1001', '$top=x', 'NextPartitionKey=x', 'NextRowKey=1!4!cA--',
+        'NextPartitionKey=1!4!cA', '$select=a-b'])
+        await refused(table('GET', `/${tableName}?${query}`), 400, 'InvalidInput');
+    await refused(table('GET', '/Tables?NextTableName=x'), 400, 'InvalidInput');
+    await refused(table('GET', '/Tables?$filter=TableName'), 400, 'InvalidInput');
+    await refused(table('GET', `/Tables('${tableName}x')`), 404, 'ResourceNotFound');
+    assert.equal(JSON.parse((await table('GET', `/Tables('${tableName}')`)).text).TableName, tableName);
+});
+
+test('a continuation token is of the form that was recorded', async (t) => {
+    const { tableName, insert } = await oneEntity(t);
+    for (const row of ['a', 'b'])
+        await insert({ PartitionKey: 'partition1-ô- -\'-"-%20-%27-pk', RowKey: row });
+    const answer = await table('GET', `/${tableName}()?$top=1`);
+    assert.equal(answer.headers.get('x-ms-continuation-nextpartitionkey'),
+        '1!40!cGFydGl0aW9uMS3DtC0gLSctIi0lMjAtJTI3LXBr');
+    assert.equal(answer.headers.get('x-ms-continuation-nextrowkey'), '1!4!Yg--');
+});
+
+const batch = (parts, boundary = 'batch_1') => [`--${boundary}`, ...parts, `--${boundary}--`, ''].join('\r\n');
+const sendBatch = (body) =>
+    table('POST', '/$batch', { 'Content-Type': 'multipart/mixed; boundary=batch_1' }, body);
+
+test('a query in a batch', async (t) => {
+    const { path, insert } = await oneEntity(t);
+    const query = (at) => sendBatch(batch(['Content-Type: application/http', 'Content-Transfer-Encoding: binary', '',
+        `GET ${tableUrl}${at} HTTP/1.1`, 'Accept: application/json;odata=minimalmetadata', '', '']));
+    const missing = await query(path);
+    assert.equal(missing.status, 202, missing.text);
+    assert.match(missing.text, /HTTP\/1\.1 404 Not Found\r\n[^]*"value":"0:The specified resource does not exist\.\\n/);
+    await insert({ PartitionKey: 'p', RowKey: 'r', n: 7 });
+    assert.match((await query(path)).text, /HTTP\/1\.1 200 OK\r\n[^]*DataServiceVersion: 3\.0;\r\n[^]*"n":7/);
+});
+
+test('bodies that are no batch', async () => {
+    await refused(sendBatch('nothing'), 400, 'InvalidInput');
+    await refused(sendBatch(batch([])), 400, 'InvalidInput');
+    await refused(sendBatch(batch(['Content-Type: text/plain', '', 'GET / HTTP/1.1', '', ''])), 400, 'InvalidInput');
+    await refused(table('POST', '/$batch', { 'Content-Type': 'application/json' }, '{}'), 400, 'InvalidHeaderValue');
+    await refused(table('GET', '/$batch'), 405, 'UnsupportedHttpVerb');
+});
+
+test('stats, of the secondary and of the primary', async () => {
+    const secondary = await table('GET', '', {}, '',
+        { target: '/devstoreaccount1-secondary/?comp=stats&restype=service' });
+    assert.equal(secondary.status, 200, secondary.text);
+    assert.match(secondary.text, /<Status>live<\/Status>/);
+    const primary = await table('GET', '/?comp=stats&restype=service');
+    assert.deepEqual([primary.status, primary.code], [400, 'InvalidQueryParameterValue']);
+});
+
+test('properties that are not built, and rights that are missing', async () => {
+    const properties = '/?comp=properties&restype=service';
+    const wrong = await table('PUT', properties, {}, '<x/>');
+    assert.equal(wrong.status, 400, wrong.text);
+    const nobody = await table('GET', properties, {}, '', { signed: false });
+    assert.ok([401, 403, 404].includes(nobody.status));
+    assert.ok((await tables.getProperties()).logging);
+});
+
+test('a preflight request', async () => {
+    const rule = { allowedHeaders: '*', allowedMethods: 'GET', allowedOrigins: 'http://example.com', exposedHeaders: '*', maxAgeInSeconds: 5 };
+    const ask = () => table('OPTIONS', '/Tables', { Origin: 'http://example.com', 'Access-Control-Request-Method': 'GET' }, '', { signed: false });
+    await tables.setProperties({ cors: [rule] });
+    assert.equal((await ask()).status, 200);
+    await tables.setProperties({ cors: [] });
+    assert.equal((await ask()).status, 403);
+});
