@@ -15,12 +15,16 @@ static instant timestamp_of(const struct decision *d)
  * returns OK, E_TooManyProperties, E_EntityTooLarge */
 static enum error write_entity(struct decision *d, const struct entity *entity)
 {
+    struct bytes key = entity_key_encode(d->arena, entity->row_key);
+    struct bytes value;
     enum error e = entity_check(entity);
 
     if (e)
         return e;
-    changes_put(d->changes, RECORD_LISTED, entity_key_encode(d->arena, entity->row_key),
-                entity_encode(d->arena, entity), NULL, 0);
+    value = entity_encode(d->arena, entity);
+    if (key.len + value.len > store_limits(d->store).record_bytes)
+        return decision_fail(d, E_EntityTooLarge, "The server's store takes smaller entities.");
+    changes_put(d->changes, RECORD_LISTED, key, value, NULL, 0);
     return OK;
 }
 
