@@ -199,6 +199,9 @@ struct service {
     const char *const *levels;
     enum etag_form etags; /* that it gives out */
     size_t resource_size; /* of its own type that begins with struct resource */
+    /* The same of struct subject_state: of a service with lists that are done whole, whose locate()
+     * fills one; plain values, copied from part to part. */
+    size_t state_size;
     /* What a request names.
      *
      * path         raw: what follows the account's name and a '/'

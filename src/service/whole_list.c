@@ -114,30 +114,31 @@ enum state whole_list_begin(struct flow *flow)
 
 /* ---- an attempt ---- */
 
-/* Where the part lies, which is where all lie. A table that was replaced meanwhile lies elsewhere. */
-static enum error locate(struct work *work, struct decision *d, size_t index)
+/* Where the parts lie: the first one is located, and the partition kept as it is. */
+static enum error locate_first(struct work *work, struct decision *d)
 {
-    struct partition at;
-    enum error e = d->service->locate(d, &at);
+    enum error e = d->service->locate(d, &work->partition);
+    enum store_result result = STORE_OK;
 
-    if (d->guard && work->decision.guard) {
-        snapshot_close(d->guard);
-    } else if (d->guard) {
-        work->decision.guard = d->guard;
-    }
+    work->decision.guard = d->guard;
     d->guard = NULL;
     if (e)
         return operation_missing(d, e);
-    if (index == 0) {
-        work->partition = at;
-        work_open(work);
-    } else if (!guid_equal(&at.space, &work->partition.space) ||
-               !bytes_equal(at.key, work->partition.key)) {
-        return DECIDE_AGAIN;
-    }
-    d->before = work->decision.before;
-    d->now = work->decision.now;
-    return OK;
+    work_open(work);
+    if (work->whole->asked->count > WORKER_PARTS_MAX)
+        result = snapshot_hold(work->decision.before);
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+/* The others lie there too (OP_admit saw to it): what was found above the first is above them. */
+static void locate_other(struct work *work, struct decision *d)
+{
+    const struct decision *first = &work->whole->works[0].decision;
+
+    assert(d->service->state_size >= sizeof *d->state);
+    d->state = arena_alloc(d->arena, d->service->state_size);
+    memcpy(d->state, first->state, d->service->state_size);
+    d->state->resource = d->input->resource;
 }
 
 static enum error decide_part(struct work *work, struct work *part, size_t index)
@@ -154,7 +155,11 @@ static enum error decide_part(struct work *work, struct work *part, size_t index
     d->changes = changes_new(d->arena);
     part->problem = (struct problem){ .detail = NULL };
     part->result = arena_alloc(d->arena, d->operation->functions->result_size);
-    e = locate(work, d, index);
+    if (index > 0)
+        locate_other(work, d);
+    e = index == 0 ? locate_first(work, d) : OK;
+    d->before = work->decision.before;
+    d->now = whole->now;
     if (!e)
         e = operation_decide(d, part->parameters, part->result);
     decision_saw(whole, d->seen);

@@ -140,6 +140,7 @@ const struct service table_service = {
     .levels = levels,
     .etags = ETAG_TIMESTAMP,
     .resource_size = sizeof(struct table_resource),
+    .state_size = sizeof(struct table_state),
     .read_resource = table_read_resource,
     .names = table_signed_names,
     .check_names = table_check_names,
