@@ -183,6 +183,15 @@ enum error blob_fail_content(struct decision *d, enum store_result result);
 enum error blob_begin_change(struct decision *d, struct blob *ret_blob);
 /* Sets the tier that it has from now on; one that it was on the way to is given up. */
 void blob_set_tier(struct blob *blob, enum access_tier tier, instant now);
+/* How a blob comes back from the archive. */
+struct rehydration {
+    bool is_high;   /* its priority */
+    uint64_t ticks; /* how long it takes */
+};
+/* The blob, whose tier is archive, is on its way to another. Whoever writes it calls
+ * rehydrate_later(). */
+void blob_rehydrate(struct blob *blob, enum access_tier to, const struct rehydration *how,
+                    instant now);
 /* What is refused of an archived blob: all that reads or changes its content, properties or metadata.
  * returns OK, E_BlobArchived, E_BlobBeingRehydrated */
 enum error blob_refuse_archived(const struct blob *blob);

@@ -438,6 +438,14 @@ void blob_set_tier(struct blob *blob, enum access_tier tier, instant now)
     blob->rehydrated_at = 0;
 }
 
+void blob_rehydrate(struct blob *blob, enum access_tier to, const struct rehydration *how,
+                    instant now)
+{
+    blob->rehydrates_to = to;
+    blob->is_rehydrated_fast = how->is_high;
+    blob->rehydrated_at = now + how->ticks;
+}
+
 enum error blob_refuse_archived(const struct blob *blob)
 {
     if (blob->tier != TIER_ARCHIVE)

@@ -10,6 +10,7 @@
 
 #include "blob/create_blob.h"
 #include "blob/incremental_copy.h"
+#include "blob/rehydrate.h"
 #include "blob/tag_index.h"
 
 /* ---- the destination as it will be ---- */
@@ -27,6 +28,27 @@ static struct blob_copy copy_of(const struct copy_blob_parameters *p, enum copy_
         .total = p->length,
         .completed = done ? now : 0,
     };
+}
+
+/* The copy of an archived blob is archived, and on its way back: to the tier of the request, or hot. The
+ * source stays where it is. rest: Copy-Blob "x-ms-rehydrate-priority"; decision: 101 */
+static enum error bring_back(struct decision *d, const struct copy_blob_parameters *p,
+                             struct blob *target)
+{
+    if (p->tier == TIER_ARCHIVE)
+        return E_BlobArchived;
+    target->tier = TIER_ARCHIVE;
+    target->tier_changed = d->now;
+    blob_rehydrate(target, p->tier == TIER_NONE ? TIER_HOT : p->tier, &p->rehydration, d->now);
+    return OK;
+}
+
+/* The destination is there. */
+static enum error write_target(struct decision *d, struct blob *target)
+{
+    if (target->rehydrates_to != TIER_NONE)
+        rehydrate_later(d->changes, target);
+    return create_blob_commit(d, target, NULL);
 }
 
 /* Properties come from the source, metadata and tier from the request where it has any. */
@@ -56,8 +78,10 @@ static enum error make_target(struct decision *d, const struct copy_blob_paramet
     target.committed_blocks = source->committed_blocks;
     target.sequence_number = source->sequence_number;
     target.is_sealed = p->seals_or_not ? p->seals : source->is_sealed;
+    if (source->tier == TIER_ARCHIVE)
+        e = bring_back(d, p, &target);
     *ret_target = target;
-    return OK;
+    return e;
 }
 
 /* rest: Copy-Blob "Copying Properties, Tags, and Metadata": the types of both are one. */
@@ -135,7 +159,7 @@ static enum error complete_at_once(struct decision *d, const struct copy_blob_pa
         return blob_fail_content(d, result);
     target->copy = copy_of(p, COPY_SUCCESS, d->now);
     r->status = COPY_SUCCESS;
-    return create_blob_commit(d, target, NULL);
+    return write_target(d, target);
 }
 
 /* The destination keeps what it has, or comes to be without bytes, and says that a copy is pending. */
@@ -157,6 +181,8 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     if (!d->subject.exists) {
         blob.http.has_md5 = false; /* of bytes that it has not yet */
         blob.content = empty_content(blob.type, blob.etag.v);
+        if (blob.rehydrates_to != TIER_NONE)
+            blob_set_tier(&blob, TIER_NONE, d->now); /* when there are bytes */
     }
     blob.etag = target->etag;
     blob.modified = target->modified;
@@ -290,8 +316,12 @@ static struct blob target_now(struct decision *d, const struct pending_copy *pen
 enum error copy_complete(struct decision *d, const struct pending_copy *pending,
                          const struct body *body, const struct copied_bytes *bytes)
 {
-    struct blob target = target_now(d, pending);
+    const struct blob_copy *copy = &blob_state(d)->blob.copy;
+    struct blob target;
 
+    if (pending->target.type == BLOB_PAGE && copy->copied != copy->total)
+        return E_ServerBusy; /* a part that seemed to be there never came to be */
+    target = target_now(d, pending);
     target.copy.status = COPY_SUCCESS;
     target.copy.description = bytes_of(NULL, 0);
     if (target.incremental.is_one) {
@@ -303,7 +333,7 @@ enum error copy_complete(struct decision *d, const struct pending_copy *pending,
     else if (target.content.id == 0)
         target.content = empty_content(BLOB_PAGE, target.etag.v);
     target.copy.copied = target.copy.total = target.content.length;
-    return create_blob_commit(d, &target, NULL);
+    return write_target(d, &target);
 }
 
 enum error copy_end(struct decision *d, const struct pending_copy *pending, enum copy_status status,
@@ -322,7 +352,7 @@ enum error copy_end(struct decision *d, const struct pending_copy *pending, enum
     if (target.content.id != 0)
         content_newest_delete(d->changes, &target.content, &d->leaves_more);
     target.content = empty_content(target.type, target.etag.v);
-    return create_blob_commit(d, &target, NULL);
+    return write_target(d, &target);
 }
 
 /* ---- Abort Copy Blob ---- */

@@ -17,12 +17,13 @@ struct copy_blob_parameters {
     struct parameters base;
     struct copy_source *source;
     struct guid id;
-    struct bytes metadata; /* empty: the source's */
-    struct bytes tags;     /* encoded; ptr NULL: none */
-    bool copies_tags;      /* those of the source are taken */
-    enum access_tier tier; /* TIER_NONE: not given */
-    bool may_take_long;    /* Copy Blob */
-    bool seals_or_not;     /* x-ms-seal-blob was given: */
+    struct bytes metadata;          /* empty: the source's */
+    struct bytes tags;              /* encoded; ptr NULL: none */
+    bool copies_tags;               /* those of the source are taken */
+    enum access_tier tier;          /* TIER_NONE: not given */
+    bool may_take_long;             /* Copy Blob */
+    struct rehydration rehydration; /* of an archived source */
+    bool seals_or_not;              /* x-ms-seal-blob was given: */
     bool seals;
     struct body_sums sums;
     /* ---- gathered ---- */

@@ -48,13 +48,11 @@ static enum error rehydrate(struct decision *d, const struct set_blob_tier_param
                             struct blob *blob)
 {
     if (blob->rehydrates_to != TIER_NONE &&
-        (p->tier != blob->rehydrates_to || (blob->is_rehydrated_fast && !p->is_high)))
+        (p->tier != blob->rehydrates_to || (blob->is_rehydrated_fast && !p->rehydration.is_high)))
         return E_BlobBeingRehydrated;
-    if (blob->rehydrates_to != TIER_NONE && p->is_high == blob->is_rehydrated_fast)
+    if (blob->rehydrates_to != TIER_NONE && p->rehydration.is_high == blob->is_rehydrated_fast)
         return OK;
-    blob->rehydrates_to = p->tier;
-    blob->is_rehydrated_fast = p->is_high;
-    blob->rehydrated_at = d->now + p->rehydrates_ticks;
+    blob_rehydrate(blob, p->tier, &p->rehydration, d->now);
     rehydrate_later(d->changes, blob);
     return OK;
 }

@@ -7,8 +7,7 @@
 struct set_blob_tier_parameters {
     struct parameters base;
     enum access_tier tier;
-    bool is_high;              /* x-ms-rehydrate-priority */
-    uint64_t rehydrates_ticks; /* how long an archived blob takes to come back */
+    struct rehydration rehydration; /* of an archived blob */
 };
 struct set_blob_tier_result {
     struct result base;

@@ -76,6 +76,8 @@ enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
 
     *ret_inner = inner;
     e = route_request(&inner->work);
+    if (asked->demands.not_public)
+        inner->work.call.input.demands = asked->demands;
     if (!e)
         e = authenticated(inner, asked);
     if (!e)

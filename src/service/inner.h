@@ -13,8 +13,9 @@ struct inner_request {
     struct bytes query;                /* raw, without '?'; ptr NULL: none */
     const struct http_header *headers; /* names in lower case; without Host */
     size_t header_count;
-    bool secure;       /* counts as over TLS */
-    struct bytes peer; /* of the request that names the source */
+    struct demands demands; /* of who asks, beside what the row of the read says */
+    bool secure;            /* counts as over TLS */
+    struct bytes peer;      /* of the request that names the source */
     /* Who asks, where the read is of this account; NULL, or another account: whom the query and the
      * headers name. */
     const struct identity *identity;

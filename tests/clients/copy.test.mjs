@@ -7,8 +7,8 @@ import { raw, rawRefused } from './raw.mjs';
 import { blockId, newBlob, newContainer, pattern, refused, service, url } from './setup.mjs';
 
 // A URL that reads the blob.
-const signed = (blob) => blob.generateSasUrl({
-    permissions: BlobSASPermissions.parse('r'), expiresOn: new Date(Date.now() + 600000),
+const signed = (blob, permissions = 'r') => blob.generateSasUrl({
+    permissions: BlobSASPermissions.parse(permissions), expiresOn: new Date(Date.now() + 600000),
 });
 
 const md5 = (bytes) => createHash('md5').update(bytes).digest();
@@ -134,6 +134,11 @@ test('URLs that are none, and headers that have no effect, are refused', async (
         'http://host:66000/b', 'http://host/a b', 'http://[::1/b', `http://host/${'x'.repeat(2048)}`])
         await rawRefused(raw('PUT', path, { ...headers, 'x-ms-copy-source': bad }), 400, 'InvalidHeaderValue');
     await rawRefused(raw('PUT', path, { ...headers, 'x-ms-source-lease-id': 'x' }), 400, 'UnsupportedHeader');
+    for (const query of ['?restype=account&comp=properties', `/${container.containerName}?restype=container`,
+        `/${container.containerName}`, '', '/?comp=list']) { // something else than a blob
+        const { status } = await raw('PUT', path, { 'x-ms-copy-source': `${url}${query}` });
+        assert.ok(status >= 400 && status < 500, `${query}: ${status}`);
+    }
     await rawRefused(raw('PUT', path, { ...headers, 'x-ms-source-content-md5': 'AAAA' }), 400, 'InvalidHeaderValue');
     await rawRefused(raw('PUT', `${path}?comp=block&blockid=AAAA`,
         { 'x-ms-copy-source': source.url, 'x-ms-source-range': 'rows=1' }), 400, 'InvalidHeaderValue');
@@ -276,12 +281,20 @@ test('tags of copies', async (t) => {
     const { container, blob: source } = await newBlob(t, 'x', { tags: { a: '1' } });
     const target = container.getBlockBlobClient('target');
     const tags = async () => (await target.getTags()).tags;
+    const signedToRead = await signed(source);
     await (await target.beginCopyFromURL(source.url, { tags: { b: '2' } })).pollUntilDone();
     assert.deepEqual(await tags(), { b: '2' });
     await (await target.beginCopyFromURL(source.url)).pollUntilDone();
     assert.deepEqual(await tags(), {});
-    await target.syncCopyFromURL(await signed(source), { copySourceTags: 'COPY' });
+    await target.syncCopyFromURL(await signed(source, 'rt'), { copySourceTags: 'COPY' });
     assert.deepEqual(await tags(), { a: '1' });
+    // decision: 102
+    for (const call of [() => target.syncCopyFromURL(signedToRead, { copySourceTags: 'COPY' }),
+        () => target.syncUploadFromURL(signedToRead, { copySourceTags: 'COPY' })])
+        await refused(call(), 403, 'CannotVerifyCopySource');
+    await container.setAccessPolicy('blob');
+    await refused(target.syncCopyFromURL(source.url, { copySourceTags: 'COPY' }), 401, 'CannotVerifyCopySource');
+    await target.syncCopyFromURL(source.url);
     await refused(target.beginCopyFromURL(source.url, { conditions: { tagConditions: "a = '9'" } }), 412, 'ConditionNotMet');
     await refused(target.beginCopyFromURL(source.url, { sourceConditions: { tagConditions: "a = '9'" } }),
         412, 'ConditionNotMet');

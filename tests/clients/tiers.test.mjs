@@ -72,3 +72,33 @@ test('--rehydrateSeconds: an archived blob comes back, also after a restart', as
     assert.equal((await blob.downloadToBuffer()).toString(), 'hello');
     assert.equal((await blob.getProperties()).accessTier, 'Hot');
 });
+
+test('Copy Blob is a way back from the archive: the copy is archived until it is there', async (t) => {
+    // rest: Copy-Blob "x-ms-rehydrate-priority"; decision: 101
+    const server = await Server.start({ args: ['--rehydrateSeconds', '2'] });
+    t.after(() => server.kill().then(() => server.remove()));
+    const container = new BlobServiceClient(server.url, credential, once).getContainerClient('archive');
+    await container.create();
+    const source = container.getBlockBlobClient('cold');
+    await source.upload('hello', 5);
+    await source.setAccessTier('Archive');
+    const target = container.getBlockBlobClient('copy');
+    const begin = (options) => target.beginCopyFromURL(source.url, { intervalInMs: 50, ...options });
+    await refused(begin({ tier: 'Archive' }), 409, 'BlobArchived');
+    await refused(source.beginCopyFromURL(source.url, { tier: 'Hot' }), 409, 'BlobArchived'); // not onto itself
+    const done = await (await begin({ tier: 'Cool', rehydratePriority: 'High' })).pollUntilDone();
+    assert.equal(done.copyStatus, 'success');
+    const pending = await target.getProperties();
+    assert.deepEqual([pending.accessTier, pending.archiveStatus, pending.rehydratePriority],
+        ['Archive', 'rehydrate-pending-to-cool', 'High']);
+    await refused(target.download(), 409, 'BlobBeingRehydrated');
+    for (let i = 0; (await target.getProperties()).accessTier !== 'Cool'; i++) {
+        assert.ok(i < 200, 'it does not come back');
+        await delay(50);
+    }
+    assert.equal((await target.downloadToBuffer()).toString(), 'hello');
+    assert.equal((await source.getProperties()).accessTier, 'Archive');
+    await target.delete();
+    await begin();
+    assert.equal((await target.getProperties()).archiveStatus, 'rehydrate-pending-to-hot');
+});

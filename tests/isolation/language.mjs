@@ -146,7 +146,7 @@ function parseValue(reader) {
 function parseRequest(reader) {
     const request = {
         method: reader.take('word', 'a method'), path: reader.take('word', 'a path'), query: '',
-        headers: [], body: null, captures: [], read: null, send: null, as: null, line: reader.line,
+        headers: [], body: null, captures: [], read: null, send: null, as: null, from: null, line: reader.line,
     };
 
     if (!/^\/([cq]\d*(\/|$)|$)/.test(request.path))
@@ -163,6 +163,8 @@ function parseRequest(reader) {
             request[word.slice(0, 4)] = parseSize(word.slice(5));
         else if ((word = reader.word(/^as=(anybody|policy:\w+)$/)) !== null)
             request.as = word.slice(3);
+        else if ((word = reader.word(/^from=\/c\d*\/./)) !== null)
+            request.from = word.slice(5);
         else if ((word = reader.word(/^block=/)) !== null)
             request.query += `&blockid=${base64(word.slice(6))}`;
         else if ((word = reader.word(/^[A-Za-z][\w-]*:$/)) !== null)

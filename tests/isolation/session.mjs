@@ -135,7 +135,7 @@ export class Session {
             .replace(/\$\w+\.\w+/g, (name) => encodeURIComponent(this.#expand(name)));
         let target = base + path + (query ? `?${query}` : '');
         const putsBlob = action.method === 'PUT' && /^\/c\d*\/./.test(action.path) &&
-            !/comp=/.test(query);
+            !/comp=/.test(query) && action.from === null;
         const given = action.headers.map(([name, value]) => [name, this.#expand(value)]);
         const headers = [['Host', `${host}:${ports[action.service]}`], ...extra];
 
@@ -147,12 +147,24 @@ export class Session {
             headers.push(['x-ms-blob-type', 'BlockBlob']);
         if (action.send !== null)
             headers.push(['Expect', '100-continue']);
+        if (action.from !== null)
+            headers.push(['x-ms-copy-source', this.#source(action.from)]);
         const request = { method: action.method, target, headers: [...headers, ...given] };
         if (action.as !== null) {
             request.headers.push(['x-ms-version', '2026-10-06']);
             return request;
         }
         return sign(request, { credentials, offsetMs: offset.ms });
+    }
+
+    /** The URL of a blob, with a signature that reads it. */
+    #source(from) {
+        const { host, port, base, credentials } = this.#target;
+        const fields = { sp: 'r', se: '2100-01-01T00:00:00Z' };
+        const path = from.replace(/^\/c/, `/${this.#shared.container}`);
+        const container = path.split('/')[1];
+
+        return `http://${host}:${port}${base}${path}?${containerSas(container, fields, credentials)}`;
     }
 
     /** What is added to the query of a request that no key signs. */

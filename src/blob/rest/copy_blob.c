@@ -44,11 +44,14 @@ static enum error check(struct call *call, enum source_rule rule, struct copy_bl
     if (!e)
         e = read_seal(call, p);
     if (!e)
+        e = blob_parse_rehydration(call, &p->rehydration);
+    if (!e)
         e = metadata_from_headers(call, &p->metadata);
     if (!e)
         e = tags_of_copy(call, &p->tags, &p->copies_tags);
     if (!e)
         e = copy_source_check(call, rule, p->source);
+    p->source->reads_tags = p->copies_tags;
     return e;
 }
 
@@ -120,10 +123,10 @@ static enum error gather_pages(struct gathering *g, struct open_source *source,
                                struct copy_blob_parameters *p)
 {
     struct page_walk walk;
-    enum error e = page_walk_begin(&walk, g, source, 0);
+    enum error e;
 
-    if (!e)
-        e = page_walk_look(&walk);
+    page_walk_begin(&walk, g, source, 0);
+    e = page_walk_look(&walk);
     p->has_bytes = !e && walk.next == source->blob.content.length && walk.bytes <= AT_ONCE_MAX;
     if (p->has_bytes) {
         e = page_walk_gather(&walk);

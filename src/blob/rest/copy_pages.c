@@ -9,19 +9,16 @@
 /* What is read of another server's blob in a step. */
 #define BUFFER_BYTES (4u << 20)
 
-enum error page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
-                           uint64_t position)
+void page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
+                     uint64_t position)
 {
     *walk = (struct page_walk){ .g = g, .open = open, .position = position, .next = position };
     if (open->is_own) {
-        enum error e = source_begin(g, open);
-
-        if (!e)
-            content_reader_move(open->reader, position, 0);
-        return e;
+        source_begin(g, open);
+        content_reader_move(open->reader, position, 0);
+        return;
     }
     walk->buffer = xcalloc(1, BUFFER_BYTES);
-    return OK;
 }
 
 void page_walk_end(struct page_walk *walk)

@@ -24,8 +24,8 @@ struct page_walk {
 };
 
 /* Goes on at `position` of a source that was opened (another server's: from there on). */
-enum error page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
-                           uint64_t position);
+void page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
+                     uint64_t position);
 /* Looks what the next step has; its memory is in the arena of the call. returns OK, or what is wrong with
  * the source */
 enum error page_walk_look(struct page_walk *walk);

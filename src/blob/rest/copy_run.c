@@ -244,9 +244,7 @@ static enum error find_previous(struct copying *c, struct gathering *g,
 
     if (c->pending.previous == 0)
         return OK;
-    result = snapshot_hold(open->snapshot);
-    if (!result)
-        result = blob_read(open->snapshot, c->arena, c->pending.previous, &previous);
+    result = blob_read(open->snapshot, c->arena, c->pending.previous, &previous);
     if (result == STORE_NOT_FOUND)
         return E_PreviousSnapshotNotFound;
     if (result)
@@ -266,7 +264,7 @@ static enum error copy_all_steps(struct copying *c, struct gathering *g, struct 
 
     open->blob.content.length = open->offset + open->length;
     if (!e)
-        e = page_walk_begin(&walk, g, open, c->copied);
+        page_walk_begin(&walk, g, open, c->copied);
     walk.older = older.id != 0 ? &older : NULL;
     while (!e && walk.position < open->blob.content.length) {
         struct arena_mark mark = arena_mark(c->arena);

@@ -248,6 +248,37 @@ static struct bytes own_etag(struct gathering *g, const struct blob *blob)
     return arena_copy(g->call->arena, bytes_from_string(text));
 }
 
+/* What is archived is read by Copy Blob alone, within its account. rest: Copy-Blob */
+static enum error refuse_archived(struct gathering *g, const struct copy_source *source,
+                                  const struct open_source *open)
+{
+    bool is_copied = source->rule == SOURCE_COPIED &&
+                     bytes_equal(inner_account(open->inner), g->call->input.account);
+
+    return is_copied ? OK : blob_refuse_archived(&open->blob);
+}
+
+/* Reads it as a request would, until its state can be held. */
+static enum error read_head(struct gathering *g, const struct inner_request *asked,
+                            struct open_source *open)
+{
+    for (int i = 0; i < DECISION_ATTEMPTS_MAX; i++) {
+        enum error e = inner_read(g->endpoint, g->call->arena, asked, &open->inner);
+        enum store_result result;
+
+        gather_saw(g, inner_seen(open->inner));
+        if (e)
+            return e;
+        open->snapshot = inner_take_snapshot(open->inner);
+        result = snapshot_hold(open->snapshot);
+        if (result != STORE_CONFLICT)
+            return result ? decision_fail_store(g->decision, result) : OK;
+        source_close(open);
+        *open = (struct open_source){ .inner = NULL };
+    }
+    return E_ServerBusy;
+}
+
 static enum error open_own(struct gathering *g, const struct copy_source *source,
                            struct open_source *open)
 {
@@ -265,22 +296,25 @@ static enum error open_own(struct gathering *g, const struct copy_source *source
         .header_count = source->header_count,
         .secure = source->url.secure,
         .peer = g->call->request->peer,
+        .demands = { .letters = source->reads_tags ? "t" : NULL,
+                     .actions = source->reads_tags ? ACTION_BLOB_TAGS_READ : 0,
+                     .not_public = source->reads_tags },
         .identity = by_key ? &input->identity : NULL,
         .account = input->account,
     };
-    enum error e = inner_read(g->endpoint, g->call->arena, &asked, &open->inner);
-    const struct operation *found = inner_operation(open->inner);
+    enum error e = read_head(g, &asked, open);
 
-    gather_saw(g, inner_seen(open->inner));
+    if (!open->inner)
+        return e;
     by_key = by_key && bytes_equal(inner_account(open->inner), input->account);
-    if (!e && strcmp(found->name, "Get Blob Properties") != 0)
+    if (!e && strcmp(inner_operation(open->inner)->name, "Get Blob Properties") != 0)
         e = E_InvalidUri; /* something else than a blob */
     if (!e) {
         const struct get_blob_properties_result *result =
             (const struct get_blob_properties_result *)(const void *)inner_result(open->inner);
 
         open->blob = result->blob;
-        e = blob_refuse_archived(&open->blob);
+        e = refuse_archived(g, source, open);
         if (!e && open->blob.incremental.is_one && open->blob.snapshot == 0)
             e = E_OperationNotAllowedOnIncrementalCopyBlob;
     }
@@ -288,7 +322,6 @@ static enum error open_own(struct gathering *g, const struct copy_source *source
         return fail_own(g, source, open->inner, e, by_key);
     open->is_own = true;
     open->etag = own_etag(g, &open->blob);
-    open->snapshot = inner_take_snapshot(open->inner);
     return cut(g, source, open);
 }
 
@@ -369,27 +402,11 @@ static const uint64_t *block_lengths(struct gathering *g, const struct copied_by
     return lengths;
 }
 
-static enum error hold(struct gathering *g, struct open_source *open)
-{
-    enum store_result result = snapshot_hold(open->snapshot);
-
-    return result ? decision_fail_store(g->decision, result) : OK;
-}
-
-static void open_reader(struct gathering *g, struct open_source *open)
+void source_begin(struct gathering *g, struct open_source *open)
 {
     open->reader = content_reader_open(g->endpoint->store, open->snapshot, g->call->arena,
                                        &open->blob.content, open->offset, open->length);
     open->snapshot = NULL;
-}
-
-enum error source_begin(struct gathering *g, struct open_source *open)
-{
-    enum error e = hold(g, open);
-
-    if (!e)
-        open_reader(g, open);
-    return e;
 }
 
 /* Opens the reader of an own source. */
@@ -397,9 +414,9 @@ static enum error begin_own(struct reading *reading, struct copied_bytes *ret_bl
 {
     struct gathering *g = reading->g;
     struct open_source *open = reading->open;
-    enum error e = hold(g, open);
+    enum error e = OK;
 
-    if (!e && ret_blocks && open->blob.content.block_count > 0) {
+    if (ret_blocks && open->blob.content.block_count > 0) {
         e = read_blocks(g, open, ret_blocks);
         if (!e) {
             reading->bytes.blocks = block_lengths(g, ret_blocks);
@@ -407,7 +424,7 @@ static enum error begin_own(struct reading *reading, struct copied_bytes *ret_bl
         }
     }
     if (!e)
-        open_reader(g, open);
+        source_begin(g, open);
     return e;
 }
 

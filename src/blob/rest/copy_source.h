@@ -35,6 +35,7 @@ struct copy_source {
     struct bytes range;                             /* x-ms-source-range; ptr NULL: all of it */
     struct http_header headers[SOURCE_HEADERS_MAX]; /* of the read: who asks, conditions */
     size_t header_count;
+    bool reads_tags; /* index tags too: who asks needs the right to */
     bool expects_md5, expects_crc64;
     uint8_t md5[MD5_SIZE];
     char crc64[8];
@@ -69,9 +70,8 @@ struct open_source {
 enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open);
 
-/* Holds the state of an own source and makes its reader, at its first byte that is asked for; once.
- * returns OK, as a read */
-enum error source_begin(struct gathering *g, struct open_source *open);
+/* Makes the reader of an own source, at its first byte that is asked for; once. */
+void source_begin(struct gathering *g, struct open_source *open);
 
 /* Called now and then while bytes are read; what it returns but OK ends the reading. */
 struct source_watch {

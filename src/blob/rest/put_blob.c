@@ -81,6 +81,7 @@ enum error put_blob_from_url_check(struct call *call, struct put_blob_from_url_p
         e = copy_source_check(call, SOURCE_READ, p->source);
     if (e)
         return e;
+    p->source->reads_tags = p->copies_tags;
     create->sums = source_sums(call, p->source, SOURCE_SUM_SENT);
     call->wants_md5 = true; /* it is stored */
     return create->http.has_md5 && create->http.md5_size != MD5_SIZE ? E_InvalidMd5 : OK;

@@ -41,6 +41,9 @@ enum error blob_parse_tier(struct call *call, enum access_tier *ret_tier);
 /* As blob_parse_tier(), premium tiers too. */
 enum error blob_parse_any_tier(struct call *call, enum access_tier *ret_tier);
 
+/* x-ms-rehydrate-priority, standard when absent; and so how long it takes. E_InvalidHeaderValue */
+enum error blob_parse_rehydration(struct call *call, struct rehydration *ret_rehydration);
+
 /* A header that is a whole number of at most `max`; *ret_has: was it sent. E_InvalidHeaderValue */
 enum error blob_parse_number(struct call *call, const char *name, uint64_t max, bool *ret_has,
                              uint64_t *ret_number);
