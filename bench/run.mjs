@@ -2,7 +2,7 @@
 // Lagra beside Azurite and nginx on this machine, in one run: requests a second, times, CPU, memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,million,memory,queues] [--waiting N]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,memory,queues] [--waiting N]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
 //                  takes part as "before", and the last columns are Lagra's figures divided by its
@@ -26,6 +26,7 @@ import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureCold } from './cold.mjs';
+import { measureCopy } from './copy.mjs';
 import { cpuSeconds, memoryMiB } from './process.mjs';
 import { measureQueues } from './queues.mjs';
 import { measureSpread } from './spread.mjs';
@@ -329,6 +330,8 @@ async function main() {
         await measureSpread(versions, tools);
     if (!without.has('cold'))
         await measureCold(versions, tools);
+    if (!without.has('copy'))
+        await measureCopy(versions, tools);
     if (!without.has('memory'))
         await measureMemory(() => startLagra(lagraBinary, path.join(folder, 'memory')), createContainer);
 }
