@@ -22,7 +22,8 @@ struct service;
 
 /* ---- what a request names ---- */
 
-enum blob_level { LEVEL_SERVICE, LEVEL_CONTAINER, LEVEL_BLOB };
+/* LEVEL_WEBSITE: a page of the static website: `blob` is its path. */
+enum blob_level { LEVEL_SERVICE, LEVEL_CONTAINER, LEVEL_BLOB, LEVEL_WEBSITE };
 
 struct blob_resource {
     struct resource base;

@@ -78,7 +78,7 @@ enum error blob_check_names(const struct resource *resource)
 
     if (named->container.ptr && !is_system_container(named->container))
         e = name_check(named->container);
-    if (!e && named->blob.ptr)
+    if (!e && named->blob.ptr && named->base.level != LEVEL_WEBSITE)
         e = check_blob_name(named->blob);
     /* "Blobs in the root container cannot include a slash". rest: Working-with-the-Root-Container */
     if (!e && bytes_is(named->container, "$root") && named->blob.len > 0 &&
@@ -118,7 +118,7 @@ enum error blob_locate(struct decision *d, struct partition *ret_partition)
 
     state->base.resource = d->input->resource;
     d->state = &state->base;
-    if (d->level != LEVEL_SERVICE)
+    if (d->level == LEVEL_CONTAINER || d->level == LEVEL_BLOB)
         at.key = blob_asked(d)->container;
     if (d->level == LEVEL_BLOB) {
         e = read_container(d, at, &state->container);

@@ -14,6 +14,18 @@ struct bytes call_query(const struct call *call, const char *name)
     return (struct bytes){ NULL, 0 };
 }
 
+bool call_version_is_valid(struct bytes text)
+{
+    if (text.len != 10 || text.ptr[4] != '-' || text.ptr[7] != '-')
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (i != 4 && i != 7 && (text.ptr[i] < '0' || text.ptr[i] > '9'))
+            return false;
+    }
+    return bytes_compare(bytes_of(text.ptr + 5, 2), bytes_from_string("12")) <= 0 &&
+           bytes_compare(bytes_of(text.ptr + 8, 2), bytes_from_string("31")) <= 0;
+}
+
 bool call_since(const struct call *call, const char *version)
 {
     return bytes_compare(call->version, bytes_from_string(version)) >= 0;

@@ -25,8 +25,9 @@ struct call {
     const struct account *account; /* not NULL unless nobody was authenticated */
     struct bytes account_name;     /* without "-secondary" */
     bool secondary;                /* named with -secondary: reads only */
-    bool no_public_access;         /* containers cannot be opened to the public */
-    bool loose; /* --loose: what is not built yet is ignored where it would be refused */
+    bool website;          /* by the host of static websites: a page is asked for, by anybody */
+    bool no_public_access; /* containers cannot be opened to the public */
+    bool loose;            /* --loose: what is not built yet is ignored where it would be refused */
     /* "http://127.0.0.1:10000/devstoreaccount1": ServiceEndpoint in listings */
     struct bytes url_prefix;
     const struct query_parameter *query;
@@ -50,6 +51,9 @@ static inline struct bytes call_header(const struct call *call, const char *name
 {
     return request_header(call->request, name);
 }
+/* Is it a date as versions are, yyyy-mm-dd? Any date: a list of known ones would refuse each new
+ * client. decision: 1 */
+bool call_version_is_valid(struct bytes text);
 /* x-ms-version is at least this date. */
 bool call_since(const struct call *call, const char *version);
 

@@ -67,7 +67,8 @@ static bool matters(const struct work *work)
 {
     const struct call *call = &work->call;
 
-    if (!call->account || !call->service->read_resource || call->request->method == METHOD_OPTIONS)
+    if (!call->account || call->website || !call->service->read_resource ||
+        call->request->method == METHOD_OPTIONS)
         return false;
     return is_cacheable(call->request) || call_header(call, "origin").ptr;
 }

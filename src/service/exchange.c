@@ -1,6 +1,6 @@
 /* The way of a request, top down: what happens to an exchange between its head and its answer.
  *
- *   head   route -> authenticate -> find the operation -> check -> early check -> want the body
+ *   head   route -> authenticate (-> find the version) -> find the operation -> check -> early check -> want the body
  *   body   intake
  *   end    finish body (-> gather) -> decide -> commit (or decide again) -> cors -> durable -> answer -> body
  *          -> respond
@@ -254,6 +254,21 @@ static enum state become_durable(struct flow *flow)
     return ANSWER;
 }
 
+/* ---- FIND_OPERATION: what is to be done once it is known who asks ---- */
+
+static enum state find_operation(struct flow *flow)
+{
+    const struct call *call = &flow->work.call;
+    enum error e = work_find(&flow->work);
+
+    if (e)
+        return refuse(flow, e);
+    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&
+        !call->operation->functions->gather)
+        return WANT_BODY;
+    return EARLY_CHECK;
+}
+
 /* ---- EARLY_CHECK: what can be refused before the body is read. Only an optimisation: decide checks
  * all of it again ---- */
 
@@ -287,6 +302,10 @@ static enum state answer(struct flow *flow)
 static enum state enter(struct flow *flow)
 {
     switch (flow->state) {
+    case FIND_VERSION:
+        return default_version_find(flow);
+    case FIND_OPERATION:
+        return find_operation(flow);
     case EARLY_CHECK:
         return early_check(flow);
     case FINISH_BODY:
@@ -404,7 +423,6 @@ static struct flow *flow_new(struct exchange *exchange)
 /* What is to be done once the head is there. */
 static enum state admit(struct flow *flow)
 {
-    const struct call *call = &flow->work.call;
     enum error e = route_request(&flow->work);
 
     if (!e && flow->exchange->server_is_busy)
@@ -413,14 +431,9 @@ static enum state admit(struct flow *flow)
         e = route_authenticate(&flow->work);
     if (!e && flow->work.call.input.identity.kind != IDENTITY_ANONYMOUS)
         exchange_trust(flow->exchange);
-    if (!e)
-        e = work_find(&flow->work);
     if (e)
         return refuse(flow, e);
-    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&
-        !call->operation->functions->gather)
-        return WANT_BODY;
-    return EARLY_CHECK;
+    return default_version_matters(&flow->work) ? FIND_VERSION : FIND_OPERATION;
 }
 
 static enum http_step on_head(struct exchange *exchange)

@@ -1,30 +1,21 @@
 /* From a raw request to a call: account, names, query, and the headers that every operation knows. */
 #include "service/service_private.h"
+#include "service/service_properties.h"
 
 #include "base/encode.h"
 
 /* What a request without x-ms-version gets: the newest that the clients of today send. decision: 9 */
-#define VERSION_DEFAULT "2026-10-06"
+#define VERSION_DEFAULT     "2026-10-06"
+
+/* What answers of websites say. */
+#define VERSION_OF_WEBSITES "2018-03-28"
 
 /* What no operation has a use for; looking for names that are given twice takes the square of it. */
-#define PARAMETERS_MAX  100
+#define PARAMETERS_MAX      100
 
 static const struct bytes secondary_suffix = BYTES("-secondary");
 
 /* ---- version and query ---- */
-
-/* yyyy-mm-dd, any date: a list of known ones would refuse each new client. decision: 1 */
-static bool is_version(struct bytes text)
-{
-    if (text.len != 10 || text.ptr[4] != '-' || text.ptr[7] != '-')
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (i != 4 && i != 7 && (text.ptr[i] < '0' || text.ptr[i] > '9'))
-            return false;
-    }
-    return bytes_compare(bytes_of(text.ptr + 5, 2), bytes_from_string("12")) <= 0 &&
-           bytes_compare(bytes_of(text.ptr + 8, 2), bytes_from_string("31")) <= 0;
-}
 
 static enum error read_version(struct work *work)
 {
@@ -34,7 +25,7 @@ static enum error read_version(struct work *work)
     call->version = bytes_from_string(VERSION_DEFAULT);
     if (!version.ptr)
         return OK;
-    if (!is_version(version) && !work->endpoint->options->skip_version_check)
+    if (!call_version_is_valid(version) && !work->endpoint->options->skip_version_check)
         return call_fail_header(&work->call, E_InvalidHeaderValue, "x-ms-version", version);
     call->version = version;
     return OK;
@@ -93,6 +84,9 @@ static enum error add_parameter(struct work *work, struct query_parameter *param
     return OK;
 }
 
+static bool names_website(const struct work *work);
+
+/* What a page of a website is asked with is its own business. */
 static enum error read_query(struct work *work)
 {
     struct call *call = &work->call;
@@ -100,6 +94,11 @@ static enum error read_query(struct work *work)
     size_t count = count_parameters(rest);
     struct query_parameter *parameters;
 
+    call->website = !work->list && names_website(work);
+    if (call->website) {
+        call->version = bytes_from_string(VERSION_OF_WEBSITES);
+        return OK;
+    }
     if (count > PARAMETERS_MAX)
         return call_fail(call, E_InvalidUri, "The query has more than %d parameters.",
                          PARAMETERS_MAX);
@@ -128,20 +127,43 @@ static enum error read_query(struct work *work)
 
 /* ---- account and names ---- */
 
-/* "account.blob.localhost:10000" names the account in its first label when the second is the service.
- * ptr NULL: not of that style. */
-static struct bytes account_of_host(const struct work *work)
+/* "account.blob.localhost:10000" names the account in its first label when the second is the service;
+ * "account.web.localhost" and "account.z1.web.localhost" do where a website is meant.
+ *
+ * ret_service  the label that says which
+ * returns      ptr NULL: not of that style */
+static struct bytes cut_host(const struct work *work, struct bytes *ret_service)
 {
+    static const struct bytes nothing = { NULL, 0 };
     struct bytes host = call_header(&work->call, "host");
-    struct bytes account, service, rest;
+    struct bytes account, rest;
 
+    *ret_service = nothing;
     if (!host.ptr || !work->endpoint->options->product_style_url)
-        return (struct bytes){ NULL, 0 };
+        return nothing;
     bytes_cut(host, '.', &account, &rest);
     if (!rest.ptr)
-        return rest;
-    bytes_cut(rest, '.', &service, &rest);
-    if (!rest.ptr || !bytes_is_nocase(service, work->endpoint->service->name))
+        return nothing;
+    bytes_cut(rest, '.', ret_service, &rest);
+    if (ret_service->len > 0 && (ret_service->ptr[0] | 0x20) == 'z')
+        bytes_cut(rest, '.', ret_service, &rest);
+    return rest.ptr ? account : nothing;
+}
+
+static bool names_website(const struct work *work)
+{
+    struct bytes service;
+
+    return (work->endpoint->service->sections & SECTION_STATIC_WEBSITE) &&
+           cut_host(work, &service).ptr && bytes_is_nocase(service, "web");
+}
+
+/* ptr NULL: not of that style. */
+static struct bytes account_of_host(const struct work *work)
+{
+    struct bytes service, account = cut_host(work, &service);
+
+    if (!work->call.website && !bytes_is_nocase(service, work->endpoint->service->name))
         return (struct bytes){ NULL, 0 };
     return account;
 }
@@ -222,7 +244,7 @@ static enum error read_target(struct work *work)
     find_account(work, account, in_path ? accounts_find : accounts_find_host);
     /* The host is not signed: "/name/c" of the host "name.blob..." has the string to sign of "/name/c"
      * in path style, which means another resource. decision: 21 */
-    if (!in_path && begins_with_account(call, path))
+    if (!in_path && !call->website && begins_with_account(call, path))
         return call_fail(
             &work->call, E_InvalidUri,
             "A container of the account's own name can only be addressed in path style.");
@@ -397,7 +419,7 @@ static void read_sas_version(struct call *call)
 
     if (call_header(call, "x-ms-version").ptr)
         return;
-    call->version = is_version(version) ? version : call_query(call, "sv");
+    call->version = call_version_is_valid(version) ? version : call_query(call, "sv");
 }
 
 /* What follows from who asks. */
@@ -435,8 +457,9 @@ enum error route_authenticate(struct work *work)
     if (call->service->names)
         call->service->names(call->input.resource, &target.container, &target.object);
 
-    /* A preflight request is never signed. rest: Preflight-Blob-Request */
-    if (call->request->method == METHOD_OPTIONS)
+    /* A preflight request is never signed (rest: Preflight-Blob-Request), and what is signed has no
+     * meaning to a website. */
+    if (call->request->method == METHOD_OPTIONS || call->website)
         return OK;
     /* The wall clock: ours stays ahead after the wall clock was set back (clock invariant 3), and
      * every request would be refused as too old until the wall catches up. */

@@ -97,9 +97,11 @@ struct list;
 
 /* What is to be done next. DECIDE to APPLIED are of the operation, or of one part of a list. */
 enum state {
-    EARLY_CHECK, /* refuse what can be refused before the body comes */
-    WANT_BODY,   /* admitted: let the body come */
-    FINISH_BODY, /* take the body; when all has come, make it durable; parse it */
+    FIND_VERSION,   /* which one the request is served by that says none */
+    FIND_OPERATION, /* by what it asks for; check the head */
+    EARLY_CHECK,    /* refuse what can be refused before the body comes */
+    WANT_BODY,      /* admitted: let the body come */
+    FINISH_BODY,    /* take the body; when all has come, make it durable; parse it */
     PARSED,
     LIST,               /* what is asked for is a list of operations: check, route and admit them */
     LIST_BEGIN_IN_POOL, /* ... where it may wait */
@@ -229,6 +231,13 @@ enum error route_authenticate(struct work *work);
 void answer_error(struct answer *a, enum error e, const struct problem *problem);
 /* x-ms-request-id, x-ms-version, x-ms-client-request-id, Server. */
 void answer_common(struct work *work);
+
+/* ---- the version of a request that says none: default_version.c ---- */
+
+/* May it be one that is set for the account? */
+bool default_version_matters(const struct work *work);
+/* State FIND_VERSION. returns FIND_OPERATION; FIND_VERSION: again; CORS: refused; WAITING */
+enum state default_version_find(struct flow *flow);
 
 /* ---- CORS: cors.c ---- */
 

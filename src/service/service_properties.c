@@ -1,16 +1,28 @@
-/* Get Service Properties, Set Service Properties of every service. What can be set is the CORS rules.
+/* Get Service Properties, Set Service Properties of every service. What can be set is the CORS
+ * rules, the default version, and the static website.
  *
- * Record: INNER "p" in the service's own partition: u8 1 (version); bytes CORS rules
- * (cors_rules.c). No record: nothing was ever set. */
+ * Record: INNER "p" in the service's own partition. No record: nothing was ever set.
+ *   u8 version, 1 or 2; bytes CORS rules (cors_rules.c)
+ *   since 2: bytes default version; u8 website enabled; bytes index document, error document,
+ *   default index */
 #include "service/service_properties.h"
 
 #include "service/names.h"
 
-#define RECORD_VERSION 1
+#define RECORD_VERSION 2
 
 static const struct bytes record_key = BYTES("p");
 
 /* ---- the record ---- */
+
+static void decode_since_2(struct decoder *in, struct service_properties *properties)
+{
+    properties->default_version = decode_bytes(in);
+    properties->website.enabled = decode_u8(in) != 0;
+    properties->website.index_document = decode_bytes(in);
+    properties->website.error_document = decode_bytes(in);
+    properties->website.default_index = decode_bytes(in);
+}
 
 enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties)
@@ -19,15 +31,19 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     struct record record;
     struct decoder in;
     struct bytes cors;
+    unsigned version;
     enum store_result result = snapshot_get(snapshot, RECORD_INNER, record_key, arena, &record);
 
     *ret_properties = properties;
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     decoder_init(&in, record.value);
-    if (decode_u8(&in) != RECORD_VERSION)
-        return STORE_CORRUPT;
+    version = decode_u8(&in);
     cors = decode_bytes(&in);
+    if (version == RECORD_VERSION)
+        decode_since_2(&in, &properties);
+    else if (version != 1)
+        return STORE_CORRUPT;
     if (!decoder_ok(&in) || !cors_rules_decode(cors, &properties.cors))
         return STORE_CORRUPT;
     *ret_properties = properties;
@@ -52,9 +68,14 @@ static void write_properties(struct decision *d, const struct service_properties
 
     text_init(&rules, d->arena, 256);
     cors_rules_encode(&rules, &properties->cors);
-    text_init(&out, d->arena, rules.len + 8);
+    text_init(&out, d->arena, rules.len + 64);
     encode_u8(&out, RECORD_VERSION);
     encode_bytes(&out, text_bytes(&rules));
+    encode_bytes(&out, properties->default_version);
+    encode_u8(&out, properties->website.enabled);
+    encode_bytes(&out, properties->website.index_document);
+    encode_bytes(&out, properties->website.error_document);
+    encode_bytes(&out, properties->website.default_index);
     changes_put(d->changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
 }
 
@@ -83,6 +104,10 @@ enum error set_service_properties_decide(struct decision *d,
         return decision_fail_store(d, result);
     if (p->has_cors)
         properties.cors = p->properties.cors;
+    if (p->has_default_version)
+        properties.default_version = p->properties.default_version;
+    if (p->has_website)
+        properties.website = p->properties.website;
     write_properties(d, &properties);
     return OK;
 }

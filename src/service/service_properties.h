@@ -33,8 +33,18 @@ enum service_section {
     SECTION_STATIC_WEBSITE = 1 << 2,   /* StaticWebsite */
 };
 
+/* Texts are empty where nothing is set. */
+struct static_website {
+    bool enabled;
+    struct bytes index_document; /* name of the page of each folder */
+    struct bytes error_document; /* path of what is answered for a page that is not there */
+    struct bytes default_index; /* path of the page of all folders, where index_document is empty */
+};
+
 struct service_properties {
     struct cors_rules cors;
+    struct bytes default_version; /* of requests that say none; empty: not set */
+    struct static_website website;
 };
 
 /* Those that the snapshot of the service's own partition has; all empty where nothing was ever set.
@@ -58,7 +68,7 @@ OPERATION_DECLARE(get_service_properties);
 
 struct set_service_properties_parameters {
     struct parameters base;
-    bool has_cors; /* else the rules stay as they are */
+    bool has_cors, has_default_version, has_website; /* else they stay as they are */
     struct service_properties properties;
 };
 struct set_service_properties_result {

@@ -1,8 +1,7 @@
 /* Get and Set Service Properties of every service as XML: see service_properties.h.
  *
- * What can be set is the CORS rules. Logging, metrics, soft delete, static websites and another
- * default version are things that this server does not do: switching one of them on is refused
- * with 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can
+ * What can be set is the CORS rules, the default version and the static website. Logging, metrics and
+ * soft delete are things that this server does not do: switching one of them on is refused with 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can
  * so always be set again.
  * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties */
 #include "service/cors_rules_xml.h"
@@ -12,6 +11,7 @@
 
 #define ANALYTICS_VERSION  "1.0"
 #define RETENTION_DAYS_MAX 365
+#define PAGE_PATH_MAX      255
 
 /* ---- Get ---- */
 
@@ -37,6 +37,22 @@ static bool shows(const struct call *call, enum service_section section, const c
     return (call->service->sections & section) && call_since(call, since);
 }
 
+static void add_if_set(struct text *out, const char *name, struct bytes value)
+{
+    if (value.len > 0)
+        xml_element(out, name, value);
+}
+
+static void add_website(struct text *out, const struct static_website *website)
+{
+    xml_open(out, "StaticWebsite");
+    xml_element_string(out, "Enabled", website->enabled ? "true" : "false");
+    add_if_set(out, "IndexDocument", website->index_document);
+    add_if_set(out, "DefaultIndexDocumentPath", website->default_index);
+    add_if_set(out, "ErrorDocument404Path", website->error_document);
+    xml_close(out, "StaticWebsite");
+}
+
 /* Elements in the order of the recordings; those that younger versions brought are sent to them
  * only. */
 void get_service_properties_answer(struct answer *a,
@@ -59,7 +75,10 @@ void get_service_properties_answer(struct answer *a,
         text_add_string(&out,
                         "<DeleteRetentionPolicy><Enabled>false</Enabled></DeleteRetentionPolicy>");
     if (shows(a->call, SECTION_STATIC_WEBSITE, "2018-03-28"))
-        text_add_string(&out, "<StaticWebsite><Enabled>false</Enabled></StaticWebsite>");
+        add_website(&out, &r->properties.website);
+    if (r->properties.default_version.len > 0 &&
+        shows(a->call, SECTION_DEFAULT_VERSION, "2011-08-18"))
+        xml_element(&out, "DefaultServiceVersion", r->properties.default_version);
     xml_close(&out, "StorageServiceProperties");
     answer_xml(a, 200, &out);
 }
@@ -175,14 +194,17 @@ static enum error read_cors(struct call *call, const struct xml_node *node,
     return cors_rules_read(call, node, &p->properties.cors);
 }
 
+/* An empty one takes it back. */
 static enum error read_default_version(struct call *call, const struct xml_node *node,
                                        struct set_service_properties_parameters *p)
 {
-    (void)p;
-    if (bytes_trim(node->text).len == 0)
-        return OK;
-    return call_fail(call, E_NotImplemented,
-                     "Requests without x-ms-version get the newest version, whatever is set.");
+    struct bytes version = bytes_trim(node->text);
+
+    if (version.len > 0 && !call_version_is_valid(version))
+        return xml_fail_value(call, "DefaultServiceVersion", version, "Not a version.");
+    p->has_default_version = true;
+    p->properties.default_version = version;
+    return OK;
 }
 
 static enum error read_delete_retention(struct call *call, const struct xml_node *node,
@@ -205,25 +227,43 @@ static enum error read_delete_retention(struct call *call, const struct xml_node
     return OK;
 }
 
+/* The name of a page or the path of one, without the slash that it may begin with. decision: 108 */
+static enum error read_page(struct call *call, const struct xml_node *node, const char *element,
+                            bool is_path, struct bytes *ret_page)
+{
+    struct bytes page = xml_text(node, element);
+
+    if (is_path && page.len > 0 && page.ptr[0] == '/')
+        page = bytes_from(page, 1);
+    if (page.len > PAGE_PATH_MAX || (!is_path && page.ptr && memchr(page.ptr, '/', page.len)))
+        return xml_fail_value(call, element, page, "Too long, or a path where a name is expected.");
+    *ret_page = page;
+    return OK;
+}
+
 static enum error read_static_website(struct call *call, const struct xml_node *node,
                                       struct set_service_properties_parameters *p)
 {
     static const char *const parts[] = { "Enabled", "IndexDocument", "ErrorDocument404Path",
                                          "DefaultIndexDocumentPath", NULL };
-    bool enabled;
+    struct static_website *website = &p->properties.website;
     enum error e;
 
-    (void)p;
     e = xml_expect_children(call, node, parts);
     if (e)
         return e;
-    e = xml_bool(call, node, "Enabled", &enabled);
-    if (e)
-        return e;
-    if (enabled)
-        return call_fail(call, E_NotImplemented, "This server serves no static websites.");
-    for (size_t i = 1; !e && parts[i]; i++)
+    e = xml_bool(call, node, "Enabled", &website->enabled);
+    for (size_t i = 1; !e && !website->enabled && parts[i]; i++)
         e = refuse_child_when_off(call, node, parts[i]);
+    if (!e)
+        e = read_page(call, node, "IndexDocument", false, &website->index_document);
+    if (!e)
+        e = read_page(call, node, "ErrorDocument404Path", true, &website->error_document);
+    if (!e)
+        e = read_page(call, node, "DefaultIndexDocumentPath", true, &website->default_index);
+    if (!e && website->index_document.len > 0 && website->default_index.len > 0)
+        e = xml_fail(call, node, "IndexDocument and DefaultIndexDocumentPath exclude each other.");
+    p->has_website = true;
     return e;
 }
 

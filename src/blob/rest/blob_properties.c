@@ -92,7 +92,7 @@ void blob_answer_copy_id(struct answer *a, const struct guid *id, enum copy_stat
     answer_string(a, "x-ms-copy-status", copy_status_text(status));
 }
 
-void blob_answer_properties(struct answer *a, const struct blob *blob)
+void blob_answer_http_properties(struct answer *a, const struct blob *blob)
 {
     const struct http_properties *http = &blob->http;
 
@@ -104,6 +104,11 @@ void blob_answer_properties(struct answer *a, const struct blob *blob)
     answer_property(a, "Cache-Control", http->cache_control, OVERRIDE_CACHE_CONTROL);
     answer_etag(a, blob->etag, blob->modified);
     answer_string(a, "Accept-Ranges", "bytes");
+}
+
+void blob_answer_properties(struct answer *a, const struct blob *blob)
+{
+    blob_answer_http_properties(a, blob);
     metadata_answer(a, blob->metadata);
     answer_type(a, blob);
     if (blob->tags.len > 0 && call_since(a->call, "2019-12-12"))

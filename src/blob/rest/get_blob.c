@@ -67,8 +67,8 @@ static void answer_range(struct answer *a, const struct get_blob_result *r)
         answer_md5(a, "x-ms-blob-content-md5", &r->blob);
 }
 
-void get_blob_answer(struct answer *a, const struct get_blob_parameters *p,
-                     const struct get_blob_result *r)
+void blob_answer_content(struct answer *a, const struct get_blob_parameters *p,
+                         const struct get_blob_result *r)
 {
     a->content = (struct answer_content){
         .wanted = true,
@@ -84,6 +84,12 @@ void get_blob_answer(struct answer *a, const struct get_blob_parameters *p,
         answer_status(a, 200);
         answer_md5(a, "Content-MD5", &r->blob);
     }
+}
+
+void get_blob_answer(struct answer *a, const struct get_blob_parameters *p,
+                     const struct get_blob_result *r)
+{
+    blob_answer_content(a, p, r);
     blob_answer_properties(a, &r->blob);
     if (call_since(a->call, "2026-10-06"))
         blob_answer_tier(a, &r->blob);

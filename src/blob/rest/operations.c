@@ -28,11 +28,13 @@
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
 #include "blob/tier_operations.h"
+#include "blob/website.h"
 #include "service/preflight.h"
 #include "service/row.h"
 #include "service/service_properties.h"
 #include "service/user_delegation_key.h"
 
+#define EVERY_METHOD   (GH | PUT | POST | DELETE | METHOD_OPTIONS | METHOD_PATCH | METHOD_MERGE)
 #define MIB            (UINT64_C(1) << 20)
 
 /* A list of 50,000 blocks with the longest ids takes 6 MiB. */
@@ -59,6 +61,7 @@ OPERATION(get_service_properties);
 OPERATION_WITH_PARSE(get_user_delegation_key);
 OPERATION(get_service_stats);
 OPERATION(preflight);
+OPERATION(website);
 OPERATION(create_container);
 OPERATION(get_container_properties);
 OPERATION(get_container_metadata);
@@ -103,6 +106,11 @@ OPERATION(set_blob_tier);
 
 /* clang-format off */
 static const struct operation operations[] = {
+    /* ---- the static website, by a host of its own: of everybody, whatever the method ---- */
+    ROW("Get Static Website Content", EVERY_METHOD, WEBSITE, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, CONTAINER), "2018-03-28",
+        HTTP4, READ, IGNORED, RETURNED, REFUSED, 0, 200, 206,
+        NULL, &website_functions),
+
     /* ---- service ---- */
     ROW("Get Account Information", GH, ANY, "comp=properties&restype=account", NULL, READS, MAY(ANY, "*", "*", "", NONE, PRIVATE), "2018-03-28",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0,
@@ -317,6 +325,7 @@ static const char *const levels[] = {
     [LEVEL_SERVICE] = "/",
     [LEVEL_CONTAINER] = "/container",
     [LEVEL_BLOB] = "/container/blob",
+    [LEVEL_WEBSITE] = "/page",
 };
 
 static const struct later_kind later[] = {
@@ -340,4 +349,5 @@ const struct service blob_service = {
     .check_names = blob_check_names,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,
+    .answer_error = website_answer_error,
 };

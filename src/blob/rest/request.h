@@ -87,6 +87,11 @@ void blob_answer_sums(struct answer *a, const struct body_sums *sums);
 /* x-ms-request-server-encrypted: the word says that the service took care of it. */
 void blob_answer_encrypted(struct answer *a);
 
+/* Status, bytes, range and MD5 of what Get Blob found. */
+void blob_answer_content(struct answer *a, const struct get_blob_parameters *p,
+                         const struct get_blob_result *r);
+/* What HTTP has of a blob: its properties, ETag, Last-Modified, Accept-Ranges. */
+void blob_answer_http_properties(struct answer *a, const struct blob *blob);
 /* What Get Blob and Get Blob Properties say of a blob, but for its MD5, length and tier. */
 void blob_answer_properties(struct answer *a, const struct blob *blob);
 /* x-ms-copy-id, x-ms-copy-status */
@@ -103,6 +108,11 @@ enum error public_access_from_header(struct call *call, enum public_access *ret_
 const char *public_access_text(enum public_access access);
 /* Adds x-ms-blob-public-access, unless the container is private. */
 void public_access_answer(struct answer *a, enum public_access access);
+
+/* ---- website.c ---- */
+
+/* A website's visitor is shown errors as pages; false: it is none. */
+bool website_answer_error(struct answer *a, enum error e, const struct problem *problem);
 
 /* ---- names: resource.c ---- */
 

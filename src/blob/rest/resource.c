@@ -71,10 +71,22 @@ static enum error read_names(const struct call *call, struct bytes path,
     return OK;
 }
 
+static enum error read_page(const struct call *call, struct bytes path,
+                            struct blob_resource *resource)
+{
+    resource->base.level = LEVEL_WEBSITE;
+    resource->blob = path.ptr ? path : bytes_from_string("");
+    return decode_name(call->arena, &resource->blob) ? OK : E_InvalidUri;
+}
+
 enum error blob_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
 {
     struct blob_resource *resource = (struct blob_resource *)(void *)ret_resource;
-    enum error e = read_names(call, path, resource);
+    enum error e;
+
+    if (call->website)
+        return read_page(call, path, resource);
+    e = read_names(call, path, resource);
 
     return e ? e : read_snapshot(call, &resource->snapshot);
 }

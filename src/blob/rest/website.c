@@ -1,0 +1,47 @@
+/* A page of a static website as a request and as an answer: see blob/website.h. */
+#include "blob/website.h"
+
+#include "blob/rest/request.h"
+
+enum error website_check(struct call *call, struct website_parameters *p)
+{
+    if (call->request->method != METHOD_GET && call->request->method != METHOD_HEAD)
+        return E_UnsupportedHttpVerb;
+    blob_read_range(call, &p->read.has_range, &p->read.first, &p->read.last);
+    return OK;
+}
+
+void website_answer(struct answer *a, const struct website_parameters *p,
+                    const struct website_result *r)
+{
+    blob_answer_content(a, &p->read, &r->read);
+    if (r->is_error_document) {
+        answer_status(a, error_status(E_WebContentNotFound));
+        answer_string(a, "x-ms-error-code", error_code(E_WebContentNotFound));
+    }
+    blob_answer_http_properties(a, &r->read.blob);
+    if (a->call->request->method == METHOD_HEAD)
+        a->response->body_length = r->read.length;
+}
+
+/* As Azure's web endpoint has it. */
+bool website_answer_error(struct answer *a, enum error e, const struct problem *problem)
+{
+    char id[GUID_TEXT_SIZE], time[INSTANT_ISO_SIZE];
+
+    (void)problem;
+    if (!a->call->website)
+        return false;
+    guid_format(&a->call->request_id, id);
+    instant_format_iso(a->now, time);
+    answer_status(a, error_status(e));
+    answer_string(a, "Content-Type", "text/html");
+    a->response->body_kind = BODY_BYTES;
+    a->response->body =
+        arena_printf(a->arena,
+                     "<!DOCTYPE html><html><head><title>%s</title></head><body><h1>%s</h1><p><ul>"
+                     "<li>HttpStatusCode: %d</li><li>ErrorCode: %s</li><li>RequestId : %s</li>"
+                     "<li>TimeStamp : %s</li></ul></p></body></html>",
+                     error_code(e), error_message(e), error_status(e), error_code(e), id, time);
+    return true;
+}

@@ -1,0 +1,119 @@
+/* A page of a static website: which blob it is, and its bytes. See website.h.
+ *
+ * The decision begins at the account's own partition, which has the properties of the service, and
+ * goes on to the blob's: from then on the snapshot of that one is d->before, which the bytes are
+ * read from. */
+#include "blob/website.h"
+
+#include "service/service_properties.h"
+
+/* The space of "$web". */
+static enum error find_container(struct decision *d, struct guid *ret_space)
+{
+    struct partition at = { .space = blob_account_space(d->input->account), .key = BYTES("$web") };
+    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
+    struct container container;
+    enum store_result result = container_read(snapshot, d->arena, &container);
+
+    decision_saw(d, snapshot_sequence(snapshot));
+    snapshot_close(snapshot);
+    if (result)
+        return result == STORE_NOT_FOUND ? E_WebContentNotFound : decision_fail_store(d, result);
+    *ret_space = container.space;
+    return OK;
+}
+
+/* Reads the blob of that name into the state, its snapshot becomes that of the decision. */
+static enum error open_blob(struct decision *d, struct guid space, struct bytes name)
+{
+    struct blob *blob = &blob_state(d)->blob;
+    struct blob_resource named = { .container = BYTES("$web"), .blob = name };
+    struct partition at = { .space = space, .key = name };
+    enum store_result result;
+
+    if (blob_check_names(&named.base))
+        return E_WebContentNotFound;
+    snapshot_close(d->before);
+    d->before = snapshot_open(d->store, at, d->access);
+    decision_saw(d, snapshot_sequence(d->before));
+    result = blob_read(d->before, d->arena, 0, blob);
+    if (result == STORE_NOT_FOUND)
+        return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_WebContentNotFound;
+    if (result)
+        return decision_fail_store(d, result);
+    return blob->uncommitted ? E_WebContentNotFound : OK;
+}
+
+static struct bytes join(struct decision *d, struct bytes folder, const char *between,
+                         struct bytes name)
+{
+    return arena_printf(d->arena, "%.*s%s%.*s", BYTES_ARG(folder), between, BYTES_ARG(name));
+}
+
+/* The page of a folder ("" or "a/b/"): its index document, or the one of all folders. */
+static enum error open_index(struct decision *d, struct guid space, struct bytes folder,
+                             const char *between, const struct static_website *website)
+{
+    if (website->index_document.len > 0)
+        return open_blob(d, space, join(d, folder, between, website->index_document));
+    if (website->default_index.len > 0)
+        return open_blob(d, space, website->default_index);
+    return E_WebContentNotFound;
+}
+
+/* A path without a slash at its end may be a folder too: its index is then answered as it is, without
+ * a redirect. */
+static enum error open_page(struct decision *d, struct guid space, struct bytes path,
+                            const struct static_website *website)
+{
+    enum error e;
+
+    if (path.len == 0 || path.ptr[path.len - 1] == '/')
+        return open_index(d, space, path, "", website);
+    e = open_blob(d, space, path);
+    if (e == E_WebContentNotFound)
+        e = open_index(d, space, path, "/", website);
+    return e;
+}
+
+/* The document for what is not there is sent whole, whatever was asked of the other. */
+static enum error open_error_document(struct decision *d, struct guid space,
+                                      const struct static_website *website,
+                                      struct website_result *r)
+{
+    static const struct get_blob_parameters whole = { .has_range = false };
+    enum error e = E_WebContentNotFound;
+
+    if (website->error_document.len > 0)
+        e = open_blob(d, space, website->error_document);
+    if (e)
+        return e;
+    r->is_error_document = true;
+    return get_blob_decide(d, &whole, &r->read);
+}
+
+enum error website_decide(struct decision *d, const struct website_parameters *p,
+                          struct website_result *r)
+{
+    struct service_properties properties;
+    const struct static_website *website = &properties.website;
+    enum store_result result = service_properties_read(d->before, d->arena, &properties);
+    const struct blob *blob = &blob_state(d)->blob;
+    struct subject subject;
+    struct guid space;
+    enum error e;
+
+    if (result)
+        return decision_fail_store(d, result);
+    e = website->enabled ? find_container(d, &space) : E_WebContentNotFound;
+    if (e)
+        return e;
+    e = open_page(d, space, blob_asked(d)->blob, website);
+    if (e == E_WebContentNotFound)
+        return open_error_document(d, space, website, r);
+    if (e)
+        return e;
+    subject = (struct subject){ .exists = true, .etag = blob->etag, .modified = blob->modified };
+    e = conditions_check(CONDITIONS_OF_READ, &d->input->conditions, &subject);
+    return e ? e : get_blob_decide(d, &p->read, &r->read);
+}
