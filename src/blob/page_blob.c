@@ -7,9 +7,12 @@
 enum error create_page_blob_decide(struct decision *d, const struct create_page_blob_parameters *p,
                                    struct create_page_blob_result *r)
 {
+    enum access_tier tier = p->create.tier;
     struct blob blob;
     enum error e = create_blob_begin(d, BLOB_PAGE, &p->create, &blob);
 
+    if (!e && tier != TIER_NONE)
+        e = tier_fits(d, tier, BLOB_PAGE, p->length);
     if (e)
         return e;
     blob.content = content_sparse(blob.etag.v, p->length);

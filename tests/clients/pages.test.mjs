@@ -354,3 +354,21 @@ test('leases, listing and conditions', async (t) => {
     await refused(blob.clearPages(0, 512, { conditions: { ifNoneMatch: etag } }),
         412, 'ConditionNotMet');
 });
+
+test('a page blob may be created with a premium tier that is large enough', async (t) => {
+    // rest: Put-Blob "x-ms-access-tier"; decision: 86
+    const { container, blob, path } = await newPageBlob(t, 512, { tier: 'P10' });
+    assert.equal((await blob.getProperties()).accessTier, 'P10');
+    const [listed] = await collect(container.listBlobsFlat());
+    assert.equal(listed.properties.accessTier, 'P10');
+    const create = (tier, length) => raw('PUT', path, {
+        'x-ms-blob-type': 'PageBlob', 'x-ms-blob-content-length': String(length), 'x-ms-access-tier': tier,
+    });
+    const GIB = 1024 ** 3;
+    await rawRefused(create('P4', 32 * GIB + 512), 409, 'BlobTierInadequateForContentLength');
+    assert.equal((await create('P4', 32 * GIB)).status, 201);
+    assert.equal((await blob.getProperties()).accessTier, 'P4');
+    await rawRefused(create('Hot', 512), 400, 'AccessTierNotSupportedForBlobType');
+    await rawRefused(create('P5', 512), 400, 'InvalidHeaderValue');
+    assert.equal((await blob.getProperties()).contentLength, 32 * GIB);
+});

@@ -10,7 +10,10 @@ static const char position_header[] = "x-ms-blob-condition-appendpos";
 enum error create_append_blob_check(struct call *call, struct create_append_blob_parameters *p)
 {
     enum error e = blob_refuse_page_headers(call);
+    struct bytes tier = call_header(call, "x-ms-access-tier");
 
+    if (!e && tier.ptr)
+        e = call_fail_header(call, E_UnsupportedHeader, "x-ms-access-tier", tier);
     return e ? e : create_empty_blob_check(call, &p->create);
 }
 

@@ -18,7 +18,9 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
         return e;
     if (!given.http.content_type.ptr)
         given.http.content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
-    e = blob_parse_tier(call, &given.tier);
+    /* Only page blobs have premium tiers, and begin without a body. */
+    e = rule == SUMS_OF_NOTHING ? blob_parse_any_tier(call, &given.tier)
+                                : blob_parse_tier(call, &given.tier);
     if (e)
         return e;
     e = blob_parse_sums(call, rule, &given.sums);
@@ -34,17 +36,13 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
     return OK;
 }
 
-/* rest: Put-Blob "Content-Length"; tiers of page blobs are those of premium accounts, which are not
- * built yet */
+/* rest: Put-Blob "Content-Length" */
 enum error create_empty_blob_check(struct call *call, struct create_blob *ret_given)
 {
     struct bytes length = call_header(call, "content-length");
-    struct bytes tier = call_header(call, "x-ms-access-tier");
 
     if (call->request->content_length != 0)
         return call_fail_header(call, E_InvalidHeaderValue, "Content-Length", length);
-    if (tier.ptr)
-        return call_fail_header(call, E_UnsupportedHeader, "x-ms-access-tier", tier);
     return create_blob_check(call, STANDARD_USED, SUMS_OF_NOTHING, ret_given);
 }
 

@@ -10,7 +10,7 @@
 enum error create_blob_check(struct call *call, enum standard_headers standard,
                              enum body_sums_rule rule, struct create_blob *ret_given);
 /* As create_blob_check(), of a blob that begins without bytes of its own: an append or page blob.
- * E_InvalidHeaderValue: there is a body; E_UnsupportedHeader: x-ms-access-tier */
+ * Whether it can have its tier is for the decision. E_InvalidHeaderValue: there is a body */
 enum error create_empty_blob_check(struct call *call, struct create_blob *ret_given);
 /* 201 with ETag, Last-Modified and the sums of the body. */
 void create_blob_answer(struct answer *a, const struct create_blob *given, struct etag etag,
