@@ -45,9 +45,12 @@ static bool cut_at_empty_line(struct bytes input, struct bytes *ret_head, struct
     return true;
 }
 
-/* One blob with a snapshot, a lease and staged blocks, so that there is something to meet. */
+/* A blob of each type, a snapshot, a lease, staged blocks, tags and CORS rules, so that there is something
+ * to meet. */
 static void prepare(struct fixture *f)
 {
+    static const char page[512];
+
     ask(f, "PUT /box/b", "x-ms-blob-type: BlockBlob", "0123456789");
     ask(f, "PUT /box/b?comp=snapshot", NULL, NULL);
     ask(f, "PUT /box/b?comp=block&blockid=MQ%3D%3D", NULL, "block");
@@ -56,6 +59,17 @@ static void prepare(struct fixture *f)
         "x-ms-lease-action: acquire\nx-ms-lease-duration: 15\n"
         "x-ms-proposed-lease-id: aaaaaaaa-aaaa-aaaa-aaaa-aaaaaaaaaaaa",
         NULL);
+    ask(f, "PUT /box/p", "x-ms-blob-type: PageBlob\nx-ms-blob-content-length: 4096\nx-ms-tags: a=1",
+        NULL);
+    ask(f, "PUT /box/p?comp=snapshot", NULL, NULL);
+    ask_bytes(f, "PUT /box/p?comp=page", "x-ms-page-write: update\nx-ms-range: bytes=512-1023",
+              bytes_of(page, sizeof page));
+    ask(f, "PUT /box/a", "x-ms-blob-type: AppendBlob", NULL);
+    ask(f, "PUT /?restype=service&comp=properties", NULL,
+        "<StorageServiceProperties><Cors><CorsRule><AllowedOrigins>http://a,https://*.b"
+        "</AllowedOrigins><AllowedMethods>GET,PUT</AllowedMethods><AllowedHeaders>x-ms-*"
+        "</AllowedHeaders><MaxAgeInSeconds>1</MaxAgeInSeconds></CorsRule></Cors>"
+        "</StorageServiceProperties>");
 }
 
 /* A queue with a message that is hidden, and one that is not. */

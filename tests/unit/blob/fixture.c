@@ -26,7 +26,7 @@ static enum http_method method_of(struct bytes text)
         enum http_method method;
     } methods[] = {
         { "GET", METHOD_GET },   { "HEAD", METHOD_HEAD },     { "PUT", METHOD_PUT },
-        { "POST", METHOD_POST }, { "DELETE", METHOD_DELETE },
+        { "POST", METHOD_POST }, { "DELETE", METHOD_DELETE }, { "OPTIONS", METHOD_OPTIONS },
     };
 
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
