@@ -5,13 +5,17 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, Unexpected } from './client.mjs';
-import { CHANGES, adopt, differs, emptyState } from './model.mjs';
+import { CHANGES, PAGE, adopt, differs, emptyState } from './model.mjs';
 
 const WRITERS = 6;
 const BLOBS_EACH = 4;
 const READERS = 2;
 const SNAPSHOTS_MAX = 4;
 const BLOCKS_MAX = 4;
+const PAGES = 64;
+const APPENDS_MAX = 20;
+/* Of the blobs that a writer has. */
+const TYPES = ['block', 'block', 'append', 'page'];
 const CONTAINER = 'crash';
 /* Statuses of a change that is refused; after the first of them nobody knows whether it was made. */
 const UNKNOWN = 500;
@@ -64,7 +68,7 @@ export class Campaign {
         this.#server = server;
         this.#random = random;
         this.#blobs = Array.from({ length: WRITERS * BLOBS_EACH },
-            (_, i) => ({ path: `/${CONTAINER}/blob${`${i}`.padStart(3, '0')}`, state: emptyState(), asked: null, seen: null }));
+            (_, i) => ({ type: TYPES[i % BLOBS_EACH], path: `/${CONTAINER}/blob${`${i}`.padStart(3, '0')}`, state: emptyState(), asked: null, seen: null }));
     }
 
     async create() {
@@ -88,21 +92,39 @@ export class Campaign {
         return sizes[this.#random(10) < 7 ? this.#random(2) : 2 + this.#random(2)];
     }
 
-    #next({ state }) {
+    #next({ type, state }) {
         const value = `v${++this.#seed}`;
         const choice = this.#random(12);
 
         if (state.blocks.size > 0 && (choice < 4 || state.blocks.size === BLOCKS_MAX))
             return { kind: 'commit', ids: [...state.blocks.keys()].sort(), value };
         if (state.base && choice === 4)
-            return { kind: 'metadata', value };
+            return this.#random(2) === 0 ? { kind: 'metadata', value } : { kind: 'tag', tag: `t${this.#seed}` };
         if (state.base && choice === 5 && state.snapshots.size < SNAPSHOTS_MAX)
             return { kind: 'snapshot' };
         if (state.base && (choice === 6 || state.snapshots.size === SNAPSHOTS_MAX))
             return { kind: 'remove' };
+        if (type === 'append')
+            return this.#nextAppend(state, value);
+        if (type === 'page')
+            return this.#nextPages(state, value);
         if (choice < 9)
             return { kind: 'block', id: `block${state.blocks.size}`, part: this.#part(1 + this.#size()) };
         return { kind: 'put', part: this.#part(this.#size()), value };
+    }
+
+    #nextAppend({ base }, value) {
+        if (!base || base.parts.length === APPENDS_MAX)
+            return { kind: 'createAppend', value };
+        return { kind: 'append', part: this.#part(1 + this.#size()) };
+    }
+
+    #nextPages({ base }, value) {
+        const first = this.#random(PAGES), count = 1 + this.#random(PAGES - first);
+
+        if (!base || this.#random(30) === 0)
+            return { kind: 'createPages', value, count: PAGES };
+        return { kind: 'pages', first, count, part: this.#random(4) > 0 ? this.#part(PAGE) : undefined };
     }
 
     /* ---- writers and readers ---- */
@@ -195,6 +217,18 @@ export class Campaign {
         blob.seen = null;
     }
 
+    /** The index of tags has what the blobs have. */
+    async #checkIndex() {
+        const client = new Client(this.#server);
+        const wanted = this.#blobs.filter(({ state }) => state.base?.tag)
+            .map(({ path, state }) => `${path.split('/')[2]}=${state.base.tag}`).sort().join();
+        const found = (await client.indexed(CONTAINER)).join();
+
+        client.close();
+        if (found !== wanted)
+            this.failures.push(`index of tags: expected ${wanted}, found ${found}`);
+    }
+
     /** Compares every blob with what must or may be. Returns whether all is well. */
     async verify() {
         const failuresBefore = this.failures.length;
@@ -206,6 +240,8 @@ export class Campaign {
                 await this.#check(client, blob).catch((error) => this.failures.push(`${blob.path}: ${error.message}`));
             client.close();
         }));
+        if (this.failures.length === failuresBefore)
+            await this.#checkIndex();
         return this.failures.length === failuresBefore;
     }
 

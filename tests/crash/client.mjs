@@ -2,7 +2,7 @@
 
 import { Connection } from '../lib/http.mjs';
 import { sign } from '../lib/sign.mjs';
-import { bytesOf, digest } from './model.mjs';
+import { PAGE, bytesOf, digest } from './model.mjs';
 
 const base64 = (text) => Buffer.from(text).toString('base64');
 
@@ -36,7 +36,7 @@ export class Client {
     async change(path, { kind, ...how }) {
         const answer = await REQUESTS[kind](this, path, how);
 
-        if (![200, 201, 202].includes(answer.status))
+        if (![200, 201, 202, 204].includes(answer.status))
             throw new Unexpected(`${kind} of ${path}: ${answer.status} ${answer.headers.get('x-ms-error-code')}`, answer.status);
         return { etag: answer.headers.get('etag'), snapshot: answer.headers.get('x-ms-snapshot') };
     }
@@ -51,6 +51,31 @@ export class Client {
         return { digest: digest(answer.body), value: answer.headers.get('x-ms-meta-value'), etag: answer.headers.get('etag') };
     }
 
+    async #base(path) {
+        const found = await this.#content(path, '');
+
+        return found && { ...found, tag: await this.#tag(path) };
+    }
+
+    async #tag(path) {
+        const answer = await this.ask('GET', `${path}?comp=tags`);
+
+        if (answer.status !== 200)
+            throw new Unexpected(`Get Blob Tags ${path}: ${answer.status}`);
+        return answer.body.toString().match(/<Value>(.*?)<\/Value>/)?.[1];
+    }
+
+    /** What the index has of a container: "name=tag", sorted. */
+    async indexed(container) {
+        const where = encodeURIComponent(`"tag">='t'`);
+        const answer = await this.ask('GET', `/${container}?restype=container&comp=blobs&where=${where}`);
+
+        if (answer.status !== 200)
+            throw new Unexpected(`Find Blobs by Tags: ${answer.status}`);
+        return [...answer.body.toString().matchAll(/<Blob><Name>(.*?)<\/Name>.*?<Value>(.*?)<\/Value>/gs)]
+            .map(([, name, tag]) => `${name}=${tag}`).sort();
+    }
+
     /** What the server has of a blob, as differs() of model.mjs takes it. */
     async look(path) {
         const [, container, name] = path.split('/');
@@ -58,13 +83,14 @@ export class Client {
         const entries = [...list.body.toString().matchAll(/<Blob>.*?<\/Blob>/gs)].map(([text]) => text)
             .filter((text) => text.includes(`<Name>${name}</Name>`));
         const ids = entries.map((text) => text.match(/<Snapshot>(.*?)<\/Snapshot>/)?.[1]).filter(Boolean);
-        const found = { base: await this.#content(path, ''), snapshots: new Map(), blocks: new Map() };
+        const found = { base: await this.#base(path), snapshots: new Map(), blocks: new Map() };
 
         if (list.status !== 200)
             throw new Unexpected(`List Blobs: ${list.status}`);
         for (const id of ids)
             found.snapshots.set(id, (await this.#content(path, `?snapshot=${encodeURIComponent(id)}`))?.digest);
-        if (entries.length > ids.length)
+        const isBlock = !entries.some((text) => /<BlobType>(Append|Page)Blob/.test(text));
+        if (entries.length > ids.length && isBlock)
             found.blocks = await this.#blocks(path);
         return found;
     }
@@ -98,6 +124,22 @@ const REQUESTS = {
     commit: (client, path, { ids, value, gate }) => client.ask('PUT', `${path}?comp=blocklist`, {
         headers: [meta(value), ...gateHeader(gate)],
         body: Buffer.from(`<BlockList>${ids.map((id) => `<Uncommitted>${base64(id)}</Uncommitted>`).join('')}</BlockList>`),
+    }),
+    createAppend: (client, path, { value, gate }) => client.ask('PUT', path,
+        { headers: [['x-ms-blob-type', 'AppendBlob'], meta(value), ...gateHeader(gate)] }),
+    append: (client, path, { part, gate }) => client.ask('PUT', `${path}?comp=appendblock`,
+        { headers: gateHeader(gate), body: bytesOf(part) }),
+    createPages: (client, path, { value, count, gate }) => client.ask('PUT', path, {
+        headers: [['x-ms-blob-type', 'PageBlob'], ['x-ms-blob-content-length', `${count * PAGE}`], meta(value), ...gateHeader(gate)],
+    }),
+    pages: (client, path, { first, count, part, gate }) => client.ask('PUT', `${path}?comp=page`, {
+        headers: [['x-ms-page-write', part ? 'update' : 'clear'],
+            ['x-ms-range', `bytes=${first * PAGE}-${(first + count) * PAGE - 1}`], ...gateHeader(gate)],
+        body: part ? Buffer.concat(Array(count).fill(bytesOf(part))) : Buffer.alloc(0),
+    }),
+    tag: (client, path, { tag, gate }) => client.ask('PUT', `${path}?comp=tags`, {
+        headers: gateHeader(gate),
+        body: Buffer.from(`<Tags><TagSet><Tag><Key>tag</Key><Value>${tag}</Value></Tag></TagSet></Tags>`),
     }),
     metadata: (client, path, { value, gate }) => client.ask('PUT', `${path}?comp=metadata`, { headers: [meta(value), ...gateHeader(gate)] }),
     snapshot: (client, path, { gate }) => client.ask('PUT', `${path}?comp=snapshot`, { headers: gateHeader(gate) }),

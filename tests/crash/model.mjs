@@ -3,8 +3,14 @@
 
 import { createHash } from 'node:crypto';
 
+/** A page that was never written, or cleared. */
+export const PAGE = 512;
+const ZEROS = { seed: 'zeros', size: PAGE };
+
 /** Bytes that differ from seed to seed and from page to page. */
 export function bytesOf({ seed, size }) {
+    if (seed === ZEROS.seed)
+        return Buffer.alloc(size);
     const bytes = Buffer.alloc(size, `<${seed}>`);
 
     for (let at = 0; at + 12 <= size; at += 4096)
@@ -24,7 +30,7 @@ function digestOf(parts) {
     return digests.get(name);
 }
 
-/** A blob's state. base: null or { parts, value, etag }; snapshots: id -> parts; blocks: id -> part. */
+/** A blob's state. base: null or { parts, value, etag, tag }, the parts of a page blob its pages; snapshots: id -> parts; blocks: id -> part. */
 export const emptyState = () => ({ base: null, snapshots: new Map(), blocks: new Map() });
 
 const clone = ({ base, snapshots, blocks }) => ({ base, snapshots: new Map(snapshots), blocks: new Map(blocks) });
@@ -42,6 +48,24 @@ export const CHANGES = {
     commit(state, { ids, value }, answer) {
         const parts = ids.map((id) => state.blocks.get(id));
         return { ...clone(state), base: { parts, value, etag: answer?.etag }, blocks: new Map() };
+    },
+    createAppend(state, { value }, answer) {
+        return { ...clone(state), base: { parts: [], value, etag: answer?.etag } };
+    },
+    append(state, { part }, answer) {
+        return { ...clone(state), base: { ...state.base, parts: [...state.base.parts, part], etag: answer?.etag } };
+    },
+    createPages(state, { value, count }, answer) {
+        return { ...clone(state), base: { parts: Array(count).fill(ZEROS), value, etag: answer?.etag } };
+    },
+    /* part: undefined clears them */
+    pages(state, { first, count, part }, answer) {
+        const parts = [...state.base.parts];
+        parts.fill(part ?? ZEROS, first, first + count);
+        return { ...clone(state), base: { ...state.base, parts, etag: answer?.etag } };
+    },
+    tag(state, { tag }) {
+        return { ...clone(state), base: { ...state.base, tag } };
     },
     metadata(state, { value }, answer) {
         return { ...clone(state), base: { ...state.base, value, etag: answer?.etag } };
@@ -66,6 +90,8 @@ function baseDiffers(expected, found, notBefore) {
         return 'base: other bytes';
     if (found.value !== expected.value)
         return `metadata: expected ${expected.value}, found ${found.value}`;
+    if (found.tag !== expected.tag)
+        return `tag: expected ${expected.tag}, found ${found.tag}`;
     if (expected.etag && found.etag !== expected.etag)
         return `ETag: expected ${expected.etag}, found ${found.etag}`;
     if (!expected.etag && notBefore && etagNumber(found.etag) <= etagNumber(notBefore))
