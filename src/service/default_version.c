@@ -1,5 +1,7 @@
-/* State FIND_VERSION: which version a request is served by that says none: DefaultServiceVersion of the
- * service's properties, if that is set. A SAS has a version of its own.
+/* States FIND_VERSION and FIND_OPERATION, once it is known who asks.
+ *
+ * The version that a request is served by that says none is DefaultServiceVersion of the service's
+ * properties, if that is set. A SAS has a version of its own.
  * rest: Versioning-for-the-Azure-Storage-services; decision: 107 */
 #include "service/service_private.h"
 #include "service/service_properties.h"
@@ -31,4 +33,19 @@ enum state default_version_find(struct flow *flow)
     if (properties.default_version.len > 0)
         work->call.version = properties.default_version;
     return FIND_OPERATION;
+}
+
+/* What is short, and needs nothing that may take long, is checked when all of it has come. */
+enum state operation_find_step(struct flow *flow)
+{
+    struct work *work = &flow->work;
+    const struct call *call = &work->call;
+
+    work->error = work_find(work);
+    if (work->error)
+        return CORS;
+    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&
+        !call->operation->functions->gather)
+        return WANT_BODY;
+    return EARLY_CHECK;
 }

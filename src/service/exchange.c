@@ -254,21 +254,6 @@ static enum state become_durable(struct flow *flow)
     return ANSWER;
 }
 
-/* ---- FIND_OPERATION: what is to be done once it is known who asks ---- */
-
-static enum state find_operation(struct flow *flow)
-{
-    const struct call *call = &flow->work.call;
-    enum error e = work_find(&flow->work);
-
-    if (e)
-        return refuse(flow, e);
-    if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&
-        !call->operation->functions->gather)
-        return WANT_BODY;
-    return EARLY_CHECK;
-}
-
 /* ---- EARLY_CHECK: what can be refused before the body is read. Only an optimisation: decide checks
  * all of it again ---- */
 
@@ -305,7 +290,7 @@ static enum state enter(struct flow *flow)
     case FIND_VERSION:
         return default_version_find(flow);
     case FIND_OPERATION:
-        return find_operation(flow);
+        return operation_find_step(flow);
     case EARLY_CHECK:
         return early_check(flow);
     case FINISH_BODY:

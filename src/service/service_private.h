@@ -238,6 +238,8 @@ void answer_common(struct work *work);
 bool default_version_matters(const struct work *work);
 /* State FIND_VERSION. returns FIND_OPERATION; FIND_VERSION: again; CORS: refused; WAITING */
 enum state default_version_find(struct flow *flow);
+/* State FIND_OPERATION: finds it, and checks the head. returns WANT_BODY, EARLY_CHECK; CORS: refused */
+enum state operation_find_step(struct flow *flow);
 
 /* ---- CORS: cors.c ---- */
 
