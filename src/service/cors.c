@@ -89,7 +89,8 @@ static enum store_result find_rule(struct work *work)
     work->cors = (struct cors){ .enabled = false };
     if (!matters(work))
         return STORE_OK;
-    result = service_properties_find(&work->decision, work->call.service->name, &properties);
+    result = service_properties_find(&work->decision, work->call.service->name, &properties,
+                                     &work->cors.seen);
     if (result)
         return result;
     work->cors.enabled = properties.cors.count > 0;

@@ -224,15 +224,30 @@ static enum state run_from_decide(struct flow *flow)
 
 /* ---- DURABLE: nothing that was seen or done may be taken back by a crash once it is reported ---- */
 
+/* Of the operation and of the CORS rules each by itself: a later sequence says nothing of an earlier
+ * commit to another partition. *ret_awaited: the sequence to wait for, with STORE_WAIT. */
+static enum store_result settled(struct flow *flow, uint64_t *ret_awaited)
+{
+    const struct decision *d = &flow->work.decision;
+    enum store_result result = flow->list ? list_settled(flow) : store_settled(d->store, d->seen);
+
+    *ret_awaited = d->seen;
+    if (result)
+        return result;
+    *ret_awaited = flow->work.cors.seen;
+    return store_settled(d->store, flow->work.cors.seen);
+}
+
 static enum state become_durable(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
+    uint64_t awaited;
 
-    switch (flow->list ? list_settled(flow) : store_settled(d->store, d->seen)) {
+    switch (settled(flow, &awaited)) {
     case STORE_OK:
         return at_gate(flow, GATE_SYNCED, ANSWER);
     case STORE_WAIT:
-        store_wait_durable(d->store, d->seen, pause_arm(&flow->pause));
+        store_wait_durable(d->store, awaited, pause_arm(&flow->pause));
         pause_wait(&flow->pause);
         return WAITING;
     case STORE_CONFLICT: /* what was seen or done never came to be; who has not sent all yet, asks

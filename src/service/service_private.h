@@ -13,6 +13,7 @@ struct cors {
     bool enabled;  /* the account has rules that may matter */
     bool has_rule; /* `rule` is the one for this request */
     struct cors_rule rule;
+    uint64_t seen; /* where the rules were read, after the commit: settled by itself */
 };
 
 /* ---- an operation on its way: attempt.c ---- */

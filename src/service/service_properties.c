@@ -51,13 +51,14 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
 }
 
 enum store_result service_properties_find(struct decision *d, const char *service,
-                                          struct service_properties *ret_properties)
+                                          struct service_properties *ret_properties,
+                                          uint64_t *ret_sequence)
 {
     struct partition at = { .space = account_space(service, d->input->account), .key = BYTES("") };
     struct snapshot *snapshot = snapshot_open_owner(d->store, at, d->access);
     enum store_result result = service_properties_read(snapshot, d->arena, ret_properties);
 
-    decision_saw(d, snapshot_sequence(snapshot));
+    *ret_sequence = snapshot_sequence(snapshot);
     snapshot_close(snapshot);
     return result;
 }

@@ -53,9 +53,11 @@ struct service_properties {
 enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties);
 /* Those of the input's account in a service ("blob") as they are now, whatever partition the decision
- * is about. returns as service_properties_read() */
+ * is about. *ret_sequence: what to wait for before anything that follows from them is reported.
+ * returns as service_properties_read() */
 enum store_result service_properties_find(struct decision *d, const char *service,
-                                          struct service_properties *ret_properties);
+                                          struct service_properties *ret_properties,
+                                          uint64_t *ret_sequence);
 
 struct get_service_properties_parameters {
     struct parameters base;
