@@ -29,11 +29,11 @@ const DEFECTS = [
     { name: 'refusal-before-sync', file: 'src/service/attempt.c',
         change: [['decision_saw(d, snapshot_sequence(d->before));', '']] },
     { name: 'clock-before-snapshot', file: 'src/service/attempt.c',
-        change: [['    enum error e = work->endpoint->service->locate(d, &work->partition);\n    instant newest = 0;',
-            '    instant newest = 0, early = clock_now();\n' +
-            '    enum error e = work->endpoint->service->locate(d, &work->partition);'],
-        ['    d->now = clock_above(newest);',
-            '    d->now = early;\n    (void)newest;']] },
+        change: [['    enum error e = work->endpoint->service->locate(&work->decision, &work->partition);\n',
+            '    instant early = clock_now();\n' +
+            '    enum error e = work->endpoint->service->locate(&work->decision, &work->partition);\n'],
+        ['        work_open(work);\n    return e;',
+            '        work_open(work);\n    work->decision.now = early;\n    return e;']] },
     { name: 'piece-freed-beside-reader', file: 'src/store/embedded/commit.c',
         change: [['    if (!stripe_keep_freed(stripe, freed))\n', '']] },
     { name: 'piece-freed-before-durable', file: 'src/store/embedded/reclaim.c',
@@ -93,8 +93,8 @@ const DEFECTS = [
         change: [['    if (!policy)\n        return refuse(ret_detail, "SAS identifier',
             '    if (!policy) {\n        *ret_permissions = bytes_from_string("racwdlt");\n        return OK;\n    }\n' +
             '    if (!policy)\n        return refuse(ret_detail, "SAS identifier']] },
-    { name: 'policy-not-guarded', file: 'src/blob/subject.c',
-        change: [['    if (rests_on_policy(d))\n        d->guard = snapshot;\n    else\n', '    (void)rests_on_policy;\n']] },
+    { name: 'policy-not-guarded', file: 'src/service/decision.c',
+        change: [['    if (rests_on_policy(d))\n        d->guard = owner;\n    else\n', '    (void)rests_on_policy;\n']] },
     { name: 'part-answered-and-not-done', file: 'src/service/list.c',
         change: [['    if (part->error)\n        answer_error(', '    if (part->error && part->error != E_SnapshotsPresent)\n        answer_error(']] },
     { name: 'part-committed-into-the-void', file: 'src/service/exchange.c',
