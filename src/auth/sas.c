@@ -99,6 +99,8 @@ static bool has_unsigned(const struct sas_fields *fields, char service)
         { SAS_ENCRYPTION_SCOPE, SAS_ENCRYPTION_SCOPE, ACCOUNT | SERVICE | DELEGATION, "b",
           "2020-12-06" },
         { SAS_RESOURCE, SAS_RESOURCE, SERVICE | DELEGATION, "bf", "" },
+        { SAS_RESOURCE, SAS_RESOURCE, DELEGATION, "q",
+          "" }, /* "q", which check_resource() asks for */
         { SAS_POLICY, SAS_POLICY, SERVICE, "bqtf", "" },
         { SAS_CACHE_CONTROL, SAS_CONTENT_TYPE, SERVICE | DELEGATION, "bf", "2013-08-15" },
         { SAS_KEY_OID, SAS_KEY_VERSION, DELEGATION, "bqf", "2018-11-09" },
@@ -181,6 +183,8 @@ static enum error check_resource(const struct sas_fields *fields, const struct a
     if (has_kinds && !of_object && !bytes_is(resource, of_file ? "s" : "c"))
         return refuse(ret_detail, "The signed resource (sr) can be c, b or bs, of files s or f: "
                                   "this server has no blob versions and no directories.");
+    if (target->service == 'q' && resource.ptr && !bytes_is(resource, "q"))
+        return refuse(ret_detail, "The signed resource (sr) of a queue is q.");
     if (has_control(target->container) || has_control(target->object))
         return refuse_malformed(ret_detail);
     if (target->service == 't')

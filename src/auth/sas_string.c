@@ -72,7 +72,8 @@ static bool is_of_container(const struct writer *w)
 {
     struct bytes resource = w->fields->is[SAS_RESOURCE];
 
-    return !resource.ptr || bytes_is(resource, w->target->service == 'f' ? "s" : "c");
+    return !resource.ptr || w->target->service == 'q' ||
+           bytes_is(resource, w->target->service == 'f' ? "s" : "c");
 }
 
 /* "/blob/account/container/blob"; tables by their name in lower case, of the parameter tn. */
@@ -111,7 +112,7 @@ static void add_blob_resource(struct writer *w)
 static void add_key(struct writer *w)
 {
     add_fields(w, SAS_KEY_OID, SAS_KEY_VERSION);
-    if (sas_since(w->fields, "2020-02-10"))
+    if (w->target->service == 'b' && sas_since(w->fields, "2020-02-10"))
         add_fields(w, SAS_AUTHORIZED_OID, SAS_CORRELATION);
     if (sas_since(w->fields, "2025-07-05"))
         add_fields(w, SAS_KEY_USER_TID, SAS_USER_OID);
@@ -185,7 +186,7 @@ static void add_service(struct writer *w)
         add_blob_resource(w);
     if (service == 'b' && sas_since(fields, "2020-12-06"))
         add_field(w, SAS_ENCRYPTION_SCOPE);
-    if (delegated && sas_since(fields, "2026-04-06")) {
+    if (delegated && service == 'b' && sas_since(fields, "2026-04-06")) {
         add_signed_headers(w);
         add_signed_parameters(w);
     }

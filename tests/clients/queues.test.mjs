@@ -44,6 +44,7 @@ test('a deleted queue is gone, and its name free at once (decision: 120)', async
     await refused(queue.getProperties(), 404, 'QueueNotFound');
     await refused(queue.delete(), 404, 'QueueNotFound');
     await refused(queue.sendMessage('x'), 404, 'QueueNotFound');
+    await refused(queue.setMetadata({ a: 'b' }), 404, 'QueueNotFound');
     assert.equal((await queue.deleteIfExists()).succeeded, false);
     assert.equal(await queue.exists(), false);
     await queue.create();
@@ -95,6 +96,12 @@ test('service properties and CORS rules are the service\'s own; stats at the sec
         headers: { Origin: 'http://q', 'Access-Control-Request-Method': 'GET' } });
     assert.equal(preflight.status, 200);
     assert.equal(preflight.headers.get('access-control-allow-origin'), 'http://q');
+    const foreign = await fetch(`${url}/any/messages`, { method: 'OPTIONS',
+        headers: { Origin: 'http://other', 'Access-Control-Request-Method': 'GET' } });
+    assert.equal(foreign.status, 403);
+    const nobody = new QueueServiceClient(url, undefined, once);
+    await refused(nobody.getProperties(), 401, 'NoAuthenticationInformation');
+    await refused(nobody.setProperties({ cors }), 401, 'NoAuthenticationInformation');
     await refused(service.getStatistics(), 400, 'InvalidQueryParameterValue');
     const secondary = new QueueServiceClient(`${url}-secondary`, credential, once);
     assert.equal((await secondary.getStatistics()).geoReplication.status, 'live');

@@ -15,6 +15,7 @@ import {
     AnonymousCredential, BlobSASPermissions, BlobServiceClient, ContainerSASPermissions,
     generateBlobSASQueryParameters, StorageSharedKeyCredential,
 } from '@azure/storage-blob';
+import { QueueClient, QueueSASPermissions, QueueServiceClient, generateQueueSASQueryParameters } from '@azure/storage-queue';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { collect, credential, once, refused } from './setup.mjs';
 
@@ -46,6 +47,8 @@ function tokenOf(claims, { alg = 'RS256', kid = 'rsa', pair = rsa, header = {} }
 const ROLES = JSON.stringify([
     { principalId: OWNER, roleDefinitionName: 'Storage Blob Data Owner', scope: '/subscriptions/x' },
     { principalId: OWNER, roleDefinitionName: 'Storage Account Contributor', scope: '/' },
+    { principalId: OWNER, roleDefinitionName: 'Storage Queue Data Message Sender', scope: '/subscriptions/x' },
+    { principalId: OWNER, roleDefinitionName: 'Storage Queue Data Reader', scope: '/subscriptions/x' },
     { principalId: READER, roleDefinitionName: 'Storage Blob Data Reader', condition: null,
         scope: `/subscriptions/x/resourceGroups/y/providers/Microsoft.Storage/storageAccounts/${DEVELOPMENT.account}` +
             '/blobServices/default/containers/shared' },
@@ -76,11 +79,12 @@ async function serve(t, args, env = {}) {
         child.kill('SIGKILL');
         return rm(folder, { recursive: true, force: true });
     });
-    while (!/blob service listens on \S+:(\d+)\n/.test(output))
+    while (!/queue service listens on \S+:(\d+)\n/.test(output))
         output += (await event(child.stdout, 'data'))[0];
     const port = Number(/blob service listens on \S+:(\d+)\n/.exec(output)[1]);
+    const queuePort = Number(/queue service listens on \S+:(\d+)\n/.exec(output)[1]);
     const ca = await readFile(file('cert.pem'));
-    return { url: `https://127.0.0.1:${port}/${DEVELOPMENT.account}`, port, ca, file, child, errors: () => errors };
+    return { queueUrl: `https://127.0.0.1:${queuePort}/${DEVELOPMENT.account}`, url: `https://127.0.0.1:${port}/${DEVELOPMENT.account}`, port, ca, file, child, errors: () => errors };
 }
 
 const options = (server) => ({ ...once, tlsOptions: { ca: server.ca } });
@@ -225,6 +229,29 @@ test('a SAS for one user, who shows his token too', async (t) => {
         await get(tokenOf(claimsOf(STRANGER)), { 'x-ms-client-request-id': 'another' }),
         await get(tokenOf(claimsOf(STRANGER)), {}, 'timeout=31')])
         assert.deepEqual([answer.status, answer.code], [403, 'AuthenticationFailed'], answer.text);
+});
+
+test('queues: what a role of queues permits, and what a user delegation key signs', async (t) => {
+    // rest: Authorize-with-Azure-Active-Directory, Create-user-delegation-SAS
+    const server = await serve(t, CHECKED);
+    const as = (oid) => new QueueServiceClient(server.queueUrl,
+        { getToken: async () => ({ token: tokenOf(claimsOf(oid)), expiresOnTimestamp: Date.now() + 600000 }) }, options(server));
+    const queue = as(OWNER).getQueueClient('shared');
+    await queue.create(); // the account's contributor
+    await queue.sendMessage('by the sender');
+    assert.equal((await queue.peekMessages()).peekedMessageItems.length, 1);
+    await refused(queue.receiveMessages(), 403, 'AuthorizationPermissionMismatch');
+    await refused(as(READER).getQueueClient('shared').peekMessages(), 403, 'AuthorizationPermissionMismatch');
+    await refused(as(READER).getUserDelegationKey(new Date(), new Date(Date.now() + 600000)), 403, 'AuthorizationPermissionMismatch');
+    const expiresOn = new Date(Date.now() + 600000);
+    const key = await as(OWNER).getUserDelegationKey(new Date(Date.now() - 60000), expiresOn);
+    assert.equal(key.signedService, 'q');
+    const sas = generateQueueSASQueryParameters(
+        { queueName: 'shared', permissions: QueueSASPermissions.parse('ap'), expiresOn }, key, DEVELOPMENT.account);
+    const delegated = new QueueClient(`${queue.url}?${sas}`, undefined, options(server));
+    await delegated.sendMessage('by the SAS');
+    await refused(delegated.peekMessages(), 403, 'AuthorizationPermissionMismatch'); // the SAS has no r
+    await refused(delegated.receiveMessages(), 403, 'AuthorizationPermissionMismatch'); // its owner may not
 });
 
 test('--oauth basic: claims alone, as Azurite', async (t) => {
