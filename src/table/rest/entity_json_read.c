@@ -20,7 +20,7 @@ struct given {
 struct reader {
     struct arena *arena;
     struct given *given;
-    size_t count;
+    size_t count, capacity;
     const char *message;
 };
 
@@ -50,7 +50,7 @@ static struct given *find_given(struct reader *r, struct bytes name)
     for (size_t i = r->count; i-- > 0;) /* most often it is the last */
         if (bytes_equal(r->given[i].name, name))
             return &r->given[i];
-    if (r->count == GIVEN_MAX)
+    if (r->count == r->capacity)
         return NULL;
     r->given[r->count].name = name;
     return &r->given[r->count++];
@@ -192,8 +192,10 @@ static enum error read_value(struct reader *r, const struct given *given, struct
 
 static bool is_too_large(const struct edm_value *value)
 {
+    /* No text has more code units than bytes. */
     if (value->type == EDM_STRING)
-        return 2 * edm_utf16_units(value->as.bytes) > EDM_VALUE_BYTES_MAX;
+        return 2 * value->as.bytes.len > EDM_VALUE_BYTES_MAX &&
+               2 * edm_utf16_units(value->as.bytes) > EDM_VALUE_BYTES_MAX;
     return value->type == EDM_BINARY && value->as.bytes.len > EDM_VALUE_BYTES_MAX;
 }
 
@@ -253,11 +255,23 @@ static enum error read_given(struct reader *r, struct entity *to)
     return !e && to->count > ENTITY_PROPERTIES_MAX ? E_TooManyProperties : e;
 }
 
+/* At least as many as the body has members, unless those are too many. */
+static size_t given_capacity(struct bytes body)
+{
+    size_t colons = 0;
+
+    for (size_t i = 0; i < body.len && colons < GIVEN_MAX; i++)
+        colons += body.ptr[i] == ':';
+    return colons;
+}
+
 enum error entity_json_read(struct arena *arena, struct bytes body, struct entity *ret_entity,
                             const char **ret_message)
 {
+    size_t capacity = given_capacity(body);
     struct reader r = { .arena = arena,
-                        .given = arena_array(arena, GIVEN_MAX, sizeof(struct given)) };
+                        .given = arena_array(arena, capacity, sizeof(struct given)),
+                        .capacity = capacity };
     struct entity entity = { .count = 0 };
     struct json_member member;
     struct json_object object;
