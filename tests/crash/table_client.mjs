@@ -1,0 +1,113 @@
+// The requests of the crash test of tables, on one connection, signed.
+
+import { Connection } from '../lib/http.mjs';
+import { signTable } from '../lib/sign.mjs';
+
+const BATCH = 'batch_of-the-tests';
+const CHANGESET = 'changeset_of-the-tests';
+const JSON_HEADERS = [['Accept', 'application/json;odata=nometadata'], ['Content-Type', 'application/json'],
+    ['DataServiceVersion', '3.0']];
+
+/** The server answered, but not as it should. */
+export class Unexpected extends Error {}
+
+const gateHeader = (gate) => (gate ? [['x-lagra-gate', `${gate}=kill`]] : []);
+
+/** One change of a row as a request: { row, value }, or { row, remove: true } of one that is there. */
+function requestOf(table, partition, { row, value, remove }) {
+    const target = `/${table}(PartitionKey='${partition}',RowKey='${row}')`;
+
+    return remove
+        ? { method: 'DELETE', target, headers: [['If-Match', '*']], body: '' }
+        : { method: 'PUT', target, headers: [], body: JSON.stringify({ Value: value, Pad: 'x'.repeat(200) }) };
+}
+
+export class TableClient {
+    #server;
+    #connection = null;
+
+    constructor(server) {
+        this.#server = server;
+    }
+
+    /** One request and its answer; throws when the server goes away. */
+    async ask(method, target, { headers = [], body = '' } = {}) {
+        const { host, ports, account } = this.#server;
+        const given = new Set(headers.map(([name]) => name));
+        const length = method === 'GET' ? [] : [['Content-Length', `${Buffer.byteLength(body)}`]];
+
+        this.#connection ??= await Connection.open(host, ports.table);
+        return this.#connection.exchange(signTable({
+            method, target: `/${account}${target}`,
+            headers: [['Host', `${host}:${ports.table}`], ...length,
+                ...JSON_HEADERS.filter(([name]) => !given.has(name)), ...headers],
+        }), Buffer.from(body));
+    }
+
+    close() {
+        this.#connection?.close();
+        this.#connection = null;
+    }
+
+    async createTable(name) {
+        const { status } = await this.ask('POST', '/Tables', { body: JSON.stringify({ TableName: name }) });
+
+        if (status !== 201)
+            throw new Unexpected(`Create Table: ${status}`);
+    }
+
+    /** Makes the changes of one partition: one alone, several in a transaction. */
+    async change(table, partition, { changes, gate }) {
+        const requests = changes.map((change) => requestOf(table, partition, change));
+
+        if (requests.length > 1)
+            return this.#transaction(requests, gate);
+        const [{ method, target, headers, body }] = requests;
+        const { status } = await this.ask(method, target, { headers: [...headers, ...gateHeader(gate)], body });
+
+        if (status !== 204)
+            throw new Unexpected(`${method} ${target}: ${status}`);
+    }
+
+    /* rest: Performing-Entity-Group-Transactions */
+    async #transaction(requests, gate) {
+        const { host, ports, account } = this.#server;
+        const parts = requests.map(({ method, target, headers, body }) => [
+            `--${CHANGESET}`, 'Content-Type: application/http', 'Content-Transfer-Encoding: binary', '',
+            `${method} http://${host}:${ports.table}/${account}${target} HTTP/1.1`,
+            ...[...JSON_HEADERS, ...headers, ['Content-Length', `${body.length}`]].map(([name, value]) => `${name}: ${value}`),
+            '', body,
+        ].join('\r\n'));
+        const answer = await this.ask('POST', '/$batch', {
+            headers: [['Content-Type', `multipart/mixed; boundary=${BATCH}`], ...gateHeader(gate)],
+            body: [`--${BATCH}`, `Content-Type: multipart/mixed; boundary=${CHANGESET}`, '', ...parts,
+                `--${CHANGESET}--`, '', `--${BATCH}--`, ''].join('\r\n'),
+        });
+        const text = answer.body.toString();
+        const done = [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].filter(([, status]) => status === '204').length;
+
+        if (answer.status !== 202 || done !== requests.length)
+            throw new Unexpected(`a transaction of ${requests.length}: ${answer.status} ${text.slice(0, 400)}`);
+    }
+
+    /** The rows of a partition in a range of RowKey: Map row -> value. */
+    async rows(table, partition, from = '', to = '~') {
+        const filter = encodeURIComponent(`PartitionKey eq '${partition}' and RowKey ge '${from}' and RowKey lt '${to}'`);
+        const found = new Map();
+        let next = '';
+
+        do {
+            const answer = await this.ask('GET', `/${table}()?$filter=${filter}&$select=RowKey,Value${next}`);
+            const row = answer.headers.get('x-ms-continuation-nextrowkey');
+            const key = answer.headers.get('x-ms-continuation-nextpartitionkey');
+
+            if (answer.status !== 200)
+                throw new Unexpected(`Query Entities: ${answer.status} ${answer.body}`);
+            for (const { RowKey, Value } of JSON.parse(answer.body).value)
+                found.set(RowKey, Value);
+            next = key === undefined ? '' : `&NextPartitionKey=${encodeURIComponent(key)}${
+                row === undefined ? '' : `&NextRowKey=${encodeURIComponent(row)}`}`;
+        } while (next !== '');
+        return found;
+    }
+}
