@@ -6,10 +6,10 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test sim check asan ubsan tsan fuzz soak bench docs install clean
+.PHONY: help build run test works-with sim check asan ubsan tsan fuzz soak bench docs install clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 build: ## build build/lagra, after installing what is missing
 	@tools/prepare build
@@ -22,6 +22,11 @@ test: ## build with gates and pass all tests; ends with "N passed, N failed"
 	@tools/prepare test
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/run.mjs --build build-test
+
+works-with: ## clients that others have written (docs/works-with.md): installs them, 500 MiB
+	@tools/prepare works-with
+	@tools/compile build-test -Dgates=true
+	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/works_with/run.mjs
 
 check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute
 	@tools/prepare check
