@@ -269,20 +269,6 @@ static enum state become_durable(struct flow *flow)
     return ANSWER;
 }
 
-/* ---- EARLY_CHECK: what can be refused before the body is read. Only an optimisation: decide checks
- * all of it again ---- */
-
-static enum state early_check(struct flow *flow)
-{
-    enum error e = work_check(&flow->work);
-
-    if (e == DECIDE_AGAIN)
-        return EARLY_CHECK;
-    if (e == DECIDE_BLOCKING)
-        return flow_to_pool(flow, early_check);
-    return e ? refuse(flow, e) : WANT_BODY;
-}
-
 /* ---- ANSWER: the result, or the error, as the service renders it ---- */
 
 static enum state answer(struct flow *flow)

@@ -31,7 +31,7 @@ struct work {
     struct partition partition; /* of the decision: by the early check, then by each attempt */
     struct arena_mark attempt;  /* where attempts begin: rewound for each */
     unsigned attempts;
-    uint64_t gathered_seen; /* newest sequence of what was gathered */
+    uint64_t gathered_seen; /* newest sequence of what was read before the attempts */
     struct result *result;  /* of the newest attempt */
     enum error error;       /* what it ended in instead; OK: nothing */
     struct cors cors;
@@ -233,7 +233,7 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
 /* x-ms-request-id, x-ms-version, x-ms-client-request-id, Server. */
 void answer_common(struct work *work);
 
-/* ---- the version of a request that says none: default_version.c ---- */
+/* ---- between authentication and the body: before_body.c ---- */
 
 /* May it be one that is set for the account? */
 bool default_version_matters(const struct work *work);
@@ -241,6 +241,8 @@ bool default_version_matters(const struct work *work);
 enum state default_version_find(struct flow *flow);
 /* State FIND_OPERATION: finds it, and checks the head. returns WANT_BODY, EARLY_CHECK; CORS: refused */
 enum state operation_find_step(struct flow *flow);
+/* State EARLY_CHECK. returns WANT_BODY; EARLY_CHECK: again; CORS: refused; WAITING */
+enum state early_check(struct flow *flow);
 
 /* ---- CORS: cors.c ---- */
 

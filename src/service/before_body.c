@@ -1,4 +1,4 @@
-/* States FIND_VERSION and FIND_OPERATION, once it is known who asks.
+/* States FIND_VERSION, FIND_OPERATION and EARLY_CHECK, between authentication and the body.
  *
  * The version that a request is served by that says none is DefaultServiceVersion of the service's
  * properties, if that is set. A SAS has a version of its own.
@@ -19,17 +19,20 @@ enum state default_version_find(struct flow *flow)
 {
     struct work *work = &flow->work;
     struct service_properties properties;
+    uint64_t sequence = 0;
     enum store_result result =
-        service_properties_find(&work->decision, work->call.service->name, &properties);
+        service_properties_find(&work->decision, work->call.service->name, &properties, &sequence);
 
     if (result == STORE_WAIT)
         return flow_to_pool(flow, default_version_find);
     if (result == STORE_CONFLICT)
         return FIND_VERSION;
+    decision_saw(&work->decision, sequence);
     if (result) {
         work->error = decision_fail_store(&work->decision, result);
         return CORS;
     }
+    work->gathered_seen = sequence;
     if (properties.default_version.len > 0)
         work->call.version = properties.default_version;
     return FIND_OPERATION;
@@ -48,4 +51,19 @@ enum state operation_find_step(struct flow *flow)
         !call->operation->functions->gather)
         return WANT_BODY;
     return EARLY_CHECK;
+}
+
+/* What can be refused before the body is read. Only an optimisation: decide checks all of it again. */
+enum state early_check(struct flow *flow)
+{
+    enum error e = work_check(&flow->work);
+
+    if (e == DECIDE_AGAIN)
+        return EARLY_CHECK;
+    if (e == DECIDE_BLOCKING)
+        return flow_to_pool(flow, early_check);
+    if (!e)
+        return WANT_BODY;
+    flow->work.error = e;
+    return CORS;
 }
