@@ -358,7 +358,8 @@ test('leases, listing and conditions', async (t) => {
 test('a page blob may be created with a premium tier that is large enough', async (t) => {
     // rest: Put-Blob "x-ms-access-tier"; decision: 86
     const { container, blob, path } = await newPageBlob(t, 512, { tier: 'P10' });
-    assert.equal((await blob.getProperties()).accessTier, 'P10');
+    const { accessTier, accessTierChangedOn } = await blob.getProperties();
+    assert.deepEqual([accessTier, accessTierChangedOn], ['P10', undefined]); // recorded
     const [listed] = await collect(container.listBlobsFlat());
     assert.equal(listed.properties.accessTier, 'P10');
     const create = (tier, length) => raw('PUT', path, {

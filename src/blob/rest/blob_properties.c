@@ -137,7 +137,8 @@ void blob_answer_tier(struct answer *a, const struct blob *blob)
         return;
     }
     answer_string(a, "x-ms-access-tier", access_tier_text(blob->tier));
-    answer_date(a, "x-ms-access-tier-change-time", blob->tier_changed);
+    if (!tier_is_premium(blob->tier)) /* "if the tier of a block blob was ever set"; recorded */
+        answer_date(a, "x-ms-access-tier-change-time", blob->tier_changed);
     if (blob->rehydrates_to == TIER_NONE)
         return;
     answer_string(a, "x-ms-archive-status", archive_status_text(blob));

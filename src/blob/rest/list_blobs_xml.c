@@ -62,7 +62,7 @@ static void add_tier(struct text *out, const struct blob *blob)
         add_word(out, "<ArchiveStatus>", archive_status_text(blob), "</ArchiveStatus>");
     if (inferred)
         text_add(out, bytes_from_string("<AccessTierInferred>true</AccessTierInferred>"));
-    else if (blob->tier_changed > 0)
+    else if (blob->tier_changed > 0 && !tier_is_premium(blob->tier))
         add_date(out, "<AccessTierChangeTime>", blob->tier_changed, "</AccessTierChangeTime>");
 }
 
