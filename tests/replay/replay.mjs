@@ -30,6 +30,8 @@ const SHARED = process.env.LAGRA_SHARED ?? path.resolve(HERE, '../../../shared')
 const FILES =
     ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
 const SERVICES = ['blob', 'queue'];
+/* Dates of conditions so close to a change are of that change. */
+const CLOSE_MS = 5000;
 /* Waits of the recording that are repeated, by moving the clock; shorter ones are the network's. */
 const WAIT_MIN_MS = { blob: 3000, queue: 1000 };
 const WAIT_MAX_MS = 300000;
@@ -162,6 +164,7 @@ class Replay {
 /** What stands for recorded values in this run. */
 class Given {
     #values = new Map();
+    #changes = []; // when something was changed, as recorded and here
 
     learn(recorded, ours) {
         if (recorded && ours && recorded !== ours)
@@ -174,6 +177,8 @@ class Given {
         for (const name of GIVEN_OUT)
             this.learn(respHeaders[name], answer.headers.get(name));
         this.learn(marker.exec(respBody ?? '')?.[1], marker.exec(answer.body.toString())?.[1]);
+        if (respHeaders['last-modified'] && answer.headers.get('last-modified'))
+            this.#changes.push([respHeaders['last-modified'], answer.headers.get('last-modified')].map(Date.parse));
         for (const [recorded, ours] of givenOutBy({ respHeaders, respBody }, answer))
             this.learn(recorded, ours);
     }
@@ -183,13 +188,17 @@ class Given {
         return path.split('/').map((name) => this.#values.get(name) ?? name).join('/');
     }
 
-    /** A value as it is here. Dates that were not given out keep their distance to the request. */
+    /** A value as it is here. Dates that were not given out keep their distance to a change that they were close
+     *  to, and else to the request: seconds pass at other places here. */
     apply(name, value, { at }, nowMs) {
         if (this.#values.has(value))
             return this.#values.get(value);
-        if (/^(x-ms-source-)?if-(un)?modified-since$/.test(name) && !Number.isNaN(Date.parse(value)))
-            return new Date(Date.parse(value) - at + nowMs).toUTCString();
-        return value;
+        if (!/^(x-ms-source-)?if-(un)?modified-since$/.test(name) || Number.isNaN(Date.parse(value)))
+            return value;
+        const date = Date.parse(value);
+        const [recorded, ours] = this.#changes.find(([changed]) => Math.abs(date - changed) <= CLOSE_MS) ?? [at, nowMs];
+
+        return new Date(date - recorded + ours).toUTCString();
     }
 }
 
