@@ -9,7 +9,6 @@ struct source {
     const struct stamp *stamp;
     const struct contents *contents;
     unsigned metadata, type;
-    bool is_archived;
 };
 
 static bool refuse_source(struct run *run, int status, const char *code)
@@ -36,22 +35,22 @@ static bool find_source(struct run *run, struct source *ret_source)
                                ask->source_snapshot);
         if (!s)
             return refuse_source(run, 404, "BlobNotFound");
-        *ret_source = (struct source){ s->stamp, &s->contents, s->metadata, s->type, false };
+        *ret_source = (struct source){ s->stamp, &s->contents, s->metadata, s->type };
     } else {
         if (!b.exists)
             return refuse_source(run, 404, "BlobNotFound");
         *ret_source = (struct source){
-            b.stamp,    &model_blob_at(ask->source_container, ask->source_blob, at)->contents,
-            b.metadata, b.type,
-            false,
+            b.stamp,
+            &model_blob_at(ask->source_container, ask->source_blob, at)->contents,
+            b.metadata,
+            b.type,
         };
     }
     if (ask->source_etag && ret_source->stamp->etag != ask->source_etag)
         return refuse_source(run, 412, "SourceConditionNotMet");
     if (!s && b.comes_back && rule_came_back(run, &b.back))
         b.tier = b.comes_back;
-    ret_source->is_archived = !s && b.tier == AT_ARCHIVE;
-    if (ret_source->is_archived && ask->is_sync)
+    if (!s && b.tier == AT_ARCHIVE)
         return refuse_source(run, 409, b.comes_back ? "BlobBeingRehydrated" : "BlobArchived");
     return true;
 }
@@ -66,16 +65,6 @@ static bool check_lease(struct run *run)
         return true;
     rule_refuse(run, 412, "InfiniteLeaseDurationRequired");
     return false;
-}
-
-/* The copy of an archived blob is on its way back to the hot tier. decision: 101 */
-static void begin_to_come_back(const struct run *run, struct blob_state *b)
-{
-    b->tier = AT_ARCHIVE;
-    b->comes_back = AT_HOT;
-    b->is_fast = false;
-    b->back = rule_ending_after(run, REHYDRATE_S);
-    b->back.to_ns = UINT64_MAX / 2;
 }
 
 void rule_copy(struct run *run)
@@ -105,8 +94,6 @@ void rule_copy(struct run *run)
     b->type = source.type;
     b->tag = ask->tag;
     b->tier = AT_INFERRED;
-    if (source.is_archived)
-        begin_to_come_back(run, b);
     b->staged_count = 0;
     b->is_copy = true;
 }

@@ -223,6 +223,19 @@ static void draw_page_ranges(struct draws *draws, struct ask *ask)
                SNAPSHOT_SIZE);
 }
 
+/* Some names alone: a copy of an archived blob is on its way back (decision 101), and its answer does not
+ * say whether the source was read before or after its tier changed, which leaves the ETag alone. So only
+ * copies at once, which are refused, have such a source. */
+static bool may_be_archived(unsigned blob)
+{
+    return blob >= BLOBS / 2;
+}
+
+static enum tier tier_for(unsigned blob, enum tier tier)
+{
+    return tier == AT_ARCHIVE && !may_be_archived(blob) ? AT_COLD : tier;
+}
+
 /* Of what is there, by its ETag, so that it is known which version was copied; or of a snapshot. */
 static void draw_copy(struct draws *draws, struct ask *ask)
 {
@@ -287,7 +300,7 @@ static void draw_batch(struct draws *draws, unsigned client, struct ask *ask)
             part.lease_id = 1 + draw(draws, LEASE_IDS);
         part.delete_mode = op == OP_DELETE_BLOB ? (enum delete_mode)draw(draws, 3) : DELETE_BASE;
         if (op == OP_SET_TIER)
-            part.tier = (enum tier)(1 + draw(draws, TIERS - 1));
+            part.tier = tier_for(part.blob, (enum tier)(1 + draw(draws, TIERS - 1)));
         draw_signature(draws, &part);
         if (draw(draws, 12) == 0)
             part.signature = draw(draws, 2) == 0 ? UNSIGNED : SIGNED_WRONGLY;
@@ -523,6 +536,10 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (ask.op == OP_BATCH)
         draw_batch(&draws, client, &ask);
     draw_signature(&draws, &ask);
+    if (ask.op == OP_SET_TIER)
+        ask.tier = tier_for(ask.blob, ask.tier);
+    if (ask.op == OP_COPY && may_be_archived(ask.source_blob))
+        ask.is_sync = true;
     if (ask.op == OP_COPY && ask.signature != SIGNED)
         ask.is_sync = true; /* its source is in a URL that has a signature of its own */
     if (is_listing_op(ask.op))
