@@ -8,33 +8,30 @@ import { account, service, url } from './setup.mjs';
 
 const DEVELOPMENT = 'UseDevelopmentStorage=true';
 
-test("the README's example", async (t) => {
+/** Runs the example of that place in the README with another connection string; returns what it says. */
+async function runExample(t, place, connection) {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-    const example = readme.match(/```js\n(.*?)```/s)[1];
-    const here = `DefaultEndpointsProtocol=http;AccountName=${account.name};AccountKey=${account.key};BlobEndpoint=${url};`;
-    const file = new URL(`./readme-${process.pid}.tmp.mjs`, import.meta.url);
-
-    assert(example.includes(DEVELOPMENT));
-    t.after(async () => {
-        await rm(file, { force: true });
-        await service.deleteContainer('photos');
-    });
-    await writeFile(file, example.replace(DEVELOPMENT, here));
-    const { stdout } = await promisify(execFile)(process.execPath, [file.pathname]);
-    assert.equal(stdout, 'hello again\n2026/cat.txt\n');
-});
-
-test("the README's example of a queue", async (t) => {
-    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-    const example = [...readme.matchAll(/```js\n(.*?)```/gs)][1][1];
-    const here = `AccountName=${account.name};AccountKey=${account.key};QueueEndpoint=${process.env.LAGRA_TEST_QUEUE_URL};`;
-    const file = new URL(`./readme-queue-${process.pid}.tmp.mjs`, import.meta.url);
+    const example = [...readme.matchAll(/```js\n(.*?)```/gs)][place][1];
+    const here = `DefaultEndpointsProtocol=http;AccountName=${account.name};AccountKey=${account.key};${connection};`;
+    const file = new URL(`./readme-${place}-${process.pid}.tmp.mjs`, import.meta.url);
 
     assert(example.includes(DEVELOPMENT));
     t.after(() => rm(file, { force: true }));
-    await writeFile(file, example.replace(DEVELOPMENT, `DefaultEndpointsProtocol=http;${here}`));
-    const { stdout } = await promisify(execFile)(process.execPath, [file.pathname]);
-    assert.equal(stdout, 'resize cat.txt\n');
+    await writeFile(file, example.replace(DEVELOPMENT, here));
+    return (await promisify(execFile)(process.execPath, [file.pathname])).stdout;
+}
+
+test("the README's example", async (t) => {
+    t.after(() => service.deleteContainer('photos'));
+    assert.equal(await runExample(t, 0, `BlobEndpoint=${url}`), 'hello again\n2026/cat.txt\n');
+});
+
+test("the README's example of a queue", async (t) => {
+    assert.equal(await runExample(t, 1, `QueueEndpoint=${process.env.LAGRA_TEST_QUEUE_URL}`), 'resize cat.txt\n');
+});
+
+test("the README's example of a table", async (t) => {
+    assert.equal(await runExample(t, 2, `TableEndpoint=${process.env.LAGRA_TEST_TABLE_URL}`), 'Ada true\n');
 });
 
 test('the README shows the whole connection string of the development account', async () => {
