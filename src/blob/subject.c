@@ -269,11 +269,9 @@ enum error blob_subject_uncommitted(struct decision *d)
 enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
     const struct container *container = &blob_state(d)->container;
-    const struct identity *identity = &d->input->identity;
 
     ret_facts->access = container->public_access;
-    if (identity->kind == IDENTITY_SAS && identity->sas->policy.ptr &&
-        !policies_decode(container->policies, &ret_facts->policies))
+    if (decision_rests_on_policy(d) && !policies_decode(container->policies, &ret_facts->policies))
         return decision_fail_store(d, STORE_CORRUPT);
     return OK;
 }

@@ -66,9 +66,7 @@ enum error queue_subject(struct decision *d)
 /* Stored access policies are the queue's. */
 enum error queue_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
-    const struct identity *identity = &d->input->identity;
-
-    if (identity->kind == IDENTITY_SAS && identity->sas->policy.ptr &&
+    if (decision_rests_on_policy(d) &&
         !policies_decode(queue_state(d)->queue.policies, &ret_facts->policies))
         return decision_fail_store(d, STORE_CORRUPT);
     return OK;

@@ -9,8 +9,7 @@ void decision_saw(struct decision *d, uint64_t sequence)
         d->seen = sequence;
 }
 
-/* Does what the owner's record says permit this? */
-static bool rests_on_policy(const struct decision *d)
+bool decision_rests_on_policy(const struct decision *d)
 {
     const struct identity *identity = &d->input->identity;
 
@@ -20,7 +19,7 @@ static bool rests_on_policy(const struct decision *d)
 void decision_leave_owner(struct decision *d, struct snapshot *owner)
 {
     decision_saw(d, snapshot_sequence(owner));
-    if (rests_on_policy(d))
+    if (decision_rests_on_policy(d))
         d->guard = owner;
     else
         snapshot_close(owner);

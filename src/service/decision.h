@@ -87,8 +87,10 @@ struct decision {
 
 /* Something of another partition was read: its sequence must be durable before the answer goes. */
 void decision_saw(struct decision *d, uint64_t sequence);
+/* Does a stored access policy permit the operation, if anything does? */
+bool decision_rests_on_policy(const struct decision *d);
 /* By locate(), when it has read what the operation's partition belongs to (a container of a blob, a queue
- * of messages): closes the snapshot, or keeps it as the guard when a stored access policy there is what
+ * of messages, a table of entities): closes the snapshot, or keeps it as the guard when a stored access policy there is what
  * permits the operation. */
 void decision_leave_owner(struct decision *d, struct snapshot *owner);
 /* Is the operation one that writes? By its row. */

@@ -49,25 +49,13 @@ void table_signed_names(const struct resource *resource, struct bytes *ret_table
 
 /* ---- partitions ---- */
 
-/* Does what the table's record says permit this? */
-static bool rests_on_policy(const struct decision *d)
-{
-    const struct identity *identity = &d->input->identity;
-
-    return identity->kind == IDENTITY_SAS && identity->sas->policy.ptr;
-}
-
 /* Reads the table of a request about an entity: it lies in another partition than the entity. */
 static enum error read_table(struct decision *d, struct partition at, struct table *ret_table)
 {
     struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
     enum store_result result = table_read(snapshot, d->arena, ret_table);
 
-    decision_saw(d, snapshot_sequence(snapshot));
-    if (rests_on_policy(d))
-        d->guard = snapshot;
-    else
-        snapshot_close(snapshot);
+    decision_leave_owner(d, snapshot);
     if (result == STORE_NOT_FOUND)
         return E_TableNotFound;
     return result ? decision_fail_store(d, result) : OK;
@@ -198,7 +186,7 @@ enum error table_permit_facts(struct decision *d, struct permit_facts *ret_facts
         return OK;
     }
     e = d->level == LEVEL_SERVICE ? OK : check_limits(d);
-    if (!e && rests_on_policy(d) &&
+    if (!e && decision_rests_on_policy(d) &&
         !policies_decode(table_state(d)->table.policies, &ret_facts->policies))
         return decision_fail_store(d, STORE_CORRUPT);
     return e;

@@ -1,12 +1,11 @@
 // Copies of page and append blobs through the SDK, within this server and from another one.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { BlobSASPermissions, BlobServiceClient } from '@azure/storage-blob';
 import { Server } from '../lib/server.mjs';
 import { serve, sourceServer } from '../lib/source.mjs';
 import { raw, rawRefused } from './raw.mjs';
-import { credential, newContainer, once, pattern, refused } from './setup.mjs';
+import { credential, newContainer, once, pattern, refused, until } from './setup.mjs';
 
 const MIB = 1 << 20, GIB = 1024 * MIB, TIB = 1024 * GIB;
 
@@ -134,17 +133,6 @@ test('a page blob of more than a step is pending first, and read when it is comp
         assert.ok((await target.downloadToBuffer(i * 100 * MIB, part.length)).equals(part));
     assert.equal((await target.getProperties()).copyProgress, `${16 * GIB}/${16 * GIB}`);
 });
-
-async function until(what, seconds = 30) {
-    const end = Date.now() + seconds * 1000;
-    for (;;) {
-        const value = await what();
-        if (value)
-            return value;
-        assert.ok(Date.now() < end, 'it takes too long');
-        await delay(50);
-    }
-}
 
 // What another server says of a page blob.
 const pageHeaders = (length) => ({

@@ -5,6 +5,7 @@
 // the variable runs the same files against any other endpoint.
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 
 export const account = {
@@ -74,6 +75,18 @@ export async function collect(iterable) {
     for await (const one of iterable)
         all.push(one);
     return all;
+}
+
+/** What `what` gives out as soon as that is true. */
+export async function until(what, seconds = 30) {
+    const end = Date.now() + seconds * 1000;
+    for (;;) {
+        const value = await what();
+        if (value)
+            return value;
+        assert.ok(Date.now() < end, 'it takes too long');
+        await delay(50);
+    }
 }
 
 export const md5 = (bytes) => createHash('md5').update(bytes).digest();

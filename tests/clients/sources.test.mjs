@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { Server } from '../lib/server.mjs';
 import { serve, sourceServer } from '../lib/source.mjs';
-import { blockId, credential, once, pattern, refused } from './setup.mjs';
+import { blockId, credential, once, pattern, refused, until } from './setup.mjs';
 
 const ALLOW = ['--allowCopyFrom', '127.0.0.1,::1'];
 
@@ -20,17 +20,6 @@ async function newTarget(t, args = ALLOW) {
     const container = new BlobServiceClient(server.url, credential, once).getContainerClient('copies');
     await container.create();
     return { server, container, target: container.getBlockBlobClient('target') };
-}
-
-async function until(what, seconds = 30) {
-    const end = Date.now() + seconds * 1000;
-    for (;;) {
-        const value = await what();
-        if (value)
-            return value;
-        assert.ok(Date.now() < end, 'it takes too long');
-        await delay(50);
-    }
 }
 
 test('bytes, properties and metadata of another server', async (t) => {
