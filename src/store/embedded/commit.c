@@ -175,7 +175,8 @@ static void note_changes(struct commit *commit)
         if (!commit->parts[i].changes)
             continue;
         snapshot_spend(own);
-        stripe_changed(own->stripe, own->hash, commit->sequence);
+        stripe_changed(own->stripe, own->hash, commit->sequence, own->snapshot.prefix,
+                       commit->parts[i].changes);
         if (commit->now > own->stripe->newest)
             own->stripe->newest = commit->now;
     }
@@ -390,7 +391,7 @@ enum store_result commit_collected(struct embedded *embedded, struct bytes parti
         lock_take(&stripe->lock);
         result = write_batch(&batch, &stripe, 1, &sequence);
         if (!result)
-            stripe_changed(stripe, hash, sequence);
+            stripe_changed(stripe, hash, sequence, partition_prefix, changes);
         lock_give(&stripe->lock);
         if (result != STORE_WAIT)
             break;

@@ -8,7 +8,8 @@
 struct cached_record {
     size_t key_length;
     size_t value_length;
-    char bytes[]; /* key, value */
+    bool is_stored; /* false: RocksDB has none of this key */
+    char bytes[];   /* key, value */
 };
 
 static struct bytes key_of(const struct cached_record *record)
@@ -16,31 +17,72 @@ static struct bytes key_of(const struct cached_record *record)
     return bytes_of(record->bytes, record->key_length);
 }
 
-struct bytes record_cache_find(const struct record_cache *cache, struct bytes key)
+/* Its slot, or CACHED_RECORDS. */
+static size_t find(const struct record_cache *cache, struct bytes key)
 {
-    for (size_t i = 0; i < CACHED_RECORDS; i++) {
-        const struct cached_record *record = cache->records[i];
+    size_t i;
 
-        if (record && bytes_equal(key_of(record), key))
-            return bytes_of(record->bytes + record->key_length, record->value_length);
+    for (i = 0; i < CACHED_RECORDS; i++) {
+        if (cache->records[i] && bytes_equal(key_of(cache->records[i]), key))
+            break;
     }
-    return bytes_of(NULL, 0);
+    return i;
+}
+
+static struct cached_record *record_new(struct bytes key, struct bytes value)
+{
+    struct cached_record *record = xmalloc(sizeof *record + key.len + value.len);
+
+    record->key_length = key.len;
+    record->value_length = value.len;
+    record->is_stored = value.ptr != NULL;
+    memcpy(record->bytes, key.ptr, key.len);
+    if (value.len > 0)
+        memcpy(record->bytes + key.len, value.ptr, value.len);
+    return record;
+}
+
+/* The slot is empty afterwards if the record is too large. */
+static void fill_slot(struct record_cache *cache, size_t i, struct bytes key, struct bytes value)
+{
+    free(cache->records[i]);
+    cache->records[i] = key.len + value.len > CACHED_BYTES_MAX ? NULL : record_new(key, value);
+}
+
+bool record_cache_find(const struct record_cache *cache, struct bytes key, struct bytes *ret_value)
+{
+    size_t i = find(cache, key);
+    const struct cached_record *record = i < CACHED_RECORDS ? cache->records[i] : NULL;
+
+    *ret_value = record && record->is_stored
+                     ? bytes_of(record->bytes + record->key_length, record->value_length)
+                     : bytes_of(NULL, 0);
+    return record != NULL;
 }
 
 void record_cache_add(struct record_cache *cache, struct bytes key, struct bytes value)
 {
-    struct cached_record *record;
-
-    if (key.len + value.len > CACHED_BYTES_MAX || record_cache_find(cache, key).ptr)
+    if (key.len + value.len > CACHED_BYTES_MAX || find(cache, key) < CACHED_RECORDS)
         return;
-    record = xmalloc(sizeof *record + key.len + value.len);
-    record->key_length = key.len;
-    record->value_length = value.len;
-    memcpy(record->bytes, key.ptr, key.len);
-    memcpy(record->bytes + key.len, value.ptr, value.len);
-    free(cache->records[cache->next]);
-    cache->records[cache->next] = record;
+    fill_slot(cache, cache->next, key, value);
     cache->next = (cache->next + 1) % CACHED_RECORDS;
+}
+
+void record_cache_change(struct record_cache *cache, struct bytes key, struct bytes value)
+{
+    size_t i = find(cache, key);
+
+    if (i < CACHED_RECORDS)
+        fill_slot(cache, i, key, value);
+}
+
+bool record_cache_is_empty(const struct record_cache *cache)
+{
+    for (size_t i = 0; i < CACHED_RECORDS; i++) {
+        if (cache->records[i])
+            return false;
+    }
+    return true;
 }
 
 void record_cache_empty(struct record_cache *cache)

@@ -60,13 +60,29 @@ bool snapshot_is_old(const struct embedded_snapshot *snapshot)
     return changed > snapshot->snapshot.sequence;
 }
 
-void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence)
+static void change_cache(struct record_cache *cache, struct bytes prefix,
+                         const struct changes *changes)
+{
+    struct key key;
+
+    if (record_cache_is_empty(cache))
+        return;
+    key_init(&key);
+    for (const struct change *c = changes_first(changes); c; c = c->next) {
+        key_set_record(&key, c->family, prefix, c->key);
+        record_cache_change(cache, key_bytes(&key), c->is_delete ? bytes_of(NULL, 0) : c->value);
+    }
+    key_release(&key);
+}
+
+void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence, struct bytes prefix,
+                    const struct changes *changes)
 {
     if (hash != stripe->newest_hash)
         stripe->other_sequence = stripe->sequence;
     stripe->newest_hash = hash;
     stripe->sequence = sequence;
-    record_cache_empty(&stripe->cache);
+    change_cache(&stripe->cache, prefix, changes);
 }
 
 static void enter_list(struct embedded_snapshot *snapshot)
@@ -268,24 +284,23 @@ static enum store_result read_value(struct bytes key, struct bytes value, struct
     return result;
 }
 
-/* STORE_NOT_FOUND: not cached, or the stripe has changed since the snapshot. */
-static enum store_result get_cached(struct embedded_snapshot *snapshot, struct bytes key,
-                                    struct arena *arena, struct record *ret_record)
+/* False: not cached, or the stripe has changed since the snapshot. */
+static bool get_cached(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
+                       struct record *ret_record, enum store_result *ret_result)
 {
     struct stripe *stripe = snapshot->stripe;
-    enum store_result result = STORE_NOT_FOUND;
+    struct bytes value;
+    bool found;
 
     lock_take(&stripe->lock);
-    if (!atomic_load(&snapshot->view)) {
-        struct bytes value = record_cache_find(&stripe->cache, key);
-
-        if (value.ptr)
-            result = read_value(key, value, arena, ret_record);
-    }
+    found = !atomic_load(&snapshot->view) && record_cache_find(&stripe->cache, key, &value);
+    if (found)
+        *ret_result = value.ptr ? read_value(key, value, arena, ret_record) : STORE_NOT_FOUND;
     lock_give(&stripe->lock);
-    return result;
+    return found;
 }
 
+/* value.ptr NULL: there is none. */
 static void cache(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value)
 {
     struct stripe *stripe = snapshot->stripe;
@@ -319,12 +334,14 @@ enum store_result embedded_get(struct snapshot *base, struct bytes key, struct a
 {
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
     rocksdb_pinnableslice_t *slice = NULL;
-    enum store_result result = get_cached(snapshot, key, arena, ret_record);
-    struct bytes value;
+    enum store_result result;
+    struct bytes value = { .len = 0 };
 
-    if (result != STORE_NOT_FOUND)
+    if (get_cached(snapshot, key, arena, ret_record, &result))
         return result;
     result = get_stored(snapshot, key, &slice);
+    if (result == STORE_NOT_FOUND)
+        cache(snapshot, key, value);
     if (result)
         return result;
     value.ptr = rocksdb_pinnableslice_value(slice, &value.len);

@@ -65,8 +65,9 @@ static inline struct stripe *stripe_of(struct stripe *stripes, uint32_t hash)
 
 /* Whether the snapshot's partition may have changed since. Under the stripe's lock. */
 bool snapshot_is_old(const struct embedded_snapshot *snapshot);
-/* A change of a partition was written. Under the stripe's lock. */
-void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence);
+/* Changes of a partition were written; prefix: of its keys. Under the stripe's lock. */
+void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence, struct bytes prefix,
+                    const struct changes *changes);
 
 /* For the table of operations. */
 struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition,

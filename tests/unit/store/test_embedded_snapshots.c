@@ -136,6 +136,49 @@ static void others_stay_open_over_a_commit(void **state)
     snapshot_close(b);
 }
 
+static char *text_of_size(struct world *world, size_t size)
+{
+    char *text = arena_alloc(world->arena, size + 1);
+
+    memset(text, 'x', size);
+    text[size] = 0;
+    return text;
+}
+
+/* Rule: a record that was read, or looked for in vain, is as the newest commit left it, and old
+ * snapshots see their own state. record_cache.h */
+static void what_was_read_follows_each_commit(void **state)
+{
+    struct world *world = *state;
+    char *large = text_of_size(world, CACHED_BYTES_MAX);
+    struct snapshot *before = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    struct snapshot *first;
+
+    assert_string_equal(get_text(before, world->arena, "k"), "(none)");
+    assert_string_equal(get_text(before, world->arena, "k"), "(none)");
+    put_text(world->store, world->a, "k", "1");
+    assert_string_equal(get_text(before, world->arena, "k"), "(none)");
+    assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "1");
+    first = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    put_text(world->store, world->a, "k", "22");
+    assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "22");
+    assert_string_equal(get_text(first, world->arena, "k"), "1");
+    put_text(world->store, world->a, "k", large);
+    assert_string_equal(get_now(world->store, world->a, world->arena, "k"), large);
+    put_text(world->store, world->b, "k", "of a neighbour");
+    assert_string_equal(get_now(world->store, world->a, world->arena, "k"), large);
+    put_text(world->store, world->a, "k", "3");
+    assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "3");
+    delete_key(world->store, world->a, "k");
+    assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "(none)");
+    assert_string_equal(get_now(world->store, world->b, world->arena, "k"), "of a neighbour");
+    put_text(world->store, world->a, "k", "4");
+    assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "4");
+    assert_string_equal(get_text(first, world->arena, "k"), "1");
+    snapshot_close(first);
+    snapshot_close(before);
+}
+
 /* Rule: what an old snapshot sees stays until it is closed, whichever closes first. store
  * invariant 4 */
 static void freed_pieces_wait_for_the_oldest(void **state)
@@ -193,6 +236,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(neighbours_do_not_conflict, setup, teardown),
         cmocka_unit_test_setup_teardown(own_change_is_found_among_neighbours, setup, teardown),
         cmocka_unit_test_setup_teardown(others_stay_open_over_a_commit, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_was_read_follows_each_commit, setup, teardown),
         cmocka_unit_test_setup_teardown(freed_pieces_wait_for_the_oldest, setup, teardown),
         cmocka_unit_test_setup_teardown(too_many_releases_are_no_conflict, setup, teardown),
     };
