@@ -43,7 +43,9 @@ struct list_part {
 /* What the parameters of a list begin with. */
 struct list_parameters {
     struct parameters base;
-    struct list_part *parts; /* by OP_parse */
+    struct bytes content_type; /* of the request, by list_check() */
+    struct bytes boundary;     /* of the answer, by list_check() */
+    struct list_part *parts;   /* by OP_parse */
     size_t count;
 };
 
@@ -70,6 +72,12 @@ struct list_functions {
                            const struct list_answer *answer);
     bool whole; /* all parts or none */
 };
+
+/* OP_check of a list whose body is multipart/mixed. returns OK, E_MissingRequiredHeader */
+enum error list_check(struct call *call, struct list_parameters *parameters);
+/* The answers as the body of OP_answer's answer. */
+void list_answer_body(struct answer *a, const struct list_parameters *parameters,
+                      const struct text *body);
 
 #define OPERATION_DECLARE_LIST(op)                                                                 \
     enum error op##_check(struct call *call, struct op##_parameters *parameters);                  \

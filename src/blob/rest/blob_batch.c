@@ -13,14 +13,7 @@
 
 enum error blob_batch_check(struct call *call, struct blob_batch_parameters *p)
 {
-    char id[GUID_TEXT_SIZE];
-
-    p->content_type = call_header(call, "content-type");
-    if (!p->content_type.ptr)
-        return call_fail_header(call, E_MissingRequiredHeader, "Content-Type", p->content_type);
-    guid_format(&call->request_id, id);
-    p->boundary = arena_printf(call->arena, "batchresponse_%s", id);
-    return OK;
+    return list_check(call, &p->base);
 }
 
 /* ---- the parts ---- */
@@ -76,7 +69,7 @@ enum error blob_batch_parse(struct call *call, struct blob_batch_parameters *p)
 {
     struct bytes boundary;
 
-    switch (multipart_type(p->content_type, &boundary)) {
+    switch (multipart_type(p->base.content_type, &boundary)) {
     case MULTIPART_TYPE_OK:
         return read_parts(call, p, boundary);
     case MULTIPART_TYPE_AMBIGUOUS:
@@ -84,7 +77,7 @@ enum error blob_batch_parse(struct call *call, struct blob_batch_parameters *p)
     case MULTIPART_TYPE_OTHER:
         break;
     }
-    return call_fail_header(call, E_InvalidHeaderValue, "Content-Type", p->content_type);
+    return call_fail_header(call, E_InvalidHeaderValue, "Content-Type", p->base.content_type);
 }
 
 enum error blob_batch_admit(struct call *call, struct blob_batch_parameters *p,
@@ -112,7 +105,7 @@ struct bytes blob_batch_render(struct arena *arena, const struct blob_batch_para
     struct text part;
 
     text_init(&part, arena, 512);
-    multipart_add(&part, p->boundary, answer->id, answer->response, answer->reason);
+    multipart_add(&part, p->base.boundary, answer->id, answer->response, answer->reason);
     return text_bytes(&part);
 }
 
@@ -127,10 +120,7 @@ void blob_batch_answer(struct answer *a, const struct blob_batch_parameters *p,
     text_init(&body, a->arena, size);
     for (size_t i = 0; i < r->count; i++)
         text_add(&body, r->answers[i]);
-    multipart_close(&body, p->boundary);
+    multipart_close(&body, p->base.boundary);
     answer_status(a, 202);
-    answer_header(a, "Content-Type",
-                  arena_printf(a->arena, "multipart/mixed; boundary=%.*s", BYTES_ARG(p->boundary)));
-    a->response->body_kind = BODY_BYTES;
-    a->response->body = text_bytes(&body);
+    list_answer_body(a, &p->base, &body);
 }

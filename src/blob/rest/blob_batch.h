@@ -6,8 +6,6 @@
 
 struct blob_batch_parameters {
     struct list_parameters base;
-    struct bytes content_type;    /* of the request */
-    struct bytes boundary;        /* of the answer */
     const struct operation *kind; /* of the first part that asked for one; NULL: none did yet */
 };
 OPERATION_DECLARE_LIST(blob_batch);

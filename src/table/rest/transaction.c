@@ -13,14 +13,7 @@
 enum error entity_group_transaction_check(struct call *call,
                                           struct entity_group_transaction_parameters *p)
 {
-    char id[GUID_TEXT_SIZE];
-
-    p->content_type = call_header(call, "content-type");
-    if (!p->content_type.ptr)
-        return call_fail_header(call, E_MissingRequiredHeader, "Content-Type", p->content_type);
-    guid_format(&call->request_id, id);
-    p->boundary = arena_printf(call->arena, "batchresponse_%s", id);
-    return OK;
+    return list_check(call, &p->base);
 }
 
 /* ---- the parts ---- */
@@ -106,8 +99,8 @@ enum error entity_group_transaction_parse(struct call *call,
     struct multipart_part part, more;
     struct bytes boundary;
 
-    if (multipart_type(p->content_type, &boundary) != MULTIPART_TYPE_OK)
-        return call_fail_header(call, E_InvalidHeaderValue, "Content-Type", p->content_type);
+    if (multipart_type(p->base.content_type, &boundary) != MULTIPART_TYPE_OK)
+        return call_fail_header(call, E_InvalidHeaderValue, "Content-Type", p->base.content_type);
     multipart_begin(&reader, call->arena, boundary, call->input.body.inline_bytes);
     if (multipart_next(&reader, call->arena, &part) != MULTIPART_PART)
         return refuse(call, "it has no part.");
@@ -181,7 +174,7 @@ struct bytes entity_group_transaction_render(struct arena *arena,
     text_printf(&out,
                 "--%.*s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary"
                 "\r\n\r\nHTTP/1.1 %d %.*s\r\n",
-                BYTES_ARG(p->changeset.ptr ? p->changeset : p->boundary), response->status,
+                BYTES_ARG(p->changeset.ptr ? p->changeset : p->base.boundary), response->status,
                 BYTES_ARG(answer->reason));
     if (answer->id.ptr)
         text_printf(&out, "Content-ID: %.*s\r\n", BYTES_ARG(answer->id));
@@ -207,15 +200,12 @@ void entity_group_transaction_answer(struct answer *a,
     text_init(&body, a->arena, size);
     if (p->changeset.ptr)
         text_printf(&body, "--%.*s\r\nContent-Type: multipart/mixed; boundary=%.*s\r\n\r\n",
-                    BYTES_ARG(p->boundary), BYTES_ARG(p->changeset));
+                    BYTES_ARG(p->base.boundary), BYTES_ARG(p->changeset));
     for (size_t i = 0; i < r->count; i++)
         text_add(&body, r->answers[i]);
     if (p->changeset.ptr)
         text_printf(&body, "--%.*s--\r\n", BYTES_ARG(p->changeset));
-    text_printf(&body, "--%.*s--\r\n", BYTES_ARG(p->boundary));
+    text_printf(&body, "--%.*s--\r\n", BYTES_ARG(p->base.boundary));
     odata_answer(a, 202);
-    answer_header(a, "Content-Type",
-                  arena_printf(a->arena, "multipart/mixed; boundary=%.*s", BYTES_ARG(p->boundary)));
-    a->response->body_kind = BODY_BYTES;
-    a->response->body = text_bytes(&body);
+    list_answer_body(a, &p->base, &body);
 }

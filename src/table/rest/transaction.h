@@ -10,10 +10,8 @@
 
 struct entity_group_transaction_parameters {
     struct list_parameters base;
-    struct bytes content_type; /* of the request */
-    struct bytes boundary;     /* of the answer */
-    struct bytes changeset;    /* of the writes' answers; ptr NULL: there is one query */
-    size_t admitted;           /* parts */
+    struct bytes changeset; /* of the writes' answers; ptr NULL: there is one query */
+    size_t admitted;        /* parts */
     const struct call *parts[TRANSACTION_PARTS_MAX]; /* those that were admitted */
 };
 OPERATION_DECLARE_LIST(entity_group_transaction);
