@@ -1,11 +1,14 @@
 /* Lagra: options -> rooms, signals, orderly stop. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "allocator.h"
 #include "base/log.h"
@@ -22,8 +25,11 @@
 #include "start_check.h"
 #include "table/table.h"
 
-/* How long exchanges under way may take after SIGTERM. */
+/* How long exchanges under way may take after SIGTERM, and before the store is opened again. */
 #define STOP_GRACE_S           30
+#define REOPEN_GRACE_S         5
+/* So many descriptors can be had again, before the store is. */
+#define REOPEN_DESCRIPTORS     64
 /* Set aside beside those of the store: standard files, the log. */
 #define OTHER_DESCRIPTORS      32u
 /* At once while starting, beside those of the servers: of the store, of RocksDB, of pools. */
@@ -205,12 +211,17 @@ static bool check_start(const struct running *run)
     return true;
 }
 
+static unsigned descriptors_set_aside(const struct running *run)
+{
+    return store_descriptors(run->store) + OTHER_DESCRIPTORS;
+}
+
 /* Descriptors are the store's first: connections share what it leaves, so that no crowd of clients can
  * keep it from opening a file. */
 static bool fit_limits(struct running *run)
 {
     unsigned descriptors = run->descriptors;
-    unsigned set_aside = store_descriptors(run->store) + OTHER_DESCRIPTORS;
+    unsigned set_aside = descriptors_set_aside(run);
     unsigned wanted;
 
     run->limits = http_limits_default;
@@ -232,8 +243,28 @@ static bool fit_limits(struct running *run)
     return true;
 }
 
-/* Also after a start that got half way. What is in flight ends, all is synced, exit. */
-static void stop(struct running *run)
+/* Whether descriptors can be had again: of this process, and of the machine. */
+static bool has_descriptors(struct running *run)
+{
+    int files[REOPEN_DESCRIPTORS];
+    size_t count = 0;
+
+    run->descriptors = allow_many_files();
+    if (run->descriptors <= descriptors_set_aside(run))
+        return false;
+    while (count < REOPEN_DESCRIPTORS) {
+        files[count] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (files[count] < 0)
+            break;
+        count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        close(files[i]);
+    return count == REOPEN_DESCRIPTORS;
+}
+
+/* Also after a start that got half way. What is in flight ends, all is synced. */
+static void stop(struct running *run, unsigned grace_s)
 {
     if (run->fetcher)
         fetcher_stop(run->fetcher);
@@ -241,7 +272,7 @@ static void stop(struct running *run)
         background_stop(run->background);
     for (size_t i = 0; i < SERVICES; i++) {
         if (run->servers[i])
-            http_stop(run->servers[i], STOP_GRACE_S);
+            http_stop(run->servers[i], grace_s);
     }
     if (run->pool)
         decide_pool_free(run->pool);
@@ -259,15 +290,10 @@ static void stop(struct running *run)
     certificate_free(&run->certificate);
 }
 
-static int serve(const struct options *options)
+static bool start(struct running *run, const struct options *options)
 {
-    static struct running run;
-    sigset_t signals;
-    int signal_number;
-    bool started;
-
-    run.options = *options;
-    run.server_options = (struct server_options){
+    *run = (struct running){ .options = *options };
+    run->server_options = (struct server_options){
         .product_style_url = options->product_style_url,
         .skip_version_check = options->skip_version_check,
         .no_public_access = options->no_public_access,
@@ -275,18 +301,58 @@ static int serve(const struct options *options)
         .rehydrate_seconds = options->rehydrate_seconds,
     };
 #ifdef LAGRA_GATES
-    run.server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
+    run->server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
 #endif
+    run->descriptors = allow_many_files();
+    return credentials_open(options, all_loopback(options), &run->credentials) &&
+           certificate_read(options, &run->certificate) && check_start(run) && open_store(run) &&
+           start_threads(run) && fit_limits(run) && start_listeners(run);
+}
+
+enum ending { ENDING_STOP, ENDING_REOPEN };
+
+/* Until a signal ends the server, or its store can be opened again (decision: 208). */
+static enum ending wait_for_ending(struct running *run, const sigset_t *signals)
+{
+    static const struct timespec look = { .tv_sec = 1 };
+
+    for (;;) {
+        int signal_number = sigtimedwait(signals, NULL, &look);
+
+        if (signal_number == SIGHUP)
+            credentials_reload(&run->options, &run->credentials);
+        else if (signal_number > 0)
+            return ENDING_STOP;
+        else if (store_wants_reopening(run->store) && has_descriptors(run))
+            return ENDING_REOPEN;
+    }
+}
+
+/* The same ports again, also those that were any free ones. */
+static void keep_ports(const struct running *run, struct options *options)
+{
+    for (size_t i = 0; i < SERVICES; i++)
+        if (run->servers[i])
+            options->listen[i].port = http_port(run->servers[i]);
+}
+
+static int serve(struct options *options)
+{
+    static struct running run;
+    sigset_t signals;
+    bool started;
+
     block_signals(&signals);
-    run.descriptors = allow_many_files();
-    started = credentials_open(options, all_loopback(options), &run.credentials) &&
-              certificate_read(options, &run.certificate) && check_start(&run) &&
-              open_store(&run) && start_threads(&run) && fit_limits(&run) && start_listeners(&run);
-    while (started && sigwait(&signals, &signal_number) == 0 && signal_number == SIGHUP)
-        credentials_reload(options, &run.credentials);
+    started = start(&run, options);
+    while (started && wait_for_ending(&run, &signals) == ENDING_REOPEN) {
+        log_line(LOG_WARN, "descriptors can be had again: the data folder is opened again");
+        keep_ports(&run, options);
+        stop(&run, REOPEN_GRACE_S);
+        started = start(&run, options);
+    }
     if (started)
         greet_all(options, GREET_CLOSING);
-    stop(&run);
+    stop(&run, STOP_GRACE_S);
     if (started)
         greet_all(options, GREET_CLOSED);
     return started ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -39,6 +39,11 @@ bool store_healthy(struct store *store)
     return store->operations->healthy(store);
 }
 
+bool store_wants_reopening(struct store *store)
+{
+    return store->operations->wants_reopening && store->operations->wants_reopening(store);
+}
+
 struct store_limits store_limits(const struct store *store)
 {
     struct store_limits limits = store->operations->limits(store);

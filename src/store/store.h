@@ -131,6 +131,10 @@ unsigned store_descriptors(struct store *store);
 /* False after a write or sync has failed (store invariant 6). A local engine stays so; a remote one
  * may recover. Any thread. */
 bool store_healthy(struct store *store);
+/* True after descriptors or memory ran out inside the engine: every commit is STORE_SHORTAGE then,
+ * until the store has been closed and opened again. Nothing is lost: reads go on, and what was
+ * committed becomes durable. Any thread. */
+bool store_wants_reopening(struct store *store);
 
 /* Every engine takes records of so many bytes beside what lies inline in them. */
 #define STORE_RECORD_BYTES_LEAST (64u << 10)

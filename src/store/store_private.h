@@ -55,6 +55,7 @@ enum snapshot_kind { SNAPSHOT_PLAIN, SNAPSHOT_OWNER };
 struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
+    bool (*wants_reopening)(struct store *store); /* NULL: never */
     unsigned (*descriptors)(struct store *store); /* NULL: none */
 
     struct store_limits (*limits)(const struct store *store);

@@ -1,5 +1,6 @@
 // Clients for the tests of limits: signed requests on connections that a test holds as it wants.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '../lib/http.mjs';
 import { Server } from '../lib/server.mjs';
 import { sign } from '../lib/sign.mjs';
@@ -14,6 +15,13 @@ export function inTime(promise, what, patience = PATIENCE_MS) {
     });
 
     return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+}
+
+/** Waits until holds() is true, now or soon. */
+export async function until(holds, otherwise) {
+    for (const end = Date.now() + PATIENCE_MS; !(await holds()); await delay(20))
+        if (Date.now() > end)
+            throw new Error(otherwise);
 }
 
 /** A signed request. */

@@ -1,11 +1,12 @@
 // All descriptors that clients can take are taken, and the store still opens whatever it needs.
 
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Connection } from '../lib/http.mjs';
 import { Server } from '../lib/server.mjs';
-import { ask, closeAll, CONTAINER, createContainer, honest, putBlob, signed } from './clients.mjs';
+import { ask, closeAll, CONTAINER, createContainer, honest, inTime, putBlob, signed, until } from './clients.mjs';
 
 const OPEN_FILES = 800;
 const SMALL_TABLES = { LAGRA_WRITE_BUFFER_BYTES: `${256 << 10}` };
@@ -13,6 +14,7 @@ const SMALL_TABLES = { LAGRA_WRITE_BUFFER_BYTES: `${256 << 10}` };
 const KEPT = 400;
 const READERS = 30;
 const LARGE_BYTES = 4 << 20;
+const WRITES_MAX = 400;
 
 /** Runs use(server) on a server that may have so many files open, and no more. */
 async function withOpenFiles({ binary }, count, use) {
@@ -86,4 +88,49 @@ export async function no_crowd_takes_the_stores_descriptors(context) {
         }
         await honest(server);
     });
+}
+
+/** Overwrites blobs. Notes the body of each PUT that was acknowledged; returns how many were refused with 503. */
+async function writeUntil(server, connection, bodies, isEnough) {
+    let refused = 0;
+
+    for (let i = 0; i < WRITES_MAX && !isEnough(); i++) {
+        const target = `${CONTAINER}/passing-${i % 40}`;
+        const body = Buffer.alloc(8000, `version ${i} `);
+        const answer = await inTime(connection.exchange(putBlob(server, target, body.length), body), `PUT ${i}`);
+
+        if (answer.status === 201)
+            bodies.set(target, body);
+        else if (answer.status === 503)
+            refused++;
+        else
+            throw new Error(`PUT ${i}: ${answer.status}\n${server.stderr}`);
+    }
+    return refused;
+}
+
+/** The limit is lowered while the server runs, so that RocksDB finds no descriptor for a log or a table: writes are
+ * refused with 503 and nothing is lost; when there are enough again the server opens its folder anew. decision: 208 */
+export async function a_passing_shortage_ends({ binary, assert }) {
+    const server = await Server.start({ binary, env: SMALL_TABLES });
+    const bodies = new Map();
+    const starves = () => server.stderr.includes('commits are refused');
+    const { pid } = server;
+
+    try {
+        await createContainer(server);
+        const connection = await Connection.open(server.host, server.port);
+        await writeUntil(server, connection, bodies, () => bodies.size === 40);
+        execFileSync('prlimit', ['--pid', `${pid}`, '--nofile=10:']);
+        const refused = await writeUntil(server, connection, bodies, starves);
+        assert.ok(starves(), `RocksDB lacked nothing; ${refused} PUTs were refused`);
+        await until(() => server.stderr.includes('is opened again'), 'the server does not open its folder again');
+        connection.close();
+        await until(() => honest(server).then(() => true, () => false), 'the server does not recover');
+        for (const [target, body] of bodies)
+            assert.ok((await ask(server, signed(server, 'GET', target))).body.equals(body), `${target} is not as acknowledged`);
+        assert.equal(server.pid, pid);
+    } finally {
+        await server.stop();
+    }
 }

@@ -139,8 +139,26 @@ static void keep_freed(struct batch *batch, struct stripe *stripe, uint64_t sequ
         reclaim_add(reclaim, freed);
 }
 
-/* Writes the batch into the stripes given, which are locked and as it was made for. On STORE_WAIT
- * nothing has been written. */
+/* Writes rows. What RocksDB lacks descriptors or memory for is refused before it reaches the log.
+ * returns STORE_OK
+ *         STORE_WAIT, STORE_SHORTAGE  nothing has been written
+ *         STORE_IO  final; the caller calls embedded_fail() once it holds no lock */
+static enum store_result write_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
+{
+    enum store_result result = keyspace_write(&embedded->keyspace, writes);
+
+    if (result == STORE_OK || result == STORE_WAIT)
+        return result;
+    if (result == STORE_SHORTAGE) {
+        embedded_starve(embedded);
+        return result;
+    }
+    atomic_store(&embedded->failed, true);
+    return STORE_IO;
+}
+
+/* Writes the batch into the stripes given, which are locked and as it was made for. Returns as
+ * write_rows(). */
 static enum store_result write_batch(struct batch *batch, struct stripe **stripes, size_t count,
                                      uint64_t *ret_sequence)
 {
@@ -149,13 +167,9 @@ static enum store_result write_batch(struct batch *batch, struct stripe **stripe
 
     for (size_t i = 0; i < count; i++)
         stripe_give_view(embedded, stripes[i]);
-    result = keyspace_write(&embedded->keyspace, batch->writes);
-    if (result == STORE_WAIT)
+    result = write_rows(embedded, batch->writes);
+    if (result)
         return result;
-    if (result) {
-        atomic_store(&embedded->failed, true);
-        return STORE_IO;
-    }
     *ret_sequence = keyspace_sequence(&embedded->keyspace);
     atomic_fetch_add(&embedded->piece_bytes, batch->referred_bytes);
     if (batch->first_count > 0)
@@ -349,6 +363,8 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
 
     if (atomic_load(&embedded->failed))
         return STORE_IO;
+    if (atomic_load(&embedded->starved))
+        return STORE_SHORTAGE;
     if (!admission_of_commit(embedded, parts, count))
         return STORE_FULL;
     for (size_t i = 0; i < count; i++)
@@ -420,9 +436,9 @@ enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *w
 {
     enum store_result result;
 
-    while ((result = keyspace_write(&embedded->keyspace, writes)) == STORE_WAIT)
+    while ((result = write_rows(embedded, writes)) == STORE_WAIT)
         keyspace_pause();
-    if (result)
+    if (result == STORE_IO)
         embedded_fail(embedded);
     syncer_wrote(&embedded->syncer);
     return result;

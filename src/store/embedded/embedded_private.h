@@ -33,6 +33,7 @@ struct embedded {
     int synced;    /* the file of the syncer's and the guard's notes */
     bool sync;
     atomic_bool failed;           /* store invariant 6 */
+    atomic_bool starved;          /* store_wants_reopening() */
     atomic_bool announced;        /* that it failed, in the log */
     _Atomic size_t ending_stages; /* closed, and still used by a thread */
     _Atomic int64_t piece_bytes;  /* referred to by records */
@@ -62,5 +63,9 @@ static inline struct embedded *embedded_of(struct store *store)
 /* A write or sync failed: final. Logs it once, wakes all who wait. Any thread, without a
  * lock. (health.c) */
 void embedded_fail(struct embedded *embedded);
+/* RocksDB refused a write, and will refuse every other, because it could not get a descriptor or memory.
+ * Nothing of the write was done, and what was written before is still written out and synced. Logs it
+ * once. Any thread. (health.c) */
+void embedded_starve(struct embedded *embedded);
 
 #endif

@@ -1,4 +1,4 @@
-/* What happens when a write or sync has failed. */
+/* What happens when a write or sync has failed, and when RocksDB lacked what it needs for one. */
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 
@@ -9,4 +9,11 @@ void embedded_fail(struct embedded *embedded)
         log_line(LOG_ERROR, "store: a write or sync failed; nothing more is accepted until the "
                             "disk is looked after and the server started again");
     syncer_break(&embedded->syncer);
+}
+
+void embedded_starve(struct embedded *embedded)
+{
+    if (!atomic_exchange(&embedded->starved, true))
+        log_line(LOG_ERROR, "store: descriptors or memory ran out; commits are refused until the "
+                            "data folder has been opened again");
 }

@@ -27,6 +27,11 @@ static bool embedded_healthy(struct store *store)
     return !atomic_load(&embedded_of(store)->failed);
 }
 
+static bool embedded_wants_reopening(struct store *store)
+{
+    return atomic_load(&embedded_of(store)->starved) && embedded_healthy(store);
+}
+
 static void embedded_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
 {
     syncer_wait(&embedded_of(store)->syncer, sequence, waiter);
@@ -107,6 +112,7 @@ static unsigned embedded_descriptors(struct store *store)
 static const struct store_operations embedded_operations = {
     .close = embedded_close,
     .healthy = embedded_healthy,
+    .wants_reopening = embedded_wants_reopening,
     .descriptors = embedded_descriptors,
     .limits = embedded_limits,
     .space_create = local_space_create,

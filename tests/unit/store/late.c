@@ -459,6 +459,11 @@ static bool late_healthy(struct store *store)
     return store_healthy(late_of(store)->inner);
 }
 
+static bool late_wants_reopening(struct store *store)
+{
+    return store_wants_reopening(late_of(store)->inner);
+}
+
 /* A stage is the inner store's own from here on. */
 static struct stage *late_stage_open(struct store *store, struct partition partition,
                                      uint64_t length_hint)
@@ -523,6 +528,7 @@ static void late_close(struct store *store)
 static const struct store_operations late_operations = {
     .close = late_close,
     .healthy = late_healthy,
+    .wants_reopening = late_wants_reopening,
     .descriptors = late_descriptors,
     .limits = late_limits,
     .space_create = late_space_create,
