@@ -9,6 +9,7 @@
 
 #define CACHE_BYTES_DEFAULT (32u << 20)
 #define CACHE_SHARD_BITS    2
+#define TABLES_SHARD_BITS   2
 #define WRITE_BUFFER_BYTES  (16u << 20)
 #define WRITE_BUFFERS       3
 #define LEVEL_BYTES         (64u << 20)
@@ -85,16 +86,16 @@ static rocksdb_cache_t *set_table_options(rocksdb_options_t *options, size_t cac
     return cache;
 }
 
-/* A test build may make tables small, so that few records make many files. */
-static size_t write_buffer_bytes(void)
+/* A test build may make all files smaller, by the same factor, so that few records make many. */
+static size_t file_bytes(size_t bytes)
 {
 #ifdef LAGRA_GATES
-    const char *bytes = getenv("LAGRA_WRITE_BUFFER_BYTES");
+    const char *buffer = getenv("LAGRA_WRITE_BUFFER_BYTES");
 
-    if (bytes)
-        return strtoul(bytes, NULL, 10);
+    if (buffer)
+        return bytes / (WRITE_BUFFER_BYTES / strtoul(buffer, NULL, 10));
 #endif
-    return WRITE_BUFFER_BYTES;
+    return bytes;
 }
 
 static rocksdb_options_t *new_options(void)
@@ -104,20 +105,22 @@ static rocksdb_options_t *new_options(void)
     /* Promise: damage that RocksDB can see is an error, in opening and in reading. */
     rocksdb_options_set_paranoid_checks(options, 1);
     rocksdb_options_set_compression(options, rocksdb_no_compression);
-    rocksdb_options_set_write_buffer_size(options, write_buffer_bytes());
+    rocksdb_options_set_write_buffer_size(options, file_bytes(WRITE_BUFFER_BYTES));
     rocksdb_options_set_max_write_buffer_number(options, WRITE_BUFFERS);
-    rocksdb_options_set_arena_block_size(options, 256u << 10);
+    rocksdb_options_set_arena_block_size(options, file_bytes(256u << 10));
     rocksdb_options_set_max_background_jobs(options, 2);
     rocksdb_options_set_max_open_files(options, KEYSPACE_TABLES_OPEN);
+    /* Tables that scans hold open make room only within their own shard. */
+    rocksdb_options_set_table_cache_numshardbits(options, TABLES_SHARD_BITS);
     rocksdb_options_set_max_file_opening_threads(options, 1);
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_bytes_per_sync(options, 1u << 20);
     rocksdb_options_set_enable_write_thread_adaptive_yield(options, 0);
     /* So that a compaction finds its room in what disk_space.h keeps back. */
-    rocksdb_options_set_max_bytes_for_level_base(options, LEVEL_BYTES);
-    rocksdb_options_set_target_file_size_base(options, TABLE_BYTES);
+    rocksdb_options_set_max_bytes_for_level_base(options, file_bytes(LEVEL_BYTES));
+    rocksdb_options_set_target_file_size_base(options, file_bytes(TABLE_BYTES));
     rocksdb_options_set_target_file_size_multiplier(options, 2);
-    rocksdb_options_set_max_compaction_bytes(options, COMPACTION_BYTES);
+    rocksdb_options_set_max_compaction_bytes(options, file_bytes(COMPACTION_BYTES));
     /* The log is written by the syncer, not by each commit. */
     rocksdb_options_set_manual_wal_flush(options, 1);
     /* Promise: a commit never survives without the one it was decided on. Logs are read up to the

@@ -21,8 +21,8 @@ struct read_options {
 struct read_options read_options_new(const rocksdb_snapshot_t *state);
 void read_options_release(struct read_options *options);
 
-/* Descriptors that RocksDB uses at most: tables held open, those that a compaction reads and writes
- * besides, logs, and its other files. */
+/* Descriptors that RocksDB uses at most: tables held open, those that scans and a compaction read and
+ * write besides, logs, and its other files. tests/unit/store/test_descriptors.c */
 #define KEYSPACE_TABLES_OPEN 256
 #define KEYSPACE_DESCRIPTORS (KEYSPACE_TABLES_OPEN + 64u)
 
