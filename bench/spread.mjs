@@ -1,10 +1,13 @@
 // Whether connections spread over the workers: 64 of them, with 2 and with 8 workers, several times
-// anew. Printed are the requests a second of the middle run and, of the worst run, how much CPU time the
-// least loaded worker used beside the most loaded one.
+// anew. Printed are the requests a second of the middle run, and how the least loaded worker stands beside
+// the most loaded one: by connections, in the worst run, and by CPU time, in the middle one. The latter is
+// a matter of the kernel's scheduler too where workers are more than cores, or others use them.
 
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { threadSeconds } from './process.mjs';
 import { startLagra } from './targets.mjs';
 
@@ -21,12 +24,30 @@ function busiest(pid, before, workers) {
     return used.sort((a, b) => b - a).slice(0, workers);
 }
 
-function once(target, workers, { load, seconds }) {
-    const before = threadSeconds(target.pid, 'MHD-');
-    const result = load(target, { work: 'get', size: 1024, names: NAMES, connections: CONNECTIONS, seconds: seconds / RUNS });
-    const used = busiest(target.pid, before, workers);
+/** How many connections each worker has: sockets in its epoll set, of which libmicrohttpd has one a worker. */
+function connectionsOfWorkers(pid) {
+    const link = (fd) => {
+        try {
+            return readlinkSync(`/proc/${pid}/fd/${fd}`);
+        } catch { /* closed meanwhile */
+            return '';
+        }
+    };
+    const socketsIn = (fd) => [...readFileSync(`/proc/${pid}/fdinfo/${fd}`, 'utf8').matchAll(/^tfd:\s+(\d+)/gm)]
+        .filter(([, inside]) => link(inside).startsWith('socket:')).length;
 
-    return { perSecond: result.per_second, least: used.at(-1) / used[0] };
+    return readdirSync(`/proc/${pid}/fd`).filter((fd) => link(fd) === 'anon_inode:[eventpoll]').map(socketsIn);
+}
+
+async function once(target, workers, { loadBeside, seconds }) {
+    const before = threadSeconds(target.pid, 'MHD-');
+    const loading = loadBeside(target, { work: 'get', size: 1024, names: NAMES, connections: CONNECTIONS, seconds: seconds / RUNS });
+
+    await delay((seconds / RUNS) * 500);
+    const connections = connectionsOfWorkers(target.pid).sort((a, b) => b - a).slice(0, workers);
+    const result = await loading;
+    const used = busiest(target.pid, before, workers);
+    return { perSecond: result.per_second, least: connections.at(-1) / connections[0], leastCpu: used.at(-1) / used[0] };
 }
 
 async function measureVersion({ name, binary }, workers, tools) {
@@ -36,11 +57,15 @@ async function measureVersion({ name, binary }, workers, tools) {
     try {
         await tools.createContainer(target, 'bench');
         tools.load(target, { work: 'fill', size: 1024, names: NAMES, count: NAMES, connections: 32 });
-        const runs = Array.from({ length: RUNS }, () => once(target, workers, tools));
-        const perSecond = runs.map((run) => run.perSecond).sort((a, b) => a - b)[(RUNS - 1) / 2];
-        const least = Math.min(...runs.map((run) => run.least));
-        console.log(`  ${workers} workers, ${name.padEnd(6)}: ${Math.round(perSecond).toLocaleString('en')} requests/s, ` +
-            `least loaded worker ${(least * 100).toFixed(0)} % of the most loaded (worst of ${RUNS} runs)`);
+        const runs = [];
+
+        for (let i = 0; i < RUNS; i++)
+            runs.push(await once(target, workers, tools));
+        const middle = (column) => runs.map((run) => run[column]).sort((a, b) => a - b)[(RUNS - 1) / 2];
+        const percent = (share) => `${(share * 100).toFixed(0)} %`;
+        console.log(`  ${workers} workers, ${name.padEnd(6)}: ${Math.round(middle('perSecond')).toLocaleString('en')} requests/s, ` +
+            `least loaded worker ${percent(Math.min(...runs.map((run) => run.least)))} of the most loaded by connections ` +
+            `(worst of ${RUNS} runs), ${percent(middle('leastCpu'))} by CPU (middle)`);
     } finally {
         await target.stop();
     }
