@@ -255,6 +255,8 @@ static void dropped_and_put_in_one_change(void **state)
 
 /* What an exchange may hold, as http says it. */
 #define EXCHANGE_ARENA_BYTES ((size_t)256 << 20)
+/* What is copied into the log and the memtable while other commits wait. */
+#define LARGEST_COMMIT_BYTES ((uint64_t)17 << 20)
 
 static struct content_block full_block(struct arena *arena, size_t i, struct bytes data)
 {
@@ -266,8 +268,8 @@ static struct content_block full_block(struct arena *arena, size_t i, struct byt
 }
 
 /* The longest list of committed blocks, all inline, is replaced by as long a one from the most
- * uncommitted blocks there can be, within the memory of one exchange. rest: Put-Block-List,
- * "Remarks" */
+ * uncommitted blocks there can be, within the memory of one exchange and by a commit of a bounded
+ * size. rest: Put-Block-List, "Remarks" */
 static void largest_lists(void **state)
 {
     struct fixture *f = *state;
@@ -308,6 +310,7 @@ static void largest_lists(void **state)
     assert_int_equal(uncommitted_drop(f->before, f->changes, exchange, &total, &named, &more),
                      STORE_OK);
     assert_true(more);
+    assert_in_range(changes_bytes(f->changes), 1, LARGEST_COMMIT_BYTES);
     fixture_commit(f);
     arena_free(exchange);
     assert_int_equal(new.length, (uint64_t)CONTENT_BLOCKS_MAX * BLOCK_INLINE_MAX);
