@@ -25,6 +25,8 @@ static struct weather {
     uint64_t calls_to_crash;  /* UINT64_MAX: none */
     int crash_site;           /* only these calls count; -1: all */
     uint64_t calls_after;     /* all count again, after that one */
+    bool when_started;        /* none counts while the server starts */
+    uint64_t calls_at_most;   /* of all kinds, since it has started; then it comes anyway */
     bool power;
     bool has_faults, was_seen;
 } weather = { .calls_to_crash = UINT64_MAX, .files_max = UINT_MAX };
@@ -37,6 +39,7 @@ static bool draws(unsigned fault, unsigned times)
 /* Again while it starts: as often at a sync as anywhere. */
 static void draw_crash_of_start(void)
 {
+    weather.when_started = false;
     if (world_once_in(STREAM_FAULTS, 2)) {
         weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 300);
         return;
@@ -57,6 +60,8 @@ static void draw_crash(void)
      * after one of a kind that is rare: a sync, a name, a hole. */
     weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 16u << world_draw(STREAM_FAULTS, 8));
     weather.crash_site = -1;
+    weather.when_started = world_once_in(STREAM_FAULTS, 3);
+    weather.calls_at_most = 1 + world_draw(STREAM_FAULTS, 8u << world_draw(STREAM_FAULTS, 8));
     /* Where the note of what is durable lags behind what is. */
     if ((world->plan.faults & FAULT_DAMAGE) && world_once_in(STREAM_FAULTS, 3)) {
         weather.crash_site = SITE_SYNC;
@@ -213,20 +218,29 @@ int faults_note(int error)
     return error;
 }
 
+/* Is this the call that the crash waits for? */
+static bool is_reached(enum site site)
+{
+    if (world->has_started && --weather.calls_at_most == 0)
+        return true;
+    if (weather.when_started && !world->has_started)
+        return false;
+    if (weather.crash_site >= 0 && weather.crash_site != (int)site)
+        return false;
+    if (--weather.calls_to_crash > 0)
+        return false;
+    if (weather.calls_after == 0)
+        return true;
+    weather.crash_site = -1;
+    weather.calls_to_crash = weather.calls_after;
+    weather.calls_after = 0;
+    return false;
+}
+
 static void count_down(enum site site)
 {
-    if (weather.calls_to_crash == UINT64_MAX)
+    if (weather.calls_to_crash == UINT64_MAX || !is_reached(site))
         return;
-    if (weather.crash_site >= 0 && weather.crash_site != (int)site)
-        return;
-    if (--weather.calls_to_crash > 0)
-        return;
-    if (weather.calls_after > 0) {
-        weather.crash_site = -1;
-        weather.calls_to_crash = weather.calls_after;
-        weather.calls_after = 0;
-        return;
-    }
     world->power_lost = weather.power;
     world_say("%s at %.6f s", weather.power ? "power cut" : "kill", (double)world->now_ns / 1e9);
     world_end(OUTCOME_KILLED);

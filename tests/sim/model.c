@@ -123,6 +123,8 @@ void model_widen(uint64_t commit, uint64_t other)
 
         widen(&to->lease.ends, &from->lease.ends);
         widen(&to->forgotten, &from->forgotten);
+        if (from->forgotten.to_ns == 0)
+            to->forgotten.from_ns = 0; /* in the other there was nothing to be deleted yet */
         for (unsigned b = 0; b < BLOBS; b++)
             widen(&((struct blob_state *)(uintptr_t)model_blob_at(c, b, commit))->lease.ends,
                   &model_blob_at(c, b, other)->lease.ends);

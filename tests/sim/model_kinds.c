@@ -2,6 +2,7 @@
  * Set-Blob-Properties, Get-Page-Ranges, Set-Blob-Tier */
 #include "model_private.h"
 
+#include <limits.h>
 #include <string.h>
 
 /* ---- append and page blobs ---- */
@@ -179,6 +180,7 @@ void rule_set_tier(struct run *run)
         b->is_fast = ask->is_fast;
         b->back = rule_ending_after(run, ask->is_fast ? REHYDRATE_S / 10 : REHYDRATE_S);
         b->back.to_ns = UINT64_MAX / 2;
+        b->back.life = UINT_MAX; /* steps of the wall clock do not move it, as they do leases */
         if (run->out->either_status)
             b->back.from_ns = was_due.from_ns;
     }
