@@ -15,6 +15,7 @@
 #include "malformed.h"
 #include "model.h"
 #include "scheduler.h"
+#include "search.h"
 #include "times.h"
 #include "world.h"
 
@@ -316,17 +317,24 @@ static const char *compare_at(const struct slot *slot, const struct reply *answe
     return first;
 }
 
-static bool is_listing(const struct ask *ask)
+static bool is_paged(const struct ask *ask)
 {
-    return ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS;
+    return ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS || ask->op == OP_FIND;
 }
 
-static void judge_listing(struct slot *slot, const struct reply *answer)
+static enum paging paging_of(enum op op)
 {
-    bool of_blobs = slot->ask->op == OP_LIST_BLOBS;
+    return op == OP_FIND ? OF_SEARCH : op == OP_LIST_BLOBS ? OF_BLOBS : OF_CONTAINERS;
+}
+
+static void judge_page(struct slot *slot, const struct reply *answer)
+{
+    struct page_ask *next =
+        &world->model->next_pages[paging_of(slot->ask->op)][slot - slots];
     uint64_t commit;
-    const char *why = listing_compare(slot->ask, answer, slot->before, world->commits, &commit,
-                                      &world->model->next_pages[of_blobs][slot - slots]);
+    const char *why =
+        (slot->ask->op == OP_FIND ? search_compare : listing_compare)(
+            slot->ask, answer, slot->before, world->commits, &commit, next);
 
     if (why) {
         world_say("%.900s", (const char *)answer->body);
@@ -368,14 +376,9 @@ static void judge_view(struct slot *slot, const struct reply *answer)
     }
     if (fitting == UINT64_MAX)
         fail(slot, answer, first);
-    if (is_listing(slot->ask) && answer->status == 200) {
-        judge_listing(slot, answer);
+    if (is_paged(slot->ask) && answer->status == 200) {
+        judge_page(slot, answer);
         return;
-    }
-    if (slot->ask->op == OP_FIND && answer->status == 200) {
-        why = find_compare(slot->ask, answer, slot->before, world->commits);
-        if (why)
-            fail(slot, answer, why);
     }
     /* What was shown by then is durable. */
     acknowledge(fitting);
@@ -644,9 +647,9 @@ int64_t judge_known_date(const struct ask *ask)
     return stamp ? stamp->modified_s : 0;
 }
 
-const struct page_ask *judge_next_page(unsigned client, bool of_blobs)
+const struct page_ask *judge_next_page(unsigned client, enum op op)
 {
-    return &world->model->next_pages[of_blobs][client];
+    return &world->model->next_pages[paging_of(op)][client];
 }
 
 const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number)

@@ -28,7 +28,7 @@ unsigned judge_known_snapshots(unsigned container, unsigned blob);
 /* Last-Modified of the ask's blob or container in Unix seconds; 0: not known. */
 int64_t judge_known_date(const struct ask *ask);
 /* The page behind the last one that the client was shown; `max` is 0 when there is none. */
-const struct page_ask *judge_next_page(unsigned client, bool of_blobs);
+const struct page_ask *judge_next_page(unsigned client, enum op op);
 /* The one of that number, or the last; empty: there is none. */
 const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number);
 /* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes nothing. */

@@ -16,8 +16,4 @@ const char *listing_compare(const struct ask *ask, const struct reply *answer, u
 /* Fills in the times of snapshots that nobody was told. */
 void listing_adopt(const struct ask *ask, const struct reply *answer, uint64_t commit);
 
-/* Blobs found by their tag: those that had it all the while, and none that never had. */
-const char *find_compare(const struct ask *ask, const struct reply *answer, uint64_t from,
-                         uint64_t to);
-
 #endif

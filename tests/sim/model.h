@@ -74,12 +74,14 @@ struct container_state {
     struct ending forgotten; /* then a second Delete Container stops to succeed */
 };
 
+enum paging { OF_CONTAINERS, OF_BLOBS, OF_SEARCH, PAGINGS };
+
 struct model {
     struct container_state *containers[CONTAINERS];
     struct blob_state *blobs[CONTAINERS][BLOBS];
     uint64_t incarnations, writes;
     struct stamp *newest[CONTAINERS][BLOBS];    /* that a blob of that name ever had */
-    struct page_ask next_pages[2][CLIENTS_MAX]; /* of containers, of blobs */
+    struct page_ask next_pages[PAGINGS][CLIENTS_MAX];
 };
 
 #define DOUBTS 32u /* all combinations */

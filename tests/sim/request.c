@@ -538,7 +538,7 @@ static struct bytes make_query(const struct sent *sent)
 
         block_name(ask->content.block - 1u, name);
         text_printf(&query, "&blockid=%s", name);
-    } else if (ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS) {
+    } else if (ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS || ask->op == OP_FIND) {
         add_page_query(ask, &query);
     } else if (ask->snapshot[0]) {
         text_printf(&query, "%ssnapshot=%s", query.len > 0 ? "&" : "", ask->snapshot);
@@ -1092,7 +1092,8 @@ void ask_format(const struct ask *ask, char *to, size_t size)
     static const char *const signatures[] = {
         "", " unsigned", " signed wrongly", " signed long ago", " by SAS", " by policy"
     };
-    bool lists = ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS;
+    bool lists =
+        ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS || ask->op == OP_FIND;
     char page[160] = "", dates[80] = "", range[160] = "";
 
     if (lists)

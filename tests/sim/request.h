@@ -79,7 +79,7 @@ enum signature {
     SIGNED_BY_POLICY, /* the same, with those of a stored policy */
 };
 
-/* What a page of a listing is to show, and from where on. */
+/* What a page of a listing or of a search is to show, and from where on. */
 enum { INCLUDE_SNAPSHOTS = 1, INCLUDE_METADATA = 2, INCLUDE_UNCOMMITTED = 4, INCLUDES = 8 };
 struct page_ask {
     unsigned include;  /* INCLUDE_ bits; of containers: metadata alone */
@@ -90,6 +90,7 @@ struct page_ask {
     /* What the marker stands for: the first that the page may show. */
     unsigned from;                     /* blob or container, in the order of names */
     char from_snapshot[SNAPSHOT_SIZE]; /* empty: the base */
+    unsigned container, tag;           /* of a search that goes on: its own */
 };
 
 /* Bytes of a blob: `length` bytes of the pattern of `seed`. */

@@ -359,11 +359,19 @@ static void draw_condition(struct draws *draws, struct ask *ask)
 
 static void draw_page(struct draws *draws, unsigned client, struct ask *ask)
 {
-    const struct page_ask *next = judge_next_page(client, ask->op == OP_LIST_BLOBS);
+    const struct page_ask *next = judge_next_page(client, ask->op);
     struct page_ask *page = &ask->page;
 
     if (next->max > 0 && draw(draws, 4) > 0) {
         *page = *next;
+        if (ask->op == OP_FIND) {
+            ask->container = next->container;
+            ask->tag = next->tag;
+        }
+        return;
+    }
+    if (ask->op == OP_FIND) {
+        page->max = draw(draws, 2) == 0 ? 1 + draw(draws, 3) : 0;
         return;
     }
     page->include = draw(draws, INCLUDES);
@@ -542,7 +550,7 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.is_sync = true;
     if (ask.op == OP_COPY && ask.signature != SIGNED)
         ask.is_sync = true; /* its source is in a URL that has a signature of its own */
-    if (is_listing_op(ask.op))
+    if (is_listing_op(ask.op) || ask.op == OP_FIND)
         draw_page(&draws, client, &ask);
     draw_offence(&draws, &ask);
     draw_behaviour(&draws, &ask);
