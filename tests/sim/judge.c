@@ -329,12 +329,10 @@ static enum paging paging_of(enum op op)
 
 static void judge_page(struct slot *slot, const struct reply *answer)
 {
-    struct page_ask *next =
-        &world->model->next_pages[paging_of(slot->ask->op)][slot - slots];
+    struct page_ask *next = &world->model->next_pages[paging_of(slot->ask->op)][slot - slots];
     uint64_t commit;
-    const char *why =
-        (slot->ask->op == OP_FIND ? search_compare : listing_compare)(
-            slot->ask, answer, slot->before, world->commits, &commit, next);
+    const char *why = (slot->ask->op == OP_FIND ? search_compare : listing_compare)(
+        slot->ask, answer, slot->before, world->commits, &commit, next);
 
     if (why) {
         world_say("%.900s", (const char *)answer->body);

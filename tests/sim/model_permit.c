@@ -1,13 +1,39 @@
 /* Who may do what: the account's key everything; a shared access signature what its letters say, or
- * those of the stored policy that it names, as long as there is one; anybody what is public.
- * rest: Create-service-SAS, Define-stored-access-policy, Configure anonymous read access */
+ * those of the stored policy that it names, as long as there is one, of a container or, with a type of
+ * resource, of the account; one by a user's key the same, since that user may do everything; anybody
+ * what is public.
+ * rest: Create-service-SAS, Create-account-SAS, Create-user-delegation-SAS, Define-stored-access-policy,
+ * Configure anonymous read access */
 #include <string.h>
 
 #include "model_private.h"
 
 const char *const sas_letters[SAS_LETTERS] = { "", "r", "rw", "c", "racwdltf", "wdt", "l", "t" };
 
-/* Any of these will do; NULL: not with a signature of a container. */
+const char *const account_sas_types[SAS_TYPES] = { "sco", "o", "c", "s", "co" };
+
+/* Of what is about containers, and of the account itself: with a signature of the account alone. */
+static const char *account_letters_of(const struct ask *ask)
+{
+    static const char *const needed[OPS] = {
+        [OP_CREATE_CONTAINER] = "cw",      [OP_DELETE_CONTAINER] = "d", [OP_GET_CONTAINER] = "r",
+        [OP_SET_CONTAINER_METADATA] = "w", [OP_LEASE_CONTAINER] = "w",  [OP_LIST_CONTAINERS] = "l",
+    };
+
+    return ask->op == OP_LEASE_CONTAINER && ask->act == ACT_BREAK ? "wd" : needed[ask->op];
+}
+
+static bool is_by_account(const struct ask *ask)
+{
+    return ask->signature == SIGNED_BY_ACCOUNT_SAS;
+}
+
+static char type_of(const struct ask *ask)
+{
+    return ask->op == OP_LIST_CONTAINERS ? 's' : ask->op <= OP_LIST_BLOBS ? 'c' : 'o';
+}
+
+/* Any of these will do; NULL: not with such a signature. */
 static const char *letters_of(const struct ask *ask)
 {
     static const char *const needed[OPS] = {
@@ -21,7 +47,9 @@ static const char *letters_of(const struct ask *ask)
         [OP_COPY] = "w",           [OP_ABORT_COPY] = "w",   [OP_FIND] = "f",
     };
 
-    return ask->op == OP_LEASE_BLOB && ask->act == ACT_BREAK ? "wd" : needed[ask->op];
+    if (ask->op == OP_LEASE_BLOB && ask->act == ACT_BREAK)
+        return "wd";
+    return needed[ask->op] || !is_by_account(ask) ? needed[ask->op] : account_letters_of(ask);
 }
 
 /* May create what is not there. */
@@ -79,9 +107,13 @@ bool rule_check_signature(struct run *run)
         return false;
     case SIGNED_BY_SAS:
     case SIGNED_BY_POLICY:
+    case SIGNED_BY_USER:
+    case SIGNED_BY_ACCOUNT_SAS:
         if (!letters_of(ask))
             code = "AuthorizationFailure";
-        else if (ask->signature == SIGNED_BY_SAS)
+        else if (is_by_account(ask) && !strchr(account_sas_types[ask->sas_types], type_of(ask)))
+            code = "AuthorizationResourceTypeMismatch";
+        else if (ask->signature != SIGNED_BY_POLICY)
             return check_letters(run, sas_letters[ask->sas], false, false);
         break;
     case SIGNED_WRONGLY:
@@ -102,7 +134,7 @@ bool rule_check_permission(struct run *run, bool exists)
     const struct container_state *c = &run->out->container;
     const struct ask *ask = run->ask;
 
-    if (ask->signature == SIGNED_BY_SAS)
+    if (ask->signature == SIGNED_BY_SAS || ask->signature == SIGNED_BY_USER || is_by_account(ask))
         return check_letters(run, sas_letters[ask->sas], true, exists);
     if (ask->signature != SIGNED_BY_POLICY)
         return true;

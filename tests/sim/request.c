@@ -16,6 +16,7 @@
 #include "judge.h"
 #include "malformed.h"
 #include "pooled.h"
+#include "sas.h"
 #include "scheduler.h"
 #include "service/server.h"
 #include "times.h"
@@ -83,11 +84,14 @@ struct server {
 };
 static const struct service *const services[] = { &blob_service };
 
+static const struct account *development_account;
+
 struct server *server_open(const char **ret_problem)
 {
     struct server *server = calloc(1, sizeof *server);
     struct store_options options = { .location = SIM_ROOT "/data", .sync = true };
     struct store *store = NULL;
+    const struct trust_options trust = { .basic = true };
 
     *ret_problem = "";
     if (store_open_embedded(&options, &store, ret_problem)) {
@@ -98,10 +102,12 @@ struct server *server_open(const char **ret_problem)
     server->options.rehydrate_seconds = REHYDRATE_S;
     server->accounts = accounts_new();
     accounts_add_development(server->accounts);
+    development_account = accounts_find(server->accounts, bytes_from_string(DEVELOPMENT_ACCOUNT));
     server->endpoint = (struct endpoint){ .service = &blob_service,
                                           .store = store,
                                           .accounts = server->accounts,
                                           .options = &server->options };
+    server->endpoint.trust = trust_holder_new(trust_new(&trust, ret_problem));
     server->endpoint.pool = pooled_new();
     server->later = later_start(store, services, &server->endpoint, 1);
     assert(server->later);
@@ -247,40 +253,7 @@ void block_name(unsigned block, char to[16])
     encode64(plain, 5, to);
 }
 
-/* ---- shared access signatures. rest: Create-service-SAS; of version 2020-08-04 ---- */
-
-#define SAS_SIGNED_VERSION "2020-08-04"
-#define SAS_EXPIRY         "2100-01-01T00:00:00Z"
-
 static const struct hmac_sha256_ctx *prepared_key(void);
-
-/* To a query: of the ask's container, by letters or by a policy. */
-static void add_sas(const struct ask *ask, struct text *query)
-{
-    struct hmac_sha256_ctx context = *prepared_key();
-    uint8_t digest[SHA256_DIGEST_SIZE];
-    char plain[400], text64[BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE) + 1], policy[8] = "";
-    const char *letters = ask->signature == SIGNED_BY_SAS ? sas_letters[ask->sas] : "";
-
-    if (ask->signature == SIGNED_BY_POLICY)
-        (void)snprintf(policy, sizeof policy, "p%u", ask->sas);
-    (void)snprintf(plain, sizeof plain,
-                   "%s\n\n" SAS_EXPIRY "\n/blob/" DEVELOPMENT_ACCOUNT
-                   "/%s\n%s\n\n\n" SAS_SIGNED_VERSION "\nc\n\n\n\n\n\n",
-                   letters, container_names[ask->container], policy);
-    hmac_sha256_update(&context, strlen(plain), (const uint8_t *)plain);
-    hmac_sha256_digest(&context, sizeof digest, digest);
-    encode64(digest, sizeof digest, text64);
-    text_add_string(query, "sv=" SAS_SIGNED_VERSION "&sr=c&se=" SAS_EXPIRY);
-    text_printf(query, "&%s=%s&sig=", policy[0] ? "si" : "sp", policy[0] ? policy : letters);
-    for (const char *at = text64; *at; at++) {
-        if (*at == '+' || *at == '/' || *at == '=')
-            text_printf(query, "%%%02X", (unsigned)*at);
-        else
-            text_add_char(query, *at);
-    }
-}
-
 /* ---- headers ---- */
 
 static void add(struct sent *sent, const char *name, struct bytes value)
@@ -399,7 +372,7 @@ static struct bytes source_url(struct sent *sent)
         text_printf(&url, "?snapshot=%s", ask->source_snapshot);
     if (ask->is_sync) {
         text_add_char(&url, ask->source_snapshot[0] ? '&' : '?');
-        add_sas(&reads, &url);
+        sas_add(&reads, prepared_key(), development_account, &url);
     }
     return text_bytes(&url);
 }
@@ -552,7 +525,7 @@ static struct bytes make_query(const struct sent *sent)
     if (ask->signature >= SIGNED_BY_SAS) {
         if (query.len > 0)
             text_add_char(&query, '&');
-        add_sas(ask, &query);
+        sas_add(ask, prepared_key(), development_account, &query);
     }
     if (ask->malformed && ask->malformed->in_query)
         text_printf(&query, "%s%s=%s", query.len > 0 ? "&" : "", ask->malformed->name,
@@ -1090,10 +1063,10 @@ void ask_format(const struct ask *ask, char *to, size_t size)
     static const char *const conditions[] = { "", " If-Match:tag", " If-Match:*",
                                               " If-None-Match:tag", " If-None-Match:*" };
     static const char *const signatures[] = {
-        "", " unsigned", " signed wrongly", " signed long ago", " by SAS", " by policy"
+        "",        " unsigned",  " signed wrongly",  " signed long ago",
+        " by SAS", " by policy", " by a user's SAS", " by an account's SAS"
     };
-    bool lists =
-        ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS || ask->op == OP_FIND;
+    bool lists = ask->op == OP_LIST_BLOBS || ask->op == OP_LIST_CONTAINERS || ask->op == OP_FIND;
     char page[160] = "", dates[80] = "", range[160] = "";
 
     if (lists)

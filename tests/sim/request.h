@@ -55,6 +55,7 @@ enum op {
 #define POLICIES      2u
 #define SAS_LETTERS   8u
 #define SAS_ALL       4u /* the one that permits most */
+#define SAS_TYPES     5u
 #define PARTS_MAX     4u
 #define REHYDRATE_S   40u
 #define LIST_PREFIXES 6u
@@ -77,6 +78,8 @@ enum signature {
     SIGNED_LONG_AGO,
     SIGNED_BY_SAS,    /* of the container, with letters of its own */
     SIGNED_BY_POLICY, /* the same, with those of a stored policy */
+    SIGNED_BY_USER,   /* of the container, with a user delegation key */
+    SIGNED_BY_ACCOUNT_SAS,
 };
 
 /* What a page of a listing or of a search is to show, and from where on. */
@@ -109,6 +112,7 @@ struct ask {
     int64_t modified_since, unmodified_since; /* Unix seconds; 0: none */
     enum signature signature;
     unsigned sas;                      /* of sas_letters, or the policy's number */
+    unsigned sas_types;                /* of account_sas_types */
     unsigned if_tag;                   /* value that the tag is to have; 0: no such condition */
     const struct malformed *malformed; /* one part of the request is; NULL: none */
     struct page_ask page;
@@ -197,6 +201,7 @@ extern const char *const type_texts[4];
 extern const char *const kind_texts[3];
 extern const char *const tier_texts[TIERS];
 extern const char *const sas_letters[SAS_LETTERS];
+extern const char *const account_sas_types[SAS_TYPES];
 
 struct server;
 /* Opens the store. NULL with *ret_problem. */

@@ -260,17 +260,20 @@ static void draw_copy(struct draws *draws, struct ask *ask)
 
 static void draw_signature(struct draws *draws, struct ask *ask)
 {
+    static const enum signature signatures[] = { SIGNED_BY_SAS, SIGNED_BY_POLICY, SIGNED_BY_POLICY,
+                                                 SIGNED_BY_USER, SIGNED_BY_ACCOUNT_SAS };
     unsigned kind = draw(draws, 20);
+    bool of_container = ask->op >= OP_FIND && ask->op != OP_LIST_CONTAINERS;
 
-    if (ask->op < OP_FIND || ask->op == OP_LIST_CONTAINERS || ask->op == OP_BATCH || kind > 2)
+    if (kind > 4 || ask->op == OP_BATCH)
         return;
-    if (kind == 0) {
-        ask->signature = SIGNED_BY_SAS;
-        ask->sas = draw(draws, 2) == 0 ? SAS_ALL : 1 + draw(draws, SAS_LETTERS - 1);
-    } else {
-        ask->signature = SIGNED_BY_POLICY;
+    if (signatures[kind] != SIGNED_BY_ACCOUNT_SAS && !of_container)
+        return;
+    ask->signature = signatures[kind];
+    ask->sas = draw(draws, 2) == 0 ? SAS_ALL : 1 + draw(draws, SAS_LETTERS - 1);
+    ask->sas_types = draw(draws, 2) == 0 ? 0 : draw(draws, SAS_TYPES);
+    if (ask->signature == SIGNED_BY_POLICY)
         ask->sas = draw(draws, POLICIES);
-    }
 }
 
 static void draw_if_tag(struct draws *draws, struct ask *ask)

@@ -42,8 +42,7 @@ static bool is_text(const char *at, const char *open, const char *text)
     size_t length = strlen(text);
 
     at = strstr(at, open);
-    return at && strncmp(at + strlen(open), text, length) == 0 &&
-           at[strlen(open) + length] == '<';
+    return at && strncmp(at + strlen(open), text, length) == 0 && at[strlen(open) + length] == '<';
 }
 
 /* NULL: it could be read. */
@@ -86,10 +85,9 @@ static const char *compare(const struct found *shown, const struct found *expect
 static struct page_ask next_of(const struct ask *ask, const struct reply *answer,
                                const struct found *page)
 {
-    struct page_ask next = { .max = ask->page.max,
-                             .container = ask->container,
-                             .tag = ask->tag,
-                             .from = page->next };
+    struct page_ask next = {
+        .max = ask->page.max, .container = ask->container, .tag = ask->tag, .from = page->next
+    };
     const char *at = strstr((const char *)answer->body, "<NextMarker>");
 
     if (!page->has_more || !at)
