@@ -670,7 +670,8 @@ void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random)
 
         if (!container->exists || !blob->exists || blob->incarnation != container->incarnation ||
             blob->contents.kind != kind || blob->contents.sealed ||
-            (blob->tier == AT_ARCHIVE && (ask->op != OP_SET_TIER || random % 2 == 0)))
+            (blob->tier == AT_ARCHIVE && ask->op != OP_COPY &&
+             (ask->op != OP_SET_TIER || random % 2 == 0)))
             continue;
         ask->container = c;
         ask->blob = b;
@@ -690,4 +691,9 @@ uint32_t judge_known_length(unsigned container, unsigned blob)
 unsigned judge_known_snapshots(unsigned container, unsigned blob)
 {
     return model_blob_at(container, blob, world->commits)->snapshot_count;
+}
+
+bool judge_comes_back(unsigned container, unsigned blob)
+{
+    return model_blob_at(container, blob, world->commits)->comes_back != AT_INFERRED;
 }

@@ -33,6 +33,8 @@ const struct page_ask *judge_next_page(unsigned client, enum op op);
 const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number);
 /* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes nothing. */
 void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random);
+/* Is it archived, and on its way back? */
+bool judge_comes_back(unsigned container, unsigned blob);
 uint32_t judge_known_length(unsigned container, unsigned blob);
 
 #endif

@@ -9,6 +9,7 @@ struct source {
     const struct stamp *stamp;
     const struct contents *contents;
     unsigned metadata, type;
+    bool is_archived;
 };
 
 static bool refuse_source(struct run *run, int status, const char *code)
@@ -35,22 +36,22 @@ static bool find_source(struct run *run, struct source *ret_source)
                                ask->source_snapshot);
         if (!s)
             return refuse_source(run, 404, "BlobNotFound");
-        *ret_source = (struct source){ s->stamp, &s->contents, s->metadata, s->type };
+        *ret_source = (struct source){ s->stamp, &s->contents, s->metadata, s->type, false };
     } else {
         if (!b.exists)
             return refuse_source(run, 404, "BlobNotFound");
         *ret_source = (struct source){
-            b.stamp,
-            &model_blob_at(ask->source_container, ask->source_blob, at)->contents,
-            b.metadata,
-            b.type,
+            b.stamp,    &model_blob_at(ask->source_container, ask->source_blob, at)->contents,
+            b.metadata, b.type,
+            false,
         };
     }
     if (ask->source_etag && ret_source->stamp->etag != ask->source_etag)
         return refuse_source(run, 412, "SourceConditionNotMet");
     if (!s && b.comes_back && rule_came_back(run, &b.back))
         b.tier = b.comes_back;
-    if (!s && b.tier == AT_ARCHIVE)
+    ret_source->is_archived = !s && b.tier == AT_ARCHIVE;
+    if (ret_source->is_archived && ask->is_sync)
         return refuse_source(run, 409, b.comes_back ? "BlobBeingRehydrated" : "BlobArchived");
     return true;
 }
@@ -94,8 +95,13 @@ void rule_copy(struct run *run)
     b->type = source.type;
     b->tag = ask->tag;
     b->tier = AT_INFERRED;
+    b->comes_back = AT_INFERRED;
     b->staged_count = 0;
     b->is_copy = true;
+    if (source.is_archived) {
+        b->tier = AT_ARCHIVE;
+        rule_bring_back(run, AT_HOT);
+    }
 }
 
 /* No copy of the simulated server is pending when it is answered. */

@@ -35,6 +35,8 @@ void rule_put_page(struct run *run);
 void rule_set_properties(struct run *run);
 void rule_page_ranges(struct run *run);
 void rule_set_tier(struct run *run);
+/* From the archive, as fast as is asked. decision: 86 */
+void rule_bring_back(struct run *run, enum tier tier);
 /* Before anything is looked at. */
 void rule_begin_kind(struct run *run);
 

@@ -91,10 +91,14 @@ const DEFECTS = [
         change: [['    target->copy = copy_of(p, COPY_SUCCESS, d->now);',
             '    if (target->type == BLOB_APPEND)\n        target->content = p->source_blob.content;\n' +
             '    target->copy = copy_of(p, COPY_SUCCESS, d->now);']] },
+    { name: 'copy-is-back-at-once', file: 'src/blob/copy_blob.c',
+        change: [['    target->tier = TIER_ARCHIVE;\n', '']] },
     { name: 'revoked-policy-opens', file: 'src/auth/permit.c',
         change: [['    if (!policy)\n        return refuse(ret_detail, "SAS identifier',
             '    if (!policy) {\n        *ret_permissions = bytes_from_string("racwdlt");\n        return OK;\n    }\n' +
             '    if (!policy)\n        return refuse(ret_detail, "SAS identifier']] },
+    { name: 'sas-of-another-type', file: 'src/auth/permit.c',
+        change: [['        return E_AuthorizationResourceTypeMismatch;', '        return OK;']] },
     { name: 'policy-not-guarded', file: 'src/service/decision.c',
         change: [['    if (rests_on_policy(d))\n        d->guard = owner;\n    else\n', '    (void)rests_on_policy;\n']] },
     { name: 'part-answered-and-not-done', file: 'src/service/list.c',

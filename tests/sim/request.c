@@ -388,6 +388,8 @@ static void add_of_copy(struct sent *sent)
     add(sent, "x-ms-copy-source", source_url(sent));
     if (ask->is_sync)
         add_text(sent, "x-ms-requires-sync", "true");
+    else if (ask->is_fast)
+        add_text(sent, "x-ms-rehydrate-priority", "High");
     if (ask->source_etag)
         add(sent, "x-ms-source-if-match",
             arena_printf(sent->exchange.arena, "\"0x%" PRIX64 "\"", ask->source_etag));
@@ -1088,7 +1090,9 @@ void ask_format(const struct ask *ask, char *to, size_t size)
         (void)snprintf(range, sizeof range, " from %s/%s%s%s %" PRIX64 "%s",
                        container_names[ask->source_container], blob_names[ask->source_blob],
                        ask->source_snapshot[0] ? "@" : "", ask->source_snapshot, ask->source_etag,
-                       ask->is_sync ? " at once" : "");
+                       ask->is_sync   ? " at once"
+                       : ask->is_fast ? " fast"
+                                      : "");
     if (ask->op == OP_SET_TIER)
         (void)snprintf(range, sizeof range, " %s%s", tier_texts[ask->tier],
                        ask->is_fast ? " fast" : "");

@@ -223,29 +223,62 @@ static void draw_page_ranges(struct draws *draws, struct ask *ask)
                SNAPSHOT_SIZE);
 }
 
-/* Some names alone: a copy of an archived blob is on its way back (decision 101), and its answer does not
- * say whether the source was read before or after its tier changed, which leaves the ETag alone. So only
- * copies at once, which are refused, have such a source. */
-static bool may_be_archived(unsigned blob)
+/* ---- copies of archived blobs. decision: 101 ---- */
+
+/* What each client asks, or asked last, in this life. */
+static struct ask drawn[CLIENTS_MAX];
+
+static bool is_drawn(bool (*is_such)(const struct ask *ask, unsigned container, unsigned blob),
+                     unsigned container, unsigned blob)
 {
-    return blob >= BLOBS / 2;
+    for (unsigned i = 0; i < CLIENTS_MAX; i++) {
+        if (is_such(&drawn[i], container, blob))
+            return true;
+    }
+    return false;
 }
 
-static enum tier tier_for(unsigned blob, enum tier tier)
+static bool sets_tier(const struct ask *ask, unsigned container, unsigned blob)
 {
-    return tier == AT_ARCHIVE && !may_be_archived(blob) ? AT_COLD : tier;
+    for (unsigned i = 0; i < ask->part_count; i++) {
+        if (sets_tier(&ask->parts[i], container, blob))
+            return true;
+    }
+    return ask->op == OP_SET_TIER && ask->container == container && ask->blob == blob;
+}
+
+static bool copies(const struct ask *ask, unsigned container, unsigned blob)
+{
+    return ask->op == OP_COPY && !ask->is_sync && ask->source_container == container &&
+           ask->source_blob == blob;
+}
+
+/* A copy of an archived blob is on its way back, and its answer does not say whether the source was read
+ * before or after its tier changed, which leaves the ETag alone. So a source whose tier may change meanwhile
+ * is copied at once, which is refused while it is archived; and none changes that is being copied. */
+static bool may_change_tier(const struct ask *copy)
+{
+    return judge_comes_back(copy->source_container, copy->source_blob) ||
+           is_drawn(sets_tier, copy->source_container, copy->source_blob);
+}
+
+/* Most names are not archived, so that there is something to be read. */
+static enum tier tier_for(const struct ask *ask, enum tier tier)
+{
+    return tier == AT_ARCHIVE && ask->blob < BLOBS / 2 ? AT_COLD : tier;
 }
 
 /* Of what is there, by its ETag, so that it is known which version was copied; or of a snapshot. */
 static void draw_copy(struct draws *draws, struct ask *ask)
 {
-    struct ask source = { .container = ask->container, .blob = draw(draws, BLOBS) };
+    struct ask source = { .op = OP_COPY, .container = ask->container, .blob = draw(draws, BLOBS) };
 
     if (draw(draws, 4) > 0)
         judge_aim(&source, (enum blob_kind)draw(draws, 3), draw(draws, 64));
     ask->source_container = source.container;
     ask->source_blob = source.blob;
     ask->is_sync = draw(draws, 2) == 0;
+    ask->is_fast = !ask->is_sync && draw(draws, 2) == 0;
     ask->source_etag = judge_known_etag(ask->source_container, ask->source_blob);
     if (draw(draws, 4) == 0)
         memcpy(ask->source_snapshot,
@@ -293,6 +326,11 @@ static void draw_batch(struct draws *draws, unsigned client, struct ask *ask)
     static struct ask parts[CLIENTS_MAX][PARTS_MAX];
     enum op op = draw(draws, 3) == 0 ? OP_SET_TIER : OP_DELETE_BLOB;
 
+    for (unsigned b = 0; b < BLOBS; b++) {
+        if (is_drawn(copies, ask->container, b))
+            op = OP_DELETE_BLOB;
+    }
+
     ask->part_count = 1 + draw(draws, PARTS_MAX);
     ask->parts = parts[client];
     for (unsigned i = 0; i < ask->part_count; i++) {
@@ -303,7 +341,7 @@ static void draw_batch(struct draws *draws, unsigned client, struct ask *ask)
             part.lease_id = 1 + draw(draws, LEASE_IDS);
         part.delete_mode = op == OP_DELETE_BLOB ? (enum delete_mode)draw(draws, 3) : DELETE_BASE;
         if (op == OP_SET_TIER)
-            part.tier = tier_for(part.blob, (enum tier)(1 + draw(draws, TIERS - 1)));
+            part.tier = tier_for(&part, (enum tier)(1 + draw(draws, TIERS - 1)));
         draw_signature(draws, &part);
         if (draw(draws, 12) == 0)
             part.signature = draw(draws, 2) == 0 ? UNSIGNED : SIGNED_WRONGLY;
@@ -548,8 +586,10 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         draw_batch(&draws, client, &ask);
     draw_signature(&draws, &ask);
     if (ask.op == OP_SET_TIER)
-        ask.tier = tier_for(ask.blob, ask.tier);
-    if (ask.op == OP_COPY && may_be_archived(ask.source_blob))
+        ask.tier = tier_for(&ask, ask.tier);
+    if (ask.op == OP_SET_TIER && is_drawn(copies, ask.container, ask.blob))
+        ask.op = OP_HEAD_BLOB;
+    if (ask.op == OP_COPY && may_change_tier(&ask))
         ask.is_sync = true;
     if (ask.op == OP_COPY && ask.signature != SIGNED)
         ask.is_sync = true; /* its source is in a URL that has a signature of its own */
@@ -557,5 +597,5 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         draw_page(&draws, client, &ask);
     draw_offence(&draws, &ask);
     draw_behaviour(&draws, &ask);
-    *ret_ask = ask;
+    drawn[client] = *ret_ask = ask;
 }
