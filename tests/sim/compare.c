@@ -26,6 +26,8 @@ static const char *compare_bytes(const struct ask *ask, const struct contents *c
 
 /* ---- heads ---- */
 
+static const char *const copy_texts[] = { "", "success", "pending", "failed", "aborted" };
+
 static const char *compare_lease(const struct lease_state *lease, const struct reply *answer,
                                  struct doubt doubt)
 {
@@ -78,7 +80,7 @@ static const char *compare_blob_head(const struct ask *ask, const struct expecte
         if (why)
             return why;
     }
-    if (strcmp(answer->copy_status, (s ? s->is_copy : b->is_copy) ? "success" : "") != 0)
+    if (strcmp(answer->copy_status, copy_texts[s ? s->copy : b->copy]) != 0)
         return "another status of a copy";
     if (strcmp(answer->type, type_texts[s ? s->type : b->type]) != 0)
         return "another content type";
@@ -271,7 +273,9 @@ const char *compare_answer(const struct ask *ask, const struct expected *expecte
     case OP_GET_ACL:
         return compare_policies(&expected->container, answer);
     case OP_COPY:
-        return strcmp(answer->copy_status, "success") == 0 ? NULL : "a copy that is not done";
+        return strcmp(answer->copy_status, copy_texts[expected->blob.copy]) == 0
+                   ? NULL
+                   : "another status of a copy";
     case OP_GET_CONTAINER:
         return compare_container_head(expected, answer, doubt);
     case OP_GET_BLOB: {

@@ -14,6 +14,7 @@
 #include "listing.h"
 #include "malformed.h"
 #include "model.h"
+#include "pending.h"
 #include "scheduler.h"
 #include "search.h"
 #include "times.h"
@@ -103,6 +104,12 @@ static void committed(struct slot *slot)
     }
     model_expect(slot->ask, container, blob, doubt, slot->began_ns, world->now_ns, true,
                  &slot->expected);
+    if (slot->expected.blob.copy == COPIES_STILL && slot->ask->op == OP_COPY)
+        slot->expected.blob.pending.id = pending_begun();
+    if (slot->ask->op == OP_ABORT_COPY) {
+        pending_fill(slot->expected.filled);
+        slot->expected.filled = NULL; /* the answer does not tell */
+    }
     slot->commit = ++world->commits;
     model_apply(slot->ask, &slot->expected, slot->commit);
     world_trace(slot->commit << 8 | slot->ask->op);
@@ -156,6 +163,8 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     real(db, options, batch, ret_error);
     if (!*ret_error && slot >= 0)
         committed(begun(&slots[slot]));
+    if (!*ret_error && slot < 0)
+        pending_committed();
     sched_release();
     busy = false;
     sched_wake(WAIT_EVENT, &busy, 1);
@@ -457,8 +466,14 @@ struct stock {
 static bool ask_until_told(struct server *server, struct stock *stock, bool may_fail)
 {
     for (unsigned i = 0; i < 200; i++) {
+        uint64_t steps = world->wall_steps;
+
         stock->began_ns = world->now_ns;
         request_send(server, SLOTS_MAX - 1, &stock->ask, &stock->answer);
+        if (steps != world->wall_steps) {
+            answer_release(&stock->answer);
+            continue; /* it may have become too old, or too young */
+        }
         if (world->was_damaged || (stock->answer.came && !says_cannot(&stock->answer)))
             return true;
         if (stock->answer.came && !may_fail && !faults_were_seen() && server_healthy(server))
@@ -595,6 +610,8 @@ bool judge_take_stock(struct server *server, bool may_fail)
     unsigned count;
     uint64_t survivor;
 
+    if (world->has_started && !pending_wait(server))
+        return false;
     count = list_stock(stock);
     for (unsigned i = 0; i < count; i++) {
         if (!ask_until_told(server, &stock[i], may_fail)) {
@@ -696,4 +713,20 @@ unsigned judge_known_snapshots(unsigned container, unsigned blob)
 bool judge_comes_back(unsigned container, unsigned blob)
 {
     return model_blob_at(container, blob, world->commits)->comes_back != AT_INFERRED;
+}
+
+void judge_aim_pending(struct ask *ask, unsigned random)
+{
+    for (unsigned i = 0; i < CONTAINERS * BLOBS; i++) {
+        unsigned at = (random + i) % (CONTAINERS * BLOBS), c = at / BLOBS, b = at % BLOBS;
+        const struct blob_state *blob = model_blob_at(c, b, world->commits);
+
+        if (blob->copy != COPIES_STILL)
+            continue;
+        ask->container = c;
+        ask->blob = b;
+        ask->lease_id = blob->lease.kind == LEASE_HELD ? blob->lease.id : 0;
+        ask->copy_id = blob->pending.id;
+        return;
+    }
 }

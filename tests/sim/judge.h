@@ -35,6 +35,8 @@ const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned num
 void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random);
 /* Is it archived, and on its way back? */
 bool judge_comes_back(unsigned container, unsigned blob);
+/* The same of one that a copy to is pending, with its id. */
+void judge_aim_pending(struct ask *ask, unsigned random);
 uint32_t judge_known_length(unsigned container, unsigned blob);
 
 #endif

@@ -623,17 +623,40 @@ static struct stamp *newest_stamp(const struct run *run)
     return model()->newest[run->ask->container][run->ask->blob];
 }
 
+void model_end_copy(unsigned container, unsigned blob, enum copy_state how, uint64_t commit,
+                    const struct stamp *written)
+{
+    struct ask ask = { .op = OP_COPY, .container = container, .blob = blob };
+    struct expected expected = { .container = *model()->containers[container],
+                                 .blob = *model()->blobs[container][blob] };
+    struct run run = { .ask = &ask, .commits = true, .out = &expected };
+
+    rule_end_copy(&run, how);
+    expected.filled->etag = written->etag;
+    expected.filled->modified_s = written->modified_s;
+    if (expected.filled->before && expected.filled->before->etag >= written->etag)
+        world_fail("the end of a copy has an ETag that is not above the one before");
+    model_apply(&ask, &expected, commit);
+}
+
+void rule_new_version(struct run *run)
+{
+    struct blob_state *b = &run->out->blob;
+
+    b->stamp = run->out->filled = new_stamp(run, newest_stamp(run));
+    if (run->commits)
+        model()->newest[run->ask->container][run->ask->blob] = b->stamp;
+    run->out->stamp = b->stamp;
+}
+
 /* The blob's next version: a new ETag, above the one before. */
 void rule_change_blob(struct run *run, int status)
 {
     struct blob_state *b = &run->out->blob;
 
     forget_lease(run, &b->lease);
-    b->stamp = run->out->filled = new_stamp(run, newest_stamp(run));
-    if (run->commits)
-        model()->newest[run->ask->container][run->ask->blob] = b->stamp;
+    rule_new_version(run);
     b->exists = true;
-    run->out->stamp = b->stamp;
     rule_succeed(run, status, true);
 }
 
@@ -652,7 +675,7 @@ static void put_blob(struct run *run)
     if (!b->exists || b->contents.kind != ask->kind)
         b->tier = AT_INFERRED;
     rule_change_blob(run, 201);
-    b->is_copy = false;
+    b->copy = IS_NO_COPY;
     b->metadata = ask->metadata;
     b->type = ask->type;
     b->tag = ask->tag;
@@ -730,7 +753,7 @@ static void put_block_list(struct run *run)
     if (!rule_check_archived(run, b))
         return;
     rule_change_blob(run, 201);
-    b->is_copy = false;
+    b->copy = IS_NO_COPY;
     b->contents = (struct contents){ .made = rule_next_write(run), .of_blocks = true };
     memcpy(b->contents.segments, chosen, ask->list_count * sizeof chosen[0]);
     b->contents.segment_count = ask->list_count;
@@ -757,7 +780,7 @@ static void snapshot_blob(struct run *run)
     s->type = b->type;
     s->tag = b->tag;
     s->tier = b->tier;
-    s->is_copy = b->is_copy;
+    s->copy = b->copy;
     s->contents = b->contents;
     if (run->ask->metadata > 0) {
         s->metadata = run->ask->metadata;
@@ -863,6 +886,11 @@ static bool find_subject(struct run *run, bool *ret_exists, struct stamp **ret_s
     }
     if (!rule_check_permission(run, *ret_exists))
         return false;
+    if (*ret_exists && !run->ask->snapshot[0] && b->copy == COPIES_STILL && !is_read_op(op) &&
+        op != OP_ABORT_COPY) {
+        rule_refuse(run, 409, "PendingCopyOperation");
+        return false;
+    }
     if (*ret_exists || optional)
         return true;
     rule_refuse(run, 404, "BlobNotFound");

@@ -35,11 +35,21 @@ struct lease_state {
     struct ending ends; /* the lease, or what is left of it after a break */
 };
 
+enum copy_state { IS_NO_COPY, COPIED, COPIES_STILL, COPY_HAS_FAILED, COPY_WAS_ABORTED };
+
 struct snapshot_state {
     struct stamp *time, *stamp;
     unsigned metadata, type, tag;
     enum tier tier;
-    bool is_copy;
+    enum copy_state copy;
+    struct contents contents;
+};
+
+/* What a copy that is pending is to make of the blob. */
+struct pending_state {
+    struct copy_id id;
+    enum fate fate;
+    unsigned metadata, type, tag;
     struct contents contents;
 };
 
@@ -53,7 +63,8 @@ struct blob_state {
     enum tier tier, comes_back; /* comes_back: from the archive; AT_INFERRED: it does not */
     bool is_fast;               /* with high priority */
     struct ending back;
-    bool is_copy;
+    enum copy_state copy;
+    struct pending_state pending; /* while COPIES_STILL */
     struct contents contents;
     struct segment staged[STAGED_MAX];
     unsigned staged_count;
@@ -80,7 +91,7 @@ struct model {
     struct container_state *containers[CONTAINERS];
     struct blob_state *blobs[CONTAINERS][BLOBS];
     uint64_t incarnations, writes;
-    struct stamp *newest[CONTAINERS][BLOBS];    /* that a blob of that name ever had */
+    struct stamp *newest[CONTAINERS][BLOBS]; /* that a blob of that name ever had */
     struct page_ask next_pages[PAGINGS][CLIENTS_MAX];
 };
 
@@ -120,6 +131,9 @@ uint64_t model_changed_before(const struct ask *ask, uint64_t from, uint64_t to)
 void model_expect(const struct ask *ask, const struct container_state *container,
                   const struct blob_state *blob, struct doubt doubt, uint64_t from_ns,
                   uint64_t to_ns, bool commits, struct expected *ret_expected);
+/* A pending copy ends at this commit. */
+void model_end_copy(unsigned container, unsigned blob, enum copy_state how, uint64_t commit,
+                    const struct stamp *written);
 /* Makes it the newest state. */
 void model_apply(const struct ask *ask, const struct expected *expected, uint64_t commit);
 /* Forgets what nobody can ask for any more. */

@@ -1,4 +1,5 @@
-/* Copy Blob and Copy Blob From URL, of sources on this server that are copied before the answer.
+/* Copy Blob and Copy Blob From URL: of sources on this server before the answer, of those on others
+ * later, unless they are copied at once.
  * rest: Copy-Blob, Copy-Blob-From-URL, Abort-Copy-Blob */
 #include "model_private.h"
 
@@ -68,13 +69,84 @@ static bool check_lease(struct run *run)
     return false;
 }
 
+static struct contents empty_of(struct run *run, enum blob_kind kind)
+{
+    struct contents contents = { .kind = kind, .made = rule_next_write(run) };
+
+    if (kind == KIND_PAGES)
+        contents_resize(&contents, 0, run->commits);
+    return contents;
+}
+
+/* On another server: its type is "text/plain". */
+static void remote_source(struct run *run, struct contents *contents, struct source *ret_source)
+{
+    const struct ask *ask = run->ask;
+
+    *contents = empty_of(run, ask->kind);
+    if (ask->kind == KIND_PAGES) {
+        contents_resize(contents, ask->content.length, run->commits);
+        if (ask->content.length > 0)
+            contents_write(contents, 0, ask->content.length, &ask->content, rule_next_write(run),
+                           run->commits);
+    } else {
+        contents->segments[0] = ask->content;
+        contents->segment_count = 1;
+    }
+    *ret_source = (struct source){ NULL, contents, 0, 1, false };
+}
+
+/* The destination as it will be. */
+static void take(struct run *run, const struct pending_state *from)
+{
+    struct blob_state *b = &run->out->blob;
+
+    b->contents = from->contents;
+    b->contents.made = rule_next_write(run);
+    b->metadata = from->metadata;
+    b->type = from->type;
+    b->tag = from->tag;
+    b->tier = AT_INFERRED;
+    b->comes_back = AT_INFERRED;
+}
+
+/* What is there stays, or there is nothing yet. */
+static void begin_pending(struct run *run, const struct pending_state *target)
+{
+    struct blob_state *b = &run->out->blob;
+
+    if (!b->exists) {
+        take(run, target);
+        b->contents = empty_of(run, target->contents.kind);
+    }
+    rule_change_blob(run, 202);
+    b->copy = COPIES_STILL;
+    b->pending = *target;
+}
+
+void rule_end_copy(struct run *run, enum copy_state how)
+{
+    struct blob_state *b = &run->out->blob;
+
+    if (how != COPIED)
+        b->pending.contents = empty_of(run, b->pending.contents.kind);
+    take(run, &b->pending);
+    rule_new_version(run);
+    b->staged_count = 0;
+    b->copy = how;
+}
+
 void rule_copy(struct run *run)
 {
     const struct ask *ask = run->ask;
     struct blob_state *b = &run->out->blob;
+    struct contents contents;
     struct source source;
+    struct pending_state target;
 
-    if (!find_source(run, &source))
+    if (ask->is_remote)
+        remote_source(run, &contents, &source);
+    else if (!find_source(run, &source))
         return;
     if (ask->is_sync && source.contents->kind != KIND_BLOCKS) {
         rule_refuse(run, 409, "InvalidBlobType");
@@ -88,25 +160,37 @@ void rule_copy(struct run *run)
     }
     if (!rule_check_archived(run, b))
         return;
+    target = (struct pending_state){ .fate = ask->fate,
+                                     .metadata = ask->metadata ? ask->metadata : source.metadata,
+                                     .type = source.type,
+                                     .tag = ask->tag,
+                                     .contents = *source.contents };
+    if (ask->is_remote && !ask->is_sync) {
+        begin_pending(run, &target);
+        return;
+    }
     rule_change_blob(run, 202);
-    b->contents = *source.contents;
-    b->contents.made = rule_next_write(run);
-    b->metadata = ask->metadata ? ask->metadata : source.metadata;
-    b->type = source.type;
-    b->tag = ask->tag;
-    b->tier = AT_INFERRED;
-    b->comes_back = AT_INFERRED;
+    take(run, &target);
     b->staged_count = 0;
-    b->is_copy = true;
+    b->copy = COPIED;
     if (source.is_archived) {
         b->tier = AT_ARCHIVE;
         rule_bring_back(run, AT_HOT);
     }
 }
 
-/* No copy of the simulated server is pending when it is answered. */
 void rule_abort_copy(struct run *run)
 {
+    const struct blob_state *b = &run->out->blob;
+
     run->out->stamp = NULL;
-    rule_refuse(run, 409, "NoPendingCopyOperation");
+    if (b->copy != COPIES_STILL) {
+        rule_refuse(run, 409, "NoPendingCopyOperation");
+    } else if (memcmp(&b->pending.id, &run->ask->copy_id, sizeof b->pending.id) != 0) {
+        rule_refuse(run, 409, "CopyIdMismatch");
+    } else {
+        rule_end_copy(run, COPY_WAS_ABORTED);
+        run->out->stamp = NULL; /* the answer has no ETag */
+        rule_succeed(run, 204, true);
+    }
 }

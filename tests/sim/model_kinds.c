@@ -96,7 +96,7 @@ void rule_set_properties(struct run *run)
         contents->sequence = ask->sequence;
     if (ask->has_size)
         contents_resize(contents, ask->size, run->commits);
-    b->is_copy = false;
+    b->copy = IS_NO_COPY;
     if (!of_pages || ask->type > 0)
         b->type = ask->type;
 }

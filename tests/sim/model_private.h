@@ -16,6 +16,8 @@ void rule_refuse(struct run *run, int status, const char *code);
 void rule_succeed(struct run *run, int status, bool changes);
 /* The blob's next version: a new ETag, above the one before. */
 void rule_change_blob(struct run *run, int status);
+/* The same, and the lease is left alone. */
+void rule_new_version(struct run *run);
 /* A number that no other write has. */
 uint64_t rule_next_write(const struct run *run);
 /* These refuse and return false, or return true. */
@@ -47,5 +49,7 @@ bool rule_check_permission(struct run *run, bool exists);
 /* model_copy.c */
 void rule_copy(struct run *run);
 void rule_abort_copy(struct run *run);
+/* What is pending ends so. */
+void rule_end_copy(struct run *run, enum copy_state how);
 
 #endif

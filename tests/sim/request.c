@@ -16,6 +16,7 @@
 #include "judge.h"
 #include "malformed.h"
 #include "pooled.h"
+#include "remote.h"
 #include "sas.h"
 #include "scheduler.h"
 #include "service/server.h"
@@ -109,6 +110,8 @@ struct server *server_open(const char **ret_problem)
                                           .options = &server->options };
     server->endpoint.trust = trust_holder_new(trust_new(&trust, ret_problem));
     server->endpoint.pool = pooled_new();
+    server->endpoint.fetcher = remote_new();
+    server->endpoint.background = background_new(2);
     server->later = later_start(store, services, &server->endpoint, 1);
     assert(server->later);
     return server;
@@ -128,8 +131,10 @@ void server_close(struct server *server)
 {
     if (wire_is_open())
         wire_close();
+    background_stop(server->endpoint.background);
     decide_pool_free(server->endpoint.pool);
     later_stop(server->later);
+    background_free(server->endpoint.background);
     store_close(server->endpoint.store);
 }
 
@@ -365,6 +370,8 @@ static struct bytes source_url(struct sent *sent)
                                .sas = 1 };
     struct text url;
 
+    if (ask->is_remote)
+        return remote_url(ask, sent->exchange.arena);
     text_init(&url, sent->exchange.arena, 512);
     text_printf(&url, "http://127.0.0.1/" DEVELOPMENT_ACCOUNT "/%s/%s",
                 container_names[ask->source_container], blob_paths[ask->source_blob]);
@@ -500,6 +507,16 @@ static void add_page_query(const struct ask *ask, struct text *query)
         text_printf(query, "&marker=%s", page->marker);
 }
 
+static void add_copy_id(const struct ask *ask, struct text *query)
+{
+    char text[GUID_TEXT_SIZE];
+    struct guid id;
+
+    memcpy(id.b, ask->copy_id.bytes, sizeof id.b);
+    guid_format(&id, text);
+    text_printf(query, "&copyid=%s", text);
+}
+
 static struct bytes make_query(const struct sent *sent)
 {
     const struct ask *ask = sent->ask;
@@ -523,7 +540,7 @@ static struct bytes make_query(const struct sent *sent)
     if (ask->op == OP_FIND && !malformed_query(ask, "where"))
         text_printf(&query, "&where=%%22k%%22%%3D%%27%u%%27", ask->tag);
     if (ask->op == OP_ABORT_COPY)
-        text_add_string(&query, "&copyid=44444444-4444-4444-8444-444444444444");
+        add_copy_id(ask, &query);
     if (ask->signature >= SIGNED_BY_SAS) {
         if (query.len > 0)
             text_add_char(&query, '&');
@@ -1088,8 +1105,9 @@ void ask_format(const struct ask *ask, char *to, size_t size)
                        sas_letters[ask->policies[0]], sas_letters[ask->policies[1]]);
     if (ask->op == OP_COPY)
         (void)snprintf(range, sizeof range, " from %s/%s%s%s %" PRIX64 "%s",
-                       container_names[ask->source_container], blob_names[ask->source_blob],
-                       ask->source_snapshot[0] ? "@" : "", ask->source_snapshot, ask->source_etag,
+                       ask->is_remote ? "elsewhere" : container_names[ask->source_container],
+                       blob_names[ask->source_blob], ask->source_snapshot[0] ? "@" : "",
+                       ask->source_snapshot, ask->source_etag,
                        ask->is_sync   ? " at once"
                        : ask->is_fast ? " fast"
                                       : "");

@@ -71,6 +71,8 @@ enum blob_kind { KIND_BLOCKS, KIND_APPENDED, KIND_PAGES };
 enum sequence_act { SEQUENCE_KEPT, SEQUENCE_MAX, SEQUENCE_UPDATE, SEQUENCE_INCREMENT };
 enum sequence_condition { IF_ANY_SEQUENCE, IF_SEQUENCE_LE, IF_SEQUENCE_LT, IF_SEQUENCE_EQ };
 enum tier { AT_INFERRED, AT_HOT, AT_COOL, AT_COLD, AT_ARCHIVE, TIERS };
+/* What becomes of a source on another server after the request that named it. */
+enum fate { FATE_STAYS, FATE_IS_GONE, FATE_CHANGES, FATES };
 enum signature {
     SIGNED,
     UNSIGNED,
@@ -80,6 +82,10 @@ enum signature {
     SIGNED_BY_POLICY, /* the same, with those of a stored policy */
     SIGNED_BY_USER,   /* of the container, with a user delegation key */
     SIGNED_BY_ACCOUNT_SAS,
+};
+
+struct copy_id {
+    unsigned char bytes[16];
 };
 
 /* What a page of a listing or of a search is to show, and from where on. */
@@ -129,6 +135,9 @@ struct ask {
     char source_snapshot[SNAPSHOT_SIZE];
     uint64_t source_etag; /* of the condition; 0: none */
     bool is_sync;         /* Copy Blob From URL */
+    bool is_remote;       /* its source, of kind and content, lies on another server */
+    enum fate fate;
+    struct copy_id copy_id; /* to be aborted */
     /* Of a batch: what is asked in it. */
     const struct ask *parts;
     unsigned part_count;

@@ -51,7 +51,7 @@ static const unsigned weights[OPS] = {
     [OP_FIND] = 4,
     [OP_SET_TIER] = 6,
     [OP_COPY] = 12,
-    [OP_ABORT_COPY] = 1,
+    [OP_ABORT_COPY] = 3,
     [OP_BATCH] = 5,
 };
 
@@ -249,8 +249,8 @@ static bool sets_tier(const struct ask *ask, unsigned container, unsigned blob)
 
 static bool copies(const struct ask *ask, unsigned container, unsigned blob)
 {
-    return ask->op == OP_COPY && !ask->is_sync && ask->source_container == container &&
-           ask->source_blob == blob;
+    return ask->op == OP_COPY && !ask->is_sync && !ask->is_remote &&
+           ask->source_container == container && ask->source_blob == blob;
 }
 
 /* A copy of an archived blob is on its way back, and its answer does not say whether the source was read
@@ -266,6 +266,18 @@ static bool may_change_tier(const struct ask *copy)
 static enum tier tier_for(const struct ask *ask, enum tier tier)
 {
     return tier == AT_ARCHIVE && ask->blob < BLOBS / 2 ? AT_COLD : tier;
+}
+
+static void draw_remote(struct draws *draws, struct ask *ask)
+{
+    ask->is_remote = true;
+    ask->is_sync = draw(draws, 4) == 0;
+    ask->source_snapshot[0] = '\0';
+    ask->source_etag = 0;
+    ask->kind = draw(draws, 3) == 0 ? KIND_PAGES : KIND_BLOCKS;
+    ask->fate = draw(draws, 3) == 0 ? (enum fate)draw(draws, FATES) : FATE_STAYS;
+    ask->content.seed = world_mix(draws->state);
+    ask->content.length = ask->kind == KIND_PAGES ? draw_size(draws) : draw_length(draws);
 }
 
 /* Of what is there, by its ETag, so that it is known which version was copied; or of a snapshot. */
@@ -289,6 +301,8 @@ static void draw_copy(struct draws *draws, struct ask *ask)
     else if (ask->source_etag == 0 || draw(draws, 12) == 0)
         ask->source_etag = 0x8DE000000000001;
     ask->metadata = draw(draws, 3) == 0 ? 1 + draw(draws, 99) : 0;
+    if (draw(draws, 4) == 0)
+        draw_remote(draws, ask);
 }
 
 static void draw_signature(struct draws *draws, struct ask *ask)
@@ -517,6 +531,12 @@ static void draw_particular(struct draws *draws, struct ask *ask)
     case OP_COPY:
         draw_copy(draws, ask);
         break;
+    case OP_ABORT_COPY:
+        if (draw(draws, 8) != 0)
+            judge_aim_pending(ask, draw(draws, CONTAINERS * BLOBS));
+        if (draw(draws, 4) == 0)
+            ask->copy_id.bytes[0] ^= 1;
+        break;
     case OP_GET_BLOB:
         ask->has_range = draw(draws, 3) == 0;
         ask->range_from = draw(draws, 2) == 0 ? draw_length(draws) : 0;
@@ -589,7 +609,7 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.tier = tier_for(&ask, ask.tier);
     if (ask.op == OP_SET_TIER && is_drawn(copies, ask.container, ask.blob))
         ask.op = OP_HEAD_BLOB;
-    if (ask.op == OP_COPY && may_change_tier(&ask))
+    if (ask.op == OP_COPY && !ask.is_remote && may_change_tier(&ask))
         ask.is_sync = true;
     if (ask.op == OP_COPY && ask.signature != SIGNED)
         ask.is_sync = true; /* its source is in a URL that has a signature of its own */

@@ -1,0 +1,127 @@
+/* See remote.h. It always answers a request's own reading; later ones may be cut while there are faults. */
+#include "remote.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "faults.h"
+#include "scheduler.h"
+#include "world.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+struct fetch {
+    int status;
+    uint64_t seed;
+    uint32_t length, at;
+    uint32_t cut_at; /* UINT32_MAX: it is not */
+    struct {
+        const char *name;
+        char value[40];
+    } headers[4];
+    size_t header_count;
+};
+
+struct fetcher *remote_new(void)
+{
+    static char one;
+
+    return (struct fetcher *)(void *)&one;
+}
+
+struct bytes remote_url(const struct ask *ask, struct arena *arena)
+{
+    return arena_printf(arena, "http://elsewhere/%u/%u/%" PRIu64 "/%u", (unsigned)ask->kind,
+                        (unsigned)ask->fate, ask->content.seed, ask->content.length);
+}
+
+static void add(struct fetch *fetch, const char *name, const char *format, uint64_t number)
+{
+    fetch->headers[fetch->header_count].name = name;
+    (void)snprintf(fetch->headers[fetch->header_count].value, sizeof fetch->headers[0].value,
+                   format, number);
+    fetch->header_count++;
+}
+
+enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *asked,
+                             struct fetch **ret_fetch)
+{
+    struct fetch *fetch = calloc(1, sizeof *fetch);
+    bool later = request_slot() < 0;
+    unsigned kind, fate;
+    char url[100];
+
+    (void)fetcher;
+    (void)snprintf(url, sizeof url, "%.*s", BYTES_ARG(asked->url));
+    if (sscanf(url, "http://elsewhere/%u/%u/%" SCNu64 "/%u", &kind, &fate, &fetch->seed,
+               &fetch->length) != 4)
+        world_fail("what is read is %s", url);
+    *ret_fetch = fetch;
+    sched_sleep(world_random(STREAM_SYSTEM) % (2 * SECOND_NS));
+    fetch->cut_at = UINT32_MAX;
+    if (later && (world->plan.faults & FAULT_ERRORS) && !faults_have_stopped() &&
+        world_once_in(STREAM_FAULTS, 3))
+        fetch->cut_at = world_draw(STREAM_FAULTS, fetch->length + 1);
+    if (fetch->cut_at == 0)
+        return FETCH_FAILED;
+    fetch->status = later && fate == FATE_IS_GONE ? 404 : 200;
+    add(fetch, "content-length", "%" PRIu64, fetch->length);
+    add(fetch, "etag", "\"%" PRIu64 "\"", later && fate == FATE_CHANGES ? 2 : 1);
+    add(fetch, "content-type", "text/plain", 0);
+    if (kind == KIND_PAGES)
+        add(fetch, "x-ms-blob-type", "PageBlob", 0);
+    return FETCH_OK;
+}
+
+int fetch_status(const struct fetch *fetch)
+{
+    return fetch->status;
+}
+
+struct bytes fetch_header(const struct fetch *fetch, const char *name)
+{
+    for (size_t i = 0; i < fetch->header_count; i++) {
+        if (strcmp(fetch->headers[i].name, name) == 0)
+            return bytes_from_string(fetch->headers[i].value);
+    }
+    return (struct bytes){ NULL, 0 };
+}
+
+size_t fetch_header_count(const struct fetch *fetch)
+{
+    return fetch->header_count;
+}
+
+struct fetch_header fetch_header_at(const struct fetch *fetch, size_t i)
+{
+    return (struct fetch_header){ bytes_from_string(fetch->headers[i].name),
+                                  bytes_from_string(fetch->headers[i].value) };
+}
+
+enum fetch_result fetch_read(struct fetch *fetch, char *to, size_t max, size_t *ret_count)
+{
+    uint32_t end = fetch->cut_at < fetch->length ? fetch->cut_at : fetch->length;
+    size_t count = end - fetch->at < max ? end - fetch->at : max;
+
+    *ret_count = 0;
+    sched_sleep(world_once_in(STREAM_SYSTEM, 4) ? world_random(STREAM_SYSTEM) % (3 * SECOND_NS)
+                                                : 100000);
+    if (count == 0 && fetch->at < fetch->length)
+        return FETCH_FAILED;
+    pattern_fill(fetch->seed, fetch->at, (unsigned char *)to, count);
+    fetch->at += (uint32_t)count;
+    *ret_count = count;
+    return FETCH_OK;
+}
+
+const char *fetch_problem(const struct fetch *fetch)
+{
+    (void)fetch;
+    return "it was cut";
+}
+
+void fetch_close(struct fetch *fetch)
+{
+    free(fetch);
+}
