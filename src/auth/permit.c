@@ -41,6 +41,17 @@ const char *rights_action_name(char service, enum action action)
         { 'q', ACTION_MESSAGE_DELETE, "messages/delete" },
         { 'q', ACTION_MESSAGE_ADD, "messages/add/action" },
         { 'q', ACTION_MESSAGE_PROCESS, "messages/process/action" },
+        { 't', ACTION_SERVICE_READ, "tableServices/read" },
+        { 't', ACTION_SERVICE_WRITE, "tableServices/write" },
+        { 't', ACTION_CONTAINER_READ, "tables/read" },
+        { 't', ACTION_CONTAINER_WRITE, "tables/write" },
+        { 't', ACTION_CONTAINER_DELETE, "tables/delete" },
+        { 't', ACTION_CONTAINER_GET_ACL, "tables/getAcl/action" },
+        { 't', ACTION_CONTAINER_SET_ACL, "tables/setAcl/action" },
+        { 't', ACTION_ENTITY_READ, "entities/read" },
+        { 't', ACTION_ENTITY_DELETE, "entities/delete" },
+        { 't', ACTION_ENTITY_ADD, "entities/add/action" },
+        { 't', ACTION_ENTITY_UPDATE, "entities/update/action" },
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

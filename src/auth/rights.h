@@ -43,7 +43,11 @@ enum action {
     ACTION_MESSAGE_DELETE = 1 << 18,
     ACTION_MESSAGE_ADD = 1 << 19,     /* who may write messages may add them */
     ACTION_MESSAGE_PROCESS = 1 << 20, /* who may read and delete messages may get them */
-    ACTIONS_ALL = (1 << 21) - 1,
+    ACTION_ENTITY_READ = 1 << 21,
+    ACTION_ENTITY_DELETE = 1 << 22,
+    ACTION_ENTITY_ADD = 1 << 23, /* who may write entities may add and update them */
+    ACTION_ENTITY_UPDATE = 1 << 24,
+    ACTIONS_ALL = (1 << 25) - 1,
     ACTION_NONE = 1 << 30, /* no token gives it */
 };
 /* "containers/blobs/read"; NULL for what is no single action of the service ('b', 'q', 't'). Static. */

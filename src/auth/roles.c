@@ -18,8 +18,10 @@
 #define OF_MESSAGES                                                                                \
     (ACTION_MESSAGE_READ | ACTION_MESSAGE_WRITE | ACTION_MESSAGE_DELETE | ACTION_MESSAGE_ADD |     \
      ACTION_MESSAGE_PROCESS)
+#define OF_ENTITIES                                                                                \
+    (ACTION_ENTITY_READ | ACTION_ENTITY_DELETE | ACTION_ENTITY_ADD | ACTION_ENTITY_UPDATE)
 
-/* rest: Authorize-with-Azure-Active-Directory, "Azure built-in roles for" blobs and queues */
+/* rest: Authorize-with-Azure-Active-Directory, "Azure built-in roles for" blobs, queues and tables */
 static const struct definition {
     const char *name;
     const char *services; /* letters: whose containers the actions are of */
@@ -38,7 +40,10 @@ static const struct definition {
     { "Storage Queue Data Message Sender", "q", ACTION_MESSAGE_ADD },
     { "Storage Queue Data Message Processor", "q", ACTION_MESSAGE_READ | ACTION_MESSAGE_PROCESS },
     { "Storage Queue Delegator", "q", ACTION_DELEGATION_KEY },
-    { "Storage Account Contributor", "bq",
+    { "Storage Table Data Reader", "t", ACTION_CONTAINER_READ | ACTION_ENTITY_READ },
+    { "Storage Table Data Contributor", "t",
+      ACTION_CONTAINER_READ | ACTION_CONTAINER_WRITE | ACTION_CONTAINER_DELETE | OF_ENTITIES },
+    { "Storage Account Contributor", "bqt",
       ACTION_DELEGATION_KEY | ACTION_SERVICE_READ | ACTION_SERVICE_WRITE | OF_CONTAINERS },
 };
 
@@ -176,6 +181,13 @@ static size_t first_of(const struct roles *roles, struct bytes principal)
     return from;
 }
 
+/* Names of tables ignore the case of letters. rest: Understanding-the-Table-Service-Data-Model */
+static bool is_container(struct bytes assigned, char service, struct bytes container)
+{
+    return service == 't' ? bytes_equal_nocase(assigned, container)
+                          : bytes_equal(assigned, container);
+}
+
 unsigned roles_actions(const struct roles *roles, struct bytes oid, struct bytes account,
                        char service, struct bytes container)
 {
@@ -190,7 +202,7 @@ unsigned roles_actions(const struct roles *roles, struct bytes oid, struct bytes
         if ((one->service && one->service != service) ||
             !strchr(one->definition->services, service))
             continue;
-        if (one->container.ptr && !bytes_equal(one->container, container))
+        if (one->container.ptr && !is_container(one->container, service, container))
             continue;
         actions |= one->definition->actions;
     }

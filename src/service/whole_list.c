@@ -27,6 +27,22 @@ static enum error fail_part(struct work *work, size_t index, enum error e)
     return e;
 }
 
+/* Who asked for the list asks for its parts; what roles let him do may differ by where a part is. */
+static void identify(struct work *part, const struct work *list)
+{
+    struct call *call = &part->call;
+    struct identity *identity = &call->input.identity;
+    const struct trust_holder *trust = part->endpoint->trust;
+    struct bytes container = { NULL, 0 }, object;
+
+    *identity = list->call.input.identity;
+    if (identity->kind != IDENTITY_BEARER)
+        return;
+    call->service->names(call->input.resource, &container, &object);
+    identity->actions = trust_actions(trust_now(trust), identity->oid, call->account_name,
+                                      call->service->name[0], container);
+}
+
 /* The part as an operation of its own, up to its body. */
 static enum error prepare(struct work *work, struct work *part, struct list_part *asked)
 {
@@ -44,7 +60,7 @@ static enum error prepare(struct work *work, struct work *part, struct list_part
     e = route_part(part, work);
     if (e)
         return e;
-    call->input.identity = work->call.input.identity;
+    identify(part, work);
     e = work_find(part);
     if (e)
         return e;

@@ -10,6 +10,7 @@ import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { TableClient, TableServiceClient } from '@azure/data-tables';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
     AnonymousCredential, BlobSASPermissions, BlobServiceClient, ContainerSASPermissions,
@@ -18,6 +19,7 @@ import {
 import { QueueClient, QueueSASPermissions, QueueServiceClient, generateQueueSASQueryParameters } from '@azure/storage-queue';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { collect, credential, once, refused } from './setup.mjs';
+import { refusedTable } from './tables-setup.mjs';
 
 const ISSUER = 'https://sts.windows.net/22222222-2222-2222-2222-222222222222/';
 const OWNER = '11111111-1111-1111-1111-111111111111';
@@ -49,6 +51,10 @@ const ROLES = JSON.stringify([
     { principalId: OWNER, roleDefinitionName: 'Storage Account Contributor', scope: '/' },
     { principalId: OWNER, roleDefinitionName: 'Storage Queue Data Message Sender', scope: '/subscriptions/x' },
     { principalId: OWNER, roleDefinitionName: 'Storage Queue Data Reader', scope: '/subscriptions/x' },
+    { principalId: OWNER, roleDefinitionName: 'Storage Table Data Contributor', scope: '/subscriptions/x' },
+    { principalId: READER, roleDefinitionName: 'Storage Table Data Reader', scope: '/subscriptions/x' },
+    { principalId: STRANGER, roleDefinitionName: 'Storage Table Data Contributor',
+        scope: `/x/storageAccounts/${DEVELOPMENT.account}/tableServices/default/tables/Shared` },
     { principalId: READER, roleDefinitionName: 'Storage Blob Data Reader', condition: null,
         scope: `/subscriptions/x/resourceGroups/y/providers/Microsoft.Storage/storageAccounts/${DEVELOPMENT.account}` +
             '/blobServices/default/containers/shared' },
@@ -79,12 +85,13 @@ async function serve(t, args, env = {}) {
         child.kill('SIGKILL');
         return rm(folder, { recursive: true, force: true });
     });
-    while (!/queue service listens on \S+:(\d+)\n/.test(output))
+    while (!/table service listens on \S+:(\d+)\n/.test(output))
         output += (await event(child.stdout, 'data'))[0];
-    const port = Number(/blob service listens on \S+:(\d+)\n/.exec(output)[1]);
-    const queuePort = Number(/queue service listens on \S+:(\d+)\n/.exec(output)[1]);
-    const ca = await readFile(file('cert.pem'));
-    return { queueUrl: `https://127.0.0.1:${queuePort}/${DEVELOPMENT.account}`, url: `https://127.0.0.1:${port}/${DEVELOPMENT.account}`, port, ca, file, child, errors: () => errors };
+    const [port, queuePort, tablePort] = ['blob', 'queue', 'table'].map((service) =>
+        Number(new RegExp(`${service} service listens on \\S+:(\\d+)\n`).exec(output)[1]));
+    const urlAt = (at) => `https://127.0.0.1:${at}/${DEVELOPMENT.account}`;
+    return { url: urlAt(port), queueUrl: urlAt(queuePort), tableUrl: urlAt(tablePort), port,
+        ca: await readFile(file('cert.pem')), file, child, errors: () => errors };
 }
 
 const options = (server) => ({ ...once, tlsOptions: { ca: server.ca } });
@@ -252,6 +259,51 @@ test('queues: what a role of queues permits, and what a user delegation key sign
     await delegated.sendMessage('by the SAS');
     await refused(delegated.peekMessages(), 403, 'AuthorizationPermissionMismatch'); // the SAS has no r
     await refused(delegated.receiveMessages(), 403, 'AuthorizationPermissionMismatch'); // its owner may not
+});
+
+test('tables: what a role of tables permits, in a transaction too', async (t) => {
+    // rest: Authorize-with-Azure-Active-Directory "Permissions for table service operations"; decision: 188
+    const server = await serve(t, CHECKED);
+    const by = (claims) => ({ getToken: async () => ({ token: tokenOf(claims), expiresOnTimestamp: Date.now() + 600000 }) });
+    const as = (oid, name, more) => new TableClient(server.tableUrl, name, by(claimsOf(oid, more)), options(server));
+    const account = (oid) => new TableServiceClient(server.tableUrl, by(claimsOf(oid)), options(server));
+    const entity = { partitionKey: 'p', rowKey: 'r' };
+    const refusedAs = (promise) => refusedTable(promise, 403, 'AuthorizationPermissionMismatch');
+
+    for (const name of ['Shared', 'Private'])
+        await account(OWNER).createTable(name); // by the Contributor's tables/write
+    await account(OWNER).getProperties(); // the account's contributor
+    const owner = as(OWNER, 'Private');
+    await owner.createEntity(entity);
+    await owner.updateEntity(entity);
+    await owner.upsertEntity({ ...entity, a: 1 });
+    await owner.submitTransaction([['upsert', { ...entity, rowKey: 's' }], ['delete', entity]]);
+    await owner.upsertEntity(entity);
+    assert.equal((await collect(owner.listEntities())).length, 2);
+
+    const reader = as(READER, 'Private');
+    assert.equal((await reader.getEntity('p', 's')).rowKey, 's');
+    assert.equal((await collect(account(READER).listTables())).length, 2);
+    for (const refused of [() => reader.createEntity(entity), () => reader.updateEntity(entity),
+        () => reader.upsertEntity(entity), () => reader.deleteEntity('p', 's'), () => reader.deleteTable(),
+        () => reader.getAccessPolicy(), () => account(READER).getProperties(),
+        () => account(READER).createTable('Made'), () => account(STRANGER).createTable('Made')])
+        await refusedAs(refused());
+    await assert.rejects(reader.submitTransaction([['upsert', entity]]), { statusCode: 403 });
+
+    // Assigned to one table, whose name ignores the case of letters; so do a batch's parts.
+    const stranger = as(STRANGER, 'sHARED');
+    await stranger.createEntity(entity);
+    await stranger.submitTransaction([['upsert', { ...entity, rowKey: 's' }], ['delete', entity]]);
+    assert.equal((await collect(stranger.listEntities())).length, 1);
+    await refusedAs(as(STRANGER, 'Private').getEntity('p', 's'));
+    await assert.rejects(as(STRANGER, 'Private').submitTransaction([['delete', { ...entity, rowKey: 's' }]]),
+        { statusCode: 403 });
+    await refusedAs(collect(account(STRANGER).listTables()));
+
+    const audience = (service) => ({ aud: `https://${DEVELOPMENT.account}.${service}.core.windows.net` });
+    await as(OWNER, 'Private', audience('table')).getEntity('p', 's');
+    await refusedTable(as(OWNER, 'Private', audience('blob')).getEntity('p', 's'), 403, 'AuthenticationFailed');
 });
 
 test('--oauth basic: claims alone, as Azurite', async (t) => {

@@ -41,11 +41,14 @@ static enum error read_named(struct call *call, struct entity *ret_entity)
     return OK;
 }
 
-/* An upsert needs the right to do either. rest: Create-service-SAS "Permissions for a table" */
+/* An upsert needs the right to do either. rest: Create-service-SAS "Permissions for a table",
+ * Authorize-with-Azure-Active-Directory "Permissions for table service operations" */
 static void demand_upsert(struct call *call)
 {
-    if (!(call->input.conditions.given & IF_MATCH))
-        call->input.demands.letters = "au";
+    if (call->input.conditions.given & IF_MATCH)
+        return;
+    call->input.demands.letters = "au";
+    call->input.demands.actions = ACTION_ENTITY_UPDATE;
 }
 
 enum error insert_entity_check(struct call *call, struct insert_entity_parameters *p)
