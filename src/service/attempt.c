@@ -21,6 +21,7 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
     call->no_public_access = endpoint->options->no_public_access;
     call->rehydrates_ticks = endpoint->options->rehydrate_seconds * TICKS_PER_SECOND;
     call->request = request;
+    call->method = request->method;
     call->arena = arena;
     call->request_id = guid_new();
     call->version = bytes_from_string("");

@@ -21,6 +21,7 @@ struct call {
     const struct service *service;
     const struct operation *operation;
     const struct request *request;
+    enum http_method method; /* the request's, or the one that it says it stands for */
     struct arena *arena;
     const struct account *account; /* not NULL unless nobody was authenticated */
     struct bytes account_name;     /* without "-secondary" */

@@ -133,8 +133,7 @@ void operation_answer(struct answer *a, const struct parameters *parameters,
 
     a->now = result->now;
     operation->functions->answer(a, parameters, result);
-    if (a->call->service->reads_are_not_cached &&
-        (a->call->request->method & (METHOD_GET | METHOD_HEAD)))
+    if (a->call->service->reads_are_not_cached && (a->call->method & (METHOD_GET | METHOD_HEAD)))
         answer_string(a, "Cache-Control", "no-cache");
     if (answers_header(a->response, "x-ms-error-code"))
         return; /* an error with a body of the operation's own */
@@ -254,7 +253,7 @@ static enum error why_none(const struct service *service, const struct call *cal
         if (row->methods == METHOD_OPTIONS)
             continue;
         selector_known = true;
-        if ((row->methods & call->request->method) == 0)
+        if ((row->methods & call->method) == 0)
             continue;
         verb_known = true;
         if (!variant_sent || variant_given(row, call, &wanted).ptr)
@@ -280,7 +279,7 @@ const struct operation *operation_find(const struct service *service, const stru
     for (size_t i = 0; i < service->operation_count; i++) {
         const struct operation *row = &service->operations[i];
 
-        if ((row->methods & call->request->method) && level_fits(row, call) &&
+        if ((row->methods & call->method) && level_fits(row, call) &&
             selector_fits(row, selector) && variant_fits(row, call))
             return row;
     }

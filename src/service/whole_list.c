@@ -27,7 +27,8 @@ static enum error fail_part(struct work *work, size_t index, enum error e)
     return e;
 }
 
-/* Who asked for the list asks for its parts; what roles let him do may differ by where a part is. */
+/* Who asked for the list asks for its parts; what roles let him do may differ by where a part is.
+ * decision: 188 */
 static void identify(struct work *part, const struct work *list)
 {
     struct call *call = &part->call;

@@ -50,18 +50,20 @@ test('DELETE, also as the X-HTTP-Method of a POST', async (t) => {
         const any = { 'If-Match': '*', ...header };
         await refused(table(sent, path, any), 404, 'ResourceNotFound');
         assert.equal((await insert({ PartitionKey: 'p', RowKey: 'r' })).status, 201);
-        if (sent === 'DELETE')
-            await refused(table(sent, path), 400, 'MissingRequiredHeader');
-        else
-            assert.equal((await table(sent, path, header)).status, 400);
+        await refused(table(sent, path, header), 400, 'MissingRequiredHeader');
         assert.equal((await table(sent, path, any)).status, 204);
     }
 });
 
 test('an X-HTTP-Method that does not fit', async (t) => {
-    const { path } = await oneEntity(t);
+    const { tableName, path } = await oneEntity(t);
+    const post = (at, method) => table('POST', at, { ...JSON_BODY, ...(method && { 'X-HTTP-Method': method }) }, '{}');
     await refused(table('PUT', path, { ...JSON_BODY, 'X-HTTP-Method': 'MERGE' }, '{}'), 400, 'XMethodNotUsingPost');
-    await refused(table('POST', path, { ...JSON_BODY, 'X-HTTP-Method': 'SPLIT' }, '{}'), 400, 'XMethodIncorrectValue');
+    for (const method of ['SPLIT', 'GET', 'POST'])
+        await refused(post(path, method), 400, 'XMethodIncorrectValue');
+    await refused(post(path), 405, 'UnsupportedHttpVerb');
+    await refused(post(`/${tableName}`, 'PUT'), 405, 'UnsupportedHttpVerb');
+    assert.equal((await post(`/Tables('${tableName}')`, 'DELETE')).status, 204);
 });
 
 test('what an insert answers', async (t) => {

@@ -115,11 +115,17 @@ static enum error read_path(struct call *call, struct bytes text, struct table_r
     return OK;
 }
 
-/* One method may stand for another: a POST whose X-HTTP-Method says so.
+/* A POST stands for the method that its X-HTTP-Method says. decision: 189
  * rest: Setting-the-X-HTTP-Method-Header, Table-Service-Error-Codes */
-static enum error check_method(struct call *call)
+static enum error read_method(struct call *call)
 {
-    static const char *const methods[] = { "MERGE", "PATCH", "PUT", "DELETE", "GET" };
+    static const struct {
+        const char *name;
+        enum http_method method;
+    } methods[] = { { "MERGE", METHOD_MERGE },
+                    { "PATCH", METHOD_PATCH },
+                    { "PUT", METHOD_PUT },
+                    { "DELETE", METHOD_DELETE } };
     static const struct bytes name = BYTES("x-http-method");
     struct bytes value = call_header(call, "x-http-method");
 
@@ -134,15 +140,17 @@ static enum error check_method(struct call *call)
             return E_XMethodIncorrectCount;
     }
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
-        if (bytes_is_nocase(value, methods[i]))
+        if (bytes_is_nocase(value, methods[i].name)) {
+            call->method = methods[i].method;
             return OK;
+        }
     }
     return E_XMethodIncorrectValue;
 }
 
 enum error table_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
 {
-    enum error e = check_method(call);
+    enum error e = read_method(call);
 
     if (e || path.len == 0)
         return e;
