@@ -10,6 +10,7 @@
 // folders: what such a test does by the dfs service is not replayed, nor what it then asks of blobs.
 
 import { messageBodyOf, queueOperationOf } from './queues.mjs';
+import { describeTable, tableOperationOf, tableRequestOf } from './tables.mjs';
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
@@ -60,6 +61,8 @@ export function groupsOf(file, service) {
         });
         exchange.error = exchange.respHeaders['x-ms-error-code']
             ?? /<Code>(\w+)<\/Code>/.exec(exchange.respBody ?? '')?.[1];
+        if (service === 'table')
+            describeTable(exchange);
         groups.set(name, [...(groups.get(name) ?? []), exchange]);
     }
     return [...groups].map(([group, exchanges]) => ({
@@ -68,7 +71,8 @@ export function groupsOf(file, service) {
 }
 
 /** Some tests were recorded several times, one run after the other, each in a container made anew.
- *  A run begins where the first request comes again after a while. */
+ *  A run begins where the first request comes again after a while; of a table's request too little was
+ *  recorded to tell. */
 function runsOf(exchanges) {
     const kind = ({ method, path, reqHeaders }) => [method, path, reqHeaders?.['x-ms-lease-action'],
         ...Object.keys(reqHeaders ?? {}).sort()].join();
@@ -77,7 +81,8 @@ function runsOf(exchanges) {
 
     for (const exchange of exchanges) {
         const gap = exchange.at - runs.at(-1)?.at(-1).at;
-        if (runs.length === 0 || (gap >= RUNS_APART_MS && kind(exchange) === first))
+        const begins = gap >= RUNS_APART_MS && kind(exchange) === first && exchange.svc !== 'table';
+        if (runs.length === 0 || begins)
             runs.push([]);
         runs.at(-1).push(exchange);
     }
@@ -89,6 +94,8 @@ export function operationOf(exchange) {
     const { svc, method, container, blob, parameter } = exchange;
     if (svc === 'queue')
         return queueOperationOf(exchange);
+    if (svc === 'table')
+        return tableOperationOf(exchange);
     const level = blob ? 'blob' : container ? 'container' : 'service';
     const comp = parameter('comp');
 
@@ -288,9 +295,26 @@ function bodyOf(exchange, later) {
 const isExact = ({ reqBody, reqHeaders }, body) => reqBody === null || body.toString() === reqBody ||
     (reqHeaders !== undefined && Boolean(reqBody.fill ?? reqBody.base64));
 
-/** The request as it can be sent: { method, path, query, headers, body, anonymous, isExact }. later:
- *  what comes after it in its group. Throws NotRecorded. */
-export function requestOf(exchange, later) {
+/** A request to the Table service, told by its answer and what the others of its run show. */
+function tableRequest(exchange, run) {
+    const told = tableRequestOf(exchange, run);
+
+    if (!told)
+        throw new NotRecorded('what a request to a table was about was not recorded');
+    return {
+        method: exchange.method, path: new URL(exchange.path, 'http://recorded').pathname, query: exchange.query,
+        headers: Object.entries(told.headers), body: Buffer.from(told.body), isExact: true,
+    };
+}
+
+/** The request as it can be sent: { method, path, query, headers, body, anonymous, isExact }. run: that it is
+ *  a part of, at place n. Throws NotRecorded. */
+export function requestOf(run, n) {
+    const exchange = run[n];
+    const later = run.slice(n + 1);
+
+    if (exchange.svc === 'table')
+        return tableRequest(exchange, run);
     if (exchange.parameter('comp') === 'batch')
         throw new NotRecorded('the requests inside a batch are signed for the real service');
     const recorded = exchange.reqHeaders ?? guessedHeaders(exchange, later);

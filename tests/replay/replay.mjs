@@ -18,6 +18,7 @@ import { Connection } from '../lib/http.mjs';
 import { Control, Server } from '../lib/server.mjs';
 import { containerSas } from '../lib/sas.mjs';
 import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
+import { tablesBefore, withRecordedUrl } from './tables.mjs';
 import { sign } from '../lib/sign.mjs';
 import { differencesOf, EtagHistory } from './compare.mjs';
 import {
@@ -29,11 +30,11 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARED = process.env.LAGRA_SHARED ?? path.resolve(HERE, '../../../shared');
 const FILES =
     ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
-const SERVICES = ['blob', 'queue'];
+const SERVICES = ['blob', 'queue', 'table'];
 /* Dates of conditions so close to a change are of that change. */
 const CLOSE_MS = 5000;
 /* Waits of the recording that are repeated, by moving the clock; shorter ones are the network's. */
-const WAIT_MIN_MS = { blob: 3000, queue: 1000 };
+const WAIT_MIN_MS = { blob: 3000, queue: 1000, table: Infinity };
 const WAIT_MAX_MS = 300000;
 /* Names and values that are given out by the server and come back in later requests. */
 const GIVEN_OUT = ['etag', 'last-modified', 'x-ms-snapshot', 'x-ms-lease-id', 'x-ms-copy-id'];
@@ -90,7 +91,12 @@ class Replay {
         };
         this.#connection ??= await Connection.open(this.#server.host, this.#port);
         return this.#connection.exchange(
-            anonymous ? request : sign(request, { offsetMs: this.#clockMs }), body);
+            anonymous ? request : sign(request, { offsetMs: this.#clockMs, service: this.#service }), body);
+    }
+
+    /** An answer with the account's URL as it was recorded. */
+    asRecorded(answer) {
+        return this.#service === 'table' ? withRecordedUrl(answer, this.#server.urlOf('table')) : answer;
     }
 
     /** Sends what only prepares: without a comparison. */
@@ -111,6 +117,20 @@ class Replay {
         return `http://${host}:${port}/${account}${name}${query.length > 0 ? `?${query.join('&')}` : ''}`;
     }
 
+    /** Tables and entities as they were before the run. */
+    async #beginTables(exchanges) {
+        const json = [['Content-Type', 'application/json']];
+        const { value } = JSON.parse((await this.prepare('GET', '/Tables', {})).body);
+
+        for (const { TableName } of value)
+            await this.prepare('DELETE', `/Tables('${TableName}')`, {});
+        for (const [table, entities] of tablesBefore(exchanges)) {
+            await this.prepare('POST', '/Tables', {}, json, Buffer.from(JSON.stringify({ TableName: table })));
+            for (const entity of entities)
+                await this.prepare('POST', `/${table}`, {}, json, Buffer.from(entity));
+        }
+    }
+
     /** Containers and blobs as they were before the run. given: learns their ETags. */
     async begin(exchanges, given) {
         const restype = 'container';
@@ -128,6 +148,8 @@ class Replay {
             }
             return;
         }
+        if (this.#service === 'table')
+            return this.#beginTables(exchanges);
         for (const [container, existed] of containersBefore(exchanges)) {
             await this.prepare('PUT', `/${container}`, { restype, comp: 'lease' },
                 [['x-ms-lease-action', 'break'], ['x-ms-lease-break-period', '0']]);
@@ -248,8 +270,9 @@ function applySource(replay, given, { status, reqHeaders }, source, made, [name,
     return value;
 }
 
-async function exchangeAgain(replay, given, exchange, later, made) {
-    const request = requestOf(exchange, later);
+async function exchangeAgain(replay, given, run, n, made) {
+    const exchange = run[n];
+    const request = requestOf(run, n);
     const apply = ([name, value]) => [name, given.apply(name, value, exchange, replay.nowMs)];
     const source = sourceOf(exchange);
 
@@ -261,7 +284,7 @@ async function exchangeAgain(replay, given, exchange, later, made) {
     if (source)
         request.headers = request.headers.map((header) => [header[0],
             applySource(replay, given, exchange, source, made.get(source.path), header)]);
-    const answer = await replay.send(request);
+    const answer = replay.asRecorded(await replay.send(request));
     given.learnFrom(exchange, answer);
     return { answer, isExact: request.isExact };
 }
@@ -284,7 +307,7 @@ async function replayRun(replay, group, exchanges) {
         last = exchange;
         let answer;
         try {
-            const again = await exchangeAgain(replay, given, exchange, exchanges.slice(n + 1), made);
+            const again = await exchangeAgain(replay, given, exchanges, n, made);
             answer = again.answer;
             isExact &&= again.isExact;
         } catch (error) {
