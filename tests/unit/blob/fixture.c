@@ -25,8 +25,9 @@ static enum http_method method_of(struct bytes text)
         const char *name;
         enum http_method method;
     } methods[] = {
-        { "GET", METHOD_GET },   { "HEAD", METHOD_HEAD },     { "PUT", METHOD_PUT },
-        { "POST", METHOD_POST }, { "DELETE", METHOD_DELETE }, { "OPTIONS", METHOD_OPTIONS },
+        { "GET", METHOD_GET },     { "HEAD", METHOD_HEAD },     { "PUT", METHOD_PUT },
+        { "POST", METHOD_POST },   { "DELETE", METHOD_DELETE }, { "OPTIONS", METHOD_OPTIONS },
+        { "PATCH", METHOD_PATCH }, { "MERGE", METHOD_MERGE },
     };
 
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
@@ -155,6 +156,30 @@ static enum error decide_and_commit(struct work *work)
     return e;
 }
 
+/* Lists whose parts go their own ways need an exchange. */
+static enum error begin_list(struct flow *flow)
+{
+    const struct list_functions *list = flow->work.call.operation->functions->list;
+
+    if (!list)
+        return OK;
+    if (!list->whole)
+        return E_NotImplemented;
+    whole_list_begin(flow);
+    return flow->work.error;
+}
+
+static void render(struct work *work, enum error e)
+{
+    work->error = e;
+    if (work->whole)
+        whole_list_answer(work);
+    else if (e)
+        answer_error(&work->answer, e, &work->problem);
+    else
+        operation_answer(&work->answer, work->parameters, work->result);
+}
+
 static void never(struct waiter *waiter)
 {
     (void)waiter;
@@ -204,11 +229,10 @@ struct reply ask_bytes(struct fixture *f, const char *target, const char *header
     if (!e)
         e = take_body(flow, body);
     if (!e)
+        e = begin_list(flow);
+    if (!e)
         e = decide_and_commit(work);
-    if (e)
-        answer_error(&work->answer, e, &work->problem);
-    else
-        operation_answer(&work->answer, work->parameters, work->result);
+    render(work, e);
     answer = (struct reply){ .status = exchange->response.status,
                              .code = error_code(e),
                              .response = &exchange->response };

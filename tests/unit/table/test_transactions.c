@@ -1,0 +1,283 @@
+/* Entity group transactions: all or nothing, in their order, and which part is to blame.
+ * service/list.h; rest: Performing-Entity-Group-Transactions; decision: 146 */
+#include "fixture.h"
+
+#include "table/table.h"
+
+static int setup(void **state)
+{
+    if (fixture_setup(state) != 0)
+        return -1;
+    fixture_serve(*state, &table_service);
+    assert_ok(ask(*state, "POST /Tables", NULL, "{\"TableName\":\"abc\"}"), 201);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture_serve(*state, NULL);
+    return fixture_teardown(state);
+}
+
+static struct reply ask_batch(struct fixture *f, const char *body)
+{
+    return ask(f, "POST /$batch", "Content-Type: multipart/mixed; boundary=b", body);
+}
+
+#define PART   "--c\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary\r\n\r\n"
+#define PREFIX "http://h/devstoreaccount1/"
+
+/* A changeset of these parts, each with its line end. */
+static struct reply ask_changes(struct fixture *f, const char *parts)
+{
+    return ask_batch(f, textf(f,
+                              "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n%s--c--\r\n"
+                              "--b--\r\n",
+                              parts));
+}
+
+/* The text between the last of `before` and the next of `after`. */
+static struct bytes between(struct reply answer, const char *before, const char *after)
+{
+    const char *from = memmem(answer.body.ptr, answer.body.len, before, strlen(before)), *to;
+    size_t left;
+
+    if (!from)
+        return (struct bytes){ NULL, 0 };
+    from += strlen(before);
+    left = answer.body.len - (size_t)(from - answer.body.ptr);
+    to = memmem(from, left, after, strlen(after));
+    return bytes_of(from, to ? (size_t)(to - from) : left);
+}
+
+static size_t count_of(struct bytes text, const char *what)
+{
+    size_t count = 0;
+    const char *at;
+
+    while (text.len > 0 && (at = memmem(text.ptr, text.len, what, strlen(what)))) {
+        text = bytes_from(text, (size_t)(at - text.ptr) + strlen(what));
+        count++;
+    }
+    return count;
+}
+
+static void assert_refused(struct reply answer, const char *status, const char *code,
+                           const char *message)
+{
+    assert_int_equal(answer.status, 202);
+    assert_int_equal(count_of(answer.body, "HTTP/1.1 "), 1);
+    assert_bytes(between(answer, "HTTP/1.1 ", " "), status);
+    assert_bytes(between(answer, "\"code\":\"", "\""), code);
+    assert_bytes(between(answer, "\"value\":\"", "\\n"), message);
+}
+
+/* ---- every two operations on two entities ---- */
+
+/* What is done to an entity, what is answered where it is there and where it is not, and whether it is
+ * there afterwards. */
+static const struct change_asked {
+    const char *method, *headers;
+    const char *with, *without; /* NULL: done; else "status code" */
+    bool there;
+} actions[] = {
+    { "POST", "", "409 EntityAlreadyExists", NULL, true },
+    { "PUT", "", NULL, NULL, true },
+    { "PUT", "If-Match: *\r\n", NULL, "404 ResourceNotFound", true },
+    { "MERGE", "If-Match: W/\"datetime'2009-04-30T00%3A00%3A00Z'\"\r\n",
+      "412 UpdateConditionNotSatisfied", "404 ResourceNotFound", true },
+    { "DELETE", "If-Match: *\r\n", NULL, "404 ResourceNotFound", false },
+};
+#define ACTIONS (sizeof actions / sizeof actions[0])
+
+static const char *part_of(struct fixture *f, const struct change_asked *action, const char *row,
+                           int n)
+{
+    bool inserts = strcmp(action->method, "POST") == 0;
+    const char *at = inserts ? "" : textf(f, "(PartitionKey='p',RowKey='%s')", row);
+    const char *body = textf(f, "{\"PartitionKey\":\"p\",\"RowKey\":\"%s\",\"n\":%d}", row, n);
+
+    return textf(f, PART "%s " PREFIX "abc%s HTTP/1.1\r\n%s\r\n%s\r\n", action->method, at,
+                 action->headers, strcmp(action->method, "DELETE") == 0 ? "" : body);
+}
+
+/* n of the entity; -1: it is not there. */
+static int number_of(struct fixture *f, const char *row)
+{
+    struct reply answer =
+        askf(f, NULL, NULL, "GET /abc(PartitionKey='p',RowKey='%s')?$select=n", row);
+    uint64_t n = 0;
+
+    if (answer.status == 404)
+        return -1;
+    assert_int_equal(answer.status, 200);
+    assert_true(bytes_parse_u64(between(answer, "\"n\":", "}"), 100, &n));
+    return (int)n;
+}
+
+static void set_number(struct fixture *f, const char *row, bool there)
+{
+    askf(f, "If-Match: *", NULL, "DELETE /abc(PartitionKey='p',RowKey='%s')", row);
+    if (there)
+        assert_ok(askf(f, NULL, "{\"n\":1}", "PUT /abc(PartitionKey='p',RowKey='%s')", row), 204);
+}
+
+static void check_two(struct fixture *f, const struct change_asked *first,
+                      const struct change_asked *second, bool a, bool b)
+{
+    const char *refusals[] = { a ? first->with : first->without,
+                               b ? second->with : second->without };
+    size_t failed = refusals[0] ? 0 : 1;
+    struct reply answer;
+
+    set_number(f, "a", a);
+    set_number(f, "b", b);
+    answer =
+        ask_changes(f, textf(f, "%s%s", part_of(f, first, "a", 2), part_of(f, second, "b", 3)));
+    assert_int_equal(answer.status, 202);
+    if (refusals[failed]) {
+        assert_int_equal(count_of(answer.body, "HTTP/1.1 "), 1);
+        assert_bytes(between(answer, "HTTP/1.1 ", " "), textf(f, "%.3s", refusals[failed]));
+        assert_bytes(between(answer, "\"code\":\"", "\""), refusals[failed] + strlen("409 "));
+        assert_bytes(between(answer, "\"value\":\"", ":"), textf(f, "%zu", failed));
+        assert_int_equal(number_of(f, "a"), a ? 1 : -1);
+        assert_int_equal(number_of(f, "b"), b ? 1 : -1);
+        return;
+    }
+    assert_int_equal(count_of(answer.body, "HTTP/1.1 20"), 2);
+    assert_int_equal(number_of(f, "a"), first->there ? 2 : -1);
+    assert_int_equal(number_of(f, "b"), second->there ? 3 : -1);
+}
+
+/* Rule: both are done, or nothing, and the first that is refused is named: every two operations, on
+ * entities that are there or not. rest: Performing-Entity-Group-Transactions */
+static void all_or_nothing(void **state)
+{
+    for (size_t i = 0; i < ACTIONS * ACTIONS * 4; i++)
+        check_two(*state, &actions[i / 4 / ACTIONS], &actions[i / 4 % ACTIONS], i & 1, i & 2);
+}
+
+/* ---- what may be in one ---- */
+
+static const char *insert(struct fixture *f, const char *table, const char *partition,
+                          const char *row)
+{
+    return textf(f,
+                 PART "POST " PREFIX "%s HTTP/1.1\r\nPrefer: return-no-content\r\n\r\n"
+                      "{\"PartitionKey\":\"%s\",\"RowKey\":\"%s\"}\r\n",
+                 table, partition, row);
+}
+
+/* `count` inserts, of rows from 0 on. */
+static const char *inserts(struct fixture *f, unsigned count)
+{
+    const char *parts = "";
+
+    for (unsigned i = 0; i < count; i++)
+        parts = textf(f, "%s%s", parts, insert(f, "abc", "p", textf(f, "%u", i)));
+    return parts;
+}
+
+/* Rule: 100 operations, one partition, a row once; the words as recorded. */
+static void what_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    const char *one = insert(f, "abc", "p", "a");
+
+    assert_ok(ask(f, "POST /Tables", NULL, "{\"TableName\":\"xyz\"}"), 201);
+    assert_refused(ask_changes(f, inserts(f, 101)), "400", "InvalidInput",
+                   "0:The batch request operation exceeds the maximum 100 changes per change "
+                   "set.");
+    assert_refused(ask_changes(f, textf(f, "%s%s", one, one)), "400", "InvalidDuplicateRow",
+                   "1:The batch request contains multiple changes with same row key. An entity can "
+                   "appear only once in a batch request.");
+    assert_refused(ask_changes(f, textf(f, "%s%s", one, insert(f, "abc", "q", "b"))), "400",
+                   "CommandsInBatchActOnDifferentPartitions",
+                   "1:All commands in a batch must operate on same entity group.");
+    assert_refused(ask_changes(f, textf(f, "%s%s", one, insert(f, "xyz", "p", "b"))), "400",
+                   "CommandsInBatchActOnDifferentPartitions",
+                   "1:All commands in a batch must operate on same entity group.");
+    assert_refused(ask_changes(f, insert(f, "none", "p", "a")), "404", "TableNotFound",
+                   "0:The table specified does not exist.");
+    assert_int_equal(ask(f, "GET /abc(PartitionKey='p',RowKey='a')", NULL, NULL).status, 404);
+    assert_int_equal(count_of(ask_changes(f, inserts(f, 100)).body, "HTTP/1.1 204 No Content"),
+                     100);
+    /* Of a batch of one operation this error was recorded without a number. */
+    assert_refused(ask_changes(f, insert(f, "ABC", "p", "99")), "409", "EntityAlreadyExists",
+                   "The specified entity already exists.");
+}
+
+/* Rule: a part that is malformed is refused by its number, as are those that no changeset has. */
+static void parts_that_are_refused(void **state)
+{
+    static const struct {
+        const char *request, *status, *code;
+    } rows[] = {
+        { "GET " PREFIX "abc(PartitionKey='p',RowKey='b') HTTP/1.1\r\n\r\n", "400",
+          "InvalidInput" },
+        { "POST " PREFIX "Tables HTTP/1.1\r\n\r\n{\"TableName\":\"made\"}", "400", "InvalidInput" },
+        { "POST " PREFIX "$batch HTTP/1.1\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n",
+          "400", "InvalidInput" },
+        { "POST " PREFIX "abc HTTP/1.1\r\n\r\n{\"PartitionKey\":\"p\"}", "400",
+          "PropertiesNeedValue" },
+        { "POST " PREFIX "abc HTTP/1.1\r\n\r\n{", "400", "InvalidInput" },
+        { "PUT " PREFIX "abc(PartitionKey='p',RowKey='b') HTTP/1.1\r\n\r\n{\"RowKey\":\"c\"}",
+          "400", "InvalidInput" },
+        { "PUT " PREFIX "abc(PartitionKey='p') HTTP/1.1\r\n\r\n{}", "400", "InvalidInput" },
+        { "DELETE " PREFIX "abc(PartitionKey='p',RowKey='b') HTTP/1.1\r\n\r\n", "400",
+          "MissingRequiredHeader" },
+        { "POST " PREFIX "abc(PartitionKey='p',RowKey='b') HTTP/1.1\r\n"
+          "X-HTTP-Method: DELETE\r\n\r\n",
+          "400", "MissingRequiredHeader" },
+        { "LOOK " PREFIX "abc(PartitionKey='p',RowKey='b') HTTP/1.1\r\n\r\n", "405",
+          "UnsupportedHttpVerb" },
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct reply answer = ask_changes(
+            f, textf(f, "%s" PART "%s\r\n", insert(f, "abc", "p", "a"), rows[i].request));
+
+        assert_int_equal(answer.status, 202);
+        assert_bytes(between(answer, "HTTP/1.1 ", " "), rows[i].status);
+        assert_bytes(between(answer, "\"code\":\"", "\""), rows[i].code);
+        assert_bytes(between(answer, "\"value\":\"", ":"), "1");
+        assert_int_equal(number_of(f, "a"), -1);
+    }
+}
+
+/* Rule: a batch has one changeset or one query; all else is refused as the request that it is. */
+static void batches_that_are_none(void **state)
+{
+    static const char query[] = "--b\r\nContent-Type: application/http\r\n\r\n"
+                                "GET " PREFIX "abc(PartitionKey='p',RowKey='a') HTTP/1.1\r\n\r\n";
+    struct fixture *f = *state;
+
+    assert_answer(ask(f, "POST /$batch", NULL, "--b--\r\n"), 400, "MissingRequiredHeader");
+    assert_answer(ask(f, "POST /$batch", "Content-Type: application/json", "{}"), 400,
+                  "InvalidHeaderValue");
+    assert_answer(ask_batch(f, ""), 400, "InvalidInput");
+    assert_answer(ask_batch(f, "--b--\r\n"), 400, "InvalidInput");
+    assert_answer(ask_changes(f, ""), 400, "InvalidInput");
+    assert_answer(ask_batch(f, textf(f, "%s\r\n%s\r\n--b--\r\n", query, query)), 400,
+                  "InvalidInput");
+    assert_answer(ask_batch(f, query), 400, "InvalidInput"); /* its end is missing */
+    assert_answer(ask(f, "GET /$batch", NULL, NULL), 405, "UnsupportedHttpVerb");
+    assert_refused(ask_batch(f, textf(f, "%s\r\n--b--\r\n", query)), "404", "ResourceNotFound",
+                   "0:The specified resource does not exist.");
+    set_number(f, "a", true);
+    assert_bytes(between(ask_batch(f, textf(f, "%s\r\n--b--\r\n", query)), "HTTP/1.1 ", "\r\n"),
+                 "200 OK");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(all_or_nothing, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(parts_that_are_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(batches_that_are_none, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
