@@ -134,6 +134,7 @@ struct blob {
     enum blob_type type;
     bool uncommitted;    /* only uncommitted blocks: invisible but for include=uncommittedblobs */
     bool nothing_staged; /* no uncommitted blocks, without a read; false is always right */
+    bool without_snapshots; /* of a base: it has none, without a read; false is always right */
     instant created;
     struct etag etag;   /* none while uncommitted */
     instant modified;   /* while uncommitted: the last Put Block */

@@ -43,7 +43,8 @@ enum {
     EXTRA_COPY = 256,         /* the blob is or was the destination of a copy */
     EXTRA_REHYDRATES = 512,   /* the tier it comes back to, priority and instant follow */
     EXTRA_INCREMENTAL = 1024, /* what Incremental Copy Blob keeps follows */
-    EXTRA_ALL = 2047,
+    EXTRA_WITHOUT_SNAPSHOTS = 2048,
+    EXTRA_ALL = 4095,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -164,7 +165,8 @@ static unsigned extras_of(const struct blob *blob)
            (blob->tags.len > 0 ? EXTRA_TAGS : 0u) |
            (blob->copy.status != COPY_NONE ? EXTRA_COPY : 0u) |
            (blob->rehydrates_to != TIER_NONE ? EXTRA_REHYDRATES : 0u) |
-           (blob->incremental.is_one ? EXTRA_INCREMENTAL : 0u);
+           (blob->incremental.is_one ? EXTRA_INCREMENTAL : 0u) |
+           (blob->without_snapshots ? EXTRA_WITHOUT_SNAPSHOTS : 0u);
 }
 
 static void encode_copy(struct text *out, const struct blob_copy *copy)
@@ -263,6 +265,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     content->has_holes = (extras & EXTRA_HAS_HOLES) != 0;
     content->is_appended = (extras & EXTRA_APPENDED) != 0;
     blob->is_sealed = (extras & EXTRA_SEALED) != 0;
+    blob->without_snapshots = (extras & EXTRA_WITHOUT_SNAPSHOTS) != 0;
     if (extras & EXTRA_SPARSE) {
         content->form = CONTENT_SPARSE;
         content->epoch = decode_u32(in);

@@ -40,7 +40,9 @@ static enum error check_count(struct decision *d, const struct uncommitted *tota
 static void write_blob(struct decision *d)
 {
     const struct blob_state *state = blob_state(d);
-    struct blob blob = { .type = BLOB_BLOCK, .uncommitted = true, .created = d->now };
+    struct blob blob = {
+        .type = BLOB_BLOCK, .uncommitted = true, .without_snapshots = true, .created = d->now
+    };
 
     if (d->subject.exists && !state->blob.nothing_staged)
         return;

@@ -307,6 +307,7 @@ static struct blob target_now(struct decision *d, const struct pending_copy *pen
     target.etag = etag_after(was->etag, d->now);
     target.modified = d->now;
     target.lease = was->lease;
+    target.without_snapshots = was->without_snapshots;
     target.copy = was->copy;
     target.copy.completed = d->now;
     pending_copy_delete(d->changes);

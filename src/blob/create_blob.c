@@ -7,10 +7,12 @@
 enum error create_blob_begin(struct decision *d, enum blob_type type,
                              const struct create_blob *given, struct blob *ret_blob)
 {
-    const struct blob *was = d->subject.exists ? &blob_state(d)->blob : NULL;
+    const struct blob_state *state = blob_state(d);
+    const struct blob *was = d->subject.exists ? &state->blob : NULL;
     struct blob blob = {
         .type = type,
         .nothing_staged = true, /* when it is committed */
+        .without_snapshots = !state->found || state->blob.without_snapshots,
         .created = d->now,
         .etag = etag_after(d->subject.etag, d->now),
         .modified = d->now,

@@ -7,11 +7,14 @@
 /* Deletes the records of all snapshots. STORE_OK also when there are none. */
 static enum store_result delete_snapshots(struct decision *d, struct ended_contents *ended)
 {
-    struct scan *scan = blob_scan_snapshots(d->before, 0);
     struct record record;
     struct blob blob;
     enum store_result result;
+    struct scan *scan;
 
+    if (blob_state(d)->blob.without_snapshots)
+        return STORE_OK;
+    scan = blob_scan_snapshots(d->before, 0);
     while ((result = scan_next(scan, d->arena, &record)) == STORE_OK) {
         if (!blob_decode(record.value, &blob)) {
             result = STORE_CORRUPT;
@@ -44,10 +47,14 @@ static enum store_result delete_base(struct decision *d, struct ended_contents *
 
 static enum error refuse_if_snapshots(struct decision *d)
 {
-    struct scan *scan = blob_scan_snapshots(d->before, 0);
+    enum store_result result;
     struct record record;
-    enum store_result result = scan_next(scan, d->arena, &record);
+    struct scan *scan;
 
+    if (blob_state(d)->blob.without_snapshots)
+        return OK;
+    scan = blob_scan_snapshots(d->before, 0);
+    result = scan_next(scan, d->arena, &record);
     scan_close(scan);
     if (result == STORE_NOT_FOUND)
         return OK;

@@ -110,6 +110,7 @@ void incremental_copy_complete(struct decision *d, const struct blob *target)
     base.copy.copied = base.copy.total = base.content.length;
     base.incremental.is_whole = true;
     base.incremental.snapshot = d->now;
+    base.without_snapshots = false;
     snapshot = base;
     snapshot.content = content_snapshot(d->changes, &base.content);
     snapshot.snapshot = d->now;

@@ -30,6 +30,7 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
 
     if (e)
         return e;
+    base.without_snapshots = false;
     snapshot = base;
     e = keep_content(d, &base.content, &snapshot.content);
     if (e)
@@ -42,7 +43,7 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
         snapshot.modified = d->now;
     }
     blob_write(d->changes, d->arena, &snapshot);
-    if (base.content.form == CONTENT_SPARSE ||
+    if (base.content.form == CONTENT_SPARSE || blob_state(d)->blob.without_snapshots ||
         base.content.is_alone != blob_state(d)->blob.content.is_alone)
         blob_write(d->changes, d->arena, &base);
     r->snapshot = snapshot.snapshot;

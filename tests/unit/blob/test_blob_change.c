@@ -185,6 +185,39 @@ static void deletion_minds_snapshots(void **state)
     assert_ok(ask(f, "DELETE /box/b", NULL, NULL), 202);
 }
 
+/* Rule: whatever is written over a blob, its snapshots stay and are minded. rest: Delete-Blob; blob.h,
+ * without_snapshots */
+static void snapshots_are_not_forgotten(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *target, *headers, *body;
+    } writes[] = {
+        { "PUT /box/b", PUT_HEADERS, "new" },
+        { "PUT /box/b", "x-ms-blob-type: AppendBlob", NULL },
+        { "PUT /box/b", "x-ms-blob-type: PageBlob\nx-ms-blob-content-length: 512", NULL },
+        { "PUT /box/b?comp=metadata", "x-ms-meta-a: 1", NULL },
+        { "PUT /box/b", PUT_HEADERS, "" },
+        { "PUT /box/b?comp=block&blockid=YQ==", NULL, "block" },
+        { "PUT /box/b?comp=blocklist", NULL, "<BlockList><Latest>YQ==</Latest></BlockList>" },
+    };
+
+    assert_ok(ask(f, "PUT /box/b?comp=block&blockid=YQ==", NULL, "block"), 201);
+    assert_ok(
+        ask(f, "PUT /box/b?comp=blocklist", NULL, "<BlockList><Latest>YQ==</Latest></BlockList>"),
+        201);
+    assert_ok(ask(f, "PUT /box/b?comp=snapshot", NULL, NULL), 201);
+    for (size_t i = 0; i < sizeof writes / sizeof writes[0]; i++) {
+        struct reply put = ask(f, writes[i].target, writes[i].headers, writes[i].body);
+
+        assert_true(put.status == 200 || put.status == 201);
+        assert_answer(ask(f, "DELETE /box/b", NULL, NULL), 409, "SnapshotsPresent");
+    }
+    assert_ok(ask(f, "DELETE /box/b", "x-ms-delete-snapshots: include", NULL), 202);
+    assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "x"), 201);
+    assert_ok(ask(f, "DELETE /box/b", NULL, NULL), 202);
+}
+
 /* Rule: shared bytes go with their last holder, in whatever order the holders go. content.h */
 static void shared_content_goes_with_its_last_holder(void **state)
 {
@@ -302,6 +335,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(snapshot_with_metadata, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(snapshot_is_not_changed, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(deletion_minds_snapshots, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(snapshots_are_not_forgotten, fixture_setup,
+                                        fixture_teardown),
         cmocka_unit_test_setup_teardown(shared_content_goes_with_its_last_holder, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(etag_changes_with_writes_only, fixture_setup,

@@ -288,6 +288,26 @@ static void blob_record_of_incremental_copy(void **state)
     arena_free(arena);
 }
 
+/* A base that has no snapshots says so among the extras of version 2; a record from before is silent. */
+static void blob_record_without_snapshots(void **state)
+{
+    struct arena *arena = arena_new(1 << 16);
+    struct blob made = { .type = BLOB_BLOCK, .without_snapshots = true };
+    struct text out;
+    struct blob read;
+    struct bytes value;
+
+    (void)state;
+    text_init(&out, arena, 64);
+    blob_encode(&out, &made);
+    value = text_bytes(&out);
+    assert_memory_equal(value.ptr + value.len - 2, "\x80\x10", 2); /* extras 2048 */
+    assert_true(blob_decode(value, &read) && read.without_snapshots);
+    assert_true(blob_decode(from_hex(arena, blob_version_2), &read) && !read.without_snapshots);
+    assert_true(blob_decode(from_hex(arena, blob_version_1), &read) && !read.without_snapshots);
+    arena_free(arena);
+}
+
 /* What a copy left, among the extras of version 2. */
 static void blob_record_of_copy(void **state)
 {
@@ -382,6 +402,7 @@ int main(void)
         cmocka_unit_test(blob_record_version_1),
         cmocka_unit_test(blob_record_version_2),
         cmocka_unit_test(blob_record_of_incremental_copy),
+        cmocka_unit_test(blob_record_without_snapshots),
         cmocka_unit_test(blob_record_of_copy),
         cmocka_unit_test(container_record_version_1),
         cmocka_unit_test(other_forms_are_refused),
