@@ -43,17 +43,6 @@ static enum state decided(struct flow *flow, enum error e)
     return flow->current == &flow->work ? CORS : PART_DONE;
 }
 
-/* Is it to stop somewhere (test builds)? */
-static bool is_gated(const struct flow *flow)
-{
-#ifdef LAGRA_GATES
-    return flow->current->call.gate.action != GATE_PASS;
-#else
-    (void)flow;
-    return false;
-#endif
-}
-
 /* Goes on to `next`, or stops at a gate on the way there if the request asked for it (test builds). */
 static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
 {
@@ -155,7 +144,7 @@ static enum state decide_and_commit(struct flow *flow)
 {
     enum state next = decide(flow);
 
-    return next == DECIDED && !is_gated(flow) ? commit(flow) : next;
+    return next == DECIDED && !work_is_gated(flow->current) ? commit(flow) : next;
 }
 
 static enum state commit(struct flow *flow)
@@ -191,6 +180,14 @@ static enum state begin_list(struct flow *flow)
                                                              : list_begin(flow);
 }
 
+/* Decides the current part, and commits it unless others are to be committed with it. */
+static enum state decide_part(struct flow *flow)
+{
+    enum state next = list_part_decided(flow, decide(flow));
+
+    return next == DECIDED && !work_is_gated(flow->current) ? commit(flow) : next;
+}
+
 /* The parts of a list that are left, on a thread of the pool. One that is to stop at a gate goes on on
  * the worker. */
 static enum state run_parts(struct flow *flow, enum state state)
@@ -198,11 +195,11 @@ static enum state run_parts(struct flow *flow, enum state state)
     for (;;) {
         if (state == PART)
             state = list_next(flow);
-        else if (state == PART_FOUND && !is_gated(flow))
+        else if (state == PART_FOUND && !work_is_gated(flow->current))
             state = DECIDE;
         else if (state == DECIDE)
-            state = decide_and_commit(flow);
-        else if (state == APPLIED && !is_gated(flow))
+            state = decide_part(flow);
+        else if (state == APPLIED && !work_is_gated(flow->current))
             state = PART_DONE;
         else if (state == PART_DONE)
             state = list_part_done(flow);

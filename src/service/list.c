@@ -17,10 +17,14 @@ struct list {
     struct work *works;    /* one a part */
     struct bytes *answers; /* rendered; ptr NULL: not done yet */
     size_t next;           /* all parts before it are done */
-    struct arena *scratch; /* of the part that is under way */
+    struct arena *scratch; /* of the parts that are under way */
     struct arena_mark fresh;
-    struct response response; /* to that part */
-    uint64_t seen;            /* when the list as a whole was checked */
+    struct response response;       /* to the part that is being answered */
+    uint64_t seen;                  /* when the list as a whole was checked */
+    size_t group[COMMIT_PARTS_MAX]; /* parts that are decided, and committed as one */
+    size_t group_count;
+    uint64_t group_bytes;
+    size_t alone; /* parts before it are committed each by itself */
 };
 
 /* ---- before the first part ---- */
@@ -41,8 +45,8 @@ void list_free(struct flow *flow)
 {
     if (!flow->list)
         return;
-    if (flow->list->next < flow->list->asked->count && flow->list->works)
-        work_close(&flow->list->works[flow->list->next]);
+    for (size_t i = 0; i < flow->list->asked->count && flow->list->works; i++)
+        work_close(&flow->list->works[i]);
     arena_free(flow->list->scratch);
     flow->list = NULL;
 }
@@ -165,19 +169,141 @@ enum state list_begin(struct flow *flow)
     return flow->list->asked->count > RUN_BY_WORKER_MAX ? LIST_IN_POOL : PART;
 }
 
+/* ---- parts that are committed as one ----
+ *
+ * What a commit costs beside what it writes is paid once for all of them. They do not depend on each
+ * other: when the commit is refused, each is decided and committed again by itself. */
+
+static size_t index_of(const struct list *list, const struct work *part)
+{
+    return (size_t)(part - list->works);
+}
+
+/* Does some part of the group change what the current part was decided on? */
+static bool group_changes(const struct list *list, const struct work *part)
+{
+    for (size_t i = 0; i < list->group_count && part->decision.before; i++) {
+        const struct work *other = &list->works[list->group[i]];
+
+        if (guid_equal(&other->partition.space, &part->partition.space) &&
+            bytes_equal(other->partition.key, part->partition.key))
+            return true;
+    }
+    return false;
+}
+
+/* One that rests on another partition has a commit of its own. */
+static bool may_join(const struct list *list, const struct work *part)
+{
+    struct store_limits limits = store_limits(part->decision.store);
+
+    return list->next >= list->alone && list->group_count < limits.group_parts &&
+           limits.group_parts > 1 && !part->decision.guard &&
+           list->group_bytes + changes_bytes(part->decision.changes) <= limits.commit_bytes;
+}
+
+static enum store_result commit_parts(const struct flow *flow, uint64_t *ret_sequence)
+{
+    const struct list *list = flow->list;
+    const struct decision *whole = &flow->work.decision;
+    struct commit_part parts[COMMIT_PARTS_MAX];
+    instant now = 0;
+
+    for (size_t i = 0; i < list->group_count; i++) {
+        const struct decision *d = &list->works[list->group[i]].decision;
+
+        parts[i] = (struct commit_part){ d->before, d->changes };
+        if (d->now > now)
+            now = d->now;
+    }
+    return store_commit(whole->store, parts, list->group_count, now, whole->access, ret_sequence);
+}
+
+/* Commits the group, and renders the answers of its parts. */
+static void commit_group(struct flow *flow)
+{
+    struct list *list = flow->list;
+    struct work *current = flow->current;
+    size_t count = list->group_count;
+    uint64_t sequence = 0;
+    enum store_result result = commit_parts(flow, &sequence);
+
+    list->group_count = 0;
+    list->group_bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct work *part = &list->works[list->group[i]];
+
+        part->is_grouped = false;
+        if (result) {
+            work_close(part);
+            continue;
+        }
+        decision_saw(&part->decision, sequence);
+        flow->current = part;
+        list_part_done(flow);
+    }
+    flow->current = current;
+    if (result) {
+        list->alone = list->group[count - 1] + 1;
+        list->next = list->group[0];
+    }
+}
+
+enum state list_part_decided(struct flow *flow, enum state next)
+{
+    struct list *list = flow->list;
+    struct work *part = flow->current;
+    size_t index = index_of(list, part);
+
+    if (next != DECIDED && next != PART_DONE)
+        return next;
+    if (group_changes(list, part)) {
+        commit_group(flow);
+        if (list->next == index)
+            return DECIDE;
+        work_close(part);
+        part->error = OK;
+        return PART;
+    }
+    if (next != DECIDED || work_is_gated(part) || !may_join(list, part))
+        return next;
+    part->is_grouped = true;
+    list->group[list->group_count++] = index;
+    list->group_bytes += changes_bytes(part->decision.changes);
+    return PART;
+}
+
 /* ---- one part ---- */
+
+/* The first part that is neither done nor in the group; the group is committed when nothing joins it. */
+static void find_next(struct flow *flow)
+{
+    struct list *list = flow->list;
+    uint32_t most = store_limits(flow->work.decision.store).group_parts;
+
+    for (;;) {
+        while (list->next < list->asked->count &&
+               (list->answers[list->next].ptr || list->works[list->next].is_grouped))
+            list->next++;
+        if (list->group_count == 0 ||
+            (list->group_count < most && list->next < list->asked->count &&
+             !work_is_gated(&list->works[list->next])))
+            return;
+        commit_group(flow);
+    }
+}
 
 enum state list_next(struct flow *flow)
 {
     struct list *list = flow->list;
     struct work *part;
 
-    while (list->next < list->asked->count && list->answers[list->next].ptr)
-        list->next++;
+    find_next(flow);
     if (list->next == list->asked->count)
         return conclude(flow, list->answers, list->asked->count);
     part = flow->current = &list->works[list->next];
-    arena_rewind(list->scratch, list->fresh);
+    if (list->group_count == 0)
+        arena_rewind(list->scratch, list->fresh);
     work_move(part, list->scratch);
     part->decision.access = flow->work.decision.access;
     if (!part->error)
@@ -196,7 +322,9 @@ enum state list_part_done(struct flow *flow)
 {
     struct list *list = flow->list;
     struct work *part = flow->current;
+    size_t index = index_of(list, part);
 
+    response_init(part->answer.response, part->decision.arena);
     part->answer.now = part->decision.now;
     if (part->error)
         answer_error(&part->answer, part->error, &part->problem);
@@ -205,7 +333,7 @@ enum state list_part_done(struct flow *flow)
     assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
     answer_common(part);
     control_reply(part);
-    list->answers[list->next] = render(flow, part, list->asked->parts[list->next].id);
+    list->answers[index] = render(flow, part, list->asked->parts[index].id);
     work_close(part);
     decision_saw(&flow->work.decision, part->decision.seen);
     return PART;

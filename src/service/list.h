@@ -13,14 +13,17 @@
  * (service/list.c): all parts are routed and admitted before anything is done. Then, one after another,
  * each is authenticated, permitted, checked, decided and committed as if it had come alone; one that
  * meets another writer is decided again without the others; one that is refused is answered so, and
- * the others go on. At the end there is one wait until everything that all of them saw and did is
- * durable. A crash in between leaves each part done or not done.
+ * the others go on. Where the store has it cheaper (store_limits(), `group_parts`), several parts about
+ * different partitions go into one commit; each is still decided on its own partition alone, sees what
+ * the parts before it have done there, and gets an answer of its own. At the end there is one wait until
+ * everything that all of them saw and did is durable. A crash in between leaves each part done or not
+ * done.
  *
  * What OP_parse or OP_admit refuse is about the list as a whole: nothing is done, and OP_render renders
  * that error as the only part.
  *
  * Memory: the parts' heads, some 4 KiB each, and their answers are kept until the end. What a part
- * needs while it is decided goes when the next one begins.
+ * needs while it is decided goes with its commit.
  *
  * A list that is done whole or not at all, in one partition (an entity group transaction), is made by
  * OPERATION_WHOLE_LIST(OP) (service/whole_list.c). Its parts may have bodies, which are parsed before they

@@ -31,6 +31,7 @@ struct work {
     struct partition partition; /* of the decision: by the early check, then by each attempt */
     struct arena_mark attempt;  /* where attempts begin: rewound for each */
     unsigned attempts;
+    bool is_grouped;        /* part of a list: decided, and to be committed with others */
     uint64_t gathered_seen; /* newest sequence of what was read before the attempts */
     struct result *result;  /* of the newest attempt */
     enum error error;       /* what it ended in instead; OK: nothing */
@@ -38,6 +39,16 @@ struct work {
     struct answer answer;
 };
 
+/* Is it to stop somewhere (test builds)? */
+static inline bool work_is_gated(const struct work *work)
+{
+#ifdef LAGRA_GATES
+    return work->call.gate.action != GATE_PASS;
+#else
+    (void)work;
+    return false;
+#endif
+}
 /* Prepares a zeroed work for a request. */
 void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
                const struct request *request, struct response *response);
@@ -172,6 +183,10 @@ enum state list_begin(struct flow *flow);
 /* The next part that is not done yet becomes the current one.
  * returns PART_FOUND; PART_DONE: refused; LIST_APPLIED: there is none */
 enum state list_next(struct flow *flow);
+/* The current part has been decided: `next` is what was to come then. In the pool it is committed
+ * together with others, if it may be; one that rests on what those change is to be decided again.
+ * returns next; PART; DECIDE */
+enum state list_part_decided(struct flow *flow, enum state next);
 /* Renders the answer to the current part. returns PART */
 enum state list_part_done(struct flow *flow);
 /* As store_settled(), of all that the list and its parts saw and did. */

@@ -50,7 +50,8 @@ struct store_limits store_limits(const struct store *store)
 
     assert(limits.inline_bytes > 0 &&
            limits.record_bytes >= limits.inline_bytes + STORE_RECORD_BYTES_LEAST &&
-           limits.commit_bytes >= limits.record_bytes);
+           limits.commit_bytes >= limits.record_bytes && limits.group_parts > 0 &&
+           limits.group_parts <= COMMIT_PARTS_MAX);
     return limits;
 }
 

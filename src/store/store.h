@@ -138,6 +138,8 @@ bool store_wants_reopening(struct store *store);
 
 /* Every engine takes records of so many bytes beside what lies inline in them. */
 #define STORE_RECORD_BYTES_LEAST (64u << 10)
+/* No commit has more parts. */
+#define COMMIT_PARTS_MAX         16
 
 /* What a caller may put into one record and one commit. Partitions' keys do not count. */
 struct store_limits {
@@ -147,6 +149,9 @@ struct store_limits {
                             * inline_bytes + STORE_RECORD_BYTES_LEAST */
     uint64_t commit_bytes; /* most bytes of all keys and values of one commit (changes_bytes()): at
                             * least record_bytes */
+    uint32_t
+        group_parts; /* changes of so many partitions that do not depend on each other cost less in
+                           * one commit than in one each: 1..COMMIT_PARTS_MAX */
 };
 struct store_limits store_limits(const struct store *store);
 
@@ -268,8 +273,6 @@ void changes_later_done(struct changes *changes, const struct later_item *item);
  * snapshot and iterator, commits to it return STORE_NOT_FOUND, its contents are collected in the
  * background. */
 void changes_drop_space(struct changes *changes, struct guid space);
-
-#define COMMIT_PARTS_MAX 16
 
 /* One partition of a commit. */
 struct commit_part {

@@ -12,6 +12,7 @@
 #define INLINE_BYTES (4u << 10)
 #define RECORD_BYTES (INLINE_BYTES + STORE_RECORD_BYTES_LEAST)
 #define COMMIT_BYTES (4u << 20)
+#define GROUP_PARTS  3
 
 enum store_result __real_store_open_embedded(const struct store_options *options,
                                              struct store **ret_store, const char **ret_problem);
@@ -36,7 +37,8 @@ static struct store *slow(struct store *inner)
                                       .fetches = 30,
                                       .limits = { .inline_bytes = INLINE_BYTES,
                                                   .record_bytes = RECORD_BYTES,
-                                                  .commit_bytes = COMMIT_BYTES },
+                                                  .commit_bytes = COMMIT_BYTES,
+                                                  .group_parts = GROUP_PARTS },
                                   });
 }
 

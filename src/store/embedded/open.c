@@ -56,6 +56,7 @@ static struct store_limits embedded_limits(const struct store *store)
         .inline_bytes = LOCAL_INLINE_BYTES,
         .record_bytes = LOCAL_RECORD_BYTES,
         .commit_bytes = UINT64_MAX,
+        .group_parts = COMMIT_PARTS_MAX,
     };
 }
 

@@ -446,6 +446,7 @@ static struct store_limits late_limits(const struct store *store)
         .inline_bytes = wanted.inline_bytes > 0 ? wanted.inline_bytes : limits.inline_bytes,
         .record_bytes = wanted.record_bytes > 0 ? wanted.record_bytes : limits.record_bytes,
         .commit_bytes = wanted.commit_bytes > 0 ? wanted.commit_bytes : limits.commit_bytes,
+        .group_parts = wanted.group_parts > 0 ? wanted.group_parts : limits.group_parts,
     };
 }
 

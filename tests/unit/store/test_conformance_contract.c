@@ -59,6 +59,7 @@ static void spaces_and_limits(void **state)
 
     assert_true(limits.inline_bytes > 0 && limits.inline_bytes <= limits.record_bytes);
     assert_true(limits.record_bytes <= limits.commit_bytes);
+    assert_in_range(limits.group_parts, 1, COMMIT_PARTS_MAX);
     assert_int_equal(space_create(f->store, SPACE_ONE, STORE_MAY_BLOCK, &one.space), STORE_OK);
     assert_int_equal(space_create(f->store, SPACE_WIDE, STORE_MAY_BLOCK, &wide.space), STORE_OK);
     assert_false(guid_equal(&one.space, &wide.space));
