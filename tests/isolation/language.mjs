@@ -143,15 +143,16 @@ function parseValue(reader) {
     return reader.take(reader.next.kind === 'string' ? 'string' : 'word', 'a value');
 }
 
+const newRequest = (method, path, line) => ({
+    method, path, query: '', headers: [], body: null, captures: [], read: null, send: null, as: null, from: null,
+    service: path.startsWith('/q') ? 'queue' : 'blob', line,
+});
+
 function parseRequest(reader) {
-    const request = {
-        method: reader.take('word', 'a method'), path: reader.take('word', 'a path'), query: '',
-        headers: [], body: null, captures: [], read: null, send: null, as: null, from: null, line: reader.line,
-    };
+    const request = newRequest(reader.take('word', 'a method'), reader.take('word', 'a path'), reader.line);
 
     if (!/^\/([cq]\d*(\/|$)|$)/.test(request.path))
         throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.., /q.. or is /`);
-    request.service = request.path.startsWith('/q') ? 'queue' : 'blob';
     for (;;) {
         let word;
         if (reader.next.kind === '->') {
@@ -189,7 +190,12 @@ function parseActions(reader) {
             actions.push(parseRequest(reader));
         else if (reader.word(/^(finish|collect)$/))
             actions.push({ [text]: true, line });
-        else if (reader.word(/^clock$/)) {
+        else if (reader.word(/^copied$/)) {
+            const path = reader.take('word', 'a path');
+            if (!/^\/c\d*\/./.test(path))
+                throw new SpecError(line, 'copied takes the path of a blob');
+            actions.push({ ...newRequest('HEAD', path, line), copied: true });
+        } else if (reader.word(/^clock$/)) {
             const seconds = Number(reader.take('word', 'seconds'));
             if (!(seconds > 0))
                 throw new SpecError(line, 'clock takes a number of seconds');

@@ -2,6 +2,7 @@
 // What comes back is given as a function that makes its text: names (E1, E2..) are given out when a
 // line is printed, in the order of the lines, and not in the order in which answers happen to come.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, formatHead } from '../lib/http.mjs';
 import { containerSas, queueSas } from '../lib/sas.mjs';
 import { batchBody, BATCH_TYPE, partRequest } from '../lib/batch.mjs';
@@ -97,6 +98,8 @@ export class Session {
                 return await this.#collect();
             this.#service = action.service ?? this.#service;
             await this.connect();
+            if (action.copied)
+                return await this.#copied(action);
             return action.finish ? await this.#finish() : await this.#send(action, headers);
         } catch (error) {
             if (!(error instanceof Missing))
@@ -115,6 +118,17 @@ export class Session {
     async #collect() {
         await this.#target.control.collect();
         return () => 'collected';
+    }
+
+    /** Asks until no copy to the blob is pending. */
+    async #copied(action) {
+        for (;;) {
+            const { headers } = await this.#connection.exchange(this.#build(action, Buffer.alloc(0), []));
+            const status = headers.get('x-ms-copy-status') ?? 'none';
+            if (status !== 'pending')
+                return () => `copy: ${status}, ${headers.get('x-ms-copy-progress') ?? 'nothing'}`;
+            await delay(5);
+        }
     }
 
     /** Text with $session.name and $id.A replaced. */
@@ -161,10 +175,11 @@ export class Session {
     #source(from) {
         const { host, port, base, credentials } = this.#target;
         const fields = { sp: 'r', se: '2100-01-01T00:00:00Z' };
-        const path = from.replace(/^\/c/, `/${this.#shared.container}`);
+        const [path, query] = this.#expand(from.replace(/^\/c/, `/${this.#shared.container}`)).split('?');
         const container = path.split('/')[1];
 
-        return `http://${host}:${port}${base}${path}?${containerSas(container, fields, credentials)}`;
+        return `http://${host}:${port}${base}${path}?${query ? `${query}&` : ''}` +
+            containerSas(container, fields, credentials);
     }
 
     /** What is added to the query of a request that no key signs. */
