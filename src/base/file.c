@@ -20,3 +20,9 @@ ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset)
     }
     return (ssize_t)done;
 }
+
+struct dirent *file_next_entry(DIR *folder)
+{
+    errno = 0;
+    return readdir(folder);
+}

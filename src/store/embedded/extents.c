@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/extents_private.h"
 
@@ -61,10 +62,11 @@ enum store_result extents_open(struct extents *extents, int folder, const char *
     DIR *directory = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *entry;
     uint32_t id;
+    int error;
 
+    *ret_problem = "the folder `extents` cannot be read";
     if (!directory) {
         log_errno("store: list the extents");
-        *ret_problem = "the folder `extents` cannot be read";
         if (fd >= 0)
             close(fd);
         return STORE_IO;
@@ -72,13 +74,19 @@ enum store_result extents_open(struct extents *extents, int folder, const char *
     *extents = (struct extents){ .folder = folder, .next_id = 1 };
     lock_init(&extents->lock, RANK_EXTENTS);
     lock_condition_init(&extents->created);
-    while ((entry = readdir(directory)))
+    while ((entry = file_next_entry(directory)))
         if (extent_file_id(entry->d_name, &id)) {
             extents_insert(extents, id)->named = true;
             extents_reserve(extents, id);
         }
+    error = errno;
     closedir(directory);
-    return STORE_OK;
+    if (error == 0)
+        return STORE_OK;
+    errno = error;
+    log_errno("store: list the extents");
+    extents_release(extents);
+    return STORE_IO;
 }
 
 void extents_reserve(struct extents *extents, uint32_t id)

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 
 static const char format[] = "lagra store 1\n";
@@ -103,7 +104,7 @@ static bool close_to_others(int folder)
     const struct dirent *entry;
     bool closed = dir && fchmod(folder, 0700) == 0;
 
-    while (closed && (entry = readdir(dir))) {
+    while (closed && (entry = file_next_entry(dir))) {
         struct stat status;
 
         if (entry->d_name[0] == '.' ||
@@ -112,6 +113,7 @@ static bool close_to_others(int folder)
         if (S_ISREG(status.st_mode) && (status.st_mode & 077))
             closed = fchmodat(folder, entry->d_name, 0600, 0) == 0;
     }
+    closed = closed && errno == 0;
     if (dir)
         closedir(dir);
     else if (fd >= 0)

@@ -151,16 +151,18 @@ static void log_finding(void *context, const char *sentence)
     log_line(LOG_ERROR, "store: %s", sentence);
 }
 
-/* What is reported to the operator of a folder that is refused. Start-up thread. */
-static const char *explain(const struct damage *damage)
+/* What is reported to the operator of a folder that is refused. What cannot be read now is not damaged
+ * for that: the reason, which is in the log, may pass. Start-up thread. */
+static const char *explain(const struct damage *damage, enum store_result result)
 {
     static char text[1024];
 
-    snprintf(
-        text, sizeof text,
-        "%s%s.\n  Nothing was changed. If the file can be had from a backup, put it back; else "
-        "save what can be read:\n  lagra check --salvage FOLDER NEW-FOLDER",
-        damage->first, damage->count > 1 ? " (and more, in the log)" : "");
+    snprintf(text, sizeof text,
+             "%s%s.\n  Nothing was changed. %s; else "
+             "save what can be read:\n  lagra check --salvage FOLDER NEW-FOLDER",
+             damage->first, damage->count > 1 ? " (and more, in the log)" : "",
+             result == STORE_CORRUPT ? "If the file can be had from a backup, put it back"
+                                     : "If the reason, which is in the log, can pass, start again");
     return text;
 }
 
@@ -178,7 +180,7 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
         return result;
     result = records_prove(folder->fd, embedded->synced, durable, PROOF_MEND, &damage, &proof);
     if (damage.count > 0)
-        *ret_problem = explain(&damage);
+        *ret_problem = explain(&damage, result);
     damage_release(&damage);
     if (!result)
         result = keyspace_open(folder->records_path, cache_bytes,
@@ -214,8 +216,9 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
     result = extents_open(&embedded->extents, folder->extents, ret_problem);
     if (result)
         goto close_records;
-    *ret_problem = "the records in the data folder are damaged";
     result = recovery_begin(embedded);
+    *ret_problem = result == STORE_CORRUPT ? "the records in the data folder are damaged"
+                                           : "the records in the data folder cannot be read";
     if (result)
         goto release;
     *ret_problem = "the data folder cannot be opened";

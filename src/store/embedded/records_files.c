@@ -70,18 +70,23 @@ enum store_result records_files_list(int records, struct records_files *ret_file
     size_t capacity = 0;
     DIR *dir = open_listing(records);
     const struct dirent *entry;
+    int error;
 
     if (!dir) {
         log_errno("store: list the folder of records");
         return STORE_IO;
     }
-    while ((entry = readdir(dir))) {
+    while ((entry = file_next_entry(dir))) {
         struct records_file file;
         struct stat status;
 
-        if (!parse_name(entry->d_name, &file.kind, &file.number) ||
-            fstatat(records, entry->d_name, &status, 0) < 0)
+        if (!parse_name(entry->d_name, &file.kind, &file.number))
             continue;
+        if (fstatat(records, entry->d_name, &status, 0) < 0) {
+            if (errno == ENOENT)
+                continue;
+            break;
+        }
         file.size = (uint64_t)status.st_size;
         if (files.count == capacity) {
             capacity = capacity > 0 ? 2 * capacity : 64;
@@ -89,7 +94,14 @@ enum store_result records_files_list(int records, struct records_files *ret_file
         }
         files.list[files.count++] = file;
     }
+    error = errno; /* of the last entry: what is not listed would be taken for missing */
     closedir(dir);
+    if (error) {
+        errno = error;
+        log_errno("store: list the folder of records");
+        records_files_release(&files);
+        return STORE_IO;
+    }
     if (files.count > 0)
         qsort(files.list, files.count, sizeof files.list[0], by_number);
     *ret_files = files;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/endian.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/folder.h"
 #include "store/embedded/salvage_pieces.h"
@@ -164,8 +165,9 @@ static bool is_empty(const char *location)
     const struct dirent *entry;
     bool empty = true;
 
-    while (dir && empty && (entry = readdir(dir)))
+    while (dir && empty && (entry = file_next_entry(dir)))
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    empty = empty && (!dir || errno == 0);
     if (dir)
         closedir(dir);
     return empty;
