@@ -13,6 +13,7 @@
 
 static struct weather {
     unsigned errors_rare;  /* one call in so many fails; 0: none */
+    bool errors_of_start;  /* none after it */
     unsigned sites, kinds; /* bits: of calls, of files */
     unsigned short_rare;
     unsigned slow_rare;
@@ -179,12 +180,20 @@ void faults_begin(bool calm)
         weather.sites = 1u << SITE_SYNC;
         weather.kinds = 1u << 1;
     }
+    if (weather.errors_rare && world_once_in(STREAM_FAULTS, 3)) {
+        /* A start alone, which reads most of what there is. */
+        weather.errors_rare = 16u << world_draw(STREAM_FAULTS, 4);
+        weather.errors_of_start = true;
+        weather.sites = 1u << SITE_READ | 1u << SITE_OPEN;
+        weather.kinds = 7;
+    }
     if (draws(FAULT_SHORT, 3))
         weather.short_rare = 2u << world_draw(STREAM_FAULTS, 6);
     if (draws(FAULT_LATENCY, 4))
         weather.slow_rare = 20u << world_draw(STREAM_FAULTS, 4);
-    if (draws(FAULT_FILES, 6))
-        weather.files_max = 5 + world_draw(STREAM_FAULTS, 40);
+    if (draws(FAULT_FILES, 4))
+        weather.files_max = world_once_in(STREAM_FAULTS, 2) ? 5 + world_draw(STREAM_FAULTS, 40)
+                                                            : 3 + world_draw(STREAM_FAULTS, 10);
     if (draws(FAULT_SPACE, 6))
         world->disk->pages_max = world->disk->pages_used + world_draw(STREAM_FAULTS, 600);
     weather.has_faults = weather.errors_rare || weather.slow_rare ||
@@ -251,6 +260,8 @@ int faults_at(enum site site, unsigned kind)
     count_down(site);
     count_to_damage();
     if (!weather.has_faults || faults_have_stopped())
+        return 0;
+    if (weather.errors_of_start && world->has_started)
         return 0;
     if (weather.errors_rare && weather.sites >> site & 1 && weather.kinds >> kind & 1 &&
         world_once_in(STREAM_FAULTS, weather.errors_rare))
