@@ -3,7 +3,8 @@
 //
 // Each defect below is a change of a few words of the program, made in a copy of one file, which is compiled
 // as the build does it and linked into a simulator of its own. The simulator must find each within
-// so many seconds (60). Without names: all. Last line: "planted: N passed, N failed".
+// so many seconds (60) of the processor, whatever else the machine does. Without names: all. Last
+// line: "planted: N passed, N failed".
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -100,7 +101,7 @@ const DEFECTS = [
     { name: 'sas-of-another-type', file: 'src/auth/permit.c',
         change: [['        return E_AuthorizationResourceTypeMismatch;', '        return OK;']] },
     { name: 'policy-not-guarded', file: 'src/service/decision.c',
-        change: [['    if (rests_on_policy(d))\n        d->guard = owner;\n    else\n', '    (void)rests_on_policy;\n']] },
+        change: [['    if (decision_rests_on_policy(d))\n        d->guard = owner;\n    else\n', '']] },
     { name: 'part-answered-and-not-done', file: 'src/service/list.c',
         change: [['    if (part->error)\n        answer_error(', '    if (part->error && part->error != E_SnapshotsPresent)\n        answer_error(']] },
     { name: 'part-committed-into-the-void', file: 'src/service/exchange.c',
@@ -181,23 +182,30 @@ function make(defect) {
     return program;
 }
 
+/** From "N requests, .. N in a second of the processor". */
+function processorSeconds(output) {
+    const [, requests, rate] = output.match(/ (\d+) requests, .* (\d+) in a second of the processor/) ?? [];
+
+    return Number(rate) > 0 ? Number(requests) / Number(rate) : 0;
+}
+
 const count = { passed: 0, failed: 0 };
 
 for (const defect of DEFECTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
-    const began = Date.now();
     let found = false, output = '';
 
     try {
-        const made = run(make(defect), ['--no-shrink', '--seconds', options.seconds, ...(defect.args ?? [])]);
+        const made = run(make(defect), ['--no-shrink', '--seconds', String(4 * options.seconds),
+            ...(defect.args ?? [])]);
 
-        found = made.status === 1;
         output = made.output;
+        found = made.status === 1 && processorSeconds(output) <= options.seconds;
     } catch (error) {
         output = error.message;
     }
     count[found ? 'passed' : 'failed']++;
     const why = (output.match(/fails: (.*)/) ?? [])[1] ?? output.trim().split('\n').at(-1);
-    console.log(`${found ? 'found ' : 'MISSED'} ${defect.name} in ${((Date.now() - began) / 1000).toFixed(1)} s: ${why}`);
+    console.log(`${found ? 'found ' : 'MISSED'} ${defect.name} in ${processorSeconds(output).toFixed(1)} s: ${why}`);
 }
 console.log(`planted: ${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed === 0 ? 0 : 1;
