@@ -48,7 +48,7 @@ static void encode_value(struct text *out, const struct edm_value *value)
     case EDM_TYPES:
         break;
     }
-    assert(!"a type");
+    assert(false); /* no type */
 }
 
 /* At least as much as the value needs: type, varints, and what is not of fixed size. */

@@ -52,7 +52,7 @@ static int order_values(const struct edm_value *a, const struct edm_value *b)
     case EDM_TYPES:
         break;
     }
-    assert(!"a type that has an order");
+    assert(false); /* no type that has an order */
     return 0;
 }
 

@@ -1,5 +1,5 @@
 /* Whole requests against the services on a memory store: routing, checks, decide, commit. The input is a
- * request's head and body as on the wire, with "queue " before it when it is for the Queue service;
+ * request's head and body as on the wire, with "queue " or "table " before it when it is for that service;
  * signatures are not asked for. No input may end the process, and what a row promises is asserted on
  * every run (service/operation.c). */
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "../unit/blob/fixture.h"
 #include "fuzz.h"
 #include "queue/queue.h"
+#include "table/table.h"
 
 /* What http/ lets into a head: text, and lines that are headers. */
 static bool are_headers(struct bytes lines)
@@ -83,17 +84,38 @@ static void prepare_queue(struct fixture *f)
     ask(f, "POST /que/messages?messagettl=-1", NULL, message);
 }
 
+/* Entities of every type in two partitions of a table. */
+static void prepare_table(struct fixture *f)
+{
+    fixture_serve(f, &table_service);
+    ask(f, "POST /Tables", NULL, "{\"TableName\":\"abc\"}");
+    ask(f, "POST /abc", NULL,
+        "{\"PartitionKey\":\"p\",\"RowKey\":\"r\",\"S\":\"text\",\"I\":1,\"D\":1.5,\"B\":true,"
+        "\"L@odata.type\":\"Edm.Int64\",\"L\":\"2\",\"X@odata.type\":\"Edm.Binary\",\"X\":\"AQ==\","
+        "\"T@odata.type\":\"Edm.DateTime\",\"T\":\"2026-11-22T08:00:00Z\"}");
+    ask(f, "POST /abc", NULL, "{\"PartitionKey\":\"p\",\"RowKey\":\"s\"}");
+    ask(f, "POST /abc", NULL, "{\"PartitionKey\":\"q\",\"RowKey\":\"\"}");
+}
+
+/* Which service an input is for: its name and a blank before the request. */
+static const struct {
+    struct bytes name;
+    void (*prepare)(struct fixture *f);
+} services[] = { { BYTES("queue "), prepare_queue },
+                 { BYTES("table "), prepare_table },
+                 { BYTES(""), prepare } };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct bytes head, body, line, headers;
     struct arena *arena;
-    static const struct bytes of_queue = BYTES("queue ");
     struct bytes input = bytes_of(data, size);
-    bool is_queue = bytes_has_prefix(input, of_queue);
+    size_t service = 0;
     void *state = NULL;
 
-    if (is_queue)
-        input = bytes_from(input, of_queue.len);
+    while (!bytes_has_prefix(input, services[service].name))
+        service++;
+    input = bytes_from(input, services[service].name.len);
     if (!cut_at_empty_line(input, &head, &body) || !is_head_text(head))
         return 0;
     bytes_cut(head, '\n', &line, &headers);
@@ -101,10 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     arena = arena_new(1u << 24);
     fixture_setup(&state);
-    if (is_queue)
-        prepare_queue(state);
-    else
-        prepare(state);
+    services[service].prepare(state);
     ask_bytes(state, arena_string(arena, line), headers.ptr ? arena_string(arena, headers) : NULL,
               body);
     fixture_serve(state, NULL);

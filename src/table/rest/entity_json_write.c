@@ -154,7 +154,7 @@ static void write_value(struct text *out, const struct edm_value *value)
     case EDM_TYPES:
         break;
     }
-    assert(!"a type");
+    assert(false); /* no type */
 }
 
 static void write_property(struct text *out, const struct entity_view *view, struct bytes name,
