@@ -76,6 +76,11 @@ void parts_insert(struct parts *parts, const struct part *part)
 {
     size_t index = 0;
 
+    /* As most come: a unit of single sectors would else be gone through for each of them. */
+    if (parts->count == 0 || parts->items[parts->count - 1].end <= part->start) {
+        insert_at(parts, parts->count, part);
+        return;
+    }
     parts_cut(parts, part->start, part->end);
     while (index < parts->count && parts->items[index].start < part->start)
         index++;
