@@ -2,12 +2,14 @@
 // Lagra beside Azurite and nginx on this machine, in one run: requests a second, times, CPU, memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,memory,queues] [--waiting N]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,ranges,memory,queues]
+//           [--waiting N] [--million N]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
 //                  takes part as "before", and the last columns are Lagra's figures divided by its
 //   --rounds       odd; default 5, with a baseline 11
 //   --waiting      messages that wait in a queue while it is measured once more; default 0: it is not
+//   --million      how many blobs, and how many ranges, are a million; for a quick look
 //   --seconds      of one work and server, all rounds together; default 2 a round
 //
 // Each work runs against the servers in turn, several rounds, with the same load generator and the same
@@ -29,6 +31,7 @@ import { measureCold } from './cold.mjs';
 import { measureCopy } from './copy.mjs';
 import { cpuSeconds, memoryMiB } from './process.mjs';
 import { measureQueues } from './queues.mjs';
+import { measureRanges } from './ranges.mjs';
 import { measureSpread } from './spread.mjs';
 import { ACCOUNT, KEY, startAzurite, startAzuriteQueue, startLagra, startNginx } from './targets.mjs';
 
@@ -41,7 +44,7 @@ const { values: options } = parseArgs({
         build: { type: 'string' }, baseline: { type: 'string', default: process.env.LAGRA_BASELINE ?? '' },
         rounds: { type: 'string' }, seconds: { type: 'string' }, connections: { type: 'string', default: '1,32' },
         only: { type: 'string', default: '' }, without: { type: 'string', default: '' },
-        waiting: { type: 'string', default: '0' },
+        waiting: { type: 'string', default: '0' }, million: { type: 'string', default: '1000000' },
     },
 });
 const without = new Set(options.without.split(','));
@@ -49,6 +52,7 @@ const only = options.only ? new Set(options.only.split(',')) : null;
 const baseline = options.baseline ? path.resolve(options.baseline) : null;
 const ROUNDS = Number(options.rounds ?? (baseline ? 11 : 5));
 const SECONDS = Number(options.seconds ?? 2 * ROUNDS);
+const MILLION = Number(options.million);
 const loadBinary = path.resolve(options.build, 'bench/load');
 const lagraBinary = path.resolve(HERE, '../build/lagra');
 /* On a disk, as a data folder would be: /tmp may be memory. */
@@ -260,15 +264,20 @@ async function measureBatches(targets) {
     }
 }
 
-/** The same page out of ten thousand blobs and out of a million. */
+/** The same page, of a listing and of a search, out of ten thousand blobs and out of a million. */
 async function measureMillion(lagra) {
-    await createContainer(lagra, 'list1m');
-    fill(lagra, 'list1m', 0, 1000000);
-    const small = load(lagra, { work: 'list', size: 0, container: 'list10k', seconds: SECONDS });
-    const large = load(lagra, { work: 'list', size: 0, container: 'list1m', seconds: SECONDS });
+    const sizes = [10000, MILLION];
 
-    console.log(`\nA page of 5,000 blobs: ${number(small.p50_us / 1000)} ms out of 10,000 blobs, ` +
-        `${number(large.p50_us / 1000)} ms out of 1,000,000 (p50)`);
+    for (const count of sizes) {
+        await createContainer(lagra, `tagged-${count}`);
+        load(lagra, { work: 'fill-tagged', size: 0, container: `tagged-${count}`, names: count, count, connections: 32 });
+    }
+    for (const [work, what] of [['list', 'A page of 5,000 blobs'], ['find', 'Find Blobs by Tags, a page of 5,000 blobs']]) {
+        const [small, large] = sizes.map((count) =>
+            load(lagra, { work, size: 0, container: `tagged-${count}`, seconds: SECONDS }));
+        console.log(`\n${what}: ${number(small.p50_us / 1000)} ms out of 10,000 blobs, ` +
+            `${number(large.p50_us / 1000)} ms out of ${MILLION.toLocaleString('en')} (p50)`);
+    }
 }
 
 async function startAll() {
@@ -318,7 +327,7 @@ async function measureMessages() {
 async function main() {
     const cpu = os.cpus();
     const versions = [{ name: 'Lagra', binary: lagraBinary }, ...(baseline ? [{ name: 'before', binary: baseline }] : [])];
-    const tools = { folder, load, loadBeside, createContainer, seconds: SECONDS };
+    const tools = { folder, load, loadBeside, createContainer, seconds: SECONDS, million: MILLION };
 
     console.log(`${cpu.length} cores of ${cpu[0].model.trim()}, Linux ${os.release()}, ${ROUNDS} rounds of ${number(SECONDS / ROUNDS)} s each`);
     console.log(`fdatasync after each appended 4 KiB, one writer: ${number(syncsPerSecond())}/s`);
@@ -332,6 +341,8 @@ async function main() {
         await measureCold(versions, tools);
     if (!without.has('copy'))
         await measureCopy(versions, tools);
+    if (!without.has('ranges'))
+        await measureRanges(versions, tools);
     if (!without.has('memory'))
         await measureMemory(() => startLagra(lagraBinary, path.join(folder, 'memory')), createContainer);
 }

@@ -63,6 +63,32 @@ static void draft_list(const struct work_options *options, const struct worker *
     draft->query[2] = (struct pair){ "restype", "container" };
 }
 
+/* A page of a search by tags has so many blobs. */
+#define FOUND_MAX 5000
+
+/* As many as a page of a search has, spread over all, are tagged alike. */
+static void draft_put_tagged(const struct work_options *options, const struct worker *worker,
+                             uint64_t n, struct draft *draft)
+{
+    bool found = n % options->names % (options->names / FOUND_MAX) == 0;
+
+    draft_put(options, worker, n, draft);
+    draft->ms[1] = (struct pair){ "x-ms-tags", found ? "k=wanted" : "k=other" };
+}
+
+static void draft_find(const struct work_options *options, const struct worker *worker, uint64_t n,
+                       struct draft *draft)
+{
+    (void)worker;
+    (void)n;
+    draft->method = "GET";
+    snprintf(draft->path, sizeof draft->path, "%s", options->container);
+    draft->query[0] = (struct pair){ "comp", "blobs" };
+    draft->query[1] = (struct pair){ "maxresults", "5000" };
+    draft->query[2] = (struct pair){ "restype", "container" };
+    draft->query[3] = (struct pair){ "where", "k='wanted'" };
+}
+
 /* Turns 0..3 stage four blocks of a blob of the connection's own; all later ones commit them again. */
 static void draft_block_list(const struct work_options *options, const struct worker *worker,
                              uint64_t n, struct draft *draft)
@@ -188,6 +214,23 @@ static void draft_page(const struct work_options *options, const struct worker *
     draft->body = options->body;
 }
 
+/* Every second page of the blob "ranges", which is there: `names` ranges. */
+static void draft_range(const struct work_options *options, const struct worker *worker, uint64_t n,
+                        struct draft *draft)
+{
+    static _Thread_local char range[64];
+    uint64_t start = n % options->names * 2 * options->size;
+
+    (void)worker;
+    draft->method = "PUT";
+    snprintf(draft->path, sizeof draft->path, "%s/ranges", options->container);
+    snprintf(range, sizeof range, "bytes=%" PRIu64 "-%" PRIu64, start, start + options->size - 1);
+    draft->query[0] = (struct pair){ "comp", "page" };
+    draft->ms[0] = (struct pair){ "x-ms-page-write", "update" };
+    draft->ms[1] = (struct pair){ "x-ms-range", range };
+    draft->body = options->body;
+}
+
 /* ---- messages: `names` queues, named after the container ---- */
 
 static void messages_path(const struct work_options *options, const struct worker *worker,
@@ -263,12 +306,15 @@ static const struct work work_table[] = {
     { "get-apart", draft_get_apart, false, { 200, 0 }, NULL },
     { "put", draft_put, true, { 201, 0 }, NULL },
     { "fill", draft_put, false, { 201, 0 }, NULL },
+    { "fill-tagged", draft_put_tagged, false, { 201, 0 }, NULL },
     { "list", draft_list, true, { 200, 0 }, NULL },
+    { "find", draft_find, true, { 200, 0 }, NULL },
     { "block-list", draft_block_list, false, { 201, 0 }, NULL },
     { "metadata", draft_metadata, false, { 200, 201 }, NULL },
     { "lease", draft_lease, false, { 200, 201 }, NULL },
     { "delete-batch", draft_batch, true, { 202, 0 }, draft_deletion },
     { "append", draft_append, false, { 201, 404 }, NULL },
+    { "fill-ranges", draft_range, false, { 201, 0 }, NULL },
     { "page", draft_page, false, { 201, 404 }, NULL },
     { "message-put", draft_message_put, false, { 201, 0 }, NULL },
     { "message-cycle", draft_message_cycle, false, { 200, 201, 204 }, NULL },
