@@ -243,13 +243,22 @@ static void next_request(struct load *load, struct connection *c, uint64_t now)
     send_rest(load, c);
 }
 
+static bool is_good(const struct work *work, const struct answer *answer)
+{
+    const int *ok = work->ok;
+
+    if (answer->bad ||
+        (answer->status != ok[0] && answer->status != ok[1] && answer->status != ok[2]))
+        return false;
+    return !work->proof ||
+           memmem(answer->start, answer->start_length, work->proof, strlen(work->proof));
+}
+
 static void note_answer(struct load *load, struct connection *c, uint64_t now)
 {
     const struct answer *answer = &c->answer;
-    const int *ok = load->options.work->ok;
 
-    if (answer->bad ||
-        (answer->status != ok[0] && answer->status != ok[1] && answer->status != ok[2])) {
+    if (!is_good(load->options.work, answer)) {
         load->failed++;
         load->failed_status = answer->status;
     } else {
@@ -313,6 +322,7 @@ static void open_connection(struct load *load, unsigned number)
 
     c->fd = connect_to(&load->options);
     c->worker.number = number;
+    c->worker.room = xmalloc(ROOM_BYTES);
     c->busy = true;
     load->busy++;
     if (epoll_ctl(load->epoll, EPOLL_CTL_ADD, c->fd,
@@ -373,12 +383,19 @@ static void print_result(const struct load *load)
 }
 
 static const struct option long_options[] = {
-    { "host", required_argument, NULL, 'h' },        { "port", required_argument, NULL, 'p' },
-    { "account", required_argument, NULL, 'a' },     { "key", required_argument, NULL, 'k' },
-    { "container", required_argument, NULL, 'c' },   { "work", required_argument, NULL, 'w' },
-    { "size", required_argument, NULL, 's' },        { "names", required_argument, NULL, 'n' },
-    { "connections", required_argument, NULL, 'C' }, { "seconds", required_argument, NULL, 't' },
-    { "count", required_argument, NULL, 'N' },       { NULL, 0, NULL, 0 },
+    { "host", required_argument, NULL, 'h' },
+    { "port", required_argument, NULL, 'p' },
+    { "account", required_argument, NULL, 'a' },
+    { "key", required_argument, NULL, 'k' },
+    { "container", required_argument, NULL, 'c' },
+    { "work", required_argument, NULL, 'w' },
+    { "size", required_argument, NULL, 's' },
+    { "names", required_argument, NULL, 'n' },
+    { "partitions", required_argument, NULL, 'P' },
+    { "connections", required_argument, NULL, 'C' },
+    { "seconds", required_argument, NULL, 't' },
+    { "count", required_argument, NULL, 'N' },
+    { NULL, 0, NULL, 0 },
 };
 
 /* Returns false on an option that is unknown or makes no sense. */
@@ -409,6 +426,9 @@ static bool take_option(struct options *o, int option, const char *value)
     case 'n':
         o->work_options.names = (unsigned)strtoul(value, NULL, 10);
         return *value != '0';
+    case 'P':
+        o->work_options.partitions = (unsigned)strtoul(value, NULL, 10);
+        return *value != '0';
     case 'C':
         o->connections = (unsigned)strtoul(value, NULL, 10);
         return o->connections > 0;
@@ -431,9 +451,11 @@ int main(int argc, char **argv)
     int option;
 
     *o = (struct options){ .host = "127.0.0.1", .port = "10000", .connections = 1, .seconds = 5 };
-    o->work_options = (struct work_options){
-        .container = "bench", .size = 1024, .names = 100, .run = (unsigned)getpid()
-    };
+    o->work_options = (struct work_options){ .container = "bench",
+                                             .size = 1024,
+                                             .names = 100,
+                                             .partitions = 100,
+                                             .run = (unsigned)getpid() };
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
         if (!take_option(o, option, optarg ? optarg : ""))
             return 2;

@@ -2,14 +2,15 @@
 // Lagra beside Azurite and nginx on this machine, in one run: requests a second, times, CPU, memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,ranges,memory,queues]
-//           [--waiting N] [--million N]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,ranges,memory,queues,tables]
+//           [--waiting N] [--million N] [--entities N]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
 //                  takes part as "before", and the last columns are Lagra's figures divided by its
 //   --rounds       odd; default 5, with a baseline 11
 //   --waiting      messages that wait in a queue while it is measured once more; default 0: it is not
 //   --million      how many blobs, and how many ranges, are a million; for a quick look
+//   --entities     of a large table that is filled and read; default 0: there is none; a multiple of 10,000
 //   --seconds      of one work and server, all rounds together; default 2 a round
 //
 // Each work runs against the servers in turn, several rounds, with the same load generator and the same
@@ -33,7 +34,8 @@ import { cpuSeconds, memoryMiB } from './process.mjs';
 import { measureQueues } from './queues.mjs';
 import { measureRanges } from './ranges.mjs';
 import { measureSpread } from './spread.mjs';
-import { ACCOUNT, KEY, startAzurite, startAzuriteQueue, startLagra, startNginx } from './targets.mjs';
+import { measureManyEntities, measureTables } from './tables.mjs';
+import { ACCOUNT, KEY, startAzurite, startAzuriteService, startLagra, startNginx } from './targets.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const KiB = 1024;
@@ -45,6 +47,7 @@ const { values: options } = parseArgs({
         rounds: { type: 'string' }, seconds: { type: 'string' }, connections: { type: 'string', default: '1,32' },
         only: { type: 'string', default: '' }, without: { type: 'string', default: '' },
         waiting: { type: 'string', default: '0' }, million: { type: 'string', default: '1000000' },
+        entities: { type: 'string', default: '0' },
     },
 });
 const without = new Set(options.without.split(','));
@@ -77,10 +80,12 @@ const WORKS = [
 
 /* ---- one measurement ---- */
 
-function loadArguments(target, { work, size, container = 'bench', names = namesOf(size), connections = 1, seconds, count }) {
+function loadArguments(target, { work, size, container = 'bench', names = namesOf(size), partitions, connections = 1, seconds, count }) {
     const args = ['--port', target.port, '--container', container, '--work', work, '--size', size, '--names', names,
         '--connections', connections];
 
+    if (partitions)
+        args.push('--partitions', partitions);
     if (target.signed)
         args.push('--account', ACCOUNT, '--key', KEY);
     args.push(...(count ? ['--count', count] : ['--seconds', seconds]));
@@ -311,13 +316,14 @@ async function measureServers() {
     }
 }
 
-async function measureMessages() {
-    const lagra = await startLagra(lagraBinary, path.join(folder, 'messages'));
-    const azurite = without.has('azurite') ? null : await startAzuriteQueue(folder);
+/** What the Queue or the Table service does, beside Azurite's; 'many': the Table service alone. */
+async function measureService(service, measure, more) {
+    const lagra = await startLagra(lagraBinary, path.join(folder, service));
+    const azurite = without.has('azurite') || service === 'many' ? null : await startAzuriteService(folder, service);
     const targets = [lagra, azurite].filter(Boolean);
 
     try {
-        await measureQueues(targets, { folder, load, rounds: ROUNDS, seconds: SECONDS }, Number(options.waiting));
+        await measure(targets, { folder, load, rounds: ROUNDS, seconds: SECONDS }, Number(more));
     } finally {
         for (const target of targets)
             await target.stop();
@@ -334,7 +340,11 @@ async function main() {
     if (options.connections && WORKS.some(isWanted))
         await measureServers();
     if (!without.has('queues') && isWanted({ name: 'Messages' }))
-        await measureMessages();
+        await measureService('queue', measureQueues, options.waiting);
+    if (!without.has('tables') && isWanted({ name: 'Entities' }))
+        await measureService('table', measureTables);
+    if (Number(options.entities) > 0 && isWanted({ name: 'Many entities' }))
+        await measureService('many', measureManyEntities, options.entities);
     if (!without.has('spread'))
         await measureSpread(versions, tools);
     if (!without.has('cold'))

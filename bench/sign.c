@@ -74,6 +74,15 @@ static struct bytes string_to_sign(const struct signer *signer, struct arena *ar
     return text_bytes(&text);
 }
 
+/* rest: Authorize-with-Shared-Key "Table service (Shared Key authorization)" */
+static struct bytes table_string_to_sign(const struct signer *signer, struct arena *arena,
+                                         const struct draft *draft)
+{
+    return arena_printf(arena, "%s\n\n%s\n%s\n/%s/%s/%s", draft->method,
+                        draft->content_type ? draft->content_type : "", signer->date,
+                        signer->account, signer->account, draft->path);
+}
+
 static void add_signature(struct signer *signer, struct arena *arena, struct text *head,
                           struct bytes string)
 {
@@ -126,7 +135,8 @@ struct bytes signed_request(struct signer *signer, struct arena *arena, const st
     if (signer->account && !draft->sas) {
         for (size_t i = 0; i < count; i++)
             text_printf(&head, "%s: %s\r\n", ms[i].name, ms[i].value);
-        struct bytes string = string_to_sign(signer, arena, draft, ms, count);
+        struct bytes string = draft->of_table ? table_string_to_sign(signer, arena, draft)
+                                              : string_to_sign(signer, arena, draft, ms, count);
 
         add_signature(signer, arena, &head, string);
     }
@@ -134,6 +144,8 @@ struct bytes signed_request(struct signer *signer, struct arena *arena, const st
         text_printf(&head, "Content-Type: %s\r\n", draft->content_type);
     if (draft->if_match)
         text_printf(&head, "If-Match: %s\r\n", draft->if_match);
+    for (size_t i = 0; i < OTHERS_MAX && draft->others[i].name; i++)
+        text_printf(&head, "%s: %s\r\n", draft->others[i].name, draft->others[i].value);
     if (strcmp(draft->method, "GET") != 0)
         text_printf(&head, "Content-Length: %zu\r\n", draft->body.len);
     text_add_string(&head, "\r\n");

@@ -21,7 +21,8 @@ struct pair {
     const char *value;
 };
 
-#define PAIRS_MAX 6
+#define PAIRS_MAX  6
+#define OTHERS_MAX 3
 
 /* A request before it is signed. Strings live until signed_request() has returned. */
 struct draft {
@@ -32,6 +33,8 @@ struct draft {
                                      x-ms-version are added */
     const char *if_match;
     const char *content_type;
+    struct pair others[OTHERS_MAX]; /* headers that are not signed */
+    bool of_table;                  /* signed in the Table service's form */
     bool sas; /* a read by an account SAS in place of Shared Key; without a query of its own */
     struct bytes body; /* not in the text; its length is */
 };

@@ -36,13 +36,14 @@ async function answers(port) {
     throw new Error(`nothing answers on port ${port}`);
 }
 
-async function startTarget(name, command, args, port, queuePort) {
+/** ports: of the service that is measured, or of several by their names */
+async function startTarget(name, command, args, port, ports = {}) {
     const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
     const ended = once(child, 'exit');
     const startMs = await answers(port);
 
     return {
-        name, port, queuePort, pid: child.pid, startMs, signed: name !== 'nginx',
+        name, port, ...ports, pid: child.pid, startMs, signed: name !== 'nginx',
         async stop() {
             child.kill('SIGTERM');
             await ended;
@@ -57,7 +58,7 @@ export async function startLagra(binary, folder, { name = 'Lagra', args = [] } =
 
     mkdirSync(location, { recursive: true });
     return startTarget(name, binary, ['--location', location, '--silent',
-        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`, ...args], blob, queue);
+        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`, ...args], blob, { queuePort: queue, tablePort: table });
 }
 
 export async function startAzurite(folder) {
@@ -68,13 +69,13 @@ export async function startAzurite(folder) {
         '--disableTelemetry'], port);
 }
 
-/** Its Queue service, a process of its own. */
-export async function startAzuriteQueue(folder) {
+/** Another of its services, a process of its own: 'queue', 'table'. */
+export async function startAzuriteService(folder, service) {
     const [port] = await freePorts(1);
 
-    return startTarget('Azurite', process.execPath, [path.join(HERE, 'node_modules/azurite/dist/src/queue/main.js'),
-        '--location', path.join(folder, 'azurite-queue'), '--queuePort', `${port}`, '--silent', '--skipApiVersionCheck',
-        '--disableTelemetry'], port, port);
+    return startTarget('Azurite', process.execPath, [path.join(HERE, `node_modules/azurite/dist/src/${service}/main.js`),
+        '--location', path.join(folder, `azurite-${service}`), `--${service}Port`, `${port}`, '--silent', '--skipApiVersionCheck',
+        '--disableTelemetry'], port, { [`${service}Port`]: port });
 }
 
 /** nginx with a worker a core, serving blobs as files under the paths that the load generator asks. */

@@ -7,9 +7,10 @@
 
 struct work_options {
     const char *container;
-    size_t size;    /* of a blob */
-    unsigned names; /* how many blobs take turns */
-    unsigned run;   /* in the names of a connection's own blobs: no run meets an earlier one's */
+    size_t size;         /* of a blob */
+    unsigned names;      /* how many blobs, or entities, take turns */
+    unsigned partitions; /* of a table */
+    unsigned run; /* in the names of a connection's own blobs: no run meets an earlier one's */
     struct bytes body;
 };
 
@@ -24,7 +25,10 @@ struct worker {
     char lease_id[LEASE_ID_MAX];
     char message_id[ETAG_MAX]; /* of the last answer's first message; "": it had none */
     char receipt[ETAG_MAX];
+    char *room; /* for a body of this turn alone: ROOM_BYTES */
 };
+
+#define ROOM_BYTES (1u << 20)
 
 struct work {
     const char *name;
@@ -37,10 +41,27 @@ struct work {
     /* The request of part `i`, below BATCH_PARTS, of the batch that turn `n` is; NULL: it is no batch.
      * All batches are made before the first one is sent. */
     void (*part)(const struct work_options *options, uint64_t n, unsigned i, struct draft *draft);
+    /* Stands in the first START_MAX bytes of the body of each good answer; NULL: anything may. */
+    const char *proof;
 };
 
 /* What a worker keeps of an answer beside its headers. */
 void work_note_message(struct worker *worker, const struct answer *answer);
+
+/* Work on entities: table_work.c. The entities of a hundred by number lie in one partition, and
+ * those of the next hundred in the next one; as JSON an entity has options.size bytes. */
+void draft_entity_get(const struct work_options *options, const struct worker *worker, uint64_t n,
+                      struct draft *draft);
+void draft_entity_insert(const struct work_options *options, const struct worker *worker,
+                         uint64_t n, struct draft *draft);
+void draft_entity_put(const struct work_options *options, const struct worker *worker, uint64_t n,
+                      struct draft *draft);
+void draft_entity_replace(const struct work_options *options, const struct worker *worker,
+                          uint64_t n, struct draft *draft);
+void draft_entity_page(const struct work_options *options, const struct worker *worker, uint64_t n,
+                       struct draft *draft);
+void draft_transaction(const struct work_options *options, const struct worker *worker, uint64_t n,
+                       struct draft *draft);
 
 /* NULL: no such work. */
 const struct work *work_find(const char *name);
