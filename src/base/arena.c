@@ -350,6 +350,13 @@ void text_add_u64(struct text *text, uint64_t value)
     text_add(text, bytes_of(digits + at, sizeof digits - at));
 }
 
+void text_add_i64(struct text *text, int64_t value)
+{
+    if (value < 0)
+        text_add_char(text, '-');
+    text_add_u64(text, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
+}
+
 void text_printf(struct text *text, const char *format, ...)
 {
     va_list args;

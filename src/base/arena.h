@@ -80,6 +80,7 @@ static inline void text_add_char(struct text *text, char c)
     text->ptr[text->len++] = c;
 }
 void text_add_u64(struct text *text, uint64_t value);
+void text_add_i64(struct text *text, int64_t value);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static inline struct bytes text_bytes(const struct text *text)
 {

@@ -1,6 +1,8 @@
 /* Runs of bytes: comparing, cutting, and the strict parsers of numbers and UTF-8. */
 #include "base/bytes.h"
 
+#include "base/words.h"
+
 static unsigned char lower(unsigned char c)
 {
     return c >= 'A' && c <= 'Z' ? (unsigned char)(c | 0x20) : c;
@@ -170,7 +172,9 @@ bool bytes_is_utf8(struct bytes a)
     size_t left = a.len;
 
     while (left > 0) {
-        size_t length = utf8_sequence(at, left);
+        size_t length = left >= WORD_BYTES && word_is_ascii(word_load((const char *)at))
+                            ? WORD_BYTES
+                            : utf8_sequence(at, left);
 
         if (length == 0)
             return false;

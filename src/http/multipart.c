@@ -61,25 +61,27 @@ enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_
 
 /* ---- lines ---- */
 
-/* Cuts the first line off; one that nothing ends goes to the end of the text. (memmem() takes four times
- * as long for lines of this length.) */
+/* The first place of `wanted`, which begins with a carriage return: few texts have many, and memchr() is
+ * several times faster than memmem(). NULL: nowhere */
+static const char *find(struct bytes text, struct bytes wanted)
+{
+    while (text.len >= wanted.len) {
+        const char *at = memchr(text.ptr, wanted.ptr[0], text.len - wanted.len + 1);
+
+        if (!at || memcmp(at, wanted.ptr, wanted.len) == 0)
+            return at;
+        text = bytes_from(text, (size_t)(at - text.ptr) + 1);
+    }
+    return NULL;
+}
+
+/* Cuts the first line off; one that nothing ends goes to the end of the text. */
 static struct bytes take_line(struct bytes *text)
 {
-    struct bytes line = *text, left = *text;
+    const char *end = find(*text, line_end);
+    struct bytes line = { text->ptr, end ? (size_t)(end - text->ptr) : text->len };
 
-    while (left.len > 0) {
-        const char *end = memchr(left.ptr, '\r', left.len);
-
-        if (!end)
-            break;
-        left = bytes_from(left, (size_t)(end - left.ptr) + 1);
-        if (left.len > 0 && left.ptr[0] == '\n') {
-            line.len = (size_t)(end - line.ptr);
-            *text = bytes_from(left, 1);
-            return line;
-        }
-    }
-    *text = bytes_from(*text, text->len);
+    *text = bytes_from(*text, end ? line.len + line_end.len : line.len);
     return line;
 }
 
@@ -167,7 +169,7 @@ static bool take_content(struct multipart *reader, struct bytes *ret_content)
     struct bytes left = all;
 
     while (left.len > 0) {
-        const char *at = memmem(left.ptr, left.len, reader->delimiter.ptr, reader->delimiter.len);
+        const char *at = find(left, reader->delimiter);
         struct bytes behind;
 
         if (!at)

@@ -1,4 +1,5 @@
 /* Values of properties: see edm.h. */
+#include "base/words.h"
 #include "table/edm.h"
 
 #include <assert.h>
@@ -37,6 +38,11 @@ size_t edm_utf16_units(struct bytes utf8)
     for (size_t i = 0; i < utf8.len; i++) {
         uint8_t byte = (uint8_t)utf8.ptr[i];
 
+        while (utf8.len - i > WORD_BYTES && word_is_ascii(word_load(utf8.ptr + i))) {
+            units += WORD_BYTES;
+            i += WORD_BYTES;
+            byte = (uint8_t)utf8.ptr[i];
+        }
         /* Each byte that begins a character, and again where it needs a pair of surrogates. */
         units += (byte & 0xC0) != 0x80;
         units += byte >= 0xF0;

@@ -73,11 +73,47 @@ bool edm_parse_double(struct bytes text, double *ret_value)
     return true;
 }
 
+/* A double with at most 4 digits behind the point and 15 in all: d digits as a whole number, divided by a
+ * power of ten, are the double that is nearest to them, so if that is the value, these are the digits
+ * that printing it with 15 gives. Not 0, whose sign would be lost.
+ * returns false: it is no such value */
+static bool format_short(double value, char buffer[EDM_DOUBLE_SIZE])
+{
+    static const double powers[] = { 1, 10, 100, 1000, 10000 };
+    const size_t decimals_max = sizeof powers / sizeof powers[0] - 1;
+    double magnitude = fabs(value);
+    size_t decimals = 0, at = EDM_DOUBLE_SIZE;
+    uint64_t digits;
+
+    if (!(magnitude >= 1e-4 && magnitude < 1e11))
+        return false;
+    while ((double)(digits = (uint64_t)(magnitude * powers[decimals] + 0.5)) / powers[decimals] !=
+           magnitude)
+        if (decimals++ == decimals_max)
+            return false;
+    buffer[--at] = '\0';
+    if (decimals == 0)
+        buffer[--at] = '0';
+    for (size_t i = 0; i < decimals; i++, digits /= 10)
+        buffer[--at] = (char)('0' + digits % 10);
+    buffer[--at] = '.';
+    do {
+        buffer[--at] = (char)('0' + digits % 10);
+        digits /= 10;
+    } while (digits > 0);
+    if (value < 0)
+        buffer[--at] = '-';
+    memmove(buffer, buffer + at, EDM_DOUBLE_SIZE - at);
+    return true;
+}
+
 void edm_double_format(double value, char buffer[EDM_DOUBLE_SIZE])
 {
     char *exponent;
 
     assert(isfinite(value));
+    if (format_short(value, buffer))
+        return;
     snprintf(buffer, EDM_DOUBLE_SIZE, "%.15g", value);
     if (memcmp(&(double){ strtod(buffer, NULL) }, &value, sizeof value) != 0)
         snprintf(buffer, EDM_DOUBLE_SIZE, "%.17g", value);

@@ -260,9 +260,9 @@ static size_t given_capacity(struct bytes body)
 {
     size_t colons = 0;
 
-    for (size_t i = 0; i < body.len && colons < GIVEN_MAX; i++)
+    for (size_t i = 0; i < body.len; i++)
         colons += body.ptr[i] == ':';
-    return colons;
+    return colons < GIVEN_MAX ? colons : GIVEN_MAX;
 }
 
 enum error entity_json_read(struct arena *arena, struct bytes body, struct entity *ret_entity,

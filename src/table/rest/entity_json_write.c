@@ -5,7 +5,6 @@
 #include "table/rest/json.h"
 
 #include <assert.h>
-#include <inttypes.h>
 #include <math.h>
 
 /* ---- names of things ---- */
@@ -77,6 +76,14 @@ static void write_name(struct text *out, struct bytes name, const char *annotati
     text_add_char(out, ':');
 }
 
+/* Without escapes: it needs none. */
+static void write_quoted(struct text *out, const char *value)
+{
+    text_add_char(out, '"');
+    text_add_string(out, value);
+    text_add_char(out, '"');
+}
+
 /* A member whose value needs no escapes. */
 static void write_plain(struct text *out, const char *name, struct bytes value)
 {
@@ -129,10 +136,12 @@ static void write_value(struct text *out, const struct edm_value *value)
         json_write_string(out, value->as.bytes);
         return;
     case EDM_INT32:
-        text_printf(out, "%" PRId64, value->as.integer);
+        text_add_i64(out, value->as.integer);
         return;
     case EDM_INT64:
-        text_printf(out, "\"%" PRId64 "\"", value->as.integer);
+        text_add_char(out, '"');
+        text_add_i64(out, value->as.integer);
+        text_add_char(out, '"');
         return;
     case EDM_DOUBLE:
         write_double(out, value->as.real);
@@ -142,11 +151,11 @@ static void write_value(struct text *out, const struct edm_value *value)
         return;
     case EDM_DATETIME:
         edm_datetime_format(value->as.time, buffer);
-        text_printf(out, "\"%s\"", buffer);
+        write_quoted(out, buffer);
         return;
     case EDM_GUID:
         guid_format(&value->as.guid, buffer);
-        text_printf(out, "\"%s\"", buffer);
+        write_quoted(out, buffer);
         return;
     case EDM_BINARY:
         json_write_string(out, base64_encode(out->arena, value->as.bytes));
@@ -162,7 +171,7 @@ static void write_property(struct text *out, const struct entity_view *view, str
 {
     if (view->metadata != ODATA_NO_METADATA && is_annotated(value)) {
         write_name(out, name, "@odata.type");
-        text_printf(out, "\"%s\"", edm_type_name(value->type));
+        write_quoted(out, edm_type_name(value->type));
     }
     write_name(out, name, NULL);
     write_value(out, value);

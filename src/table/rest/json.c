@@ -1,6 +1,8 @@
 /* JSON: see json.h. */
 #include "table/rest/json.h"
 
+#include "base/words.h"
+
 #include <assert.h>
 
 void json_object_init(struct json_object *object, struct arena *arena, struct bytes text)
@@ -42,6 +44,12 @@ static bool take_word(struct json_object *o, const char *word)
 }
 
 /* ---- strings ---- */
+
+/* Has a word a quote, a backslash or a control character? */
+static bool word_is_special(uint64_t word)
+{
+    return word_has_below(word, 0x20) || word_has(word, '"') || word_has(word, '\\');
+}
 
 /* The four digits behind \u; -1: they are none. */
 static int take_unit(struct json_object *o)
@@ -117,21 +125,24 @@ static bool take_escape(struct json_object *o, struct text *out)
     return true;
 }
 
-/* The length of what stands up to the next quote, backslash or control character. */
-static size_t plain_length(const struct json_object *o)
+/* What stands up to the next quote, backslash or control character. */
+static struct bytes plain_text(const struct json_object *o)
 {
-    size_t at = o->at;
+    struct bytes left = bytes_from(o->text, o->at);
+    size_t length = 0;
 
-    while (at < o->text.len && (uint8_t)o->text.ptr[at] >= 0x20 && o->text.ptr[at] != '"' &&
-           o->text.ptr[at] != '\\')
-        at++;
-    return at - o->at;
+    while (left.len - length >= WORD_BYTES && !word_is_special(word_load(left.ptr + length)))
+        length += WORD_BYTES;
+    while (length < left.len && (uint8_t)left.ptr[length] >= 0x20 && left.ptr[length] != '"' &&
+           left.ptr[length] != '\\')
+        length++;
+    return bytes_of(left.ptr, length);
 }
 
 /* A string whose opening quote was taken. */
 static bool take_string(struct json_object *o, struct bytes *ret_text)
 {
-    struct bytes plain = bytes_of(o->text.ptr + o->at, plain_length(o));
+    struct bytes plain = plain_text(o);
     struct text out;
 
     o->at += plain.len;
@@ -146,7 +157,7 @@ static bool take_string(struct json_object *o, struct bytes *ret_text)
         o->at++;
         if (!take_escape(o, &out))
             return false;
-        plain = bytes_of(o->text.ptr + o->at, plain_length(o));
+        plain = plain_text(o);
         text_add(&out, plain);
         o->at += plain.len;
     }
@@ -249,6 +260,16 @@ bool json_object_next(struct json_object *object, struct json_member *ret_member
 
 /* ---- writing ---- */
 
+static void write_unit(struct text *out, unsigned unit)
+{
+    static const char hex[] = "0123456789abcdef";
+    const char escape[] = {
+        '\\', 'u', hex[unit >> 12 & 15], hex[unit >> 8 & 15], hex[unit >> 4 & 15], hex[unit & 15]
+    };
+
+    text_add(out, bytes_of(escape, sizeof escape));
+}
+
 /* One character that is not plain, in its one or two code units; returns its bytes. */
 static size_t write_escaped(struct text *out, const char *at)
 {
@@ -265,16 +286,22 @@ static size_t write_escaped(struct text *out, const char *at)
     }
     for (size_t i = 1; i < size; i++)
         c = c << 6 | ((uint8_t)at[i] & 0x3F);
-    if (c >= 0x10000)
-        text_printf(out, "\\u%04x\\u%04x", 0xD7C0 + (c >> 10), 0xDC00 | (c & 0x3FF));
-    else
-        text_printf(out, "\\u%04x", c);
+    if (c >= 0x10000) {
+        write_unit(out, 0xD7C0 + (c >> 10));
+        c = 0xDC00 | (c & 0x3FF);
+    }
+    write_unit(out, c);
     return size;
 }
 
 static bool is_plain(char c)
 {
     return (uint8_t)c >= 0x20 && (uint8_t)c < 0x80 && c != '"' && c != '\\';
+}
+
+static bool is_plain_word(uint64_t word)
+{
+    return word_is_ascii(word) && !word_is_special(word);
 }
 
 void json_write_string(struct text *out, struct bytes text)
@@ -285,6 +312,8 @@ void json_write_string(struct text *out, struct bytes text)
     while (at < text.len) {
         size_t begin = at;
 
+        while (text.len - at >= WORD_BYTES && is_plain_word(word_load(text.ptr + at)))
+            at += WORD_BYTES;
         while (at < text.len && is_plain(text.ptr[at]))
             at++;
         text_add(out, bytes_of(text.ptr + begin, at - begin));

@@ -163,6 +163,14 @@ static const char *version_of(const struct response *response)
     return response->body_kind == BODY_NONE ? "1.0;" : "3.0;";
 }
 
+static void add_header(struct text *out, struct bytes name, struct bytes value)
+{
+    text_add(out, name);
+    text_add_string(out, ": ");
+    text_add(out, value);
+    text_add_string(out, "\r\n");
+}
+
 struct bytes entity_group_transaction_render(struct arena *arena,
                                              const struct entity_group_transaction_parameters *p,
                                              const struct list_answer *answer)
@@ -170,18 +178,22 @@ struct bytes entity_group_transaction_render(struct arena *arena,
     const struct response *response = answer->response;
     struct text out;
 
-    text_init(&out, arena, 512 + response->body.len);
-    text_printf(&out,
-                "--%.*s\r\nContent-Type: application/http\r\nContent-Transfer-Encoding: binary"
-                "\r\n\r\nHTTP/1.1 %d %.*s\r\n",
-                BYTES_ARG(p->changeset.ptr ? p->changeset : p->base.boundary), response->status,
-                BYTES_ARG(answer->reason));
+    text_init(&out, arena, 1024 + response->body.len);
+    text_add_string(&out, "--");
+    text_add(&out, p->changeset.ptr ? p->changeset : p->base.boundary);
+    text_add_string(&out, "\r\nContent-Type: application/http\r\n"
+                          "Content-Transfer-Encoding: binary\r\n\r\nHTTP/1.1 ");
+    text_add_u64(&out, (uint64_t)response->status);
+    text_add_char(&out, ' ');
+    text_add(&out, answer->reason);
+    text_add_string(&out, "\r\n");
     if (answer->id.ptr)
-        text_printf(&out, "Content-ID: %.*s\r\n", BYTES_ARG(answer->id));
+        add_header(&out, bytes_from_string("Content-ID"), answer->id);
     for (size_t i = 0; i < response->header_count; i++)
-        text_printf(&out, "%.*s: %.*s\r\n", BYTES_ARG(response->headers[i].name),
-                    BYTES_ARG(response->headers[i].value));
-    text_printf(&out, "DataServiceVersion: %s\r\n\r\n", version_of(response));
+        add_header(&out, response->headers[i].name, response->headers[i].value);
+    add_header(&out, bytes_from_string("DataServiceVersion"),
+               bytes_from_string(version_of(response)));
+    text_add_string(&out, "\r\n");
     if (response->body_kind == BODY_BYTES)
         text_add(&out, response->body);
     text_add_string(&out, "\r\n");

@@ -88,6 +88,16 @@ static void numbers(void **state)
     assert_false(bytes_parse_u64(bytes_of("1\0", 2), 100, &value));
 }
 
+/* The text with `at` letters before it and 20 behind it. */
+static struct bytes between(size_t at, struct bytes text)
+{
+    static char buffer[64];
+
+    memset(buffer, 'x', sizeof buffer);
+    memcpy(buffer + at, text.ptr, text.len);
+    return bytes_of(buffer, at + text.len + 20);
+}
+
 /* Strict UTF-8. rfc: 3629 4 */
 static void utf8(void **state)
 {
@@ -131,6 +141,14 @@ static void utf8(void **state)
     for (size_t i = 0; i < COUNT(bad); i++)
         if (bytes_is_utf8(bad[i]))
             fail_msg("taken: %zu", i);
+    /* Wherever it stands in a longer text. */
+    for (size_t at = 0; at < 24; at++) {
+        for (size_t i = 0; i < COUNT(good); i++)
+            assert_true(bytes_is_utf8(between(at, good[i])));
+        for (size_t i = 0; i < COUNT(bad); i++)
+            if (bytes_is_utf8(between(at, bad[i])))
+                fail_msg("taken: %zu behind %zu", i, at);
+    }
 }
 
 int main(void)

@@ -6,6 +6,8 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "table/edm_text.h"
@@ -146,6 +148,33 @@ static void doubles_are_written_as_recorded(void **state)
     }
 }
 
+/* Rule: as above, of numbers with few digits, which are written without printf() and strtod(). */
+static void short_doubles_are_written_so_too(void **state)
+{
+    static const double powers[] = { 1, 10, 100, 1000, 10000, 100000, 1e6 };
+    uint64_t seed = 1;
+
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        char expected[EDM_DOUBLE_SIZE], buffer[EDM_DOUBLE_SIZE], *exponent;
+        double value;
+
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        value = (double)(int64_t)(seed >> 11) / (double)(UINT64_C(1) << (seed % 53));
+        value = (seed & 64 ? -1 : 1) * floor(value) / powers[(seed >> 7 & 15) % 7];
+        snprintf(expected, sizeof expected, "%.15g", value);
+        if (strtod(expected, NULL) != value)
+            snprintf(expected, sizeof expected, "%.17g", value);
+        exponent = strchr(expected, 'e');
+        if (exponent)
+            *exponent = 'E';
+        else if (!strchr(expected, '.'))
+            strcat(expected, ".0");
+        edm_double_format(value, buffer);
+        assert_string_equal(buffer, expected);
+    }
+}
+
 /* Rule: xsd:dateTime with or without a zone, 100 ns, 1601 to 9999. decision: 163 */
 static void dates_have_forms_and_a_range(void **state)
 {
@@ -212,6 +241,7 @@ int main(void)
         cmocka_unit_test(integers_have_bounds),
         cmocka_unit_test(doubles_are_finite),
         cmocka_unit_test(doubles_are_written_as_recorded),
+        cmocka_unit_test(short_doubles_are_written_so_too),
         cmocka_unit_test(dates_have_forms_and_a_range),
     };
 

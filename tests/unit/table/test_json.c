@@ -143,12 +143,54 @@ static void strings_are_written(void **state)
     arena_free(arena);
 }
 
+/* Rule: what is escaped, and what may not stand in a string as it is, wherever it stands. rfc: 8259 7 */
+static void strings_are_long(void **state)
+{
+    static const char special[] = { '"', '\\', '\0', '\n', '\x1F', '\x7F', ' ', '\'' };
+    struct arena *arena = arena_new(ARENA_CAP);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof special; i++)
+        for (size_t at = 0; at < 24; at++) {
+            bool stands = (uint8_t)special[i] >= 0x20 && special[i] != '"' && special[i] != '\\';
+            struct json_object object;
+            struct json_member member;
+            struct text out;
+            char text[40];
+
+            memset(text, 'x', sizeof text);
+            text[at] = special[i];
+            text_init(&out, arena, 0);
+            text_add_string(&out, "{\"a\":");
+            json_write_string(&out, bytes_of(text, sizeof text));
+            text_add_char(&out, '}');
+            assert_int_equal(out.len,
+                             sizeof text + (stands                                       ? 8
+                                            : special[i] == '\0' || special[i] == '\x1F' ? 13
+                                                                                         : 9));
+            json_object_init(&object, arena, text_bytes(&out));
+            assert_true(json_object_next(&object, &member));
+            assert_int_equal(member.text.len, sizeof text);
+            assert_memory_equal(member.text.ptr, text, sizeof text);
+            assert_false(json_object_next(&object, &member) || object.bad);
+            /* As it is; a quote ends the string, and what follows is bad. */
+            json_object_init(&object, arena,
+                             arena_printf(arena, "{\"a\":\"%.*s%c%.*s\"}", (int)at, text,
+                                          special[i], (int)(sizeof text - at - 1), text + at + 1));
+            assert_int_equal(json_object_next(&object, &member) &&
+                                 !json_object_next(&object, &member) && !object.bad,
+                             stands);
+        }
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(objects_are_read),
         cmocka_unit_test(strings_may_hold_nul),
         cmocka_unit_test(strings_are_written),
+        cmocka_unit_test(strings_are_long),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
