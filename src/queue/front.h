@@ -12,7 +12,7 @@
 
 #include "service/decision.h"
 
-#define FRONT_EVERY  16
+#define FRONT_EVERY  64
 #define FRONT_IDLE_S 5
 /* Marks lie where messages would have become visible again: most of them so soon. */
 #define FRONT_BUSY_S 60

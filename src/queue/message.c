@@ -56,13 +56,13 @@ static struct bytes body_key(char to[BODY_KEY_SIZE], const struct guid *id)
     return bytes_of(to, BODY_KEY_SIZE);
 }
 
-static struct scan *scan_from(struct snapshot *before, char kind, instant from)
-{
-    char first[9];
+#define SCAN_FROM_SIZE 9
 
-    first[0] = kind;
-    be64_put(first + 1, from);
-    return scan_open(before, RECORD_INNER, bytes_of(&kind, 1), bytes_of(first, sizeof first));
+static struct bytes scan_from(char to[SCAN_FROM_SIZE], char kind, instant from)
+{
+    to[0] = kind;
+    be64_put(to + 1, from);
+    return bytes_of(to, SCAN_FROM_SIZE);
 }
 
 static bool read_key(struct bytes key, char kind, instant *ret_at, struct guid *ret_id)
@@ -85,7 +85,11 @@ static bool damaged(const struct record *record)
 
 struct scan *message_scan_order(struct snapshot *before, instant from)
 {
-    return scan_from(before, KEY_ORDER, from);
+    static const char kind = KEY_ORDER;
+    char first[SCAN_FROM_SIZE];
+
+    return scan_open_front(before, RECORD_INNER, bytes_of(&kind, 1),
+                           scan_from(first, KEY_ORDER, from));
 }
 
 bool message_read_order(const struct record *record, struct message *ret_message)
@@ -256,7 +260,11 @@ void message_remove(struct changes *changes, const struct message *message)
 
 struct scan *message_scan_expiring(struct snapshot *before, instant from)
 {
-    return scan_from(before, KEY_EXPIRING, from);
+    static const char kind = KEY_EXPIRING;
+    char first[SCAN_FROM_SIZE];
+
+    return scan_open(before, RECORD_INNER, bytes_of(&kind, 1),
+                     scan_from(first, KEY_EXPIRING, from));
 }
 
 bool message_read_expiring(const struct record *record, struct message *ret_message)

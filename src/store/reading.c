@@ -26,8 +26,8 @@ struct scan {
     bool begun;
 };
 
-struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
-                       struct bytes from)
+static struct scan *open_scan(struct snapshot *snapshot, enum record_family family,
+                              struct bytes prefix, struct bytes from, enum scan_kind kind)
 {
     struct scan *scan = xcalloc(1, sizeof *scan);
     struct key end;
@@ -41,9 +41,21 @@ struct scan *scan_open(struct snapshot *snapshot, enum record_family family, str
     key_init(&end);
     key_set_record(&end, family, snapshot->prefix, prefix);
     key_set_end(&end);
-    scan->cursor = snapshot->store->operations->scan_cursor(snapshot, key_bytes(&end));
+    scan->cursor = snapshot->store->operations->scan_cursor(snapshot, key_bytes(&end), kind);
     key_release(&end);
     return scan;
+}
+
+struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
+                       struct bytes from)
+{
+    return open_scan(snapshot, family, prefix, from, SCAN_PLAIN);
+}
+
+struct scan *scan_open_front(struct snapshot *snapshot, enum record_family family,
+                             struct bytes prefix, struct bytes from)
+{
+    return open_scan(snapshot, family, prefix, from, SCAN_FRONT);
 }
 
 enum store_result scan_next(struct scan *scan, struct arena *arena, struct record *ret_record)

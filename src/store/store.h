@@ -218,6 +218,10 @@ enum store_result snapshot_get(struct snapshot *snapshot, enum record_family fam
 struct scan;
 struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
                        struct bytes from);
+/* As scan_open(), of records that are consumed from their front: an engine may keep the first of them
+ * in memory, so that such a scan costs little however many were deleted there. For small records. */
+struct scan *scan_open_front(struct snapshot *snapshot, enum record_family family,
+                             struct bytes prefix, struct bytes from);
 /* Next record; its memory is valid until the next call or close unless an arena is given. After
  * STORE_WAIT or STORE_CONFLICT the scan can only be closed.
  * returns STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,

@@ -50,6 +50,7 @@ struct stage {
 };
 
 enum snapshot_kind { SNAPSHOT_PLAIN, SNAPSHOT_OWNER };
+enum scan_kind { SCAN_PLAIN, SCAN_FRONT };
 
 /* One row an engine. Results and threads as in store.h, unless said here. */
 struct store_operations {
@@ -83,7 +84,7 @@ struct store_operations {
     /* Cursors see keys below `end` only (copied). The one of a scan sees the snapshot's state and
      * is closed before it; the one of a space iterator sees the newest state and returns its sequence, and
      * is NULL when the space is dropped. Both stand nowhere until cursor_seek(). */
-    struct cursor *(*scan_cursor)(struct snapshot *snapshot, struct bytes end);
+    struct cursor *(*scan_cursor)(struct snapshot *snapshot, struct bytes end, enum scan_kind kind);
     struct cursor *(*space_cursor)(struct store *store, const struct guid *space, struct bytes end,
                                    enum store_access access, uint64_t *ret_sequence);
     /* Both: STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,

@@ -4,28 +4,44 @@
 #include <stdlib.h>
 
 #include "store/embedded/embedded_private.h"
+#include "store/record_key.h"
+
+/* Records that a scan from the front reads for those that follow it. */
+#define FRONT_READ_AHEAD 32u
 
 struct embedded_cursor {
     struct cursor cursor;
-    rocksdb_readoptions_t *options; /* names end[] and the state */
-    rocksdb_iterator_t *iterator;
+    struct embedded_snapshot *front; /* of a SCAN_FRONT; else NULL */
+    rocksdb_readoptions_t *options;  /* names end[] and the state */
+    rocksdb_iterator_t *iterator; /* NULL: what the stripe keeps of the front was enough so far */
+    char held[FRONT_RECORD_BYTES_MAX]; /* the record, while there is no iterator */
     size_t end_size;
     char end[];
 };
 
 enum cursor_use { CURSOR_OF_CLIENTS, CURSOR_OF_STORE };
 
-static struct embedded_cursor *open_cursor(struct store *store, const rocksdb_snapshot_t *state,
-                                           struct bytes end, enum store_access access,
-                                           enum cursor_use use)
+static struct embedded_cursor *new_cursor(struct store *store, struct bytes end)
 {
     struct embedded_cursor *cursor = xmalloc(sizeof *cursor + end.len);
 
-    *cursor = (struct embedded_cursor){ .cursor = { .store = store }, .end_size = end.len };
+    cursor->cursor = (struct cursor){ .store = store };
+    cursor->front = NULL;
+    cursor->options = NULL;
+    cursor->iterator = NULL;
+    cursor->end_size = end.len;
     memcpy(cursor->end, end.ptr, end.len);
+    return cursor;
+}
+
+static void open_iterator(struct embedded_cursor *cursor, const rocksdb_snapshot_t *state,
+                          enum store_access access, enum cursor_use use)
+{
+    struct store *store = cursor->cursor.store;
+
     cursor->options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_verify_checksums(cursor->options, 1);
-    rocksdb_readoptions_set_iterate_upper_bound(cursor->options, cursor->end, end.len);
+    rocksdb_readoptions_set_iterate_upper_bound(cursor->options, cursor->end, cursor->end_size);
     if (access == STORE_NO_WAIT)
         rocksdb_readoptions_set_read_tier(cursor->options, READ_BLOCK_CACHE);
     /* Going through all there is must not throw out what clients read. */
@@ -33,37 +49,60 @@ static struct embedded_cursor *open_cursor(struct store *store, const rocksdb_sn
         rocksdb_readoptions_set_fill_cache(cursor->options, 0);
     if (state)
         rocksdb_readoptions_set_snapshot(cursor->options, state);
+    keyspace_enter();
     cursor->iterator = rocksdb_create_iterator(embedded_of(store)->keyspace.db, cursor->options);
-    return cursor;
+}
+
+static void close_iterator(struct embedded_cursor *cursor)
+{
+    if (!cursor->iterator)
+        return;
+    rocksdb_iter_destroy(cursor->iterator);
+    rocksdb_readoptions_destroy(cursor->options);
+}
+
+static struct cursor *open_cursor(struct store *store, struct bytes end, enum store_access access,
+                                  enum cursor_use use)
+{
+    struct embedded_cursor *cursor = new_cursor(store, end);
+
+    open_iterator(cursor, NULL, access, use);
+    return &cursor->cursor;
 }
 
 struct cursor *cursor_open(struct store *store, struct bytes end)
 {
-    struct embedded_cursor *cursor =
-        open_cursor(store, NULL, end, STORE_MAY_BLOCK, CURSOR_OF_STORE);
-
-    return &cursor->cursor;
+    return open_cursor(store, end, STORE_MAY_BLOCK, CURSOR_OF_STORE);
 }
 
-struct cursor *embedded_scan_cursor(struct snapshot *base, struct bytes end)
+static void open_in_state(struct embedded_cursor *cursor, const struct embedded_snapshot *snapshot)
+{
+    const rocksdb_snapshot_t *state = snapshot_state(snapshot);
+    enum store_access access = snapshot->snapshot.access;
+
+    open_iterator(cursor, state, access, CURSOR_OF_CLIENTS);
+    if (snapshot_state(snapshot) == state)
+        return;
+    /* A writer came between: the iterator may have been made after its write. */
+    close_iterator(cursor);
+    open_iterator(cursor, snapshot_state(snapshot), access, CURSOR_OF_CLIENTS);
+}
+
+struct cursor *embedded_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind)
 {
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
-    const rocksdb_snapshot_t *state = snapshot_state(snapshot);
-    struct embedded_cursor *cursor =
-        open_cursor(base->store, state, end, base->access, CURSOR_OF_CLIENTS);
+    struct embedded_cursor *cursor = new_cursor(base->store, end);
 
-    if (snapshot_state(snapshot) != state) {
-        /* A writer came between: the iterator may have been made after its write. */
-        embedded_cursor_close(&cursor->cursor);
-        cursor = open_cursor(base->store, snapshot_state(snapshot), end, base->access,
-                             CURSOR_OF_CLIENTS);
-    }
+    if (kind == SCAN_FRONT)
+        cursor->front = snapshot;
+    else
+        open_in_state(cursor, snapshot);
     return &cursor->cursor;
 }
 
 struct cursor *embedded_row_cursor(struct store *store, struct bytes end)
 {
-    return &open_cursor(store, NULL, end, STORE_MAY_BLOCK, CURSOR_OF_CLIENTS)->cursor;
+    return open_cursor(store, end, STORE_MAY_BLOCK, CURSOR_OF_CLIENTS);
 }
 
 struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
@@ -77,7 +116,7 @@ struct cursor *embedded_space_cursor(struct store *store, const struct guid *spa
     spaces_enter(&embedded->spaces, space);
     dropped_at = spaces_dropped_at(&embedded->spaces, space);
     if (dropped_at == 0)
-        cursor = &open_cursor(store, NULL, end, access, CURSOR_OF_CLIENTS)->cursor;
+        cursor = open_cursor(store, end, access, CURSOR_OF_CLIENTS);
     spaces_leave(&embedded->spaces, space);
     /* All that the iterator sees was the newest before now. */
     *ret_sequence = cursor ? keyspace_sequence(&embedded->keyspace) : dropped_at;
@@ -98,28 +137,146 @@ static enum store_result stand(struct embedded_cursor *cursor)
     return error ? keyspace_error("read records", error) : STORE_NOT_FOUND;
 }
 
+static enum store_result seek(struct embedded_cursor *cursor, struct bytes key)
+{
+    rocksdb_iter_seek(cursor->iterator, key.ptr, key.len);
+    return stand(cursor);
+}
+
+static enum store_result next(struct embedded_cursor *cursor)
+{
+    if (rocksdb_iter_valid(cursor->iterator))
+        rocksdb_iter_next(cursor->iterator);
+    return stand(cursor);
+}
+
+/* ---- at the front of a partition ---- */
+
+static void hold(struct embedded_cursor *cursor, const struct front_record *record)
+{
+    memcpy(cursor->held, record->bytes, record->key_length + record->value_length);
+    cursor->cursor.key = bytes_of(cursor->held, record->key_length);
+    cursor->cursor.value = bytes_of(cursor->held + record->key_length, record->value_length);
+}
+
+/* From what the stripe keeps. STORE_WAIT: that does not say; nothing lies before *from. */
+static enum store_result seek_kept(struct embedded_cursor *cursor, struct key *from)
+{
+    struct stripe *stripe = cursor->front->stripe;
+    struct bytes end = bytes_of(cursor->end, cursor->end_size);
+    enum store_result result = STORE_WAIT;
+
+    lock_take(&stripe->lock);
+    if (stripe->front && !atomic_load(&cursor->front->view)) {
+        const struct front_record *record;
+        struct bytes known;
+
+        if (front_first(stripe->front, key_bytes(from), &record, &known) == FRONT_HELD) {
+            known = front_key(record);
+            hold(cursor, record);
+            result = STORE_OK;
+        }
+        if (known.ptr && bytes_compare(known, end) >= 0)
+            result = STORE_NOT_FOUND;
+        else if (known.ptr)
+            key_set_raw(from, known);
+    }
+    lock_give(&stripe->lock);
+    return result;
+}
+
+/* Gives the stripe a run of its newest state, if that is the state of the snapshot. */
+static void keep_run(struct embedded_snapshot *snapshot, struct front_cache *run)
+{
+    struct stripe *stripe = snapshot->stripe;
+
+    lock_take(&stripe->lock);
+    if (!atomic_load(&snapshot->view)) {
+        if (!stripe->front)
+            stripe->front = xcalloc(1, sizeof *stripe->front);
+        front_join(stripe->front, run);
+    }
+    lock_give(&stripe->lock);
+    front_empty(run);
+}
+
+/* The iterator has been placed, with this result: keeps that record and those that follow. */
+static void read_ahead(struct embedded_cursor *cursor, struct bytes from, enum store_result result)
+{
+    struct front_cache run;
+    struct key high;
+
+    key_init(&high);
+    key_set_raw(&high, from);
+    front_begin(&run, from);
+    while (!result && run.count < FRONT_READ_AHEAD &&
+           front_append(&run, cursor->cursor.key, cursor->cursor.value)) {
+        key_set_raw(&high, cursor->cursor.key);
+        key_set_next(&high);
+        result = next(cursor);
+    }
+    if (result == STORE_NOT_FOUND)
+        front_end(&run, bytes_of(cursor->end, cursor->end_size));
+    else
+        front_end(&run, result ? key_bytes(&high) : cursor->cursor.key);
+    keep_run(cursor->front, &run);
+    key_release(&high);
+}
+
+static enum store_result seek_front(struct embedded_cursor *cursor, struct bytes key)
+{
+    enum store_result result;
+    struct key from;
+
+    key_init(&from);
+    key_set_raw(&from, key);
+    result = seek_kept(cursor, &from);
+    if (result == STORE_WAIT) {
+        open_in_state(cursor, cursor->front);
+        result = seek(cursor, key_bytes(&from));
+        /* Who sees an older state keeps nothing; and what cannot be read now is not known. */
+        if (!atomic_load(&cursor->front->view) && (!result || result == STORE_NOT_FOUND)) {
+            read_ahead(cursor, key_bytes(&from), result);
+            result = seek(cursor, key_bytes(&from));
+        }
+    }
+    key_release(&from);
+    return result;
+}
+
+static enum store_result next_kept(struct embedded_cursor *cursor)
+{
+    enum store_result result;
+    struct key after;
+
+    key_init(&after);
+    key_set_raw(&after, cursor->cursor.key);
+    key_set_next(&after);
+    result = seek_front(cursor, key_bytes(&after));
+    key_release(&after);
+    return result;
+}
+
+/* ---- for the table of operations ---- */
+
 enum store_result embedded_cursor_seek(struct cursor *base, struct bytes key)
 {
     struct embedded_cursor *cursor = (struct embedded_cursor *)base;
 
-    rocksdb_iter_seek(cursor->iterator, key.ptr, key.len);
-    return stand(cursor);
+    return cursor->iterator ? seek(cursor, key) : seek_front(cursor, key);
 }
 
 enum store_result embedded_cursor_next(struct cursor *base)
 {
     struct embedded_cursor *cursor = (struct embedded_cursor *)base;
 
-    if (rocksdb_iter_valid(cursor->iterator))
-        rocksdb_iter_next(cursor->iterator);
-    return stand(cursor);
+    return cursor->iterator ? next(cursor) : next_kept(cursor);
 }
 
 void embedded_cursor_close(struct cursor *base)
 {
     struct embedded_cursor *cursor = (struct embedded_cursor *)base;
 
-    rocksdb_iter_destroy(cursor->iterator);
-    rocksdb_readoptions_destroy(cursor->options);
+    close_iterator(cursor);
     free(cursor);
 }

@@ -5,7 +5,8 @@
 #include "store/store_private.h"
 
 /* For the table of operations. */
-struct cursor *embedded_scan_cursor(struct snapshot *snapshot, struct bytes end);
+struct cursor *embedded_scan_cursor(struct snapshot *snapshot, struct bytes end,
+                                    enum scan_kind kind);
 struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
                                      struct bytes end, enum store_access access,
                                      uint64_t *ret_sequence);

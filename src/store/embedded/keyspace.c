@@ -293,13 +293,23 @@ static bool may_be_unread(const rocksdb_readoptions_t *read, const rocksdb_pinna
     return size == 0;
 }
 
+void keyspace_enter(void)
+{
+    static _Thread_local bool entered;
+
+    if (!entered)
+        rocksdb_set_perf_level(rocksdb_disable);
+    entered = true;
+}
+
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
                                struct bytes key, rocksdb_pinnableslice_t **ret_value)
 {
+    rocksdb_pinnableslice_t *value;
     char *error = NULL;
-    rocksdb_pinnableslice_t *value =
-        rocksdb_get_pinned(keyspace->db, read, key.ptr, key.len, &error);
 
+    keyspace_enter();
+    value = rocksdb_get_pinned(keyspace->db, read, key.ptr, key.len, &error);
     if (error)
         return keyspace_error("read a record", error);
     if (!value)
@@ -316,6 +326,7 @@ enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writeb
 {
     char *error = NULL;
 
+    keyspace_enter();
     rocksdb_write(keyspace->db, keyspace->write, batch, &error);
     return error ? keyspace_error("write records", error) : STORE_OK;
 }

@@ -50,6 +50,9 @@ bool keyspace_is_busy(const struct keyspace *keyspace);
 
 uint64_t keyspace_sequence(const struct keyspace *keyspace);
 
+/* Before calls to RocksDB that compare many keys: this thread counts none of them (a counter of a
+ * thread costs more than the comparison). Any thread. */
+void keyspace_enter(void);
 /* The value under a key, pinned; the caller destroys it. read: which state, and whether it may wait.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CORRUPT, STORE_IO. Any thread. */
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,

@@ -21,7 +21,7 @@ struct cached_record;
 /* All zero: empty. Under its stripe's lock. */
 struct record_cache {
     struct cached_record *records[CACHED_RECORDS];
-    unsigned next; /* to be replaced */
+    unsigned next; /* looked at first when one is to be replaced */
 };
 
 /* False: what RocksDB has is not known. The value as RocksDB returned it, valid under the lock;

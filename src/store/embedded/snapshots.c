@@ -40,6 +40,9 @@ void stripes_free(struct stripe *stripes)
     for (size_t i = 0; i < STRIPES; i++) {
         assert(!stripes[i].first && !stripes[i].newest_view);
         record_cache_empty(&stripes[i].cache);
+        if (stripes[i].front)
+            front_empty(stripes[i].front);
+        free(stripes[i].front);
         lock_release(&stripes[i].lock);
     }
     free(stripes);
@@ -60,17 +63,21 @@ bool snapshot_is_old(const struct embedded_snapshot *snapshot)
     return changed > snapshot->snapshot.sequence;
 }
 
-static void change_cache(struct record_cache *cache, struct bytes prefix,
-                         const struct changes *changes)
+/* What is kept in memory is of the newest state again. */
+static void change_kept(struct stripe *stripe, struct bytes prefix, const struct changes *changes)
 {
     struct key key;
 
-    if (record_cache_is_empty(cache))
+    if (!stripe->front && record_cache_is_empty(&stripe->cache))
         return;
     key_init(&key);
     for (const struct change *c = changes_first(changes); c; c = c->next) {
+        struct bytes value = c->is_delete ? bytes_of(NULL, 0) : c->value;
+
         key_set_record(&key, c->family, prefix, c->key);
-        record_cache_change(cache, key_bytes(&key), c->is_delete ? bytes_of(NULL, 0) : c->value);
+        record_cache_change(&stripe->cache, key_bytes(&key), value);
+        if (stripe->front)
+            front_change(stripe->front, key_bytes(&key), value);
     }
     key_release(&key);
 }
@@ -82,7 +89,7 @@ void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence, str
         stripe->other_sequence = stripe->sequence;
     stripe->newest_hash = hash;
     stripe->sequence = sequence;
-    change_cache(&stripe->cache, prefix, changes);
+    change_kept(stripe, prefix, changes);
 }
 
 static void enter_list(struct embedded_snapshot *snapshot)
@@ -284,16 +291,37 @@ static enum store_result read_value(struct bytes key, struct bytes value, struct
     return result;
 }
 
-/* False: not cached, or the stripe has changed since the snapshot. */
-static bool get_cached(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
-                       struct record *ret_record, enum store_result *ret_result)
+/* Under the stripe's lock. As record_cache_find(). */
+static bool find_kept(const struct stripe *stripe, struct bytes key, struct bytes *ret_value)
+{
+    const struct front_record *record;
+
+    if (record_cache_find(&stripe->cache, key, ret_value))
+        return true;
+    if (!stripe->front)
+        return false;
+    switch (front_get(stripe->front, key, &record)) {
+    case FRONT_HELD:
+        *ret_value = front_value(record);
+        return true;
+    case FRONT_NONE:
+        return true;
+    case FRONT_UNKNOWN:
+        break;
+    }
+    return false;
+}
+
+/* False: not kept, or the stripe has changed since the snapshot. */
+static bool get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
+                     struct record *ret_record, enum store_result *ret_result)
 {
     struct stripe *stripe = snapshot->stripe;
     struct bytes value;
     bool found;
 
     lock_take(&stripe->lock);
-    found = !atomic_load(&snapshot->view) && record_cache_find(&stripe->cache, key, &value);
+    found = !atomic_load(&snapshot->view) && find_kept(stripe, key, &value);
     if (found)
         *ret_result = value.ptr ? read_value(key, value, arena, ret_record) : STORE_NOT_FOUND;
     lock_give(&stripe->lock);
@@ -337,7 +365,7 @@ enum store_result embedded_get(struct snapshot *base, struct bytes key, struct a
     enum store_result result;
     struct bytes value = { .len = 0 };
 
-    if (get_cached(snapshot, key, arena, ret_record, &result))
+    if (get_kept(snapshot, key, arena, ret_record, &result))
         return result;
     result = get_stored(snapshot, key, &slice);
     if (result == STORE_NOT_FOUND)

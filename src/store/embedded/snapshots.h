@@ -20,6 +20,7 @@
 #include <stdatomic.h>
 
 #include "base/lock.h"
+#include "store/embedded/front_cache.h"
 #include "store/embedded/keyspace.h"
 #include "store/embedded/record_cache.h"
 #include "store/store_private.h"
@@ -39,6 +40,7 @@ struct stripe {
     struct embedded_snapshot *first; /* open, without a view; under lock */
     struct view *newest_view;        /* NULL: none; under lock */
     struct record_cache cache;       /* of the state after the newest change; under lock */
+    struct front_cache *front;       /* of the same state; NULL: none yet; under lock */
 };
 
 struct embedded_snapshot {

@@ -164,10 +164,12 @@ static struct cursor *cursor_new(struct store *base, struct tree_node *root, str
     return &cursor->base;
 }
 
-static struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end)
+static struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end,
+                                         enum scan_kind kind)
 {
     const struct memory_snapshot *snapshot = (const struct memory_snapshot *)(void *)base;
 
+    (void)kind; /* all is in memory */
     assert(!snapshot->spent);
     return cursor_new(base->store, tree_hold(snapshot->root), end);
 }

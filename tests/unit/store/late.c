@@ -341,13 +341,14 @@ static struct cursor *wrap_cursor(struct store *store, struct cursor *inner,
     return &cursor->base;
 }
 
-static struct cursor *late_scan_cursor(struct snapshot *base, struct bytes end)
+static struct cursor *late_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind)
 {
     struct late_snapshot *snapshot = snapshot_of(base);
     struct late_store *late = late_of(base->store);
 
     snapshot->inner->access = STORE_MAY_BLOCK;
-    return wrap_cursor(base->store, late->inner->operations->scan_cursor(snapshot->inner, end),
+    return wrap_cursor(base->store,
+                       late->inner->operations->scan_cursor(snapshot->inner, end, kind),
                        base->access, snapshot);
 }
 
