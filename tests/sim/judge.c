@@ -17,6 +17,7 @@
 #include "pending.h"
 #include "scheduler.h"
 #include "search.h"
+#include "services.h"
 #include "times.h"
 #include "world.h"
 
@@ -136,6 +137,11 @@ void judge_part_begins(unsigned slot)
     slots[slot].parts_begun++;
 }
 
+void judge_committed(unsigned slot)
+{
+    committed(begun(&slots[slot]));
+}
+
 typedef struct rocksdb_t rocksdb_t;
 typedef struct rocksdb_writeoptions_t rocksdb_writeoptions_t;
 typedef struct rocksdb_writebatch_t rocksdb_writebatch_t;
@@ -162,9 +168,9 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     sched_hold();
     real(db, options, batch, ret_error);
     if (!*ret_error && slot >= 0)
-        committed(begun(&slots[slot]));
-    if (!*ret_error && slot < 0)
-        pending_committed();
+        sim_service()->committed((unsigned)slot);
+    if (!*ret_error && slot < 0 && sim_service()->committed_behind)
+        sim_service()->committed_behind();
     sched_release();
     busy = false;
     sched_wake(WAIT_EVENT, &busy, 1);

@@ -9,11 +9,13 @@
 
 #define SLOTS_MAX CLIENTS_MAX
 
+/* This is the judge of blobs; those of other services: services.h. */
 void judge_begin_life(void);
 /* Around request_send(), by the client. */
 void judge_asked(unsigned slot, const struct ask *ask);
 /* May an answer say that the store cannot now? */
 void judge_answered(unsigned slot, const struct reply *answer, bool may_fail);
+void judge_committed(unsigned slot);
 bool judge_has_committed(unsigned slot);
 /* The next part of the slot's batch. */
 void judge_part_begins(unsigned slot);

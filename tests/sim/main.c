@@ -1,5 +1,5 @@
 /* simulate [--seed N] [--seeds N] [--seconds N] [--requests N] [--crashes N] [--clients N] [--operations N] [--lives N]
- *          [--faults N] [--skip N] [--planted N] [--twice] [--verbose]
+ *          [--faults N] [--skip N] [--planted N] [--service NAME] [--twice] [--verbose]
  *
  * Runs the seeds from --seed on, as many as --seeds says, for so many seconds, until there were so
  * many requests or crashes. Other options
@@ -18,12 +18,13 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "services.h"
 
 struct options {
     struct plan plan;
     uint64_t seed, seeds, seconds, requests, crashes;
     bool has[6]; /* clients, operations, lives, faults, skip, planted */
-    bool twice, no_shrink;
+    bool twice, no_shrink, has_service;
 };
 
 static struct totals {
@@ -54,23 +55,16 @@ static uint64_t number(const char *text)
 
 static void parse(int argc, char **argv, struct options *o)
 {
-    enum { SEED = 6, SEEDS, SECONDS, REQUESTS, CRASHES, TWICE, VERBOSE, NO_SHRINK };
+    enum { SEED = 6, SEEDS, SECONDS, REQUESTS, CRASHES, TWICE, VERBOSE, NO_SHRINK, SERVICE };
     static const struct option known[] = {
-        { "clients", 1, NULL, 0 },
-        { "operations", 1, NULL, 1 },
-        { "lives", 1, NULL, 2 },
-        { "faults", 1, NULL, 3 },
-        { "skip", 1, NULL, 4 },
-        { "planted", 1, NULL, 5 },
-        { "seed", 1, NULL, SEED },
-        { "seeds", 1, NULL, SEEDS },
-        { "seconds", 1, NULL, SECONDS },
-        { "requests", 1, NULL, REQUESTS },
-        { "crashes", 1, NULL, CRASHES },
-        { "twice", 0, NULL, TWICE },
-        { "verbose", 0, NULL, VERBOSE },
-        { "no-shrink", 0, NULL, NO_SHRINK },
-        { NULL, 0, NULL, 0 },
+        { "clients", 1, NULL, 0 },       { "operations", 1, NULL, 1 },
+        { "lives", 1, NULL, 2 },         { "faults", 1, NULL, 3 },
+        { "skip", 1, NULL, 4 },          { "planted", 1, NULL, 5 },
+        { "seed", 1, NULL, SEED },       { "seeds", 1, NULL, SEEDS },
+        { "seconds", 1, NULL, SECONDS }, { "requests", 1, NULL, REQUESTS },
+        { "crashes", 1, NULL, CRASHES }, { "twice", 0, NULL, TWICE },
+        { "verbose", 0, NULL, VERBOSE }, { "no-shrink", 0, NULL, NO_SHRINK },
+        { "service", 1, NULL, SERVICE }, { NULL, 0, NULL, 0 },
     };
     unsigned *const numbers[] = { &o->plan.clients, &o->plan.operations,   &o->plan.lives,
                                   &o->plan.faults,  &o->plan.skip_clients, &o->plan.planted };
@@ -89,6 +83,9 @@ static void parse(int argc, char **argv, struct options *o)
             o->plan.verbose = true;
         } else if (at == NO_SHRINK) {
             o->no_shrink = true;
+        } else if (at == SERVICE && sim_service_named(optarg) < SIM_SERVICES) {
+            o->plan.service = sim_service_named(optarg);
+            o->has_service = true;
         } else {
             exit(2);
         }
@@ -112,6 +109,8 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
         plan.skip_clients = o->plan.skip_clients;
     if (o->has[5])
         plan.planted = o->plan.planted;
+    if (o->has_service)
+        plan.service = o->plan.service;
     return plan;
 }
 
@@ -122,9 +121,9 @@ static void print_failure(const struct options *o, struct plan plan)
         run_shrink(&plan);
     printf("smallest: %s\n", world->failure);
     printf("replay: make sim SEED=%" PRIu64 " ARGS=\"--clients %u --operations %u --lives %u "
-           "--faults %u --skip %u --planted %u\"\n",
+           "--faults %u --skip %u --planted %u --service %s\"\n",
            plan.seed, plan.clients, plan.operations, plan.lives, plan.faults, plan.skip_clients,
-           plan.planted);
+           plan.planted, sim_service_name(plan.service));
 }
 
 static bool one_seed(const struct options *o, uint64_t seed)
@@ -146,11 +145,11 @@ static bool one_seed(const struct options *o, uint64_t seed)
     totals.damage_refused += world->damage_refused;
     totals.damage_told += world->damage_told;
     if (o->plan.verbose)
-        printf("seed %" PRIu64 ": trace %016" PRIx64 ", %u clients x %u, faults %u, %" PRIu64
-               " requests, %" PRIu64 " commits, %" PRIu64 " crashes, %" PRIu64
-               " switches, %.3f s\n",
-               seed, trace, plan.clients, plan.operations, plan.faults, world->requests,
-               world->commits, world->crashes, world->switches, (double)now / 1e9);
+        printf(
+            "seed %" PRIu64 " (%s): trace %016" PRIx64 ", %u clients x %u, faults %u, %" PRIu64
+            " requests, %" PRIu64 " commits, %" PRIu64 " crashes, %" PRIu64 " switches, %.3f s\n",
+            seed, sim_service_name(plan.service), trace, plan.clients, plan.operations, plan.faults,
+            world->requests, world->commits, world->crashes, world->switches, (double)now / 1e9);
     if (!passed) {
         print_failure(o, plan);
         return false;

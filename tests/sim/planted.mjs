@@ -19,7 +19,8 @@ const { values: options, positionals: wanted } = parseArgs({
 });
 const build = path.resolve(options.build);
 
-// name, file, [from, to].. once, [from, to].. everywhere, and options of the simulator that the defect needs.
+// name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
+// the simulator that the defect needs.
 const DEFECTS = [
     { name: 'log-not-synced', file: 'src/store/embedded/syncer.c',
         change: [['keyspace_write_log(syncer->keyspace, syncer->sync)',
@@ -196,7 +197,7 @@ for (const defect of DEFECTS.filter(({ name }) => wanted.length === 0 || wanted.
 
     try {
         const made = run(make(defect), ['--no-shrink', '--seconds', String(4 * options.seconds),
-            ...(defect.args ?? [])]);
+            '--service', defect.service ?? 'blob', ...(defect.args ?? [])]);
 
         output = made.output;
         found = made.status === 1 && processorSeconds(output) <= options.seconds;

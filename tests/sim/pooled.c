@@ -9,6 +9,7 @@
 #include "service/decide_pool.h"
 #include "service/server.h"
 #include "service/service_private.h"
+#include "services.h"
 
 #define JOBS_MAX 256
 
@@ -45,7 +46,7 @@ void __wrap_decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
         entry++;
         assert(entry < submitted + JOBS_MAX);
     }
-    if (slot >= 0 && judge_has_committed((unsigned)slot))
+    if (slot >= 0 && sim_service()->has_committed((unsigned)slot))
         slot = -1;
     *entry = (struct submitted){ .job = job, .run = job->run, .slot = slot };
     job->run = run_for_slot;

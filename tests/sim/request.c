@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "auth/auth.h"
-#include "blob/blob.h"
+#include "draft.h"
 #include "files.h"
 #include "judge.h"
 #include "malformed.h"
@@ -20,6 +20,7 @@
 #include "sas.h"
 #include "scheduler.h"
 #include "service/server.h"
+#include "services.h"
 #include "times.h"
 #include "wire.h"
 #include "world.h"
@@ -83,8 +84,6 @@ struct server {
     struct accounts *accounts;
     struct later_runner *later;
 };
-static const struct service *const services[] = { &blob_service };
-
 static const struct account *development_account;
 
 struct server *server_open(const char **ret_problem)
@@ -93,8 +92,10 @@ struct server *server_open(const char **ret_problem)
     struct store_options options = { .location = SIM_ROOT "/data", .sync = true };
     struct store *store = NULL;
     const struct trust_options trust = { .basic = true };
+    static const struct service *served;
 
     *ret_problem = "";
+    served = sim_service()->service;
     if (store_open_embedded(&options, &store, ret_problem)) {
         free(server);
         return NULL;
@@ -104,15 +105,14 @@ struct server *server_open(const char **ret_problem)
     server->accounts = accounts_new();
     accounts_add_development(server->accounts);
     development_account = accounts_find(server->accounts, bytes_from_string(DEVELOPMENT_ACCOUNT));
-    server->endpoint = (struct endpoint){ .service = &blob_service,
-                                          .store = store,
-                                          .accounts = server->accounts,
-                                          .options = &server->options };
+    server->endpoint = (struct endpoint){
+        .service = served, .store = store, .accounts = server->accounts, .options = &server->options
+    };
     server->endpoint.trust = trust_holder_new(trust_new(&trust, ret_problem));
     server->endpoint.pool = pooled_new();
     server->endpoint.fetcher = remote_new();
     server->endpoint.background = background_new(2);
-    server->later = later_start(store, services, &server->endpoint, 1);
+    server->later = later_start(store, &served, &server->endpoint, 1);
     assert(server->later);
     return server;
 }
@@ -147,6 +147,7 @@ struct sent {
     bool resumed;
     struct http_header headers[HEADERS_MAX];
     const struct ask *ask;
+    struct draft draft; /* of other services than blobs */
     unsigned char *body;
 };
 
@@ -572,11 +573,12 @@ static void set_target(struct sent *sent)
     request->query = make_query(sent);
 }
 
-static void copy_body(struct sent *sent, const struct text *text, size_t *ret_size)
+static void copy_body(struct sent *sent, struct bytes body, size_t *ret_size)
 {
-    sent->body = malloc(text->len + 1);
-    memcpy(sent->body, text->ptr, text->len);
-    *ret_size = text->len;
+    sent->body = malloc(body.len + 1);
+    if (body.len > 0)
+        memcpy(sent->body, body.ptr, body.len);
+    *ret_size = body.len;
 }
 
 static bool has_content(const struct ask *ask)
@@ -643,24 +645,24 @@ static void make_body(struct sent *sent, size_t *ret_size)
                         names[ask->list[i].source]);
         }
         text_add_string(&text, "</BlockList>");
-        copy_body(sent, &text, ret_size);
+        copy_body(sent, text_bytes(&text), ret_size);
     } else if (ask->op == OP_SET_TAGS) {
         text_init(&text, sent->exchange.arena, 512);
         text_add_string(&text, "<?xml version=\"1.0\" encoding=\"utf-8\"?><Tags><TagSet>");
         if (ask->tag > 0)
             text_printf(&text, "<Tag><Key>k</Key><Value>%u</Value></Tag>", ask->tag);
         text_add_string(&text, "</TagSet></Tags>");
-        copy_body(sent, &text, ret_size);
+        copy_body(sent, text_bytes(&text), ret_size);
     } else if (ask->op == OP_SET_ACL) {
         text_init(&text, sent->exchange.arena, 512);
         add_policies(ask, &text);
-        copy_body(sent, &text, ret_size);
+        copy_body(sent, text_bytes(&text), ret_size);
     } else if (ask->op == OP_BATCH) {
         text_init(&text, sent->exchange.arena, 4096);
         for (unsigned i = 0; i < ask->part_count; i++)
             add_part(sent, i, &text);
         text_add_string(&text, "--" BATCH_BOUNDARY "--\r\n");
-        copy_body(sent, &text, ret_size);
+        copy_body(sent, text_bytes(&text), ret_size);
     }
 }
 
@@ -789,6 +791,16 @@ static void sign(struct sent *sent)
         arena_printf(sent->exchange.arena, "SharedKey " DEVELOPMENT_ACCOUNT ":%s", text64));
 }
 
+static void take_draft(struct sent *sent)
+{
+    struct request *request = &sent->exchange.request;
+
+    request->method = sent->draft.method;
+    request->method_text = bytes_from_string(sent->draft.method_text);
+    request->path = sent->draft.path;
+    request->query = sent->draft.query;
+}
+
 /* Parts of a batch are of the host and version of the whole. */
 static void make_head(struct sent *sent, uint64_t length, bool is_part)
 {
@@ -797,7 +809,10 @@ static void make_head(struct sent *sent, uint64_t length, bool is_part)
     enum signature signature = sent->ask->signature;
 
     request->headers = sent->headers;
-    set_target(sent);
+    if (sim_service()->write)
+        take_draft(sent);
+    else
+        set_target(sent);
     request->content_length = length;
     if (!is_part)
         add_text(sent, "host", "127.0.0.1");
@@ -809,8 +824,13 @@ static void make_head(struct sent *sent, uint64_t length, bool is_part)
     }
     if (request->method == METHOD_PUT || request->method == METHOD_POST)
         add_number(sent, "content-length", (int64_t)length);
-    add_condition(sent);
-    add_particular(sent);
+    if (sim_service()->write) {
+        for (unsigned i = 0; i < sent->draft.header_count; i++)
+            add(sent, sent->draft.headers[i].name, sent->draft.headers[i].value);
+    } else {
+        add_condition(sent);
+        add_particular(sent);
+    }
     if (malformed_is_missing(sent->ask, sent->headers, request->header_count))
         add_text(sent, sent->ask->malformed->name, sent->ask->malformed->value);
     if (signature != UNSIGNED && signature < SIGNED_BY_SAS)
@@ -824,7 +844,12 @@ static void make_request(struct sent *sent, struct server *server, size_t *ret_s
     request->peer = bytes_of(direct_peer, sizeof direct_peer - 1);
     request->peer_is_loopback = true;
     request->listener_tag = &server->endpoint;
-    make_body(sent, ret_size);
+    if (sim_service()->write) {
+        sim_service()->write(sent->ask, sent->exchange.arena, &sent->draft);
+        copy_body(sent, sent->draft.body, ret_size);
+    } else {
+        make_body(sent, ret_size);
+    }
     make_head(sent, *ret_size, false);
 }
 
@@ -895,6 +920,8 @@ static void read_header(const struct http_header *header, struct reply *answer)
         answer->blob_length = strtoull(number, NULL, 10);
         answer->has_blob_length = true;
     }
+    if (sim_service()->read_header)
+        sim_service()->read_header(header, answer);
 }
 
 static void read_head(const struct response *response, struct reply *answer)
@@ -1079,6 +1106,11 @@ static void format_page(const struct page_ask *page, char *to, size_t size)
 }
 
 void ask_format(const struct ask *ask, char *to, size_t size)
+{
+    sim_service()->format(ask, to, size);
+}
+
+void ask_format_blob(const struct ask *ask, char *to, size_t size)
 {
     static const char *const conditions[] = { "", " If-Match:tag", " If-Match:*",
                                               " If-None-Match:tag", " If-None-Match:*" };

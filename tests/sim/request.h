@@ -221,7 +221,7 @@ void server_open_wire(struct server *server);
 void server_close(struct server *server);
 
 /* Sends it and waits for the answer. slot: the client's number, whose commits are told to
- * judge_committed(). */
+ * committed() of the service. */
 void request_send(struct server *server, unsigned slot, const struct ask *ask,
                   struct reply *ret_answer);
 void answer_release(struct reply *answer);
@@ -231,6 +231,8 @@ void request_set_slot(int slot);
 
 void pattern_fill(uint64_t seed, uint64_t from, unsigned char *to, size_t size);
 void block_name(unsigned block, char to[16]);
+/* Of blobs; ask_format() of any service. */
+void ask_format_blob(const struct ask *ask, char *to, size_t size);
 void ask_format(const struct ask *ask, char *to, size_t size);
 
 #endif

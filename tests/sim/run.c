@@ -18,11 +18,9 @@
 #include "faults.h"
 #include "files.h"
 #include "judge.h"
-#include "linear.h"
-#include "model.h"
 #include "request.h"
 #include "scheduler.h"
-#include "script.h"
+#include "services.h"
 
 #define SECOND_NS          UINT64_C(1000000000)
 #define ANSWER_MAX_S       60
@@ -59,14 +57,14 @@ static void *client(void *argument)
     while (world->next_request[slot] < world->plan.operations && server_healthy(server)) {
         struct reply answer;
 
-        script_draw(slot, world->next_request[slot]++, &wish->ask);
+        sim_service()->draw(slot, world->next_request[slot]++, &wish->ask);
         if (wish->ask.think_ns > 0)
             sched_sleep(wish->ask.think_ns);
         wish->since_ns = world->now_ns;
         wish->is_waiting = true;
-        judge_asked(slot, &wish->ask);
+        sim_service()->asked(slot, &wish->ask);
         request_send(server, slot, &wish->ask, &answer);
-        judge_answered(slot, &answer, may_fail());
+        sim_service()->answered(slot, &answer, may_fail());
         wish->is_waiting = false;
         answer_release(&answer);
     }
@@ -144,9 +142,10 @@ static void wait_for_clients(void)
 static void check_end(void)
 {
     world->acknowledged = world->commits;
-    if (!judge_take_stock(server, may_fail()))
+    if (!sim_service()->take_stock(server, may_fail()))
         world_end(OUTCOME_FINAL);
-    linear_check();
+    if (sim_service()->check_end)
+        sim_service()->check_end(server);
     check_budgets(0);
     if (world_once_in(STREAM_SYSTEM, 2))
         server_close(server);
@@ -159,7 +158,7 @@ static noreturn void live(bool calm)
 
     sched_begin();
     faults_begin(calm);
-    judge_begin_life();
+    sim_service()->begin_life();
     server = server_open(&problem);
     if (!server) {
         world_say("refused: %s", problem);
@@ -170,7 +169,7 @@ static noreturn void live(bool calm)
                        world->power_lost ? "power cut" : "kill", problem);
         world_end(OUTCOME_REFUSED);
     }
-    if (!judge_take_stock(server, may_fail()))
+    if (!sim_service()->take_stock(server, may_fail()))
         world_end(OUTCOME_FINAL);
     world->has_started = true;
     world->note_is_old = false;
@@ -268,8 +267,7 @@ bool run_plan(const struct plan *plan)
 
     world_begin(plan);
     disk_begin();
-    model_begin();
-    linear_begin();
+    sim_service()->begin();
     for (;;) {
         bool calm = lives >= plan->lives || world->was_damaged;
 
@@ -316,6 +314,7 @@ void run_draw(uint64_t seed, struct plan *plan)
         plan->faults |= FAULT_CLOCK;
     if ((draw >> 36 & 3) == 0)
         plan->faults |= FAULT_WIRE;
+    plan->service = sim_service_of(draw >> 40);
 }
 
 /* ---- making a failure smaller ---- */

@@ -289,6 +289,16 @@ static bool ask_and_read(unsigned slot, const struct ask *ask, const struct requ
     return stays && whole && !ask->half_closes;
 }
 
+static noreturn void fail_cut(const struct ask *ask, const struct reply *reply)
+{
+    char asked[300];
+
+    ask_format(ask, asked, sizeof asked);
+    world_fail("a client%s gets %zu of %zu bytes of an answer %d: %s",
+               ask->half_closes ? " that sends no more" : "", reply->body_size,
+               (size_t)reply->length, reply->status, asked);
+}
+
 void wire_exchange(unsigned slot, const struct ask *ask, const struct request *request,
                    struct bytes body,
                    void (*each_header)(const struct http_header *header, struct reply *reply),
@@ -304,8 +314,5 @@ void wire_exchange(unsigned slot, const struct ask *ask, const struct request *r
         drop(slot);
     /* Also one that has half-closed its end is owed its answer. rfc: 9112 9.6 */
     if (!reply->came && !ask->goes_away && !faults_were_seen() && !world->was_damaged)
-        world_fail("a client%s gets %zu of %zu bytes of an answer %d: %s %s/%s",
-                   ask->half_closes ? " that sends no more" : "", reply->body_size,
-                   (size_t)reply->length, reply->status, op_names[ask->op],
-                   container_names[ask->container], blob_names[ask->blob]);
+        fail_cut(ask, reply);
 }

@@ -36,6 +36,7 @@ struct plan {
     unsigned lives;        /* of the server: crashes + 1 */
     unsigned faults;       /* FAULT_ bits */
     unsigned skip_clients; /* bits of clients that do nothing */
+    unsigned service;      /* of services.h */
     unsigned planted;      /* a defect that is built into the simulated server; 0: none */
     bool verbose;
 };

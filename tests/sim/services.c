@@ -1,0 +1,74 @@
+/* The table of services. */
+#include "services.h"
+
+#include <string.h>
+
+#include "judge.h"
+#include "linear.h"
+#include "model.h"
+#include "pending.h"
+#include "script.h"
+#include "world.h"
+
+/* Of the server. Their headers have names that the models have too. */
+extern const struct service blob_service;
+
+static void begin_blobs(void)
+{
+    model_begin();
+    linear_begin();
+}
+
+static void end_blobs(struct server *server)
+{
+    (void)server;
+    linear_check();
+}
+
+static const struct sim_service services[SIM_SERVICES] = {
+    [SIM_BLOB] = { .name = "blob",
+                   .service = &blob_service,
+                   .draw = script_draw,
+                   .format = ask_format_blob,
+                   .begin = begin_blobs,
+                   .begin_life = judge_begin_life,
+                   .asked = judge_asked,
+                   .committed = judge_committed,
+                   .committed_behind = pending_committed,
+                   .has_committed = judge_has_committed,
+                   .answered = judge_answered,
+                   .take_stock = judge_take_stock,
+                   .check_end = end_blobs },
+};
+
+/* Seeds draw one of these. */
+static const unsigned drawn[4] = {
+    SIM_BLOB,
+    SIM_BLOB,
+    SIM_BLOB,
+    SIM_BLOB,
+};
+
+const struct sim_service *sim_service(void)
+{
+    return &services[world->plan.service];
+}
+
+unsigned sim_service_named(const char *name)
+{
+    unsigned number = 0;
+
+    while (number < SIM_SERVICES && strcmp(services[number].name, name) != 0)
+        number++;
+    return number;
+}
+
+const char *sim_service_name(unsigned number)
+{
+    return services[number].name;
+}
+
+unsigned sim_service_of(uint64_t random)
+{
+    return drawn[random % 4];
+}
