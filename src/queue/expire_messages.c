@@ -123,7 +123,7 @@ enum store_result expire_messages(struct later_work *work)
         write_collection(work->changes, work->arena, (struct collection){ .from = work->now });
     else if (next <= work->now)
         arm(work->changes, work->arena, work->now, next);
-    else
-        arm(work->changes, work->arena, next > soon ? next : soon, next);
+    else /* not from `next` on: what is put meanwhile may expire before it */
+        arm(work->changes, work->arena, next > soon ? next : soon, work->now);
     return STORE_OK;
 }

@@ -173,7 +173,11 @@ static void test_expiry(void **state)
     clock_advance(20 * TICKS_PER_SECOND);
     fixture_run_due(f);
     assert_string_equal(count_of(f), "151");
-    clock_advance(45 * TICKS_PER_SECOND);
+    put(f, "?messagettl=5"); /* expires before all that was there at the collection */
+    clock_advance(10 * TICKS_PER_SECOND);
+    fixture_run_due(f);
+    assert_string_equal(count_of(f), "151");
+    clock_advance(35 * TICKS_PER_SECOND);
     fixture_run_due(f);
     assert_string_equal(count_of(f), "76");
     clock_advance(60 * TICKS_PER_SECOND);
