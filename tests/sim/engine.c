@@ -1,8 +1,11 @@
 /* The record engine. Its reads are points of the scheduler; its options are drawn for each life: small buffers, so that flushes, compactions and
  * changes of logs and of the MANIFEST run beside the requests, which else fill one buffer in hours. */
+#include "engine.h"
+
 #include "scheduler.h"
 #include "world.h"
 
+typedef struct rocksdb_t rocksdb_t;
 typedef struct rocksdb_options_t rocksdb_options_t;
 void rocksdb_options_set_write_buffer_size(rocksdb_options_t *options, size_t size);
 void rocksdb_options_set_arena_block_size(rocksdb_options_t *options, size_t size);
@@ -35,6 +38,37 @@ void rocksdb_options_set_arena_block_size(rocksdb_options_t *options, size_t siz
 }
 
 typedef struct rocksdb_t rocksdb_t;
+/* ---- where it is ---- */
+
+rocksdb_t *rocksdb_open(const rocksdb_options_t *options, const char *name, char **ret_error);
+uint64_t rocksdb_get_latest_sequence_number(rocksdb_t *db);
+
+static rocksdb_t *open_db;
+static uint64_t opened_at;
+
+rocksdb_t *rocksdb_open(const rocksdb_options_t *options, const char *name, char **ret_error)
+{
+    rocksdb_t *(*real)(const rocksdb_options_t *, const char *, char **);
+
+    *(void **)&real = sched_real("rocksdb_open");
+    open_db = real(options, name, ret_error);
+    if (open_db)
+        opened_at = rocksdb_get_latest_sequence_number(open_db);
+    return open_db;
+}
+
+uint64_t engine_opened_at(void)
+{
+    return opened_at;
+}
+
+uint64_t engine_sequence(void)
+{
+    return rocksdb_get_latest_sequence_number(open_db);
+}
+
+/* ---- reads ---- */
+
 typedef struct rocksdb_readoptions_t rocksdb_readoptions_t;
 typedef struct rocksdb_pinnableslice_t rocksdb_pinnableslice_t;
 typedef struct rocksdb_iterator_t rocksdb_iterator_t;

@@ -397,7 +397,7 @@ static void judge_view(struct slot *slot, const struct reply *answer)
     acknowledge(fitting);
 }
 
-static bool says_cannot(const struct reply *answer)
+bool judge_says_cannot(const struct reply *answer)
 {
     return answer->status == 500 || answer->status == 503 || answer->status == 507;
 }
@@ -413,7 +413,7 @@ static void judge_batch(const struct slot *slot, const struct reply *answer, boo
 
         if (answer->status != 202 || !batch_reply(answer, i, &reply))
             fail(slot, answer, "no answer to a part of a batch");
-        if (says_cannot(&reply) && may_fail)
+        if (judge_says_cannot(&reply) && may_fail)
             world->refused++;
         else if (part->commit > 0)
             judge_commit(part, &reply);
@@ -437,7 +437,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
     world_trace((uint64_t)(unsigned)answer->status << 16 ^ answer->etag ^ slot->commit);
     if (answer->came) {
         world->checks++;
-        if (says_cannot(answer) && may_fail)
+        if (judge_says_cannot(answer) && may_fail)
             world->refused++;
         else if (slot->ask->op == OP_BATCH)
             judge_batch(slot, answer, may_fail);
@@ -445,7 +445,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
             judge_commit(slot, answer);
         else
             judge_view(slot, answer);
-        if (!says_cannot(answer))
+        if (!judge_says_cannot(answer))
             linear_note(slot->ask, answer);
     } else if (slot->commit > 0 && answer->etag > 0) {
         /* Nobody was told, but it is no secret of ours. */
@@ -466,31 +466,32 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
 struct stock {
     struct ask ask;
     struct reply answer;
-    uint64_t began_ns;
 };
 
-static bool ask_until_told(struct server *server, struct stock *stock, bool may_fail)
+bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may_fail,
+                          struct reply *ret_answer)
 {
+    char asked[300];
+
     for (unsigned i = 0; i < 200; i++) {
         uint64_t steps = world->wall_steps;
 
-        stock->began_ns = world->now_ns;
-        request_send(server, SLOTS_MAX - 1, &stock->ask, &stock->answer);
+        request_send(server, SLOTS_MAX - 1, ask, ret_answer);
         if (steps != world->wall_steps) {
-            answer_release(&stock->answer);
+            answer_release(ret_answer);
             continue; /* it may have become too old, or too young */
         }
-        if (world->was_damaged || (stock->answer.came && !says_cannot(&stock->answer)))
+        if (world->was_damaged || (ret_answer->came && !judge_says_cannot(ret_answer)))
             return true;
-        if (stock->answer.came && !may_fail && !faults_were_seen() && server_healthy(server))
-            world_fail("after a start %s is answered %d", op_names[stock->ask.op],
-                       stock->answer.status);
-        answer_release(&stock->answer);
+        ask_format(ask, asked, sizeof asked);
+        if (ret_answer->came && !may_fail && !faults_were_seen() && server_healthy(server))
+            world_fail("after a start %s is answered %d", asked, ret_answer->status);
+        answer_release(ret_answer);
         if (!server_healthy(server))
             return false;
         sched_sleep(100000000);
     }
-    world_fail("after a start %s is never answered", op_names[stock->ask.op]);
+    world_fail("after a start %s is never answered", asked);
 }
 
 static const char *stock_differs(const struct stock *stock, uint64_t commit)
@@ -500,14 +501,14 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
     uint64_t unused;
 
     /* Damage was found, and said so. */
-    if (world->was_damaged && (!stock->answer.came || says_cannot(&stock->answer)))
+    if (world->was_damaged && (!stock->answer.came || judge_says_cannot(&stock->answer)))
         return NULL;
     for (unsigned bits = 0; bits < DOUBTS; bits++) {
         struct expected expected;
 
         model_expect(&stock->ask, model_container_at(stock->ask.container, commit),
                      model_blob_at(stock->ask.container, stock->ask.blob, commit), doubt_of(bits),
-                     stock->began_ns, world->now_ns, false, &expected);
+                     stock->answer.began_ns, world->now_ns, false, &expected);
         why = compare_answer(&stock->ask, &expected, &stock->answer, doubt_of(bits));
         if (!why)
             break;
@@ -526,7 +527,7 @@ static void adopt(const struct stock *stock, uint64_t commit)
         listing_adopt(&stock->ask, &stock->answer, commit);
     model_expect(&stock->ask, model_container_at(stock->ask.container, commit),
                  model_blob_at(stock->ask.container, stock->ask.blob, commit), doubt_of(0),
-                 stock->began_ns, world->now_ns, false, &expected);
+                 stock->answer.began_ns, world->now_ns, false, &expected);
     if (expected.stamp && expected.stamp->etag == 0 && stock->answer.etag != 0)
         fill_unknown((struct stamp *)(uintptr_t)expected.stamp, &stock->answer);
 }
@@ -620,14 +621,14 @@ bool judge_take_stock(struct server *server, bool may_fail)
         return false;
     count = list_stock(stock);
     for (unsigned i = 0; i < count; i++) {
-        if (!ask_until_told(server, &stock[i], may_fail)) {
+        if (!judge_ask_until_told(server, &stock[i].ask, may_fail, &stock[i].answer)) {
             while (i > 0)
                 answer_release(&stock[--i].answer);
             return false;
         }
     }
     for (unsigned i = 0; i < count && world->was_damaged; i++) {
-        if (!stock[i].answer.came || says_cannot(&stock[i].answer)) {
+        if (!stock[i].answer.came || judge_says_cannot(&stock[i].answer)) {
             world->damage_told = 1;
             break;
         }

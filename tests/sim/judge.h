@@ -24,6 +24,13 @@ void judge_part_begins(unsigned slot);
  * False: the store has failed meanwhile. */
 bool judge_take_stock(struct server *server, bool may_fail);
 
+/* Of any service: the answer says that the store cannot now. */
+bool judge_says_cannot(const struct reply *answer);
+/* Of any service: asks by the last slot again and again until the store can. may_fail: the first answer
+ * may be that it cannot. False: it has failed meanwhile; there is no answer. */
+bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may_fail,
+                          struct reply *ret_answer);
+
 /* For scripts: what a client may know. */
 uint64_t judge_known_etag(unsigned container, unsigned blob);
 unsigned judge_known_snapshots(unsigned container, unsigned blob);

@@ -140,6 +140,37 @@ const DEFECTS = [
     { name: 'lease-outlived', file: 'src/concurrency/lease.c',
         change: [['return lease->ends == 0 || now < lease->ends ? LEASE_LEASED : LEASE_EXPIRED;',
             'return LEASE_LEASED;']] },
+
+    { name: 'message-got-by-two', service: 'queue', file: 'src/service/attempt.c',
+        change: [['    if (result == STORE_OK)\n        decision_saw(d, sequence);',
+            '    if (result == STORE_CONFLICT && strcmp(d->operation->name, "Get Messages") == 0)\n' +
+            '        result = STORE_OK;\n    if (result == STORE_OK)\n        decision_saw(d, sequence);']] },
+    { name: 'message-in-two-places', service: 'queue', file: 'src/queue/message.c',
+        change: [['    if (before->visible != after->visible)\n', '    if (before->visible != after->visible && before->dequeued > 0)\n']] },
+    { name: 'old-receipt-accepted', service: 'queue', file: 'src/queue/message.c',
+        change: [['    if (result == STORE_NOT_FOUND)\n        return why_none(d, &claim->id);\n    if (result)\n        return decision',
+            '    if (result == STORE_NOT_FOUND) {\n        struct scan *scan = message_scan_order(d->before, 0);\n' +
+            '        while (!(result = scan_next(scan, NULL, &record)) && message_read_order(&record, ret_message) &&\n' +
+            '               !guid_equal(&ret_message->id, &claim->id))\n            ;\n        scan_close(scan);\n' +
+            '        return result ? why_none(d, &claim->id) : OK;\n    }\n    if (result)\n        return decision']] },
+    { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/attempt.c',
+        change: [['    if (result == STORE_OK)\n        decision_saw(d, sequence);',
+            '    if (result == STORE_OK && strcmp(d->operation->name, "Delete Message") != 0)\n        decision_saw(d, sequence);']] },
+    { name: 'message-collected-early', service: 'queue', file: 'src/queue/expire_messages.c',
+        change: [['if (message.expires > work->now ||', 'if (message.expires > work->now + 2 * TICKS_PER_SECOND ||']] },
+    { name: 'collection-stops', service: 'queue', file: 'src/queue/expire_messages.c',
+        change: [['arm(work->changes, work->arena, next > soon ? next : soon, work->now);',
+            'write_collection(work->changes, work->arena, (struct collection){ .due = soon, .from = next });']] },
+    { name: 'collection-passes-what-is-put-later', service: 'queue', file: 'src/queue/expire_messages.c',
+        change: [['next > soon ? next : soon, work->now);', 'next > soon ? next : soon, next);']] },
+    { name: 'expired-message-got', service: 'queue', file: 'src/queue/get_messages.c',
+        change: [['if (message.expires > d->now)', 'if (message.expires + TICKS_PER_SECOND > d->now)']] },
+    { name: 'mark-above-a-visible-message', service: 'queue', file: 'src/queue/get_messages.c',
+        change: [['if (search->end > message->visible)', 'if (search->end > message->visible + TICKS_PER_SECOND)']] },
+    { name: 'message-count-not-kept', service: 'queue', file: 'src/queue/message.c',
+        change: [['changes_count(changes, message_counter, -1);', 'if (message->dequeued < 2)\n        changes_count(changes, message_counter, -1);']] },
+    { name: 'put-beside-a-clear', service: 'queue', file: 'src/queue/delete_message.c',
+        change: [['    queue.space = p->space;\n', '    (void)p;\n']] },
 ];
 
 function run(command, args) {

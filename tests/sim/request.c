@@ -261,6 +261,7 @@ void block_name(unsigned block, char to[16])
 }
 
 static const struct hmac_sha256_ctx *prepared_key(void);
+
 /* ---- headers ---- */
 
 static void add(struct sent *sent, const char *name, struct bytes value)
@@ -799,6 +800,17 @@ static void take_draft(struct sent *sent)
     request->method_text = bytes_from_string(sent->draft.method_text);
     request->path = sent->draft.path;
     request->query = sent->draft.query;
+}
+
+void request_mac(const char *text, char *to, size_t size)
+{
+    struct hmac_sha256_ctx context = *prepared_key();
+    uint8_t digest[SHA256_DIGEST_SIZE];
+
+    assert(size > BASE64_ENCODE_RAW_LENGTH(SHA256_DIGEST_SIZE));
+    hmac_sha256_update(&context, strlen(text), (const uint8_t *)text);
+    hmac_sha256_digest(&context, sizeof digest, digest);
+    encode64(digest, sizeof digest, to);
 }
 
 /* Parts of a batch are of the host and version of the whole. */

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "queue_ask.h"
+
 enum op {
     OP_CREATE_CONTAINER,
     OP_DELETE_CONTAINER,
@@ -170,6 +172,8 @@ struct ask {
     bool half_closes;     /* sends no more after the request, but reads */
     unsigned stops_after; /* pieces of the answer's body that are read; 0: all */
     uint64_t think_ns;    /* before the request */
+    /* Of other services. */
+    struct queue_ask queue;
 };
 
 struct reply {
@@ -192,6 +196,7 @@ struct reply {
     unsigned block_count; /* of an append blob */
     int lease_time;
     char range[64];
+    struct queue_reply queue;
     unsigned char *body; /* malloc; answer_release() */
     size_t body_size;
     bool body_whole;
@@ -230,6 +235,8 @@ int request_slot(void);
 void request_set_slot(int slot);
 
 void pattern_fill(uint64_t seed, uint64_t from, unsigned char *to, size_t size);
+/* Base64 of the HMAC-SHA256 of a text, by the account's key. */
+void request_mac(const char *text, char *to, size_t size);
 void block_name(unsigned block, char to[16]);
 /* Of blobs; ask_format() of any service. */
 void ask_format_blob(const struct ask *ask, char *to, size_t size);

@@ -7,11 +7,14 @@
 #include "linear.h"
 #include "model.h"
 #include "pending.h"
+#include "queue_judge.h"
+#include "queue_request.h"
+#include "queue_script.h"
 #include "script.h"
 #include "world.h"
 
 /* Of the server. Their headers have names that the models have too. */
-extern const struct service blob_service;
+extern const struct service blob_service, queue_service;
 
 static void begin_blobs(void)
 {
@@ -39,13 +42,27 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .answered = judge_answered,
                    .take_stock = judge_take_stock,
                    .check_end = end_blobs },
+    [SIM_QUEUE] = { .name = "queue",
+                    .service = &queue_service,
+                    .draw = queue_draw,
+                    .format = queue_format,
+                    .write = queue_write_request,
+                    .read_header = queue_read_header,
+                    .begin = queue_judge_begin,
+                    .begin_life = queue_begin_life,
+                    .asked = queue_asked,
+                    .committed = queue_committed,
+                    .has_committed = queue_has_committed,
+                    .answered = queue_answered,
+                    .take_stock = queue_take_stock,
+                    .check_end = queue_check_end },
 };
 
 /* Seeds draw one of these. */
 static const unsigned drawn[4] = {
     SIM_BLOB,
     SIM_BLOB,
-    SIM_BLOB,
+    SIM_QUEUE,
     SIM_BLOB,
 };
 

@@ -51,6 +51,6 @@ const char *sim_service_name(unsigned number);
 /* The number that a seed draws. */
 unsigned sim_service_of(uint64_t random);
 
-enum { SIM_BLOB, SIM_SERVICES };
+enum { SIM_BLOB, SIM_QUEUE, SIM_SERVICES };
 
 #endif

@@ -75,6 +75,8 @@ struct world {
     struct disk *disk;
     struct model *model;
     struct registers *registers;
+    struct queue_model *queues;
+    struct queue_history *queue_history;
     unsigned next_request[48]; /* of each client */
     uint64_t acknowledged;     /* no crash may take back this commit or one before it */
     /* Memory: below. */

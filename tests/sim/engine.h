@@ -1,0 +1,12 @@
+/* The record engine: how far its log goes. */
+#ifndef LAGRA_SIM_ENGINE_H
+#define LAGRA_SIM_ENGINE_H
+
+#include <stdint.h>
+
+/* The sequence number of the last write that it found when it was opened: those before it are there. */
+uint64_t engine_opened_at(void);
+/* Of the last write. */
+uint64_t engine_sequence(void);
+
+#endif
