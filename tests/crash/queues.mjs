@@ -6,8 +6,8 @@ import { Client, gateHeader, Unexpected } from './client.mjs';
 import { untilGone } from './campaign.mjs';
 import { Control } from '../lib/server.mjs';
 
-const PRODUCERS = 3;
-const CONSUMERS = 3;
+/* That produce, and that consume. */
+const CLIENTS = 3;
 const GATES = ['staged', 'decided', 'applied', 'synced'];
 /* Longer than a round takes: what was got in it is not visible again. */
 const HIDDEN_S = 600;
@@ -22,11 +22,13 @@ const messagesIn = (xml) => [...xml.matchAll(/<QueueMessage>.*?<\/QueueMessage>/
 export class QueueCampaign {
     failures = [];
     changes = 0;
+    messages = 0; /* whose put was acknowledged */
     #server;
     #random;
     #number = 0;
     #messages = new Map(); /* text -> { put, deleted: 'no' | 'asked' | 'yes', dequeued } */
     #deaf = false;
+    #longEvery = 4;
     #aheadS = 0;
 
     constructor(server, random) {
@@ -57,7 +59,7 @@ export class QueueCampaign {
         const client = new Client(this.#server, 'queue');
 
         while (!isOver()) {
-            const text = `m${++this.#number}${'x'.repeat(this.#random(this.#random(4) ? 200 : 60000))}`;
+            const text = `m${++this.#number}${'x'.repeat(this.#random(this.#random(this.#longEvery) ? 200 : 60000))}`;
             const message = { put: false, deleted: 'no', dequeued: 0 };
 
             this.#messages.set(text, message);
@@ -65,8 +67,10 @@ export class QueueCampaign {
                 headers: this.#gate(gateAt),
                 body: Buffer.from(`<QueueMessage><MessageText>${text}</MessageText></QueueMessage>`),
             });
-            if (!this.#deaf)
-                message.put = true;
+            if (this.#deaf)
+                return;
+            message.put = true;
+            this.messages++;
         }
         client.close();
     }
@@ -112,16 +116,17 @@ export class QueueCampaign {
         client.close();
     }
 
-    /** As Campaign's. */
-    async work({ ms, gated, cut, deaf = false }) {
+    /** As Campaign's. clients: of each kind; longEvery: one message in so many is long */
+    async work({ ms, gated, cut, deaf = false, clients = CLIENTS, longEvery = 4 }) {
         const gateAt = gated ? this.changes + this.#random(40) : -1;
         const taken = new Set();
 
+        this.#longEvery = longEvery;
         await untilGone({
             ms, cut, failures: this.failures,
             started: (isOver) => [
-                ...Array.from({ length: PRODUCERS }, () => this.#produce(isOver, gateAt)),
-                ...Array.from({ length: CONSUMERS }, () => this.#consume(isOver, gateAt, taken)),
+                ...Array.from({ length: clients }, () => this.#produce(isOver, gateAt)),
+                ...Array.from({ length: clients }, () => this.#consume(isOver, gateAt, taken)),
             ],
             cutting: () => {
                 this.#deaf = deaf;

@@ -1,9 +1,10 @@
 #!/usr/bin/env node
-// kill -9 at random moments and at gates, restart, and look: run.mjs [--soak] [--points N] [--seed N]
+// kill -9 at random moments and at gates, restart, and look: run.mjs [--soak] [--points N] [--messages N] [--seed N]
 //
 // Every acknowledged write must be there with its bytes and ETag, every other one wholly there or not
 // at all, nothing that was read may be gone, and at the end the store must hold no space for blobs
-// that are deleted. One count for each kill.
+// that are deleted. So many messages as --messages says (with --soak 1,000,000) go through a queue, with
+// fewer kills: none may be lost, none handed out twice. One count for each kill.
 
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -12,9 +13,10 @@ import { Campaign, randomFrom } from './campaign.mjs';
 import { QueueCampaign } from './queues.mjs';
 
 const { values: options } = parseArgs({
-    options: { soak: { type: 'boolean', default: false }, points: { type: 'string' }, seed: { type: 'string' } },
+    options: { soak: { type: 'boolean', default: false }, points: { type: 'string' }, messages: { type: 'string' }, seed: { type: 'string' } },
 });
 const POINTS = Number(options.points ?? (options.soak ? 10000 : 200));
+const MESSAGES = Number(options.messages ?? (options.soak ? 1_000_000 : 0));
 const SEED = Number(options.seed ?? Date.now() % 1000000);
 const COLLECT_EVERY = 100;
 /* What an empty store may keep of its extents: the one that is being written. */
@@ -58,7 +60,11 @@ async function checkSpace(campaign, server) {
 async function killAndLook(campaign, server, random, point) {
     const gated = point % 4 === 0;
 
-    await campaign.work({ ms: gated ? 300 : 1 + random(60), gated, cut: () => server.kill() });
+    return cutAndLook(campaign, server, point, { ms: gated ? 300 : 1 + random(60), gated });
+}
+
+async function cutAndLook(campaign, server, point, work) {
+    await campaign.work({ ...work, cut: () => server.kill() });
     await server.restart();
     const ok = (await campaign.verify()) && campaign.failures.length === 0;
 
@@ -89,7 +95,31 @@ async function run(what, Kind, points) {
     }
 }
 
+/** Short messages, until there were so many. */
+async function runMany(messages) {
+    const random = randomFrom(SEED);
+    const server = await Server.start();
+    const campaign = new QueueCampaign(server, random);
+    let kills = 0, ok = true;
+
+    try {
+        await campaign.create();
+        while (ok && campaign.messages < messages) {
+            ok = await cutAndLook(campaign, server, ++kills, { ms: 1 + random(8000), gated: false, clients: 24, longEvery: 1000 });
+            if (kills % 20 === 0)
+                console.log(`messages: ${kills} kills, ${campaign.messages} messages`);
+        }
+        console.log(`messages: ${kills} kills, ${campaign.messages} messages, seed ${SEED}`);
+    } catch (error) {
+        count(false, `messages, seed ${SEED}: ${error.stack}`);
+    } finally {
+        await server.stop();
+    }
+}
+
 await run('blobs', Campaign, POINTS);
 await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
+if (MESSAGES > 0)
+    await runMany(MESSAGES);
 console.log(`crash: ${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -61,6 +61,9 @@ function campaigns() {
         'as seeds draw': campaign(2e8, '--requests', requests / 2),
         'many requests in each life': campaign(3e8, '--requests', requests / 2, '--faults', 259,
             '--lives', 3, '--clients', 8, '--operations', 400),
+        'queues': campaign(5e8, '--requests', requests / 10, '--service', 'queue'),
+        'queues, many requests in each life': campaign(6e8, '--requests', requests / 10, '--faults', 259,
+            '--lives', 3, '--clients', 8, '--operations', 400, '--service', 'queue'),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }
@@ -80,7 +83,7 @@ if (existsSync(program)) {
     check(`damage: ${damage.output.match(/.*damaged disks.*/)?.[0]}`, damage.passed, damage.output);
 
     const planted = spawnSync(process.execPath, [path.join(HERE, 'planted.mjs'), '--build', options.build,
-        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'clock-before-snapshot'])], { encoding: 'utf8' });
+        ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'clock-before-snapshot', 'message-got-by-two'])], { encoding: 'utf8' });
     check(`planted defects are found: ${planted.stdout.trimEnd().split('\n').at(-1)}`, planted.status === 0,
         planted.stdout + planted.stderr);
 
