@@ -8,20 +8,22 @@
 
 #include "auth/auth.h"
 #include "blob/blob.h"
+#include "check_records.h"
+#include "service/names.h"
 #include "store/inspect.h"
 
-#define READ_BYTES       (1u << 20)
-/* Ranges of a page blob that are read before the next are looked for. */
-#define RANGES_MAX       100
-#define BLOB_ARENA_MAX   (1u << 30)
 #define ADOPT_TRIES      1000u
 #define KEY_OF_BASE      '\xFF'
 #define KEYS_UNCOMMITTED "uv" /* what keys of uncommitted blocks begin with: blob/uncommitted.h */
 
+enum kind { CONTAINER, QUEUE, TABLE, KINDS };
+
+/* A container, a queue or a table. */
 struct known_container {
     struct guid space;
     struct guid account;
     char *name;
+    enum kind kind;
 };
 
 /* A place, copied. */
@@ -44,9 +46,29 @@ struct check {
     size_t space_count;
     struct lost_range *lost;
     size_t lost_count;
-    uint64_t blobs;
+    uint64_t kinds[KINDS];  /* containers, queues, tables */
+    uint64_t counts[KINDS]; /* blobs, messages, entities */
     uint64_t findings;
-    char *buffer; /* READ_BYTES */
+    char *buffer; /* CHECK_READ_BYTES */
+};
+
+static bool check_container(struct bytes value, struct guid *ret_space)
+{
+    struct container container;
+    bool makes_sense = container_decode(value, &container);
+
+    if (makes_sense)
+        *ret_space = container.space;
+    return makes_sense;
+}
+
+static const struct {
+    const char *service, *name, *record_key;
+    bool (*read)(struct bytes value, struct guid *ret_space);
+} kinds[KINDS] = {
+    [CONTAINER] = { "blob", "container", "c", check_container },
+    [QUEUE] = { "queue", "queue", "q", check_queue },
+    [TABLE] = { "table", "table", "t", check_table },
 };
 
 static void finding(void *context, const char *sentence)
@@ -76,21 +98,30 @@ static const char *account_list(void)
     return text && *text ? text : DEVELOPMENT_ACCOUNT;
 }
 
-/* An account's name cannot be read from its space: those that are served are tried. */
-static void print_account(const struct guid *space)
+/* An account's name cannot be read from its space: those that are served are tried.
+ * returns its name; ptr NULL: none of them */
+static struct bytes find_account(const struct guid *space, enum kind kind)
 {
     struct bytes list = bytes_from_string(account_list());
 
     while (list.len > 0) {
         struct bytes name = next_account(&list);
-        struct guid found = blob_account_space(name);
+        struct guid found = account_space(kinds[kind].service, name);
 
-        if (guid_equal(&found, space)) {
-            printf("%.*s/", BYTES_ARG(name));
-            return;
-        }
+        if (guid_equal(&found, space))
+            return name;
     }
-    printf("(an account that AZURITE_ACCOUNTS does not name)/");
+    return (struct bytes){ NULL, 0 };
+}
+
+static void print_account(const struct guid *space, enum kind kind)
+{
+    struct bytes name = find_account(space, kind);
+
+    if (name.ptr)
+        printf("%.*s/", BYTES_ARG(name));
+    else
+        printf("(an account that AZURITE_ACCOUNTS does not name)/");
 }
 
 static const struct known_container *find_container(const struct check *check,
@@ -107,8 +138,8 @@ static void print_blob(const struct check *check, const struct guid *space, stru
     const struct known_container *container = find_container(check, space);
 
     if (container) {
-        print_account(&container->account);
-        printf("%s/%.*s", container->name, BYTES_ARG(name));
+        print_account(&container->account, container->kind);
+        printf("%s%s%.*s", container->name, name.len > 0 ? "/" : "", BYTES_ARG(name));
     } else {
         printf("(a container whose record is lost)/%.*s", BYTES_ARG(name));
     }
@@ -119,8 +150,7 @@ static void print_damaged(struct check *check, const struct record_place *place,
     check->findings++;
     printf("damaged  ");
     print_blob(check, &place->space, place->partition_key);
-    if (place->family == RECORD_LISTED && place->record_key.len > 0 &&
-        place->record_key.ptr[0] != KEY_OF_BASE)
+    if (place->family == RECORD_LISTED && bytes_has_prefix(place->record_key, blob_snapshot_prefix))
         printf(" (a snapshot)");
     printf(": %s\n", what);
 }
@@ -154,18 +184,30 @@ static bool is_blob(const struct record_place *place, const struct record *recor
            blob_decode(record->value, &blob);
 }
 
+/* May it be the record of a container, queue or table? An entity may have the same key. */
+static bool is_named(const struct record_place *place, enum kind *ret_kind)
+{
+    enum kind kind = CONTAINER;
+
+    while (kind < KINDS && !bytes_is(place->record_key, kinds[kind].record_key))
+        kind++;
+    *ret_kind = kind;
+    return kind < KINDS && place->family == RECORD_LISTED && place->partition_key.len > 0;
+}
+
 /* Records of a space come one after the other. */
 static void learn(void *context, const struct record_place *place, const struct record *record)
 {
     struct check *check = context;
-    struct container container;
+    struct guid space;
+    enum kind kind;
 
     if (place->family != RECORD_LISTED)
         return;
-    if (bytes_is(place->record_key, "c") && place->partition_key.len > 0 &&
-        container_decode(record->value, &container)) {
-        add_container(check, (struct known_container){ container.space, place->space,
-                                                       copy_text(place->partition_key) });
+    if (is_named(place, &kind) && kinds[kind].read(record->value, &space)) {
+        add_container(check, (struct known_container){ space, place->space,
+                                                       copy_text(place->partition_key), kind });
+        check->kinds[kind]++;
     } else if (is_blob(place, record) &&
                (check->space_count == 0 ||
                 !guid_equal(&check->spaces[check->space_count - 1], &place->space))) {
@@ -174,71 +216,38 @@ static void learn(void *context, const struct record_place *place, const struct 
     }
 }
 
-/* ---- the second round ---- */
-
-/* Takes over the snapshot. */
-static enum store_result read_range(struct check *check, struct snapshot *snapshot,
-                                    struct arena *arena, const struct content *content,
-                                    uint64_t start, uint64_t end)
+/* An entity may look like the record of a queue, by its key and by chance. */
+static void forget_entities(struct check *check)
 {
-    struct content_reader *reader =
-        content_reader_open(check->store, snapshot, arena, content, start, end - start);
-    enum store_result result = STORE_OK;
-    size_t count = 1;
+    size_t kept = 0;
 
-    while (!result && count > 0)
-        result = content_reader_read(reader, check->buffer, READ_BYTES, NULL, &count);
-    content_reader_close(reader);
-    return result;
-}
+    for (size_t i = 0; i < check->container_count; i++) {
+        struct known_container *known = &check->containers[i];
+        const struct known_container *owner = find_container(check, &known->account);
 
-/* Of a sparse content only what is no hole is read: 8 TiB may be one. */
-static enum store_result read_sparse(struct check *check, struct partition partition,
-                                     struct arena *arena, const struct content *content)
-{
-    struct content_ranges ranges = { .next = 0 };
-    enum store_result result = STORE_OK;
-
-    while (!result && ranges.next != UINT64_MAX) {
-        struct snapshot *snapshot = snapshot_open(check->store, partition, STORE_MAY_BLOCK);
-        struct arena_mark empty = arena_mark(arena);
-
-        result = content_ranges(snapshot, arena, content, ranges.next, content->length, RANGES_MAX,
-                                &ranges);
-        snapshot_close(snapshot);
-        for (size_t i = 0; !result && i < ranges.count; i++)
-            result = read_range(check, snapshot_open(check->store, partition, STORE_MAY_BLOCK),
-                                arena, content, ranges.ranges[i].start, ranges.ranges[i].end);
-        arena_rewind(arena, empty);
+        if (owner && owner->kind == TABLE) {
+            check->kinds[known->kind]--;
+            free(known->name);
+        } else {
+            check->containers[kept++] = *known;
+        }
     }
-    return result;
+    check->container_count = kept;
 }
 
-static enum store_result read_content(struct check *check, const struct record_place *place,
-                                      const struct blob *blob)
-{
-    struct partition partition = { place->space, place->partition_key };
-    struct arena *arena = arena_new(BLOB_ARENA_MAX);
-    enum store_result result;
-
-    if (blob->content.form == CONTENT_SPARSE)
-        result = read_sparse(check, partition, arena, &blob->content);
-    else
-        result = read_range(check, snapshot_open(check->store, partition, STORE_MAY_BLOCK), arena,
-                            &blob->content, 0, blob->content.length);
-    arena_free(arena);
-    return result;
-}
+/* ---- the second round ---- */
 
 static void check_blob(struct check *check, const struct record_place *place,
                        const struct record *record)
 {
     struct blob blob;
 
-    check->blobs += place->record_key.len > 0 && place->record_key.ptr[0] == KEY_OF_BASE;
+    check->counts[CONTAINER] +=
+        place->record_key.len > 0 && place->record_key.ptr[0] == KEY_OF_BASE;
     if (!blob_decode(record->value, &blob))
         print_damaged(check, place, "its record makes no sense");
-    else if (blob.content.length > 0 && read_content(check, place, &blob))
+    else if (blob.content.length > 0 &&
+             check_content(check->store, place, &blob.content, check->buffer))
         print_damaged(check, place, "some of its bytes cannot be read");
 }
 
@@ -250,7 +259,7 @@ static void check_uncommitted(struct check *check, const struct record_place *pl
 
         for (uint32_t at = 0; at < piece->length;) {
             uint32_t left = piece->length - at;
-            uint32_t size = left < READ_BYTES ? left : READ_BYTES;
+            uint32_t size = left < CHECK_READ_BYTES ? left : CHECK_READ_BYTES;
 
             if (piece_read(check->store, piece, at, size, check->buffer, NULL)) {
                 print_damaged(check, place, "an uncommitted block cannot be read");
@@ -261,12 +270,48 @@ static void check_uncommitted(struct check *check, const struct record_place *pl
     }
 }
 
+/* Of a queue or a table. */
+static void check_part(struct check *check, enum kind kind, const struct record_place *place,
+                       const struct record *record)
+{
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    bool counts;
+    const char *wrong =
+        (kind == QUEUE ? check_message : check_entity)(check->store, arena, place, record, &counts);
+
+    check->counts[kind] += counts;
+    if (wrong)
+        print_damaged(check, place, wrong);
+    arena_free(arena);
+}
+
+/* The record of a container, queue or table that could not be read. */
+static void check_named(struct check *check, enum kind kind, const struct record_place *place,
+                        const struct record *record)
+{
+    struct guid space;
+
+    if (!find_account(&place->space, kind).ptr || kinds[kind].read(record->value, &space))
+        return;
+    check->findings++;
+    printf("damaged  ");
+    print_account(&place->space, kind);
+    printf("%.*s: the record of the %s makes no sense\n", BYTES_ARG(place->partition_key),
+           kinds[kind].name);
+}
+
 static void check_record(void *context, const struct record_place *place,
                          const struct record *record)
 {
     struct check *check = context;
+    const struct known_container *container = find_container(check, &place->space);
+    enum kind kind;
 
-    if (!find_container(check, &place->space)) {
+    if (container && container->kind != CONTAINER) {
+        check_part(check, container->kind, place, record);
+    } else if (!container && is_named(place, &kind)) {
+        check_named(check, kind, place, record);
+    } else if (!container) {
         if (place->family == RECORD_LISTED && is_blob(place, record))
             print_damaged(check, place, "its container is lost");
     } else if (place->family == RECORD_LISTED) {
@@ -328,7 +373,7 @@ static bool adopt(struct check *check, const struct guid *space, const char *nam
     struct bytes list = bytes_from_string(account_list());
     struct partition partition = { blob_account_space(next_account(&list)),
                                    bytes_from_string(name) };
-    struct arena *arena = arena_new(BLOB_ARENA_MAX);
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
     struct snapshot *snapshot = snapshot_open(check->store, partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     struct commit_part part = { snapshot, changes };
@@ -348,8 +393,8 @@ static bool adopt(struct check *check, const struct guid *space, const char *nam
         adopted = !store_commit(check->store, &part, 1, now, STORE_MAY_BLOCK, &sequence);
     }
     if (adopted)
-        add_container(
-            check, (struct known_container){ *space, partition.space, copy_text(partition.key) });
+        add_container(check, (struct known_container){ *space, partition.space,
+                                                       copy_text(partition.key), CONTAINER });
     snapshot_close(snapshot);
     arena_free(arena);
     return adopted;
@@ -404,8 +449,9 @@ static bool look_at_all(struct check *check, const char *location, bool salvages
     }
     /* Contents of deleted containers are gone then. */
     store_collect_now(check->store, &usage);
-    check->buffer = xmalloc(READ_BYTES);
+    check->buffer = xmalloc(CHECK_READ_BYTES);
     result = store_inspect(check->store, learn, finding, check);
+    forget_entities(check);
     if (salvages)
         adopt_all(check);
     print_lost(check);
@@ -415,6 +461,16 @@ static bool look_at_all(struct check *check, const char *location, bool salvages
     if (result)
         fprintf(stderr, "lagra: not all records could be read: %s\n", store_result_text(result));
     return !result;
+}
+
+static void print_totals(const struct check *check)
+{
+    static const char *const counted[KINDS] = { "blobs", "messages", "entities" };
+
+    for (enum kind kind = CONTAINER; kind < KINDS; kind++)
+        printf("%" PRIu64 " %s in %" PRIu64 " %ss%s", check->counts[kind], counted[kind],
+               check->kinds[kind], kinds[kind].name, kind + 1 < KINDS ? ", " : "");
+    printf("; damaged or lost: %" PRIu64 "\n", check->findings);
 }
 
 int check_run(const char *location, const char *salvage_to)
@@ -431,8 +487,7 @@ int check_run(const char *location, const char *salvage_to)
     if (done)
         done = look_at_all(&check, salvage_to ? salvage_to : location, salvage_to != NULL);
     if (done)
-        printf("%" PRIu64 " blobs in %zu containers; damaged or lost: %" PRIu64 "\n", check.blobs,
-               check.container_count, check.findings);
+        print_totals(&check);
     release(&check);
     return done && check.findings == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

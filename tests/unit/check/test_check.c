@@ -1,0 +1,256 @@
+/* Records of queues and tables that make no sense are reported by name: `lagra check` (check.h). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/codec.h"
+#include "check.h"
+#include "queue/message.h"
+#include "service/names.h"
+#include "store/store.h"
+
+#include <cmocka.h>
+
+#define ACCOUNT "devstoreaccount1"
+#define ARENA   (1u << 20)
+
+struct fixture {
+    char folder[64];
+    struct store *store;
+    struct arena *arena;
+};
+
+static int setup(void **state)
+{
+    struct fixture *f = calloc(1, sizeof *f);
+
+    snprintf(f->folder, sizeof f->folder, "/tmp/lagra-check-XXXXXX");
+    assert_non_null(mkdtemp(f->folder));
+    f->arena = arena_new(ARENA);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+    char command[100];
+
+    snprintf(command, sizeof command, "rm -rf %s", f->folder);
+    assert_int_equal(system(command), 0);
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+static void open_store(struct fixture *f)
+{
+    struct store_options options = { .location = f->folder, .sync = true };
+    const char *problem = "";
+
+    assert_int_equal(store_open_embedded(&options, &f->store, &problem), STORE_OK);
+}
+
+static void commit(struct fixture *f, struct partition partition, const struct changes *changes)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, partition, STORE_MAY_BLOCK);
+    struct commit_part part = { snapshot, changes };
+    uint64_t sequence;
+
+    assert_int_equal(store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(snapshot);
+}
+
+static struct partition named(const char *service, const char *name)
+{
+    return (struct partition){ account_space(service, bytes_from_string(ACCOUNT)),
+                               bytes_from_string(name) };
+}
+
+/* One record of these bytes. */
+static void put_raw(struct fixture *f, struct partition partition, enum record_family family,
+                    struct bytes key, const char *value)
+{
+    struct changes *changes = changes_new(f->arena);
+
+    changes_put(changes, family, key, bytes_from_string(value), NULL, 0);
+    commit(f, partition, changes);
+}
+
+/* A queue with as many messages. */
+static struct partition make_queue(struct fixture *f, const char *name, struct message *messages,
+                                   unsigned count)
+{
+    struct queue queue = { .created = clock_now() };
+    struct decision d = { .arena = f->arena, .changes = changes_new(f->arena) };
+    struct partition content = { .key = BYTES("") };
+
+    assert_int_equal(space_create(f->store, SPACE_ONE, STORE_MAY_BLOCK, &queue.space), STORE_OK);
+    queue_write(&d, &queue);
+    commit(f, named("queue", name), d.changes);
+    content.space = queue.space;
+    for (unsigned i = 0; i < count; i++) {
+        struct changes *changes = changes_new(f->arena);
+
+        messages[i] = (struct message){ .id = message_id(clock_now(), guid_new()),
+                                        .visible = clock_now(),
+                                        .expires = clock_now() + TICKS_PER_SECOND,
+                                        .text = BYTES("text") };
+        message_write_new(changes, f->arena, &messages[i]);
+        commit(f, content, changes);
+    }
+    return content;
+}
+
+/* What a check of the folder prints. */
+static const char *check(struct fixture *f, int status)
+{
+    static char said[8192];
+    char path[100];
+    int before = dup(STDOUT_FILENO);
+    FILE *file;
+    size_t size;
+
+    store_close(f->store);
+    snprintf(path, sizeof path, "%s/said", f->folder);
+    fflush(stdout);
+    assert_non_null(freopen(path, "w", stdout));
+    assert_int_equal(check_run(f->folder, NULL), status);
+    fflush(stdout);
+    dup2(before, STDOUT_FILENO);
+    close(before);
+    file = fopen(path, "r");
+    size = fread(said, 1, sizeof said - 1, file);
+    said[size] = '\0';
+    fclose(file);
+    print_message("%s", said);
+    return said;
+}
+
+static void sound(void **state)
+{
+    struct fixture *f = *state;
+    struct message messages[3];
+
+    open_store(f);
+    make_queue(f, "que", messages, 3);
+    make_queue(f, "empty", messages, 0);
+    assert_non_null(strstr(check(f, EXIT_SUCCESS),
+                           "3 messages in 2 queues, 0 entities in 0 tables; damaged or lost: 0\n"));
+}
+
+static void damaged_messages(void **state)
+{
+    struct fixture *f = *state;
+    struct message messages[3];
+    char key[17] = "b", id[GUID_TEXT_SIZE], line[200];
+    struct partition content;
+    const char *said;
+
+    open_store(f);
+    content = make_queue(f, "que", messages, 3);
+    memcpy(key + 1, messages[1].id.b, 16);
+    put_raw(f, content, RECORD_INNER, bytes_of(key, sizeof key), "\x01?");
+    put_raw(f, content, RECORD_INNER, bytes_from_string("o?"), "\x01");
+    put_raw(f, content, RECORD_INNER, bytes_from_string("e?"), "\x01");
+    put_raw(f, content, RECORD_INNER, bytes_from_string("w"), "?");
+    said = check(f, EXIT_FAILURE);
+    guid_format(&messages[1].id, id);
+    snprintf(line, sizeof line,
+             "damaged  " ACCOUNT "/que: message %s has no text that could be read\n", id);
+    assert_non_null(strstr(said, line));
+    assert_non_null(
+        strstr(said, "damaged  " ACCOUNT "/que: the record of a message makes no sense\n"));
+    assert_non_null(strstr(said, "damaged  " ACCOUNT
+                                 "/que: the record of a message's expiry makes no sense\n"));
+    assert_non_null(strstr(said, "damaged  " ACCOUNT
+                                 "/que: the note of where its messages begin makes no sense\n"));
+    assert_non_null(strstr(said, "; damaged or lost: 4\n"));
+}
+
+static void damaged_queue_and_table(void **state)
+{
+    struct fixture *f = *state;
+    struct message messages[1];
+    const char *said;
+
+    open_store(f);
+    make_queue(f, "que", messages, 1);
+    put_raw(f, named("queue", "other"), RECORD_LISTED, bytes_from_string("q"), "?");
+    put_raw(f, named("table", "tab"), RECORD_LISTED, bytes_from_string("t"), "?");
+    said = check(f, EXIT_FAILURE);
+    assert_non_null(
+        strstr(said, "damaged  " ACCOUNT "/other: the record of the queue makes no sense\n"));
+    assert_non_null(
+        strstr(said, "damaged  " ACCOUNT "/tab: the record of the table makes no sense\n"));
+    assert_non_null(strstr(said, "1 messages in 1 queues"));
+    assert_non_null(strstr(said, "; damaged or lost: 2\n"));
+}
+
+/* Opens the store, and makes an empty table of it. */
+static struct guid make_table(struct fixture *f)
+{
+    struct changes *changes;
+    struct guid space;
+    struct text table;
+
+    open_store(f);
+    assert_int_equal(space_create(f->store, SPACE_WIDE, STORE_MAY_BLOCK, &space), STORE_OK);
+    text_init(&table, f->arena, 64);
+    encode_u8(&table, 1);
+    encode_fixed(&table, space.b, sizeof space.b);
+    encode_bytes(&table, bytes_from_string("tab"));
+    encode_u64(&table, clock_now());
+    encode_bytes(&table, bytes_from_string(""));
+    changes = changes_new(f->arena);
+    changes_put(changes, RECORD_LISTED, bytes_from_string("t"), text_bytes(&table), NULL, 0);
+    commit(f, named("table", "tab"), changes);
+    return space;
+}
+
+/* An entity may have the key that the record of a queue has. */
+static void damaged_entity(void **state)
+{
+    struct fixture *f = *state;
+    struct guid space = make_table(f);
+    const char *said;
+
+    put_raw(f, (struct partition){ space, bytes_from_string("key") }, RECORD_LISTED,
+            bytes_from_string("q"), "?");
+    said = check(f, EXIT_FAILURE);
+    assert_non_null(
+        strstr(said, "damaged  " ACCOUNT "/tab/key: the entity with RowKey q makes no sense\n"));
+    assert_non_null(strstr(said, "1 entities in 1 tables; damaged or lost: 1\n"));
+}
+
+/* One whose bytes make sense as such a record, too. */
+static void entity_like_a_queue(void **state)
+{
+    struct fixture *f = *state;
+    struct guid space = make_table(f);
+    struct queue queue = { .created = clock_now() };
+    struct decision d = { .arena = f->arena, .changes = changes_new(f->arena) };
+
+    queue_write(&d, &queue);
+    commit(f, (struct partition){ space, BYTES("key") }, d.changes);
+    assert_non_null(
+        strstr(check(f, EXIT_FAILURE), "0 messages in 0 queues, 1 entities in 1 table"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(sound, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_messages, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_queue_and_table, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_entity, setup, teardown),
+        cmocka_unit_test_setup_teardown(entity_like_a_queue, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
