@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from './http.mjs';
 import { DEVELOPMENT } from './sign.mjs';
 
-const START_LIMIT_MS = 20000;
+const START_LIMIT_MS = 120000;
 const STOP_LIMIT_MS = 20000;
 const STDERR_KEPT = 16384;
 

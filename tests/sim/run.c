@@ -221,7 +221,7 @@ static void run_life(bool calm)
     child = fork();
     assert(child >= 0);
     if (child == 0) {
-        alarm(120); /* of real time */
+        alarm(900); /* of real time: the machine may be busy */
         signal(SIGALRM, SIG_DFL);
         live(calm);
     }
