@@ -2,9 +2,8 @@
 
 import { Connection } from '../lib/http.mjs';
 import { signTable } from '../lib/sign.mjs';
+import { changesetBody, readTransaction, TRANSACTION_TYPE } from '../lib/transaction.mjs';
 
-const BATCH = 'batch_of-the-tests';
-const CHANGESET = 'changeset_of-the-tests';
 const JSON_HEADERS = [['Accept', 'application/json;odata=nometadata'], ['Content-Type', 'application/json'],
     ['DataServiceVersion', '3.0']];
 
@@ -72,19 +71,14 @@ export class TableClient {
     /* rest: Performing-Entity-Group-Transactions */
     async #transaction(requests, gate) {
         const { host, ports, account } = this.#server;
-        const parts = requests.map(({ method, target, headers, body }) => [
-            `--${CHANGESET}`, 'Content-Type: application/http', 'Content-Transfer-Encoding: binary', '',
-            `${method} http://${host}:${ports.table}/${account}${target} HTTP/1.1`,
-            ...[...JSON_HEADERS, ...headers, ['Content-Length', `${body.length}`]].map(([name, value]) => `${name}: ${value}`),
-            '', body,
-        ].join('\r\n'));
+        const parts = requests.map(({ method, target, headers, body }) => ({
+            method, url: `http://${host}:${ports.table}/${account}${target}`, headers: [...JSON_HEADERS, ...headers], body,
+        }));
         const answer = await this.ask('POST', '/$batch', {
-            headers: [['Content-Type', `multipart/mixed; boundary=${BATCH}`], ...gateHeader(gate)],
-            body: [`--${BATCH}`, `Content-Type: multipart/mixed; boundary=${CHANGESET}`, '', ...parts,
-                `--${CHANGESET}--`, '', `--${BATCH}--`, ''].join('\r\n'),
+            headers: [['Content-Type', TRANSACTION_TYPE], ...gateHeader(gate)], body: changesetBody(parts),
         });
         const text = answer.body.toString();
-        const done = [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].filter(([, status]) => status === '204').length;
+        const done = readTransaction(text).filter(({ status }) => status === 204).length;
 
         if (answer.status !== 202 || done !== requests.length)
             throw new Unexpected(`a transaction of ${requests.length}: ${answer.status} ${text.slice(0, 400)}`);

@@ -1,7 +1,9 @@
 // The language of the isolation specs: text -> { setup, sessions, always, permutations }.
 // README.md describes it. Everything wrong in a spec is an error that names its line.
 
-const METHODS = new Set(['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS']);
+import { TABLE_PATH } from './tables.mjs';
+
+const METHODS = new Set(['GET', 'HEAD', 'PUT', 'POST', 'MERGE', 'DELETE', 'OPTIONS']);
 const KEYWORDS = new Set(['setup', 'session', 'step', 'always', 'permutation']);
 /* `lease=acquire` is the header x-ms-lease-action: acquire, and so on; `lease` says comp=lease. */
 const SHORTHANDS = new Map([
@@ -143,16 +145,26 @@ function parseValue(reader) {
     return reader.take(reader.next.kind === 'string' ? 'string' : 'word', 'a value');
 }
 
+function serviceOf(path) {
+    if (TABLE_PATH.test(path))
+        return 'table';
+    if (!/^\/([cq]\d*(\/|$)|$)/.test(path))
+        return null;
+    return path.startsWith('/q') ? 'queue' : 'blob';
+}
+
 const newRequest = (method, path, line) => ({
     method, path, query: '', headers: [], body: null, captures: [], read: null, send: null, as: null, from: null,
-    service: path.startsWith('/q') ? 'queue' : 'blob', line,
+    service: serviceOf(path), line,
 });
 
 function parseRequest(reader) {
     const request = newRequest(reader.take('word', 'a method'), reader.take('word', 'a path'), reader.line);
 
-    if (!/^\/([cq]\d*(\/|$)|$)/.test(request.path))
-        throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.., /q.. or is /`);
+    if (request.service === null)
+        throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.., /q.., /t.. or is /`);
+    if (request.path === '/$batch')
+        request.parts = parseActions(reader);
     for (;;) {
         let word;
         if (reader.next.kind === '->') {
@@ -166,6 +178,8 @@ function parseRequest(reader) {
             request.as = word.slice(3);
         else if ((word = reader.word(/^from=\/c\d*\/./)) !== null)
             request.from = word.slice(5);
+        else if (reader.word(/^where$/))
+            request.query += `&$filter=${encodeURIComponent(reader.take('string', 'a filter'))}`;
         else if ((word = reader.word(/^block=/)) !== null)
             request.query += `&blockid=${base64(word.slice(6))}`;
         else if ((word = reader.word(/^[A-Za-z][\w-]*:$/)) !== null)

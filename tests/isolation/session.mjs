@@ -4,10 +4,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import { Connection, formatHead } from '../lib/http.mjs';
-import { containerSas, queueSas } from '../lib/sas.mjs';
+import { containerSas, queueSas, tableSas } from '../lib/sas.mjs';
 import { batchBody, BATCH_TYPE, partRequest } from '../lib/batch.mjs';
 import { sign } from '../lib/sign.mjs';
 import { element, showAnswer } from './show.mjs';
+import { tablePath, tableRequest } from './tables.mjs';
 
 /** Fixed ids that specs name as $id.A .. $id.F. */
 export const IDS = new Map([...'ABCDEF'].map((letter) =>
@@ -144,7 +145,9 @@ export class Session {
 
     #build(action, body, extra) {
         const { host, ports, base, credentials, offset } = this.#target;
-        const path = this.#expand(action.path.replace(/^\/[cq]/, `/${this.#shared.container}`));
+        const { container } = this.#shared;
+        const path = action.service === 'table' ? tablePath(this.#expand(action.path), container)
+            : this.#expand(action.path.replace(/^\/[cq]/, `/${container}`));
         const query = action.query.replace(/^&/, '')
             .replace(/\$\w+\.\w+/g, (name) => encodeURIComponent(this.#expand(name)));
         let target = base + path + (query ? `?${query}` : '');
@@ -168,7 +171,7 @@ export class Session {
             request.headers.push(['x-ms-version', '2026-10-06']);
             return request;
         }
-        return sign(request, { credentials, offsetMs: offset.ms });
+        return sign(request, { credentials, offsetMs: offset.ms, service: action.service });
     }
 
     /** The URL of a blob, with a signature that reads it. */
@@ -185,10 +188,11 @@ export class Session {
     /** What is added to the query of a request that no key signs. */
     #credential({ as, service }, separator) {
         const [kind, policy] = as.split(':');
-        const sas = service === 'queue' ? queueSas : containerSas;
+        const sas = { queue: queueSas, table: tableSas }[service] ?? containerSas;
+        const name = service === 'table' ? tablePath('/t', this.#shared.container).slice(1) : this.#shared.container;
 
         return kind === 'policy'
-            ? separator + sas(this.#shared.container, { si: policy }, this.#target.credentials) : '';
+            ? separator + sas(name, { si: policy }, this.#target.credentials) : '';
     }
 
     /** The body of a batch. gate: headers for the part that gates are of. */
@@ -207,15 +211,30 @@ export class Session {
         })));
     }
 
-    async #send(action, headers) {
+    /** The body of a request and the headers that come with it. gate: headers of a gate */
+    #contents(action, gate) {
         const { parts } = action;
+
+        if (action.service === 'table') {
+            const { host, ports, base } = this.#target;
+            const { headers, body } = tableRequest(action, {
+                container: this.#shared.container, expand: (text) => this.#expand(text),
+                root: `http://${host}:${ports.table}${base}`,
+            });
+            return { body, headers: [...headers, ...gate] };
+        }
+        if (parts) {
+            const more = parts.some(({ gated }) => gated) ? [] : gate;
+            return { body: this.#batch(parts, gate), headers: [['Content-Type', BATCH_TYPE], ...more] };
+        }
         const isMessage = action.service === 'queue' && action.body?.text !== undefined &&
             action.path.includes('/messages');
-        const body = parts ? this.#batch(parts, headers)
-            : isMessage ? messageBytes(action.body) : bodyBytes(action.body);
-        const more = parts?.some(({ gated }) => gated) ? [] : headers;
-        const request =
-            this.#build(action, body, parts ? [['Content-Type', BATCH_TYPE], ...more] : more);
+        return { body: isMessage ? messageBytes(action.body) : bodyBytes(action.body), headers: gate };
+    }
+
+    async #send(action, gate) {
+        const { body, headers } = this.#contents(action, gate);
+        const request = this.#build(action, body, headers);
 
         if (this.#partial)
             throw new Missing('the session has an exchange to finish');
@@ -247,7 +266,7 @@ export class Session {
         const start = await this.#connection.body(head, action.read);
         const part = `<${start.length} of ${start.length + head.left} bytes read>`;
         this.#partial = { action, head, start };
-        return () => `${showAnswer('HEAD', { ...head, body: start }, this.#shared.names)} ${part}`;
+        return () => `${showAnswer({ method: 'HEAD' }, { ...head, body: start }, this.#shared.names)} ${part}`;
     }
 
     async #complete(action, head) {
@@ -256,7 +275,7 @@ export class Session {
         this.#keep(action, head, body);
         if ((head.headers.get('connection') ?? '').toLowerCase() === 'close')
             this.close();
-        return () => showAnswer(action.method, { ...head, body }, this.#shared.names);
+        return () => showAnswer(action, { ...head, body }, this.#shared.names);
     }
 
     /** The rest of an answer read in part, or of a body sent in part and then the answer. */

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 
 import { readBatch } from '../lib/batch.mjs';
+import { showTableAnswer } from './tables.mjs';
 
 const LONGEST_SHOWN = 64;
 /** Before an answer that was decided more than once. */
@@ -193,18 +194,20 @@ function showBatch(answer) {
     return `${again ? AGAIN : ''}${answer.status} [${shown.join(', ')}]`;
 }
 
-/** A whole answer to a request as text. answer: { status, headers, body } */
-export function showAnswer(method, answer, names) {
+/** A whole answer to a request as text. action: its method, service..; answer: { status, headers, body } */
+export function showAnswer(action, answer, names) {
     const again = Number(answer.headers.get('x-lagra-attempts') ?? 1) > 1 ? AGAIN : '';
-    const parts = [again + showStatus(answer)];
 
+    if (action.service === 'table')
+        return again + showTableAnswer(action, answer, names);
+    const parts = [again + showStatus(answer)];
     if (/^multipart\/mixed/.test(answer.headers.get('content-type') ?? ''))
         return showBatch(answer);
 
     if (answer.status >= 300)
         return parts.join(' ');
     parts.push(...showHeaders(answer, names));
-    if (method === 'GET')
+    if (action.method === 'GET')
         parts.push(showBody(answer, names));
     return parts.join(' ');
 }

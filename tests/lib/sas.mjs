@@ -35,3 +35,15 @@ export function queueSas(queue, fields, { account, key } = DEVELOPMENT) {
 
     return signed(given, string, key);
 }
+
+/** The same of a table; keys of its entities may be limited: spk, srk, epk, erk. */
+export function tableSas(table, fields, { account, key } = DEVELOPMENT) {
+    const given = { sv: VERSION, tn: table, ...fields };
+    const line = (name) => given[name] ?? '';
+    const string = [
+        line('sp'), line('st'), line('se'), `/table/${account}/${table.toLowerCase()}`, line('si'), line('sip'),
+        line('spr'), given.sv, line('spk'), line('srk'), line('epk'), line('erk'),
+    ].join('\n');
+
+    return signed(given, string, key);
+}
