@@ -171,6 +171,43 @@ const DEFECTS = [
         change: [['changes_count(changes, message_counter, -1);', 'if (message->dequeued < 2)\n        changes_count(changes, message_counter, -1);']] },
     { name: 'put-beside-a-clear', service: 'queue', file: 'src/queue/delete_message.c',
         change: [['    queue.space = p->space;\n', '    (void)p;\n']] },
+    { name: 'transaction-half-applied', service: 'table', file: 'src/service/whole_list.c',
+        change: [['    if (!e)\n        changes_append(', '    if (!e && index != 1)\n        changes_append(']] },
+    { name: 'transaction-refused-and-done', service: 'table', file: 'src/service/whole_list.c',
+        change: [['        work->decision.changes = changes_new(work->decision.arena);\n', ''],
+            ['return decision_is_unfinished(e) ? e : fail_part(work, i, e);',
+                'return decision_is_unfinished(e) ? e : i > 1 ? OK : fail_part(work, i, e);']] },
+    { name: 'if-match-not-judged-at-commit', service: 'table', file: 'src/store/embedded/commit.c',
+        change: [['    if (is_unchanged(commit)) {\n        instant', '    if (commit) {\n        instant']] },
+    { name: 'merge-loses-a-property', service: 'table', file: 'src/table/entity.c',
+        change: [['        merged[to.count++] = newer ? *newer : base->properties[i];',
+            '        if (newer || i < 3)\n            merged[to.count++] = newer ? *newer : base->properties[i];']] },
+    { name: 'page-loses-an-entity', service: 'table', file: 'src/table/query_entities.c',
+        change: [['    if (is_full(page)) {',
+            '    if (is_full(page) && !page->complete) {\n        page->complete = true;\n        return STORE_OK;\n    }\n    if (is_full(page)) {']] },
+    { name: 'page-of-entities-of-two-states', service: 'table', file: 'src/table/query_entities.c',
+        change: [['        result = add_range(&page, &ranges.ranges[i]);', `    {
+        result = add_range(&page, &ranges.ranges[i]);
+        space_iterator_close(page.iterator);
+        usleep(100);
+        page.iterator = space_iterator_open(d->store, table->space, page.place.partition, page.place.row, d->access);
+        decision_saw(d, space_iterator_sequence(page.iterator));
+    }`]] },
+    { name: 'page-of-a-table-that-is-gone', service: 'table', file: 'src/table/query_entities.c',
+        change: [['    if (!result && page.complete && space_iterator_is_gone(page.iterator))', '    if (result == STORE_CORRUPT)']] },
+    { name: 'page-seen-before-durable', service: 'table', file: 'src/table/query_entities.c',
+        change: [['    decision_saw(d, space_iterator_sequence(page.iterator));\n', '']],
+        args: ['--faults', '67', '--lives', '60', '--clients', '40', '--operations', '20'] },
+    { name: 'entity-of-a-table-that-is-gone', service: 'table', file: 'src/table/subject.c',
+        change: [['return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;', 'return OK;']] },
+    { name: 'etag-stands-still', service: 'table', file: 'src/table/entity_write.c',
+        change: [['return etag_after(d->subject.etag, d->now).v;',
+            'return d->subject.exists ? d->subject.etag.v : d->now;']] },
+    { name: 'filter-range-too-narrow', service: 'table', file: 'src/table/filter_ranges.c',
+        change: [['    case FILTER_LESS_EQUAL:\n        add_interval(&to, c->field, everything.from, behind);',
+            '    case FILTER_LESS_EQUAL:\n        add_interval(&to, c->field, everything.from, key);'],
+        ['    case FILTER_GREATER_EQUAL:\n        add_interval(&to, c->field, key, none);',
+            '    case FILTER_GREATER_EQUAL:\n        add_interval(&to, c->field, behind, none);']] },
 ];
 
 function run(command, args) {

@@ -3,21 +3,10 @@
 
 #include <string.h>
 
+#include "draws.h"
 #include "queue_judge.h"
 #include "queue_model.h"
 #include "world.h"
-
-#define SECOND_NS UINT64_C(1000000000)
-
-struct draws {
-    uint64_t state;
-};
-
-static unsigned draw(struct draws *draws, unsigned below)
-{
-    draws->state += 0x9E3779B97F4A7C15u;
-    return (unsigned)(world_mix(draws->state) >> 20) % below;
-}
 
 static const unsigned weights[QUEUE_OPS] = {
     [QUEUE_LIST] = 2,
@@ -212,22 +201,9 @@ static void draw_offence(struct draws *draws, struct ask *ask)
     }
 }
 
-static void draw_behaviour(struct draws *draws, struct ask *ask)
-{
-    if (draw(draws, 25) == 0)
-        ask->think_ns = draw(draws, 12) * SECOND_NS;
-    if ((world->plan.faults & FAULT_CLIENTS) == 0)
-        return;
-    ask->in_pieces = draw(draws, 3) == 0;
-    if (draw(draws, 8) == 0)
-        ask->pause_ns = draw(draws, 2) == 0 ? SECOND_NS : 1000000;
-    ask->goes_away = draw(draws, 25) == 0;
-    ask->half_closes = draw(draws, 25) == 0;
-}
-
 void queue_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
-    struct draws draws = { .state = world_mix(world->plan.seed * 1000003 + client) + number * 64 };
+    struct draws draws = draws_of(client, number);
     struct ask ask = { .op = OPS, .break_s = -1 };
 
     draws.state = world_mix(draws.state);
@@ -239,6 +215,6 @@ void queue_draw(unsigned client, unsigned number, struct ask *ret_ask)
         ask.queue.op = QUEUE_CREATE;
     draw_particular(&draws, client, &ask);
     draw_offence(&draws, &ask);
-    draw_behaviour(&draws, &ask);
+    draw_behaviour(&draws, &ask, 25, 12);
     *ret_ask = ask;
 }

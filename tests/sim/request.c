@@ -755,6 +755,16 @@ static void add_string_to_sign(const struct sent *sent, struct text *text)
     add_canonical_query(sent, text);
 }
 
+/* rest: Authorize-with-Shared-Key "Table service (Shared Key authorization)" */
+static void add_table_string_to_sign(const struct sent *sent, struct text *text)
+{
+    const struct request *request = &sent->exchange.request;
+
+    text_printf(text, "%.*s\n\n%.*s\n%.*s\n/" DEVELOPMENT_ACCOUNT "%.*s",
+                BYTES_ARG(request->method_text), BYTES_ARG(header_value(sent, "content-type")),
+                BYTES_ARG(header_value(sent, "x-ms-date")), BYTES_ARG(request->path));
+}
+
 static const struct hmac_sha256_ctx *prepared_key(void)
 {
     static const char key64[] = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/"
@@ -782,7 +792,10 @@ static void sign(struct sent *sent)
     struct text text;
 
     text_init(&text, sent->exchange.arena, 512);
-    add_string_to_sign(sent, &text);
+    if (sim_service()->signs_as_table)
+        add_table_string_to_sign(sent, &text);
+    else
+        add_string_to_sign(sent, &text);
     hmac_sha256_update(&context, text.len, (const uint8_t *)text.ptr);
     hmac_sha256_digest(&context, sizeof digest, digest);
     if (sent->ask->signature == SIGNED_WRONGLY)
@@ -834,7 +847,7 @@ static void make_head(struct sent *sent, uint64_t length, bool is_part)
         add_text(sent, "x-ms-version", "2021-12-02");
         add_number(sent, "x-ms-client-request-id", sent->slot);
     }
-    if (request->method == METHOD_PUT || request->method == METHOD_POST)
+    if (request->method & (METHOD_PUT | METHOD_POST | METHOD_MERGE))
         add_number(sent, "content-length", (int64_t)length);
     if (sim_service()->write) {
         for (unsigned i = 0; i < sent->draft.header_count; i++)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "queue_ask.h"
+#include "table_ask.h"
 
 enum op {
     OP_CREATE_CONTAINER,
@@ -165,6 +166,7 @@ struct ask {
     char previous[SNAPSHOT_SIZE]; /* to compare pages with; empty: none */
     bool has_range;
     uint32_t range_from, range_to;
+    struct table_ask table; /* of the Table service */
     /* How the client behaves. */
     bool in_pieces;       /* the body comes in pieces */
     uint64_t pause_ns;    /* between them */
@@ -197,6 +199,7 @@ struct reply {
     int lease_time;
     char range[64];
     struct queue_reply queue;
+    struct table_tokens table;
     unsigned char *body; /* malloc; answer_release() */
     size_t body_size;
     bool body_whole;

@@ -3,21 +3,10 @@
 
 #include <string.h>
 
+#include "draws.h"
 #include "judge.h"
 #include "malformed.h"
 #include "world.h"
-
-#define SECOND_NS 1000000000ull
-
-struct draws {
-    uint64_t state;
-};
-
-static unsigned draw(struct draws *draws, unsigned below)
-{
-    draws->state += 0x9E3779B97F4A7C15u;
-    return (unsigned)(world_mix(draws->state) >> 20) % below;
-}
 
 static const unsigned weights[OPS] = {
     [OP_CREATE_CONTAINER] = 6,
@@ -466,21 +455,6 @@ static void draw_offence(struct draws *draws, struct ask *ask)
         ask->page = (struct page_ask){ 0 };
 }
 
-static void draw_behaviour(struct draws *draws, struct ask *ask)
-{
-    if (draw(draws, 40) == 0)
-        ask->think_ns = draw(draws, 30) * SECOND_NS;
-    if ((world->plan.faults & FAULT_CLIENTS) == 0)
-        return;
-    ask->in_pieces = draw(draws, 3) == 0;
-    if (draw(draws, 8) == 0)
-        ask->pause_ns = draw(draws, 2) == 0 ? SECOND_NS : 1000000;
-    ask->goes_away = draw(draws, 25) == 0;
-    ask->half_closes = draw(draws, 25) == 0;
-    if (draw(draws, 12) == 0)
-        ask->stops_after = 1 + draw(draws, 2);
-}
-
 static bool takes_lease_id(enum op op)
 {
     return op != OP_CREATE_CONTAINER && !is_listing_op(op) && op != OP_LEASE_BLOB &&
@@ -569,7 +543,7 @@ static void draw_snapshot(struct draws *draws, struct ask *ask)
 
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
-    struct draws draws = { .state = world_mix(world->plan.seed * 1000003 + client) + number * 64 };
+    struct draws draws = draws_of(client, number);
     struct ask ask = { .op = draw_op(&draws), .break_s = -1 };
 
     draws.state = world_mix(draws.state);
@@ -616,6 +590,6 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (is_listing_op(ask.op) || ask.op == OP_FIND)
         draw_page(&draws, client, &ask);
     draw_offence(&draws, &ask);
-    draw_behaviour(&draws, &ask);
+    draw_behaviour(&draws, &ask, 40, 30);
     drawn[client] = *ret_ask = ask;
 }

@@ -11,10 +11,13 @@
 #include "queue_request.h"
 #include "queue_script.h"
 #include "script.h"
+#include "table_judge.h"
+#include "table_request.h"
+#include "table_script.h"
 #include "world.h"
 
 /* Of the server. Their headers have names that the models have too. */
-extern const struct service blob_service, queue_service;
+extern const struct service blob_service, queue_service, table_service;
 
 static void begin_blobs(void)
 {
@@ -56,6 +59,20 @@ static const struct sim_service services[SIM_SERVICES] = {
                     .answered = queue_answered,
                     .take_stock = queue_take_stock,
                     .check_end = queue_check_end },
+    [SIM_TABLE] = { .name = "table",
+                    .service = &table_service,
+                    .draw = table_script_draw,
+                    .format = table_request_format,
+                    .write = table_request_write,
+                    .signs_as_table = true,
+                    .read_header = table_request_read_header,
+                    .begin = table_judge_begin,
+                    .begin_life = table_judge_begin_life,
+                    .asked = table_judge_asked,
+                    .committed = table_judge_committed,
+                    .has_committed = table_judge_has_committed,
+                    .answered = table_judge_answered,
+                    .take_stock = table_judge_take_stock },
 };
 
 /* Seeds draw one of these. */
@@ -63,7 +80,7 @@ static const unsigned drawn[4] = {
     SIM_BLOB,
     SIM_BLOB,
     SIM_QUEUE,
-    SIM_BLOB,
+    SIM_TABLE,
 };
 
 const struct sim_service *sim_service(void)

@@ -24,6 +24,7 @@ struct sim_service {
     void (*format)(const struct ask *ask, char *to, size_t size);
     /* NULL: as blobs, whose requests request.c knows. */
     void (*write)(const struct ask *ask, struct arena *arena, struct draft *ret_draft);
+    bool signs_as_table; /* Shared Key has a form of its own for the Table service */
     /* Headers that request.c does not read for every service; NULL: there are none. */
     void (*read_header)(const struct http_header *header, struct reply *reply);
 
@@ -51,6 +52,6 @@ const char *sim_service_name(unsigned number);
 /* The number that a seed draws. */
 unsigned sim_service_of(uint64_t random);
 
-enum { SIM_BLOB, SIM_QUEUE, SIM_SERVICES };
+enum { SIM_BLOB, SIM_QUEUE, SIM_TABLE, SIM_SERVICES };
 
 #endif

@@ -1,0 +1,358 @@
+/* See table_model.h. rest: Table-Service-REST-API; semantics 6 */
+#include "table_model.h"
+
+#include <string.h>
+
+#include "world.h"
+
+/* In the world; set before any life begins. */
+static struct table_model {
+    struct table_version *tables[TABLES];
+    struct entity_version *entities[TABLES][TABLE_PLACES];
+    uint64_t incarnations;
+} * model;
+
+void table_model_begin(void)
+{
+    model = world_alloc(sizeof *model);
+}
+
+/* ---- states ---- */
+
+static const struct table_version *table_at(unsigned table, uint64_t commit)
+{
+    static const struct table_version never;
+    const struct table_version *at = model->tables[table];
+
+    while (at && at->since > commit)
+        at = at->older;
+    return at ? at : &never;
+}
+
+bool table_exists(unsigned table, uint64_t commit)
+{
+    return table_at(table, commit)->exists;
+}
+
+struct entity_version *table_entity_at(unsigned table, unsigned place, uint64_t commit)
+{
+    const struct table_version *within = table_at(table, commit);
+    struct entity_version *at = model->entities[table][place];
+
+    while (at && at->since > commit)
+        at = at->older;
+    return within->exists && at && at->exists && at->incarnation == within->incarnation ? at : NULL;
+}
+
+static uint64_t newest_in(const struct entity_version *at, uint64_t from, uint64_t to)
+{
+    while (at && at->since > to)
+        at = at->older;
+    return at && at->since > from ? at->since : 0;
+}
+
+static uint64_t changed(unsigned table, uint64_t from, uint64_t to)
+{
+    const struct table_version *at = model->tables[table];
+    uint64_t newest = 0;
+
+    while (at && at->since > to)
+        at = at->older;
+    if (at && at->since > from)
+        newest = at->since;
+    for (unsigned i = 0; i < TABLE_PLACES; i++) {
+        uint64_t since = newest_in(model->entities[table][i], from, to);
+
+        newest = since > newest ? since : newest;
+    }
+    return newest;
+}
+
+uint64_t table_changed_before(const struct table_ask *ask, uint64_t from, uint64_t to)
+{
+    uint64_t newest = 0;
+
+    for (unsigned t = 0; t < TABLES; t++) {
+        if (ask->op == TABLE_LIST || t == ask->table) {
+            uint64_t since = changed(t, from, to);
+
+            newest = since > newest ? since : newest;
+        }
+    }
+    return newest;
+}
+
+/* ---- what is expected ---- */
+
+static struct table_expected refusal(int status, const char *code)
+{
+    return (struct table_expected){ .status = status, .code = code, .part = -1 };
+}
+
+/* rest: Inserting-and-Updating-Entities; semantics 6 */
+static struct table_expected expect_change(const struct table_change *change,
+                                           const struct entity_version *is)
+{
+    struct table_expected expected = { .status = 204, .part = -1, .changes = true };
+
+    if (change->op == TABLE_INSERT) {
+        if (is)
+            return refusal(409, "EntityAlreadyExists");
+        expected.status = change->is_quiet ? 204 : 201;
+        return expected;
+    }
+    if (change->condition == TABLE_IF_NOTHING)
+        return change->op == TABLE_DELETE ? refusal(400, "MissingRequiredHeader") : expected;
+    if (!is)
+        return refusal(404, "ResourceNotFound");
+    /* An ETag that nobody was told is none that anybody can name. */
+    if (change->condition == TABLE_IF_ETAG && is->etag != change->etag)
+        return refusal(412, "UpdateConditionNotSatisfied");
+    return expected;
+}
+
+/* What is wrong with the parts as such is found before anything is decided.
+ * rest: Performing-Entity-Group-Transactions */
+static bool find_malformed(const struct table_ask *ask, struct table_expected *ret_expected)
+{
+    for (unsigned i = 0; i < ask->count; i++) {
+        const struct table_change *part = &ask->parts[i];
+
+        *ret_expected = (struct table_expected){ .status = 400, .part = (int)i };
+        if (part->op == TABLE_DELETE && part->condition == TABLE_IF_NOTHING) {
+            ret_expected->code = "MissingRequiredHeader";
+            return true;
+        }
+        if (part->place / TABLE_ROWS != ask->parts[0].place / TABLE_ROWS) {
+            ret_expected->code = "CommandsInBatchActOnDifferentPartitions";
+            return true;
+        }
+        for (unsigned j = 0; j < i; j++) {
+            if (ask->parts[j].place == part->place) {
+                ret_expected->code = "InvalidDuplicateRow";
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static struct table_expected expect_transaction(const struct table_ask *ask, uint64_t commit)
+{
+    struct table_expected expected;
+
+    if (find_malformed(ask, &expected))
+        return expected;
+    for (unsigned i = 0; i < ask->count; i++) {
+        expected = table_exists(ask->table, commit)
+                       ? expect_change(&ask->parts[i],
+                                       table_entity_at(ask->table, ask->parts[i].place, commit))
+                       : refusal(404, "TableNotFound");
+        if (expected.code) {
+            expected.part = (int)i;
+            return expected;
+        }
+    }
+    return (struct table_expected){ .status = 202, .part = -1, .changes = true };
+}
+
+static bool is_malformed_delete(const struct table_ask *ask)
+{
+    return ask->op == TABLE_DELETE && ask->parts[0].condition == TABLE_IF_NOTHING;
+}
+
+struct table_expected table_expect(const struct table_ask *ask, uint64_t commit)
+{
+    bool exists = table_exists(ask->table, commit);
+    struct table_expected good = { .status = 200, .part = -1 };
+
+    switch ((int)ask->op) {
+    case TABLE_CREATE:
+        if (exists)
+            return refusal(409, "TableAlreadyExists");
+        return (struct table_expected){ .status = 201, .part = -1, .changes = true };
+    case TABLE_DROP:
+        if (!exists)
+            return refusal(404, "ResourceNotFound");
+        return (struct table_expected){ .status = 204, .part = -1, .changes = true };
+    case TABLE_GET:
+        return exists ? good : refusal(404, "ResourceNotFound");
+    case TABLE_LIST:
+        return good;
+    case TABLE_TRANSACTION:
+        return expect_transaction(ask, commit);
+    default:
+        break;
+    }
+    if (is_malformed_delete(ask))
+        return refusal(400, "MissingRequiredHeader");
+    if (!exists)
+        return refusal(404, "TableNotFound");
+    if (ask->op == TABLE_QUERY || ask->op == TABLE_BATCHED_QUERY)
+        return good;
+    if (ask->op != TABLE_READ)
+        return expect_change(&ask->parts[0],
+                             table_entity_at(ask->table, ask->parts[0].place, commit));
+    return table_entity_at(ask->table, ask->parts[0].place, commit)
+               ? good
+               : refusal(404, "ResourceNotFound");
+}
+
+/* ---- queries. rest: Querying-Tables-and-Entities ---- */
+
+bool table_filter_holds(const struct table_query *query, unsigned place,
+                        const struct entity_version *version)
+{
+    unsigned partition = place / TABLE_ROWS, row = place % TABLE_ROWS;
+    unsigned asked_partition = query->place / TABLE_ROWS, asked_row = query->place % TABLE_ROWS;
+
+    switch ((int)query->filter) {
+    case FILTER_PARTITION:
+        return partition == asked_partition;
+    case FILTER_PARTITION_FROM:
+        return partition == asked_partition && row >= asked_row;
+    case FILTER_RECTANGLE:
+        return partition >= asked_partition && row < asked_row;
+    case FILTER_VALUE:
+        return version->values[0] == query->value;
+    case FILTER_NOT_VALUE: /* also where there is none */
+        return version->values[0] != query->value;
+    case FILTER_ABOVE:
+        return table_value_above(version->values[0], query->value);
+    case FILTER_TWO:
+        return place == query->place || place == query->other;
+    case FILTER_ROW:
+        return row == asked_row;
+    case FILTER_BEHIND:
+        return partition > asked_partition;
+    default:
+        return true;
+    }
+}
+
+/* ---- changes ---- */
+
+static void change_entity(unsigned table, const struct table_change *change, uint64_t commit)
+{
+    struct entity_version **newest = &model->entities[table][change->place];
+    const struct entity_version *is = table_entity_at(table, change->place, commit);
+    struct entity_version *made = world_alloc(sizeof *made);
+    const struct entity_version *older = *newest;
+
+    made->older = *newest;
+    made->since = commit;
+    made->incarnation = table_at(table, commit)->incarnation;
+    made->exists = change->op != TABLE_DELETE;
+    if (is && change->op == TABLE_MERGE)
+        memcpy(made->values, is->values, sizeof made->values);
+    for (unsigned i = 0; made->exists && i < TABLE_PROPERTIES; i++) {
+        if (change->values[i] > 0)
+            made->values[i] = change->values[i];
+    }
+    if (older && older->incarnation == made->incarnation)
+        made->above = older->etag > 0 ? older->etag : older->above;
+    *newest = made;
+}
+
+void table_apply(const struct table_ask *ask, uint64_t commit)
+{
+    struct table_version *made;
+
+    if (ask->op != TABLE_CREATE && ask->op != TABLE_DROP) {
+        for (unsigned i = 0; i < ask->count; i++)
+            change_entity(ask->table, &ask->parts[i], commit);
+        return;
+    }
+    made = world_alloc(sizeof *made);
+    made->older = model->tables[ask->table];
+    made->since = commit;
+    made->exists = ask->op == TABLE_CREATE;
+    made->incarnation = ++model->incarnations;
+    model->tables[ask->table] = made;
+}
+
+const char *table_fill(unsigned table, unsigned place, struct entity_version *version,
+                       uint64_t etag)
+{
+    struct entity_version *newer = model->entities[table][place];
+
+    if (etag == 0)
+        return "no ETag, or one that is not of the service's form";
+    if (version->etag != 0)
+        return version->etag == etag ? NULL : "another ETag than was told before";
+    version->etag = etag;
+    if (version->older && version->older->incarnation == version->incarnation &&
+        version->older->etag >= etag)
+        return "an ETag that is not above the one before";
+    if (version->above >= etag)
+        return "an ETag that is not above an older one";
+    while (newer != version && newer->older != version)
+        newer = newer->older;
+    if (newer != version && newer->etag != 0 && newer->incarnation == version->incarnation &&
+        newer->etag <= etag)
+        return "an ETag that is not below the one after";
+    return NULL;
+}
+
+uint64_t table_old_etag(unsigned table, unsigned place)
+{
+    const struct entity_version *is = model->entities[table][place];
+
+    if (!is)
+        return 0;
+    return is->older && is->older->etag > 0 ? is->older->etag : is->above;
+}
+
+/* ---- old and lost ones ---- */
+
+void table_prune(uint64_t oldest_commit)
+{
+    for (unsigned i = 0; i < TABLES * TABLE_PLACES; i++) {
+        struct entity_version *at = model->entities[i / TABLE_PLACES][i % TABLE_PLACES];
+
+        while (at && at->since > oldest_commit)
+            at = at->older;
+        while (at && at->older) {
+            struct entity_version *gone = at->older;
+
+            if (gone->incarnation == at->incarnation && gone->etag > at->above)
+                at->above = gone->etag;
+            at->older = gone->older;
+            world_free(gone, sizeof *gone);
+        }
+    }
+    for (unsigned t = 0; t < TABLES; t++) {
+        struct table_version *at = model->tables[t];
+
+        while (at && at->since > oldest_commit)
+            at = at->older;
+        while (at && at->older) {
+            struct table_version *gone = at->older;
+
+            at->older = gone->older;
+            world_free(gone, sizeof *gone);
+        }
+    }
+}
+
+void table_roll_back(uint64_t commit)
+{
+    for (unsigned i = 0; i < TABLES * TABLE_PLACES; i++) {
+        struct entity_version **at = &model->entities[i / TABLE_PLACES][i % TABLE_PLACES];
+
+        while (*at && (*at)->since > commit) {
+            struct entity_version *gone = *at;
+
+            *at = gone->older;
+            world_free(gone, sizeof *gone);
+        }
+    }
+    for (unsigned t = 0; t < TABLES; t++) {
+        while (model->tables[t] && model->tables[t]->since > commit) {
+            struct table_version *gone = model->tables[t];
+
+            model->tables[t] = gone->older;
+            world_free(gone, sizeof *gone);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+/* After a start: all that there is, and which state it is (table_judge.h). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "faults.h"
+#include "judge.h"
+#include "scheduler.h"
+#include "table_compare.h"
+#include "table_judge.h"
+#include "table_model.h"
+#include "table_reply.h"
+#include "world.h"
+
+#define STOCK_MAX (2 * TABLES + 1)
+
+struct stock {
+    struct ask ask;
+    struct reply answer;
+};
+
+static bool ask_until_told(struct server *server, struct stock *stock, bool may_fail)
+{
+    for (unsigned i = 0; i < 200; i++) {
+        request_send(server, SLOTS_MAX - 1, &stock->ask, &stock->answer);
+        if (stock->answer.came)
+            stock->answer.body[stock->answer.body_size] = '\0';
+        if (world->was_damaged || (stock->answer.came && !table_says_cannot(&stock->answer)))
+            return true;
+        if (stock->answer.came && !may_fail && !faults_were_seen() && server_healthy(server))
+            world_fail("after a start %s is answered %d", table_op_names[stock->ask.table.op],
+                       stock->answer.status);
+        answer_release(&stock->answer);
+        if (!server_healthy(server))
+            return false;
+        sched_sleep(100000000);
+    }
+    world_fail("after a start %s is never answered", table_op_names[stock->ask.table.op]);
+}
+
+/* Damage was found, and said so. */
+static bool was_told(const struct stock *stock)
+{
+    return world->was_damaged && (!stock->answer.came || table_says_cannot(&stock->answer));
+}
+
+static const char *stock_differs(const struct stock *stock, uint64_t commit)
+{
+    return was_told(stock) ? NULL : table_compare_answer(&stock->ask.table, &stock->answer, commit);
+}
+
+/* The newest commit that the crash may have left whose state is the one that was found. */
+static uint64_t find_survivor(const struct stock *stock)
+{
+    char asked[300];
+
+    for (uint64_t commit = world->commits;; commit--) {
+        const char *why = NULL;
+        unsigned i = 0;
+
+        while (i < STOCK_MAX && !(why = stock_differs(&stock[i], commit)))
+            i++;
+        if (!why)
+            return commit;
+        if (commit > world->acknowledged)
+            continue;
+        ask_format(&stock[i].ask, asked, sizeof asked);
+        world_fail("after a %s the state is none that there was since commit %" PRIu64
+                   ", the newest acknowledged; %" PRIu64 " was the last\n  %s: %d %s %.500s\n  %s",
+                   world->power_lost ? "power cut" : "kill", world->acknowledged, world->commits,
+                   asked, stock[i].answer.status, stock[i].answer.code,
+                   (const char *)stock[i].answer.body, why);
+    }
+}
+
+/* ETags that nobody had been told are told now. */
+static void adopt(const struct stock *stock, uint64_t commit)
+{
+    static struct table_shown shown[TABLE_SHOWN_MAX];
+    unsigned table = stock->ask.table.table, count;
+
+    if (stock->ask.table.op != TABLE_QUERY || was_told(stock) || stock->answer.status != 200 ||
+        table_read_page((const char *)stock->answer.body, shown, &count))
+        return;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned place = (unsigned)shown[i].place;
+
+        table_fill(table, place, table_entity_at(table, place, commit), shown[i].etag);
+    }
+}
+
+static void list_stock(struct stock stock[STOCK_MAX])
+{
+    memset(stock, 0, STOCK_MAX * sizeof *stock);
+    for (unsigned i = 0; i < STOCK_MAX; i++)
+        stock[i].ask =
+            (struct ask){ .op = OPS,
+                          .table = { .op = i % 2 == 0 ? TABLE_GET : TABLE_QUERY, .table = i / 2 } };
+    stock[STOCK_MAX - 1].ask.table = (struct table_ask){ .op = TABLE_LIST };
+}
+
+bool table_judge_take_stock(struct server *server, bool may_fail)
+{
+    static struct stock stock[STOCK_MAX];
+    uint64_t survivor;
+
+    list_stock(stock);
+    for (unsigned i = 0; i < STOCK_MAX; i++) {
+        if (!ask_until_told(server, &stock[i], may_fail)) {
+            while (i > 0)
+                answer_release(&stock[--i].answer);
+            return false;
+        }
+        if (was_told(&stock[i]))
+            world->damage_told = 1;
+    }
+    survivor = find_survivor(stock);
+    world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
+              world->commits, world->acknowledged);
+    table_roll_back(survivor);
+    for (unsigned i = 0; i < STOCK_MAX; i++) {
+        adopt(&stock[i], survivor);
+        answer_release(&stock[i].answer);
+    }
+    table_prune(survivor);
+    world->commits = survivor;
+    world->acknowledged = survivor;
+    return true;
+}
