@@ -27,7 +27,6 @@ const LATE = { LAGRA_BINARY: path.join(build, 'tests/late/lagra-late') };
 // In this order, two at a time: the longest first.
 const SUITES = [
     { name: 'crash', command: ['crash/run.mjs', ...(options.soak ? ['--soak'] : [])] },
-    { name: 'crash of tables', command: ['crash/tables.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'damage', command: ['damage/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'power', command: ['crash/power.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'faults', command: ['faults/run.mjs', ...(options.soak ? ['--soak'] : [])] },
@@ -51,7 +50,7 @@ const SUITES = [
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'crash of tables', 'damage', 'power', 'limits', 'faults', 'disk', 'sim', 'content', 'late clients', 'late replay'];
+const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'disk', 'sim', 'content', 'late clients', 'late replay'];
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };

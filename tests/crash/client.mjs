@@ -24,7 +24,7 @@ export class Client {
             method, target: `/${this.#server.account}${target}`,
             headers: [['Host', `${this.#server.host}:${port}`],
                 ...(method === 'GET' || method === 'HEAD' ? [] : [['Content-Length', `${body.length}`]]), ...headers],
-        }, { offsetMs }), body);
+        }, { offsetMs, service: this.#service }), body);
     }
 
     close() {

@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { Server } from '../lib/server.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
 import { QueueCampaign } from './queues.mjs';
+import { TableCampaign } from './tables.mjs';
 
 const { values: options } = parseArgs({
     options: { soak: { type: 'boolean', default: false }, cuts: { type: 'string' }, seed: { type: 'string' } },
@@ -112,7 +113,7 @@ if (why) {
 } else {
     const total = { passed: 0, failed: 0 };
 
-    for (const [what, Kind] of [['blobs', Campaign], ['messages', QueueCampaign]]) {
+    for (const [what, Kind] of [['blobs', Campaign], ['messages', QueueCampaign], ['transactions', TableCampaign]]) {
         const safe = await cutAndLook(CUTS, {}, Kind);
         const unsafe = await cutAndLook(UNSAFE_CUTS, { LAGRA_UNSAFE_NO_SYNC: '1' }, Kind);
 

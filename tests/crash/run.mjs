@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { Control, Server } from '../lib/server.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
 import { QueueCampaign } from './queues.mjs';
+import { TableCampaign } from './tables.mjs';
 
 const { values: options } = parseArgs({
     options: { soak: { type: 'boolean', default: false }, points: { type: 'string' }, messages: { type: 'string' }, seed: { type: 'string' } },
@@ -119,6 +120,7 @@ async function runMany(messages) {
 
 await run('blobs', Campaign, POINTS);
 await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
+await run('transactions', TableCampaign, Math.ceil(POINTS / 4));
 if (MESSAGES > 0)
     await runMany(MESSAGES);
 console.log(`crash: ${total.passed} passed, ${total.failed} failed`);

@@ -1,16 +1,10 @@
 // The requests of the crash test of tables, on one connection, signed.
 
-import { Connection } from '../lib/http.mjs';
-import { signTable } from '../lib/sign.mjs';
 import { changesetBody, readTransaction, TRANSACTION_TYPE } from '../lib/transaction.mjs';
+import { Client, gateHeader, Unexpected } from './client.mjs';
 
 const JSON_HEADERS = [['Accept', 'application/json;odata=nometadata'], ['Content-Type', 'application/json'],
     ['DataServiceVersion', '3.0']];
-
-/** The server answered, but not as it should. */
-export class Unexpected extends Error {}
-
-const gateHeader = (gate) => (gate ? [['x-lagra-gate', `${gate}=kill`]] : []);
 
 /** One change of a row as a request: { row, value }, or { row, remove: true } of one that is there. */
 function requestOf(table, partition, { row, value, remove }) {
@@ -21,48 +15,34 @@ function requestOf(table, partition, { row, value, remove }) {
         : { method: 'PUT', target, headers: [], body: JSON.stringify({ Value: value, Pad: 'x'.repeat(200) }) };
 }
 
-export class TableClient {
-    #server;
-    #connection = null;
-
+export class TableClient extends Client {
     constructor(server) {
-        this.#server = server;
+        super(server, 'table');
+        this.root = server.urlOf('table');
     }
 
-    /** One request and its answer; throws when the server goes away. */
-    async ask(method, target, { headers = [], body = '' } = {}) {
-        const { host, ports, account } = this.#server;
+    async #ask(method, target, { headers = [], body = '' } = {}) {
         const given = new Set(headers.map(([name]) => name));
-        const length = method === 'GET' ? [] : [['Content-Length', `${Buffer.byteLength(body)}`]];
+        const defaults = JSON_HEADERS.filter(([name]) => !given.has(name));
 
-        this.#connection ??= await Connection.open(host, ports.table);
-        return this.#connection.exchange(signTable({
-            method, target: `/${account}${target}`,
-            headers: [['Host', `${host}:${ports.table}`], ...length,
-                ...JSON_HEADERS.filter(([name]) => !given.has(name)), ...headers],
-        }), Buffer.from(body));
-    }
-
-    close() {
-        this.#connection?.close();
-        this.#connection = null;
+        return this.ask(method, target, { headers: [...defaults, ...headers], body: Buffer.from(body) });
     }
 
     async createTable(name) {
-        const { status } = await this.ask('POST', '/Tables', { body: JSON.stringify({ TableName: name }) });
+        const { status } = await this.#ask('POST', '/Tables', { body: JSON.stringify({ TableName: name }) });
 
         if (status !== 201)
             throw new Unexpected(`Create Table: ${status}`);
     }
 
     /** Makes the changes of one partition: one alone, several in a transaction. */
-    async change(table, partition, { changes, gate }) {
+    async write(table, partition, { changes, gate }) {
         const requests = changes.map((change) => requestOf(table, partition, change));
 
         if (requests.length > 1)
             return this.#transaction(requests, gate);
         const [{ method, target, headers, body }] = requests;
-        const { status } = await this.ask(method, target, { headers: [...headers, ...gateHeader(gate)], body });
+        const { status } = await this.#ask(method, target, { headers: [...headers, ...gateHeader(gate)], body });
 
         if (status !== 204)
             throw new Unexpected(`${method} ${target}: ${status}`);
@@ -70,11 +50,10 @@ export class TableClient {
 
     /* rest: Performing-Entity-Group-Transactions */
     async #transaction(requests, gate) {
-        const { host, ports, account } = this.#server;
         const parts = requests.map(({ method, target, headers, body }) => ({
-            method, url: `http://${host}:${ports.table}/${account}${target}`, headers: [...JSON_HEADERS, ...headers], body,
+            method, url: this.root + target, headers: [...JSON_HEADERS, ...headers], body,
         }));
-        const answer = await this.ask('POST', '/$batch', {
+        const answer = await this.#ask('POST', '/$batch', {
             headers: [['Content-Type', TRANSACTION_TYPE], ...gateHeader(gate)], body: changesetBody(parts),
         });
         const text = answer.body.toString();
@@ -91,7 +70,7 @@ export class TableClient {
         let next = '';
 
         do {
-            const answer = await this.ask('GET', `/${table}()?$filter=${filter}&$select=RowKey,Value${next}`);
+            const answer = await this.#ask('GET', `/${table}()?$filter=${filter}&$select=RowKey,Value${next}`);
             const row = answer.headers.get('x-ms-continuation-nextrowkey');
             const key = answer.headers.get('x-ms-continuation-nextpartitionkey');
 
