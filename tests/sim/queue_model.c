@@ -2,6 +2,7 @@
  * rest: Queue-Service-REST-API; semantics 7; decision: 120, 121, 122, 123 */
 #include "queue_model.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,6 +263,9 @@ static bool check_signature(struct run *run)
     case SIGNED_BY_SAS:
     case SIGNED_BY_POLICY:
         break;
+    case SIGNED_BY_USER:
+    case SIGNED_BY_ACCOUNT_SAS:
+        assert(!"not drawn for queues");
     }
     if (!letter)
         refuse(run, 403, "AuthorizationFailure");
