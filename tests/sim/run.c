@@ -162,11 +162,11 @@ static noreturn void live(bool calm)
     server = server_open(&problem);
     if (!server) {
         world_say("refused: %s", problem);
-        if (!world->was_damaged && (strstr(problem, "damaged") || strstr(problem, "backup")))
-            world_fail("a start takes a fault that passes for damage: %s", problem);
         if (!faults_were_seen() && !world->was_damaged)
             world_fail("the store does not open after a %s: %s",
                        world->power_lost ? "power cut" : "kill", problem);
+        if (!world->was_damaged && (strstr(problem, "damaged") || strstr(problem, "backup")))
+            world_fail("a start takes a fault that passes for damage: %s", problem);
         world_end(OUTCOME_REFUSED);
     }
     if (!sim_service()->take_stock(server, may_fail()))
