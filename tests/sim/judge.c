@@ -29,7 +29,9 @@ static struct slot {
     uint64_t commit;     /* its own; 0: none */
     uint64_t wall_steps; /* of the wall clock when it began */
     struct expected expected;
-    unsigned parts_begun; /* of a batch */
+    /* Of a batch. */
+    unsigned committing[PARTS_MAX], committing_count;
+    bool list_ended;
 } slots[SLOTS_MAX];
 /* The parts of the slots' batches, each as if it were asked alone. */
 static struct slot parts[SLOTS_MAX][PARTS_MAX];
@@ -123,23 +125,29 @@ static void committed(struct slot *slot)
     }
 }
 
-/* Of a batch: its part that is under way. */
-static struct slot *begun(struct slot *slot)
+void judge_commits_parts(unsigned slot, const unsigned *numbers, unsigned count)
 {
-    if (slot->ask->op != OP_BATCH)
-        return slot;
-    assert(slot->parts_begun > 0 && slot->parts_begun <= slot->ask->part_count);
-    return &parts[slot - slots][slot->parts_begun - 1];
+    memcpy(slots[slot].committing, numbers, count * sizeof numbers[0]);
+    slots[slot].committing_count = count;
 }
 
-void judge_part_begins(unsigned slot)
+void judge_list_ends(unsigned slot)
 {
-    slots[slot].parts_begun++;
+    slots[slot].list_ended = true;
 }
 
-void judge_committed(unsigned slot)
+/* Parts of a batch have places of their own in the order, also where they are committed as one. */
+void judge_committed(unsigned slot_number)
 {
-    committed(begun(&slots[slot]));
+    struct slot *slot = &slots[slot_number];
+
+    if (slot->ask->op != OP_BATCH) {
+        committed(slot);
+        return;
+    }
+    for (unsigned i = 0; i < slot->committing_count; i++)
+        committed(&parts[slot_number][slot->committing[i]]);
+    slot->committing_count = 0;
 }
 
 typedef struct rocksdb_t rocksdb_t;
@@ -182,7 +190,7 @@ bool judge_has_committed(unsigned slot)
     const struct ask *ask = slots[slot].ask;
 
     if (ask && ask->op == OP_BATCH)
-        return slots[slot].parts_begun > ask->part_count;
+        return slots[slot].list_ended;
     return slots[slot].commit > 0;
 }
 

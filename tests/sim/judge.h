@@ -17,8 +17,10 @@ void judge_asked(unsigned slot, const struct ask *ask);
 void judge_answered(unsigned slot, const struct reply *answer, bool may_fail);
 void judge_committed(unsigned slot);
 bool judge_has_committed(unsigned slot);
-/* The next part of the slot's batch. */
-void judge_part_begins(unsigned slot);
+/* The next commit of the slot's batch is of these of its parts. */
+void judge_commits_parts(unsigned slot, const unsigned *numbers, unsigned count);
+/* All of its parts are done. */
+void judge_list_ends(unsigned slot);
 
 /* After a start: reads everything, finds the state that the crash left, goes on from it.
  * False: the store has failed meanwhile. */

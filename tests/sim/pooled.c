@@ -63,12 +63,55 @@ struct decide_pool *pooled_new(void)
 enum state __real_list_next(struct flow *flow);
 enum state __wrap_list_next(struct flow *flow);
 
-/* One begins: what is committed from now on is of it. */
+static const struct work *first_parts[SLOTS_MAX]; /* of the slots' lists; NULL: none is begun */
+
+/* The parts lie one behind the other, and the first comes first. */
 enum state __wrap_list_next(struct flow *flow)
 {
+    enum state state = __real_list_next(flow);
     int slot = request_slot();
 
-    if (slot >= 0)
-        judge_part_begins((unsigned)slot);
-    return __real_list_next(flow);
+    if (slot < 0)
+        return state;
+    if (flow->current == &flow->work) {
+        first_parts[slot] = NULL;
+        judge_list_ends((unsigned)slot);
+    } else if (!first_parts[slot]) {
+        first_parts[slot] = flow->current;
+    }
+    return state;
+}
+
+static unsigned part_of(const struct work *first, const struct snapshot *before)
+{
+    for (unsigned i = 0; i < PARTS_MAX; i++) {
+        if (first[i].decision.before == before)
+            return i;
+    }
+    assert(!"a commit of no part");
+    return 0;
+}
+
+enum store_result __real_store_commit(struct store *store, const struct commit_part *parts,
+                                      size_t count, instant now, enum store_access access,
+                                      uint64_t *ret_sequence);
+enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,
+                                      size_t count, instant now, enum store_access access,
+                                      uint64_t *ret_sequence);
+
+/* Several may be committed as one, and be done again alone when they cannot. */
+enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,
+                                      size_t count, instant now, enum store_access access,
+                                      uint64_t *ret_sequence)
+{
+    int slot = request_slot();
+    unsigned numbers[PARTS_MAX], found = 0;
+
+    for (size_t i = 0; slot >= 0 && first_parts[slot] && i < count; i++) {
+        if (parts[i].changes)
+            numbers[found++] = part_of(first_parts[slot], parts[i].snapshot);
+    }
+    if (found > 0)
+        judge_commits_parts((unsigned)slot, numbers, found);
+    return __real_store_commit(store, parts, count, now, access, ret_sequence);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +30,9 @@
 #define FILES_MAX          300u
 /* Buffers of a body on both sides, and what is read ahead. */
 #define REQUEST_MEMORY_MAX ((size_t)4 << 20)
+/* A life takes some seconds; the machine may have others to do. */
+#define LIFE_CPU_S         120
+#define LIFE_REAL_S        1800
 #define LIVES_MORE         40 /* starts that a fault spoils before it is called a loop */
 
 /* ---- one life, in a process of its own ---- */
@@ -208,7 +212,8 @@ static void end_by_signal(int status)
     }
     world->outcome = OUTCOME_FAILED;
     (void)snprintf(world->failure, sizeof world->failure, "the process ended by signal %d%s",
-                   WTERMSIG(status), WTERMSIG(status) == SIGKILL ? ": it hung" : "");
+                   WTERMSIG(status),
+                   WTERMSIG(status) == SIGKILL || WTERMSIG(status) == SIGALRM ? ": it hung" : "");
 }
 
 static void run_life(bool calm)
@@ -221,7 +226,8 @@ static void run_life(bool calm)
     child = fork();
     assert(child >= 0);
     if (child == 0) {
-        alarm(900); /* of real time: the machine may be busy */
+        setrlimit(RLIMIT_CPU, &(struct rlimit){ LIFE_CPU_S, LIFE_CPU_S });
+        alarm(LIFE_REAL_S);
         signal(SIGALRM, SIG_DFL);
         live(calm);
     }
