@@ -6,7 +6,8 @@
 //   damage    disks of which a sector or a bit is changed: 100; with --soak 20,000
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   campaign  new seeds for LAGRA_SIM_SECONDS (60); with --soak instead, from a start of its own, until
-//             LAGRA_SIM_CRASHES (100,000) crashes and LAGRA_SIM_REQUESTS (10,000,000) requests
+//             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
+//             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
 //
 // A failure prints one command that replays it. Last line: "sim: N passed, N failed".
 
@@ -55,9 +56,9 @@ function campaigns() {
         return { [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds] };
     return {
         'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
-            '--operations', 300, '--faults', 3),
+            '--operations', 1000, '--faults', 3),
         'the same among failing calls': campaign(1e8, '--crashes', crashes / 2, '--lives', 60,
-            '--clients', 6, '--operations', 300, '--faults', 895),
+            '--clients', 6, '--operations', 800, '--faults', 895),
         'as seeds draw': campaign(2e8, '--requests', requests / 2),
         'many requests in each life': campaign(3e8, '--requests', requests / 2, '--faults', 259,
             '--lives', 3, '--clients', 8, '--operations', 400),

@@ -152,7 +152,7 @@ static void log_finding(void *context, const char *sentence)
 }
 
 /* What is reported to the operator of a folder that is refused. What cannot be read now is not damaged
- * for that: the reason, which is in the log, may pass. Start-up thread. */
+ * for that: the reason, which is in the log, may pass. Start-up thread. decision: 214 */
 static const char *explain(const struct damage *damage, enum store_result result)
 {
     static char text[1024];
