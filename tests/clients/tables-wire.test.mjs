@@ -119,9 +119,23 @@ test('parameters of queries', async (t) => {
         'NextPartitionKey=1!4!cA', '$select=a-b'])
         await refused(table('GET', `/${tableName}?${query}`), 400, 'InvalidInput');
     await refused(table('GET', '/Tables?NextTableName=x'), 400, 'InvalidInput');
+    // What would be another answer is refused, what nobody knows is not. decision: 190
+    for (const option of ['$orderby=a', '$skip=1', '$skiptoken=1', '$inlinecount=allpages', '$expand=a']) {
+        for (const at of [tableName, `${tableName}(PartitionKey='p',RowKey='r')`, 'Tables', `Tables('${tableName}')`])
+            await refused(table('GET', `/${at}?${option}`), 501, 'NotImplemented');
+    }
+    assert.equal((await table('GET', `/${tableName}?$unknown=1&zebra=2`)).status, 200);
     await refused(table('GET', '/Tables?$filter=TableName'), 400, 'InvalidInput');
     await refused(table('GET', `/Tables('${tableName}x')`), 404, 'ResourceNotFound');
     assert.equal(JSON.parse((await table('GET', `/Tables('${tableName}')`)).text).TableName, tableName);
+});
+
+test('a name that is selected twice is shown once', async (t) => {
+    // decision: 191
+    const { path, insert } = await oneEntity(t);
+    await insert({ PartitionKey: 'p', RowKey: 'r', a: 1, b: 2 });
+    const { text } = await table('GET', `${path}?$select=b,a,b,c,%20a`, { Accept: 'application/json;odata=nometadata' });
+    assert.equal(text, '{"b":2,"a":1,"c":null}');
 });
 
 test('a continuation token is of the form that was recorded', async (t) => {

@@ -128,11 +128,27 @@ static enum odata_preference preference_of(const struct call *call)
     return bytes_is_nocase(text, "return-content") ? PREFERS_CONTENT : PREFERS_NOTHING;
 }
 
+/* Options of OData that would make the answer another one; unknown ones are passed over. decision: 190
+ * rest: Query-Operators-Supported-for-the-Table-Service "Unsupported query operators" */
+static enum error check_options(struct call *call)
+{
+    static const char *const options[] = { "$orderby", "$skip", "$skiptoken", "$inlinecount",
+                                           "$expand" };
+
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        if (call_query(call, options[i]).ptr)
+            return E_NotImplemented;
+    }
+    return OK;
+}
+
 enum error odata_read(struct call *call, const struct odata **ret_odata)
 {
     struct odata *odata = arena_alloc(call->arena, sizeof *odata);
     enum error e = check_version(call, "dataserviceversion", "DataServiceVersion");
 
+    if (!e)
+        e = check_options(call);
     if (!e)
         e = read_form(call, &odata->metadata);
     odata->preference = preference_of(call);

@@ -15,7 +15,8 @@ struct odata {
 };
 
 /* Reads $format or Accept, Prefer, and the versions; refuses what this server does not speak.
- * returns  OK, E_AtomFormatNotSupported, E_InvalidHeaderValue, E_InvalidQueryParameterValue */
+ * returns  OK, E_AtomFormatNotSupported, E_InvalidHeaderValue, E_InvalidQueryParameterValue,
+ *          E_NotImplemented: an option of OData that the service does not have */
 enum error odata_read(struct call *call, const struct odata **ret_odata);
 /* Is the body that comes JSON? No Content-Type is taken for it.
  * returns  OK, E_AtomFormatNotSupported, E_InvalidHeaderValue */

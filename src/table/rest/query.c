@@ -30,6 +30,15 @@ enum error query_read_filter(struct call *call, enum filter_of of, const struct 
     return OK;
 }
 
+static bool is_among(const struct bytes *names, size_t count, struct bytes name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (bytes_equal(names[i], name))
+            return true;
+    }
+    return false;
+}
+
 static size_t count_names(struct bytes list)
 {
     size_t count = 1;
@@ -42,7 +51,7 @@ static size_t count_names(struct bytes list)
 enum error query_read_select(struct call *call, const struct bytes **ret_select, size_t *ret_count)
 {
     struct bytes rest = call_query(call, "$select"), name;
-    size_t count = count_names(rest);
+    size_t count = count_names(rest), unique = 0;
     struct bytes *select;
 
     *ret_select = NULL;
@@ -54,11 +63,13 @@ enum error query_read_select(struct call *call, const struct bytes **ret_select,
     select = arena_array(call->arena, count, sizeof *select);
     for (size_t i = 0; i < count; i++) {
         bytes_cut(rest, ',', &name, &rest);
-        select[i] = bytes_trim(name);
-        if (entity_name_check(select[i]))
+        name = bytes_trim(name);
+        if (entity_name_check(name))
             return call_fail(call, E_InvalidInput, "$select is a list of names of properties.");
+        if (!is_among(select, unique, name))
+            select[unique++] = name;
     }
     *ret_select = select;
-    *ret_count = count;
+    *ret_count = unique;
     return OK;
 }
