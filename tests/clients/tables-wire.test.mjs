@@ -2,6 +2,8 @@
 // rest: Setting-the-X-HTTP-Method-Header, Payload-Format-for-Table-Service-Operations; semantics 6
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { Connection } from '../lib/http.mjs';
+import { signTable } from '../lib/sign.mjs';
 import { raw } from './raw.mjs';
 import { newTable, tables, tableUrl } from './tables-setup.mjs';
 
@@ -53,6 +55,32 @@ test('DELETE, also as the X-HTTP-Method of a POST', async (t) => {
         await refused(table(sent, path, header), 400, 'MissingRequiredHeader');
         assert.equal((await table(sent, path, any)).status, 204);
     }
+});
+
+test('Shared Key Lite in the form of the Table service', async (t) => {
+    // rest: Authorize-with-Shared-Key "Table service (Shared Key Lite authorization)"
+    const { tableName } = await oneEntity(t);
+    const connection = await Connection.open(host, Number(port));
+    t.after(() => connection.close());
+    const ask = async (method, path, body = '', change = (request) => request) => {
+        const length = body ? [['Content-Length', String(body.length)], ['Content-Type', 'application/json']] : [];
+        const answer = await connection.exchange(change(signTable({
+            method, target: new URL(tableUrl).pathname + path, headers: [['Host', `${host}:${port}`], ...length],
+        })), Buffer.from(body));
+        return [answer.status, answer.headers.get('x-ms-error-code')].join(' ').trim();
+    };
+    const key = `/${tableName}(PartitionKey='p',RowKey='it%27%27s%20%C3%A9')`;
+    assert.equal(await ask('PUT', key, '{"n":1}'), '204');
+    assert.equal(await ask('GET', `${key}?$select=n`), '200'); // the query is not signed
+    assert.equal(await ask('GET', `/${tableName}?comp=acl`), '200'); // but for comp
+    assert.equal(await ask('GET', '/?restype=service&comp=properties'), '200');
+    for (const change of [
+        (request) => ({ ...request, target: `${request.target}x` }),
+        (request) => ({ ...request, target: `${request.target}?comp=acl` }),
+        ({ headers, ...request }) => ({ ...request, headers: headers.map(([name, value]) =>
+            [name, name === 'x-ms-date' ? new Date(Date.parse(value) + 1000).toUTCString() : value]) }),
+    ])
+        assert.equal(await ask('GET', `/${tableName}`, '', change), '403 AuthenticationFailed');
 });
 
 test('an X-HTTP-Method that does not fit', async (t) => {
