@@ -90,6 +90,10 @@ void table_ask_format(const struct table_ask *table, char *to, size_t size)
 
     for (unsigned i = 0; i < table->count && used + 60 < size; i++)
         used += format_change(&table->parts[i], to + used, size - used);
+    if (table->sas.is_used && used + 60 < size)
+        used += (size_t)snprintf(to + used, size - used, " by SAS %d..%d",
+                                 table->sas.has_first ? (int)table->sas.first : -1,
+                                 table->sas.has_last ? (int)table->sas.last : -1);
     if (table->op == TABLE_QUERY || table->op == TABLE_BATCHED_QUERY || table->op == TABLE_LIST)
         (void)snprintf(
             to + used, size - used, " filter=%d place=%u other=%u value=%u top=%u from=%u%s",

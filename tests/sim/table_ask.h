@@ -69,9 +69,18 @@ struct table_query {
     unsigned from;
 };
 
+/* A shared access signature that opens the places from `first` to `last`. Where the row is not said, all of
+ * the partition is meant. */
+struct table_sas {
+    bool is_used;
+    bool has_first, has_last, says_first_row, says_last_row;
+    unsigned first, last;
+};
+
 struct table_ask {
     enum table_op op;
     unsigned table;
+    struct table_sas sas;
     struct table_change parts[TABLE_PARTS_MAX]; /* one, but for a transaction */
     unsigned count;
     struct table_query query;

@@ -89,6 +89,13 @@ static struct table_expected refusal(int status, const char *code)
     return (struct table_expected){ .status = status, .code = code, .part = -1 };
 }
 
+/* decision: 145 */
+bool table_sas_opens(const struct table_sas *sas, unsigned place)
+{
+    return !sas->is_used ||
+           ((!sas->has_first || place >= sas->first) && (!sas->has_last || place <= sas->last));
+}
+
 /* rest: Inserting-and-Updating-Entities; semantics 6 */
 static struct table_expected expect_change(const struct table_change *change,
                                            const struct entity_version *is)
@@ -137,6 +144,24 @@ static bool find_malformed(const struct table_ask *ask, struct table_expected *r
     return false;
 }
 
+/* Of an entity: who may not do it learns nothing of it, nor of the table. */
+static struct table_expected expect_entity(const struct table_ask *ask, unsigned part,
+                                           uint64_t commit)
+{
+    const struct table_change *change = &ask->parts[part];
+    const struct entity_version *is = table_entity_at(ask->table, change->place, commit);
+    bool reads = change->op == TABLE_READ;
+
+    if (!table_sas_opens(&ask->sas, change->place))
+        return reads ? refusal(404, "ResourceNotFound") : refusal(403, "AuthorizationFailure");
+    if (!table_exists(ask->table, commit))
+        return refusal(404, "TableNotFound");
+    if (!reads)
+        return expect_change(change, is);
+    return is ? (struct table_expected){ .status = 200, .part = -1 }
+              : refusal(404, "ResourceNotFound");
+}
+
 static struct table_expected expect_transaction(const struct table_ask *ask, uint64_t commit)
 {
     struct table_expected expected;
@@ -144,10 +169,7 @@ static struct table_expected expect_transaction(const struct table_ask *ask, uin
     if (find_malformed(ask, &expected))
         return expected;
     for (unsigned i = 0; i < ask->count; i++) {
-        expected = table_exists(ask->table, commit)
-                       ? expect_change(&ask->parts[i],
-                                       table_entity_at(ask->table, ask->parts[i].place, commit))
-                       : refusal(404, "TableNotFound");
+        expected = expect_entity(ask, i, commit);
         if (expected.code) {
             expected.part = (int)i;
             return expected;
@@ -186,16 +208,9 @@ struct table_expected table_expect(const struct table_ask *ask, uint64_t commit)
     }
     if (is_malformed_delete(ask))
         return refusal(400, "MissingRequiredHeader");
-    if (!exists)
-        return refusal(404, "TableNotFound");
     if (ask->op == TABLE_QUERY || ask->op == TABLE_BATCHED_QUERY)
-        return good;
-    if (ask->op != TABLE_READ)
-        return expect_change(&ask->parts[0],
-                             table_entity_at(ask->table, ask->parts[0].place, commit));
-    return table_entity_at(ask->table, ask->parts[0].place, commit)
-               ? good
-               : refusal(404, "ResourceNotFound");
+        return exists ? good : refusal(404, "TableNotFound");
+    return expect_entity(ask, 0, commit);
 }
 
 /* ---- queries. rest: Querying-Tables-and-Entities ---- */

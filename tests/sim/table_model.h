@@ -49,6 +49,8 @@ void table_roll_back(uint64_t commit);
 /* An ETag that the entity had before the one that it has now; 0: not known. */
 uint64_t table_old_etag(unsigned table, unsigned place);
 
+/* Does the signature open the place? */
+bool table_sas_opens(const struct table_sas *sas, unsigned place);
 bool table_filter_holds(const struct table_query *query, unsigned place,
                         const struct entity_version *version);
 

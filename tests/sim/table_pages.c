@@ -81,7 +81,7 @@ const char *table_compare_page(const struct table_ask *ask, const struct table_t
     for (unsigned place = query->from; place < end; place++) {
         const struct entity_version *is = table_entity_at(ask->table, place, commit);
 
-        if (!is || !table_filter_holds(query, place, is))
+        if (!is || !table_sas_opens(&ask->sas, place) || !table_filter_holds(query, place, is))
             continue;
         if (at == count)
             return "an entity is missing in a page";

@@ -8,6 +8,7 @@
 
 #include "draft.h"
 #include "table_reply.h"
+#include "table_text.h"
 
 #define ACCOUNT_PATH    "/devstoreaccount1"
 #define JSON            "application/json;odata=minimalmetadata"
@@ -23,41 +24,7 @@ static void add(struct draft *draft, const char *name, struct bytes value)
     draft->headers[draft->header_count++].value = value;
 }
 
-/* ---- texts ---- */
-
-static void add_escaped(struct text *text, const char *from)
-{
-    for (; *from; from++) {
-        unsigned char c = (unsigned char)*from;
-
-        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'))
-            text_add_char(text, (char)c);
-        else
-            text_printf(text, "%%%02X", c);
-    }
-}
-
-/* A literal of OData: quotes in it are doubled. */
-static void add_literal(struct text *text, const char *key)
-{
-    text_add_char(text, '\'');
-    for (; *key; key++) {
-        if (*key == '\'')
-            text_add_char(text, '\'');
-        text_add_char(text, *key);
-    }
-    text_add_char(text, '\'');
-}
-
-static const char *partition_of(unsigned place)
-{
-    return table_partitions[place / TABLE_ROWS];
-}
-
-static const char *row_of(unsigned place)
-{
-    return table_rows[place % TABLE_ROWS];
-}
+/* ---- names ---- */
 
 static struct bytes entity_path(struct arena *arena, unsigned table, unsigned place)
 {
@@ -66,14 +33,14 @@ static struct bytes entity_path(struct arena *arena, unsigned table, unsigned pl
     text_init(&text, arena, 256);
     text_printf(&text, ACCOUNT_PATH "/%s(PartitionKey=", table_names[table]);
     text_init(&key, arena, 64);
-    add_literal(&key, partition_of(place));
+    table_add_literal(&key, table_partition_of(place));
     text_add_char(&key, '\0');
-    add_escaped(&text, key.ptr);
+    table_add_escaped(&text, key.ptr);
     text_add_string(&text, ",RowKey=");
     text_init(&key, arena, 64);
-    add_literal(&key, row_of(place));
+    table_add_literal(&key, table_row_of(place));
     text_add_char(&key, '\0');
-    add_escaped(&text, key.ptr);
+    table_add_escaped(&text, key.ptr);
     text_add_char(&text, ')');
     return text_bytes(&text);
 }
@@ -109,7 +76,7 @@ static void add_entity(struct text *text, const struct table_change *change)
 
     if (change->op == TABLE_INSERT) {
         text_printf(text, "{\"PartitionKey\":\"%s\",\"RowKey\":\"%s\"",
-                    table_partitions_json[change->place / TABLE_ROWS], row_of(change->place));
+                    table_partitions_json[change->place / TABLE_ROWS], table_row_of(change->place));
         before = ",";
     }
     for (unsigned i = 0; i < TABLE_PROPERTIES; i++) {
@@ -164,66 +131,6 @@ static void write_change(unsigned table, const struct table_change *change, stru
 
 /* ---- queries ---- */
 
-static void add_filter(struct text *filter, const struct table_query *query)
-{
-    static char value[TABLE_VALUE_SIZE];
-    const char *partition = partition_of(query->place), *row = row_of(query->place);
-
-    table_value_json(query->value, value);
-    for (char *c = value; *c; c++)
-        *c = (char)(*c == '"' ? '\'' : *c); /* as in OData */
-    if (table_value_type(query->value))
-        (void)snprintf(value, sizeof value, "%uL", query->value);
-    switch ((int)query->filter) {
-    case FILTER_PARTITION:
-    case FILTER_PARTITION_FROM:
-        text_add_string(filter, "PartitionKey eq ");
-        add_literal(filter, partition);
-        if (query->filter == FILTER_PARTITION)
-            break;
-        text_add_string(filter, " and RowKey ge ");
-        add_literal(filter, row);
-        break;
-    case FILTER_RECTANGLE:
-        text_add_string(filter, "PartitionKey ge ");
-        add_literal(filter, partition);
-        text_add_string(filter, " and RowKey lt ");
-        add_literal(filter, row);
-        break;
-    case FILTER_VALUE:
-        text_printf(filter, "A eq %s", value);
-        break;
-    case FILTER_NOT_VALUE:
-        text_printf(filter, "not (A eq %s)", value);
-        break;
-    case FILTER_ABOVE:
-        text_printf(filter, "A gt %u", query->value);
-        break;
-    case FILTER_TWO:
-        for (unsigned i = 0; i < 2; i++) {
-            unsigned place = i == 0 ? query->place : query->other;
-
-            text_add_string(filter, i == 0 ? "(PartitionKey eq " : " or (PartitionKey eq ");
-            add_literal(filter, partition_of(place));
-            text_add_string(filter, " and RowKey eq ");
-            add_literal(filter, row_of(place));
-            text_add_char(filter, ')');
-        }
-        break;
-    case FILTER_ROW:
-        text_add_string(filter, "RowKey eq ");
-        add_literal(filter, row);
-        break;
-    case FILTER_BEHIND:
-        text_add_string(filter, "PartitionKey gt ");
-        add_literal(filter, partition);
-        break;
-    default:
-        break;
-    }
-    text_add_char(filter, '\0');
-}
-
 static struct bytes query_text(const struct table_ask *ask, struct arena *arena)
 {
     const struct table_query *query = &ask->query;
@@ -231,10 +138,10 @@ static struct bytes query_text(const struct table_ask *ask, struct arena *arena)
 
     text_init(&text, arena, 256);
     text_init(&filter, arena, 256);
-    add_filter(&filter, query);
+    table_add_filter(&filter, query);
     if (query->filter != FILTER_NONE) {
         text_add_string(&text, "&$filter=");
-        add_escaped(&text, filter.ptr);
+        table_add_escaped(&text, filter.ptr);
     }
     if (query->top > 0)
         text_printf(&text, "&$top=%u", query->top);
@@ -242,9 +149,9 @@ static struct bytes query_text(const struct table_ask *ask, struct arena *arena)
         text_add_string(&text, "&$select=B");
     if (query->next_partition[0]) {
         text_add_string(&text, "&NextPartitionKey=");
-        add_escaped(&text, query->next_partition);
+        table_add_escaped(&text, query->next_partition);
         text_add_string(&text, "&NextRowKey=");
-        add_escaped(&text, query->next_row);
+        table_add_escaped(&text, query->next_row);
     }
     return text.len > 0 ? bytes_from(text_bytes(&text), 1) : (struct bytes){ NULL, 0 };
 }
@@ -258,6 +165,45 @@ static void write_query(const struct table_ask *ask, struct arena *arena, struct
                       : arena_printf(arena, ACCOUNT_PATH "/%s()", table_names[ask->table]);
     draft->query = query_text(ask, arena);
     add(draft, "accept", bytes_from_string(JSON));
+}
+
+/* ---- shared access signatures. rest: Create-service-SAS; of version 2020-08-04 ---- */
+
+#define SAS_VERSION "2020-08-04"
+#define SAS_EXPIRY  "2100-01-01T00:00:00Z"
+
+static void add_sas(const struct table_ask *ask, struct arena *arena, struct draft *draft)
+{
+    const struct table_sas *sas = &ask->sas;
+    static const char *const lower[TABLES] = { "alpha", "beta2" };
+    const char *keys[] = { sas->has_first ? table_partition_of(sas->first) : "",
+                           sas->has_first && sas->says_first_row ? table_row_of(sas->first) : "",
+                           sas->has_last ? table_partition_of(sas->last) : "",
+                           sas->has_last && sas->says_last_row ? table_row_of(sas->last) : "" };
+    static const char *const names[] = { "spk", "srk", "epk", "erk" };
+    char plain[400], mac[64];
+    struct text text;
+
+    (void)snprintf(plain, sizeof plain,
+                   "raud\n\n" SAS_EXPIRY "\n/table/devstoreaccount1/%s\n\n\n\n" SAS_VERSION
+                   "\n%s\n%s\n%s\n%s",
+                   lower[ask->table], keys[0], keys[1], keys[2], keys[3]);
+    request_mac(plain, mac, sizeof mac);
+    text_init(&text, arena, 512);
+    if (draft->query.len > 0) {
+        text_add(&text, draft->query);
+        text_add_char(&text, '&');
+    }
+    text_printf(&text, "sv=" SAS_VERSION "&tn=%s&sp=raud&se=" SAS_EXPIRY, lower[ask->table]);
+    for (unsigned i = 0; i < 4; i++) {
+        if (keys[i][0] == '\0')
+            continue;
+        text_printf(&text, "&%s=", names[i]);
+        table_add_escaped(&text, keys[i]);
+    }
+    text_add_string(&text, "&sig=");
+    table_add_escaped(&text, mac);
+    draft->query = text_bytes(&text);
 }
 
 /* ---- batches. rest: Performing-Entity-Group-Transactions ---- */
@@ -349,6 +295,8 @@ void table_request_write(const struct ask *ask, struct arena *arena, struct draf
         write_change(table->table, &table->parts[0], arena, ret_draft);
         break;
     }
+    if (table->sas.is_used)
+        add_sas(table, arena, ret_draft);
 }
 
 void table_request_read_header(const struct http_header *header, struct reply *reply)

@@ -110,6 +110,24 @@ static void draw_query(struct draws *draws, unsigned client, struct table_ask *a
         ask->query.top = 1 + draw(draws, 3);
 }
 
+static void draw_sas(struct draws *draws, struct table_sas *sas)
+{
+    *sas = (struct table_sas){ .is_used = true,
+                               .has_first = draw(draws, 3) > 0,
+                               .has_last = draw(draws, 3) > 0,
+                               .says_first_row = draw(draws, 2) == 0,
+                               .says_last_row = draw(draws, 2) == 0,
+                               .first = draw_place(draws) };
+    sas->last = sas->first + draw(draws, TABLE_PLACES - sas->first);
+    if (!sas->says_first_row)
+        sas->first -= sas->first % TABLE_ROWS;
+    /* An empty key would be none. */
+    if (!sas->says_last_row || sas->last % TABLE_ROWS == 0) {
+        sas->says_last_row = false;
+        sas->last += TABLE_ROWS - 1 - sas->last % TABLE_ROWS;
+    }
+}
+
 void table_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
@@ -134,6 +152,10 @@ void table_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     } else if (table->op == TABLE_LIST && draw(&draws, 2) == 0) {
         table->query.top = 1;
     }
+    if (table->op >= TABLE_INSERT && table->query.from == 0 && draw(&draws, 8) == 0)
+        draw_sas(&draws, &table->sas);
+    if (table->sas.is_used)
+        ask.signature = SIGNED_BY_SAS;
     draw_behaviour(&draws, &ask, 40, 30);
     *ret_ask = ask;
 }
