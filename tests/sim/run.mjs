@@ -65,6 +65,9 @@ function campaigns() {
         'queues': campaign(5e8, '--requests', requests / 10, '--service', 'queue'),
         'queues, many requests in each life': campaign(6e8, '--requests', requests / 10, '--faults', 259,
             '--lives', 3, '--clients', 8, '--operations', 400, '--service', 'queue'),
+        'tables': campaign(7e8, '--requests', requests / 10, '--service', 'table'),
+        'tables, many requests in each life': campaign(8e8, '--requests', requests / 10, '--faults', 259,
+            '--lives', 3, '--clients', 8, '--operations', 400, '--service', 'table'),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }
