@@ -51,36 +51,46 @@ export function headsOf(bytes) {
     return found;
 }
 
-/** The data blocks of a table, with what stands behind each: as its index says. */
-function blocksOf(bytes) {
-    const footer = bytes.subarray(bytes.length - 53);
-    let at = 1;
-    const varint = (from) => {
-        let value = 0, shift = 1;
-        for (;;) {
-            const c = from[at++];
-            value += (c & 0x7f) * shift;
-            if (c < 0x80)
-                return value;
-            shift *= 128;
-        }
-    };
-    varint(footer), varint(footer);
-    const offset = varint(footer), size = varint(footer);
+/** A varint at `at`, and where it ends. */
+function varintAt(from, at) {
+    let value = 0, shift = 1;
+
+    for (;;) {
+        const c = from[at++];
+        value += (c & 0x7f) * shift;
+        if (c < 0x80)
+            return [value, at];
+        shift *= 128;
+    }
+}
+
+function handleAt(from, at) {
+    const [offset, behind] = varintAt(from, at);
+    const [size, end] = varintAt(from, behind);
+
+    return [{ offset, size }, end];
+}
+
+/** What a block of an index names. With an entry for each restart every value is a whole handle. */
+function namedBy(bytes, { offset, size }) {
     const index = bytes.subarray(offset, offset + size);
     const restarts = index.readUInt32LE(size - 4) & 0x7fffffff;
-    const blocks = [];
 
-    /* With an entry for each restart every value is a whole handle. */
-    for (let i = 0; i < restarts; i++) {
-        at = index.readUInt32LE(size - 4 - 4 * (restarts - i));
-        varint(index);
-        const unshared = varint(index);
-        at += unshared;
-        const from = varint(index), length = varint(index);
-        blocks.push({ offset: from, size: length + 5 });
-    }
-    return blocks;
+    return Array.from({ length: restarts }, (_, i) => {
+        const [, behind] = varintAt(index, index.readUInt32LE(size - 4 - 4 * (restarts - i)));
+        const [unshared, key] = varintAt(index, behind);
+        return handleAt(index, key + unshared)[0];
+    });
+}
+
+/** The data blocks of a table, with what stands behind each: as its index of two levels says. */
+function blocksOf(bytes) {
+    const footer = bytes.subarray(bytes.length - 53);
+    const [, behind] = handleAt(footer, 1);
+    const [index] = handleAt(footer, behind);
+
+    return namedBy(bytes, index).flatMap((part) => namedBy(bytes, part))
+        .map(({ offset, size }) => ({ offset, size: size + 5 }));
 }
 
 /** Data blocks of one size, two by two. */

@@ -75,7 +75,13 @@ static rocksdb_cache_t *set_table_options(rocksdb_options_t *options, size_t cac
     rocksdb_block_based_options_set_block_size(table, BLOCK_BYTES);
     rocksdb_block_based_options_set_filter_policy(
         table, rocksdb_filterpolicy_create_bloom_full(BLOOM_BITS));
-    /* Index and filter blocks count as cache: memory is bounded with any number of records. */
+    /* Index and filter blocks count as cache: memory is bounded with any number of records. They are in
+     * parts, so that what a record is looked for with is 4 KiB of each, and not a MiB of a table's
+     * index that the cache has no room for. Promise: salvage knows both forms (table_file.h). */
+    rocksdb_block_based_options_set_index_type(
+        table, rocksdb_block_based_table_index_type_two_level_index_search);
+    rocksdb_block_based_options_set_partition_filters(table, 1);
+    rocksdb_block_based_options_set_pin_top_level_index_and_filter(table, 1);
     rocksdb_block_based_options_set_cache_index_and_filter_blocks(table, 1);
     rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(table, 1);
     rocksdb_block_based_options_set_format_version(table, 5);

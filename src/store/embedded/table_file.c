@@ -169,14 +169,91 @@ static bool read_data(const struct reading *reading, struct handle handle, struc
     return goes_on;
 }
 
+/* ---- the index ---- */
+
+struct index_entry {
+    struct bytes key;
+    struct handle at;
+};
+
+static bool read_index_entry(struct bytes *from, struct index_entry *ret_entry)
+{
+    uint64_t shared, length;
+
+    return varint_take(from, &shared) && shared == 0 && varint_take(from, &length) &&
+           read_run(from, length, &ret_entry->key) && read_handle(from, &ret_entry->at);
+}
+
+/* The data blocks that an index names, whose records lie behind `after` and up to `to`. False: the
+ * visitor ended it. */
+static bool read_named(const struct reading *reading, struct bytes entries, struct bytes after,
+                       struct bytes to)
+{
+    struct index_entry entry;
+
+    while (entries.len > 0) {
+        if (!read_index_entry(&entries, &entry)) {
+            reading->lost(reading->context, after, to);
+            return true;
+        }
+        if (!read_data(reading, entry.at, after, entry.key))
+            return false;
+        after = entry.key;
+    }
+    return true;
+}
+
+/* The same of a block of the index that is itself named by another. */
+static bool read_partition(const struct reading *reading, struct handle handle, struct bytes after,
+                           struct bytes to)
+{
+    char *block = read_block(reading, handle);
+    struct bytes entries;
+    bool goes_on = true;
+
+    if (block && entries_of(block, handle.size, &entries))
+        goes_on = read_named(reading, entries, after, to);
+    else
+        reading->lost(reading->context, after, to);
+    free(block);
+    return goes_on;
+}
+
+/* Data begin the file, so an index whose first block is elsewhere names other blocks of the index. */
+static bool has_two_levels(struct bytes entries)
+{
+    struct index_entry first;
+
+    return read_index_entry(&entries, &first) && first.at.offset != 0;
+}
+
+static bool read_index(const struct reading *reading, struct bytes entries)
+{
+    static const struct bytes end = { NULL, 0 };
+    struct bytes after = { "", 0 };
+    struct index_entry entry;
+
+    if (!has_two_levels(entries))
+        return read_named(reading, entries, after, end);
+    while (entries.len > 0) {
+        if (!read_index_entry(&entries, &entry)) {
+            reading->lost(reading->context, after, end);
+            return true;
+        }
+        if (!read_partition(reading, entry.at, after, entry.key))
+            return false;
+        after = entry.key;
+    }
+    return true;
+}
+
 enum store_result table_file_read(int fd, table_visit *visit, table_lost *lost, void *context)
 {
     struct reading reading = { .fd = fd, .visit = visit, .lost = lost, .context = context };
-    struct bytes entries, key, after = { "", 0 };
-    struct handle index, data;
-    uint64_t shared, length;
+    struct bytes entries;
+    struct handle index;
     struct stat status;
-    bool goes_on = true;
+    bool goes_on;
     char *block;
 
     if (fstat(fd, &status) < 0) {
@@ -191,15 +268,7 @@ enum store_result table_file_read(int fd, table_visit *visit, table_lost *lost, 
         free(block);
         return STORE_CORRUPT;
     }
-    while (entries.len > 0 && goes_on) {
-        if (!varint_take(&entries, &shared) || shared != 0 || !varint_take(&entries, &length) ||
-            !read_run(&entries, length, &key) || !read_handle(&entries, &data)) {
-            lost(context, after, bytes_of(NULL, 0));
-            break;
-        }
-        goes_on = read_data(&reading, data, after, key);
-        after = key;
-    }
+    goes_on = read_index(&reading, entries);
     free(block);
     return goes_on ? STORE_OK : STORE_IO;
 }

@@ -1,7 +1,9 @@
 /* Reading RocksDB's tables without RocksDB, for salvage: block after block, so that one that is
  * damaged costs its own records only, and blocks that stand in each other's place cost none.
  *
- *   table    data blocks, then others, then the index block, then the footer
+ *   table    data blocks, then others, then the index, then the footer
+ *   index    a block that names blocks of the index, which name data blocks; of tables of earlier
+ *            versions, one that names data blocks
  *   footer   the last 53 bytes: 1 kind of checksum (1: CRC-32C), varint offset and size of a block
  *            that is not needed here, varint offset and size of the index, ... 4 le version (5),
  *            8 le magic
@@ -12,7 +14,7 @@
  *            the block, varint offset and size of the block
  *   key      the user's, 8 le: sequence << 8 | kind of change
  *
- * That is what keyspace.c asks for: no compression, CRC-32C, one level of index. */
+ * That is what keyspace.c asks for: no compression, CRC-32C, an index of two levels. */
 #ifndef LAGRA_STORE_EMBEDDED_TABLE_FILE_H
 #define LAGRA_STORE_EMBEDDED_TABLE_FILE_H
 
