@@ -140,6 +140,9 @@ enum error get_page_ranges_decide(struct decision *d, const struct get_page_rang
         return e;
     if (d->access == STORE_NO_WAIT && blob->content.length > SHORT_BLOB)
         return decision_fail_store(d, STORE_WAIT);
+    result = snapshot_hold(d->before); /* many reads */
+    if (result)
+        return decision_fail_store(d, result);
     if (p->previous != 0) {
         e = find_previous(d, p->previous, &previous);
         if (e)

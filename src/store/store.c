@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "base/sleeper.h"
 #include "store/record_key.h"
 
 const char *store_result_text(enum store_result result)
@@ -174,6 +175,23 @@ bool store_is_durable(struct store *store, uint64_t sequence)
 enum store_result store_settled(struct store *store, uint64_t sequence)
 {
     return store->operations->settled(store, sequence);
+}
+
+enum store_result store_await(struct store *store, uint64_t sequence)
+{
+    enum store_result result = store_settled(store, sequence);
+    struct sleeper sleeper;
+
+    if (result != STORE_WAIT)
+        return result;
+    sleeper_init(&sleeper);
+    do {
+        store_wait_durable(store, sequence, sleeper_arm(&sleeper));
+        sleeper_wait(&sleeper);
+        result = store_settled(store, sequence);
+    } while (result == STORE_WAIT);
+    sleeper_release(&sleeper);
+    return result;
 }
 
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,

@@ -321,6 +321,8 @@ bool store_is_durable(struct store *store, uint64_t sequence);
  *         STORE_IO        the store has failed
  *         STORE_UNKNOWN   see there */
 enum store_result store_settled(struct store *store, uint64_t sequence);
+/* Both in one, for threads that may wait. returns as store_settled(), never STORE_WAIT */
+enum store_result store_await(struct store *store, uint64_t sequence);
 
 /* ---- iterating over the partitions of a space ---- */
 

@@ -40,6 +40,7 @@ struct copying {
     struct partition partition;
     struct pending_copy pending; /* as it was found first */
     uint64_t copied;             /* of a page blob: as it was found first */
+    uint64_t seen;               /* newest sequence of what was read of the source */
     struct problem problem;
     instant shown; /* when progress was written last */
 };
@@ -78,7 +79,10 @@ static enum error decide(struct decision *d, const struct copying *c, const stru
     return E_InternalError;
 }
 
-/* returns as decide(); E_NoPendingCopyOperation also when the container is gone */
+/* A commit that never came to be is made again while what it needs is here, not after the source has been
+ * read once more.
+ *
+ * returns as decide(); E_NoPendingCopyOperation also when the container is gone */
 static enum error attempt(struct copying *c, const struct verdict *verdict, bool *ret_again)
 {
     struct store *store = c->job->endpoint->store;
@@ -103,17 +107,24 @@ static enum error attempt(struct copying *c, const struct verdict *verdict, bool
     if (!e)
         result = store_commit(store, &(struct commit_part){ before, d.changes }, 1, d.now,
                               STORE_MAY_BLOCK, &sequence);
+    if (!e && !result)
+        result = store_await(store, sequence);
     snapshot_close(before);
     *ret_again = e == DECIDE_AGAIN || result == STORE_CONFLICT;
     if (result == STORE_NOT_FOUND)
         return E_NoPendingCopyOperation;
+    if (result == STORE_UNKNOWN)
+        return E_ServerBusy;
     return e || !result || *ret_again ? e : decision_fail_store(&d, result);
 }
 
+/* What was read of the source must have come to be before anything is made of it. */
 static enum error commit(struct copying *c, const struct verdict *verdict)
 {
     struct arena_mark mark = arena_mark(c->arena);
 
+    if (store_await(c->job->endpoint->store, c->seen))
+        return E_ServerBusy; /* the item comes again */
     for (int i = 0; i < DECISION_ATTEMPTS_MAX; i++) {
         bool again;
         enum error e;
@@ -297,13 +308,12 @@ static enum error copy(struct copying *c)
     struct call call;
     struct decision d = { .arena = c->arena, .problem = &c->problem };
     struct stage *stage = NULL;
-    uint64_t seen = 0;
     struct gathering g = { .endpoint = c->job->endpoint,
                            .call = &call,
                            .decision = &d,
                            .partition = c->partition,
                            .stage = &stage,
-                           .seen = &seen };
+                           .seen = &c->seen };
     enum error e;
 
     if (is_page_blob && c->copied == c->pending.target.content.length && c->copied > 0)
