@@ -20,12 +20,15 @@ bool thread_start(struct thread *thread, void *(*run)(void *argument), void *arg
     return false;
 }
 
-#define GIVES_WAY 10 /* of 19: about a tenth of the weight of the others */
+#define GIVES_WAY 10 /* steps of niceness: about a tenth of the weight of the others */
 
 void thread_give_way(void)
 {
-    /* Linux keeps a niceness for each thread. Where it is refused, all goes on as before. */
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), GIVES_WAY) != 0)
+    /* Linux keeps a niceness for each thread; the process has that of its first, with which an
+     * operator may have started it. Where it is refused, all goes on as before. */
+    int own = getpriority(PRIO_PROCESS, (id_t)getpid());
+
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), own + GIVES_WAY) != 0)
         log_errno("lower the priority of a thread");
 }
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -108,12 +109,35 @@ static void threads_are_added(void **state)
     assert_int_equal(inside, 3);
 }
 
+static int niceness;
+
+static void note_niceness(struct pool_job *job)
+{
+    (void)job;
+    niceness = getpriority(PRIO_PROCESS, (id_t)gettid());
+}
+
+/* Rule: the pool's threads give way to the process's others, however nice these are. base/thread.h */
+static void threads_give_way(void **state)
+{
+    struct decide_pool *pool = decide_pool_new(1);
+    struct pool_job job = { .run = note_niceness };
+    int own = getpriority(PRIO_PROCESS, 0) + 3;
+
+    (void)state;
+    assert_int_equal(setpriority(PRIO_PROCESS, 0, own), 0);
+    decide_pool_submit(pool, &job);
+    decide_pool_free(pool);
+    assert_int_equal(niceness, own + 10 < 19 ? own + 10 : 19);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(jobs_run_in_order),
         cmocka_unit_test(any_thread_submits),
         cmocka_unit_test(threads_are_added),
+        cmocka_unit_test(threads_give_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
