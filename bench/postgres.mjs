@@ -4,7 +4,7 @@
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '../tests/lib/server.mjs';
@@ -75,15 +75,21 @@ async function start(bin, parent) {
         }
     }
     sql('CREATE TABLE entities (partition_key text, row_key text, properties jsonb, PRIMARY KEY (partition_key, row_key))');
-    return { port, sql, async stop() {
+    /* Of the server and of the processes of connections that have ended. */
+    const cpuSeconds = () => {
+        const pid = readFileSync(path.join(data, 'postmaster.pid'), 'utf8').split('\n')[0];
+        const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+        return fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0) / 100;
+    };
+    return { port, sql, cpuSeconds, async stop() {
         execFileSync(...unprivileged(path.join(bin.folder, 'pg_ctl'), ['-D', data, '-m', 'fast', 'stop']), { stdio: 'ignore', cwd: '/' });
         if (child.exitCode === null)
             await once(child, 'exit');
     } };
 }
 
-/** A server with a table of as many rows as there are entities: { name, rate(work, seconds), stop() }, where a
- *  work is one of SCRIPTS; null: PostgreSQL is not installed. */
+/** A server with a table of as many rows as there are entities: { name, load(work, seconds), cpuSeconds(),
+ *  stop() }, where a work is one of SCRIPTS; null: PostgreSQL is not installed. */
 export async function startPostgres(parent, { clients, size }) {
     const bin = binaries();
     if (!bin)
@@ -97,11 +103,15 @@ export async function startPostgres(parent, { clients, size }) {
     return {
         name: `PostgreSQL ${bin.version}`,
         stop: server.stop,
-        rate(work, seconds) {
+        cpuSeconds: server.cpuSeconds,
+        load(work, seconds) {
             const out = execFileSync('pgbench', ['-h', '127.0.0.1', '-p', `${server.port}`, '-U', 'bench', '-n', '-M', 'prepared',
-                '-c', `${clients}`, '-j', '2', '-T', `${Math.max(1, Math.round(seconds))}`, '-D', `properties=${properties(size)}`,
+                '-c', `${clients}`, '-j', '2', '-T', `${Math.max(2, Math.round(seconds))}`, '-D', `properties=${properties(size)}`,
                 '-f', path.join(parent, `${work}.sql`), 'postgres'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
-            return Number(/tps = ([\d.]+)/.exec(out)[1]);
+            const found = /actually processed: (\d+)[^]*tps = ([\d.]+)/.exec(out);
+            if (!found)
+                throw new Error(`pgbench measured nothing:\n${out}`);
+            return { answered: Number(found[1]), per_second: Number(found[2]) };
         },
     };
 }

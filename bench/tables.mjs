@@ -56,25 +56,26 @@ function fill(target, { load }, asked) {
 
 /* ---- beside the others ---- */
 
-/** Of each server the rate in entities a second and Lagra's CPU for one; all in turn. */
+/** Of each server the rate in entities a second and the CPU seconds for one; all in turn. */
 function measureWork(targets, postgres, tools, { work, each = 1, postgres: script }) {
-    const rates = new Map(), cpu = [];
-    const note = (name, rate) => rates.set(name, [...(rates.get(name) ?? []), rate * each]);
+    const seconds = tools.seconds / tools.rounds;
+    const rounds = new Map();
+    const note = (name, cpu, run) => {
+        const before = cpu(), { per_second: rate, answered } = run();
+        rounds.set(name, [...(rounds.get(name) ?? []), { rate: rate * each, cpu: (cpu() - before) / answered / each }]);
+    };
 
     for (let round = 0; round < tools.rounds; round++) {
-        for (const target of targets) {
-            const before = cpuSeconds(target.pid);
-            const result = tools.load(ofTable(target), {
-                work, size: SIZE, container: 'bench', names: ENTITIES, connections: CLIENTS, seconds: tools.seconds / tools.rounds,
-            });
-            note(target.name, result.per_second);
-            if (target.name === 'Lagra')
-                cpu.push((cpuSeconds(target.pid) - before) / result.answered / each);
-        }
+        for (const target of targets)
+            note(target.name, () => cpuSeconds(target.pid), () => tools.load(ofTable(target), {
+                work, size: SIZE, container: 'bench', names: ENTITIES, connections: CLIENTS, seconds,
+            }));
         if (postgres && script)
-            note(postgres.name, postgres.rate(script, tools.seconds / tools.rounds));
+            note(postgres.name, postgres.cpuSeconds, () => postgres.load(script, seconds));
     }
-    return { cpu: middle(cpu), rates: new Map([...rates].map(([name, all]) => [name, middle(all)])) };
+    return new Map([...rounds].map(([name, all]) => [name, {
+        rate: middle(all.map(({ rate }) => rate)), cpu: middle(all.map(({ cpu }) => cpu)),
+    }]));
 }
 
 async function besideOthers(targets, tools) {
@@ -86,11 +87,10 @@ async function besideOthers(targets, tools) {
             fill(target, tools, { size: SIZE, container: 'bench', names: ENTITIES });
         }
         for (const work of WORKS) {
-            const { rates, cpu } = measureWork(targets, postgres, tools, work);
-            const ours = rates.get('Lagra');
-            const others = [...rates].filter(([name]) => name !== 'Lagra');
-            console.log(`${work.name}: Lagra ${rounded(ours)}/s, CPU ${(cpu * 1e6).toFixed(1)} us` +
-                others.map(([name, rate]) => `, ${name} ${rounded(rate)} (${(ours / rate).toFixed(2)}x)`).join(''));
+            const found = measureWork(targets, postgres, tools, work);
+            const ours = found.get('Lagra').rate;
+            console.log(`${work.name}: ` + [...found].map(([name, { rate, cpu }]) => `${name} ${rounded(rate)}/s, ` +
+                `CPU ${(cpu * 1e6).toFixed(1)} us${name === 'Lagra' ? '' : ` (${(ours / rate).toFixed(2)}x)`}`).join('; '));
         }
     } finally {
         await postgres?.stop();
