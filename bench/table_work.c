@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #define TRANSACTION_SIZE 100u
+/* Of a part of a body, up to the entity or its text: more than any needs. */
+#define HEAD_MAX         1024u
 /* Row keys are numbers of one length, so their order is that of the numbers. */
 #define ROW_FIRST        UINT64_C(100000000)
 
@@ -52,13 +54,13 @@ static char *write_entity(const struct work_options *options, uint64_t k, const 
 
     if (text[0] == '\0')
         fill_text(text, sizeof text);
-    to += sprintf(to,
-                  "{\"PartitionKey\":\"p%u\",\"RowKey\":\"%s%" PRIu64 "\",\"Count\":%u,"
-                  "\"Price\":%u.25,\"Open\":true,\"Total@odata.type\":\"Edm.Int64\","
-                  "\"Total\":\"%" PRIu64 "\",\"When@odata.type\":\"Edm.DateTime\","
-                  "\"When\":\"2026-03-04T05:06:07.1234567Z\",\"Text\":\"",
-                  partition_of(options, k), prefix, ROW_FIRST + k, (unsigned)(k % 1000),
-                  (unsigned)(k % 10000), k * 1000003);
+    to += snprintf(to, HEAD_MAX,
+                   "{\"PartitionKey\":\"p%u\",\"RowKey\":\"%s%" PRIu64 "\",\"Count\":%u,"
+                   "\"Price\":%u.25,\"Open\":true,\"Total@odata.type\":\"Edm.Int64\","
+                   "\"Total\":\"%" PRIu64 "\",\"When@odata.type\":\"Edm.DateTime\","
+                   "\"When\":\"2026-03-04T05:06:07.1234567Z\",\"Text\":\"",
+                   partition_of(options, k), prefix, ROW_FIRST + k, (unsigned)(k % 1000),
+                   (unsigned)(k % 10000), k * 1000003);
     if ((size_t)(to - begin) + 2 < room) {
         size_t length = room - (size_t)(to - begin) - 2;
 
@@ -163,14 +165,15 @@ void draft_transaction(const struct work_options *options, const struct worker *
     for (uint64_t k = first; k < first + TRANSACTION_SIZE; k++) {
         size_t length = (size_t)(write_entity(options, k, "", entity) - entity);
 
-        to += sprintf(to,
-                      "--changeset_c\r\nContent-Type: application/http\r\n"
-                      "Content-Transfer-Encoding: binary\r\n\r\n"
-                      "PUT http://127.0.0.1/devstoreaccount1/%s(PartitionKey='p%u',RowKey='%" PRIu64
-                      "') HTTP/1.1\r\nAccept: application/json;odata=minimalmetadata\r\n"
-                      "Content-Type: application/json\r\nDataServiceVersion: 3.0\r\n"
-                      "Content-Length: %zu\r\n\r\n",
-                      options->container, partition_of(options, k), ROW_FIRST + k, length);
+        to +=
+            snprintf(to, HEAD_MAX,
+                     "--changeset_c\r\nContent-Type: application/http\r\n"
+                     "Content-Transfer-Encoding: binary\r\n\r\n"
+                     "PUT http://127.0.0.1/devstoreaccount1/%s(PartitionKey='p%u',RowKey='%" PRIu64
+                     "') HTTP/1.1\r\nAccept: application/json;odata=minimalmetadata\r\n"
+                     "Content-Type: application/json\r\nDataServiceVersion: 3.0\r\n"
+                     "Content-Length: %zu\r\n\r\n",
+                     options->container, partition_of(options, k), ROW_FIRST + k, length);
         memcpy(to, entity, length);
         to = stpcpy(to + length, "\r\n");
     }

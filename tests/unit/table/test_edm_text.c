@@ -169,7 +169,7 @@ static void short_doubles_are_written_so_too(void **state)
         if (exponent)
             *exponent = 'E';
         else if (!strchr(expected, '.'))
-            strcat(expected, ".0");
+            memcpy(expected + strlen(expected), ".0", sizeof ".0");
         edm_double_format(value, buffer);
         assert_string_equal(buffer, expected);
     }
