@@ -50,6 +50,38 @@ test('deleteBlobs deletes 256 blobs; each part has its own answer, in order', as
     assert.deepEqual(await namesOf(container), []);
 });
 
+test('a blob that a long batch names twice is deleted once', async (t) => {
+    // rest: Blob-Batch; parts are committed together only when they are about different blobs (service/list.h)
+    const container = await newContainer(t);
+    const blobs = await putBlobs(container, 20);
+    const names = [...blobs, ...blobs.slice(5, 8), blobs[0]].map(({ name }) => name);
+    const answer = await post(`/${container.containerName}?restype=container&comp=batch`,
+        names.map((name, id) => deletion(container, name, id)));
+    for (const { name } of blobs) {
+        const statuses = answer.parts.filter((_, i) => names[i] === name).map(({ status }) => status).sort();
+        assert.deepEqual(statuses, names.filter((other) => other === name).length === 2 ? [202, 404] : [202], name);
+    }
+    assert.deepEqual(await namesOf(container), []);
+});
+
+test('long batches against single writes: each part is decided on its blob as it is', async (t) => {
+    // rest: Blob-Batch "Each subrequest runs independently"
+    const container = await newContainer(t);
+    for (let round = 0; round < 4; round++) {
+        const blobs = await putBlobs(container, 40);
+        const { etag } = await blobs[7].setMetadata({ kept: 'yes' });
+        const [answer, ...puts] = await Promise.all([
+            post(`/${container.containerName}?restype=container&comp=batch`, blobs.map(({ name }, id) =>
+                deletion(container, name, id, id === 7 ? [['If-None-Match', etag]] : []))),
+            ...blobs.filter((_, i) => i !== 7).map((blob) => blob.upload('new', 3)),
+        ]);
+        assert.equal(puts.filter(({ _response }) => _response.status !== 201).length, 0);
+        assert.deepEqual(answer.parts.map(({ status }) => status), blobs.map((_, i) => (i === 7 ? 412 : 202)));
+        for (const { name, properties } of await collect(container.listBlobsFlat()))
+            assert.equal(properties.contentLength, name === blobs[7].name ? 1 : 3, name);
+    }
+});
+
 test('parts that fail do not disturb the others', async (t) => {
     // azure-sdk-for-net, BlobBatchClientTests Delete_OneFails, Delete_MultipleFail
     const container = await newContainer(t);
