@@ -15,6 +15,7 @@
 #include "malformed.h"
 #include "model.h"
 #include "pending.h"
+#include "pooled.h"
 #include "scheduler.h"
 #include "search.h"
 #include "services.h"
@@ -198,6 +199,7 @@ bool judge_has_committed(unsigned slot)
 
 void judge_asked(unsigned slot, const struct ask *ask)
 {
+    pooled_forget_list(slot);
     slots[slot] = (struct slot){ .ask = ask,
                                  .began_ns = world->now_ns,
                                  .before = world->commits,

@@ -65,6 +65,11 @@ enum state __wrap_list_next(struct flow *flow);
 
 static const struct work *first_parts[SLOTS_MAX]; /* of the slots' lists; NULL: none is begun */
 
+void pooled_forget_list(unsigned slot)
+{
+    first_parts[slot] = NULL;
+}
+
 /* The parts lie one behind the other, and the first comes first. */
 enum state __wrap_list_next(struct flow *flow)
 {

@@ -4,5 +4,7 @@
 
 struct decide_pool;
 struct decide_pool *pooled_new(void);
+/* The slot asks something new: a list that it asked before may have ended half way. */
+void pooled_forget_list(unsigned slot);
 
 #endif
