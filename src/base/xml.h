@@ -25,8 +25,7 @@ struct xml_node {
     struct bytes text; /* all character data directly inside, concatenated */
     struct xml_node *first_child;
     struct xml_node *next; /* sibling */
-    /* Of the name in its end tag, from 1: where the service says that a fault in it lies (recorded). */
-    unsigned long end_line, end_position;
+    size_t ended;          /* elements of the document that have ended with its end */
 };
 
 struct xml_limits {
@@ -44,6 +43,10 @@ struct xml_error {
  * a limit. Leading byte order mark allowed. */
 struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xml_limits limits,
                            struct xml_error *ret_error);
+/* Where the name in an element's end tag lies, from 1: there the service says that a fault in it is
+ * (recorded). Parses the document again: counting lines while it is parsed costs as much as that. */
+void xml_find_end(struct bytes document, const struct xml_node *node, unsigned long *ret_line,
+                  unsigned long *ret_position);
 /* First child of that name, or NULL. */
 struct xml_node *xml_child(const struct xml_node *node, const char *name);
 

@@ -20,6 +20,7 @@ struct building {
     } open[DEPTH_LIMIT];
     size_t depth;
     size_t node_count;
+    size_t ended_count;
     const char *refused; /* static text: why we stopped it, or NULL */
 };
 
@@ -97,10 +98,18 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
         return;
     assert(b->depth > 0);
     frame = &b->open[--b->depth];
-    frame->node->end_line = XML_GetCurrentLineNumber(b->parser);
-    frame->node->end_position = XML_GetCurrentColumnNumber(b->parser) + sizeof "</";
+    frame->node->ended = ++b->ended_count;
     if (frame->text.ptr)
         frame->node->text = text_bytes(&frame->text);
+}
+
+static XML_Parser new_parser(void)
+{
+    XML_Parser parser = XML_ParserCreate(NULL);
+
+    if (!parser)
+        out_of_memory(sizeof(void *));
+    return parser;
 }
 
 static void tell_error(const struct building *b, struct xml_error *ret_error)
@@ -119,9 +128,7 @@ struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xm
     assert(limits.depth_max <= DEPTH_LIMIT && document.len <= INT_MAX);
     b->arena = arena;
     b->limits = limits;
-    b->parser = XML_ParserCreate(NULL);
-    if (!b->parser)
-        out_of_memory(sizeof(void *));
+    b->parser = new_parser();
     XML_SetUserData(b->parser, b);
     XML_SetStartDoctypeDeclHandler(b->parser, on_doctype);
     XML_SetElementHandler(b->parser, on_start, on_end);
@@ -133,6 +140,38 @@ struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xm
     }
     XML_ParserFree(b->parser);
     return b->root;
+}
+
+struct finding {
+    XML_Parser parser;
+    size_t ends_left; /* up to the one that is looked for */
+    unsigned long line, position;
+};
+
+static void XMLCALL on_end_passed(void *data, const XML_Char *name)
+{
+    struct finding *f = data;
+
+    (void)name;
+    if (f->ends_left == 0 || --f->ends_left > 0)
+        return;
+    f->line = XML_GetCurrentLineNumber(f->parser);
+    f->position = XML_GetCurrentColumnNumber(f->parser) + sizeof "</";
+    XML_StopParser(f->parser, XML_FALSE);
+}
+
+void xml_find_end(struct bytes document, const struct xml_node *node, unsigned long *ret_line,
+                  unsigned long *ret_position)
+{
+    struct finding f = { .parser = new_parser(), .ends_left = node->ended };
+
+    XML_SetUserData(f.parser, &f);
+    XML_SetEndElementHandler(f.parser, on_end_passed);
+    (void)XML_Parse(f.parser, document.ptr, (int)document.len, XML_TRUE);
+    assert(f.ends_left == 0); /* it was parsed before */
+    *ret_line = f.line;
+    *ret_position = f.position;
+    XML_ParserFree(f.parser);
 }
 
 struct xml_node *xml_child(const struct xml_node *node, const char *name)

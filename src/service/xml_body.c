@@ -20,8 +20,12 @@ static enum error fail_at(struct call *call, unsigned long line, unsigned long p
 
 enum error xml_fail(struct call *call, const struct xml_node *node, const char *reason)
 {
-    if (node)
-        return fail_at(call, node->end_line, node->end_position, reason);
+    if (node) {
+        unsigned long line, position;
+
+        xml_find_end(call->input.body.inline_bytes, node, &line, &position);
+        return fail_at(call, line, position, reason);
+    }
     problem_set_field(call->problem, "Reason", bytes_from_string(reason));
     return E_InvalidXmlDocument;
 }

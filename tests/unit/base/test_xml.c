@@ -237,6 +237,30 @@ static void error_place(void **state)
     assert_non_null(error.reason);
 }
 
+/* Where the name in the end tag of each element lies, as InvalidXmlDocument says it of a fault in one. */
+static void end_place(void **state)
+{
+    struct bytes document = bytes_from_string("<a>\n <b>\xc3\xa9</b><c/>\n <d>\n\n  </d>\n</a>");
+    struct xml_node *a = parse(state, document);
+    const struct {
+        struct xml_node *node;
+        unsigned long line, position;
+    } places[] = {
+        { a, 6, 3 },
+        { a->first_child, 2, 8 },
+        { a->first_child->next, 2, 12 },
+        { a->first_child->next->next, 5, 5 },
+    };
+
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        unsigned long line, position;
+
+        xml_find_end(document, places[i].node, &line, &position);
+        assert_int_equal(line, places[i].line);
+        assert_int_equal(position, places[i].position);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -250,6 +274,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cut_at_every_length, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bounded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(error_place, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(end_place, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
