@@ -142,6 +142,20 @@ enum store_result message_read_text(struct snapshot *before, struct arena *arena
     return STORE_CORRUPT;
 }
 
+void message_read_ahead(struct snapshot *before, const struct message *message, size_t bytes)
+{
+    static const char kind = KEY_BODY;
+    char key[BODY_KEY_SIZE];
+    struct scan *scan =
+        scan_open(before, RECORD_INNER, bytes_of(&kind, 1), body_key(key, &message->id));
+    struct record record;
+
+    for (size_t read = 0; read < bytes; read += record.key.len + record.value.len)
+        if (scan_next(scan, NULL, &record) != STORE_OK)
+            break; /* who needs that record finds out what is wrong with it */
+    scan_close(scan);
+}
+
 /* Why there is no message in this state. */
 static enum error why_none(struct decision *d, const struct guid *id)
 {
