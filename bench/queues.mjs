@@ -1,6 +1,7 @@
-// Messages: put, get, delete, in cycles of 32 clients, through one queue and through 32; the same with many
-// messages waiting, if asked for; beside Azurite, and beside Redis (Debian's, if it is there) with a list in
-// the place of the queue: LPUSH, LMOVE, RPOP, each synced.
+// Messages: put, get, delete, in cycles of 32 clients, through one queue and through 32; beside Azurite, and
+// beside Redis (Debian's, if it is there) with a list in the place of the queue: LPUSH, LMOVE, RPOP, each
+// synced. If asked for, the same through a queue in which many messages wait, in turn with one in which none
+// does, and the memory of the server by then.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,10 +11,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '../tests/lib/server.mjs';
 import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
-import { memoryMiB } from './process.mjs';
+import { cpuSeconds, memoryMiB } from './process.mjs';
 import { ACCOUNT } from './targets.mjs';
 
 const CLIENTS = 32;
+const FILLERS = 128;
 const SIZE = 1024;
 
 async function createQueues(target, name, count) {
@@ -32,18 +34,44 @@ async function createQueues(target, name, count) {
 
 const ofQueue = (target) => ({ ...target, port: target.queuePort });
 
-/** Cycles a second, the middle of the rounds; all servers in turn. */
-async function cycles(targets, { load, rounds, seconds }, queues, name) {
+const middle = (values) => [...values].sort((a, b) => a - b)[(values.length - 1) / 2];
+
+/** One measurement: cycles a second, and microseconds of the server's CPU for each of their three requests. */
+function measureCycles(target, { load, rounds, seconds }, name, queues) {
+    const before = cpuSeconds(target.pid);
+    const result = load(ofQueue(target), {
+        work: 'message-cycle', size: SIZE, container: name, names: queues, connections: CLIENTS, seconds: seconds / rounds,
+    });
+
+    return { rate: result.per_second / 3, cpuUs: ((cpuSeconds(target.pid) - before) / result.answered) * 1e6 };
+}
+
+const middleOf = (all) => ({ rate: middle(all.map((one) => one.rate)), cpuUs: middle(all.map((one) => one.cpuUs)) });
+
+/** By name of the server, the middle of the rounds; all servers in turn. */
+async function cycles(targets, tools, queues, name) {
     const found = new Map(targets.map((target) => [target.name, []]));
 
     for (const target of targets)
         await createQueues(target, name, queues);
-    for (let round = 0; round < rounds; round++)
+    for (let round = 0; round < tools.rounds; round++)
         for (const target of targets)
-            found.get(target.name).push(load(ofQueue(target), {
-                work: 'message-cycle', size: SIZE, container: name, names: queues, connections: CLIENTS, seconds: seconds / rounds,
-            }).per_second / 3);
-    return new Map([...found].map(([server, all]) => [server, all.sort((a, b) => a - b)[(rounds - 1) / 2]]));
+            found.get(target.name).push(measureCycles(target, tools, name, queues));
+    return new Map([...found].map(([server, all]) => [server, middleOf(all)]));
+}
+
+/** Through a queue with so many messages waiting and through one with none, in turn. */
+async function cyclesBeside(lagra, tools, waiting) {
+    const empty = [], full = [];
+
+    await createQueues(lagra, 'empty', 1);
+    await createQueues(lagra, 'waiting', 1);
+    tools.load(ofQueue(lagra), { work: 'message-put', size: SIZE, container: 'waiting', names: 1, count: waiting, connections: FILLERS });
+    for (let round = 0; round < tools.rounds; round++) {
+        full.push(measureCycles(lagra, tools, 'waiting', 1));
+        empty.push(measureCycles(lagra, tools, 'empty', 1));
+    }
+    return { empty: middleOf(empty), full: middleOf(full) };
 }
 
 async function redisCycles(folder, seconds) {
@@ -73,25 +101,20 @@ export async function measureQueues(targets, tools, waiting) {
     const redis = await redisCycles(tools.folder, tools.seconds / 3);
     const show = (what, found) => {
         const ours = found.get('Lagra');
-        const others = [...found].filter(([name]) => name !== 'Lagra');
+        const others = [...found].filter(([name]) => name !== 'Lagra').map(([name, { rate }]) => [name, rate]);
         if (redis)
             others.push(['Redis', redis]);
-        console.log(`${what}: Lagra ${Math.round(ours)} cycles/s` +
-            others.map(([name, rate]) => `, ${name} ${Math.round(rate)} (${(ours / rate).toFixed(2)}x)`).join(''));
-        return ours;
+        console.log(`${what}: Lagra ${Math.round(ours.rate)} cycles/s, CPU of a request ${Math.round(ours.cpuUs)} us` +
+            others.map(([name, rate]) => `, ${name} ${Math.round(rate)} (${(ours.rate / rate).toFixed(2)}x)`).join(''));
     };
 
     console.log(`\nMessages of 1 KiB, ${CLIENTS} clients, put + get + delete`);
-    const one = show('one queue', await cycles(targets, tools, 1, 'one'));
+    show('one queue', await cycles(targets, tools, 1, 'one'));
     show('32 queues', await cycles(targets, tools, 32, 'many'));
     if (waiting === 0)
         return;
-    await createQueues(lagra, 'waiting', 1);
-    tools.load(ofQueue(lagra), { work: 'message-put', size: SIZE, container: 'waiting', names: 1, count: waiting, connections: CLIENTS });
-    const rates = Array.from({ length: tools.rounds }, () => tools.load(ofQueue(lagra), {
-        work: 'message-cycle', size: SIZE, container: 'waiting', names: 1, connections: CLIENTS, seconds: tools.seconds / tools.rounds,
-    }).per_second / 3).sort((a, b) => a - b);
-    const full = rates[(tools.rounds - 1) / 2];
-    console.log(`one queue, ${waiting.toLocaleString('en')} messages waiting: ${Math.round(full)} cycles/s, ` +
-        `${(full / one).toFixed(2)} of the empty one's; most resident memory ${Math.round(memoryMiB(lagra.pid, 'VmHWM'))} MiB`);
+    const { empty, full } = await cyclesBeside(lagra, tools, waiting);
+    show(`one queue, ${waiting.toLocaleString('en')} messages waiting`, new Map([['Lagra', full], ['an empty one', empty]]));
+    console.log(`resident memory with them: ${Math.round(memoryMiB(lagra.pid, 'VmRSS'))} MiB, ` +
+        `${Math.round(memoryMiB(lagra.pid, 'VmHWM'))} MiB at most`);
 }
