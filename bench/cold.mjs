@@ -1,6 +1,6 @@
-// GETs of blobs that lie in no cache, by 32 connections, beside GETs of a few hot ones: do the hot ones
-// wait behind the disk? The caches are dropped by starting the server anew and, as root, those of the
-// kernel too.
+// GETs of blobs that lie in no cache, by 32 connections, beside GETs of a few hot ones: do the hot
+// ones wait behind the disk? The caches are dropped by starting the server anew and, as root, those
+// of the kernel too.
 
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';

@@ -1,7 +1,8 @@
 // Whether connections spread over the workers: 64 of them, with 2 and with 8 workers, several times
-// anew. Printed are the requests a second of the middle run, and how the least loaded worker stands beside
-// the most loaded one: by connections, in the worst run, and by CPU time, in the middle one. The latter is
-// a matter of the kernel's scheduler too where workers are more than cores, or others use them.
+// anew. Printed are the requests a second of the middle run, and how the least loaded worker stands
+// beside the most loaded one: by connections, in the worst run, and by CPU time, in the middle one.
+// The latter is a matter of the kernel's scheduler too where workers are more than cores, or others
+// use them.
 
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -24,7 +25,8 @@ function busiest(pid, before, workers) {
     return used.sort((a, b) => b - a).slice(0, workers);
 }
 
-/** How many connections each worker has: sockets in its epoll set, of which libmicrohttpd has one a worker. */
+/** How many connections each worker has: sockets in its epoll set, of which libmicrohttpd has
+ *  one a worker. */
 function connectionsOfWorkers(pid) {
     const link = (fd) => {
         try {

@@ -1,5 +1,5 @@
-/* What requests are authenticated by, as the options say it: accounts with their keys, and whose bearer
- * tokens count. The files of both are read again while the server runs. Main thread. */
+/* What requests are authenticated by, as the options say it: accounts with their keys, and whose
+ * bearer tokens count. The files of both are read again while the server runs. Main thread. */
 #ifndef LAGRA_CREDENTIALS_H
 #define LAGRA_CREDENTIALS_H
 

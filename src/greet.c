@@ -7,8 +7,8 @@
 
 static const char *const names[SERVICE_COUNT] = { "Blob", "Queue", "Table" };
 
-/* %N: the service, %n: in small letters, %U: its URL, %H: host and port. Of azurite, and of a command for one service:
- * the Table's speaks in its own way. */
+/* %N: the service, %n: in small letters, %U: its URL, %H: host and port. Of azurite, and of a
+ * command for one service: the Table's speaks in its own way. */
 static const char *const together[GREETINGS] = {
     "Azurite %N service is starting at %U",
     "Azurite %N service is successfully listening at %U",

@@ -1,5 +1,6 @@
-/* What the server says on stdout when a service starts and stops. Tools wait for Azurite's lines, so by
- * its names (options.h) they are said letter by letter, and --silent does not silence them, as there. */
+/* What the server says on stdout when a service starts and stops. Tools wait for Azurite's lines,
+ * so by its names (options.h) they are said letter by letter, and --silent does not silence
+ * them, as there. */
 #ifndef LAGRA_GREET_H
 #define LAGRA_GREET_H
 

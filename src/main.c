@@ -216,8 +216,8 @@ static unsigned descriptors_set_aside(const struct running *run)
     return store_descriptors(run->store) + OTHER_DESCRIPTORS;
 }
 
-/* Descriptors are the store's first: connections share what it leaves, so that no crowd of clients can
- * keep it from opening a file. */
+/* Descriptors are the store's first: connections share what it leaves, so that no crowd of clients
+ * can keep it from opening a file. */
 static bool fit_limits(struct running *run)
 {
     unsigned descriptors = run->descriptors;

@@ -1,6 +1,6 @@
-/* The command line: Azurite's options where they apply, and a few of our own. The name of the command
- * counts too: as azurite, azurite-blob, azurite-queue or azurite-table it does what Azurite's command of
- * that name does. */
+/* The command line: Azurite's options where they apply, and a few of our own. The name of the
+ * command counts too: as azurite, azurite-blob, azurite-queue or azurite-table it does what
+ * Azurite's command of that name does. */
 #ifndef LAGRA_OPTIONS_H
 #define LAGRA_OPTIONS_H
 

@@ -1,4 +1,5 @@
-/* The tables in print: operations for docs/operations.md and the reply check, errors for the check. */
+/* The tables in print: operations for docs/operations.md and the reply check, errors for the
+ * check. */
 #ifndef LAGRA_PRINT_TABLES_H
 #define LAGRA_PRINT_TABLES_H
 

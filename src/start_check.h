@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Starts so many threads at the same time, maps so much memory beside them, and gives all of it back.
- * Returns false, after saying on stderr what there is too little of. Main thread. */
+/* Starts so many threads at the same time, maps so much memory beside them, and gives all of it
+ * back. Returns false, after saying on stderr what there is too little of. Main thread. */
 bool start_check(unsigned threads, size_t memory_bytes);
 
 #endif

@@ -129,7 +129,8 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
     bool is_signed = false;
 
     if (!account) {
-        /* As much work as for an account with one key: the time does not tell that there is none. */
+        /* As much work as for an account with one key: the time does not tell that there is
+         * none. */
         static const uint8_t no_key[SHA256_DIGEST_SIZE];
         struct hmac_sha256_ctx hmac;
 
@@ -143,8 +144,8 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
 
 /* ---- user delegation keys ---- */
 
-/* What is signed begins with a zero byte, which no request can have in what it signs: so no signature of
- * a request is ever this secret. */
+/* What is signed begins with a zero byte, which no request can have in what it signs: so no
+ * signature of a request is ever this secret. */
 static const char delegation_label[] = "\0user delegation key";
 
 /* hmac: keyed with an account's key; a copy that is used up. */

@@ -1,11 +1,11 @@
-/* Authentication: who sent a request, as a typed identity: Shared Key, Shared Key Lite, shared access
- * signatures, bearer tokens (trust.h), nobody. Whether who asks may do what he asks for is not judged
- * here, but by permit.h.
+/* Authentication: who sent a request, as a typed identity: Shared Key, Shared Key Lite, shared
+ * access signatures, bearer tokens (trust.h), nobody. Whether who asks may do what he asks for is
+ * not judged here, but by permit.h.
  *
- * (1) A signed request is admitted only when its signature was made with a key of the account that the
- *     request addresses, over this very method, path, query and headers. A string to sign of Shared
- *     Key belongs to one request: what two requests could share is refused (decision: 21). Shared
- *     Key Lite covers less by its definition.
+ * (1) A signed request is admitted only when its signature was made with a key of the account that
+ *     the request addresses, over this very method, path, query and headers. A string to sign of
+ *     Shared Key belongs to one request: what two requests could share is refused (decision: 21).
+ *     Shared Key Lite covers less by its definition.
  * (2) Keys are decoded once, at start, and kept only as HMAC states; none of them is ever logged or
  *     reported. Signatures are compared in constant time.
  * (3) An answer does not tell whether the account exists, nor does its time (decision: 35).
@@ -41,16 +41,16 @@ void accounts_free(struct accounts *accounts);
 /* The development account with its published key. It must not be there yet. */
 void accounts_add_development(struct accounts *accounts);
 
-/* Adds the accounts of "name:key1[:key2];name2:key1..." (keys in base64, leniently), the form of the
- * environment variable AZURITE_ACCOUNTS.
+/* Adds the accounts of "name:key1[:key2];name2:key1..." (keys in base64, leniently), the form of
+ * the environment variable AZURITE_ACCOUNTS.
  *
  * ret_problem  static text for the operator, without anything secret; set when false is returned
  * returns      false for a malformed list; then nothing was added. */
 bool accounts_add_list(struct accounts *accounts, const char *list, const char **ret_problem);
 
-/* Takes the place of all accounts by those of a list in the same form, or with a line for each: requests
- * that begin from now on see it. Accounts that were found before stay valid. One thread at a time;
- * others may be finding.
+/* Takes the place of all accounts by those of a list in the same form, or with a line for each:
+ * requests that begin from now on see it. Accounts that were found before stay valid. One thread at
+ * a time; others may be finding.
  *
  * returns false for a malformed list; then all is as it was. */
 bool accounts_replace(struct accounts *accounts, const char *list, const char **ret_problem);
@@ -61,9 +61,9 @@ const struct account *accounts_find(const struct accounts *accounts, struct byte
 const struct account *accounts_find_host(const struct accounts *accounts, struct bytes label);
 struct bytes account_name(const struct account *account);
 
-/* A user delegation key: what somebody who is known by a token signs shared access signatures with. It is
- * made of a secret of the account's key and all that is said of it, so nothing is stored, and none can be
- * made without the account's key; it ends with that key. decision: 83 */
+/* A user delegation key: what somebody who is known by a token signs shared access signatures with.
+ * It is made of a secret of the account's key and all that is said of it, so nothing is stored, and
+ * none can be made without the account's key; it ends with that key. decision: 83 */
 #define DELEGATION_KEY_SIZE 32
 struct delegation_key {
     struct bytes oid, tid, service, version;

@@ -19,7 +19,8 @@ enum auth_scheme { SHARED_KEY, SHARED_KEY_LITE };
 
 /* The documentation leaves room, and clients that all work with the service differ. Each bit is one
  * such difference; 0 is the documented form. A request is accepted in any form that applies to it.
- * No two requests that mean different things have a string in common. semantics 10.3; decision: 21 */
+ * No two requests that mean different things have a string in common. semantics 10.3;
+ * decision: 21 */
 enum {
     FORM_LANGUAGE_FIRST = 1, /* Content-Language before Content-Encoding (JavaScript clients) */
     FORM_BYTEWISE = 2,       /* x-ms-* headers in byte order, not in .NET's order of en-US words */
@@ -43,7 +44,8 @@ enum standard_header {
     STANDARD_HEADERS
 };
 
-/* The headers of a request that are signed, collected in one pass. All in the request or the arena. */
+/* The headers of a request that are signed, collected in one pass. All in the request or the
+ * arena. */
 struct signed_headers {
     struct bytes standard[STANDARD_HEADERS]; /* ptr NULL when absent */
     struct bytes authorization;
@@ -58,9 +60,9 @@ void signed_headers_read(struct arena *arena, const struct request *request,
 /* Which FORM_ bits change the string to sign of this request: mostly none. */
 unsigned forms_of(const struct signed_headers *headers, const struct auth_target *target);
 
-/* Does the string of Shared Key in this form belong to this request? Both orders of Content-Encoding
- * and Content-Language are accepted, so a string whose two lines are (a, b) could be of the request
- * with encoding a and of the one with encoding b: the values decide which. */
+/* Does the string of Shared Key in this form belong to this request? Both orders of
+ * Content-Encoding and Content-Language are accepted, so a string whose two lines are (a, b) could
+ * be of the request with encoding a and of the one with encoding b: the values decide which. */
 bool form_applies(const struct signed_headers *headers, unsigned form);
 
 /* The string to sign in a form: any combination of the FORM_ bits. */

@@ -1,6 +1,6 @@
 /* Checks who sent a request, in this order: is it signed at all, is the Authorization header well
- * formed, is it for this account, is its date near ours, is the signature right. Whether the account
- * exists is looked at last, with the signature, so that no earlier answer depends on it.
+ * formed, is it for this account, is its date near ours, is the signature right. Whether the
+ * account exists is looked at last, with the signature, so that no earlier answer depends on it.
  * rest: Authorize-with-Shared-Key; semantics 10.3 */
 #include "auth/sas_private.h"
 

@@ -1,5 +1,5 @@
-/* Who asks, as authentication found it. Whether he may is judged by auth/permit.h, on the state that the
- * operation itself is decided on. Plain values. */
+/* Who asks, as authentication found it. Whether he may is judged by auth/permit.h, on the state
+ * that the operation itself is decided on. Plain values. */
 #ifndef LAGRA_AUTH_IDENTITY_H
 #define LAGRA_AUTH_IDENTITY_H
 
@@ -31,8 +31,8 @@ enum sas_override {
     SAS_OVERRIDES
 };
 
-/* What a service SAS of the Table service opens: one table, of which it may name the first and the last
- * entity by their keys, PartitionKey before RowKey. ptr NULL: not set.
+/* What a service SAS of the Table service opens: one table, of which it may name the first and the
+ * last entity by their keys, PartitionKey before RowKey. ptr NULL: not set.
  * rest: Create-service-SAS "Restrict access to table entities" */
 struct sas_entities {
     struct bytes table;
@@ -40,7 +40,8 @@ struct sas_entities {
     struct bytes last_partition, last_row;
 };
 
-/* What a SAS says of itself, after its signature, its protocol and its addresses were found right. */
+/* What a SAS says of itself, after its signature, its protocol and its addresses were found
+ * right. */
 struct sas {
     enum sas_kind kind;
     struct bytes permissions;              /* sp; ptr NULL: its policy says them */

@@ -1,8 +1,8 @@
 /* May this identity do what a row of an operation table says? The one judge, for all services.
  *
- * Pure, without HTTP: it is asked before the body is read with what is known then, and again with each
- * decision on the state that is decided on; so a policy that is revoked, or a container that is no
- * longer public, counts at once. */
+ * Pure, without HTTP: it is asked before the body is read with what is known then, and again with
+ * each decision on the state that is decided on; so a policy that is revoked, or a container that
+ * is no longer public, counts at once. */
 #ifndef LAGRA_AUTH_PERMIT_H
 #define LAGRA_AUTH_PERMIT_H
 

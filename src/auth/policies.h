@@ -1,5 +1,5 @@
-/* Stored access policies: start, expiry and permissions that are kept with a container, queue, table or
- * share, so that a SAS which names one of them can be revoked. Plain values.
+/* Stored access policies: start, expiry and permissions that are kept with a container, queue,
+ * table or share, so that a SAS which names one of them can be revoked. Plain values.
  * rest: Define-stored-access-policy */
 #ifndef LAGRA_AUTH_POLICIES_H
 #define LAGRA_AUTH_POLICIES_H

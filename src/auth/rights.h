@@ -18,8 +18,9 @@ enum effect {
 /* What a container is opened to. */
 enum public_access { ACCESS_PRIVATE, ACCESS_BLOB, ACCESS_CONTAINER };
 
-/* Data actions of Azure's access control, as bits; rights_action_name() has their names. A container is
- * also a queue or a table: what somebody may do in one service says nothing of another. */
+/* Data actions of Azure's access control, as bits; rights_action_name() has their names. A
+ * container is also a queue or a table: what somebody may do in one service says nothing of
+ * another. */
 enum action {
     ACTION_ANY = 0, /* who was authenticated may */
     ACTION_SERVICE_READ = 1 << 0,
@@ -50,7 +51,8 @@ enum action {
     ACTIONS_ALL = (1 << 25) - 1,
     ACTION_NONE = 1 << 30, /* no token gives it */
 };
-/* "containers/blobs/read"; NULL for what is no single action of the service ('b', 'q', 't'). Static. */
+/* "containers/blobs/read"; NULL for what is no single action of the service ('b', 'q', 't').
+ * Static. */
 const char *rights_action_name(char service, enum action action);
 
 /* Any permission letter, or any resource type. */

@@ -1,6 +1,6 @@
-/* Who was assigned which role, as `az role assignment list --all -o json` prints it: a list of objects with
- * principalId, roleDefinitionName and scope. Azure's built-in roles that say something of storage data
- * count; others are passed over. */
+/* Who was assigned which role, as `az role assignment list --all -o json` prints it: a list of
+ * objects with principalId, roleDefinitionName and scope. Azure's built-in roles that say something
+ * of storage data count; others are passed over. */
 #include "auth/trust_private.h"
 
 #include <stdlib.h>
@@ -21,7 +21,8 @@
 #define OF_ENTITIES                                                                                \
     (ACTION_ENTITY_READ | ACTION_ENTITY_DELETE | ACTION_ENTITY_ADD | ACTION_ENTITY_UPDATE)
 
-/* rest: Authorize-with-Azure-Active-Directory, "Azure built-in roles for" blobs, queues and tables */
+/* rest: Authorize-with-Azure-Active-Directory, "Azure built-in roles for" blobs, queues and
+ * tables */
 static const struct definition {
     const char *name;
     const char *services; /* letters: whose containers the actions are of */

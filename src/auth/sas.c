@@ -1,6 +1,6 @@
-/* Checks a shared access signature, in this order: are its fields well formed, is it for this resource,
- * is the signature right, is it valid now, and is it for this protocol, this address and this
- * service. What it permits is judged later (permit.h).
+/* Checks a shared access signature, in this order: are its fields well formed, is it for this
+ * resource, is the signature right, is it valid now, and is it for this protocol, this address and
+ * this service. What it permits is judged later (permit.h).
  * rest: Create-account-SAS, Create-service-SAS, Create-user-delegation-SAS, SAS-error-codes */
 #include "auth/sas_private.h"
 
@@ -84,8 +84,8 @@ static enum error check_version(const struct sas_fields *fields, struct bytes *r
     return OK;
 }
 
-/* Fields that this SAS does not sign, which anybody could have added to it: of another kind or service,
- * or younger than its version. */
+/* Fields that this SAS does not sign, which anybody could have added to it: of another kind or
+ * service, or younger than its version. */
 static bool has_unsigned(const struct sas_fields *fields, char service)
 {
     static const struct {
@@ -149,8 +149,8 @@ static bool overrides_are_headers(const struct sas_fields *fields)
 
 /* ---- the resource ---- */
 
-/* A table is named by tn, and by the path, whose letters may be of another case: of a batch's, which names
- * none, each part is held against the SAS. Row keys narrow partition keys.
+/* A table is named by tn, and by the path, whose letters may be of another case: of a batch's,
+ * which names none, each part is held against the SAS. Row keys narrow partition keys.
  * rest: Create-service-SAS "Specify the table name", "Restrict access to table entities" */
 static enum error check_table(const struct sas_fields *fields, const struct auth_target *target,
                               struct bytes *ret_detail)

@@ -61,8 +61,8 @@ bool sas_since(const struct sas_fields *fields, const char *version);
 struct bytes sas_string(struct arena *arena, const struct request *request,
                         const struct sas_fields *fields, const struct auth_target *target);
 
-/* Authenticates by the SAS of the query: as authenticate(). user: who presents it, by his token; NULL:
- * nobody says who he is. */
+/* Authenticates by the SAS of the query: as authenticate(). user: who presents it, by his token;
+ * NULL: nobody says who he is. */
 enum error sas_authenticate(const struct request *request, const struct auth_target *target,
                             const struct principal *user, instant now, struct arena *arena,
                             struct identity *ret_identity, struct bytes *ret_detail);

@@ -99,8 +99,8 @@ static void add_resource(struct writer *w)
     text_add_char(&w->out, '\n');
 }
 
-/* Of a SAS of the container the snapshot of a request is not signed; of a blob's it is, so that it does
- * not open the blob's snapshots. decision: 71 */
+/* Of a SAS of the container the snapshot of a request is not signed; of a blob's it is, so that it
+ * does not open the blob's snapshots. decision: 71 */
 static void add_blob_resource(struct writer *w)
 {
     add_field(w, SAS_RESOURCE);

@@ -129,9 +129,9 @@ static const struct http_header **sorted_by_bytes(struct arena *arena,
     return copy;
 }
 
-/* A line each; the values of a header that was sent several times on one, with commas. An empty value
- * is signed for every version (documented since 2016-05-31): were it left out, the string would
- * also be that of a request without the header. decision: 21 */
+/* A line each; the values of a header that was sent several times on one, with commas. An empty
+ * value is signed for every version (documented since 2016-05-31): were it left out, the string
+ * would also be that of a request without the header. decision: 21 */
 static void add_ms_headers(struct text *out, const struct signed_headers *headers, unsigned form)
 {
     const struct http_header **ms =

@@ -175,7 +175,8 @@ static bool is_issuer(const struct trust *trust, struct bytes issuer)
     return trust->basic ? is_microsofts(issuer) : bytes_equal(issuer, trust->issuer);
 }
 
-/* "https://storage.azure.com" or "https://account.blob.core.windows.net", each also with a slash. */
+/* "https://storage.azure.com" or "https://account.blob.core.windows.net", each also with a
+ * slash. */
 static bool is_audience(const struct trust *trust, struct bytes audience, struct bytes account,
                         const char *service, struct arena *arena)
 {

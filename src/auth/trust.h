@@ -1,12 +1,13 @@
 /* Whose bearer tokens count, and what their owners may do.
  *
- * (1) A token is admitted only when it is signed by a key of the configured set, with an algorithm of that
- *     key (RS256/384/512, ES256/384/512; never "none", never a shared secret), by the configured issuer,
- *     for an audience of this server or account, and at a time between nbf and exp.
- * (2) Its owner (oid, else sub) may do what the roles do that were assigned to him; without an assignment,
- *     nothing. The token itself gives no role.
- * (3) In the development mode (--oauth basic, Azurite's) signatures are not looked at and everybody may
- *     do everything: claims alone are checked.
+ * (1) A token is admitted only when it is signed by a key of the configured set, with an algorithm
+ *     of that key (RS256/384/512, ES256/384/512; never "none", never a shared secret), by the
+ *     configured issuer, for an audience of this server or account, and at a time between nbf and
+ *     exp.
+ * (2) Its owner (oid, else sub) may do what the roles do that were assigned to him; without an
+ *     assignment, nothing. The token itself gives no role.
+ * (3) In the development mode (--oauth basic, Azurite's) signatures are not looked at and everybody
+ *     may do everything: claims alone are checked.
  * (4) Tokens are taken over TLS only. They are never logged.
  * rest: Authorize-with-Azure-Active-Directory; rfc: 7519 7.2; decision: 84 */
 #ifndef LAGRA_AUTH_TRUST_H
@@ -57,8 +58,8 @@ enum error trust_check(const struct trust *trust, struct bytes token, struct byt
                        const char *service, instant now, struct arena *arena,
                        struct principal *ret_principal, struct bytes *ret_detail);
 
-/* What somebody may do (ACTION_ bits) in a container of an account; container.ptr NULL: in the account.
- * service: 'b', 'q', 't', whose containers are meant. NULL trust: nothing. Any thread. */
+/* What somebody may do (ACTION_ bits) in a container of an account; container.ptr NULL: in the
+ * account. service: 'b', 'q', 't', whose containers are meant. NULL trust: nothing. Any thread. */
 unsigned trust_actions(const struct trust *trust, struct bytes oid, struct bytes account,
                        char service, struct bytes container);
 

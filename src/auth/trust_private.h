@@ -9,7 +9,8 @@
 /* ---- public keys: key_set.c ---- */
 
 struct key_set;
-/* NULL: *ret_problem says why. Keys of other uses and kinds are passed over; one at least is left. */
+/* NULL: *ret_problem says why. Keys of other uses and kinds are passed over; one at least is
+ * left. */
 struct key_set *key_set_new(struct bytes json, const char **ret_problem);
 void key_set_free(struct key_set *set);
 /* Was `text` signed by a key of the set? alg: of the token; kid: ptr NULL when it names none. */

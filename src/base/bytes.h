@@ -1,7 +1,8 @@
 /* A run of bytes that somebody else owns: the string type of Lagra.
  *
  * Not NUL-terminated; ptr may be NULL only when len is 0. A NULL ptr means "absent" where a
- * function documents it (a header that was not sent), an empty run with a ptr means "present, empty".
+ * function documents it (a header that was not sent), an empty run with a ptr means "present,
+ * empty".
  * Any thread. */
 #ifndef LAGRA_BASE_BYTES_H
 #define LAGRA_BASE_BYTES_H

@@ -1,8 +1,9 @@
 /* The clock: a few atomic words. See clock.h for what it promises.
  *
- * Our time is noted once a second as its lead over the time since boot. Between two notes it is that
- * lead plus the time since boot, drawn to the wall clock by at most one part in SLEW of the time that
- * passed. A difference too large for that is a step of the wall clock: see note_wall(). */
+ * Our time is noted once a second as its lead over the time since boot. Between two notes it is
+ * that lead plus the time since boot, drawn to the wall clock by at most one part in SLEW of the
+ * time that passed. A difference too large for that is a step of the wall clock: see
+ * note_wall(). */
 #include "base/clock.h"
 
 #include <assert.h>
@@ -31,7 +32,8 @@ static _Atomic int64_t wall_step; /* tests only */
 static _Atomic uint64_t lead, lead_at;
 static atomic_flag noting = ATOMIC_FLAG_INIT;
 
-/* A step of the wall clock that our time has followed. Written once, before step_count counts it. */
+/* A step of the wall clock that our time has followed. Written once, before step_count counts
+ * it. */
 struct step {
     instant place; /* our time just before */
     uint64_t size; /* ticks */

@@ -4,12 +4,12 @@
  *  (1) clock_now() rises strictly, over all threads.
  *  (2) After clock_not_before(t) every answer is greater than t: the store calls it at open with
  *      the newest instant of any commit, so a restart never goes back even if the wall clock did.
- *  (3) While it is ahead of the wall clock (that was set back, or by (2)) it goes on at 15/16 of the
- *      speed of time until the wall has caught up: it never stands still, and a lease lasts at most a
- *      fifteenth longer. While it is behind by at most CLOCK_STEP_MIN_S it goes on at 17/16.
+ *  (3) While it is ahead of the wall clock (that was set back, or by (2)) it goes on at 15/16 of
+ *      the speed of time until the wall has caught up: it never stands still, and a lease lasts at
+ *      most a fifteenth longer. While it is behind by at most CLOCK_STEP_MIN_S it goes on at 17/16.
  *  (4) A step of the wall clock forward by more than that is followed at once if it is at most
- *      CLOCK_STEP_MAX_S, and what was to end soon is moved with it: clock_after_steps(). A larger one
- *      is not followed by the running server. Every step is logged. */
+ *      CLOCK_STEP_MAX_S, and what was to end soon is moved with it: clock_after_steps(). A larger
+ *      one is not followed by the running server. Every step is logged. */
 #ifndef LAGRA_BASE_CLOCK_H
 #define LAGRA_BASE_CLOCK_H
 
@@ -26,9 +26,9 @@ typedef uint64_t instant;
 #define INSTANT_UNIX_EPOCH 621355968000000000ull
 
 instant clock_now(void);
-/* The instant of a change: clock_now(), and above `seen`, the newest that the state it changes has seen,
- * whatever another machine's clock said then. Read the state first: what is made of this instant is
- * then newer than all that the state holds. */
+/* The instant of a change: clock_now(), and above `seen`, the newest that the state it changes has
+ * seen, whatever another machine's clock said then. Read the state first: what is made of this
+ * instant is then newer than all that the state holds. */
 instant clock_above(instant seen);
 /* What the wall clock says, which may go back: for what others date by their own clocks. */
 instant clock_wall(void);
@@ -38,9 +38,10 @@ void clock_not_before(instant floor);
  * second. */
 #define CLOCK_STEP_MIN_S 120ull
 #define CLOCK_STEP_MAX_S 86400ull
-/* Where an instant lies now that was at most `within` ticks away when it was set: moved by the steps
- * that the clock has followed since. A duration in progress ends by the time that passed, not by what
- * the clock was set to. within: below CLOCK_STEP_MIN_S, so that no step is applied twice. */
+/* Where an instant lies now that was at most `within` ticks away when it was set: moved by the
+ * steps that the clock has followed since. A duration in progress ends by the time that passed, not
+ * by what the clock was set to. within: below CLOCK_STEP_MIN_S, so that no step is applied
+ * twice. */
 instant clock_after_steps(instant t, uint64_t within);
 
 /* Tests only: as if so much time had passed. */

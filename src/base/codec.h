@@ -1,8 +1,8 @@
 /* The codec of record values. A value is: version byte, then fields in the order its owner wrote
  * them. Integers are varints (LEB128), bytes are length + bytes, fixed arrays are raw. A newer
- * program reads older data: the owner looks at the version first. The reader trusts nothing: a short or
- * overlong value marks it `bad`, all later reads return zeros, and the owner checks decoder_ok() once
- * at the end. */
+ * program reads older data: the owner looks at the version first. The reader trusts nothing: a
+ * short or overlong value marks it `bad`, all later reads return zeros, and the owner checks
+ * decoder_ok() once at the end. */
 #ifndef LAGRA_BASE_CODEC_H
 #define LAGRA_BASE_CODEC_H
 
@@ -31,8 +31,8 @@ bool decoder_ok(const struct decoder *d);
 /* A varint into a place of its own; returns its length. */
 #define VARINT_BYTES_MAX 10
 size_t varint_put(char to[VARINT_BYTES_MAX], uint64_t value);
-/* Takes a varint off the front, as RocksDB reads its own: bits above the 64th are dropped. False when
- * it is cut. */
+/* Takes a varint off the front, as RocksDB reads its own: bits above the 64th are dropped. False
+ * when it is cut. */
 bool varint_take(struct bytes *from, uint64_t *ret_value);
 
 #endif

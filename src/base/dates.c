@@ -1,5 +1,5 @@
-/* Dates: instants as text and back, in our own arithmetic (no time zone, no lock, no locale: gmtime()
- * has all three). Declared in clock.h. */
+/* Dates: instants as text and back, in our own arithmetic (no time zone, no lock, no locale:
+ * gmtime() has all three). Declared in clock.h. */
 #include "base/clock.h"
 
 #include <stdbool.h>

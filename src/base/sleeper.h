@@ -1,5 +1,5 @@
-/* A waiter for a thread that may block: it sleeps until it is woken. Lies on the thread's stack, or in
- * what it owns. */
+/* A waiter for a thread that may block: it sleeps until it is woken. Lies on the thread's stack, or
+ * in what it owns. */
 #ifndef LAGRA_BASE_SLEEPER_H
 #define LAGRA_BASE_SLEEPER_H
 

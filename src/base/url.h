@@ -15,13 +15,14 @@ struct url {
     struct bytes query;     /* without '?'; ptr NULL: there is none */
 };
 
-/* All parts point into text. False: not such a URL; a user name or a fragment in it; bytes other than
- * visible ASCII and those above it (which a host has not either). */
+/* All parts point into text. False: not such a URL; a user name or a fragment in it; bytes other
+ * than visible ASCII and those above it (which a host has not either). */
 bool url_parse(struct bytes text, struct url *ret_url);
-/* The URL without its parameters of this name (lower case; names in URLs may have any), the rest as it
- * is. */
+/* The URL without its parameters of this name (lower case; names in URLs may have any), the rest as
+ * it is. */
 struct bytes url_without(struct arena *arena, struct bytes text, const char *name);
-/* A loopback name or address: localhost, *.localhost, 127.*, ::1. Says nothing of what it resolves to. */
+/* A loopback name or address: localhost, *.localhost, 127.*, ::1. Says nothing of what it
+ * resolves to. */
 bool url_host_is_local(struct bytes host);
 
 #endif

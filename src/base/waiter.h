@@ -1,7 +1,7 @@
 /* Waits for an event without holding a thread: a node that its owner embeds, and a function that is
- * called once, from any thread, when the event has happened. The function must be short and must not
- * block: it usually resumes a suspended exchange. Between arming and wake() the node belongs to the
- * module that it was passed to; wake() may run before the arming call has returned. */
+ * called once, from any thread, when the event has happened. The function must be short and must
+ * not block: it usually resumes a suspended exchange. Between arming and wake() the node belongs to
+ * the module that it was passed to; wake() may run before the arming call has returned. */
 #ifndef LAGRA_BASE_WAITER_H
 #define LAGRA_BASE_WAITER_H
 

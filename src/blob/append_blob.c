@@ -28,8 +28,8 @@ static enum error check_conditions(const struct append_block_parameters *p, uint
     return OK;
 }
 
-/* returns  InvalidBlobType, BlobIsSealed, AppendPositionConditionNotMet, MaxBlobSizeConditionNotMet,
- *          BlockCountExceedsLimit
+/* returns  InvalidBlobType, BlobIsSealed, AppendPositionConditionNotMet,
+ *          MaxBlobSizeConditionNotMet, BlockCountExceedsLimit
  * rest: Append-Block */
 enum error append_block_decide(struct decision *d, const struct append_block_parameters *p,
                                struct append_block_result *r)

@@ -194,7 +194,8 @@ struct rehydration {
  * rehydrate_later(). */
 void blob_rehydrate(struct blob *blob, enum access_tier to, const struct rehydration *how,
                     instant now);
-/* What is refused of an archived blob: all that reads or changes its content, properties or metadata.
+/* What is refused of an archived blob: all that reads or changes its content, properties or
+ * metadata.
  * returns OK, E_BlobArchived, E_BlobBeingRehydrated */
 enum error blob_refuse_archived(const struct blob *blob);
 /* May a blob of this type and length have the tier? set_blob_tier.c
@@ -241,10 +242,11 @@ enum error blob_subject(struct decision *d);
 /* As blob_subject(), also the destination of incremental copies (Get Blob Properties). The others
  * refuse it: E_OperationNotAllowedOnIncrementalCopyBlob. */
 enum error blob_subject_shown(struct decision *d);
-/* As blob_subject_optional(), also the destination of incremental copies (Incremental Copy Blob). */
+/* As blob_subject_optional(), also the destination of incremental copies (Incremental Copy
+ * Blob). */
 enum error blob_subject_incremental(struct decision *d);
-/* Base, also while a copy to it is pending; missing: E_BlobNotFound (Abort Copy Blob). The others refuse
- * to change it then: E_PendingCopyOperation. */
+/* Base, also while a copy to it is pending; missing: E_BlobNotFound (Abort Copy Blob). The others
+ * refuse to change it then: E_PendingCopyOperation. */
 enum error blob_subject_copied(struct decision *d);
 /* Base, may be missing; an uncommitted one does not exist but is in the state (Put Blob, Put Block,
  * Put Block List). */

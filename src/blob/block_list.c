@@ -7,8 +7,8 @@
 /* Longer lists are decided and rendered in the pool: a worker serves others meanwhile. */
 #define LONG_LIST      1000u
 
-/* Most pieces of all blocks of a list that an earlier version of the program stored, which wrote them
- * into the map once for each time that the list names them. */
+/* Most pieces of all blocks of a list that an earlier version of the program stored, which wrote
+ * them into the map once for each time that the list names them. */
 #define OLD_PIECES_MAX (64u << 10)
 
 static bool is_too_long_for_worker(const struct decision *d, size_t blocks)

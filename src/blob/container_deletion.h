@@ -1,10 +1,10 @@
 /* Inside blob/ only: the note that a container was deleted a moment ago. For as long as the service
- * works at a deletion, a second Delete Container succeeds too; of anything else the container is gone
- * (decision: 62).
+ * works at a deletion, a second Delete Container succeeds too; of anything else the container is
+ * gone (decision: 62).
  *
  * The note is INNER "d" of the container's partition: u8 1 (version); the instant of the deletion,
- * ticks. An item of the list of things to do later deletes it; a container that is made meanwhile, or
- * deleted once more, is none of that item's business. */
+ * ticks. An item of the list of things to do later deletes it; a container that is made meanwhile,
+ * or deleted once more, is none of that item's business. */
 #ifndef LAGRA_BLOB_CONTAINER_DELETION_H
 #define LAGRA_BLOB_CONTAINER_DELETION_H
 

@@ -1,6 +1,6 @@
-/* Inside blob/ only: what becomes of the contents that the blobs of one name let go of, because they
- * are overwritten or deleted. A sequence is shared by base and snapshots and ends with its last
- * holder; a sparse content has a generation for each of them. */
+/* Inside blob/ only: what becomes of the contents that the blobs of one name let go of, because
+ * they are overwritten or deleted. A sequence is shared by base and snapshots and ends with its
+ * last holder; a sparse content has a generation for each of them. */
 #ifndef LAGRA_BLOB_CONTENTS_H
 #define LAGRA_BLOB_CONTENTS_H
 
@@ -19,7 +19,8 @@ struct ended_contents {
 /* One blob more is deleted. Snapshots come from the oldest to the newest, the base last. */
 void contents_end(struct decision *d, struct ended_contents *ended, const struct blob *blob);
 /* Gives all of them up.
- * base  the content of the base blob where that stays: brought up to date; NULL where it goes too */
+ * base  the content of the base blob where that stays: brought up to date; NULL where it goes
+ *       too */
 enum store_result contents_give_up(struct decision *d, const struct ended_contents *ended,
                                    struct content *base);
 /* Gives up the content that the base blob had until now, `was`, whose place `content` takes.

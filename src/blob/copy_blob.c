@@ -30,8 +30,8 @@ static struct blob_copy copy_of(const struct copy_blob_parameters *p, enum copy_
     };
 }
 
-/* The copy of an archived blob is archived, and on its way back: to the tier of the request, or hot. The
- * source stays where it is. rest: Copy-Blob "x-ms-rehydrate-priority"; decision: 101 */
+/* The copy of an archived blob is archived, and on its way back: to the tier of the request, or
+ * hot. The source stays where it is. rest: Copy-Blob "x-ms-rehydrate-priority"; decision: 101 */
 static enum error bring_back(struct decision *d, const struct copy_blob_parameters *p,
                              struct blob *target)
 {
@@ -162,7 +162,8 @@ static enum error complete_at_once(struct decision *d, const struct copy_blob_pa
     return write_target(d, target);
 }
 
-/* The destination keeps what it has, or comes to be without bytes, and says that a copy is pending. */
+/* The destination keeps what it has, or comes to be without bytes, and says that a copy is
+ * pending. */
 static enum error begin_pending(struct decision *d, const struct copy_blob_parameters *p,
                                 struct blob *target, struct copy_blob_result *r)
 {

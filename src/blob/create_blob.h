@@ -1,13 +1,13 @@
-/* Inside blob/ only: what Put Blob of every type and Put Block List share: they write the whole state
- * of a blob, in one atomic step that replaces what was there. */
+/* Inside blob/ only: what Put Blob of every type and Put Block List share: they write the whole
+ * state of a blob, in one atomic step that replaces what was there. */
 #ifndef LAGRA_BLOB_CREATE_BLOB_H
 #define LAGRA_BLOB_CREATE_BLOB_H
 
 #include "blob/blob_operations.h"
 #include "blob/uncommitted.h"
 
-/* The blob to be: what the request says and what it keeps of the blob that was: the lease, and of one
- * of the same type the creation time and the tier. Its content is empty so far.
+/* The blob to be: what the request says and what it keeps of the blob that was: the lease, and of
+ * one of the same type the creation time and the tier. Its content is empty so far.
  * returns OK, E_BlobArchived */
 enum error create_blob_begin(struct decision *d, enum blob_type type,
                              const struct create_blob *given, struct blob *ret_blob);

@@ -1,10 +1,10 @@
 /* Find Blobs by Tags, of the account and of a container: iterators over the indexes of containers
  * (tag_index.h), in order of (container, value of the tag that is searched by, name).
  *
- * (1) The work of a page is proportional to what the condition on one tag finds: the others are looked
- *     at in the record of the index itself.
- * (2) What is acknowledged before a search begins is found by it, and what it found is durable before
- *     it is sent.
+ * (1) The work of a page is proportional to what the condition on one tag finds: the others are
+ *     looked at in the record of the index itself.
+ * (2) What is acknowledged before a search begins is found by it, and what it found is durable
+ *     before it is sent.
  * (3) A blob is in one place of the order, so pages of any size join without gap and without
  *     repetition.
  * rest: Find-Blobs-by-Tags, Find-Blobs-by-Tags-Container; decision: 80 */
@@ -107,7 +107,8 @@ static void end_page_at(struct search *search, struct bytes container, struct by
                                          .name = arena_copy(arena, name) };
 }
 
-/* returns STORE_OK: go on; STORE_NOT_FOUND: nothing more in this container, or the page is complete */
+/* returns STORE_OK: go on; STORE_NOT_FOUND: nothing more in this container, or the page is
+ * complete */
 static enum store_result add_record(struct search *search, struct bytes container,
                                     const struct index_record *found)
 {

@@ -1,6 +1,7 @@
-/* Incremental Copy Blob: a snapshot of a page blob becomes a snapshot of the destination, by what differs
- * from the one that was copied before. The destination itself is never read: its content is where the
- * differences are put, and counts as unknown (is_whole) while they come. rest: Incremental-Copy-Blob */
+/* Incremental Copy Blob: a snapshot of a page blob becomes a snapshot of the destination, by what
+ * differs from the one that was copied before. The destination itself is never read: its content is
+ * where the differences are put, and counts as unknown (is_whole) while they come.
+ * rest: Incremental-Copy-Blob */
 #include "blob/incremental_copy.h"
 
 #include "blob/create_blob.h"

@@ -1,5 +1,5 @@
-/* Incremental Copy Blob: what it is asked, and what comes of it. incremental_copy.c decides; the copy goes
- * on as a pending copy. rest: Incremental-Copy-Blob */
+/* Incremental Copy Blob: what it is asked, and what comes of it. incremental_copy.c decides; the
+ * copy goes on as a pending copy. rest: Incremental-Copy-Blob */
 #ifndef LAGRA_BLOB_INCREMENTAL_COPY_H
 #define LAGRA_BLOB_INCREMENTAL_COPY_H
 
@@ -22,8 +22,8 @@ struct incremental_copy_blob_result {
 OPERATION_DECLARE(incremental_copy_blob);
 OPERATION_DECLARE_GATHER(incremental_copy_blob);
 
-/* All differences are in the content: a snapshot of it is taken. target: the base as it is now, but for
- * its content. */
+/* All differences are in the content: a snapshot of it is taken. target: the base as it is now, but
+ * for its content. */
 void incremental_copy_complete(struct decision *d, const struct blob *target);
 /* It ends without: the snapshots stay, the next copy takes all of its source. */
 void incremental_copy_end(struct decision *d, const struct blob *target);

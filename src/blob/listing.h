@@ -7,8 +7,8 @@
 
 /* A page is handed over entry by entry, so that thousands of them need not be kept in memory first.
  * Whoever renders the page brings the sink. It starts anew with each attempt to decide, and says by
- * `full` that it takes no more; what it is given points into memory of the iterator and is gone after
- * the call. */
+ * `full` that it takes no more; what it is given points into memory of the iterator and is gone
+ * after the call. */
 struct container_sink {
     bool full;
     void (*begin)(struct container_sink *sink, instant now);

@@ -1,5 +1,5 @@
-/* Page blobs: Put Blob that creates one, and Put Page, which updates or clears pages. What else only
- * page blobs have is in blob_properties.c (size, sequence number) and page_ranges.c. */
+/* Page blobs: Put Blob that creates one, and Put Page, which updates or clears pages. What else
+ * only page blobs have is in blob_properties.c (size, sequence number) and page_ranges.c. */
 #include "blob/create_blob.h"
 #include "blob/page_blob_operations.h"
 

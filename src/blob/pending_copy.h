@@ -1,11 +1,12 @@
-/* Inside blob/ only: a copy that goes on after its request was answered: what is left to do, kept in the
- * partition of the destination until it is done, and an item of the list of things to do later that
- * begins it again after a restart. rest: Copy-Blob
+/* Inside blob/ only: a copy that goes on after its request was answered: what is left to do, kept
+ * in the partition of the destination until it is done, and an item of the list of things to do
+ * later that begins it again after a restart. rest: Copy-Blob
  *
- *   INNER 'Y'   1 version (2), 16 copy id, begun, flags u8 (1 the source is this server's own), URL of the
- *               source (bytes), account that reads it (bytes), ETag of the source (bytes), record of the
- *               blob as it will be but for its content (bytes): of a page blob with what is there of it, snapshot
- *               of the source that an incremental copy differs from. Version 1 ends before that. */
+ *   INNER 'Y'   1 version (2), 16 copy id, begun, flags u8 (1 the source is this server's own), URL
+ *               of the source (bytes), account that reads it (bytes), ETag of the source (bytes),
+ *               record of the blob as it will be but for its content (bytes): of a page blob with
+ *               what is there of it, snapshot of the source that an incremental copy differs
+ *               from. Version 1 ends before that. */
 #ifndef LAGRA_BLOB_PENDING_COPY_H
 #define LAGRA_BLOB_PENDING_COPY_H
 
@@ -37,12 +38,13 @@ void copy_begin_later(struct decision *d, const struct pending_copy *pending);
 
 /* ---- what becomes of it: each on the state as it is now ---- */
 
-/* Is the copy of this id still pending? Reads the blob and what is left to do into the decision's state
- * and *ret_pending. A decision made by hand: store, access, arena, before, changes, now, problem.
+/* Is the copy of this id still pending? Reads the blob and what is left to do into the decision's
+ * state and *ret_pending. A decision made by hand: store, access, arena, before, changes, now,
+ * problem.
  * returns OK, E_NoPendingCopyOperation, as a read */
 enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending);
-/* Shows how many bytes there are (of a page blob copy_pages() says it), and what went wrong last (empty:
- * nothing). */
+/* Shows how many bytes there are (of a page blob copy_pages() says it), and what went wrong last
+ * (empty: nothing). */
 void copy_progress(struct decision *d, uint64_t copied, struct bytes description);
 /* Of a page blob a part is there, in a content that nobody sees yet: it lies in pending->target.
  * returns OK, E_ServerBusy: another part is expected, as blob_fail_content() */
@@ -55,7 +57,8 @@ struct copied_pages {
 };
 enum error copy_pages(struct decision *d, struct pending_copy *pending,
                       const struct copied_pages *pages);
-/* The bytes are there (of a page blob: by copy_pages()): the destination becomes what it is to be. */
+/* The bytes are there (of a page blob: by copy_pages()): the destination becomes what it is to
+ * be. */
 enum error copy_complete(struct decision *d, const struct pending_copy *pending,
                          const struct body *body, const struct copied_bytes *bytes);
 /* It ends without them: the destination has no bytes, and the metadata that it was to have.

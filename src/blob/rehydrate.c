@@ -1,4 +1,5 @@
-/* See rehydrate.h. Payload: instant of the snapshot (0: the base), instant it waits for; be64 each. */
+/* See rehydrate.h. Payload: instant of the snapshot (0: the base), instant it waits for; be64
+ * each. */
 #include "blob/rehydrate.h"
 
 #include "base/endian.h"

@@ -1,6 +1,7 @@
-/* The operations on the Blob service itself: what each is asked and what comes of it. The functions:
- * account_information.c, list_containers.c, and the files of these names in rest/; what every service
- * has on itself is in service/service_properties.h and service/user_delegation_key.h. */
+/* The operations on the Blob service itself: what each is asked and what comes of it. The
+ * functions: account_information.c, list_containers.c, and the files of these names in rest/; what
+ * every service has on itself is in service/service_properties.h and
+ * service/user_delegation_key.h. */
 #ifndef LAGRA_BLOB_SERVICE_OPERATIONS_H
 #define LAGRA_BLOB_SERVICE_OPERATIONS_H
 

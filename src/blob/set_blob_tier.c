@@ -1,5 +1,5 @@
-/* Set Blob Tier: of a block blob to hot, cool, cold or archive; of a page blob to a tier of a premium
- * disk. ETag and Last-Modified stay. rest: Set-Blob-Tier; decision: 86 */
+/* Set Blob Tier: of a block blob to hot, cool, cold or archive; of a page blob to a tier of a
+ * premium disk. ETag and Last-Modified stay. rest: Set-Blob-Tier; decision: 86 */
 #include "blob/rehydrate.h"
 #include "blob/tier_operations.h"
 
@@ -41,8 +41,8 @@ static enum error set_premium(struct decision *d, struct blob *blob, enum access
     return e;
 }
 
-/* An archived blob is on its way back, or begins it. The priority may become high on the way, nothing
- * else may change.
+/* An archived blob is on its way back, or begins it. The priority may become high on the way,
+ * nothing else may change.
  * returns OK, E_BlobBeingRehydrated */
 static enum error rehydrate(struct decision *d, const struct set_blob_tier_parameters *p,
                             struct blob *blob)

@@ -36,8 +36,8 @@ static size_t utf16_length(struct bytes text)
     return length;
 }
 
-/* Control characters that the service does not take: those of ASCII, and those of C1 that Windows' code
- * page has no character for. i: where a character begins. decision: 44 */
+/* Control characters that the service does not take: those of ASCII, and those of C1 that Windows'
+ * code page has no character for. i: where a character begins. decision: 44 */
 static bool is_control(struct bytes name, size_t i)
 {
     static const char refused[] = "\x81\x8D\x8F\x90\x9D";
@@ -80,7 +80,8 @@ enum error blob_check_names(const struct resource *resource)
         e = name_check(named->container);
     if (!e && named->blob.ptr && named->base.level != LEVEL_WEBSITE)
         e = check_blob_name(named->blob);
-    /* "Blobs in the root container cannot include a slash". rest: Working-with-the-Root-Container */
+    /* "Blobs in the root container cannot include a slash".
+     * rest: Working-with-the-Root-Container */
     if (!e && bytes_is(named->container, "$root") && named->blob.len > 0 &&
         memchr(named->blob.ptr, '/', named->blob.len))
         e = E_InvalidUri;
@@ -164,9 +165,9 @@ enum error container_subject_deleted(struct decision *d)
     return OK;
 }
 
-/* Loads the base blob or, where `snapshot` is not 0, one of its snapshots. Where the container's space
- * was dropped after blob_locate() had read the container, nothing is said about the blob: it is
- * located again. */
+/* Loads the base blob or, where `snapshot` is not 0, one of its snapshots. Where the container's
+ * space was dropped after blob_locate() had read the container, nothing is said about the blob: it
+ * is located again. */
 static enum error load_blob(struct decision *d, instant snapshot)
 {
     struct blob_state *state = blob_state(d);

@@ -1,5 +1,5 @@
-/* The operations on index tags: what each is asked and what comes of it. The functions: blob_tags.c,
- * find_blobs.c, and the files of these names in rest/. */
+/* The operations on index tags: what each is asked and what comes of it. The functions:
+ * blob_tags.c, find_blobs.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_TAG_OPERATIONS_H
 #define LAGRA_BLOB_TAG_OPERATIONS_H
 
@@ -75,8 +75,8 @@ struct find_blobs_in_container_result {
 };
 OPERATION_DECLARE(find_blobs_in_container);
 
-/* The comparison that a search goes through the index by: an equal one before a range. Never NULL of a
- * search that names a tag; else NULL. */
+/* The comparison that a search goes through the index by: an equal one before a range. Never NULL
+ * of a search that names a tag; else NULL. */
 const struct tag_comparison *find_blobs_driver(const struct tag_expression *where);
 /* What all keys of the index that a search looks at begin with. */
 struct bytes find_blobs_prefix(struct arena *arena, const struct tag_comparison *driver);

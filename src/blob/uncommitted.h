@@ -1,8 +1,8 @@
 /* Inside blob/ only: the uncommitted blocks of a blob: what Put Block staged, until Put Block List
  * takes or drops it. rest: Put-Block; semantics 5
  *
- * They form a set. When they are dropped, the next Put Block begins another set under other keys, so
- * a large one can be deleted later and step by step.
+ * They form a set. When they are dropped, the next Put Block begins another set under other keys,
+ * so a large one can be deleted later and step by step.
  *
  *   INNER  'U'                            1 version (2), v number of blocks, v bytes in a decoded
  *                                         id, v instant of the last Put Block, v set

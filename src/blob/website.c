@@ -61,8 +61,8 @@ static enum error open_index(struct decision *d, struct guid space, struct bytes
     return E_WebContentNotFound;
 }
 
-/* A path without a slash at its end may be a folder too: its index is then answered as it is, without
- * a redirect. */
+/* A path without a slash at its end may be a folder too: its index is then answered as it is,
+ * without a redirect. */
 static enum error open_page(struct decision *d, struct guid space, struct bytes path,
                             const struct static_website *website)
 {

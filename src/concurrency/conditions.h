@@ -61,8 +61,8 @@ struct condition_headers {
     struct bytes if_tags;
 };
 
-/* Parses the headers. Accepts any combination and any list; conditions_allowed() decides whether the
- * operation takes it.
+/* Parses the headers. Accepts any combination and any list; conditions_allowed() decides whether
+ * the operation takes it.
  *
  * arena    holds the lists of tags
  * returns  OK

@@ -25,8 +25,9 @@ bool etag_parse(struct bytes text, struct etag *ret_etag);
 
 /* Which form of tag a service gives out. */
 enum etag_form {
-    ETAG_TICKS,     /* "0x8D..." */
-    ETAG_TIMESTAMP, /* W/"datetime'2017-01-05T03%3A24%3A39.6596665Z'": entities of the Table service */
+    ETAG_TICKS, /* "0x8D..." */
+    /* W/"datetime'2017-01-05T03%3A24%3A39.6596665Z'": entities of the Table service */
+    ETAG_TIMESTAMP,
 };
 /* As etag_parse(), of an entity's tag: quoted, and no other form of ours matches. */
 bool etag_parse_timestamp(struct bytes text, struct etag *ret_etag);

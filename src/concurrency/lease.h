@@ -128,12 +128,12 @@ enum error lease_check_write(enum lease_resource of, const struct lease *lease,
 enum error lease_check_read(enum lease_resource of, const struct lease *lease,
                             const struct guid *given, instant now);
 
-/* Resets a lease that is BROKEN or EXPIRED to AVAILABLE and drops its id, as a write does. Leaves other
- * leases as they are. Blobs only: rule 10. */
+/* Resets a lease that is BROKEN or EXPIRED to AVAILABLE and drops its id, as a write does. Leaves
+ * other leases as they are. Blobs only: rule 10. */
 void lease_forget_if_ended(struct lease *lease, instant now);
 
-/* The stored form (lease_codec.c). Decoding a malformed lease marks `in` as bad and returns one that
- * was never leased. */
+/* The stored form (lease_codec.c). Decoding a malformed lease marks `in` as bad and returns one
+ * that was never leased. */
 void lease_encode(struct text *out, const struct lease *lease);
 void lease_decode(struct decoder *in, struct lease *ret_lease);
 

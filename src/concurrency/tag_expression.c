@@ -1,5 +1,5 @@
-/* Expressions over tags: a recursive descent over the grammar of tag_expression.h into postfix steps,
- * and their evaluation. */
+/* Expressions over tags: a recursive descent over the grammar of tag_expression.h into postfix
+ * steps, and their evaluation. */
 #include "concurrency/tag_expression.h"
 
 #include <assert.h>

@@ -10,8 +10,8 @@
  *   value       = "'" text "'"
  *
  * AND and OR in either case; a quote inside a text is doubled. Values are compared as bytes. No
- * comparison with a tag that the blob does not have holds, "<>" neither. A search has neither OR nor
- * "<>", and names a tag once, or twice for the two ends of a range; @container is of searches
+ * comparison with a tag that the blob does not have holds, "<>" neither. A search has neither OR
+ * nor "<>", and names a tag once, or twice for the two ends of a range; @container is of searches
  * alone, with "=".
  * rest: Find-Blobs-by-Tags "Remarks", Specifying-Conditional-Headers-for-Blob-Service-Operations;
  * decision: 78 */

@@ -3,15 +3,15 @@
  *   key      'q', 1 kind, 1 source, 8 id be, 4 part be
  *   payload  1   version (1)
  *            then for
- *            BACKLOG_RECORDS  1 with_runs (0 or 1), bytes prefix, bytes from: the records whose keys
- *                             begin with the prefix and are not before `from`. with_runs: their
- *                             values are blocks, whose runs are deleted too
+ *            BACKLOG_RECORDS  1 with_runs (0 or 1), bytes prefix, bytes from: the records whose
+ *                             keys begin with the prefix and are not before `from`. with_runs:
+ *                             their values are blocks, whose runs are deleted too
  *            BACKLOG_RUNS     v count, then each run id as 8 bytes le: runs to be deleted
  *            BACKLOG_CHAIN    nothing: the content has no holder and has to leave its chain
  *            BACKLOG_GENERATION, BACKLOG_HOLE
  *                             as BACKLOG_RECORDS, with other meanings: part: the generation of a
- *                             sparse content that was given up, or the lower half of a hole's stamp;
- *                             prefix: nothing, or the hole's stamp, be; from: where to go on
+ *                             sparse content that was given up, or the lower half of a hole's
+ *                             stamp; prefix: nothing, or the hole's stamp, be; from: where to go on
  *
  * When the form changes: version up, old reader kept.
  *

@@ -1,13 +1,13 @@
 /* The bytes of a blob, on the records and pieces of its partition.
  *
  * A content is immutable once committed and has an id unique in its partition (the ticks of the
- * change that made it). Its map is a sequence of segments, each one INNER record of bounded size, in
- * order of the bytes (segment.h has the form). The key of a segment says where it ENDS, so the one
- * that holds offset x is the first record after x, and the last one is read without a scan.
+ * change that made it). Its map is a sequence of segments, each one INNER record of bounded size,
+ * in order of the bytes (segment.h has the form). The key of a segment says where it ENDS, so the
+ * one that holds offset x is the first record after x, and the last one is read without a scan.
  *
- * The bytes of a block are stored once, as a run: segments of pieces under an id of their own. A map
- * refers to a run by its id, so what a list of blocks costs depends on the number of its blocks, not
- * on their lengths, and a block may be named any number of times. A block of at most
+ * The bytes of a block are stored once, as a run: segments of pieces under an id of their own. A
+ * map refers to a run by its id, so what a list of blocks costs depends on the number of its
+ * blocks, not on their lengths, and a block may be named any number of times. A block of at most
  * BLOCK_INLINE_MAX bytes has no run: its bytes are copied into the map.
  *
  * Base blob and snapshots share a content by id; how many hold it is a record when they are more
@@ -17,9 +17,9 @@
  * the partition, and content_collect() deletes it in steps of bounded size (content_backlog.c).
  *
  * The INNER record keys of a blob's partition that begin with c, k, K, n, q and r are this room's.
- * What a body may have inline is asked of the store (store_limits()). A record of this room has at most
- * that much of one body, and 48 KiB more; what one commit has grows with the number of blocks that it
- * names, about 100 bytes and its id for each, and what lies inline.
+ * What a body may have inline is asked of the store (store_limits()). A record of this room has at
+ * most that much of one body, and 48 KiB more; what one commit has grows with the number of blocks
+ * that it names, about 100 bytes and its id for each, and what lies inline.
  *
  * All but the reader runs inside decide: it reads a snapshot, adds to changes, never waits for a
  * write. Stored data that makes no sense is STORE_CORRUPT, logged here; so is a map with a part
@@ -118,8 +118,8 @@ enum store_result content_hold(struct snapshot *before, struct changes *changes,
 enum store_result content_give_up(struct snapshot *before, struct changes *changes,
                                   struct arena *arena, const struct content *content,
                                   uint32_t holders, bool *ret_more);
-/* One holder of `old` less, whose place `content` takes, made in the same changes of `blocks`: their
- * runs stay. *content is brought up to date. */
+/* One holder of `old` less, whose place `content` takes, made in the same changes of `blocks`:
+ * their runs stay. *content is brought up to date. */
 enum store_result content_replace(struct snapshot *before, struct changes *changes,
                                   struct arena *arena, const struct content *old,
                                   struct content *content, const struct content_block *blocks,
@@ -130,13 +130,13 @@ enum store_result content_replace(struct snapshot *before, struct changes *chang
  * that they have. */
 void content_append(struct changes *changes, uint64_t id, struct content *content,
                     const struct body *body);
-/* Deletes what was appended behind `length`, the longest that a holder has after the newest one gave
- * up. Only on a content whose newest holder is gone. */
+/* Deletes what was appended behind `length`, the longest that a holder has after the newest one
+ * gave up. Only on a content whose newest holder is gone. */
 void content_delete_tail(struct changes *changes, const struct content *content, uint64_t length,
                          bool *ret_more);
 
-/* Deletes some of what earlier changes of the partition left, in about `records` records. Any number
- * of calls, in any order with other changes.
+/* Deletes some of what earlier changes of the partition left, in about `records` records. Any
+ * number of calls, in any order with other changes.
  * ret_more: there is more. */
 enum store_result content_collect(struct snapshot *before, struct changes *changes,
                                   struct arena *arena, size_t records, bool *ret_more);
@@ -159,13 +159,13 @@ enum store_result content_blocks(struct snapshot *before, struct arena *arena,
 
 /* ---- sparse contents: page blobs, files ---- */
 
-/* A sparse content maps offsets up to its length to bytes; what was never written, or was cleared, is
- * a hole and reads as zeros. A snapshot of it is a generation: it costs one record, whatever the
- * content holds, and costs later changes nothing but the room for what they overwrite. The work of a
- * change depends on what it changes, never on the size of the content (sparse.h has the numbers).
+/* A sparse content maps offsets up to its length to bytes; what was never written, or was cleared,
+ * is a hole and reads as zeros. A snapshot of it is a generation: it costs one record, whatever the
+ * content holds, and costs later changes nothing but the room for what they overwrite. The work of
+ * a change depends on what it changes, never on the size of the content (sparse.h has the numbers).
  *
- * stamp: rises with each change of the content (the ticks of the change); that of the first may be the
- * id. After an error nothing of *content has changed. */
+ * stamp: rises with each change of the content (the ticks of the change); that of the first may be
+ * the id. After an error nothing of *content has changed. */
 
 /* A hole of this length; no records. */
 struct content content_sparse(uint64_t id, uint64_t length);
@@ -177,14 +177,14 @@ struct content_range {
     uint64_t start, end;
     bool is_hole; /* of a difference: it had bytes and has none now */
 };
-/* Writes many ranges within the content in one change, which may not change it otherwise: the bytes of
- * the body, one range after another, and holes. Ranges: in order, none overlaps another. */
+/* Writes many ranges within the content in one change, which may not change it otherwise: the bytes
+ * of the body, one range after another, and holes. Ranges: in order, none overlaps another. */
 enum store_result content_write_ranges(struct snapshot *before, struct changes *changes,
                                        struct arena *arena, struct content *content, uint64_t stamp,
                                        const struct body *body, const struct content_range *ranges,
                                        size_t count);
-/* Makes a range within the content a hole. A large one takes effect at once, and its records are left
- * to content_collect(); of these few may be pending: STORE_SHORTAGE, try later. */
+/* Makes a range within the content a hole. A large one takes effect at once, and its records are
+ * left to content_collect(); of these few may be pending: STORE_SHORTAGE, try later. */
 enum store_result content_clear(struct snapshot *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, uint64_t length, bool *ret_more);
@@ -208,13 +208,13 @@ struct content_ranges {
     uint64_t next; /* where to go on; UINT64_MAX: the list is at its end */
 };
 /* Ranges with bytes in [start, end), joined where they touch: at most `max`. Also ends, with *next
- * set, after 10,000 ranges, and when it has looked at some thousand records. Takes room in the arena
- * for the ranges alone. */
+ * set, after 10,000 ranges, and when it has looked at some thousand records. Takes room in the
+ * arena for the ranges alone. */
 enum store_result content_ranges(struct snapshot *before, struct arena *arena,
                                  const struct content *content, uint64_t start, uint64_t end,
                                  size_t max, struct content_ranges *ret_ranges);
-/* The same of what differs: written, or cleared, after the generation `older` was kept. Looks only at
- * what changed since. older: a snapshot of the same content that is not newer than `content`. */
+/* The same of what differs: written, or cleared, after the generation `older` was kept. Looks only
+ * at what changed since. older: a snapshot of the same content that is not newer than `content`. */
 enum store_result content_difference(struct snapshot *before, struct arena *arena,
                                      const struct content *older, const struct content *content,
                                      uint64_t start, uint64_t end, size_t max,
@@ -248,11 +248,11 @@ enum store_result content_reader_begin(struct content_reader *reader, struct wai
  *          STORE_WAIT  nothing was read, waiter will be woken; call again with the same max */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count);
-/* After STORE_WAIT of one of the two above: true when what is missing is a part of the map, which was
- * not in memory. Then no waiter was armed: content_reader_load() gets it. */
+/* After STORE_WAIT of one of the two above: true when what is missing is a part of the map, which
+ * was not in memory. Then no waiter was armed: content_reader_load() gets it. */
 bool content_reader_lacks_map(const struct content_reader *reader);
-/* Reads that part, and looks at those that follow, so that a large content is not waited for part by
- * part; waits for the disk itself.
+/* Reads that part, and looks at those that follow, so that a large content is not waited for part
+ * by part; waits for the disk itself.
  * returns  STORE_OK, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result content_reader_load(struct content_reader *reader);
 /* Goes on with another range of the content, which does not begin before what was read last. Of a

@@ -1,9 +1,10 @@
 /* Contents that share runs.
  *
- * Put Block List makes a new content out of blocks of the one before. As long as the old content has
- * no other holder it goes in the same commit, and each run simply changes hands. A snapshot makes it
- * stay: then the old and the new one may refer to the same runs. All contents for which this is
- * possible form the chain of the blob, ordered by id, which is the order in which they were made.
+ * Put Block List makes a new content out of blocks of the one before. As long as the old content
+ * has no other holder it goes in the same commit, and each run simply changes hands. A snapshot
+ * makes it stay: then the old and the new one may refer to the same runs. All contents for which
+ * this is possible form the chain of the blob, ordered by id, which is the order in which they were
+ * made.
  *
  *   key    'k', 8 id be             value  1 version (1)    a member
  *   key    'K', 8 (2^64-1 - id) be  value  the same         the same, to find the member before one
@@ -13,7 +14,8 @@
  *      committed block only if the newest content has it. So a run of a member is needed by another
  *      member if and only if the member before or the one after refers to it.
  *  (2) A content outside of the chain refers to no run that another content refers to.
- *  (3) Members leave one at a time, each in its own commit, so that each sees its real neighbours. */
+ *  (3) Members leave one at a time, each in its own commit, so that each sees its real
+ *      neighbours. */
 #include "base/codec.h"
 #include "base/endian.h"
 #include "content/backlog.h"

@@ -1,5 +1,5 @@
-/* Who holds a content: base blob and snapshots share it; when the last holder gives it up, its map is
- * deleted, and the runs that nothing else refers to.
+/* Who holds a content: base blob and snapshots share it; when the last holder gives it up, its map
+ * is deleted, and the runs that nothing else refers to.
  *
  *   key    'r', 8 content id be     only when there is more than one holder
  *   value  1     version (1)

@@ -146,8 +146,8 @@ static enum store_result check_fragment(const struct content_reader *reader,
                        (uint32_t)(to - from), ret_file, waiter);
 }
 
-/* Whether a fragment that was checked lies behind those before it. The last one's file is kept, by a
- * descriptor of the reader's own. */
+/* Whether a fragment that was checked lies behind those before it. The last one's file is kept, by
+ * a descriptor of the reader's own. */
 static bool follows(struct content_reader *reader, const struct fragment *fragment,
                     const struct piece_file *file)
 {
@@ -252,8 +252,8 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     return STORE_OK;
 }
 
-/* Small blocks that lie inline are read together. A piece is read alone: when STORE_WAIT is returned
- * for it, nothing else has been returned. */
+/* Small blocks that lie inline are read together. A piece is read alone: when STORE_WAIT is
+ * returned for it, nothing else has been returned. */
 enum store_result content_reader_read(struct content_reader *reader, char *to, size_t max,
                                       struct waiter *waiter, size_t *ret_count)
 {

@@ -25,7 +25,8 @@
  *  (3) Two segments never end at the same offset: one that holds no byte yet is never ended,
  *      however many blocks of no bytes it has.
  *  (4) A content of one body of at most SEGMENT_ONLY_MAX bytes is one segment.
- *  (5) What is appended begins a segment: so each length that a content ever had is the end of one. */
+ *  (5) What is appended begins a segment: so each length that a content ever had is the end of
+ *      one. */
 #ifndef LAGRA_CONTENT_SEGMENT_H
 #define LAGRA_CONTENT_SEGMENT_H
 
@@ -102,17 +103,17 @@ struct segment_map segment_map_of_run(uint64_t run, uint64_t length);
 enum store_result segment_at(struct snapshot *before, struct arena *arena,
                              const struct segment_map *map, uint64_t offset,
                              struct segment *ret_segment);
-/* The same, and as many of those that follow as weigh little together: what many small appends wrote
- * is read as one segment. */
+/* The same, and as many of those that follow as weigh little together: what many small appends
+ * wrote is read as one segment. */
 enum store_result segments_at(struct snapshot *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct segment *ret_segment);
 
-/* The record of the content's segment, if it has no other: one get instead of a scan. Contents of few
- * blocks mostly have one.
+/* The record of the content's segment, if it has no other: one get instead of a scan. Contents of
+ * few blocks mostly have one.
  *
- * returns  STORE_OK with *ret_record and *ret_segment, in the arena; STORE_NOT_FOUND: it has others,
- *          or may have; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
+ * returns  STORE_OK with *ret_record and *ret_segment, in the arena; STORE_NOT_FOUND: it has
+ *          others, or may have; STORE_WAIT, STORE_CORRUPT (logged), STORE_IO */
 enum store_result segment_get_only(struct snapshot *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record,
                                    struct segment *ret_segment);

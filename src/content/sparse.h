@@ -1,8 +1,9 @@
 /* Inside content/ only: sparse contents, whose bytes are overwritten in place (page blobs, files).
  *
- * The offsets are divided into units of 256 KiB, and each unit into pages of 4 KiB. What was written
- * in few bytes lies inline in a record of its page, what came as pieces in the record of its unit.
- * Offsets that no record mentions are a hole. A content of 8 TiB without bytes has no records.
+ * The offsets are divided into units of 256 KiB, and each unit into pages of 4 KiB. What was
+ * written in few bytes lies inline in a record of its page, what came as pieces in the record of
+ * its unit. Offsets that no record mentions are a hole. A content of 8 TiB without bytes has no
+ * records.
  *
  *   key      'p' page record, 'x' unit record
  *            8   content id, be
@@ -22,10 +23,10 @@
  *   key      'h', 8 content id be: large ranges that were cleared
  *   payload  1   version (1), then for 'h' v count, and each v start, v end, v stamp - id, v epoch
  *
- * Generations. Taking a snapshot begins a new epoch; the number of the old epoch names the generation.
- * A change writes versions of the current epoch beside those of older epochs. Generation g sees, of
- * each page and unit, the newest version whose epoch is at most g. So a snapshot costs one record, and
- * a reader costs the same however many generations there are.
+ * Generations. Taking a snapshot begins a new epoch; the number of the old epoch names the
+ * generation. A change writes versions of the current epoch beside those of older epochs.
+ * Generation g sees, of each page and unit, the newest version whose epoch is at most g. So a
+ * snapshot costs one record, and a reader costs the same however many generations there are.
  *
  * Sparse invariants, cited as "sparse invariant N":
  *  (1) In each generation no byte is in a page record and in the unit's record: a change takes from
@@ -38,18 +39,18 @@
  *  (4) A part that was written before (its stamp is less) a range of 'h' which covers it is a hole,
  *      for every generation that is not older than the range.
  *
- * Small writes stay inline for good; nothing merges them into pieces later. A sector of 512 bytes that
- * is written alone puts 541 bytes of records and takes 560 on disk, and what lies together in a page is
- * one record already. A piece would save none of that: it is read by the sector of 64 KiB, costs a sync
- * and a row of its own, and rewriting costs what RocksDB's compaction costs anyway. What many small
- * records cost is their reading, one by one: segments_at() and sparse_unit() read what lies together
- * with one scan. An engine whose records are dear (store_limits() with few inline bytes) gets larger
- * writes as pieces from the start.
+ * Small writes stay inline for good; nothing merges them into pieces later. A sector of 512 bytes
+ * that is written alone puts 541 bytes of records and takes 560 on disk, and what lies together in
+ * a page is one record already. A piece would save none of that: it is read by the sector of 64
+ * KiB, costs a sync and a row of its own, and rewriting costs what RocksDB's compaction costs
+ * anyway. What many small records cost is their reading, one by one: segments_at() and
+ * sparse_unit() read what lies together with one scan. An engine whose records are dear
+ * (store_limits() with few inline bytes) gets larger writes as pieces from the start.
  *
- * What one change writes: a page record has at most 4 KiB of bytes, and 20 bytes for each part; parts
- * of one epoch that lie together are joined, so a page of sectors of 512 bytes has at most 8. A unit
- * record has at most 512 parts of 512 bytes. A write of n bytes changes at most n / 256 KiB + 2 units
- * and n / 4 KiB + 2 pages, whatever else the content holds. */
+ * What one change writes: a page record has at most 4 KiB of bytes, and 20 bytes for each part;
+ * parts of one epoch that lie together are joined, so a page of sectors of 512 bytes has at most 8.
+ * A unit record has at most 512 parts of 512 bytes. A write of n bytes changes at most n / 256 KiB
+ * + 2 units and n / 4 KiB + 2 pages, whatever else the content holds. */
 #ifndef LAGRA_CONTENT_SPARSE_H
 #define LAGRA_CONTENT_SPARSE_H
 

@@ -109,8 +109,8 @@ static enum store_result delete_all(const struct interval *in)
     return STORE_NOT_FOUND;
 }
 
-/* Units that this step has been through. A unit may be listed in several epochs, and a step does not
- * see what it deleted itself. */
+/* Units that this step has been through. A unit may be listed in several epochs, and a step does
+ * not see what it deleted itself. */
 struct seen {
     uint64_t *units;
     size_t count;

@@ -1,6 +1,6 @@
 /* Many ranges of a sparse content in one change: a unit is read once and written once, whatever the
- * change does to it. content_write() and content_clear() are for one range, and a list of changes may
- * have one of them only. */
+ * change does to it. content_write() and content_clear() are for one range, and a list of changes
+ * may have one of them only. */
 #include <assert.h>
 
 #include "content/sparse_write.h"
@@ -179,7 +179,8 @@ static enum store_result write_unit(struct filling *f, uint64_t unit)
 
 /* ---- all of them ---- */
 
-/* Passes over units of a hole that have no records. *unit: the first that lies in the hole whole. */
+/* Passes over units of a hole that have no records. *unit: the first that lies in the hole
+ * whole. */
 static enum store_result skip_empty(const struct filling *f, uint64_t *unit)
 {
     uint64_t behind = f->ranges[0].end / UNIT_BYTES, next = 0;

@@ -76,7 +76,8 @@ static void encode_unit(struct text *out, const struct parts *parts, const struc
     }
 }
 
-/* The part that begins at `index`, with those that may be joined to it; *ret_next: the index behind. */
+/* The part that begins at `index`, with those that may be joined to it; *ret_next: the index
+ * behind. */
 static struct part joined(const struct parts *parts, size_t index, enum sparse_kind kind,
                           uint64_t joins_above, size_t *ret_next)
 {

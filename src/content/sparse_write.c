@@ -238,7 +238,8 @@ static enum store_result clear_now(const struct sparse_writer *writer, uint64_t 
     return STORE_OK;
 }
 
-/* Notes a large hole; its records are deleted later. Takes the place of smaller ones of its epoch. */
+/* Notes a large hole; its records are deleted later. Takes the place of smaller ones of its
+ * epoch. */
 static enum store_result add_hole(const struct sparse_writer *writer, uint64_t start, uint64_t end)
 {
     const struct sparse_view *view = writer->view;

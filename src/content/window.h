@@ -39,8 +39,8 @@ void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struc
  *         is loaded */
 enum store_result map_reader_load(struct map_reader *reader, uint64_t offset,
                                   struct window *ret_window);
-/* Reads the map of the next windows from an offset on, and forgets it: what the store had to fetch for
- * it lies in its cache when the reader comes there. Stops at what cannot be read. Under
+/* Reads the map of the next windows from an offset on, and forgets it: what the store had to fetch
+ * for it lies in its cache when the reader comes there. Stops at what cannot be read. Under
  * STORE_MAY_BLOCK. */
 void map_reader_look_ahead(const struct map_reader *reader, uint64_t from, uint64_t end);
 

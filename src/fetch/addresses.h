@@ -1,6 +1,6 @@
-/* Which addresses this server connects to on behalf of its clients. A client names a URL; whatever its
- * host resolves to, what is not the public internet is refused unless the operator has allowed it.
- * Pure. rfc: 6890 2.2 */
+/* Which addresses this server connects to on behalf of its clients. A client names a URL; whatever
+ * its host resolves to, what is not the public internet is refused unless the operator has allowed
+ * it. Pure. rfc: 6890 2.2 */
 #ifndef LAGRA_FETCH_ADDRESSES_H
 #define LAGRA_FETCH_ADDRESSES_H
 

@@ -1,5 +1,5 @@
-/* See fetch.h. Over libcurl's multi interface, so that the caller pulls the bytes at his own pace: what
- * has come lies in a buffer, and the transfer pauses while that is full. */
+/* See fetch.h. Over libcurl's multi interface, so that the caller pulls the bytes at his own pace:
+ * what has come lies in a buffer, and the transfer pauses while that is full. */
 #include "fetch/fetch.h"
 
 #include <curl/curl.h>

@@ -1,7 +1,7 @@
-/* Getting what lies on other servers, for clients: one GET or HEAD over HTTP or HTTPS. The only place
- * that connects to anything. A client chooses the URL, so nothing is taken on trust: which addresses
- * are connected to (addresses.h, checked on the very address of each connection, redirects too),
- * how long it takes, how much comes.
+/* Getting what lies on other servers, for clients: one GET or HEAD over HTTP or HTTPS. The only
+ * place that connects to anything. A client chooses the URL, so nothing is taken on trust: which
+ * addresses are connected to (addresses.h, checked on the very address of each connection,
+ * redirects too), how long it takes, how much comes.
  *
  * A fetch belongs to one thread at a time, which its functions block. */
 #ifndef LAGRA_FETCH_FETCH_H

@@ -1,8 +1,8 @@
-/* The acceptor of a server: a thread that takes connections from the listening socket and hands each to
- * its worker, and between times cuts those that are late.
+/* The acceptor of a server: a thread that takes connections from the listening socket and hands
+ * each to its worker, and between times cuts those that are late.
  *
- * libmicrohttpd knows nothing of the listening socket. When the server stops, this thread closes it, so
- * nobody else can be about to use it. */
+ * libmicrohttpd knows nothing of the listening socket. When the server stops, this thread closes
+ * it, so nobody else can be about to use it. */
 #include "http/http_private.h"
 
 #include <errno.h>

@@ -1,17 +1,18 @@
 /* The connections of a server: who is let in, who is closed for others, who is refused.
  *
- * A server that is full takes a new connection in the place of an idle one: first the oldest on which
- * nobody has been authenticated, then the oldest on which somebody has. Idle is a connection that has
- * not sent a whole head, and an unauthenticated one also while a body is thrown away. So whoever opens
- * connections and sends nothing takes places only from others of the kind. If nobody is idle, the new
- * connection is admitted only to be answered 503, a few at a time; beyond those it is closed at once.
+ * A server that is full takes a new connection in the place of an idle one: first the oldest on
+ * which nobody has been authenticated, then the oldest on which somebody has. Idle is a connection
+ * that has not sent a whole head, and an unauthenticated one also while a body is thrown away. So
+ * whoever opens connections and sends nothing takes places only from others of the kind. If nobody
+ * is idle, the new connection is admitted only to be answered 503, a few at a time; beyond those it
+ * is closed at once.
  *
  * The limit for one address is kept the same way among the connections of that address.
  *
  * libmicrohttpd takes a connection over on the worker's thread, later than MHD_add_connection()
  * returns, and does not say when it fails to. A connection is therefore made and counted by the
- * acceptor, found again by its descriptor when the worker begins it, and given up when its descriptor
- * comes out of accept() once more or the worker has not begun it for long. */
+ * acceptor, found again by its descriptor when the worker begins it, and given up when its
+ * descriptor comes out of accept() once more or the worker has not begun it for long. */
 #include "http/http_private.h"
 
 #include <arpa/inet.h>
@@ -201,8 +202,8 @@ bool connections_make_room(struct http_server *server)
     return made;
 }
 
-/* Whether the address of c may have one more connection, if need be in the place of an idle one. The
- * last in the bucket that may be closed is the oldest. */
+/* Whether the address of c may have one more connection, if need be in the place of an idle one.
+ * The last in the bucket that may be closed is the oldest. */
 static bool address_has_room(struct http_server *server, const struct connection *c)
 {
     struct connection *untrusted = NULL;
@@ -236,8 +237,8 @@ static bool is_full(const struct http_server *server)
 
 /* ---- admission ---- */
 
-/* The first of those with the fewest connections, counted from a place that moves on, so that equals
- * take turns. */
+/* The first of those with the fewest connections, counted from a place that moves on, so that
+ * equals take turns. */
 static struct worker *least_loaded(struct http_server *server)
 {
     struct worker *least = NULL;

@@ -16,11 +16,11 @@
  * asks for it. MHD may call once more for data it already holds (chunked bodies) while the
  * connection is suspended: such a call is turned away (private invariant 3).
  *
- * Half-closed clients. A client may close its side once it has sent its request (rfc: 9112 9.6), and is
- * owed the answer. MHD 0.9.75 reads first after a resume, and closes the connection at an end of the
- * stream, whatever it still has to do with what it read before. But connections with a timeout of their
- * own it looks after before any reading. So a paused connection gets one, until the call after the
- * resume.
+ * Half-closed clients. A client may close its side once it has sent its request (rfc: 9112 9.6),
+ * and is owed the answer. MHD 0.9.75 reads first after a resume, and closes the connection at an
+ * end of the stream, whatever it still has to do with what it read before. But connections with a
+ * timeout of their own it looks after before any reading. So a paused connection gets one, until
+ * the call after the resume.
  *
  * After MHD_resume_connection() the worker may end the exchange at any time, so the resumer touches
  * nothing but the server after it, and http_stop() waits for the resumers.
@@ -78,8 +78,8 @@ void exchange_resume(struct exchange *exchange)
     bool was_suspended = atomic_exchange_explicit(&live->suspended, false, memory_order_relaxed);
 
     assert(was_suspended);
-    /* From now on bytes are owed, even if none come to tell exchange_step() of it. The worker leaves
-     * the connection alone until it is resumed below. */
+    /* From now on bytes are owed, even if none come to tell exchange_step() of it. The worker
+     * leaves the connection alone until it is resumed below. */
     if (live->stage == STAGE_BODY)
         connection_resumes_body(live->connection);
     atomic_fetch_add(&server->resumers, 1);

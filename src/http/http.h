@@ -24,8 +24,8 @@
  *   - a refused body that was not announced with Expect is read and thrown away, up to
  *     discard_max_bytes, so that the client sees the answer
  *   - idle and slow connections are cut
- *   - of too many connections, idle ones are closed for new ones; if none is idle, a new one is answered
- *     503 by the application (server_is_busy) and closed
+ *   - of too many connections, idle ones are closed for new ones; if none is idle, a new one is
+ *     answered 503 by the application (server_is_busy) and closed
  *   - each connection goes to the worker that has the fewest
  *   - pipelining, keep-alive, TLS */
 #ifndef LAGRA_HTTP_HTTP_H
@@ -131,20 +131,20 @@ struct exchange {
     void *application; /* the application's own state of this exchange */
 };
 
-/* Charges the memory that the exchange holds to the budget of the process (base/memory_budget.h), before
- * its answer may wait for a client that does not read. returns false if that is too much: the answer is
- * not to be sent, unless it is that of a write. Worker. */
+/* Charges the memory that the exchange holds to the budget of the process (base/memory_budget.h),
+ * before its answer may wait for a client that does not read. returns false if that is too much:
+ * the answer is not to be sent, unless it is that of a write. Worker. */
 bool exchange_charge(struct exchange *exchange);
-/* Frees what was allocated after the mark, except a large body in memory and the response's headers.
- * Just before HTTP_RESPOND: done() may not use the rest any more. Worker. */
+/* Frees what was allocated after the mark, except a large body in memory and the response's
+ * headers. Just before HTTP_RESPOND: done() may not use the rest any more. Worker. */
 void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
 
 /* Somebody was authenticated on this connection: when the server is full, it is closed for
  * new connections only after all on which nobody was. Worker. */
 void exchange_trust(struct exchange *exchange);
 
-/* Whether the answer may be one of the few that are sent from a file (BODY_FILE), until it is over. The
- * application need not ask, if it has that file open anyway. Any number of times. Worker. */
+/* Whether the answer may be one of the few that are sent from a file (BODY_FILE), until it is over.
+ * The application need not ask, if it has that file open anyway. Any number of times. Worker. */
 bool exchange_take_file(struct exchange *exchange);
 
 /* From here on a resume is remembered. Worker, inside head(), body(), end() or a source's read().
@@ -192,9 +192,10 @@ struct http_limits {
 };
 extern const struct http_limits http_limits_default;
 
-/* Lowers connections_max, and answer_files_max with it, until `servers` servers with these limits need at most so many descriptors:
- * their connections, those beyond the limit that are being refused or closed, files of answers, and
- * what the servers have open themselves. returns false if not even CONNECTIONS_LEAST of each find room. */
+/* Lowers connections_max, and answer_files_max with it, until `servers` servers with these limits
+ * need at most so many descriptors: their connections, those beyond the limit that are being
+ * refused or closed, files of answers, and what the servers have open themselves. returns false
+ * if not even CONNECTIONS_LEAST of each find room. */
 #define CONNECTIONS_LEAST 8u
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors);
 

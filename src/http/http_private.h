@@ -137,7 +137,8 @@ bool connections_make_room(struct http_server *server);
 struct connection *connection_begin(struct http_server *server, struct MHD_Connection *mhd);
 /* Just before the socket is closed, or after MHD refused to take it. Worker; acceptor. */
 void connection_remove(struct connection *connection);
-/* Somebody has been authenticated on it: it is closed for a new one only after all others. Worker. */
+/* Somebody has been authenticated on it: it is closed for a new one only after all others.
+ * Worker. */
 void connection_trust(struct connection *connection);
 /* Shuts down the sockets of connections that are late; MHD then closes them. Acceptor. */
 void connections_sweep(struct http_server *server);
@@ -184,8 +185,8 @@ enum stage {
     STAGE_QUEUED,  /* MHD has the answer */
 };
 
-/* MHD keeps the request's head, a record for each header, and the head of the answer in the connection's
- * memory. What an answer to a write takes of it at most is kept free. */
+/* MHD keeps the request's head, a record for each header, and the head of the answer in the
+ * connection's memory. What an answer to a write takes of it at most is kept free. */
 #define HEADER_RECORD_BYTES 64u
 #define ANSWER_HEAD_ROOM    4096u
 

@@ -1,10 +1,10 @@
 /* How far each connection has come, and which are late.
  *
  * MHD's own timeout restarts with every byte, so a client that sends one byte a minute would hold
- * its connection for ever. What is measured here instead is what has been achieved: a complete head in
- * idle_s, a body that goes on and keeps a least rate. The acceptor cuts who is late with shutdown();
- * MHD then sees the end of the stream and closes the connection in its own time (private
- * invariant 2). */
+ * its connection for ever. What is measured here instead is what has been achieved: a complete head
+ * in idle_s, a body that goes on and keeps a least rate. The acceptor cuts who is late with
+ * shutdown(); MHD then sees the end of the stream and closes the connection in its own time
+ * (private invariant 2). */
 #include "http/http_private.h"
 
 #include <netinet/in.h>
@@ -100,8 +100,8 @@ void connection_got_body(struct connection *connection, size_t bytes)
 
 /* ---- lateness ---- */
 
-/* MHD 0.9.75 takes a read that filled less than its buffer for the last one of an edge, and then never
- * hears of an end of the stream that had come with those bytes. */
+/* MHD 0.9.75 takes a read that filled less than its buffer for the last one of an edge, and then
+ * never hears of an end of the stream that had come with those bytes. */
 static bool peer_is_gone(const struct connection *connection)
 {
     char byte;

@@ -1,12 +1,13 @@
-/* multipart/mixed bodies whose parts are HTTP requests, and the bodies that answer them: how a client
- * asks for several operations in one request (OData's batch format, as Azure has it).
+/* multipart/mixed bodies whose parts are HTTP requests, and the bodies that answer them: how a
+ * client asks for several operations in one request (OData's batch format, as Azure has it).
  *
- * Pure: text in, structs out. What is returned points into the text, or lies in the arena. Lines end
- * with CR LF, nothing may come before the first boundary, and nothing but blanks after the last: as the
- * service itself is known to be, stricter than MIME. A part that is itself multipart is read by a
- * second reader over its content.
+ * Pure: text in, structs out. What is returned points into the text, or lies in the arena. Lines
+ * end with CR LF, nothing may come before the first boundary, and nothing but blanks after the
+ * last: as the service itself is known to be, stricter than MIME. A part that is itself multipart
+ * is read by a second reader over its content.
  *
- * rfc: 2046 5.1; rest: Blob-Batch, Performing-Entity-Group-Transactions; decision: 60. Any thread. */
+ * rfc: 2046 5.1; rest: Blob-Batch, Performing-Entity-Group-Transactions; decision: 60. Any
+ * thread. */
 #ifndef LAGRA_HTTP_MULTIPART_H
 #define LAGRA_HTTP_MULTIPART_H
 
@@ -61,8 +62,8 @@ enum multipart_target {
  *
  * ret_request  method, target, headers and content_length; a path that lacks its first '/' gets it.
  *              Zeroed otherwise: the rest is known to who read the request around it
- * ret_body     what follows the head; the line end that a client may put before the next boundary is
- *              part of it
+ * ret_body     what follows the head; the line end that a client may put before the next boundary
+ *              is part of it
  * returns      false: malformed, or beyond a limit above */
 bool multipart_request(struct arena *arena, struct bytes content, enum multipart_target target,
                        struct request *ret_request, struct bytes *ret_body);

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 #define HEADER_COUNT_MAX 256
-/* Of the header lines together. What is stored of them must fit into the head of an answer, beside what
- * another request may have stored (metadata: 8 KiB). */
+/* Of the header lines together. What is stored of them must fit into the head of an answer, beside
+ * what another request may have stored (metadata: 8 KiB). */
 #define HEADERS_SIZE_MAX ((size_t)16 * 1024)
 
 struct bytes request_find_header(const struct request *request, struct bytes name)
@@ -213,8 +213,9 @@ int request_read(struct live *live, const char *method, const char *version)
     expect = request_header(request, "expect");
     if (expect.ptr && !bytes_is_nocase(expect, "100-continue"))
         return MHD_HTTP_EXPECTATION_FAILED;
-    /* MHD reads chunk lines more kindly than others do (a bare LF ends them). Nothing that comes after
-     * such a body is read as a request, so it cannot matter to whom it belongs. rfc: 9112 11.2 */
+    /* MHD reads chunk lines more kindly than others do (a bare LF ends them). Nothing that comes
+     * after such a body is read as a request, so it cannot matter to whom it belongs.
+     * rfc: 9112 11.2 */
     live->closes |= request->content_length == HTTP_LENGTH_UNKNOWN;
     live->expects =
         expect.ptr && request->content_length != 0 && strcmp(version, MHD_HTTP_VERSION_1_1) == 0;

@@ -1,4 +1,5 @@
-/* Starting and stopping a server: a listening socket, workers (a daemon of MHD each), an acceptor. */
+/* Starting and stopping a server: a listening socket, workers (a daemon of MHD each), an
+ * acceptor. */
 #include "http/http_private.h"
 
 #include <assert.h>

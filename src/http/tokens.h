@@ -6,7 +6,8 @@
 
 /* METHOD_OTHER when it is none of those that have a value. Methods are spelled exactly. */
 enum http_method http_method_of(struct bytes text);
-/* The name of a header in lower case into `to`, name.len bytes. False: it is no token. rfc: 9110 5.6.2 */
+/* The name of a header in lower case into `to`, name.len bytes. False: it is no token.
+ * rfc: 9110 5.6.2 */
 bool http_lower_name(struct bytes name, char *to);
 /* Control characters, but for those that are `allowed` (a tab, or none: a NUL). */
 bool http_has_control(struct bytes text, unsigned char allowed);

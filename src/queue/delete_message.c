@@ -14,8 +14,8 @@ enum error delete_message_decide(struct decision *d, const struct delete_message
     return e;
 }
 
-/* All at once: the queue gets a new space for its messages, and the old one is dropped. A put that is
- * decided at the same time goes into one of the two. rest: Clear-Messages */
+/* All at once: the queue gets a new space for its messages, and the old one is dropped. A put that
+ * is decided at the same time goes into one of the two. rest: Clear-Messages */
 enum error clear_messages_decide(struct decision *d, const struct clear_messages_parameters *p,
                                  struct clear_messages_result *r)
 {

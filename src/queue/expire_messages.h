@@ -1,10 +1,10 @@
 /* Inside queue/: what deletes messages that have expired, in the background: an item of the list of
- * things to do later, due when the first of a queue's messages expires. It goes over what has expired,
- * never over the rest. A get that meets one on its way drops it itself.
+ * things to do later, due when the first of a queue's messages expires. It goes over what has
+ * expired, never over the rest. A get that meets one on its way drops it itself.
  *
- * INNER 'c' of the messages' partition says when the queue's item is due, and from where on it looks
- * (expiry): u8 1; due, from (instants, varints). An item of another due instant is one that an earlier
- * expiry has overtaken: it does nothing. */
+ * INNER 'c' of the messages' partition says when the queue's item is due, and from where on it
+ * looks (expiry): u8 1; due, from (instants, varints). An item of another due instant is one that
+ * an earlier expiry has overtaken: it does nothing. */
 #ifndef LAGRA_QUEUE_EXPIRE_MESSAGES_H
 #define LAGRA_QUEUE_EXPIRE_MESSAGES_H
 

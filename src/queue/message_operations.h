@@ -1,5 +1,6 @@
-/* The operations on messages: what each is asked and what comes of it. The functions: put_message.c,
- * get_messages.c, update_message.c, delete_message.c, and the files of these names in rest/. */
+/* The operations on messages: what each is asked and what comes of it. The functions:
+ * put_message.c, get_messages.c, update_message.c, delete_message.c, and the files of these
+ * names in rest/. */
 #ifndef LAGRA_QUEUE_MESSAGE_OPERATIONS_H
 #define LAGRA_QUEUE_MESSAGE_OPERATIONS_H
 

@@ -7,8 +7,8 @@
  *     partition <queue>     LISTED "q": struct queue
  *   message space    (queue.space); Clear Messages gives the queue a new one
  *     partition ""          INNER: the messages (message.h)
- * All messages of a queue are one partition: a get sees them in one order, and a commit takes a message
- * from all others at once. */
+ * All messages of a queue are one partition: a get sees them in one order, and a commit takes a
+ * message from all others at once. */
 #ifndef LAGRA_QUEUE_QUEUE_H
 #define LAGRA_QUEUE_QUEUE_H
 
@@ -26,7 +26,8 @@ struct queue_resource {
     struct resource base;
     struct bytes queue;   /* ptr NULL at service level */
     struct bytes message; /* its id as sent; ptr NULL above message level */
-    /* Of a queue's messages as a whole: which space they lie in is what is changed (Clear Messages). */
+    /* Of a queue's messages as a whole: which space they lie in is what is changed (Clear
+     * Messages). */
     bool all_messages;
 };
 static inline const struct queue_resource *queue_resource(const struct resource *resource)

@@ -1,8 +1,9 @@
-/* Pop receipts: what a get, an update and a put give out, and an update or delete has to show. A receipt
- * is the version stamp of a message's state: the instant at which it becomes visible, and the number
- * of changes that it has seen. So it is another one after each get and each update, and stays right
- * until the next of them, also when the message is visible again. It says nothing of which message:
- * the id is always needed with it, as in Azure. rest: Get-Messages, Update-Message; decision: 121 */
+/* Pop receipts: what a get, an update and a put give out, and an update or delete has to show. A
+ * receipt is the version stamp of a message's state: the instant at which it becomes visible, and
+ * the number of changes that it has seen. So it is another one after each get and each update, and
+ * stays right until the next of them, also when the message is visible again. It says nothing of
+ * which message: the id is always needed with it, as in Azure. rest: Get-Messages,
+ * Update-Message; decision: 121 */
 #ifndef LAGRA_QUEUE_RECEIPT_H
 #define LAGRA_QUEUE_RECEIPT_H
 

@@ -1,7 +1,8 @@
 /* Update Message. */
 #include "queue/message_operations.h"
 
-/* Sets when the message is visible again, and its text where one is given. It does not count as a get.
+/* Sets when the message is visible again, and its text where one is given. It does not count as a
+ * get.
  * rest: Update-Message; decision: 122 */
 enum error update_message_decide(struct decision *d, const struct update_message_parameters *p,
                                  struct update_message_result *r)

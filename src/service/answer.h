@@ -1,5 +1,5 @@
-/* The answer to a call: what the answer functions of operations write to. They say what a result looks
- * like on the wire and decide nothing. */
+/* The answer to a call: what the answer functions of operations write to. They say what a result
+ * looks like on the wire and decide nothing. */
 #ifndef LAGRA_SERVICE_ANSWER_H
 #define LAGRA_SERVICE_ANSWER_H
 

@@ -1,5 +1,5 @@
-/* Bytes of a blob as an answer's body: small ones are read first, large ones go from their file, or are
- * read piece by piece while they are sent. */
+/* Bytes of a blob as an answer's body: small ones are read first, large ones go from their file, or
+ * are read piece by piece while they are sent. */
 #include "service/service_private.h"
 
 #include "base/crc.h"

@@ -1,6 +1,6 @@
-/* An operation on its way, without the exchange that it came by: its head, its attempts to decide, its
- * commit. Nothing here suspends: what is not in memory is either waited for on this thread or reported
- * to the caller, by the decision's access. */
+/* An operation on its way, without the exchange that it came by: its head, its attempts to decide,
+ * its commit. Nothing here suspends: what is not in memory is either waited for on this thread or
+ * reported to the caller, by the decision's access. */
 #include "service/service_private.h"
 #include "service/gather.h"
 
@@ -38,8 +38,8 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
     response_init(response, arena);
 }
 
-/* Who may not do it learns nothing else of it, not even whether there is such an operation. Nothing of
- * the state is known yet. */
+/* Who may not do it learns nothing else of it, not even whether there is such an operation. Nothing
+ * of the state is known yet. */
 static enum error permit_unseen(struct work *work, enum error found)
 {
     static const struct rights of_nobody = {
@@ -164,8 +164,8 @@ void work_move(struct work *work, struct arena *arena)
     response_init(work->answer.response, arena);
 }
 
-/* The clock is read after the state was opened: so the decision's instant is above every one that the
- * state holds, and an ETag made of it is newer than all that its name ever had. */
+/* The clock is read after the state was opened: so the decision's instant is above every one that
+ * the state holds, and an ETag made of it is newer than all that its name ever had. */
 static void read_clock(struct decision *d)
 {
     instant newest = d->before ? snapshot_instant(d->before) : 0;
@@ -280,7 +280,8 @@ enum error work_decide(struct work *work)
 
 /* ---- the commit ---- */
 
-/* Held at APPLIED means applied and not yet durable: the syncer stops before the commit, not after. */
+/* Held at APPLIED means applied and not yet durable: the syncer stops before the commit, not
+ * after. */
 enum store_result work_commit(struct work *work)
 {
     struct decision *d = &work->decision;

@@ -1,12 +1,13 @@
-/* Long work that no request waits for: a bounded number of threads, and never two at the same thing. What is
- * to be done is kept elsewhere (the store's list of things to do later), so that nothing is lost
- * when the process ends, or when there are more than this can take. */
+/* Long work that no request waits for: a bounded number of threads, and never two at the same
+ * thing. What is to be done is kept elsewhere (the store's list of things to do later), so that
+ * nothing is lost when the process ends, or when there are more than this can take. */
 #ifndef LAGRA_SERVICE_BACKGROUND_H
 #define LAGRA_SERVICE_BACKGROUND_H
 
 #include "base/ids.h"
 
-/* Lies at the beginning of what its starter allocated with malloc(); freed when run() has returned. */
+/* Lies at the beginning of what its starter allocated with malloc(); freed when run() has
+ * returned. */
 struct background_job {
     void (*run)(struct background_job *job); /* on a thread of its own */
     struct guid id;                          /* of what is done */

@@ -53,7 +53,8 @@ enum state operation_find_step(struct flow *flow)
     return EARLY_CHECK;
 }
 
-/* What can be refused before the body is read. Only an optimisation: decide checks all of it again. */
+/* What can be refused before the body is read. Only an optimisation: decide checks all of it
+ * again. */
 enum state early_check(struct flow *flow)
 {
     enum error e = work_check(&flow->work);

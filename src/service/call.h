@@ -1,6 +1,7 @@
-/* A call: one HTTP request in the words of the REST reference, made by routing (service/route.c) from
- * the raw request. What check and parse functions of operations read, and answer functions too. Lives
- * in the exchange's arena; read-only once the check of its operation has run, but for the body. */
+/* A call: one HTTP request in the words of the REST reference, made by routing (service/route.c)
+ * from the raw request. What check and parse functions of operations read, and answer functions
+ * too. Lives in the exchange's arena; read-only once the check of its operation has run, but for
+ * the body. */
 #ifndef LAGRA_SERVICE_CALL_H
 #define LAGRA_SERVICE_CALL_H
 

@@ -1,16 +1,18 @@
-/* CORS in requests and answers: preflight requests (preflight.h), and the headers that the answers to
- * actual requests get, errors too.
+/* CORS in requests and answers: preflight requests (preflight.h), and the headers that the answers
+ * to actual requests get, errors too.
  *
- * Which headers is a matter of the account's rules, so these are read for every request whose answer
- * they may change: one with an Origin, and every GET and HEAD, whose answer says to caches whether it
- * depends on the origin. Where they cannot be read the answer goes without: a browser then withholds
- * it.
- * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services; decision: 106 */
+ * Which headers is a matter of the account's rules, so these are read for every request whose
+ * answer they may change: one with an Origin, and every GET and HEAD, whose answer says to caches
+ * whether it depends on the origin. Where they cannot be read the answer goes without: a browser
+ * then withholds it.
+ * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services;
+ * decision: 106 */
 #include "service/preflight.h"
 #include "service/service_private.h"
 #include "service/service_properties.h"
 
-/* What is given back must be fit for a header of an answer, which one of a request with a tab is not. */
+/* What is given back must be fit for a header of an answer, which one of a request with a tab is
+ * not. */
 static bool can_be_echoed(struct bytes value)
 {
     return value.len == 0 || !memchr(value.ptr, '\t', value.len);
@@ -171,8 +173,8 @@ static struct bytes exposed_names(const struct answer *a, struct bytes list)
     return text_bytes(&out);
 }
 
-/* An answer that is the same for all origins says "*"; one that is for its origin alone tells caches
- * so. rest: as above, "Understanding how the Vary header is set" */
+/* An answer that is the same for all origins says "*"; one that is for its origin alone tells
+ * caches so. rest: as above, "Understanding how the Vary header is set" */
 void cors_answer(struct work *work)
 {
     struct answer *a = &work->answer;

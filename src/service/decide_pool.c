@@ -52,7 +52,8 @@ static void *run_jobs(void *argument)
     return NULL;
 }
 
-/* Under the lock. One that cannot be started is not missed while there is another: jobs wait longer. */
+/* Under the lock. One that cannot be started is not missed while there is another: jobs wait
+ * longer. */
 static bool start_thread(struct decide_pool *pool)
 {
     if (pool->thread_count == pool->threads_max)
@@ -114,7 +115,8 @@ void decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
     *pool->end = job;
     pool->end = &job->next;
     pool->queued++;
-    /* An idle thread counts as idle until it has woken: it may have been woken for an earlier job. */
+    /* An idle thread counts as idle until it has woken: it may have been woken for an earlier
+     * job. */
     if (pool->queued > pool->idle)
         start_thread(pool);
     pthread_cond_signal(&pool->work);

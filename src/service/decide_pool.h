@@ -1,7 +1,7 @@
 /* Threads that may wait for a disk, or for other machines, so that HTTP workers need not: what a
- * decision did not find in memory is decided again here (STORE_MAY_BLOCK), and parts of a content's map
- * are read here while it is sent. There are few threads, and a queue before them that is as long as
- * there are exchanges that wait: each has at most one job. */
+ * decision did not find in memory is decided again here (STORE_MAY_BLOCK), and parts of a content's
+ * map are read here while it is sent. There are few threads, and a queue before them that is as
+ * long as there are exchanges that wait: each has at most one job. */
 #ifndef LAGRA_SERVICE_DECIDE_POOL_H
 #define LAGRA_SERVICE_DECIDE_POOL_H
 
@@ -17,8 +17,8 @@ struct decide_pool;
 /* Threads are started as they are needed, up to threads_max (1..64). NULL: not even one could be.
  * Main thread. */
 struct decide_pool *decide_pool_new(unsigned threads_max);
-/* Waits until all jobs have run; none may be submitted any more. Main thread, after the servers have
- * stopped and before the store is closed. */
+/* Waits until all jobs have run; none may be submitted any more. Main thread, after the servers
+ * have stopped and before the store is closed. */
 void decide_pool_free(struct decide_pool *pool);
 /* How many jobs no thread has taken yet. Any thread. */
 unsigned decide_pool_waiting(struct decide_pool *pool);

@@ -1,9 +1,9 @@
 /* Deciding: what a decide function is given and may do.
  *
- * An operation is decided by a pure function of (what is asked, one state of its partition, an instant)
- * to (a result, changes). It knows no protocol: this header and all that it includes have nothing of
- * HTTP, XML or JSON (`make check` proves it of every file that decides), so that another protocol
- * can call the same functions.
+ * An operation is decided by a pure function of (what is asked, one state of its partition, an
+ * instant) to (a result, changes). It knows no protocol: this header and all that it includes have
+ * nothing of HTTP, XML or JSON (`make check` proves it of every file that decides), so that another
+ * protocol can call the same functions.
  *
  * Each operation OP has its own types, and functions that the compiler checks against them:
  *
@@ -11,8 +11,9 @@
  *   struct OP_result { struct result base; ... };           what came of it
  *   enum error OP_decide(struct decision *, const struct OP_parameters *, struct OP_result *);
  *
- * service/operation.h says how a table's row is made of them. Decide functions run on an HTTP worker or,
- * when they may wait for a disk, on a thread of service/decide_pool.h; perhaps several times. */
+ * service/operation.h says how a table's row is made of them. Decide functions run on an HTTP
+ * worker or, when they may wait for a disk, on a thread of service/decide_pool.h; perhaps
+ * several times. */
 #ifndef LAGRA_SERVICE_DECISION_H
 #define LAGRA_SERVICE_DECISION_H
 
@@ -89,9 +90,9 @@ struct decision {
 void decision_saw(struct decision *d, uint64_t sequence);
 /* Does a stored access policy permit the operation, if anything does? */
 bool decision_rests_on_policy(const struct decision *d);
-/* By locate(), when it has read what the operation's partition belongs to (a container of a blob, a queue
- * of messages, a table of entities): closes the snapshot, or keeps it as the guard when a stored access policy there is what
- * permits the operation. */
+/* By locate(), when it has read what the operation's partition belongs to (a container of a blob, a
+ * queue of messages, a table of entities): closes the snapshot, or keeps it as the guard when a
+ * stored access policy there is what permits the operation. */
 void decision_leave_owner(struct decision *d, struct snapshot *owner);
 /* Is the operation one that writes? By its row. */
 bool decision_may_change(const struct decision *d);
@@ -99,11 +100,11 @@ bool decision_may_change(const struct decision *d);
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* A store result that is not STORE_OK as a wire error (the one place): CORRUPT and IO are 500
- * InternalError. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN, which
- * a decide function returns as it returns errors: it is then run again. */
+ * InternalError. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN,
+ * which a decide function returns as it returns errors: it is then run again. */
 enum error decision_fail_store(struct decision *d, enum store_result result);
-/* What keeps losing against others is decided so often, and then given up or left for a while: far above
- * what racing threads can cause. */
+/* What keeps losing against others is decided so often, and then given up or left for a while: far
+ * above what racing threads can cause. */
 #define DECISION_ATTEMPTS_MAX 1000
 /* Neither an answer nor an error: to be decided again. */
 static inline bool decision_is_unfinished(enum error e)

@@ -7,7 +7,8 @@
 #include "base/xml.h"
 #include "service/operation.h"
 
-/* As recorded, with a tenant of zeros: clients that hold a token credential read it. decision: 11 */
+/* As recorded, with a tenant of zeros: clients that hold a token credential read it.
+ * decision: 11 */
 #define CHALLENGE                                                                                  \
     "Bearer authorization_uri=https://login.microsoftonline.com/"                                  \
     "00000000-0000-0000-0000-000000000000/oauth2/authorize "                                       \

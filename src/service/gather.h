@@ -1,6 +1,6 @@
-/* Gathering: an operation gets bytes that its request only names (a source URL) into its body, before it is
- * decided, as if they had come with the request. On a thread that may wait for disks and for other
- * machines (endpoint.gather_pool). */
+/* Gathering: an operation gets bytes that its request only names (a source URL) into its body,
+ * before it is decided, as if they had come with the request. On a thread that may wait for disks
+ * and for other machines (endpoint.gather_pool). */
 #ifndef LAGRA_SERVICE_GATHER_H
 #define LAGRA_SERVICE_GATHER_H
 
@@ -23,7 +23,8 @@ struct gather_source {
     enum error (*read)(struct gather_source *source, char *to, size_t max, size_t *ret_count);
     uint64_t length; /* HTTP_LENGTH_UNKNOWN; where it is known, the source ends there */
     uint64_t max;    /* a longer body is E_RequestBodyTooLarge */
-    /* The lengths of the blocks of which it is made: in pieces of their own. NULL: they do not matter. */
+    /* The lengths of the blocks of which it is made: in pieces of their own. NULL: they do not
+     * matter. */
     const uint64_t *blocks;
     size_t block_count;
 };

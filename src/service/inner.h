@@ -1,6 +1,6 @@
-/* A read that the server makes of itself, for a request that names another resource: the source of a
- * copy. It goes the way of a request that came by a socket (routing, who asks, the operation's row, its
- * conditions and permission), so there is no second set of rules for it. */
+/* A read that the server makes of itself, for a request that names another resource: the source of
+ * a copy. It goes the way of a request that came by a socket (routing, who asks, the operation's
+ * row, its conditions and permission), so there is no second set of rules for it. */
 #ifndef LAGRA_SERVICE_INNER_H
 #define LAGRA_SERVICE_INNER_H
 

@@ -1,5 +1,5 @@
-/* What a list of containers, queues, tables or blobs is asked: pages of names in order. Plain values;
- * service/listing_xml.h reads them from a request. */
+/* What a list of containers, queues, tables or blobs is asked: pages of names in order. Plain
+ * values; service/listing_xml.h reads them from a request. */
 #ifndef LAGRA_SERVICE_LISTING_H
 #define LAGRA_SERVICE_LISTING_H
 
@@ -19,12 +19,12 @@ struct listing {
     unsigned include; /* bits: positions in the operation's table of names */
 };
 
-/* Hands one over: its name and its record, which are gone after the call. *ret_full: the page takes no
- * more. False: the record is damaged. */
+/* Hands one over: its name and its record, which are gone after the call. *ret_full: the page takes
+ * no more. False: the record is damaged. */
 typedef bool listing_add_fn(void *page, struct bytes name, struct bytes value, bool *ret_full);
 
-/* The partitions of an account's space (service/names.h), which are its containers, queues or tables, in
- * order of name, a page of them.
+/* The partitions of an account's space (service/names.h), which are its containers, queues or
+ * tables, in order of name, a page of them.
  *
  * from      where the page begins; ptr NULL: at the first
  * ret_next  where the next one does, in d->arena; ptr NULL: there is none

@@ -21,8 +21,8 @@ enum error listing_read_max(struct call *call, uint32_t page_max, bool *ret_give
                             uint32_t *ret_max);
 /* A query parameter; ptr NULL also for an empty one. */
 struct bytes listing_query(const struct call *call, const char *name);
-/* The marker of a list of containers or queues, "/account/name" of the one to go on with, as the real
- * service has it. listing: read already; without a marker *ret_name.ptr is NULL.
+/* The marker of a list of containers or queues, "/account/name" of the one to go on with, as the
+ * real service has it. listing: read already; without a marker *ret_name.ptr is NULL.
  * returns  OK, E_InvalidQueryParameterValue */
 enum error listing_read_next(struct call *call, const struct listing *listing,
                              struct bytes *ret_name);

@@ -7,8 +7,8 @@
 #define NAME_MIN      3
 #define NAME_MAX      63
 
-/* Most accounts that a thread is asked for are the one that it was asked for last, and the digest costs
- * as much as reading a record. service: static. */
+/* Most accounts that a thread is asked for are the one that it was asked for last, and the digest
+ * costs as much as reading a record. service: static. */
 #define KEPT_NAME_MAX 64
 static _Thread_local struct {
     const char *service;

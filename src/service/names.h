@@ -5,8 +5,9 @@
 #include "base/errors.h"
 #include "base/ids.h"
 
-/* The space of an account in a service, made from "<service>/<account>": partition "" has what belongs
- * to the account itself, partition NAME the container, queue or table of that name. service: static. */
+/* The space of an account in a service, made from "<service>/<account>": partition "" has what
+ * belongs to the account itself, partition NAME the container, queue or table of that name.
+ * service: static. */
 struct guid account_space(const char *service, struct bytes account);
 
 /* Is it a name of a container or queue: 3..63 lower-case letters, digits and single dashes?

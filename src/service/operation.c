@@ -176,8 +176,8 @@ static bool level_fits(const struct operation *row, const struct call *call)
     return row->level == LEVEL_ANY || row->level == call->input.resource->level;
 }
 
-/* The header or parameter that a part of a row's variant ("header", "header=value", "?name=value") is
- * about, as sent. */
+/* The header or parameter that a part of a row's variant ("header", "header=value", "?name=value")
+ * is about, as sent. */
 static struct bytes part_given(struct bytes part, const struct call *call, struct bytes *ret_wanted)
 {
     struct bytes name;

@@ -5,17 +5,20 @@
  * functions over types of its own (service/decision.h):
  *
  *   OP_check(call, parameters)            the head of the request, before its body, into parameters
- *   OP_gather(gathering, parameters)      gets what the request names elsewhere; may wait; few have it
- *   OP_parse(call, parameters)            the body, once, when all of it is there (XML..); few have it
- *   OP_decide(decision, parameters, result)   pure; again on a newer state if another writer was faster
+ *   OP_gather(gathering, parameters)      gets what the request names elsewhere; may wait; few have
+ *                                         it
+ *   OP_parse(call, parameters)            the body, once, when all of it is there (XML..); few have
+ *                                         it
+ *   OP_decide(decision, parameters, result)   pure; again on a newer state if another writer was
+ *                                             faster
  *   OP_answer(answer, parameters, result)     the result as status, headers and body
  *
  * An operation that is a list of others has others in the place of decide: service/list.h.
  *
- * OPERATION(OP), in the file with the table, makes struct operation_functions OP_functions of them: small
- * adapters between the service's function types and OP's own. So a row cannot hold functions that do
- * not fit together; the compiler says so. Check, parse and answer lie in the folder rest/ of their
- * room, apart from what decides.
+ * OPERATION(OP), in the file with the table, makes struct operation_functions OP_functions of them:
+ * small adapters between the service's function types and OP's own. So a row cannot hold functions
+ * that do not fit together; the compiler says so. Check, parse and answer lie in the folder rest/
+ * of their room, apart from what decides.
  * Docs, reply check and tests read the table. */
 #ifndef LAGRA_SERVICE_OPERATION_H
 #define LAGRA_SERVICE_OPERATION_H
@@ -224,15 +227,16 @@ struct service {
      * stored policies. ret_facts is zeroed, but for `known` and `exists`. Pure. NULL: nothing does.
      * returns  OK, or as decision_fail_store(), or what refuses it whatever else is permitted */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
-    /* The body of an error's answer, with its type, in the form of the service. False: it is XML, as
-     * in all services. NULL: XML always. */
+    /* The body of an error's answer, with its type, in the form of the service. False: it is XML,
+     * as in all services. NULL: XML always. */
     bool (*answer_error)(struct answer *a, enum error e, const struct problem *problem);
 };
 
 /* Subject, permission, lease and conditions: what may be refused before a body is read, and is
  * checked again with decide. Pure. */
 enum error operation_check(struct decision *d);
-/* What locate() failed with, as it is answered: who may not do it does not learn what is missing. */
+/* What locate() failed with, as it is answered: who may not do it does not learn what is
+ * missing. */
 enum error operation_missing(struct decision *d, enum error e);
 /* operation_check(), then what OP_parse refused, then decide; asserts what the row promises. Pure:
  * may be run again on a newer state. */

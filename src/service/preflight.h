@@ -1,11 +1,11 @@
-/* Preflight: what a browser asks before a request to another origin. The same of every service, by the
- * row
+/* Preflight: what a browser asks before a request to another origin. The same of every service, by
+ * the row
  *
  *   OPERATION(preflight);
  *   ROW("Preflight Blob Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, .., &preflight_functions)
  *
- * It is about the service's CORS rules alone: what the target names need not be there, and nobody is
- * authenticated. preflight.c decides; cors.c reads and answers.
+ * It is about the service's CORS rules alone: what the target names need not be there, and nobody
+ * is authenticated. preflight.c decides; cors.c reads and answers.
  * rest: Preflight-Blob-Request, Preflight-Queue-Request, Preflight-Table-Request */
 #ifndef LAGRA_SERVICE_PREFLIGHT_H
 #define LAGRA_SERVICE_PREFLIGHT_H

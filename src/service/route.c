@@ -1,16 +1,19 @@
-/* From a raw request to a call: account, names, query, and the headers that every operation knows. */
+/* From a raw request to a call: account, names, query, and the headers that every operation
+ * knows. */
 #include "service/service_private.h"
 #include "service/service_properties.h"
 
 #include "base/encode.h"
 
-/* What a request without x-ms-version gets: the newest that the clients of today send. decision: 9 */
+/* What a request without x-ms-version gets: the newest that the clients of today send.
+ * decision: 9 */
 #define VERSION_DEFAULT     "2026-10-06"
 
 /* What answers of websites say. */
 #define VERSION_OF_WEBSITES "2018-03-28"
 
-/* What no operation has a use for; looking for names that are given twice takes the square of it. */
+/* What no operation has a use for; looking for names that are given twice takes the square of
+ * it. */
 #define PARAMETERS_MAX      100
 
 static const struct bytes secondary_suffix = BYTES("-secondary");
@@ -127,8 +130,8 @@ static enum error read_query(struct work *work)
 
 /* ---- account and names ---- */
 
-/* "account.blob.localhost:10000" names the account in its first label when the second is the service;
- * "account.web.localhost" and "account.z1.web.localhost" do where a website is meant.
+/* "account.blob.localhost:10000" names the account in its first label when the second is the
+ * service; "account.web.localhost" and "account.z1.web.localhost" do where a website is meant.
  *
  * ret_service  the label that says which
  * returns      ptr NULL: not of that style */
@@ -188,8 +191,8 @@ static struct bytes url_prefix(const struct work *work, struct bytes account)
 
 typedef const struct account *find_fn(const struct accounts *accounts, struct bytes name);
 
-/* An account that is not there is refused by authentication, as a wrong signature is: names cannot be
- * probed. decision: 35 */
+/* An account that is not there is refused by authentication, as a wrong signature is: names cannot
+ * be probed. decision: 35 */
 static void find_account(struct work *work, struct bytes name, find_fn *find)
 {
     struct call *call = &work->call;
@@ -242,8 +245,8 @@ static enum error read_target(struct work *work)
         bytes_cut(path, '/', &account, &path);
     call->url_prefix = url_prefix(work, in_path ? account : bytes_of(NULL, 0));
     find_account(work, account, in_path ? accounts_find : accounts_find_host);
-    /* The host is not signed: "/name/c" of the host "name.blob..." has the string to sign of "/name/c"
-     * in path style, which means another resource. decision: 21 */
+    /* The host is not signed: "/name/c" of the host "name.blob..." has the string to sign of
+     * "/name/c" in path style, which means another resource. decision: 21 */
     if (!in_path && !call->website && begins_with_account(call, path))
         return call_fail(
             &work->call, E_InvalidUri,
@@ -252,8 +255,8 @@ static enum error read_target(struct work *work)
     return read_resource(work, path);
 }
 
-/* Below the list's account, whether that is named once more, as in path style, or not: clients of the
- * service, where the host names it, do not. decision: 61 */
+/* Below the list's account, whether that is named once more, as in path style, or not: clients of
+ * the service, where the host names it, do not. decision: 61 */
 static enum error read_part_target(struct work *work)
 {
     struct bytes path = bytes_from(work->call.request->path, 1);
@@ -395,8 +398,9 @@ enum error route_part(struct work *part, const struct work *list)
     return read_all(part, readers);
 }
 
-/* Who presents nothing sees what is public. Where that is not enough, a client that knows of challenges
- * (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded; decision: 11 */
+/* Who presents nothing sees what is public. Where that is not enough, a client that knows of
+ * challenges (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded;
+ * decision: 11 */
 static void admit_anonymous(const struct work *work, struct identity *identity)
 {
     const struct call *call = work->list ? &work->list->call : &work->call;

@@ -1,5 +1,5 @@
-/* How the operation tables of the services are written: a ROW for each operation. For the files with the
- * tables alone (blob/rest/operations.c..).
+/* How the operation tables of the services are written: a ROW for each operation. For the files
+ * with the tables alone (blob/rest/operations.c..).
  *
  *   methods     bits; GH: GET and HEAD
  *   selector    the comp and restype that the request has, no more and no fewer
@@ -27,9 +27,9 @@
 /* Policies and service properties. */
 #define XML_BODY_MAX (UINT64_C(256) << 10)
 
-/* Who may: of an account SAS the resource type and letters, of a service SAS the letters, the letters that
- * create only; what a token's owner needs; the least that a container is opened to for anybody to
- * read it. See auth/rights.h. */
+/* Who may: of an account SAS the resource type and letters, of a service SAS the letters, the
+ * letters that create only; what a token's owner needs; the least that a container is opened to for
+ * anybody to read it. See auth/rights.h. */
 #define ANY          RIGHTS_ANY
 #define MAY(type_, account_, service_, create_, action_, anonymous_)                               \
     .type = type_, .account = account_, .service = service_, .create = create_,                    \

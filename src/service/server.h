@@ -1,7 +1,7 @@
 /* The way of a request: the http_application that every service is served by.
  * head: route -> authenticate -> find -> names -> check -> early operation_check; body: memory or
- * stage; end: parse -> decide -> commit (again on conflict) -> durable -> answer. service/exchange.c is the whole
- * path, top down. */
+ * stage; end: parse -> decide -> commit (again on conflict) -> durable -> answer.
+ * service/exchange.c is the whole path, top down. */
 #ifndef LAGRA_SERVICE_SERVER_H
 #define LAGRA_SERVICE_SERVER_H
 

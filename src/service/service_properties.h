@@ -1,7 +1,7 @@
 /* The operations that every service has on itself: Get and Set its properties, Get its stats.
  *
- * What all services have in common is here: a service's table names these functions in its rows, and
- * its struct service says what else its properties have:
+ * What all services have in common is here: a service's table names these functions in its rows,
+ * and its struct service says what else its properties have:
  *
  *   OPERATION(get_service_properties);                 above the table
  *   OPERATION_WITH_PARSE(set_service_properties);
@@ -24,8 +24,8 @@
 #include "service/cors_rules.h"
 #include "service/decision.h"
 
-/* Sections that not every service has; struct service has their bits. All have Logging, HourMetrics,
- * MinuteMetrics and Cors. */
+/* Sections that not every service has; struct service has their bits. All have Logging,
+ * HourMetrics, MinuteMetrics and Cors. */
 enum service_section {
     SECTION_OF_ALL = 0,
     SECTION_DEFAULT_VERSION = 1 << 0,  /* DefaultServiceVersion */
@@ -52,8 +52,9 @@ struct service_properties {
  * returns STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result service_properties_read(struct snapshot *snapshot, struct arena *arena,
                                           struct service_properties *ret_properties);
-/* Those of the input's account in a service ("blob") as they are now, whatever partition the decision
- * is about. *ret_sequence: what to wait for before anything that follows from them is reported.
+/* Those of the input's account in a service ("blob") as they are now, whatever partition the
+ * decision is about. *ret_sequence: what to wait for before anything that follows from them is
+ * reported.
  * returns as service_properties_read() */
 enum store_result service_properties_find(struct decision *d, const char *service,
                                           struct service_properties *ret_properties,

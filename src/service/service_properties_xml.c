@@ -1,8 +1,9 @@
 /* Get and Set Service Properties of every service as XML: see service_properties.h.
  *
- * What can be set is the CORS rules, the default version and the static website. Logging, metrics and
- * soft delete are things that this server does not do: switching one of them on is refused with 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can
- * so always be set again.
+ * What can be set is the CORS rules, the default version and the static website. Logging, metrics
+ * and soft delete are things that this server does not do: switching one of them on is refused with
+ * 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can so
+ * always be set again.
  * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties */
 #include "service/cors_rules_xml.h"
 #include "service/operation.h"

@@ -14,8 +14,8 @@ void signed_identifiers_xml(struct text *out, const struct policies *policies);
 /* The call's body; no body: no policies.
  *
  * permissions  letters that a policy may have
- * returns      OK, E_InvalidXmlDocument (also more than POLICIES_MAX), E_InvalidXmlNodeValue (a date,
- *              permissions, an id of more than 64 characters or given twice),
+ * returns      OK, E_InvalidXmlDocument (also more than POLICIES_MAX), E_InvalidXmlNodeValue (a
+ *              date, permissions, an id of more than 64 characters or given twice),
  *              E_MissingRequiredXmlNode (Id) */
 enum error signed_identifiers_read(struct call *call, const char *permissions,
                                    struct policies *ret_policies);

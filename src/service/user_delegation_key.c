@@ -1,7 +1,9 @@
-/* Get User Delegation Key: for how long one is given. Nothing is stored. rest: Get-User-Delegation-Key */
+/* Get User Delegation Key: for how long one is given. Nothing is stored.
+ * rest: Get-User-Delegation-Key */
 #include "service/user_delegation_key.h"
 
-/* "The expiry time must be within seven days of the start time", and so must the start be of now. */
+/* "The expiry time must be within seven days of the start time", and so must the start be of
+ * now. */
 #define KEY_MAX_TICKS (UINT64_C(7) * 24 * 3600 * TICKS_PER_SECOND)
 
 static enum error refuse(struct decision *d, const char *name, const char *reason)

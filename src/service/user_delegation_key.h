@@ -1,5 +1,6 @@
 /* Get User Delegation Key of every service that has one: the key signs for that service alone.
- * user_delegation_key.c decides, user_delegation_key_xml.c reads the request and renders the answer.
+ * user_delegation_key.c decides, user_delegation_key_xml.c reads the request and renders the
+ * answer.
  * rest: Get-User-Delegation-Key */
 #ifndef LAGRA_SERVICE_USER_DELEGATION_KEY_H
 #define LAGRA_SERVICE_USER_DELEGATION_KEY_H

@@ -1,6 +1,6 @@
-/* A list of operations that is done whole or not at all, on its way: see list.h. Its parts are prepared
- * here, and decided on one snapshot; the changes of all are those of the list, which goes through the
- * states of service/exchange.c as one operation does. */
+/* A list of operations that is done whole or not at all, on its way: see list.h. Its parts are
+ * prepared here, and decided on one snapshot; the changes of all are those of the list, which goes
+ * through the states of service/exchange.c as one operation does. */
 #include "service/service_private.h"
 
 #include <assert.h>

@@ -28,8 +28,8 @@ enum store_result store_inspect(struct store *store, inspect_visit *visit, inspe
 struct salvage_listener {
     /* Something that has no name of a record. */
     inspect_say *say;
-    /* The records behind one place and up to another were lost. NULL: the first, the last of all, or
-     * not known. */
+    /* The records behind one place and up to another were lost. NULL: the first, the last of all,
+     * or not known. */
     void (*lost)(void *context, const struct record_place *after, const struct record_place *to);
     void *context;
 };

@@ -64,7 +64,8 @@ void key_set_place(struct key *key, enum record_family family, struct partition 
 void key_set_index(struct key *key, struct bytes partition_prefix, struct bytes index_key);
 /* Where the records of an index whose keys begin so, or are at or after it, begin in a space. */
 void key_set_index_from(struct key *key, const struct guid *space, struct bytes index_key);
-/* Where the records of an index with this key begin that are of this partition or of one after it. */
+/* Where the records of an index with this key begin that are of this partition or of one after
+ * it. */
 void key_set_index_place(struct key *key, const struct guid *space, struct bytes index_key,
                          struct bytes partition);
 void key_set_counter(struct key *key, const struct guid *space, struct bytes name);
@@ -79,8 +80,8 @@ void key_write_piece(char to[KEY_PIECE_SIZE], uint32_t extent, uint64_t offset);
 /* False when it is no key of a piece. */
 bool key_read_piece(struct bytes key, uint32_t *ret_extent, uint64_t *ret_offset);
 
-/* Takes the full key of a record apart. The partition key is still escaped. Of a record of an index:
- * the index key, and the partition key with its end; both still escaped.
+/* Takes the full key of a record apart. The partition key is still escaped. Of a record of an
+ * index: the index key, and the partition key with its end; both still escaped.
  * False when it is not of that form. */
 bool key_split(struct bytes key, struct bytes *ret_escaped, struct bytes *ret_record_key);
 /* Writes the partition key (at most escaped.len bytes) and returns its length. False: malformed. */

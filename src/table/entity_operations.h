@@ -1,5 +1,5 @@
-/* The operations on entities: what each is asked and what comes of it. The functions: entity_write.c,
- * get_entity.c, query_entities.c, and the files of these names in rest/. */
+/* The operations on entities: what each is asked and what comes of it. The functions:
+ * entity_write.c, get_entity.c, query_entities.c, and the files of these names in rest/. */
 #ifndef LAGRA_TABLE_ENTITY_OPERATIONS_H
 #define LAGRA_TABLE_ENTITY_OPERATIONS_H
 
@@ -69,8 +69,8 @@ struct get_entity_result {
 };
 OPERATION_DECLARE(get_entity);
 
-/* The entities of a page are handed over one by one. Starts anew with each attempt; what it is given is
- * gone after the call. */
+/* The entities of a page are handed over one by one. Starts anew with each attempt; what it is
+ * given is gone after the call. */
 struct entity_sink {
     bool full; /* it takes no more */
     void (*begin)(struct entity_sink *sink, struct bytes table);

@@ -1,11 +1,13 @@
-/* What writes entities: Insert Entity, Update Entity and Insert Or Replace Entity, Merge Entity and Insert
- * Or Merge Entity, Delete Entity. Their rows say which of them needs the entity to be there, and which
- * conditions count; a write gives the entity the instant of its decision as timestamp and ETag.
+/* What writes entities: Insert Entity, Update Entity and Insert Or Replace Entity, Merge Entity and
+ * Insert Or Merge Entity, Delete Entity. Their rows say which of them needs the entity to be there,
+ * and which conditions count; a write gives the entity the instant of its decision as timestamp and
+ * ETag.
  * rest: Inserting-and-Updating-Entities; semantics 6 */
 #include "base/log.h"
 #include "table/entity_operations.h"
 
-/* The instant of a change: above that of the state before, which every state of the partition is. */
+/* The instant of a change: above that of the state before, which every state of the partition
+ * is. */
 static instant timestamp_of(const struct decision *d)
 {
     return etag_after(d->subject.etag, d->now).v;

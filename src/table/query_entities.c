@@ -1,8 +1,9 @@
 /* Query Entities: an iterator over the table's space, in the ranges of keys that the filter leaves.
  *
- * (1) The work of a page is bounded: it ends at the results that were asked for, or after so much was
- *     looked at, wanted or not. Keys that the filter rules out are not looked at.
- * (2) A page is taken from one state of the table, and that state is durable before the page is sent.
+ * (1) The work of a page is bounded: it ends at the results that were asked for, or after so much
+ *     was looked at, wanted or not. Keys that the filter rules out are not looked at.
+ * (2) A page is taken from one state of the table, and that state is durable before the page is
+ *     sent.
  * (3) The next page begins at the first entity that this one did not look at, by its keys: whatever
  *     writers do, no page loses or repeats an entity that was there all the time.
  * rest: Query-Entities, Query-Timeout-and-Pagination */

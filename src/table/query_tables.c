@@ -1,5 +1,5 @@
-/* Query Tables: an iterator over the account's space, where every table is a partition; and one table of
- * them. rest: Query-Tables */
+/* Query Tables: an iterator over the account's space, where every table is a partition; and one
+ * table of them. rest: Query-Tables */
 #include "base/log.h"
 #include "service/listing.h"
 #include "service/names.h"

@@ -107,8 +107,9 @@ enum error table_subject_named(struct decision *d)
     return load_table(d, E_ResourceNotFound);
 }
 
-/* Where the table's space was dropped after table_locate() had read the table, nothing is said about the
- * entity: it is located again. Before the body has said which entity it is, the table alone counts. */
+/* Where the table's space was dropped after table_locate() had read the table, nothing is said
+ * about the entity: it is located again. Before the body has said which entity it is, the table
+ * alone counts. */
 enum error entity_subject_optional(struct decision *d)
 {
     const struct table_resource *asked = table_asked(d);
@@ -153,8 +154,8 @@ enum error entity_subject(struct decision *d)
 
 /* ---- permission ---- */
 
-/* A SAS of a table opens that table, and of its entities those between two keys: others cannot be written,
- * and are not there for reads. decision: 145 */
+/* A SAS of a table opens that table, and of its entities those between two keys: others cannot be
+ * written, and are not there for reads. decision: 145 */
 static enum error check_limits(const struct decision *d)
 {
     const struct table_resource *asked = table_asked(d);

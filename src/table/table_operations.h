@@ -39,8 +39,8 @@ struct get_table_result {
 };
 OPERATION_DECLARE(get_table);
 
-/* The results of a page are handed over one by one, by their names. Starts anew with each attempt; what
- * it is given is gone after the call. */
+/* The results of a page are handed over one by one, by their names. Starts anew with each attempt;
+ * what it is given is gone after the call. */
 struct table_sink {
     bool full; /* it takes no more */
     void (*begin)(struct table_sink *sink);

@@ -7,8 +7,8 @@
  *     partition <name in lower case>   LISTED "t": struct table
  *   table space      (table.space)
  *     partition <PartitionKey>         LISTED <RowKey>: the entity (entity.h)
- * Keys are encoded (entity_key_encode()), so an iterator over a table's space has its entities in the
- * order of the service. */
+ * Keys are encoded (entity_key_encode()), so an iterator over a table's space has its entities in
+ * the order of the service. */
 #ifndef LAGRA_TABLE_TABLES_H
 #define LAGRA_TABLE_TABLES_H
 
@@ -27,8 +27,8 @@ enum table_level {
     LEVEL_BATCH,  /* /$batch */
 };
 
-/* Where a request names something by its body (Create Table, Insert Entity), parse completes a copy of
- * what the path named: then `table`, or the keys, are there at a level that has none. */
+/* Where a request names something by its body (Create Table, Insert Entity), parse completes a copy
+ * of what the path named: then `table`, or the keys, are there at a level that has none. */
 struct table_resource {
     struct resource base;
     struct bytes table;         /* as sent; ptr NULL: none is named */

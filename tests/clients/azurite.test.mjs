@@ -1,5 +1,6 @@
-// Lagra by Azurite's names: its lines, its flags, its certificates, as the tools that start it wait for
-// them; and `lagra health`. Issue: the lines are those of Azurite 3.37's azurite.js and main.js files.
+// Lagra by Azurite's names: its lines, its flags, its certificates, as the tools that start it wait
+// for them; and `lagra health`. Issue: the lines are those of Azurite 3.37's azurite.js and main.js
+// files.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once as event } from 'node:events';

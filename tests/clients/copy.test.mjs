@@ -1,4 +1,5 @@
-// Copies within this server: sources that are read at once (Put Blob, Put Block, Copy Blob From URL).
+// Copies within this server: sources that are read at once (Put Blob, Put Block, Copy Blob From
+// URL).
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
@@ -277,7 +278,8 @@ test('a source is read by what its URL says, by its container being public, or w
 });
 
 test('tags of copies', async (t) => {
-    // rest: Copy-Blob "x-ms-tags", "x-ms-copy-source-tag-option"; recorded AccessConditionTags 62-67
+    // rest: Copy-Blob "x-ms-tags", "x-ms-copy-source-tag-option"; recorded AccessConditionTags
+    // 62-67
     const { container, blob: source } = await newBlob(t, 'x', { tags: { a: '1' } });
     const target = container.getBlockBlobClient('target');
     const tags = async () => (await target.getTags()).tags;

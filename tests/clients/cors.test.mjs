@@ -76,7 +76,8 @@ test('preflight: what the rule allows is given back; whatever the target is', as
 });
 
 test('the first rule with the origin and the method decides', async () => {
-    // rest: Cross-Origin-Resource-Sharing.., "Understanding CORS rule evaluation logic": its example
+    // rest: Cross-Origin-Resource-Sharing.., "Understanding CORS rule evaluation logic": its
+    // example
     await setRules(
         rule('http://www.contoso.com', 'PUT,HEAD', 'x-ms-meta-*,x-ms-blob-content-type'),
         rule('*', 'PUT,GET', 'x-ms-meta-*,x-ms-blob-content-type'),

@@ -1,5 +1,5 @@
-// Append Block From URL and Put Page From URL through the SDK: blocks and pages whose bytes are read
-// from another blob. Copies of whole blobs: copy.test.mjs.
+// Append Block From URL and Put Page From URL through the SDK: blocks and pages whose bytes are
+// read from another blob. Copies of whole blobs: copy.test.mjs.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BlobSASPermissions, BlobServiceClient } from '@azure/storage-blob';

@@ -49,7 +49,8 @@ const listed = ({ name, size }) => [name, Number(size)];
 const named = (all, order) => order.map((n) => [image.blockId(n), all[n].length]);
 const all = (list) => [...list.keys()];
 
-// Bytes of pieces that records refer to, after all has been collected; NaN without control requests.
+// Bytes of pieces that records refer to, after all has been collected; NaN without control
+// requests.
 async function kept({ control }) {
     return await control.works() ? Number(/piece_bytes=(\d+)/.exec(await control.collect())[1]) : NaN;
 }

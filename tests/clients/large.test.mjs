@@ -146,7 +146,8 @@ test('50,000 blocks are committed, 50,001 are refused', long, async (t) => {
 });
 
 test('one block of 1,000 MiB named 50,000 times, in little memory', long, async (t) => {
-    // rest: Put-Block-List "Remarks"; semantics 10.1. What it costs depends on the number of blocks only.
+    // rest: Put-Block-List "Remarks"; semantics 10.1. What it costs depends on the number of blocks
+    // only.
     const server = await Server.start({ binary: process.env.LAGRA_BINARY });
     t.after(() => server.kill().then(() => server.remove()));
     const service = new BlobServiceClient(server.url, credential, once);

@@ -1,4 +1,5 @@
-// Page blobs through the SDK: every method of PageBlobClient but ..FromURL (from-url.test.mjs) and copies.
+// Page blobs through the SDK: every method of PageBlobClient but ..FromURL (from-url.test.mjs) and
+// copies.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { raw, rawRefused } from './raw.mjs';

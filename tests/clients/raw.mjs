@@ -11,8 +11,9 @@ const shared = new URL(url);
 //   path     below the account, percent-encoded: "/container/blob?comp=block"
 //   headers  { name: value }; a value of undefined removes a header that is added otherwise
 //   body     Buffer or string
-//   options  signed: false leaves out the Authorization; credentials; version; offsetMs; target: the
-//            whole request target instead of account and path; base: { host, port } of another server
+//   options  signed: false leaves out the Authorization; credentials; version; offsetMs; target:
+//            the whole request target instead of account and path; base: { host, port } of another
+//            server
 export async function raw(method, path, headers = {}, body = '', options = {}) {
     const bytes = Buffer.from(body);
     const { hostname, port } = options.base ? { hostname: options.base.host, port: options.base.port } : shared;

@@ -8,7 +8,8 @@ import { account, service, url } from './setup.mjs';
 
 const DEVELOPMENT = 'UseDevelopmentStorage=true';
 
-/** Runs the example of that place in the README with another connection string; returns what it says. */
+/** Runs the example of that place in the README with another connection string; returns what it
+ *  says. */
 async function runExample(t, place, connection) {
     const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
     const example = [...readme.matchAll(/```js\n(.*?)```/gs)][place][1];

@@ -1,5 +1,5 @@
-// Shared access signatures as @azure/storage-blob makes them: account, container, blob, snapshot, stored
-// policies; and who presents nothing.
+// Shared access signatures as @azure/storage-blob makes them: account, container, blob, snapshot,
+// stored policies; and who presents nothing.
 // rest: Create-account-SAS, Create-service-SAS, Define-stored-access-policy
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

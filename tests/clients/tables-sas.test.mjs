@@ -1,5 +1,6 @@
-// Shared access signatures of the Table service: of the account, of a table, of a range of its keys, by a
-// stored policy. rest: Create-account-SAS, Create-service-SAS "Restrict access to table entities"
+// Shared access signatures of the Table service: of the account, of a table, of a range of its
+// keys, by a stored policy. rest: Create-account-SAS, Create-service-SAS "Restrict access to table
+// entities"
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AzureSASCredential, generateAccountSas, generateTableSas } from '@azure/data-tables';

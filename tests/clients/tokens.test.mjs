@@ -1,5 +1,5 @@
-// Bearer tokens, user delegation keys and what they sign, key rotation: on servers of their own, over
-// HTTPS, with keys made here.
+// Bearer tokens, user delegation keys and what they sign, key rotation: on servers of their own,
+// over HTTPS, with keys made here.
 // rest: Authorize-with-Azure-Active-Directory, Get-User-Delegation-Key, Create-user-delegation-SAS
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
@@ -262,7 +262,8 @@ test('queues: what a role of queues permits, and what a user delegation key sign
 });
 
 test('tables: what a role of tables permits, in a transaction too', async (t) => {
-    // rest: Authorize-with-Azure-Active-Directory "Permissions for table service operations"; decision: 188
+    // rest: Authorize-with-Azure-Active-Directory "Permissions for table service operations";
+    // decision: 188
     const server = await serve(t, CHECKED);
     const by = (claims) => ({ getToken: async () => ({ token: tokenOf(claims), expiresOnTimestamp: Date.now() + 600000 }) });
     const as = (oid, name, more) => new TableClient(server.tableUrl, name, by(claimsOf(oid, more)), options(server));

@@ -1,5 +1,6 @@
-/* To be preloaded into a server: its wall clock, ahead of the machine's by as many seconds as the file
- * that WALL_FILE names says (a decimal number, read at each look). Other clocks are as they are. */
+/* To be preloaded into a server: its wall clock, ahead of the machine's by as many seconds as the
+ * file that WALL_FILE names says (a decimal number, read at each look). Other clocks are as they
+ * are. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <stdlib.h>

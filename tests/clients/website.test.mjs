@@ -1,4 +1,5 @@
-// The static website and DefaultServiceVersion, on a server of its own: both are set for the account.
+// The static website and DefaultServiceVersion, on a server of its own: both are set for the
+// account.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { BlobServiceClient } from '@azure/storage-blob';

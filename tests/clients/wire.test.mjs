@@ -1,5 +1,5 @@
-// What only a raw client sends: queries as other languages encode them, requests that could be read in
-// two ways, and what an unknown account is told.
+// What only a raw client sends: queries as other languages encode them, requests that could be read
+// in two ways, and what an unknown account is told.
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';

@@ -17,7 +17,8 @@ const APPENDS_MAX = 20;
 /* Of the blobs that a writer has. */
 const TYPES = ['block', 'block', 'append', 'page'];
 const CONTAINER = 'crash';
-/* Statuses of a change that is refused; after the first of them nobody knows whether it was made. */
+/* Statuses of a change that is refused; after the first of them nobody knows whether it was
+ * made. */
 const UNKNOWN = 500;
 const REFUSED = [UNKNOWN, 503, 507];
 const REFUSED_PAUSE_MS = 5;
@@ -177,9 +178,10 @@ export class Campaign {
 
     /** Works until the server goes away or `ms` have passed.
      *  cut: called once at that time; gated: let a request kill the server at a gate instead
-     *  deaf: answers that come while it is cut do not count. A file system that is shut down may let a
-     *  sync that is under way succeed; a process that is killed has meant every answer that it gave.
-     *  refusals: an answer of 503 or 507 means that nothing was changed, 500 that nobody knows */
+     *  deaf: answers that come while it is cut do not count. A file system that is shut down may
+     *  let a sync that is under way succeed; a process that is killed has meant every answer that
+     *  it gave. refusals: an answer of 503 or 507 means that nothing was changed, 500 that
+     *  nobody knows */
     async work({ ms, gated, cut, deaf = false, refusals = false }) {
         const gateAt = gated ? this.changes + this.#random(40) : -1;
 

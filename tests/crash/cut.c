@@ -1,5 +1,6 @@
-/* Cuts an ext4 file system off, as a power cut would: what was not synced is lost, in its journal too.
- * cut MOUNT_POINT. Needs root. The kernel's EXT4_IOC_SHUTDOWN with EXT4_GOING_FLAGS_NOLOGFLUSH. */
+/* Cuts an ext4 file system off, as a power cut would: what was not synced is lost, in its journal
+ * too. cut MOUNT_POINT. Needs root. The kernel's EXT4_IOC_SHUTDOWN with
+ * EXT4_GOING_FLAGS_NOLOGFLUSH. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
-// What a client knows about its blobs: the state of the last acknowledged answer, and the states that
-// a request without an answer may have left. After a crash each blob must be in one of them, whole.
+// What a client knows about its blobs: the state of the last acknowledged answer, and the states
+// that a request without an answer may have left. After a crash each blob must be in one of them,
+// whole.
 
 import { createHash } from 'node:crypto';
 
@@ -30,7 +31,8 @@ function digestOf(parts) {
     return digests.get(name);
 }
 
-/** A blob's state. base: null or { parts, value, etag, tag }, the parts of a page blob its pages; snapshots: id -> parts; blocks: id -> part. */
+/** A blob's state. base: null or { parts, value, etag, tag }, the parts of a page blob its
+ *  pages; snapshots: id -> parts; blocks: id -> part. */
 export const emptyState = () => ({ base: null, snapshots: new Map(), blocks: new Map() });
 
 const clone = ({ base, snapshots, blocks }) => ({ base, snapshots: new Map(snapshots), blocks: new Map(blocks) });

@@ -51,7 +51,8 @@ class Client {
 
 const nameOf = (i) => `blob${`${i}`.padStart(4, '0')}`;
 
-/** What was acknowledged: name -> digest (null: deleted). A change whose answer never came is both. */
+/** What was acknowledged: name -> digest (null: deleted). A change whose answer never came is
+ *  both. */
 class Acknowledged {
     certain = new Map();
     perhaps = new Map();
@@ -123,8 +124,8 @@ export class Load {
         return this.#server.location;
     }
 
-    /* Many are of one size, so that blocks of tables are; one in fifty goes into extents; one change in eight is
-     * a delete. */
+    /* Many are of one size, so that blocks of tables are; one in fifty goes into extents; one
+     * change in eight is a delete. */
     async #change(client, name) {
         const isDelete = this.acknowledged.certain.get(name) && this.#random(8) === 0;
         const size = this.#random(3) > 0 ? 1000 : this.#random(16) === 0 ? 17000 + this.#random(200000) : 1 + this.#random(14000);
@@ -156,8 +157,8 @@ export class Load {
         await Promise.all(Array.from({ length: WRITERS }, (_, writer) => this.#write(writer, bytes)));
     }
 
-    /** Copies the folder as a kill -9 at this moment would leave it, writers at work. Tried again until
-     *  two logs are live, when wanted. */
+    /** Copies the folder as a kill -9 at this moment would leave it, writers at work. Tried again
+     *  until two logs are live, when wanted. */
     async cutMoment(name, { logs = 1 } = {}) {
         for (let attempt = 0; ; attempt++) {
             const writing = this.write(1 << 21);

@@ -1,4 +1,5 @@
-// Damages that were once silent, or are mended: each in every run, most with the one outcome that is right.
+// Damages that were once silent, or are mended: each in every run, most with the one outcome that
+// is right.
 
 import { readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';

@@ -2,10 +2,10 @@
 // Damage to every file of a data folder, one at a time: run.mjs [--soak] [--cases N] [--seed N]
 //                                                        [--only TEXT] [--verbose] [--judge BINARY]
 //
-// Whatever was damaged, a start has all that was acknowledged, or is refused with a reason, or answers
-// with an error for what is damaged (promise 5). Never silently less, never older bytes, never a crash.
-// A refused folder is refused the second time too; of some, what can be read is saved. One count for
-// each case.
+// Whatever was damaged, a start has all that was acknowledged, or is refused with a reason, or
+// answers with an error for what is damaged (promise 5). Never silently less, never older bytes,
+// never a crash. A refused folder is refused the second time too; of some, what can be read is
+// saved. One count for each case.
 
 import { mkdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

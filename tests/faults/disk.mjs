@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // A disk that is filled and freed again and again: disk.mjs [--soak] [--rounds N] [--seed N]
 //
-// Each round fills the disk with blobs, small and large, until writes are refused with 507; kills the server
-// now and then, and always once on the full disk; deletes everything; and writes again. Nothing acknowledged
-// may be lost, nothing but 507 may refuse a write and nothing at all a delete or a read, every start must
-// succeed. Once others fill the disk to the last byte. On an ext4 on a loop device where that can be had (root), else on
-// a disk whose size shim.c plays. One count for each round.
+// Each round fills the disk with blobs, small and large, until writes are refused with 507; kills
+// the server now and then, and always once on the full disk; deletes everything; and writes again.
+// Nothing acknowledged may be lost, nothing but 507 may refuse a write and nothing at all a delete
+// or a read, every start must succeed. Once others fill the disk to the last byte. On an ext4 on a
+// loop device where that can be had (root), else on a disk whose size shim.c plays. One count for
+// each round.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
@@ -147,7 +148,8 @@ function nextPart() {
     return { seed: ++named, size };
 }
 
-/** Works with several clients at once until each returns false; errors of the connection end it too. */
+/** Works with several clients at once until each returns false; errors of the connection end it
+ *  too. */
 async function together(step) {
     const ends = await Promise.allSettled(Array.from({ length: WRITERS }, async (_, i) => {
         const client = new Client(server);
@@ -270,7 +272,8 @@ async function fillAndFree(round) {
     return filled;
 }
 
-/** Others take all that is left: whatever happens then, a start succeeds, and deletes go through. */
+/** Others take all that is left: whatever happens then, a start succeeds, and deletes go
+ *  through. */
 async function othersFill() {
     await fill();
     disk.fill();

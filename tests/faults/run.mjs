@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// Each call of the file layer fails, in each way it can, once and for ever: run.mjs [--soak] [--cases N] [--seed N]
+// Each call of the file layer fails, in each way it can, once and for ever: run.mjs [--soak]
+// [--cases N] [--seed N]
 //
-// A server works with one fault injected (shim.c), and is started again without. Nothing acknowledged may
-// be lost; a request that was refused with 503 or 507 has changed nothing; nothing may hang; what is only
-// passing must not end the service; whoever ends in another way says why; and the next start is clean.
-// One count for each case.
+// A server works with one fault injected (shim.c), and is started again without. Nothing
+// acknowledged may be lost; a request that was refused with 503 or 507 has changed nothing; nothing
+// may hang; what is only passing must not end the service; whoever ends in another way says why;
+// and the next start is clean. One count for each case.
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,11 +32,13 @@ const PROBE_BYTES = 100000;
 /* What a process that does not end in order must have said. */
 const SAYS_WHY = /lagra: .*cannot|ends by signal|assertion failed/;
 
-/** Whether the server must go on once the fault is over: no data that it wrote or synced was in doubt. */
+/** Whether the server must go on once the fault is over: no data that it wrote or synced was in
+ *  doubt. */
 function isPassing({ call, kind, fault, forEver }) {
     if (['EINTR', 'short'].includes(fault))
         return true;
-    /* RocksDB's own files: the server opens its folder again. Where that meets the fault, its start is refused. */
+    /* RocksDB's own files: the server opens its folder again. Where that meets the fault, its
+     * start is refused. */
     if (['log', 'table'].includes(kind) && fault === 'EMFILE')
         return !forEver;
     if (['extent', 'extents'].includes(kind))
@@ -43,7 +46,8 @@ function isPassing({ call, kind, fault, forEver }) {
     return ['note', 'ballast', 'info'].includes(kind);
 }
 
-/* No signal comes for ever. RocksDB takes EINTR of a sync for a failed one, which no local file system of Linux gives. */
+/* No signal comes for ever. RocksDB takes EINTR of a sync for a failed one, which no local file
+ * system of Linux gives. */
 const happens = ({ call, kind, fault, forEver }) =>
     fault !== 'EINTR' || (!forEver && (call !== 'sync' || ['extent', 'extents', 'folder'].includes(kind)));
 
@@ -128,7 +132,8 @@ async function look() {
     await server.stop({ keep: true });
 }
 
-/** Runs a case. Returns how often its site was called, and whether the call that was to fail did. */
+/** Runs a case. Returns how often its site was called, and whether the call that was to fail
+ *  did. */
 async function run(one) {
     let wrong = null;
 
@@ -155,8 +160,8 @@ async function run(one) {
     return { injected: injected > 0, calls };
 }
 
-/** As run(). No two lives make the same calls: a case whose call did not come is tried again with one that
- *  this life had. */
+/** As run(). No two lives make the same calls: a case whose call did not come is tried again with
+ *  one that this life had. */
 async function runUntilInjected(one) {
     for (let i = 0; i < TRIES; i++) {
         const { injected, calls } = await run(one);

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Runs every fuzzer over its corpus and over small damage of it: corpus.mjs --build FOLDER [--rounds N]
-// A crash of libFuzzer (`make fuzz`) becomes a file of the corpus, so it is never seen again.
+// Runs every fuzzer over its corpus and over small damage of it: corpus.mjs --build FOLDER
+// [--rounds N] A crash of libFuzzer (`make fuzz`) becomes a file of the corpus, so it is never seen
+// again.
 
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';

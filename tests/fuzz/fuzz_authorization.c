@@ -1,5 +1,5 @@
-/* Authorization headers, shared access signatures and what is signed: none of any form is accepted here,
- * since the input does not know the key. The input: a target, then header lines. */
+/* Authorization headers, shared access signatures and what is signed: none of any form is accepted
+ * here, since the input does not know the key. The input: a target, then header lines. */
 #include <stdlib.h>
 
 #include "auth/auth.h"

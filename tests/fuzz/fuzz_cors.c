@@ -1,4 +1,5 @@
-/* CORS: the text's first lines are a rule's origins, methods and headers, and what a request asks for. */
+/* CORS: the text's first lines are a rule's origins, methods and headers, and what a request
+ * asks for. */
 #include <stdlib.h>
 
 #include "fuzz.h"

@@ -1,5 +1,5 @@
-/* Entities from outside: bodies of requests, and records. What is read is within its limits, and comes back
- * from its record and from an answer as it was. */
+/* Entities from outside: bodies of requests, and records. What is read is within its limits, and
+ * comes back from its record and from an answer as it was. */
 #include <stdlib.h>
 
 #include "fuzz.h"

@@ -1,5 +1,5 @@
-/* $filter from outside. What is understood can be evaluated, and an entity for which it holds is in one of
- * its ranges, which are in order. */
+/* $filter from outside. What is understood can be evaluated, and an entity for which it holds is in
+ * one of its ranges, which are in order. */
 #include <stdlib.h>
 
 #include "fuzz.h"

@@ -1,5 +1,5 @@
-/* multipart/mixed: the first line of the input is the Content-Type, the rest the body. What is read is
- * within the limits, lies in the body, and is read again from its own text. */
+/* multipart/mixed: the first line of the input is the Content-Type, the rest the body. What is read
+ * is within the limits, lies in the body, and is read again from its own text. */
 #include <stdlib.h>
 
 #include "fuzz.h"
@@ -25,7 +25,8 @@ static void check_request(struct arena *arena, struct bytes content)
     }
 }
 
-/* A content cannot hold the boundary that ends it: else a part of one reader were two of another. */
+/* A content cannot hold the boundary that ends it: else a part of one reader were two of
+ * another. */
 static void check_part(struct arena *arena, const struct multipart *reader,
                        const struct multipart_part *part)
 {

@@ -1,5 +1,5 @@
-/* Values of records as they lie on disk: damage is found or harmless, never followed. The first byte
- * of the input says which kind of value it is. */
+/* Values of records as they lie on disk: damage is found or harmless, never followed. The first
+ * byte of the input says which kind of value it is. */
 #include <stdlib.h>
 
 #include "base/log.h"

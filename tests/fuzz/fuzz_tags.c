@@ -1,5 +1,5 @@
-/* Index tags from outside: expressions, x-ms-tags, and documents of Set Blob Tags. What is accepted is
- * within the limits and can be evaluated. */
+/* Index tags from outside: expressions, x-ms-tags, and documents of Set Blob Tags. What is accepted
+ * is within the limits and can be evaluated. */
 #include <stdlib.h>
 
 #include "blob/rest/tags_xml.h"

@@ -1,5 +1,5 @@
-/* Small texts from outside: ranges, conditions, dates, ids, encodings. What is accepted is checked to
- * make sense. */
+/* Small texts from outside: ranges, conditions, dates, ids, encodings. What is accepted is checked
+ * to make sense. */
 #include <stdlib.h>
 
 #include "base/encode.h"

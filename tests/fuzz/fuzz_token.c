@@ -1,5 +1,6 @@
-/* Bearer tokens, key sets and assignments of roles. The first byte of the input says which: no token is
- * admitted, since the input does not know the private key; what is read of the other two is used. */
+/* Bearer tokens, key sets and assignments of roles. The first byte of the input says which: no
+ * token is admitted, since the input does not know the private key; what is read of the other
+ * two is used. */
 #include <stdlib.h>
 
 #include "auth/trust.h"

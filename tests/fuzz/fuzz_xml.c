@@ -1,5 +1,5 @@
-/* XML of request bodies: any bytes give a tree within the limits, or an error with a place. What was
- * read can be written and read again. */
+/* XML of request bodies: any bytes give a tree within the limits, or an error with a place. What
+ * was read can be written and read again. */
 #include <stdlib.h>
 
 #include "base/xml.h"

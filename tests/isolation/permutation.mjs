@@ -169,8 +169,8 @@ export class Permutation {
             await this.#print(waiting);
     }
 
-    /** Steps sent at the same time: what happened is printed sorted, without saying to whom. Names are
-     *  given out in the order of the steps, so that two equal ETags would be seen. */
+    /** Steps sent at the same time: what happened is printed sorted, without saying to whom. Names
+     *  are given out in the order of the steps, so that two equal ETags would be seen. */
     async #race({ text, starts }) {
         const texts = [];
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // What only a store on other machines shows, seen through the server (open.c):
-//  - Commits whose outcome cannot be learned. The connection is closed without a byte, and nothing else
-//    is reported: what was acknowledged is there, what was refused is not, what was neither is one of
-//    the two.
+//  - Commits whose outcome cannot be learned. The connection is closed without a byte, and nothing
+//    else is reported: what was acknowledged is there, what was refused is not, what was neither is
+//    one of the two.
 //  - A limit for the size of a commit. What is above it is refused, and changes nothing.
 //
 //   run.mjs [--server BINARY]    default: the environment variable LAGRA_BINARY, a lagra-late

@@ -31,8 +31,8 @@ export function batchBody(parts) {
     return `${texts.map((text) => `--${BOUNDARY}\r\n${text}\r\n`).join('')}--${BOUNDARY}--\r\n`;
 }
 
-/** The parts of an answer: { id, status, reason, headers: Map, body }. Throws what is not exactly of
- *  the recorded form. */
+/** The parts of an answer: { id, status, reason, headers: Map, body }. Throws what is not exactly
+ *  of the recorded form. */
 export function readBatch(contentType, text) {
     const [, boundary] = /^multipart\/mixed; boundary=(batchresponse_[0-9a-f-]{36})$/.exec(contentType);
     const end = `--${boundary}--`;

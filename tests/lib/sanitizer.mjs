@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 
-/** AddressSanitizer keeps what is freed for a while, ThreadSanitizer a shadow of all there is: how much
- *  of such a program is resident says nothing about what it holds. */
+/** AddressSanitizer keeps what is freed for a while, ThreadSanitizer a shadow of all there is: how
+ *  much of such a program is resident says nothing about what it holds. */
 export function keepsMemory(binary) {
     const bytes = readFileSync(binary);
 

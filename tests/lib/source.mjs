@@ -1,5 +1,5 @@
-// A server that sources of copies lie on: it answers each path as its handler says, and can be slow, short,
-// or wrong.
+// A server that sources of copies lie on: it answers each path as its handler says, and can be
+// slow, short, or wrong.
 import http from 'node:http';
 import https from 'node:https';
 

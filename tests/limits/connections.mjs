@@ -7,7 +7,8 @@ import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, pu
 
 const inMemory = (context, args, use) => withServer(context, ['--inMemoryPersistence', ...args], use);
 
-/** Uploads that have begun and do not go on: connections that are in use by an authenticated client. */
+/** Uploads that have begun and do not go on: connections that are in use by an authenticated
+ *  client. */
 async function beginUploads(server, count) {
     const uploads = [];
 
@@ -51,7 +52,8 @@ export async function authenticated_connections_stay(context) {
     });
 }
 
-/** A server whose connections are all in use answers others as the service does. rest: Common-REST-API-Error-Codes */
+/** A server whose connections are all in use answers others as the service does.
+ *  rest: Common-REST-API-Error-Codes */
 export async function a_busy_server_answers_503(context) {
     await inMemory(context, ['--maxConnections', '8'], async (server) => {
         const { assert } = context;

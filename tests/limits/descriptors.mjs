@@ -90,7 +90,8 @@ export async function no_crowd_takes_the_stores_descriptors(context) {
     });
 }
 
-/** Overwrites blobs. Notes the body of each PUT that was acknowledged; returns how many were refused with 503. */
+/** Overwrites blobs. Notes the body of each PUT that was acknowledged; returns how many were
+ *  refused with 503. */
 async function writeUntil(server, connection, bodies, isEnough) {
     let refused = 0;
 

@@ -37,7 +37,8 @@ async function askWithoutReading(server, count) {
     return connections;
 }
 
-/** Answers that nobody reads stay within the budget, others are served, and memory is given back. */
+/** Answers that nobody reads stay within the budget, others are served, and memory is given
+ *  back. */
 export async function answers_that_nobody_reads(context) {
     await withServer(context, [], async (server) => {
         const { assert } = context;
@@ -80,7 +81,8 @@ export async function bodies_in_memory(context) {
     });
 }
 
-/** 1,000 clients that do not read, 1,000 that write slowly and 10,000 idle ones at once; a tenth without --soak. */
+/** 1,000 clients that do not read, 1,000 that write slowly and 10,000 idle ones at once; a tenth
+ *  without --soak. */
 export async function all_at_once(context) {
     const scale = context.soak ? 10 : 1;
 

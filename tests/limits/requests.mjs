@@ -1,4 +1,5 @@
-// Nothing is done that cannot be answered: heads of every size, properties of every size, pipelined bytes.
+// Nothing is done that cannot be answered: heads of every size, properties of every size, pipelined
+// bytes.
 
 import { Connection, formatHead } from '../lib/http.mjs';
 import { ask, CONTAINER, createContainer, inTime, putBlob, signed, withServer } from './clients.mjs';
@@ -45,7 +46,8 @@ export async function large_properties_are_read_back(context) {
     });
 }
 
-/** A pipelined request that fills all of a connection's memory does not cost the answer of the one before. */
+/** A pipelined request that fills all of a connection's memory does not cost the answer of the
+ *  one before. */
 export async function pipelined_bytes_cost_no_answer(context) {
     await withServer(context, [], async (server) => {
         const { assert } = context;

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// What a server does about clients that are too many: run.mjs [--server BINARY] [--soak] [--only WORD]
+// What a server does about clients that are too many: run.mjs [--server BINARY] [--soak] [--only
+// WORD]
 //
 // Each test has a server of its own. With --soak the crowds are as large as they get in the wild.
 

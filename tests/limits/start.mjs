@@ -10,7 +10,8 @@ import { createContainer, honest } from './clients.mjs';
 
 const CLEAN = /\(exit code 1\)[^]*^lagra: /m;
 
-/** Starts a server. Returns whether it did, and worked; what ended otherwise than by a message throws. */
+/** Starts a server. Returns whether it did, and worked; what ended otherwise than by a message
+ *  throws. */
 async function starts(options) {
     const server = new Server(options);
 
@@ -69,7 +70,8 @@ export async function little_address_space(context) {
         assertWalked(context, await startsUnder(context, '-v', [...sizes, 4096 * 1024]));
 }
 
-/** Descriptors: fewer than the libraries' own, fewer than the store's, too few for connections, enough. */
+/** Descriptors: fewer than the libraries' own, fewer than the store's, too few for connections,
+ *  enough. */
 export async function few_open_files(context) {
     assertWalked(context, await startsUnder(context, '-n', [8, 12, 16, 24, 32, 48, 64, 100, 150, 300, 1000]));
 }

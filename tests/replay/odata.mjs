@@ -1,5 +1,5 @@
-// The bodies of the Table service's answers as lists of [path, value]: JSON, and multipart bodies of
-// transactions, whose parts have a status, headers and a body of JSON each.
+// The bodies of the Table service's answers as lists of [path, value]: JSON, and multipart bodies
+// of transactions, whose parts have a status, headers and a body of JSON each.
 
 /** Numbers stay as they were written: 10.0 is not 10. */
 const NUMBER = '\u0001';

@@ -38,8 +38,8 @@ export function givenOutBy({ respHeaders, respBody }, answer) {
     return [...pairs, [respHeaders['x-ms-popreceipt'], answer.headers.get('x-ms-popreceipt')]];
 }
 
-/** The body of a put or update that was not recorded: its text is shown by a later answer, where the message
- *  has the id of this one's; null: none does. */
+/** The body of a put or update that was not recorded: its text is shown by a later answer, where
+ *  the message has the id of this one's; null: none does. */
 export function messageBodyOf({ blob, respBody }, later) {
     const id = elementsOf(respBody, 'MessageId')[0] ?? blob.split('/')[1];
 

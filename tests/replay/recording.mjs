@@ -7,7 +7,8 @@
 //
 // cpp-answers.jsonl.gz has of a request what stands in its first line, and its version.
 // cpp.jsonl.gz has whole requests. The accounts of its files-datalake/ tests had a hierarchy of
-// folders: what such a test does by the dfs service is not replayed, nor what it then asks of blobs.
+// folders: what such a test does by the dfs service is not replayed, nor what it then asks of
+// blobs.
 
 import { messageBodyOf, queueOperationOf } from './queues.mjs';
 import { describeTable, tableOperationOf, tableRequestOf } from './tables.mjs';
@@ -71,8 +72,8 @@ export function groupsOf(file, service) {
 }
 
 /** Some tests were recorded several times, one run after the other, each in a container made anew.
- *  A run begins where the first request comes again after a while; of a table's request too little was
- *  recorded to tell. */
+ *  A run begins where the first request comes again after a while; of a table's request too little
+ *  was recorded to tell. */
 function runsOf(exchanges) {
     const kind = ({ method, path, reqHeaders }) => [method, path, reqHeaders?.['x-ms-lease-action'],
         ...Object.keys(reqHeaders ?? {}).sort()].join();
@@ -142,7 +143,8 @@ export function blobsBefore(exchanges) {
     return blobs;
 }
 
-/** The blob that a copy is made of: { path, snapshot, isSigned }; null: none, or it is elsewhere. */
+/** The blob that a copy is made of: { path, snapshot, isSigned }; null: none, or it is
+ *  elsewhere. */
 export function sourceOf({ reqHeaders }) {
     const text = reqHeaders?.['x-ms-copy-source'];
     const url = text && URL.canParse(text) ? new URL(text) : null;
@@ -155,8 +157,8 @@ export function sourceOf({ reqHeaders }) {
     };
 }
 
-/** Sources of copies whose upload was not recorded, made up: as blobsBefore(), and the ETag that the
- *  recording gives them. */
+/** Sources of copies whose upload was not recorded, made up: as blobsBefore(), and the ETag that
+ *  the recording gives them. */
 export function sourcesBefore(exchanges) {
     const seen = new Set(blobsBefore(exchanges).map(({ path }) => path));
     const made = new Map();
@@ -307,8 +309,8 @@ function tableRequest(exchange, run) {
     };
 }
 
-/** The request as it can be sent: { method, path, query, headers, body, anonymous, isExact }. run: that it is
- *  a part of, at place n. Throws NotRecorded. */
+/** The request as it can be sent: { method, path, query, headers, body, anonymous, isExact }. run:
+ *  that it is a part of, at place n. Throws NotRecorded. */
 export function requestOf(run, n) {
     const exchange = run[n];
     const later = run.slice(n + 1);

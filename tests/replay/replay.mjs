@@ -5,8 +5,8 @@
 // the group (ETags, leases, snapshots, markers, times) takes the place of what the real service
 // gave out; where the recording waited, the server's clock is moved. Compared are status, error
 // code, headers and elements of XML with their values (but for times, ids and names of the moment),
-// bodies that were recorded, and which requests change an ETag. Every difference needs a rule with a reason in differences.json, and every rule a
-// difference.
+// bodies that were recorded, and which requests change an ETag. Every difference needs a rule with
+// a reason in differences.json, and every rule a difference.
 //
 // An operation that is not built is answered 501, a header that is not supported 400
 // UnsupportedHeader: there the group ends. --show prints every difference with its request.
@@ -210,8 +210,8 @@ class Given {
         return path.split('/').map((name) => this.#values.get(name) ?? name).join('/');
     }
 
-    /** A value as it is here. Dates that were not given out keep their distance to a change that they were close
-     *  to, and else to the request: seconds pass at other places here. */
+    /** A value as it is here. Dates that were not given out keep their distance to a change that
+     *  they were close to, and else to the request: seconds pass at other places here. */
     apply(name, value, { at }, nowMs) {
         if (this.#values.has(value))
             return this.#values.get(value);

@@ -1,7 +1,7 @@
 // What replaying the Table service needs beside what recording.mjs has for blobs.
 //
-// Of a request only its first line was recorded. What it must have been is told by its answer and by
-// what later answers of its run show of the entities; where several requests would have the same
+// Of a request only its first line was recorded. What it must have been is told by its answer and
+// by what later answers of its run show of the entities; where several requests would have the same
 // answer, one of them is made.
 
 import { parseJson, partsOf, writeJson } from './odata.mjs';
@@ -15,7 +15,8 @@ const quoted = (text) => encodeURIComponent(text.replaceAll("'", "''"));
 const entityPath = (table, { PartitionKey: p, RowKey: r }) =>
     `/${table}(PartitionKey='${quoted(p)}',RowKey='${quoted(r)}')`;
 
-/** What a path names: { level, table, keys }. Levels: service, tables, table, entities, entity, batch. */
+/** What a path names: { level, table, keys }. Levels: service, tables, table, entities, entity,
+ *  batch. */
 function targetOf(pathname) {
     const path = decodeURIComponent(pathname.slice(1));
     const named = /^Tables\('(\w+)'\)$/.exec(path);
@@ -78,7 +79,8 @@ function nextOf({ target, respHeaders }) {
 
 const isSame = (a, b) => a.PartitionKey === b.PartitionKey && a.RowKey === b.RowKey;
 
-/** The body that makes an entity as it is shown; types that one answer hides are shown by others. */
+/** The body that makes an entity as it is shown; types that one answer hides are shown by
+ *  others. */
 function bodyFor({ PartitionKey, RowKey }, shown, run) {
     const types = new Map(run.flatMap(shownBy).flatMap(({ entity }) => Object.entries(entity))
         .filter(([name]) => name.endsWith('@odata.type')));

@@ -4,8 +4,8 @@
 // Test builds of Lagra write a line a reply to LAGRA_REPLY_LOG (src/service/control.c). Here each
 // line is compared with its row of `lagra operations --json` and with `lagra errors --json`:
 //
-//   - a success has a status of the row; ETag and Last-Modified are there exactly as the row says (the
-//     Table service has no Last-Modified)
+//   - a success has a status of the row; ETag and Last-Modified are there exactly as the row says
+//     (the Table service has no Last-Modified)
 //   - an error has x-ms-error-code, and status and code stand together in the error table
 //   - every reply has x-ms-request-id and x-ms-version
 //   - a row that is built was answered with a success and with an error, one that is not with 501

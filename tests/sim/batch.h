@@ -4,8 +4,8 @@
 
 #include "request.h"
 
-/* The part's answer, as if it had come alone; without headers but its error's code. False: it is not
- * there. */
+/* The part's answer, as if it had come alone; without headers but its error's code. False: it is
+ * not there. */
 bool batch_reply(const struct reply *whole, unsigned part, struct reply *ret_reply);
 
 #endif

@@ -1,4 +1,5 @@
-/* An answer beside what the model expects. Each returns NULL when they agree, else what does not. */
+/* An answer beside what the model expects. Each returns NULL when they agree, else what does
+ * not. */
 #ifndef LAGRA_SIM_COMPARE_H
 #define LAGRA_SIM_COMPARE_H
 

@@ -1,5 +1,5 @@
-/* What blobs are made of, as the reference describes it: blocks, what was appended, pages. Values: a
- * change makes new ones, and a snapshot keeps the old. */
+/* What blobs are made of, as the reference describes it: blocks, what was appended, pages. Values:
+ * a change makes new ones, and a snapshot keeps the old. */
 #ifndef LAGRA_SIM_CONTENTS_H
 #define LAGRA_SIM_CONTENTS_H
 

@@ -1,4 +1,5 @@
-/* What the service does about copies that are pending, as its steps are called: on the calling thread. */
+/* What the service does about copies that are pending, as its steps are called: on the calling
+ * thread. */
 #ifndef LAGRA_SIM_COPY_STEPS_H
 #define LAGRA_SIM_COPY_STEPS_H
 

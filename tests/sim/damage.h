@@ -4,8 +4,8 @@
 
 #include "disk.h"
 
-/* Changes what is on the disk: a bit, a byte, a sector of zeros, of another place, of another time (a
- * write that was lost), a write that went elsewhere. False when there was nothing to change. */
+/* Changes what is on the disk: a bit, a byte, a sector of zeros, of another place, of another time
+ * (a write that was lost), a write that went elsewhere. False when there was nothing to change. */
 bool damage_disk(char *ret_what, size_t size);
 /* Changes bytes that were just read from there; the disk has them still. */
 bool damage_read(const struct inode *inode, uint64_t at, unsigned char *bytes, size_t count,

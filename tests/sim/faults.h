@@ -1,5 +1,5 @@
-/* Which call fails. For each life a weather is drawn: some kinds of faults, how often, and when they
- * stop; after that the judges ask for liveness. */
+/* Which call fails. For each life a weather is drawn: some kinds of faults, how often, and when
+ * they stop; after that the judges ask for liveness. */
 #ifndef LAGRA_SIM_FAULTS_H
 #define LAGRA_SIM_FAULTS_H
 

@@ -1,8 +1,9 @@
-/* Registers whose every value is written once (an ETag is): all requests that were told of one value
- * are its zone. From the first end to the last begin of them the value was there (a forward zone);
- * when no end is before a begin, its moment lies somewhere between (a backward zone). The history is
- * linearizable if no value was seen before its write began, forward zones do not overlap, and no
- * backward zone lies inside a forward one. Gibbons and Korach, "Testing Shared Memories", 1997. */
+/* Registers whose every value is written once (an ETag is): all requests that were told of one
+ * value are its zone. From the first end to the last begin of them the value was there (a forward
+ * zone); when no end is before a begin, its moment lies somewhere between (a backward zone). The
+ * history is linearizable if no value was seen before its write began, forward zones do not
+ * overlap, and no backward zone lies inside a forward one. Gibbons and Korach, "Testing Shared
+ * Memories", 1997. */
 #include "linear.h"
 
 #include <inttypes.h>

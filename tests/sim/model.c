@@ -447,7 +447,8 @@ static bool has_index_tag(const struct run *run)
     return tag == run->ask->if_tag;
 }
 
-/* True: go on. Where a tag and a date of one pair are given, reads look at both, others at the tag. */
+/* True: go on. Where a tag and a date of one pair are given, reads look at both, others at the
+ * tag. */
 static bool check_condition(struct run *run, bool exists, const struct stamp *stamp)
 {
     const struct ask *ask = run->ask;

@@ -1,9 +1,9 @@
 /* Who may do what: the account's key everything; a shared access signature what its letters say, or
- * those of the stored policy that it names, as long as there is one, of a container or, with a type of
- * resource, of the account; one by a user's key the same, since that user may do everything; anybody
- * what is public.
- * rest: Create-service-SAS, Create-account-SAS, Create-user-delegation-SAS, Define-stored-access-policy,
- * Configure anonymous read access */
+ * those of the stored policy that it names, as long as there is one, of a container or, with a type
+ * of resource, of the account; one by a user's key the same, since that user may do everything;
+ * anybody what is public.
+ * rest: Create-service-SAS, Create-account-SAS, Create-user-delegation-SAS,
+ * Define-stored-access-policy, Configure anonymous read access */
 #include <string.h>
 
 #include "model_private.h"

@@ -1,7 +1,7 @@
-/* Sockets of the simulated world: connections between the clients of the simulator and the server's own
- * acceptor and workers, which call accept4, recv, sendmsg, sendfile, epoll_wait and the like under the C
- * library's names. Bytes lie in two pipes of bounded size; an end that is shut, closed or reset shows
- * as it does on Linux. Descriptors are small numbers of their own. */
+/* Sockets of the simulated world: connections between the clients of the simulator and the server's
+ * own acceptor and workers, which call accept4, recv, sendmsg, sendfile, epoll_wait and the like
+ * under the C library's names. Bytes lie in two pipes of bounded size; an end that is shut, closed
+ * or reset shows as it does on Linux. Descriptors are small numbers of their own. */
 #ifndef LAGRA_SIM_NET_H
 #define LAGRA_SIM_NET_H
 
@@ -23,7 +23,8 @@ size_t net_receive(struct link *link, void *to, size_t size);
 bool net_has_ended(const struct link *link);
 /* Sends no more, but reads on. */
 void net_end_sending(struct link *link);
-/* Goes away: the server is reset. Waits until it has closed its end, so all that was asked is over. */
+/* Goes away: the server is reset. Waits until it has closed its end, so all that was asked is
+ * over. */
 void net_abort(struct link *link);
 
 /* ---- the server's end ---- */

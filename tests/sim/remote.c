@@ -1,4 +1,5 @@
-/* See remote.h. It always answers a request's own reading; later ones may be cut while there are faults. */
+/* See remote.h. It always answers a request's own reading; later ones may be cut while there are
+ * faults. */
 #include "remote.h"
 
 #include <inttypes.h>

@@ -1,5 +1,5 @@
-/* A server of others that sources of copies lie on: in the place of src/fetch. Its URLs say what the
- * source has, and what becomes of it after the request that named it. */
+/* A server of others that sources of copies lie on: in the place of src/fetch. Its URLs say what
+ * the source has, and what becomes of it after the request that named it. */
 #ifndef LAGRA_SIM_REMOTE_H
 #define LAGRA_SIM_REMOTE_H
 

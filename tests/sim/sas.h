@@ -1,5 +1,5 @@
-/* Shared access signatures of version 2020-08-04: of a container by letters, by a stored policy, by a
- * user delegation key; of the account. */
+/* Shared access signatures of version 2020-08-04: of a container by letters, by a stored policy, by
+ * a user delegation key; of the account. */
 #ifndef LAGRA_SIM_SAS_H
 #define LAGRA_SIM_SAS_H
 

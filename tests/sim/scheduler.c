@@ -36,7 +36,8 @@ static struct thread threads[THREADS_MAX];
 static unsigned thread_count;
 static bool is_on;
 static _Thread_local unsigned self;
-/* Drawn for each life: a switch once in `rare` points; or by priorities that change now and then. */
+/* Drawn for each life: a switch once in `rare` points; or by priorities that change now and
+ * then. */
 static unsigned rare = 16;
 static bool by_priority;
 static unsigned low_priority = 1000000;

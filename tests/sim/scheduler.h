@@ -1,10 +1,10 @@
 /* The scheduler: every thread of the simulated process is real, but only the one that has the baton
- * runs. Who gets it next is drawn from the seed. Time is virtual: it goes on a little at each point,
- * and jumps when nobody can run.
+ * runs. Who gets it next is drawn from the seed. Time is virtual: it goes on a little at each
+ * point, and jumps when nobody can run.
  *
- * Limits: the run is sequentially consistent, and a thread is switched only at points (locks, waits,
- * clocks, files), so weak memory and lock-free code remain the sanitizers' part. Threads that end
- * keep their stack until the process ends. */
+ * Limits: the run is sequentially consistent, and a thread is switched only at points (locks,
+ * waits, clocks, files), so weak memory and lock-free code remain the sanitizers' part. Threads
+ * that end keep their stack until the process ends. */
 #ifndef LAGRA_SIM_SCHED_H
 #define LAGRA_SIM_SCHED_H
 

@@ -1,5 +1,5 @@
-/* Find Blobs by Tags in a container: a page is of one state, in order of names, and its marker leads to
- * the first that it does not show. */
+/* Find Blobs by Tags in a container: a page is of one state, in order of names, and its marker
+ * leads to the first that it does not show. */
 #ifndef LAGRA_SIM_SEARCH_H
 #define LAGRA_SIM_SEARCH_H
 

@@ -1,6 +1,6 @@
-/* Requests by the wire: the server's own acceptor, libmicrohttpd and its workers, over the sockets of
- * net.h. The thread that works on a request is known by the number of its client, which the request
- * carries as x-ms-client-request-id. */
+/* Requests by the wire: the server's own acceptor, libmicrohttpd and its workers, over the sockets
+ * of net.h. The thread that works on a request is known by the number of its client, which the
+ * request carries as x-ms-client-request-id. */
 #ifndef LAGRA_SIM_WIRE_H
 #define LAGRA_SIM_WIRE_H
 
@@ -13,8 +13,8 @@ bool wire_is_open(void);
 /* When no client asks any more. */
 void wire_close(void);
 
-/* Sends the request on the client's connection, a new one if need be, and reads its answer: the ask says
- * how the client behaves. Returns when the request is over on both sides.
+/* Sends the request on the client's connection, a new one if need be, and reads its answer: the ask
+ * says how the client behaves. Returns when the request is over on both sides.
  *
  * each_header  called for each of the answer, its name in lower case */
 void wire_exchange(unsigned slot, const struct ask *ask, const struct request *request,

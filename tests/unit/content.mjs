@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Contents on the embedded store at full size: a million pages of 4 KiB and as many sectors at random
-// offsets of 8 TiB, read back, the difference of two generations; 50,000 appends; random changes against
-// a model for many seeds. Prints what the programs say of records, bytes and seconds.
+// Contents on the embedded store at full size: a million pages of 4 KiB and as many sectors at
+// random offsets of 8 TiB, read back, the difference of two generations; 50,000 appends; random
+// changes against a model for many seeds. Prints what the programs say of records, bytes and
+// seconds.
 //
 //   content.mjs --build FOLDER
 

@@ -2,7 +2,8 @@
 //
 //   name    what is tried
 //   rule    where it is written
-//   send    bytes (strings are latin1), or a list of them, sent one after the other in their own packets
+//   send    bytes (strings are latin1), or a list of them, sent one after the other in their own
+//           packets
 //   expect  the statuses that come back, in order; GET, PUT and POST stand for the service's own
 //           answer to the well-formed request it is (run.mjs asks first)
 //   then    'open': a further request on the connection is answered; 'closed': nothing more comes

@@ -123,8 +123,8 @@ async function continues(own) {
 }
 
 /**
- * Who closed his side after a whole request is answered, and what it asked is done; also when there are
- * other connections, after which libmicrohttpd looks first. rfc: 9112 9.6
+ * Who closed his side after a whole request is answered, and what it asked is done; also when there
+ * are other connections, after which libmicrohttpd looks first. rfc: 9112 9.6
  */
 async function answersHalfClosed() {
     const others = await Promise.all(Array.from({ length: 32 }, () => Connection.open(host, port)));

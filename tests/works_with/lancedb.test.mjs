@@ -1,4 +1,5 @@
-// LanceDB, whose store is object_store's: conditional commits of several writers, listings, batches.
+// LanceDB, whose store is object_store's: conditional commits of several writers, listings,
+// batches.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as lancedb from '@lancedb/lancedb';
@@ -16,7 +17,8 @@ test('LanceDB', async (t) => {
         },
     });
     const table = await database.createTable('things', rows(0, 1000), { mode: 'overwrite' });
-    // Each writer takes the next version by If-None-Match, and the losers go on to the one after it.
+    // Each writer takes the next version by If-None-Match, and the losers go on to the one after
+    // it.
     await Promise.all([1, 2, 3, 4].map((k) => table.add(rows(1000 * k, 1000))));
     assert.equal(await table.countRows(), 5000);
     await table.update({ where: 'id = 5', values: { text: 'five' } });

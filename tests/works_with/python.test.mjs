@@ -1,4 +1,5 @@
-// azure-storage-blob for Python, and barman-cloud, which is built on it: archive a WAL file, restore it.
+// azure-storage-blob for Python, and barman-cloud, which is built on it: archive a WAL file,
+// restore it.
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';

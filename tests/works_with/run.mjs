@@ -1,5 +1,6 @@
 // Clients that others have written, unchanged, against one server: run.mjs [FILE..]
-// LAGRA_BINARY names the server. The last line is the count; a client that is not installed is skipped.
+// LAGRA_BINARY names the server. The last line is the count; a client that is not installed is
+// skipped.
 import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { run } from 'node:test';

@@ -1,5 +1,5 @@
-/* Put Blob of an append blob, Append Block, Append Block From URL and Append Blob Seal as requests and
- * answers. */
+/* Put Blob of an append blob, Append Block, Append Block From URL and Append Blob Seal as requests
+ * and answers. */
 #include "blob/rest/copy_source.h"
 #include "blob/rest/create_blob.h"
 

@@ -1,7 +1,7 @@
 /* Blob Batch: the parts of its body, and their answers as one body.
  *
- * A batch that is wrong as a whole is answered 202 too, with its error as the only part, which has no
- * Content-ID: recorded of batches that are empty, or mixed. decisions: 60, 61
+ * A batch that is wrong as a whole is answered 202 too, with its error as the only part, which has
+ * no Content-ID: recorded of batches that are empty, or mixed. decisions: 60, 61
  * rest: Blob-Batch */
 #include "blob/rest/blob_batch.h"
 

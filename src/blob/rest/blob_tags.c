@@ -4,7 +4,8 @@
 #include "service/xml_body.h"
 #include "blob/tag_operations.h"
 
-/* The conditions on the blob itself have names of their own here: plain ones would be about the tags.
+/* The conditions on the blob itself have names of their own here: plain ones would be about the
+ * tags.
  * rest: Set-Blob-Tags "x-ms-blob-if-match" */
 static enum error read_conditions(struct call *call)
 {

@@ -1,4 +1,5 @@
-/* Get Container Properties, Get Container Metadata, Set Container Metadata as requests and answers. */
+/* Get Container Properties, Get Container Metadata, Set Container Metadata as requests and
+ * answers. */
 #include "blob/container_operations.h"
 #include "blob/rest/request.h"
 #include "service/metadata.h"

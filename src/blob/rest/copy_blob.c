@@ -7,8 +7,8 @@
 
 /* rest: Copy-Blob-From-URL: the largest source that is copied while its request waits. */
 #define FROM_URL_MAX (UINT64_C(256) << 20)
-/* Copy Blob copies up to so much from this server before it answers, as the service was recorded to do
- * with 8 MiB; all else is pending. decision: 56 */
+/* Copy Blob copies up to so much from this server before it answers, as the service was recorded to
+ * do with 8 MiB; all else is pending. decision: 56 */
 #define AT_ONCE_MAX  (UINT64_C(64) << 20)
 
 /* ---- what both have in common ---- */

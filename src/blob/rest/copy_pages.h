@@ -1,6 +1,6 @@
-/* Inside blob/rest/ only: the bytes of a page blob that is copied, step by step: what has bytes, and where.
- * Of a blob of this server the ranges are known; of another server's blob all is read, and pages of
- * zeros are taken for holes. decision: 99 */
+/* Inside blob/rest/ only: the bytes of a page blob that is copied, step by step: what has bytes,
+ * and where. Of a blob of this server the ranges are known; of another server's blob all is read,
+ * and pages of zeros are taken for holes. decision: 99 */
 #ifndef LAGRA_BLOB_REST_COPY_PAGES_H
 #define LAGRA_BLOB_REST_COPY_PAGES_H
 
@@ -26,8 +26,8 @@ struct page_walk {
 /* Goes on at `position` of a source that was opened (another server's: from there on). */
 void page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
                      uint64_t position);
-/* Looks what the next step has; its memory is in the arena of the call. returns OK, or what is wrong with
- * the source */
+/* Looks what the next step has; its memory is in the arena of the call. returns OK, or what is
+ * wrong with the source */
 enum error page_walk_look(struct page_walk *walk);
 /* Gathers the bytes of the step into the body of the call, and goes to its end. */
 enum error page_walk_gather(struct page_walk *walk);

@@ -122,7 +122,8 @@ struct body_sums source_sums(struct call *call, struct copy_source *source, enum
 
 /* ---- is it a blob of this server? ---- */
 
-/* "account.blob.host" without its first two labels: what addresses by path and by host have in common. */
+/* "account.blob.host" without its first two labels: what addresses by path and by host have in
+ * common. */
 static struct bytes without_account(struct bytes host)
 {
     struct bytes account, service, rest;
@@ -134,7 +135,8 @@ static struct bytes without_account(struct bytes host)
     return rest.ptr && bytes_is_nocase(service, "blob") ? rest : host;
 }
 
-/* It is, when its host is the one that this request came to, or both are this machine by other names. */
+/* It is, when its host is the one that this request came to, or both are this machine by other
+ * names. */
 static bool is_own(const struct call *call, const struct url *url)
 {
     struct bytes authority = call_header(call, "host");
@@ -283,8 +285,8 @@ static enum error open_own(struct gathering *g, const struct copy_source *source
                            struct open_source *open)
 {
     const struct input *input = &g->call->input;
-    /* rest: Copy-Blob: within its account, who has the key needs nothing else. All others read a source
-     * by what its URL or x-ms-copy-source-authorization says, or because it is public. */
+    /* rest: Copy-Blob: within its account, who has the key needs nothing else. All others read a
+     * source by what its URL or x-ms-copy-source-authorization says, or because it is public. */
     bool by_key = source->rule == SOURCE_COPIED && input->identity.kind == IDENTITY_ACCOUNT_KEY &&
                   !names_who_asks(source);
     const struct inner_request asked = {

@@ -50,8 +50,8 @@ enum error copy_source_check(struct call *call, enum source_rule rule,
 /* Does it lie on this server? decision: 53 */
 bool source_is_own(const struct call *call, const struct copy_source *source);
 
-/* A source that may be read, and what is known of it. Of an own blob one state is read, whatever becomes
- * of the blob meanwhile. */
+/* A source that may be read, and what is known of it. Of an own blob one state is read, whatever
+ * becomes of the blob meanwhile. */
 struct open_source {
     bool is_own;
     struct inner *inner;       /* of an own one */
@@ -87,12 +87,12 @@ enum error source_gather(struct gathering *g, const struct copy_source *source,
                          struct source_watch *watch);
 void source_close(struct open_source *open);
 
-/* What is wrong with a source, as an answer: E_CannotVerifyCopySource, with the status, the code and the
- * message of `e`. decision: 52 */
+/* What is wrong with a source, as an answer: E_CannotVerifyCopySource, with the status, the code
+ * and the message of `e`. decision: 52 */
 enum error source_cannot_verify(struct gathering *g, enum error e);
 
-/* The bytes of the source, as a block: it has a byte, and at most what the limits, the largest of which
- * is `max`, allow. Opens and closes it.
+/* The bytes of the source, as a block: it has a byte, and at most what the limits, the largest of
+ * which is `max`, allow. Opens and closes it.
  * returns OK, E_RequestBodyTooLarge, as source_open() and source_gather() */
 enum error source_gather_block(struct gathering *g, const struct copy_source *source,
                                const struct size_limit *limits, uint64_t max);

@@ -4,8 +4,8 @@
 
 #include "blob/listing.h"
 
-/* Bytes as text of characters that URLs and XML leave alone (rfc: 4648 5), and back: ptr NULL for what
- * is no such text. */
+/* Bytes as text of characters that URLs and XML leave alone (rfc: 4648 5), and back: ptr NULL for
+ * what is no such text. */
 struct bytes marker_text(struct arena *arena, struct bytes value);
 struct bytes marker_value(struct arena *arena, struct bytes text);
 /* Opaque text. */

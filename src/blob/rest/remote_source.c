@@ -1,5 +1,5 @@
-/* See remote_source.h. What a server answers to a GET is taken as a blob: its bytes, and what its headers
- * say of them. */
+/* See remote_source.h. What a server answers to a GET is taken as a blob: its bytes, and what its
+ * headers say of them. */
 #include "blob/rest/remote_source.h"
 
 #include "base/encode.h"

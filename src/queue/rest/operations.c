@@ -1,6 +1,6 @@
-/* The operation table of the Queue service: one row an operation, under its name in the REST reference.
- * The columns are those of src/blob/rest/operations.c; no operation on queues has conditions, leases or
- * ETags: the last writer wins.
+/* The operation table of the Queue service: one row an operation, under its name in the REST
+ * reference. The columns are those of src/blob/rest/operations.c; no operation on queues has
+ * conditions, leases or ETags: the last writer wins.
  *
  * rest: Queue-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 7 */
 #include "queue/expire_messages.h"
@@ -22,8 +22,8 @@
 #define DELETE           METHOD_DELETE
 #define GH               (METHOD_GET | METHOD_HEAD)
 
-/* Who may: of an account SAS the resource type and letters, of a service SAS the letters, what a token's
- * owner needs. See auth/rights.h. */
+/* Who may: of an account SAS the resource type and letters, of a service SAS the letters, what a
+ * token's owner needs. See auth/rights.h. */
 #define MAY(type_, account_, service_, action_)                                                    \
     .type = type_, .account = account_, .service = service_, .create = "",                         \
     .action = ACTION_##action_, .anonymous = ACCESS_PRIVATE

@@ -18,8 +18,8 @@ enum error fail_range(struct call *call, const char *name, struct bytes value, i
 enum error read_visibility(struct call *call, int64_t least, uint64_t *ret_seconds);
 /* numofmessages; 1 where it is not said. As read_number(). */
 enum error read_message_count(struct call *call, uint32_t *ret_count);
-/* The message that the path names, and popreceipt. What is wrong with them is for decide to say, where
- * the queue exists.
+/* The message that the path names, and popreceipt. What is wrong with them is for decide to say,
+ * where the queue exists.
  * returns  OK, E_MissingRequiredQueryParameter */
 enum error read_claim(struct call *call, struct message_claim *ret_claim);
 /* The text of <QueueMessage> in the body, as it is.

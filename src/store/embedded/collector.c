@@ -108,8 +108,8 @@ static enum store_result collect_some(struct collector *collector, const struct 
     return result ? result : moved;
 }
 
-/* Deletes up to BATCH_RECORDS rows of a kind, which nobody can see any longer: who iterates over them
- * has a state of his own. STORE_NOT_FOUND: there are none left. */
+/* Deletes up to BATCH_RECORDS rows of a kind, which nobody can see any longer: who iterates over
+ * them has a state of his own. STORE_NOT_FOUND: there are none left. */
 static enum store_result collect_rows(struct collector *collector, const struct guid *space,
                                       char kind, struct key *from)
 {
@@ -137,8 +137,8 @@ static enum store_result collect_rows(struct collector *collector, const struct 
     return written ? written : result;
 }
 
-/* STORE_OK: no row of the index and no counter of the space is left; STORE_WAIT: the collector is to
- * stop. */
+/* STORE_OK: no row of the index and no counter of the space is left; STORE_WAIT: the collector is
+ * to stop. */
 static enum store_result collect_index(struct collector *collector, const struct guid *space)
 {
     static const char kinds[] = { KEY_KIND_INDEX, KEY_KIND_COUNTER };
@@ -219,8 +219,8 @@ static void retry_postponed(struct collector *collector)
         collector_add(collector, &list->ids[--list->count]);
 }
 
-/* While the disk is low nothing but deletes comes through: what they delete is to give back its space
- * now. */
+/* While the disk is low nothing but deletes comes through: what they delete is to give back its
+ * space now. */
 static void look_after_disk(struct collector *collector)
 {
     struct embedded *embedded = collector->embedded;

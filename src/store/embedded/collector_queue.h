@@ -1,5 +1,5 @@
-/* What the collector is to do: dropped spaces, freed pieces, questions whether it is done. Filled by
- * commits, recovery and reclaim, emptied by the thread of collector.h. */
+/* What the collector is to do: dropped spaces, freed pieces, questions whether it is done. Filled
+ * by commits, recovery and reclaim, emptied by the thread of collector.h. */
 #ifndef LAGRA_STORE_EMBEDDED_COLLECTOR_QUEUE_H
 #define LAGRA_STORE_EMBEDDED_COLLECTOR_QUEUE_H
 

@@ -196,8 +196,8 @@ static void note_changes(struct commit *commit)
     }
 }
 
-/* The snapshots of parts with changes need no view: they are about to be spent. With the locks of the
- * stripes. */
+/* The snapshots of parts with changes need no view: they are about to be spent. With the locks of
+ * the stripes. */
 static void set_committing(const struct commit *commit, bool committing)
 {
     for (size_t i = 0; i < commit->count; i++)

@@ -1,6 +1,6 @@
 /* Commits. The batch (batch.h) is made first; then the spaces of all parts are locked, then their
- * stripes, both in the order of their numbers; then every part is compared with its snapshot and the
- * batch is written. No lock is held while RocksDB or the disk is waited for. */
+ * stripes, both in the order of their numbers; then every part is compared with its snapshot and
+ * the batch is written. No lock is held while RocksDB or the disk is waited for. */
 #ifndef LAGRA_STORE_EMBEDDED_COMMIT_H
 #define LAGRA_STORE_EMBEDDED_COMMIT_H
 

@@ -1,11 +1,12 @@
 /* How much room the disk has, and what of it is kept back.
  *
  * Below the reserve whatever grows is refused (STORE_FULL), so that there is always room for what
- * does not ask: the log, table files and compactions of RocksDB, and deletes, which give space back.
+ * does not ask: the log, table files and compactions of RocksDB, and deletes, which give space
+ * back.
  *
- * Others may fill the disk too. So when it comes near to being full, a ballast is laid into the data
- * folder: bytes that belong to nothing. A start that finds no room gives it up, so that it has what
- * reading the log back takes; it is laid again when there is room. */
+ * Others may fill the disk too. So when it comes near to being full, a ballast is laid into the
+ * data folder: bytes that belong to nothing. A start that finds no room gives it up, so that it has
+ * what reading the log back takes; it is laid again when there is room. */
 #ifndef LAGRA_STORE_EMBEDDED_DISK_SPACE_H
 #define LAGRA_STORE_EMBEDDED_DISK_SPACE_H
 

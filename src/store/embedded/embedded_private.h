@@ -63,9 +63,9 @@ static inline struct embedded *embedded_of(struct store *store)
 /* A write or sync failed: final. Logs it once, wakes all who wait. Any thread, without a
  * lock. (health.c) */
 void embedded_fail(struct embedded *embedded);
-/* RocksDB refused a write, and will refuse every other, because it could not get a descriptor or memory.
- * Nothing of the write was done, and what was written before is still written out and synced. Logs it
- * once. Any thread. (health.c) */
+/* RocksDB refused a write, and will refuse every other, because it could not get a descriptor or
+ * memory. Nothing of the write was done, and what was written before is still written out and
+ * synced. Logs it once. Any thread. (health.c) */
 void embedded_starve(struct embedded *embedded);
 
 #endif

@@ -98,7 +98,8 @@ static inline uint64_t extents_frontier(const struct extents *extents)
 }
 
 /* An extent with its file open, until it is given back: for one step, not for as long as a client
- * likes. returns STORE_OK, STORE_CORRUPT, STORE_SHORTAGE (also: as many as may be are open), STORE_IO.
+ * likes. returns STORE_OK, STORE_CORRUPT, STORE_SHORTAGE (also: as many as may be are open),
+ * STORE_IO.
  * Any thread. */
 enum store_result extents_take(struct extents *extents, uint32_t id, struct extent **ret_extent);
 void extents_give(struct extents *extents, struct extent *extent);

@@ -9,8 +9,8 @@
  *   manifest-NNNNNN   see manifest_guard.h
  *   aside/     files of records/ that a start did not need, see records_files.h
  *
- * Folders in it are 0700 and files 0600, whatever the umask: opening sets it to 077 for the process,
- * and takes from older files what others may do. */
+ * Folders in it are 0700 and files 0600, whatever the umask: opening sets it to 077 for the
+ * process, and takes from older files what others may do. */
 #ifndef LAGRA_STORE_EMBEDDED_FOLDER_H
 #define LAGRA_STORE_EMBEDDED_FOLDER_H
 

@@ -149,8 +149,8 @@ static bool take_note(struct manifest_guard *guard)
     return true;
 }
 
-/* A note that fails is begun anew, with a whole copy: of what a failed sync did nothing is known. The
- * note before stays true. */
+/* A note that fails is begun anew, with a whole copy: of what a failed sync did nothing is known.
+ * The note before stays true. */
 static void note_or_log(struct manifest_guard *guard)
 {
     bool taken = take_note(guard);

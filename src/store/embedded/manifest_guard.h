@@ -7,8 +7,8 @@
  * to that length before RocksDB sees it, or puts the copy back (records_proof.h).
  *
  * The MANIFEST grows with flushes, compactions and new logs, not with commits: one fstat() for each
- * sync of the log shows whether it has. Between its growing and the note RocksDB may delete logs and
- * tables; damage to bytes not noted yet cannot be mended then, but is found by log_chain.h.
+ * sync of the log shows whether it has. Between its growing and the note RocksDB may delete logs
+ * and tables; damage to bytes not noted yet cannot be mended then, but is found by log_chain.h.
  *
  *   synced, from byte 16:
  *     8     "LAGRAMAN"

@@ -44,8 +44,8 @@ static void candidate_release(struct candidate *candidate)
 
 /* ---- 1. the MANIFEST ---- */
 
-/* What is not there, and what cannot be opened now (too many open files, a disk that fails), are not
- * the same: only without the first may an older state be looked for. */
+/* What is not there, and what cannot be opened now (too many open files, a disk that fails), are
+ * not the same: only without the first may an older state be looked for. */
 static enum store_result could_not_open(const char *name)
 {
     if (errno == ENOENT)
@@ -282,7 +282,8 @@ static enum store_result install(const struct proof *proof, const struct candida
 
 /* From here on the MANIFEST must stay as it was read: after a kill, what it says may be in memory
  * alone, and what is moved aside because of it would be missing after a power cut. What follows its
- * last whole record is no part of it: RocksDB may refuse to open for it, and all is proven without. */
+ * last whole record is no part of it: RocksDB may refuse to open for it, and all is proven
+ * without. */
 static enum store_result settle_manifest(const struct proof *proof,
                                          const struct candidate *candidate)
 {

@@ -1,13 +1,14 @@
-/* Salvage, first half: every change that can still be read, from tables and logs, into a scratch key
- * space in which the newest change of each key wins. */
+/* Salvage, first half: every change that can still be read, from tables and logs, into a scratch
+ * key space in which the newest change of each key wins. */
 #ifndef LAGRA_STORE_EMBEDDED_SALVAGE_RECORDS_H
 #define LAGRA_STORE_EMBEDDED_SALVAGE_RECORDS_H
 
 #include "store/embedded/keyspace.h"
 #include "store/inspect.h"
 
-/* A value of the scratch key space: 8 le sequence, 1 kind of change (table_file.h), the value. Merges
- * are all kept, each under SCRATCH_MERGE, the key, 8 be sequence; no key of the store begins so. */
+/* A value of the scratch key space: 8 le sequence, 1 kind of change (table_file.h), the value.
+ * Merges are all kept, each under SCRATCH_MERGE, the key, 8 be sequence; no key of the store
+ * begins so. */
 #define SCRATCH_HEADER 9u
 #define SCRATCH_MERGE  'm'
 

@@ -1,11 +1,11 @@
 /* What is known of spaces while they are used: which were dropped, when they were stamped, and the
- * locks that keep commits apart from drops and stamps. A commit holds the locks of the spaces that it
- * changes shared, and of each space that it drops or stamps exclusively; so no commit to a space is
- * under way while it is dropped, and after that none begins.
+ * locks that keep commits apart from drops and stamps. A commit holds the locks of the spaces that
+ * it changes shared, and of each space that it drops or stamps exclusively; so no commit to a space
+ * is under way while it is dropped, and after that none begins.
  *
- * Spaces share SPACE_LOCKS locks, which are taken in the order of their numbers, before the locks of
- * stripes. Nobody waits for a disk while holding one. A space stays known as dropped until the next
- * start (20 odd bytes each), since a request may have read its id before. */
+ * Spaces share SPACE_LOCKS locks, which are taken in the order of their numbers, before the locks
+ * of stripes. Nobody waits for a disk while holding one. A space stays known as dropped until the
+ * next start (20 odd bytes each), since a request may have read its id before. */
 #ifndef LAGRA_STORE_EMBEDDED_SPACES_H
 #define LAGRA_STORE_EMBEDDED_SPACES_H
 
@@ -55,8 +55,8 @@ uint64_t spaces_dropped_at(const struct spaces *spaces, const struct guid *space
 /* The caller holds the lock exclusively. */
 void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_t sequence);
 
-/* At least the sequence of the newest stamp of the space, 0 when there was none since the start; now
- * and then that of another space. The caller holds the lock. */
+/* At least the sequence of the newest stamp of the space, 0 when there was none since the start;
+ * now and then that of another space. The caller holds the lock. */
 uint64_t spaces_stamped_at(const struct spaces *spaces, const struct guid *space);
 /* The caller holds the lock exclusively. */
 void spaces_stamp(struct spaces *spaces, const struct guid *space, uint64_t sequence);

@@ -1,18 +1,19 @@
 /* Stages: a stream of bytes on its way to an extent.
  *
  * Its owner fills buffers of a sector or a part of one, with the CRC of what passes; a buffer is
- * small while little arrives, and counts against the bound of all stages only when it is queued. An I/O thread, one at a
- * time for each stage, assigns every piece a place and writes full buffers, many in one call. When
- * all is written the extent syncer makes it durable together with whatever else waits. Where an
- * MD5 is wanted, stage_hash.h computes it meanwhile; a buffer is free when both have released it.
+ * small while little arrives, and counts against the bound of all stages only when it is queued. An
+ * I/O thread, one at a time for each stage, assigns every piece a place and writes full buffers,
+ * many in one call. When all is written the extent syncer makes it durable together with whatever
+ * else waits. Where an MD5 is wanted, stage_hash.h computes it meanwhile; a buffer is free when
+ * both have released it.
  *
  *    FILLING --stage_finish: last buffer queued--> WRITING --queue empty--> SYNCING --> DONE
  *       \                                             |
  *        `-------------- a write failed --------------+--> FAILED
  *
  * stage_finish() returns STORE_OK when the stage is DONE and hashed.
- * stage_close() in any state: the stage is ended by its closer, or where threads still use it, by the
- * last of them. */
+ * stage_close() in any state: the stage is ended by its closer, or where threads still use it, by
+ * the last of them. */
 #ifndef LAGRA_STORE_EMBEDDED_STAGE_H
 #define LAGRA_STORE_EMBEDDED_STAGE_H
 
@@ -90,7 +91,8 @@ struct stage_detach {
 /* The thread no longer holds the buffer. Under io_pool.lock. */
 void stage_release_buffer_locked(struct stage_detach *detach, struct embedded_stage *stage,
                                  struct io_buffer *buffer);
-/* Last under io_pool.lock: from here on the thread uses the stage only if in_io or in_hash says so. */
+/* Last under io_pool.lock: from here on the thread uses the stage only if in_io or in_hash says
+ * so. */
 void stage_detach_locked(struct stage_detach *detach, struct embedded_stage *stage);
 void stage_detach_finish(const struct stage_detach *detach);
 /* Frees a closed stage that no thread uses, and its pieces that no commit refers to. */

@@ -116,7 +116,8 @@ static struct io_buffer *take_queue(struct embedded_stage *stage)
     return first;
 }
 
-/* After what was queued has been written: what is next. Detaches from the stage unless more has come. */
+/* After what was queued has been written: what is next. Detaches from the stage unless more has
+ * come. */
 enum next { NEXT_WRITE, NEXT_SYNC, NEXT_NONE };
 
 static enum next after_writing(struct embedded *embedded, struct embedded_stage *stage,

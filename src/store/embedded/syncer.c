@@ -152,13 +152,15 @@ static void *sync_over_and_over(void *argument)
             atomic_store(&syncer->dirty, true);
             continue;
         }
-        /* A sync that failed is never tried again: what it lost is not reported (store invariant 6). */
+        /* A sync that failed is never tried again: what it lost is not reported (store
+         * invariant 6). */
         if (keyspace_write_log(syncer->keyspace, syncer->sync)) {
             syncer->failed(syncer->context);
             syncer_break(syncer);
             continue;
         }
-        /* Noted before anybody is woken: what was acknowledged is in the note, whenever a kill comes. */
+        /* Noted before anybody is woken: what was acknowledged is in the note, whenever a kill
+         * comes. */
         note(syncer, target);
         atomic_store(&syncer->durable, target);
         count = wake_ready(syncer);

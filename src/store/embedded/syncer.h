@@ -1,10 +1,10 @@
 /* Group commit: one thread syncs the log over and over while there is work, and wakes all whose
  * sequence is covered.
  *
- * After each sync, and before any waiter is woken, the durable sequence is noted in the file `synced`
- * (not synced itself; it reaches the disk when the kernel likes). At open the records must be at
- * least as new as that note: a log whose end was lost or damaged after it had been acknowledged is
- * so distinguished from one that merely ends in a torn write.
+ * After each sync, and before any waiter is woken, the durable sequence is noted in the file
+ * `synced` (not synced itself; it reaches the disk when the kernel likes). At open the records must
+ * be at least as new as that note: a log whose end was lost or damaged after it had been
+ * acknowledged is so distinguished from one that merely ends in a torn write.
  *
  *   synced   8 le   sequence
  *            8 le   its complement
@@ -42,8 +42,8 @@ struct syncer {
 /* Opens the file `synced`, made when there is none, and reads the sequence in it: 0 when it says
  * nothing. folder: of the data. returns STORE_OK, STORE_IO (logged) */
 enum store_result syncer_open_note(int folder, int *ret_synced, uint64_t *ret_sequence);
-/* failed(context) is called once, from the thread, when a sync fails. False: no thread; to be stopped
- * all the same. */
+/* failed(context) is called once, from the thread, when a sync fails. False: no thread; to be
+ * stopped all the same. */
 bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
                   struct manifest_guard *guard, bool sync, int synced,
                   void (*failed)(void *context), void *context);

@@ -2,8 +2,8 @@
  * file without being read twice each time.
  *
  * An entry is good for VERIFIED_MS: within that time what was read lies in the page cache still,
- * and what is sent from the file is what was checksummed. Later it is read again. An entry goes when
- * its piece is freed. It may be lost at any time (the table has a fixed size). */
+ * and what is sent from the file is what was checksummed. Later it is read again. An entry goes
+ * when its piece is freed. It may be lost at any time (the table has a fixed size). */
 #ifndef LAGRA_STORE_EMBEDDED_VERIFIED_H
 #define LAGRA_STORE_EMBEDDED_VERIFIED_H
 

@@ -1,4 +1,5 @@
-/* Insert, Update, Merge, Insert Or Replace, Insert Or Merge and Delete Entity as requests and as answers.
+/* Insert, Update, Merge, Insert Or Replace, Insert Or Merge and Delete Entity as requests and as
+ * answers.
  * rest: Insert-Entity, Update-Entity2, Merge-Entity, Delete-Entity1, Insert-Or-Replace-Entity,
  * Insert-Or-Merge-Entity; semantics 6 */
 #include "table/entity_operations.h"

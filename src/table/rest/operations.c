@@ -1,5 +1,5 @@
-/* The operation table of the Table service: one row an operation, under its name in the REST reference.
- * The columns: service/row.h. The method of a POST may be that of its X-HTTP-Method.
+/* The operation table of the Table service: one row an operation, under its name in the REST
+ * reference. The columns: service/row.h. The method of a POST may be that of its X-HTTP-Method.
  * rest: Table-Service-REST-API; semantics 2.4, 6 */
 #include "service/preflight.h"
 #include "service/row.h"
@@ -72,7 +72,8 @@ static const struct operation operations[] = {
         NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
         table_subject, &set_table_acl_functions),
 
-    /* ---- entities: with If-Match they change what is there; the first row that fits is taken ---- */
+    /* ---- entities: with If-Match they change what is there; the first row that fits is taken
+     * ---- */
     ROW("Insert Entity", POST, TABLE, "", NULL, WRITES, MAY("o", "a", "a", "", ENTITY_ADD, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 201, 204,
         entity_subject_optional, LISTED(&insert_entity_functions)),

@@ -1,4 +1,5 @@
-/* Query Tables as a request and as JSON: all of an account's tables a page at a time, or one of them.
+/* Query Tables as a request and as JSON: all of an account's tables a page at a time, or one of
+ * them.
  * rest: Query-Tables, Query-Timeout-and-Pagination */
 #include "table/rest/continuation.h"
 #include "table/rest/query.h"

@@ -1,5 +1,5 @@
-/* Inside table/rest/ only: what several operations read from a request or put into an answer: OData's
- * headers, formats and errors. rest: Payload-Format-for-Table-Service-Operations,
+/* Inside table/rest/ only: what several operations read from a request or put into an answer:
+ * OData's headers, formats and errors. rest: Payload-Format-for-Table-Service-Operations,
  * Setting-the-OData-Data-Service-Version-Headers, Setting-the-Prefer-Header */
 #ifndef LAGRA_TABLE_REST_REQUEST_H
 #define LAGRA_TABLE_REST_REQUEST_H

@@ -1,6 +1,7 @@
-/* What a request's path names: the service, the set of tables, one of them, a table's entities, an entity,
- * a batch. Paths are those of OData: "Tables('name')", "name(PartitionKey='..',RowKey='..')"; in quotes,
- * a quote is written twice. rest: Addressing-Table-Service-Resources */
+/* What a request's path names: the service, the set of tables, one of them, a table's entities, an
+ * entity, a batch. Paths are those of OData: "Tables('name')",
+ * "name(PartitionKey='..',RowKey='..')"; in quotes, a quote is written twice.
+ * rest: Addressing-Table-Service-Resources */
 #include "base/encode.h"
 #include "table/rest/request.h"
 

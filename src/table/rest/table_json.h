@@ -1,4 +1,5 @@
-/* Tables as JSON: alone, and as a list. Inside table/rest/ only. rest: Query-Tables, Create-Table */
+/* Tables as JSON: alone, and as a list. Inside table/rest/ only. rest: Query-Tables,
+ * Create-Table */
 #ifndef LAGRA_TABLE_REST_TABLE_JSON_H
 #define LAGRA_TABLE_REST_TABLE_JSON_H
 

@@ -1,5 +1,5 @@
-/* Entity Group Transaction: up to 100 writes to entities of one partition, all or none of them, or one
- * query (service/list.h). */
+/* Entity Group Transaction: up to 100 writes to entities of one partition, all or none of them, or
+ * one query (service/list.h). */
 #ifndef LAGRA_TABLE_REST_TRANSACTION_H
 #define LAGRA_TABLE_REST_TRANSACTION_H
 

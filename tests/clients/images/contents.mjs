@@ -1,7 +1,8 @@
-// What lies in the image of a data folder (images/vN.tar.xz): said once, for make.mjs, which writes it with
-// the program of that version, and for images.test.mjs, which reads it with today's.
+// What lies in the image of a data folder (images/vN.tar.xz): said once, for make.mjs, which writes
+// it with the program of that version, and for images.test.mjs, which reads it with today's.
 //
-// Each blob of the container "image": how it was written, and the bytes that it and its snapshots have.
+// Each blob of the container "image": how it was written, and the bytes that it and its snapshots
+// have.
 
 // Bytes that a packer makes small, different at each offset of a blob: lines that count.
 export function lines(length, name) {

@@ -3,8 +3,8 @@
 //   tools/node tests/clients/images/make.mjs BINARY FOLDER
 //   tar --sparse --exclude=LOG* --exclude=OPTIONS* -C FOLDER -cJf tests/clients/images/vN.tar.xz .
 //
-// The clock of that program is twenty years ahead, so that nothing in the folder expires before it is
-// read. It ends without an orderly stop: a part of the records is only in the log.
+// The clock of that program is twenty years ahead, so that nothing in the folder expires before it
+// is read. It ends without an orderly stop: a part of the records is only in the log.
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { Control, Server } from '../../lib/server.mjs';
 import { DEVELOPMENT } from '../../lib/sign.mjs';

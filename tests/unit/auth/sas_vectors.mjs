@@ -1,10 +1,12 @@
-// Prints sas_vectors.h: shared access signatures with the strings that they sign, made without a line of
-// the server's code.
+// Prints sas_vectors.h: shared access signatures with the strings that they sign, made without a
+// line of the server's code.
 //
-//   node tests/unit/auth/sas_vectors.mjs > tests/unit/auth/sas_vectors.h   (after `npm ci` in tests/clients)
+//   node tests/unit/auth/sas_vectors.mjs > tests/unit/auth/sas_vectors.h   (after `npm ci` in
+//                                                                          tests/clients)
 //
-// The first part is what @azure/storage-blob builds for every version that it knows forms of; the second
-// is written out by hand from rest: Create-service-SAS, for versions and services that it has none for.
+// The first part is what @azure/storage-blob builds for every version that it knows forms of; the
+// second is written out by hand from rest: Create-service-SAS, for versions and services that it
+// has none for.
 
 import { createHmac } from 'node:crypto';
 import { createRequire } from 'node:module';

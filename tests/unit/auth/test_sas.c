@@ -55,8 +55,8 @@ struct probe {
     struct auth_target target;
 };
 
-/* The query with the signature that the server's own user delegation key makes: the clients' vectors were
- * made with a key that is no server's. */
+/* The query with the signature that the server's own user delegation key makes: the clients'
+ * vectors were made with a key that is no server's. */
 static struct bytes delegated_query(const struct sas_vector *vector, const struct account *account)
 {
     struct bytes query = bytes_from_string(vector->query), string, sig;
@@ -150,7 +150,8 @@ static enum sas_kind kind_of(const struct sas_vector *vector)
     return vector->delegated ? SAS_DELEGATION : SAS_SERVICE;
 }
 
-/* Rule: what a client signed with the account's key is taken, within its time and not outside of it. */
+/* Rule: what a client signed with the account's key is taken, within its time and not outside of
+ * it. */
 static void signed_ones_are_taken(void **state)
 {
     (void)state;
@@ -297,8 +298,8 @@ static void others_are_not_opened(void **state)
     assert_true(bytes_is(detail, "Signature fields not well formed."));
 }
 
-/* Rule: the SAS of a container opens its blobs' snapshots, that of a blob does not, that of a snapshot
- * opens this one alone. decision: 71 */
+/* Rule: the SAS of a container opens its blobs' snapshots, that of a blob does not, that of a
+ * snapshot opens this one alone. decision: 71 */
 static void snapshots(void **state)
 {
     static const char *const other = "&snapshot=2025-12-31T01%3A02%3A03.1234568Z";
@@ -320,8 +321,8 @@ static void snapshots(void **state)
     assert_int_equal(ask_at(&probe, in_time()), E_AuthenticationFailed);
 }
 
-/* Rule: a SAS for HTTPS, for addresses, for services is refused elsewhere, each with its code. rest:
- * SAS-error-codes */
+/* Rule: a SAS for HTTPS, for addresses, for services is refused elsewhere, each with its code.
+ * rest: SAS-error-codes */
 static void protocol_address_service(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* Made by vectors.mjs; signed at "Fri, 26 Jun 2015 23:39:12 GMT" with the development account's key. */
+/* Made by vectors.mjs; signed at "Fri, 26 Jun 2015 23:39:12 GMT" with the development account's
+ * key. */
 #ifndef LAGRA_TESTS_AUTH_VECTORS_H
 #define LAGRA_TESTS_AUTH_VECTORS_H
 

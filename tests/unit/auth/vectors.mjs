@@ -1,6 +1,7 @@
 // Prints vectors.h: signed requests, made without a line of the server's code.
 //
-//   node tests/unit/auth/vectors.mjs > tests/unit/auth/vectors.h     (after `npm ci` in tests/clients)
+//   node tests/unit/auth/vectors.mjs > tests/unit/auth/vectors.h     (after `npm ci` in
+//                                                                    tests/clients)
 //
 // The first part is what @azure/storage-blob sends, as it signs it; the second is strings to sign
 // written out by hand from rest: Authorize-with-Shared-Key, signed with Node's crypto.

@@ -123,8 +123,8 @@ static void large_steps_are_followed(void **state)
     assert_true(is_about(clock_after_steps(moved, minute), moved + HOUR));
 }
 
-/* Clock invariants 1, 3 and 4: ten years ahead are not believed, so nothing is left of them when the
- * wall clock is set back. decision: 42 */
+/* Clock invariants 1, 3 and 4: ten years ahead are not believed, so nothing is left of them when
+ * the wall clock is set back. decision: 42 */
 static void absurd_steps_are_not_followed(void **state)
 {
     instant before = clock_now(), later;

@@ -143,8 +143,8 @@ static enum error take_body(struct flow *flow, struct bytes body)
     return e;
 }
 
-/* The answers of all requests stay in the fixture's arena: no attempt is made again, so that none is
- * rewound. */
+/* The answers of all requests stay in the fixture's arena: no attempt is made again, so that none
+ * is rewound. */
 static enum error decide_and_commit(struct work *work)
 {
     enum error e = work_decide(work);

@@ -185,8 +185,8 @@ static void deletion_minds_snapshots(void **state)
     assert_ok(ask(f, "DELETE /box/b", NULL, NULL), 202);
 }
 
-/* Rule: whatever is written over a blob, its snapshots stay and are minded. rest: Delete-Blob; blob.h,
- * without_snapshots */
+/* Rule: whatever is written over a blob, its snapshots stay and are minded. rest: Delete-Blob;
+ * blob.h, without_snapshots */
 static void snapshots_are_not_forgotten(void **state)
 {
     struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* Index tags of blobs: set, read, listed, found. After each test fixture.c compares the index of the
- * container with the tags of its blobs. blob_tags.c, find_blobs.c, tag_index.c */
+/* Index tags of blobs: set, read, listed, found. After each test fixture.c compares the index of
+ * the container with the tags of its blobs. blob_tags.c, find_blobs.c, tag_index.c */
 #include <stdio.h>
 
 #include "base/encode.h"
@@ -196,8 +196,8 @@ static void tags_are_listed(void **state)
     assert_null(first_text(f, answer, "TagCount"));
 }
 
-/* Rule: x-ms-if-tags is a condition of what takes it; Get and Set Blob Tags have those on the blob under
- * names of their own, and no plain ones. semantics 4.2; rest: Set-Blob-Tags */
+/* Rule: x-ms-if-tags is a condition of what takes it; Get and Set Blob Tags have those on the blob
+ * under names of their own, and no plain ones. semantics 4.2; rest: Set-Blob-Tags */
 static void tags_are_conditions(void **state)
 {
     static const char *const met = "x-ms-if-tags: k = '1'", *const unmet = "x-ms-if-tags: k <> '1'";
@@ -238,8 +238,8 @@ static void tags_are_conditions(void **state)
     assert_string_equal(tags_of(f, "/box/b"), "k=1");
 }
 
-/* Rule: a search finds by one tag, a range, several tags, in one container or all, and shows the tags it
- * names. rest: Find-Blobs-by-Tags */
+/* Rule: a search finds by one tag, a range, several tags, in one container or all, and shows the
+ * tags it names. rest: Find-Blobs-by-Tags */
 static void searches_find(void **state)
 {
     struct fixture *f = *state;

@@ -126,8 +126,9 @@ static bool deletion_is_noted(struct fixture *f)
     return result == STORE_OK;
 }
 
-/* Rule: a container that was deleted less than 30 seconds ago can be deleted again, and nothing else; a
- * lease id fits none. What is remembered of it is forgotten. Delete-Container; decision: 62 */
+/* Rule: a container that was deleted less than 30 seconds ago can be deleted again, and nothing
+ * else; a lease id fits none. What is remembered of it is forgotten. Delete-Container;
+ * decision: 62 */
 static void deleted_twice(void **state)
 {
     static const char id[] = "x-ms-lease-id: 3c7e72ef-6d0a-4a0e-9f3e-aaaaaaaaaaaa";
@@ -162,8 +163,8 @@ static void no_begin(struct blob_sink *sink, instant now)
     (void)now;
 }
 
-/* Rule: whoever has found a container that is then deleted is told that it does not exist, and not that
- * there are no blobs in it: the decision is made again. Delete-Container; store invariant 1 */
+/* Rule: whoever has found a container that is then deleted is told that it does not exist, and not
+ * that there are no blobs in it: the decision is made again. Delete-Container; store invariant 1 */
 static void deleted_while_located(void **state)
 {
     static subject_fn *const subjects[] = { blob_subject, blob_subject_optional,

@@ -1,5 +1,5 @@
-/* Records that earlier programs wrote stay readable: the bytes of each version, pinned. A new version
- * adds a row; none is ever changed or taken away. blob_record.c, container_record.c */
+/* Records that earlier programs wrote stay readable: the bytes of each version, pinned. A new
+ * version adds a row; none is ever changed or taken away. blob_record.c, container_record.c */
 #include "fixture.h"
 
 #include "base/encode.h"
@@ -288,7 +288,8 @@ static void blob_record_of_incremental_copy(void **state)
     arena_free(arena);
 }
 
-/* A base that has no snapshots says so among the extras of version 2; a record from before is silent. */
+/* A base that has no snapshots says so among the extras of version 2; a record from before is
+ * silent. */
 static void blob_record_without_snapshots(void **state)
 {
     struct arena *arena = arena_new(1 << 16);

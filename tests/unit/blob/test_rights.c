@@ -1,6 +1,6 @@
-/* Who may do what, asked of the judge itself: every row of the table with every letter of every kind of
- * SAS, every resource type, every action of a token and every public access. What it allows is
- * written down as text and compared with rights.txt, which was read against the tables of the
+/* Who may do what, asked of the judge itself: every row of the table with every letter of every
+ * kind of SAS, every resource type, every action of a token and every public access. What it allows
+ * is written down as text and compared with rights.txt, which was read against the tables of the
  * reference.
  * rest: Create-account-SAS, Create-service-SAS, Authorize-with-Azure-Active-Directory */
 #include <stdio.h>
@@ -178,8 +178,8 @@ static void the_key_does_everything_else(void **state)
     arena_free(arena);
 }
 
-/* Rule: a letter or an action that the request needs beside its row is asked for too, and what is not
- * public stays so. */
+/* Rule: a letter or an action that the request needs beside its row is asked for too, and what is
+ * not public stays so. */
 static void demands_are_asked_for(void **state)
 {
     struct arena *arena = arena_new(1u << 20);

@@ -211,8 +211,8 @@ static void cors_rules_are_limited(void **state)
     assert_ok(set_origins(f, origins), 202);
 }
 
-/* Rule: the website and the default version come back in the order that was recorded, and go when they
- * are taken back; a record of version 1 is read. rest: Set-Blob-Service-Properties */
+/* Rule: the website and the default version come back in the order that was recorded, and go when
+ * they are taken back; a record of version 1 is read. rest: Set-Blob-Service-Properties */
 static void website_and_version_come_back(void **state)
 {
     static const char old[] = "\x01\x00";

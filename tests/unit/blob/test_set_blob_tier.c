@@ -18,8 +18,8 @@ static void put(struct fixture *f)
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "hello"), 201);
 }
 
-/* Rule: a tier that is set is no longer inferred; ETag and Last-Modified stay; the time of change is
- * that of the last one. recorded */
+/* Rule: a tier that is set is no longer inferred; ETag and Last-Modified stay; the time of change
+ * is that of the last one. recorded */
 static void a_tier_is_set(void **state)
 {
     struct fixture *f = *state;
@@ -61,8 +61,8 @@ static void bad_tiers_are_refused(void **state)
                   "InvalidHeaderValue");
 }
 
-/* Rule: of an archived blob properties, metadata and tags are read, tags and tier are set, it is listed
- * and deleted; all else is 409. learn.microsoft.com: archive access tier, "operations" */
+/* Rule: of an archived blob properties, metadata and tags are read, tags and tier are set, it is
+ * listed and deleted; all else is 409. learn.microsoft.com: archive access tier, "operations" */
 static void archived_blobs_refuse(void **state)
 {
     static const char *const refused[][3] = {

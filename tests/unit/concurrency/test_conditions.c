@@ -225,8 +225,8 @@ static void recorded_cells(void **state)
     arena_free(arena);
 }
 
-/* Rule: x-ms-if-tags holds together with the others; unmet it is 412, of reads too, and what does not
- * exist has no tags. semantics 4.2; decision: 79 */
+/* Rule: x-ms-if-tags holds together with the others; unmet it is 412, of reads too, and what does
+ * not exist has no tags. semantics 4.2; decision: 79 */
 static void tags_are_a_condition(void **state)
 {
     static const struct {
@@ -279,7 +279,8 @@ static void tags_are_a_condition(void **state)
     arena_free(arena);
 }
 
-/* Rule: a header that the row does not list is refused, never ignored. semantics 4.1 (containers) */
+/* Rule: a header that the row does not list is refused, never ignored. semantics 4.1
+ * (containers) */
 static void unaccepted_headers_are_refused(void **state)
 {
     static const struct etag_list any = { .any = true };

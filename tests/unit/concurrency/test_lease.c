@@ -319,7 +319,8 @@ static void impossible_leases_are_not_read(void **state)
     arena_free(arena);
 }
 
-/* Rule: a lease ends by the time that passed, not by what the wall clock was set to. decision: 42 */
+/* Rule: a lease ends by the time that passed, not by what the wall clock was set to.
+ * decision: 42 */
 static void steps_of_the_wall_end_no_lease(void **state)
 {
     static const int64_t hour = 3600 * (int64_t)TICKS_PER_SECOND;

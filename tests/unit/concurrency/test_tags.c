@@ -22,8 +22,8 @@ static struct bytes run_of(struct arena *arena, size_t length, char c)
     return bytes_of(to, length);
 }
 
-/* Rule: 1..128 characters of a name, 0..256 of a value, each of letters, digits and " +-./:=_"; no name
- * twice; ten. rest: Set-Blob-Tags "Remarks" */
+/* Rule: 1..128 characters of a name, 0..256 of a value, each of letters, digits and " +-./:=_"; no
+ * name twice; ten. rest: Set-Blob-Tags "Remarks" */
 static void tags_have_limits(void **state)
 {
     struct arena *arena = arena_new(ARENA_CAP);
@@ -290,8 +290,8 @@ static void operators_are_exact(void **state)
     arena_free(arena);
 }
 
-/* An oracle: a sum of products over one-letter names, '|' and '&', with parentheses; by splitting the
- * text at its last operator of the lowest rank outside of parentheses. */
+/* An oracle: a sum of products over one-letter names, '|' and '&', with parentheses; by splitting
+ * the text at its last operator of the lowest rank outside of parentheses. */
 static bool oracle(const char *text, size_t len, unsigned set)
 {
     size_t split = len;
@@ -314,8 +314,8 @@ static bool oracle(const char *text, size_t len, unsigned set)
     return text[0] == '(' ? oracle(text + 1, len - 2, set) : (set >> (text[0] - 'a') & 1) != 0;
 }
 
-/* Rule: AND binds more than OR, parentheses most: groupings and operators of four terms, all of them,
- * over all tags. */
+/* Rule: AND binds more than OR, parentheses most: groupings and operators of four terms, all of
+ * them, over all tags. */
 static void precedence_is_exact(void **state)
 {
     static const char *const forms[] = { "a?b?c?d",     "(a?b)?c?d", "a?(b?c)?d",  "a?b?(c?d)",

@@ -1,5 +1,5 @@
-/* What the tests of src/content share: a store with one partition, bytes of known pieces, and short ways
- * to commit and to read. The store lies in memory; with LAGRA_CONTENT_STORE=embedded in the
+/* What the tests of src/content share: a store with one partition, bytes of known pieces, and short
+ * ways to commit and to read. The store lies in memory; with LAGRA_CONTENT_STORE=embedded in the
  * environment, in a folder of its own below $TMPDIR, without syncs. */
 #ifndef LAGRA_TESTS_CONTENT_FIXTURE_H
 #define LAGRA_TESTS_CONTENT_FIXTURE_H

@@ -1,6 +1,6 @@
-/* What a change writes and what a look reads does not depend on the size of the content: records and
- * bytes are counted, not time. changes_put(), snapshot_get() and scan_next() are wrapped by the linker.
- * design 5, "a change costs what it changes"
+/* What a change writes and what a look reads does not depend on the size of the content: records
+ * and bytes are counted, not time. changes_put(), snapshot_get() and scan_next() are wrapped by the
+ * linker. design 5, "a change costs what it changes"
  *
  * LAGRA_PAGES: how many pages are written (default 20,000). */
 #include "fixture.h"
@@ -212,7 +212,8 @@ static uint64_t number(const char *name, uint64_t otherwise)
     return text ? strtoull(text, NULL, 10) : otherwise;
 }
 
-/* The content was cleared: it has no ranges, and once it and its snapshot are deleted, no records. */
+/* The content was cleared: it has no ranges, and once it and its snapshot are deleted, no
+ * records. */
 static void collect_generations(struct fixture *f, struct content *content,
                                 struct content *snapshot)
 {

@@ -263,8 +263,8 @@ static void append_parts(struct fixture *f, struct content *content)
     }
 }
 
-/* Who sends a large content whose map is not in memory waits for the disk once for many parts of the
- * map, not once for each. content_reader_load() */
+/* Who sends a large content whose map is not in memory waits for the disk once for many parts of
+ * the map, not once for each. content_reader_load() */
 static void cold_map_is_waited_for_seldom(void **state)
 {
     struct fixture *f = *state;

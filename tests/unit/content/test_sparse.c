@@ -1,6 +1,6 @@
-/* Sparse contents against a model: whatever is written, cleared, cut and kept, every generation reads
- * as it was, lists its ranges, differs from others by what changed; what no generation sees is freed.
- * design 5; rest: Put-Page, Get-Page-Ranges, Snapshot-Blob */
+/* Sparse contents against a model: whatever is written, cleared, cut and kept, every generation
+ * reads as it was, lists its ranges, differs from others by what changed; what no generation sees
+ * is freed. design 5; rest: Put-Page, Get-Page-Ranges, Snapshot-Blob */
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -96,7 +96,8 @@ static void write_some(struct model *m)
         m->newest.stamps[offset / m->cell + i] = stamp;
 }
 
-/* Up to WRITTEN_MAX ranges within the content, some of them holes; returns the length of the others. */
+/* Up to WRITTEN_MAX ranges within the content, some of them holes; returns the length of the
+ * others. */
 static uint64_t choose_ranges(struct model *m, uint64_t longest, struct written *w)
 {
     uint64_t at = random_offset(m, m->newest.content.length), length = 0;

@@ -62,8 +62,9 @@ static void takes_large_bodies(void **state)
     client_close(client);
 }
 
-/* Who has closed his side once all was sent is answered, wherever the server waited meanwhile. There are
- * other connections, since libmicrohttpd looks after its oldest before it reads. rfc: 9112 9.6 */
+/* Who has closed his side once all was sent is answered, wherever the server waited meanwhile.
+ * There are other connections, since libmicrohttpd looks after its oldest before it reads.
+ * rfc: 9112 9.6 */
 static void answers_half_closed_clients(void **state)
 {
     static const char *const targets[] = {

@@ -189,8 +189,8 @@ static void busy_server_answers_503(void **state)
     client_close(late);
 }
 
-/* An address that has all of its places takes a new one from itself, and is refused when all of them
- * are busy; others are not touched. */
+/* An address that has all of its places takes a new one from itself, and is refused when all of
+ * them are busy; others are not touched. */
 static void addresses_have_a_limit(void **state)
 {
     struct client *own[3];

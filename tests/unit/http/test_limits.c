@@ -380,7 +380,8 @@ static void fits_descriptors(void **state)
     }
 }
 
-/* A refused body is read up to discard_max_bytes, then cut; one that says so is answered at once. */
+/* A refused body is read up to discard_max_bytes, then cut; one that says so is answered at
+ * once. */
 static void limits_discarded_bodies(void **state)
 {
     struct client *client = open_client();

@@ -72,8 +72,8 @@ static void test_type(void **state)
 
 /* ---- parts ---- */
 
-/* Reads a body with the boundary "b" to its end: the contents in brackets, ids before them; '!' where it
- * is malformed. */
+/* Reads a body with the boundary "b" to its end: the contents in brackets, ids before them; '!'
+ * where it is malformed. */
 static const char *read_all(struct arena *arena, const char *body)
 {
     struct multipart reader;

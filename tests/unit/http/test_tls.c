@@ -1,5 +1,5 @@
-/* The http room over TLS: a listener with certificate and key serves HTTPS and nothing else; what is
- * wrong with them is said at the start. */
+/* The http room over TLS: a listener with certificate and key serves HTTPS and nothing else; what
+ * is wrong with them is said at the start. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

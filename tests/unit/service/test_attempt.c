@@ -1,4 +1,5 @@
-/* Attempts to decide: what each begins with, and what is kept from one to the next. service/attempt.c */
+/* Attempts to decide: what each begins with, and what is kept from one to the next.
+ * service/attempt.c */
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -69,7 +70,8 @@ static const struct partition partition = { .space = { { 1 } }, .key = BYTES("p"
 static bool somebody_writes;
 static instant written_at;
 
-/* What another writer does between the moment that an attempt begins and that it opens its snapshot. */
+/* What another writer does between the moment that an attempt begins and that it opens its
+ * snapshot. */
 static void write_beside(struct store *store)
 {
     struct arena *arena = arena_new(1u << 16);
@@ -133,9 +135,9 @@ static void end(struct fixture *f)
     store_close(f->endpoint.store);
 }
 
-/* Rule: the clock is read after the state is opened, so the instant of a decision, and an ETag made of
- * it, is above everything that the state holds. An attempt that read it before would be below what
- * another writer put in between. store.h, snapshot_instant() */
+/* Rule: the clock is read after the state is opened, so the instant of a decision, and an ETag made
+ * of it, is above everything that the state holds. An attempt that read it before would be below
+ * what another writer put in between. store.h, snapshot_instant() */
 static void instants_are_above_the_state(void **state)
 {
     struct fixture *f = *state;
@@ -166,8 +168,8 @@ static void conflicts_parse_nothing_again(void **state)
     end(f);
 }
 
-/* Rule: reads that find nothing in memory, or whose state is gone, are no answers: the changes collected
- * so far are dropped, and the next attempt begins anew. base/errors.h */
+/* Rule: reads that find nothing in memory, or whose state is gone, are no answers: the changes
+ * collected so far are dropped, and the next attempt begins anew. base/errors.h */
 static void unfinished_decisions_leave_nothing(void **state)
 {
     struct fixture *f = *state;

@@ -117,7 +117,8 @@ static void note_niceness(struct pool_job *job)
     niceness = getpriority(PRIO_PROCESS, (id_t)gettid());
 }
 
-/* Rule: the pool's threads give way to the process's others, however nice these are. base/thread.h */
+/* Rule: the pool's threads give way to the process's others, however nice these are.
+ * base/thread.h */
 static void threads_give_way(void **state)
 {
     struct decide_pool *pool = decide_pool_new(1);

@@ -216,7 +216,8 @@ static void *add_many(void *argument)
     return NULL;
 }
 
-/* Rule: a runner that takes from the front while others add misses nothing and sees nothing twice. */
+/* Rule: a runner that takes from the front while others add misses nothing and sees nothing
+ * twice. */
 static void none_is_lost_while_others_add(void **state)
 {
     struct fixture *f = *state;

@@ -243,8 +243,8 @@ static void readers_may_be_woken(void **state)
     free(buffer);
 }
 
-/* Rule: what is freed waits for those readers only that can see it: a reader that stands still keeps
- * nothing that was written after it was opened. store invariant 4 */
+/* Rule: what is freed waits for those readers only that can see it: a reader that stands still
+ * keeps nothing that was written after it was opened. store invariant 4 */
 static void readers_keep_only_what_they_see(void **state)
 {
     struct fixture *f = *state;

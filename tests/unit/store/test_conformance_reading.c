@@ -1,5 +1,5 @@
-/* Scans and iterators: byte order of (partition key, record key) whatever bytes are in the keys, from
- * any place, nothing of a neighbour. store.h */
+/* Scans and iterators: byte order of (partition key, record key) whatever bytes are in the keys,
+ * from any place, nothing of a neighbour. store.h */
 #include "conformance.h"
 
 #include <assert.h>
@@ -206,7 +206,8 @@ static void check_iterator(struct fixture *f, struct space_iterator *iterator,
     assert_int_equal(space_iterator_next(iterator, &found), STORE_NOT_FOUND);
 }
 
-/* Rule: an iterator returns the LISTED records of a space in order of (partition key, record key). */
+/* Rule: an iterator returns the LISTED records of a space in order of (partition key, record
+ * key). */
 static void spaces_are_iterated_in_byte_order(void **state)
 {
     struct fixture *f = *state;

@@ -1,6 +1,7 @@
 /* Stores on disk: each call that changes the disk, one after the other, fails once, or is the last
- * thing the process does, or the last before the power goes. Whatever the call was, what was acknowledged is there after the next
- * start, commits are whole, and no bytes are lost. store invariants 1, 2, 3 and 6
+ * thing the process does, or the last before the power goes. Whatever the call was, what was
+ * acknowledged is there after the next start, commits are whole, and no bytes are lost. store
+ * invariants 1, 2, 3 and 6
  *
  * This program has its own write(), pwrite(), fdatasync() and so on, which the store's library and
  * its record engine call instead of libc's. */

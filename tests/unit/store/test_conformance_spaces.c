@@ -29,7 +29,8 @@ static uint64_t drop(struct fixture *f, struct guid space)
     return sequence;
 }
 
-/* Rule: a dropped space is empty for every new snapshot and iterator, and no commit to it succeeds. */
+/* Rule: a dropped space is empty for every new snapshot and iterator, and no commit to it
+ * succeeds. */
 static void dropped_space_vanishes(void **state)
 {
     struct fixture *f = *state;

@@ -1,8 +1,8 @@
-/* What RocksDB has open at most, with the options that the store sets, is within what is set aside for
- * it. docs/faults.md e, store/embedded/keyspace.h
+/* What RocksDB has open at most, with the options that the store sets, is within what is set aside
+ * for it. docs/faults.md e, store/embedded/keyspace.h
  *
- * All files are a 512th of their size, so that a small folder has several times as many tables as may
- * be held open, and a few dozen KiB flush, compact and begin a log. */
+ * All files are a 512th of their size, so that a small folder has several times as many tables as
+ * may be held open, and a few dozen KiB flush, compact and begin a log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -131,8 +131,8 @@ static void read_everywhere(struct fixture *f)
     }
 }
 
-/* Rule: however many tables there are, and while all of them are read, scanned, flushed and compacted,
- * RocksDB has no more files open than KEYSPACE_DESCRIPTORS. */
+/* Rule: however many tables there are, and while all of them are read, scanned, flushed and
+ * compacted, RocksDB has no more files open than KEYSPACE_DESCRIPTORS. */
 static void no_more_than_set_aside(void **state)
 {
     struct fixture *f = *state;

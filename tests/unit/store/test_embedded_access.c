@@ -1,5 +1,5 @@
-/* The embedded store under STORE_NO_WAIT: it reads only what is in memory, answers STORE_WAIT for the
- * rest, and has changed nothing then. store.h, enum store_access */
+/* The embedded store under STORE_NO_WAIT: it reads only what is in memory, answers STORE_WAIT for
+ * the rest, and has changed nothing then. store.h, enum store_access */
 #include "conformance.h"
 
 #include <stdio.h>
@@ -129,7 +129,8 @@ static void cold_view_waits(void **state)
     snapshot_close(snapshot);
 }
 
-/* The row of a piece is cold: the commit changes nothing, and is made again with the same snapshot. */
+/* The row of a piece is cold: the commit changes nothing, and is made again with the same
+ * snapshot. */
 static void cold_commit_waits(void **state)
 {
     struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* What the embedded store keeps beside its records: the note `synced` of what is durable, and aside/,
- * where a start puts files that it does not need. store/README.md */
+/* What the embedded store keeps beside its records: the note `synced` of what is durable, and
+ * aside/, where a start puts files that it does not need. store/README.md */
 #include "conformance.h"
 
 #include <fcntl.h>
@@ -48,8 +48,8 @@ static void look_at_note(struct waiter *waiter)
     sem_post(&look->woken);
 }
 
-/* Rule: when a waiter is woken, what it waited for is in the note, so that a kill at that moment leaves
- * a note that covers everything acknowledged. */
+/* Rule: when a waiter is woken, what it waited for is in the note, so that a kill at that moment
+ * leaves a note that covers everything acknowledged. */
 static void noted_before_woken(void **state)
 {
     struct fixture *f = *state;
@@ -93,8 +93,8 @@ static off_t size_of(struct fixture *f, const char *name)
     return stat(path_of(f, name), &status) == 0 ? status.st_size : -1;
 }
 
-/* Rule: a start deletes nothing that it does not know: it moves it aside, under a name that is free, says
- * so, and has all records. */
+/* Rule: a start deletes nothing that it does not know: it moves it aside, under a name that is
+ * free, says so, and has all records. */
 static void strays_are_moved_aside(void **state)
 {
     struct fixture *f = *state;

@@ -126,8 +126,8 @@ static void closes_the_oldest(void **state)
     assert_int_equal(first->fd, -1);
 }
 
-/* A reader under way keeps its file, whatever others open. When all are taken, one more is a shortage,
- * which passes. */
+/* A reader under way keeps its file, whatever others open. When all are taken, one more is a
+ * shortage, which passes. */
 static void readers_keep_theirs(void **state)
 {
     struct fixture *f = *state;

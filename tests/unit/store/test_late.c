@@ -189,7 +189,8 @@ static uint64_t number_at(struct world *world, unsigned number)
     return look.value;
 }
 
-/* Rule: nothing that may not wait gets anything from a store that must ask others for all it knows. */
+/* Rule: nothing that may not wait gets anything from a store that must ask others for all it
+ * knows. */
 static void everything_waits(void **state)
 {
     struct world *world = *state;

@@ -1,5 +1,6 @@
-/* RocksDB's form of a log: what was written is read, however it is cut; whatever byte is damaged, no
- * record is read that was not written, and those before it all are. store/embedded/record_log.h */
+/* RocksDB's form of a log: what was written is read, however it is cut; whatever byte is damaged,
+ * no record is read that was not written, and those before it all are.
+ * store/embedded/record_log.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* Continuation tokens: what is given out comes back, and what is none is refused. rest/continuation.h;
- * rest: Query-Timeout-and-Pagination; semantics 6 */
+/* Continuation tokens: what is given out comes back, and what is none is refused.
+ * rest/continuation.h; rest: Query-Timeout-and-Pagination; semantics 6 */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,8 @@ static void tokens_are_as_recorded(void **state)
     arena_free(arena);
 }
 
-/* Rule: every key comes back: each of up to two bytes, and each length to beyond the longest of a key. */
+/* Rule: every key comes back: each of up to two bytes, and each length to beyond the longest of
+ * a key. */
 static void keys_come_back(void **state)
 {
     struct arena *arena = arena_new(1u << 20);

@@ -170,8 +170,8 @@ static struct bytes nth_key(struct arena *arena, size_t n)
     return text_bytes(&key);
 }
 
-/* Rule: the path of an entity, as answers give it, names that entity: every key of up to three of the
- * characters that mean something in a path. */
+/* Rule: the path of an entity, as answers give it, names that entity: every key of up to three of
+ * the characters that mean something in a path. */
 static void written_paths_are_read(void **state)
 {
     static const struct bytes table = BYTES("abc");

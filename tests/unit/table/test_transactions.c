@@ -74,8 +74,8 @@ static void assert_refused(struct reply answer, const char *status, const char *
 
 /* ---- every two operations on two entities ---- */
 
-/* What is done to an entity, what is answered where it is there and where it is not, and whether it is
- * there afterwards. */
+/* What is done to an entity, what is answered where it is there and where it is not, and whether it
+ * is there afterwards. */
 static const struct change_asked {
     const char *method, *headers;
     const char *with, *without; /* NULL: done; else "status code" */
