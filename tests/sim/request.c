@@ -119,8 +119,7 @@ struct server *server_open(const char **ret_problem)
 
 bool server_healthy(const struct server *server)
 {
-    return store_healthy(server->endpoint.store) &&
-           !store_wants_reopening(server->endpoint.store);
+    return store_healthy(server->endpoint.store) && !store_wants_reopening(server->endpoint.store);
 }
 
 void server_open_wire(struct server *server)

@@ -88,8 +88,7 @@ static void change(struct front_test *t)
                     some_value(t), NULL, 0);
     }
     if (random_below(&t->random, 4) == 0)
-        changes_delete(changes, RECORD_INNER,
-                       numbered(t, t->low + random_below(&t->random, KEYS)));
+        changes_delete(changes, RECORD_INNER, numbered(t, t->low + random_below(&t->random, KEYS)));
     changes_put(changes, RECORD_INNER, bytes_from_string("w"), some_value(t), NULL, 0);
     assert_int_equal(commit_new(t->f->store, t->f->partition, changes, NULL), STORE_OK);
 }
