@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Connection } from '../lib/http.mjs';
-import { signTable } from '../lib/sign.mjs';
+import { signTableLite } from '../lib/sign.mjs';
 import { raw } from './raw.mjs';
 import { newTable, tables, tableUrl } from './tables-setup.mjs';
 
@@ -64,7 +64,7 @@ test('Shared Key Lite in the form of the Table service', async (t) => {
     t.after(() => connection.close());
     const ask = async (method, path, body = '', change = (request) => request) => {
         const length = body ? [['Content-Length', String(body.length)], ['Content-Type', 'application/json']] : [];
-        const answer = await connection.exchange(change(signTable({
+        const answer = await connection.exchange(change(signTableLite({
             method, target: new URL(tableUrl).pathname + path, headers: [['Host', `${host}:${port}`], ...length],
         })), Buffer.from(body));
         return [answer.status, answer.headers.get('x-ms-error-code')].join(' ').trim();

@@ -45,7 +45,7 @@ static void check_document(struct arena *arena, struct bytes text)
 {
     struct xml_limits limits = { .depth_max = 8, .nodes_max = 1000 };
     struct problem problem = { .detail = NULL };
-    struct call call = { .arena = arena, .problem = &problem };
+    struct call call = { .arena = arena, .problem = &problem, .input.body.inline_bytes = text };
     struct xml_error error;
     const struct xml_node *root = xml_parse(arena, text, limits, &error);
     struct bytes encoded;
