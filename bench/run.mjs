@@ -3,7 +3,7 @@
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
 //           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,ranges,memory,queues,tables]
-//           [--waiting N] [--million N] [--entities N]
+//           [--waiting N] [--million N] [--entities N] [--apart]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
 //                  takes part as "before", and the last columns are Lagra's figures divided by its
@@ -11,6 +11,8 @@
 //   --waiting      messages that wait in a queue while it is measured once more; default 0: it is not
 //   --million      how many blobs, and how many ranges, are a million; for a quick look
 //   --entities     of a large table that is filled and read; default 0: there is none; a multiple of 10,000
+//   --apart        servers on one half of the cores, the load generator on the other: CPU for a request is
+//                  the server's own then, and not how its threads and the load share cores
 //   --seconds      of one work and server, all rounds together; default 2 a round
 //
 // Each work runs against the servers in turn, several rounds, with the same load generator and the same
@@ -35,7 +37,7 @@ import { measureQueues } from './queues.mjs';
 import { measureRanges } from './ranges.mjs';
 import { measureSpread } from './spread.mjs';
 import { measureManyEntities, measureTables } from './tables.mjs';
-import { ACCOUNT, KEY, startAzurite, startAzuriteService, startLagra, startNginx } from './targets.mjs';
+import { ACCOUNT, keepServersTo, kept, KEY, startAzurite, startAzuriteService, startLagra, startNginx } from './targets.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const KiB = 1024;
@@ -47,7 +49,7 @@ const { values: options } = parseArgs({
         rounds: { type: 'string' }, seconds: { type: 'string' }, connections: { type: 'string', default: '1,32' },
         only: { type: 'string', default: '' }, without: { type: 'string', default: '' },
         waiting: { type: 'string', default: '0' }, million: { type: 'string', default: '1000000' },
-        entities: { type: 'string', default: '0' },
+        entities: { type: 'string', default: '0' }, apart: { type: 'boolean', default: false },
     },
 });
 const without = new Set(options.without.split(','));
@@ -57,6 +59,10 @@ const ROUNDS = Number(options.rounds ?? (baseline ? 11 : 5));
 const SECONDS = Number(options.seconds ?? 2 * ROUNDS);
 const MILLION = Number(options.million);
 const loadBinary = path.resolve(options.build, 'bench/load');
+const HALF = Math.ceil(os.cpus().length / 2);
+const loadCores = options.apart ? `${HALF}-${os.cpus().length - 1}` : '';
+if (options.apart)
+    keepServersTo(`0-${HALF - 1}`);
 const lagraBinary = path.resolve(HERE, '../build/lagra');
 /* On a disk, as a data folder would be: /tmp may be memory. */
 const folder = mkdtempSync(path.resolve(HERE, '../build', 'bench-'));
@@ -103,14 +109,14 @@ function resultOf(target, work, output) {
 }
 
 function load(target, asked) {
-    const ran = spawnSync(loadBinary, loadArguments(target, asked), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
+    const ran = spawnSync(...kept(loadCores, loadBinary, loadArguments(target, asked)), { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] });
 
     return resultOf(target, asked.work, ran.stdout);
 }
 
 /** As load(), beside others. */
 async function loadBeside(target, asked) {
-    const child = spawn(loadBinary, loadArguments(target, asked), { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(...kept(loadCores, loadBinary, loadArguments(target, asked)), { stdio: ['ignore', 'pipe', 'inherit'] });
     let output = '';
 
     child.stdout.setEncoding('utf8');

@@ -36,9 +36,21 @@ async function answers(port) {
     throw new Error(`nothing answers on port ${port}`);
 }
 
+/** The list of cores, as taskset takes it, that servers may use; '': all. */
+let cores = '';
+
+export function keepServersTo(list) {
+    cores = list;
+}
+
+/** A command and its arguments, kept to those cores; '': as they are. */
+export function kept(list, command, args) {
+    return list ? ['taskset', ['-c', list, command, ...args]] : [command, args];
+}
+
 /** ports: of the service that is measured, or of several by their names */
 async function startTarget(name, command, args, port, ports = {}) {
-    const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });
+    const child = spawn(...kept(cores, command, args), { stdio: ['ignore', 'ignore', 'inherit'] });
     const ended = once(child, 'exit');
     const startMs = await answers(port);
 
