@@ -343,7 +343,7 @@ async function main() {
 
     console.log(`${cpu.length} cores of ${cpu[0].model.trim()}, Linux ${os.release()}, ${ROUNDS} rounds of ${number(SECONDS / ROUNDS)} s each`);
     console.log(`fdatasync after each appended 4 KiB, one writer: ${number(syncsPerSecond())}/s`);
-    if (options.connections && WORKS.some(isWanted))
+    if (options.connections && [...WORKS, { name: 'Batch delete' }].some(isWanted))
         await measureServers();
     if (!without.has('queues') && isWanted({ name: 'Messages' }))
         await measureService('queue', measureQueues, options.waiting);
