@@ -82,7 +82,10 @@ export async function withServer({ binary }, args, use) {
     try {
         await createContainer(server);
         await use(server);
-    } finally {
-        await server.stop();
+    } catch (error) {
+        await server.kill(); /* a stop would wait for what the test left open, and hide its error */
+        await server.remove();
+        throw error;
     }
+    await server.stop();
 }

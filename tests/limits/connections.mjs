@@ -8,12 +8,15 @@ import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, pu
 const inMemory = (context, args, use) => withServer(context, ['--inMemoryPersistence', ...args], use);
 
 /** Uploads that have begun and do not go on: connections that are in use by an authenticated
- *  client. */
+ *  client. Each has had an answer before, so the server knows whose it is when the next one comes. */
 async function beginUploads(server, count) {
     const uploads = [];
 
     for (let i = 0; i < count; i++) {
         const connection = await Connection.open(server.host, server.port);
+        const { status } = await connection.exchange(signed(server, 'GET', `${CONTAINER}?restype=container`));
+        if (status !== 200)
+            throw new Error(`Get Container Properties: ${status}`);
         await connection.request(putBlob(server, `${CONTAINER}/upload-${i}`, 100), Buffer.alloc(10));
         uploads.push(connection);
     }
