@@ -5,8 +5,8 @@
  * its cache under the stripe's lock, and only a snapshot that still sees the newest state reads
  * from it or adds to it. So a record that is read and changed again and again is never looked for.
  * What is written without having been read is not taken: most of that is not read soon. Values are
- * as RocksDB has them, with their checksums. At most CACHED_BYTES_MAX a
- * record and CACHED_RECORDS records a stripe: 32 MiB together when all are as large. */
+ * as RocksDB has them, with their checksums. At most CACHED_BYTES_MAX a record and CACHED_RECORDS
+ * records a stripe: 32 MiB together when all are as large. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
 #define LAGRA_STORE_EMBEDDED_RECORD_CACHE_H
 
