@@ -152,7 +152,7 @@ const char *acceptor_start(struct http_server *server)
     return "cannot start a thread";
 }
 
-static void wake(struct http_server *server)
+void acceptor_wake(struct http_server *server)
 {
     uint64_t one = 1;
 
@@ -163,7 +163,7 @@ static void wake(struct http_server *server)
 void acceptor_accept_no_more(struct http_server *server)
 {
     atomic_store(&server->stopping, true);
-    wake(server);
+    acceptor_wake(server);
     lock_take(&server->lock);
     while (server->listener >= 0)
         lock_wait(&server->lock, &server->changed, -1);
@@ -175,7 +175,10 @@ void acceptor_stop(struct http_server *server)
     lock_take(&server->lock);
     server->acceptor_ends = true;
     lock_give(&server->lock);
-    wake(server);
+    acceptor_wake(server);
     pthread_join(server->acceptor, NULL);
+    lock_take(&server->lock);
+    server->acceptor_waits = false;
+    lock_give(&server->lock);
     close(server->wake);
 }

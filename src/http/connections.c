@@ -269,15 +269,32 @@ static struct connection *connection_new(struct http_server *server, int fd,
 }
 
 /* A full server waits until its workers have begun all it has, because only those can be closed. */
+static bool may_grow(const struct http_server *server)
+{
+    return server->giving_way_count < connections_beyond(&server->limits) &&
+           !(is_full(server) && server->not_begun_count > 0);
+}
+
 bool connections_may_grow(struct http_server *server)
 {
     bool may;
 
     lock_take(&server->lock);
-    may = server->giving_way_count < connections_beyond(&server->limits) &&
-          !(is_full(server) && server->not_begun_count > 0);
+    may = may_grow(server);
+    server->acceptor_waits = !may;
     lock_give(&server->lock);
     return may;
+}
+
+/* Wakes the acceptor if it waits and need not any longer: each place that it waits for would
+ * otherwise cost it RETRY_MS, and a crowd of idle connections, one place each, would keep others
+ * out for minutes. */
+static void let_grow(struct http_server *server)
+{
+    if (!server->acceptor_waits || !may_grow(server))
+        return;
+    server->acceptor_waits = false;
+    acceptor_wake(server);
 }
 
 struct connection *connection_admit(struct http_server *server, int fd,
@@ -332,6 +349,7 @@ struct connection *connection_begin(struct http_server *server, struct MHD_Conne
     assert(!c->begun);
     c->begun = true;
     server->not_begun_count--;
+    let_grow(server);
     lock_give(&server->lock);
     return c;
 }
@@ -343,6 +361,7 @@ void connection_remove(struct connection *connection)
     assert(connection->magic == CONNECTION_MAGIC);
     lock_take(&server->lock);
     forget(server, connection);
+    let_grow(server);
     lock_give(&server->lock);
 }
 

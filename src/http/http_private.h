@@ -112,10 +112,11 @@ struct http_server {
     unsigned giving_way_count;
     unsigned refused_count;
     bool acceptor_ends;
+    bool acceptor_waits; /* for room: until connections_may_grow() */
     pthread_t acceptor;
     int listener; /* -1: closed; changed by the acceptor, under lock */
     /* The acceptor's. */
-    int wake;                      /* an eventfd: look at `stopping` and `acceptor_ends` */
+    int wake;                      /* an eventfd, see acceptor_wake() */
     unsigned next_worker;          /* where the search for the least loaded begins */
     uint64_t complained_ms;        /* about a lack of descriptors */
     _Atomic unsigned answer_files; /* answers that have a descriptor of their own */
@@ -172,6 +173,8 @@ const char *acceptor_start(struct http_server *server);
 void acceptor_accept_no_more(struct http_server *server);
 /* Ends and joins the thread: no connection may be left. Main thread. */
 void acceptor_stop(struct http_server *server);
+/* Something that the acceptor waits for may have come: a stop, its end, room. Any thread. */
+void acceptor_wake(struct http_server *server);
 
 /* ---- exchanges (exchange.c) ---- */
 
