@@ -14,6 +14,7 @@ void intake_init(struct flow *flow)
     uint64_t announced = flow->work.call.request->content_length;
     size_t hint = announced <= flow->work.call.inline_max ? (size_t)announced : 0;
 
+    intake->before = arena_mark(flow->work.call.arena);
     text_init(&intake->memory, flow->work.call.arena, hint);
 }
 

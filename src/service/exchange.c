@@ -352,13 +352,18 @@ static void charge_memory(struct flow *flow)
         answer_error(&flow->work.answer, E_ServerBusy, &flow->work.problem);
 }
 
-/* What the attempts left behind, but for an answer in memory; not while a reader lies in it. */
+/* What the attempts left behind, or a body that was refused while it came in, but for an answer in
+ * memory; not while a reader lies in it. */
 static void drop_scratch(struct flow *flow)
 {
-    if (flow->work.attempts == 0 || flow->reader)
+    if (flow->reader)
         return;
-    work_close(&flow->work);
-    exchange_drop_scratch(flow->exchange, flow->work.attempt);
+    if (flow->work.attempts > 0) {
+        work_close(&flow->work);
+        exchange_drop_scratch(flow->exchange, flow->work.attempt);
+    } else if (flow->intake.before.chunk) {
+        exchange_drop_scratch(flow->exchange, flow->intake.before);
+    }
 }
 
 /* From state to state until the exchange has to wait or http/ is to do something. */

@@ -94,7 +94,8 @@ void pause_wait(struct pause *pause);
 /* ---- the body of a request: body_intake.c ---- */
 
 struct body_intake {
-    struct text memory;  /* small bodies, or what came before a stage was opened */
+    struct arena_mark before; /* the first byte */
+    struct text memory;       /* small bodies, or what came before a stage was opened */
     size_t staged_bytes; /* of memory: already given to the stage */
     struct stage *stage;
     uint64_t received;
