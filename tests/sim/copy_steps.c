@@ -10,13 +10,6 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-struct copy_steps *copy_steps(void)
-{
-    static _Thread_local struct copy_steps steps;
-
-    return &steps;
-}
-
 void __real_pending_copy_write(struct changes *changes, struct arena *arena,
                                const struct pending_copy *pending);
 void __wrap_pending_copy_write(struct changes *changes, struct arena *arena,

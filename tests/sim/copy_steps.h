@@ -1,5 +1,5 @@
-/* What the service does about copies that are pending, as its steps are called: on the calling
- * thread. */
+/* What the service does about copies that are pending, as its steps are called: for the calling
+ * thread's request, or on the calling thread if it is a job of the service. */
 #ifndef LAGRA_SIM_COPY_STEPS_H
 #define LAGRA_SIM_COPY_STEPS_H
 

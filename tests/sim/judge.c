@@ -61,6 +61,7 @@ static struct doubt doubt_of(unsigned bits)
                            .is_modified = bits & 4,
                            .is_modified_too = bits & 8,
                            .came_back = bits & 16,
+                           .source_came_back = bits & 32,
                            .source_at = world->commits };
 }
 

@@ -95,7 +95,7 @@ struct model {
     struct page_ask next_pages[PAGINGS][CLIENTS_MAX];
 };
 
-#define DOUBTS 32u /* all combinations */
+#define DOUBTS 64u /* all combinations */
 
 /* What leaves more than one answer possible. */
 struct doubt {
@@ -104,6 +104,7 @@ struct doubt {
     /* A date that is not known is after that of If-Modified-Since, of If-Unmodified-Since. */
     bool is_modified, is_modified_too;
     bool came_back;     /* an archived blob that is due to */
+    bool source_came_back;
     uint64_t source_at; /* the commit at which the source of a copy was read */
 };
 

@@ -49,7 +49,7 @@ static bool find_source(struct run *run, struct source *ret_source)
     }
     if (ask->source_etag && ret_source->stamp->etag != ask->source_etag)
         return refuse_source(run, 412, "SourceConditionNotMet");
-    if (!s && b.comes_back && rule_came_back(run, &b.back))
+    if (!s && b.comes_back && rule_is_doubtful(run, &b.back) && run->doubt.source_came_back)
         b.tier = b.comes_back;
     ret_source->is_archived = !s && b.tier == AT_ARCHIVE;
     if (ret_source->is_archived && ask->is_sync)

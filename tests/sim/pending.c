@@ -5,11 +5,22 @@
 
 #include "copy_steps.h"
 #include "faults.h"
+#include "judge.h"
 #include "scheduler.h"
 #include "world.h"
 
 #define SECOND_NS  UINT64_C(1000000000)
 #define ENDS_MAX_S 300 /* it is looked after every 5 s, every 30 s where there are many */
+
+/* A request may be decided on one thread and committed on another. */
+struct copy_steps *copy_steps(void)
+{
+    static struct copy_steps of_requests[SLOTS_MAX];
+    static _Thread_local struct copy_steps of_jobs;
+    int slot = request_slot();
+
+    return slot >= 0 ? &of_requests[slot] : &of_jobs;
+}
 
 struct copy_id pending_begun(void)
 {
