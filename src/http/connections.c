@@ -175,21 +175,24 @@ static void give_way(struct connection *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
-/* The oldest idle one is closed. */
-static bool one_gives_way(const struct connection_list *list)
+static struct connection *oldest_idle(const struct connection_list *list)
 {
-    for (struct connection *c = list->first; c; c = c->next) {
-        if (is_idle(c)) {
-            give_way(c);
-            return true;
-        }
-    }
-    return false;
+    struct connection *c = list->first;
+
+    while (c && !is_idle(c))
+        c = c->next;
+    return c;
 }
 
 static bool make_room(struct http_server *server)
 {
-    return one_gives_way(&server->untrusted) || one_gives_way(&server->trusted);
+    struct connection *idle = oldest_idle(&server->untrusted);
+
+    if (!idle)
+        idle = oldest_idle(&server->trusted);
+    if (idle)
+        give_way(idle);
+    return idle != NULL;
 }
 
 bool connections_make_room(struct http_server *server)
@@ -268,11 +271,13 @@ static struct connection *connection_new(struct http_server *server, int fd,
     return c;
 }
 
-/* A full server waits until its workers have begun all it has, because only those can be closed. */
+/* A full server waits until its workers have begun all it has, because only those can be closed,
+ * and an authenticated one is not to be while another may soon be idle. */
 static bool may_grow(const struct http_server *server)
 {
-    return server->giving_way_count < connections_beyond(&server->limits) &&
-           !(is_full(server) && server->not_begun_count > 0);
+    if (server->giving_way_count >= connections_beyond(&server->limits))
+        return false;
+    return !is_full(server) || server->not_begun_count == 0 || oldest_idle(&server->untrusted);
 }
 
 bool connections_may_grow(struct http_server *server)
