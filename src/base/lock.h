@@ -9,6 +9,7 @@
 
 enum lock_rank {
     RANK_PARTITION = 1, /* store: a stripe of partitions; held over the engine's write call */
+    RANK_RECORD_SET,    /* embedded store: a set of cached records */
     RANK_MEMORY_TREE,   /* memory store: the root */
     RANK_EXTENTS,       /* embedded store: allocation in extents, tables of extents */
     RANK_RECLAIM,       /* embedded store: freed ranges, open snapshots */

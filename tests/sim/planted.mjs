@@ -62,7 +62,7 @@ const DEFECTS = [
     { name: 'budget-not-returned', file: 'src/store/embedded/io_pool.c',
         change: [['pool->queued_count--;', ';']], all: [['IO_QUEUED_MAX', '12']] },
     { name: 'stale-record-cache', file: 'src/store/embedded/record_cache.c',
-        change: [['    if (i < CACHED_RECORDS)\n        fill_slot(cache, i, key, value);\n', '    (void)value;\n    (void)i;\n']] },
+        change: [['    if (i < CACHED_RECORDS)\n        fill_slot(set, i, key, value);\n', '    (void)value;\n    (void)i;\n']] },
     { name: 'newer-state-read', file: 'src/store/embedded/snapshots.c',
         change: [['if (snapshot_read_options(snapshot) == read)', 'if (read)']],
         args: ['--faults', '256', '--lives', '0', '--clients', '16', '--operations', '200'] },

@@ -189,8 +189,8 @@ static void note_changes(struct commit *commit)
         if (!commit->parts[i].changes)
             continue;
         snapshot_spend(own);
-        stripe_changed(own->stripe, own->hash, commit->sequence, own->snapshot.prefix,
-                       commit->parts[i].changes);
+        stripe_changed(commit->embedded, own->stripe, own->hash, commit->sequence,
+                       own->snapshot.prefix, commit->parts[i].changes);
         if (commit->now > own->stripe->newest)
             own->stripe->newest = commit->now;
     }
@@ -407,7 +407,7 @@ enum store_result commit_collected(struct embedded *embedded, struct bytes parti
         lock_take(&stripe->lock);
         result = write_batch(&batch, &stripe, 1, &sequence);
         if (!result)
-            stripe_changed(stripe, hash, sequence, partition_prefix, changes);
+            stripe_changed(embedded, stripe, hash, sequence, partition_prefix, changes);
         lock_give(&stripe->lock);
         if (result != STORE_WAIT)
             break;

@@ -1,7 +1,7 @@
 /* The embedded store, inside its own folder only. README.md draws how the parts work together.
  *
- * Order of locks: lock of a space, then base/lock.h's ranks: stripe, extents, reclaim, syncers and
- * collector, I/O pool. */
+ * Order of locks: lock of a space, then base/lock.h's ranks: stripe, set of cached records, extents,
+ * reclaim, syncers and collector, I/O pool. */
 #ifndef LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
 #define LAGRA_STORE_EMBEDDED_EMBEDDED_PRIVATE_H
 
@@ -17,6 +17,7 @@
 #include "store/embedded/keyspace.h"
 #include "store/embedded/manifest_guard.h"
 #include "store/embedded/reclaim.h"
+#include "store/embedded/record_cache.h"
 #include "store/embedded/recovery.h"
 #include "store/embedded/snapshots.h"
 #include "store/embedded/spaces.h"
@@ -43,6 +44,7 @@ struct embedded {
     struct keyspace keyspace;
     struct spaces spaces;
     struct stripe *stripes;
+    struct record_cache *records;
     struct manifest_guard guard;
     struct syncer syncer;
     struct extents extents;

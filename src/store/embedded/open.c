@@ -87,6 +87,7 @@ static void embedded_close(struct store *store)
     reclaim_release(&embedded->reclaim);
     collector_release(&embedded->collector);
     stripes_free(embedded->stripes);
+    record_cache_free(embedded->records);
     later_release(&embedded->later);
     spaces_release(&embedded->spaces);
     verified_release(&embedded->verified);
@@ -268,6 +269,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded->sync = options->sync;
     embedded->lock_file = folder.lock_file;
     embedded->stripes = stripes_new();
+    embedded->records = record_cache_new();
     embedded->store.later = &embedded->later;
     later_init(&embedded->later);
     spaces_init(&embedded->spaces);
@@ -282,6 +284,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         verified_release(&embedded->verified);
         spaces_release(&embedded->spaces);
         stripes_free(embedded->stripes);
+        record_cache_free(embedded->records);
         later_release(&embedded->later);
         close(embedded->lock_file);
         free(embedded);

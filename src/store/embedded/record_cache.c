@@ -1,17 +1,69 @@
-/* A handful of slots; the oldest one that was not found again is replaced. */
+/* A handful of slots for each set; the oldest one that was not found again is replaced. */
 #include "store/embedded/record_cache.h"
 
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/crc.h"
+#include "base/lock.h"
 
 struct cached_record {
-    size_t key_length;
-    size_t value_length;
+    uint32_t hash; /* of the key */
+    uint32_t key_length;
+    uint32_t value_length;
     bool was_found; /* since it was last passed over */
     bool is_stored; /* false: RocksDB has none of this key */
     char bytes[];   /* key, value */
 };
+
+struct record_set {
+    struct lock lock;
+    uint32_t hash; /* of the key that it was entered with */
+    unsigned next; /* looked at first when one is to be replaced */
+    struct cached_record *records[CACHED_RECORDS];
+};
+
+struct record_cache {
+    struct record_set sets[RECORD_SETS];
+};
+
+/* ---- the cache ---- */
+
+struct record_cache *record_cache_new(void)
+{
+    struct record_cache *cache = xcalloc(1, sizeof *cache);
+
+    for (size_t i = 0; i < RECORD_SETS; i++)
+        lock_init(&cache->sets[i].lock, RANK_RECORD_SET);
+    return cache;
+}
+
+void record_cache_free(struct record_cache *cache)
+{
+    for (size_t i = 0; i < RECORD_SETS; i++) {
+        for (size_t k = 0; k < CACHED_RECORDS; k++)
+            free(cache->sets[i].records[k]);
+        lock_release(&cache->sets[i].lock);
+    }
+    free(cache);
+}
+
+struct record_set *record_set_enter(struct record_cache *cache, struct bytes key)
+{
+    uint32_t hash = crc32c(0, key.ptr, key.len);
+    struct record_set *set = &cache->sets[hash % RECORD_SETS];
+
+    lock_take(&set->lock);
+    set->hash = hash;
+    return set;
+}
+
+void record_set_leave(struct record_set *set)
+{
+    lock_give(&set->lock);
+}
+
+/* ---- a set ---- */
 
 static struct bytes key_of(const struct cached_record *record)
 {
@@ -19,23 +71,26 @@ static struct bytes key_of(const struct cached_record *record)
 }
 
 /* Its slot, or CACHED_RECORDS. */
-static size_t find(const struct record_cache *cache, struct bytes key)
+static size_t find(const struct record_set *set, struct bytes key)
 {
     size_t i;
 
     for (i = 0; i < CACHED_RECORDS; i++) {
-        if (cache->records[i] && bytes_equal(key_of(cache->records[i]), key))
+        const struct cached_record *record = set->records[i];
+
+        if (record && record->hash == set->hash && bytes_equal(key_of(record), key))
             break;
     }
     return i;
 }
 
-static struct cached_record *record_new(struct bytes key, struct bytes value)
+static struct cached_record *record_new(uint32_t hash, struct bytes key, struct bytes value)
 {
     struct cached_record *record = xmalloc(sizeof *record + key.len + value.len);
 
-    record->key_length = key.len;
-    record->value_length = value.len;
+    record->hash = hash;
+    record->key_length = (uint32_t)key.len;
+    record->value_length = (uint32_t)value.len;
     record->was_found = false;
     record->is_stored = value.ptr != NULL;
     memcpy(record->bytes, key.ptr, key.len);
@@ -45,16 +100,17 @@ static struct cached_record *record_new(struct bytes key, struct bytes value)
 }
 
 /* The slot is empty afterwards if the record is too large. */
-static void fill_slot(struct record_cache *cache, size_t i, struct bytes key, struct bytes value)
+static void fill_slot(struct record_set *set, size_t i, struct bytes key, struct bytes value)
 {
-    free(cache->records[i]);
-    cache->records[i] = key.len + value.len > CACHED_BYTES_MAX ? NULL : record_new(key, value);
+    free(set->records[i]);
+    set->records[i] =
+        key.len + value.len > CACHED_BYTES_MAX ? NULL : record_new(set->hash, key, value);
 }
 
-bool record_cache_find(const struct record_cache *cache, struct bytes key, struct bytes *ret_value)
+bool record_set_find(const struct record_set *set, struct bytes key, struct bytes *ret_value)
 {
-    size_t i = find(cache, key);
-    struct cached_record *record = i < CACHED_RECORDS ? cache->records[i] : NULL;
+    size_t i = find(set, key);
+    struct cached_record *record = i < CACHED_RECORDS ? set->records[i] : NULL;
 
     if (record)
         record->was_found = true;
@@ -65,46 +121,29 @@ bool record_cache_find(const struct record_cache *cache, struct bytes key, struc
 }
 
 /* An empty one, or that of a record which is read once and no more (the text of a message). */
-static size_t slot_to_fill(struct record_cache *cache)
+static size_t slot_to_fill(struct record_set *set)
 {
     for (;;) {
-        size_t i = cache->next;
+        size_t i = set->next;
 
-        cache->next = (i + 1) % CACHED_RECORDS;
-        if (!cache->records[i] || !cache->records[i]->was_found)
+        set->next = (i + 1) % CACHED_RECORDS;
+        if (!set->records[i] || !set->records[i]->was_found)
             return i;
-        cache->records[i]->was_found = false;
+        set->records[i]->was_found = false;
     }
 }
 
-void record_cache_add(struct record_cache *cache, struct bytes key, struct bytes value)
+void record_set_add(struct record_set *set, struct bytes key, struct bytes value)
 {
-    if (key.len + value.len > CACHED_BYTES_MAX || find(cache, key) < CACHED_RECORDS)
+    if (key.len + value.len > CACHED_BYTES_MAX || find(set, key) < CACHED_RECORDS)
         return;
-    fill_slot(cache, slot_to_fill(cache), key, value);
+    fill_slot(set, slot_to_fill(set), key, value);
 }
 
-void record_cache_change(struct record_cache *cache, struct bytes key, struct bytes value)
+void record_set_change(struct record_set *set, struct bytes key, struct bytes value)
 {
-    size_t i = find(cache, key);
+    size_t i = find(set, key);
 
     if (i < CACHED_RECORDS)
-        fill_slot(cache, i, key, value);
-}
-
-bool record_cache_is_empty(const struct record_cache *cache)
-{
-    for (size_t i = 0; i < CACHED_RECORDS; i++) {
-        if (cache->records[i])
-            return false;
-    }
-    return true;
-}
-
-void record_cache_empty(struct record_cache *cache)
-{
-    for (size_t i = 0; i < CACHED_RECORDS; i++) {
-        free(cache->records[i]);
-        cache->records[i] = NULL;
-    }
+        fill_slot(set, i, key, value);
 }

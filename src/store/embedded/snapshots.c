@@ -39,7 +39,6 @@ void stripes_free(struct stripe *stripes)
 {
     for (size_t i = 0; i < STRIPES; i++) {
         assert(!stripes[i].first && !stripes[i].newest_view);
-        record_cache_empty(&stripes[i].cache);
         if (stripes[i].front)
             front_empty(stripes[i].front);
         free(stripes[i].front);
@@ -63,33 +62,40 @@ bool snapshot_is_old(const struct embedded_snapshot *snapshot)
     return changed > snapshot->snapshot.sequence;
 }
 
+static void change_cached(struct record_cache *cache, struct bytes key, struct bytes value)
+{
+    struct record_set *set = record_set_enter(cache, key);
+
+    record_set_change(set, key, value);
+    record_set_leave(set);
+}
+
 /* What is kept in memory is of the newest state again. */
-static void change_kept(struct stripe *stripe, struct bytes prefix, const struct changes *changes)
+static void change_kept(struct embedded *embedded, struct stripe *stripe, struct bytes prefix,
+                        const struct changes *changes)
 {
     struct key key;
 
-    if (!stripe->front && record_cache_is_empty(&stripe->cache))
-        return;
     key_init(&key);
     for (const struct change *c = changes_first(changes); c; c = c->next) {
         struct bytes value = c->is_delete ? bytes_of(NULL, 0) : c->value;
 
         key_set_record(&key, c->family, prefix, c->key);
-        record_cache_change(&stripe->cache, key_bytes(&key), value);
+        change_cached(embedded->records, key_bytes(&key), value);
         if (stripe->front)
             front_change(stripe->front, key_bytes(&key), value);
     }
     key_release(&key);
 }
 
-void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence, struct bytes prefix,
-                    const struct changes *changes)
+void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t hash,
+                    uint64_t sequence, struct bytes prefix, const struct changes *changes)
 {
     if (hash != stripe->newest_hash)
         stripe->other_sequence = stripe->sequence;
     stripe->newest_hash = hash;
     stripe->sequence = sequence;
-    change_kept(stripe, prefix, changes);
+    change_kept(embedded, stripe, prefix, changes);
 }
 
 static void enter_list(struct embedded_snapshot *snapshot)
@@ -291,20 +297,39 @@ static enum store_result read_value(struct bytes key, struct bytes value, struct
     return result;
 }
 
-/* Under the stripe's lock. As record_cache_find(). */
-static bool find_kept(const struct stripe *stripe, struct bytes key, struct bytes *ret_value)
+/* What is kept of a record: its value, or that there is none (value.ptr NULL). */
+static enum store_result read_kept(struct bytes key, struct bytes value, struct arena *arena,
+                                   struct record *ret_record)
+{
+    return value.ptr ? read_value(key, value, arena, ret_record) : STORE_NOT_FOUND;
+}
+
+/* Under the stripe's lock. False: it is not cached. */
+static bool get_cached(struct record_cache *cache, struct bytes key, struct arena *arena,
+                       struct record *ret_record, enum store_result *ret_result)
+{
+    struct record_set *set = record_set_enter(cache, key);
+    struct bytes value;
+    bool found = record_set_find(set, key, &value);
+
+    if (found)
+        *ret_result = read_kept(key, value, arena, ret_record);
+    record_set_leave(set);
+    return found;
+}
+
+/* Under the stripe's lock. False: it is not known to lie at the front, or not to. */
+static bool get_at_front(const struct front_cache *front, struct bytes key, struct arena *arena,
+                         struct record *ret_record, enum store_result *ret_result)
 {
     const struct front_record *record;
 
-    if (record_cache_find(&stripe->cache, key, ret_value))
-        return true;
-    if (!stripe->front)
-        return false;
-    switch (front_get(stripe->front, key, &record)) {
+    switch (front_get(front, key, &record)) {
     case FRONT_HELD:
-        *ret_value = front_value(record);
+        *ret_result = read_kept(key, front_value(record), arena, ret_record);
         return true;
     case FRONT_NONE:
+        *ret_result = STORE_NOT_FOUND;
         return true;
     case FRONT_UNKNOWN:
         break;
@@ -316,14 +341,16 @@ static bool find_kept(const struct stripe *stripe, struct bytes key, struct byte
 static bool get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
                      struct record *ret_record, enum store_result *ret_result)
 {
+    struct record_cache *cache = embedded_of(snapshot->snapshot.store)->records;
     struct stripe *stripe = snapshot->stripe;
-    struct bytes value;
-    bool found;
+    bool found = false;
 
     lock_take(&stripe->lock);
-    found = !atomic_load(&snapshot->view) && find_kept(stripe, key, &value);
-    if (found)
-        *ret_result = value.ptr ? read_value(key, value, arena, ret_record) : STORE_NOT_FOUND;
+    if (!atomic_load(&snapshot->view)) {
+        found = get_cached(cache, key, arena, ret_record, ret_result);
+        if (!found && stripe->front)
+            found = get_at_front(stripe->front, key, arena, ret_record, ret_result);
+    }
     lock_give(&stripe->lock);
     return found;
 }
@@ -331,13 +358,18 @@ static bool get_kept(struct embedded_snapshot *snapshot, struct bytes key, struc
 /* value.ptr NULL: there is none. */
 static void cache(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value)
 {
+    struct record_cache *records = embedded_of(snapshot->snapshot.store)->records;
     struct stripe *stripe = snapshot->stripe;
 
     if (key.len + value.len > CACHED_BYTES_MAX)
         return;
     lock_take(&stripe->lock);
-    if (!atomic_load(&snapshot->view))
-        record_cache_add(&stripe->cache, key, value);
+    if (!atomic_load(&snapshot->view)) {
+        struct record_set *set = record_set_enter(records, key);
+
+        record_set_add(set, key, value);
+        record_set_leave(set);
+    }
     lock_give(&stripe->lock);
 }
 

@@ -22,7 +22,6 @@
 #include "base/lock.h"
 #include "store/embedded/front_cache.h"
 #include "store/embedded/keyspace.h"
-#include "store/embedded/record_cache.h"
 #include "store/store_private.h"
 
 #define STRIPES 4096
@@ -39,8 +38,7 @@ struct stripe {
     uint32_t newest_hash;            /* of the partition of the newest change; under lock */
     struct embedded_snapshot *first; /* open, without a view; under lock */
     struct view *newest_view;        /* NULL: none; under lock */
-    struct record_cache cache;       /* of the state after the newest change; under lock */
-    struct front_cache *front;       /* of the same state; NULL: none yet; under lock */
+    struct front_cache *front;       /* of the newest state; NULL: none yet; under lock */
 };
 
 struct embedded_snapshot {
@@ -68,8 +66,8 @@ static inline struct stripe *stripe_of(struct stripe *stripes, uint32_t hash)
 /* Whether the snapshot's partition may have changed since. Under the stripe's lock. */
 bool snapshot_is_old(const struct embedded_snapshot *snapshot);
 /* Changes of a partition were written; prefix: of its keys. Under the stripe's lock. */
-void stripe_changed(struct stripe *stripe, uint32_t hash, uint64_t sequence, struct bytes prefix,
-                    const struct changes *changes);
+void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t hash,
+                    uint64_t sequence, struct bytes prefix, const struct changes *changes);
 
 /* For the table of operations. */
 struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition,
