@@ -172,7 +172,7 @@ bool bytes_is_utf8(struct bytes a)
     size_t left = a.len;
 
     while (left > 0) {
-        size_t length = left >= WORD_BYTES && word_is_ascii(word_load((const char *)at))
+        size_t length = left >= WORD_BYTES && !word_any(word_not_ascii(word_load((const char *)at)))
                             ? WORD_BYTES
                             : utf8_sequence(at, left);
 

@@ -1,39 +1,45 @@
-/* Text eight bytes at a time, so that long runs of it cost little to look through. Each test answers
- * for the eight bytes of a word together; which of them it is, the caller looks up byte by byte.
+/* Text sixteen bytes at a time, so that long runs of it cost little to look through. A test of a word
+ * tells of each of its bytes (not 0: it holds), and word_any() whether it holds of one of them; which
+ * one it is, the caller looks up byte by byte.
  * Any thread. */
 #ifndef LAGRA_BASE_WORDS_H
 #define LAGRA_BASE_WORDS_H
 
 #include "base/bytes.h"
 
-#define WORD_BYTES sizeof(uint64_t)
-#define WORD_ONES  UINT64_C(0x0101010101010101)
-#define WORD_HIGHS (WORD_ONES * 0x80)
+#define WORD_BYTES 16u
 
-static inline uint64_t word_load(const char *at)
+typedef uint8_t word_bytes __attribute__((vector_size(WORD_BYTES)));
+
+static inline word_bytes word_load(const char *at)
 {
-    uint64_t word;
+    word_bytes loaded;
 
-    memcpy(&word, at, sizeof word);
-    return word;
+    memcpy(&loaded, at, sizeof loaded);
+    return loaded;
 }
 
-/* Is each byte below 0x80? */
-static inline bool word_is_ascii(uint64_t word)
+static inline word_bytes word_below(word_bytes bytes, uint8_t limit)
 {
-    return (word & WORD_HIGHS) == 0;
+    return (word_bytes)(bytes < limit);
 }
 
-/* Is any byte below `limit`, which is at most 0x80? */
-static inline bool word_has_below(uint64_t word, uint8_t limit)
+static inline word_bytes word_equal(word_bytes bytes, char byte)
 {
-    return ((word - WORD_ONES * limit) & ~word & WORD_HIGHS) != 0;
+    return (word_bytes)(bytes == (uint8_t)byte);
 }
 
-/* Is any byte this one? */
-static inline bool word_has(uint64_t word, char byte)
+static inline word_bytes word_not_ascii(word_bytes bytes)
 {
-    return word_has_below(word ^ WORD_ONES * (uint8_t)byte, 1);
+    return (word_bytes)(bytes >= 0x80);
+}
+
+static inline bool word_any(word_bytes tested)
+{
+    uint64_t halves[2];
+
+    memcpy(halves, &tested, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
 }
 
 #endif

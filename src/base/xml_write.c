@@ -1,6 +1,8 @@
 /* XML out. */
 #include "base/xml.h"
 
+#include "base/words.h"
+
 void xml_begin(struct text *out)
 {
     text_add_string(out, "\xEF\xBB\xBF<?xml version=\"1.0\" encoding=\"utf-8\"?>");
@@ -102,18 +104,27 @@ static bool is_ascii(struct bytes value)
     return true;
 }
 
-/* Whether each character stands for itself in any encoding. In one pass without an early end, which
- * the compiler makes of vector instructions. */
+static bool is_plain_word(word_bytes text)
+{
+    return !word_any(word_below(text, 0x20) | word_not_ascii(text) | word_equal(text, '&') |
+                     word_equal(text, '<') | word_equal(text, '>') | word_equal(text, '"'));
+}
+
+static bool is_plain_byte(char c)
+{
+    return !escape_of(c) && (unsigned char)c < 0x80;
+}
+
+/* Whether each character stands for itself in any encoding. */
 static bool is_plain(struct bytes value)
 {
-    bool other = false;
+    size_t i = 0;
 
-    for (size_t i = 0; i < value.len; i++) {
-        unsigned char c = (unsigned char)value.ptr[i];
-
-        other |= c < 0x20 || c >= 0x80 || c == '&' || c == '<' || c == '>' || c == '"';
-    }
-    return !other;
+    while (value.len - i >= WORD_BYTES && is_plain_word(word_load(value.ptr + i)))
+        i += WORD_BYTES;
+    while (i < value.len && is_plain_byte(value.ptr[i]))
+        i++;
+    return i == value.len;
 }
 
 void xml_escape(struct text *out, struct bytes value)

@@ -1,6 +1,8 @@
 /* Methods, names and values as HTTP spells them, wherever a head of a request is read. */
 #include "http/tokens.h"
 
+#include "base/words.h"
+
 static const struct {
     const char *name;
     enum http_method method;
@@ -46,14 +48,22 @@ bool http_lower_name(struct bytes name, char *to)
     return is_token;
 }
 
-bool http_has_control(struct bytes text, unsigned char allowed)
+bool http_has_control(struct bytes text, char allowed)
 {
-    bool found = false;
+    size_t i = 0;
 
-    for (size_t i = 0; i < text.len; i++) {
+    for (; text.len - i >= WORD_BYTES; i += WORD_BYTES) {
+        word_bytes many = word_load(text.ptr + i);
+        word_bytes control = word_below(many, 0x20) | word_equal(many, 0x7F);
+
+        if (word_any(control & ~word_equal(many, allowed)))
+            return true;
+    }
+    for (; i < text.len; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
 
-        found |= (c < 0x20 && c != allowed) || c == 0x7F;
+        if ((c < 0x20 || c == 0x7F) && text.ptr[i] != allowed)
+            return true;
     }
-    return found;
+    return false;
 }

@@ -10,6 +10,6 @@ enum http_method http_method_of(struct bytes text);
  * rfc: 9110 5.6.2 */
 bool http_lower_name(struct bytes name, char *to);
 /* Control characters, but for those that are `allowed` (a tab, or none: a NUL). */
-bool http_has_control(struct bytes text, unsigned char allowed);
+bool http_has_control(struct bytes text, char allowed);
 
 #endif

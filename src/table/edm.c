@@ -38,7 +38,7 @@ size_t edm_utf16_units(struct bytes utf8)
     for (size_t i = 0; i < utf8.len; i++) {
         uint8_t byte = (uint8_t)utf8.ptr[i];
 
-        while (utf8.len - i > WORD_BYTES && word_is_ascii(word_load(utf8.ptr + i))) {
+        while (utf8.len - i > WORD_BYTES && !word_any(word_not_ascii(word_load(utf8.ptr + i)))) {
             units += WORD_BYTES;
             i += WORD_BYTES;
             byte = (uint8_t)utf8.ptr[i];

@@ -45,10 +45,10 @@ static bool take_word(struct json_object *o, const char *word)
 
 /* ---- strings ---- */
 
-/* Has a word a quote, a backslash or a control character? */
-static bool word_is_special(uint64_t word)
+/* Quotes, backslashes and control characters. */
+static word_bytes special(word_bytes text)
 {
-    return word_has_below(word, 0x20) || word_has(word, '"') || word_has(word, '\\');
+    return word_below(text, 0x20) | word_equal(text, '"') | word_equal(text, '\\');
 }
 
 /* The four digits behind \u; -1: they are none. */
@@ -131,7 +131,7 @@ static struct bytes plain_text(const struct json_object *o)
     struct bytes left = bytes_from(o->text, o->at);
     size_t length = 0;
 
-    while (left.len - length >= WORD_BYTES && !word_is_special(word_load(left.ptr + length)))
+    while (left.len - length >= WORD_BYTES && !word_any(special(word_load(left.ptr + length))))
         length += WORD_BYTES;
     while (length < left.len && (uint8_t)left.ptr[length] >= 0x20 && left.ptr[length] != '"' &&
            left.ptr[length] != '\\')
@@ -299,9 +299,9 @@ static bool is_plain(char c)
     return (uint8_t)c >= 0x20 && (uint8_t)c < 0x80 && c != '"' && c != '\\';
 }
 
-static bool is_plain_word(uint64_t word)
+static bool is_plain_word(word_bytes text)
 {
-    return word_is_ascii(word) && !word_is_special(word);
+    return !word_any(special(text) | word_not_ascii(text));
 }
 
 void json_write_string(struct text *out, struct bytes text)
