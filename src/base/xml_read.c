@@ -6,6 +6,8 @@
 #include <expat.h>
 #include <limits.h>
 
+#include "base/ids.h"
+
 #define DEPTH_LIMIT 64
 
 struct building {
@@ -103,12 +105,24 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
         frame->node->text = text_bytes(&frame->text);
 }
 
+/* Against names that are made to share one place of a hash table. Expat would ask the kernel and the
+ * environment for it with each document. Never 0, which is none: a version stands in it. */
+static unsigned long new_salt(void)
+{
+    struct guid random = guid_new();
+    unsigned long salt;
+
+    memcpy(&salt, random.b, sizeof salt);
+    return salt;
+}
+
 static XML_Parser new_parser(void)
 {
     XML_Parser parser = XML_ParserCreate(NULL);
 
     if (!parser)
         out_of_memory(sizeof(void *));
+    XML_SetHashSalt(parser, new_salt());
     return parser;
 }
 
