@@ -213,6 +213,8 @@ bool form_applies(const struct signed_headers *headers, unsigned form)
     struct bytes encoding = headers->standard[CONTENT_ENCODING];
     struct bytes language = headers->standard[CONTENT_LANGUAGE];
 
+    if (bytes_equal(encoding, language))
+        return !(form & FORM_LANGUAGE_FIRST);
     if (form & FORM_LANGUAGE_FIRST)
         return language_is_first(language, encoding);
     return !language_is_first(encoding, language);
