@@ -15,7 +15,8 @@ struct given {
 };
 
 /* What may be given: properties, the three of the system. */
-#define GIVEN_MAX (ENTITY_PROPERTIES_MAX + 3)
+#define GIVEN_MAX   (ENTITY_PROPERTIES_MAX + 3)
+#define GIVEN_FIRST 16u
 
 struct reader {
     struct arena *arena;
@@ -44,14 +45,28 @@ static enum error out_of_range(struct reader *r, struct bytes name, struct bytes
 
 /* ---- members ---- */
 
-/* The one of this name, perhaps new. NULL: there are too many. */
+/* Makes the array larger; those that there are move. */
+static void grow_given(struct reader *r)
+{
+    size_t capacity = r->capacity > 0 ? 2 * r->capacity : GIVEN_FIRST;
+    struct given *grown = arena_array(r->arena, capacity, sizeof *grown);
+
+    if (r->count > 0)
+        memcpy(grown, r->given, r->count * sizeof *grown);
+    r->given = grown;
+    r->capacity = capacity;
+}
+
+/* The one of this name, perhaps new; until the next call. NULL: there are too many. */
 static struct given *find_given(struct reader *r, struct bytes name)
 {
     for (size_t i = r->count; i-- > 0;) /* most often it is the last */
         if (bytes_equal(r->given[i].name, name))
             return &r->given[i];
-    if (r->count == r->capacity)
+    if (r->count == GIVEN_MAX)
         return NULL;
+    if (r->count == r->capacity)
+        grow_given(r);
     r->given[r->count].name = name;
     return &r->given[r->count++];
 }
@@ -255,23 +270,10 @@ static enum error read_given(struct reader *r, struct entity *to)
     return !e && to->count > ENTITY_PROPERTIES_MAX ? E_TooManyProperties : e;
 }
 
-/* At least as many as the body has members, unless those are too many. */
-static size_t given_capacity(struct bytes body)
-{
-    size_t colons = 0;
-
-    for (size_t i = 0; i < body.len; i++)
-        colons += body.ptr[i] == ':';
-    return colons < GIVEN_MAX ? colons : GIVEN_MAX;
-}
-
 enum error entity_json_read(struct arena *arena, struct bytes body, struct entity *ret_entity,
                             const char **ret_message)
 {
-    size_t capacity = given_capacity(body);
-    struct reader r = { .arena = arena,
-                        .given = arena_array(arena, capacity, sizeof(struct given)),
-                        .capacity = capacity };
+    struct reader r = { .arena = arena };
     struct entity entity = { .count = 0 };
     struct json_member member;
     struct json_object object;
