@@ -89,21 +89,21 @@ uint8_t decode_u8(struct decoder *d)
 
 uint64_t decode_u64(struct decoder *d)
 {
+    const uint8_t *at = d->at;
     uint64_t value = 0;
 
-    if (d->at < d->end && *d->at < 0x80 && !d->bad)
-        return *d->at++; /* nearly all are */
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = decode_u8(d);
+    for (unsigned shift = 0; shift < 64 && at < d->end && !d->bad; shift += 7) {
+        uint8_t byte = *at++;
 
         if (shift == 63 && byte > 1)
             break; /* does not fit 64 bits */
         value |= (uint64_t)(byte & 0x7F) << shift;
-        if (byte < 0x80) {
-            if (byte == 0 && shift > 0)
-                break; /* longer than needed: nothing of ours wrote it */
-            return value;
-        }
+        if (byte >= 0x80)
+            continue;
+        if (byte == 0 && shift > 0)
+            break; /* longer than needed: nothing of ours wrote it */
+        d->at = at;
+        return value;
     }
     d->bad = true;
     return 0;
