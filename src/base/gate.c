@@ -27,11 +27,24 @@ struct held {
 static struct held held[GATES];
 static bool syncer_held;
 
+static const char *const job_gate_names[JOB_GATES + 1] = {
+    [JOB_BEGUN] = "begun",     [JOB_STEP] = "step",   [JOB_DECIDED] = "decided",
+    [JOB_APPLIED] = "applied", [JOB_ENDED] = "ended", [JOB_GATES] = "nowhere",
+};
+
+/* Under gates_lock. */
+static struct {
+    enum job_gate stop;
+    unsigned counts[JOB_GATES];
+} jobs = { .stop = JOB_GATES };
+
 static struct lock gates_lock;
+static pthread_cond_t jobs_go_on;
 
 __attribute__((constructor)) static void gates_init(void)
 {
     lock_init(&gates_lock, RANK_GATES);
+    lock_condition_init(&jobs_go_on);
 }
 
 bool gate_by_name(struct bytes name, enum gate *ret_gate)
@@ -137,6 +150,69 @@ void gate_hold_syncer(bool is_held)
 {
     lock_take(&gates_lock);
     syncer_held = is_held;
+    lock_give(&gates_lock);
+}
+
+/* ---- background jobs ---- */
+
+bool job_gate_by_name(struct bytes name, enum job_gate *ret_gate)
+{
+    for (unsigned i = 0; i <= JOB_GATES; i++)
+        if (bytes_is(name, job_gate_names[i])) {
+            *ret_gate = (enum job_gate)i;
+            return true;
+        }
+    return false;
+}
+
+void job_gate_stop_at(enum job_gate gate)
+{
+    lock_take(&gates_lock);
+    jobs.stop = gate;
+    pthread_cond_broadcast(&jobs_go_on);
+    lock_give(&gates_lock);
+}
+
+unsigned job_gate_count(enum job_gate gate)
+{
+    unsigned count = 0;
+
+    lock_take(&gates_lock);
+    for (unsigned i = 0; i < JOB_GATES; i++)
+        count += gate == JOB_GATES || gate == i ? jobs.counts[i] : 0;
+    lock_give(&gates_lock);
+    return count;
+}
+
+static bool stops_at(enum job_gate here)
+{
+    return jobs.stop == here || (here == JOB_ENDED && jobs.stop != JOB_GATES);
+}
+
+void job_gate_pass(enum job_gate here)
+{
+    assert(here < JOB_GATES);
+    lock_take(&gates_lock);
+    jobs.counts[here]++;
+    while (stops_at(here))
+        lock_wait(&gates_lock, &jobs_go_on, -1);
+    jobs.counts[here]--;
+    if (here == JOB_APPLIED)
+        syncer_held = false;
+    lock_give(&gates_lock);
+}
+
+void job_gate_commits(void)
+{
+    lock_take(&gates_lock);
+    syncer_held = syncer_held || jobs.stop == JOB_APPLIED;
+    lock_give(&gates_lock);
+}
+
+void job_gate_committed_nothing(void)
+{
+    lock_take(&gates_lock);
+    syncer_held = syncer_held && held[GATE_APPLIED].count > 0;
     lock_give(&gates_lock);
 }
 

@@ -10,6 +10,9 @@
  * Control requests, to any blob port, unauthenticated:
  *   POST /$lagra/gate/NAME      resumes what is stopped there
  *   GET /$lagra/gate/NAME       200 with the number of exchanges stopped there, as text
+ *   POST /$lagra/job/NAME       background jobs stop at NAME from now on, one of enum job_gate, and
+ *                               at their end; what stands elsewhere goes on. `nowhere`: none stops
+ *   GET /$lagra/job/NAME        200 with the number of jobs that stand there, as text
  *   POST /$lagra/clock/SECONDS  clock_advance()
  *   POST /$lagra/collect        store_collect_now(), answers the usage as "name=value" lines */
 #ifndef LAGRA_BASE_GATE_H
@@ -20,6 +23,16 @@
 
 enum gate { GATE_STAGED, GATE_DECIDED, GATE_APPLIED, GATE_SYNCED, GATES };
 enum gate_action { GATE_PASS, GATE_HOLD, GATE_KILL };
+
+/* Where background jobs stop (service/background.h), each with a thread. All of a process do. */
+enum job_gate {
+    JOB_BEGUN,   /* knows what is to be done, has done nothing */
+    JOB_STEP,    /* decided about a step that is not the last, not committed */
+    JOB_DECIDED, /* decided about the last one, not committed */
+    JOB_APPLIED, /* committed the last one, and nothing becomes durable while it stands here */
+    JOB_ENDED,
+    JOB_GATES, /* nowhere */
+};
 
 struct gate_request {
     enum gate gate;
@@ -38,6 +51,26 @@ unsigned gate_count(enum gate gate);
 /* Store: while this is true the syncer makes nothing durable. */
 bool gate_syncer_held(void);
 void gate_hold_syncer(bool held);
+
+bool job_gate_by_name(struct bytes name, enum job_gate *ret_gate);
+void job_gate_stop_at(enum job_gate gate);
+unsigned job_gate_count(enum job_gate gate);
+/* Waits while jobs are to stop at `here`. A thread that no request waits for. */
+void job_gate_pass(enum job_gate here);
+/* The commit before JOB_APPLIED begins, and ends without. */
+void job_gate_commits(void);
+void job_gate_committed_nothing(void);
+#else
+static inline void job_gate_pass(enum job_gate here)
+{
+    (void)here;
+}
+static inline void job_gate_commits(void)
+{
+}
+static inline void job_gate_committed_nothing(void)
+{
+}
 #endif
 
 #endif

@@ -235,7 +235,9 @@ enum store_result content_write_ranges(struct snapshot *before, struct changes *
     enum store_result result;
 
     assert(count == 0 || ranges[count - 1].end <= content->length);
-    result = sparse_view_open(before, arena, content, &view);
+    result = snapshot_hold(before); /* reads each unit: thousands, of a copy */
+    if (!result)
+        result = sparse_view_open(before, arena, content, &view);
     if (result)
         return result;
     writer = sparse_writer_of(&view, changes, stamp);

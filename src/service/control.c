@@ -34,6 +34,19 @@ static void control_gate(struct exchange *exchange, struct bytes name)
     say(exchange, 200, arena_printf(exchange->arena, "%u\n", gate_count(gate)));
 }
 
+static void control_job(struct exchange *exchange, struct bytes name)
+{
+    enum job_gate gate;
+
+    if (!job_gate_by_name(name, &gate)) {
+        say(exchange, 404, bytes_from_string("no such gate\n"));
+        return;
+    }
+    if (exchange->request.method == METHOD_POST)
+        job_gate_stop_at(gate);
+    say(exchange, 200, arena_printf(exchange->arena, "%u\n", job_gate_count(gate)));
+}
+
 static void control_clock(struct exchange *exchange, struct bytes seconds)
 {
     uint64_t value = 0;
@@ -70,6 +83,8 @@ bool control_request(struct exchange *exchange)
     bytes_cut(bytes_from(exchange->request.path, prefix.len), '/', &what, &argument);
     if (bytes_is(what, "gate"))
         control_gate(exchange, argument);
+    else if (bytes_is(what, "job"))
+        control_job(exchange, argument);
     else if (bytes_is(what, "clock"))
         control_clock(exchange, argument);
     else if (bytes_is(what, "collect"))

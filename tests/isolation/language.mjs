@@ -13,6 +13,9 @@ const SHORTHANDS = new Map([
 ]);
 export const GATES = new Set(['staged', 'decided', 'applied', 'synced']);
 
+/* Of a background job, in their order. */
+const JOB_GATES = new Set(['begun', 'step', 'decided', 'applied', 'ended', 'nowhere']);
+
 export class SpecError extends Error {
     constructor(line, message) {
         super(`line ${line}: ${message}`);
@@ -200,6 +203,7 @@ function parseActions(reader) {
     reader.take('{', '{');
     while (reader.next.kind !== '}') {
         const { text, kind, line } = reader.next;
+        let word;
         if (kind === 'word' && METHODS.has(text))
             actions.push(parseRequest(reader));
         else if (reader.word(/^(finish|collect)$/))
@@ -209,6 +213,11 @@ function parseActions(reader) {
             if (!/^\/c\d*\/./.test(path))
                 throw new SpecError(line, 'copied takes the path of a blob');
             actions.push({ ...newRequest('HEAD', path, line), copied: true });
+        } else if ((word = reader.word(/^(hold|job)$/)) !== null) {
+            const gate = reader.take('word', 'a gate of a job');
+            if (!JOB_GATES.has(gate))
+                throw new SpecError(line, `${gate} is no gate of a job`);
+            actions.push({ [word]: gate, line });
         } else if (reader.word(/^clock$/)) {
             const seconds = Number(reader.take('word', 'seconds'));
             if (!(seconds > 0))
@@ -281,7 +290,8 @@ function checkTurns(turns, line) {
 }
 
 function holdsSyncer(turns) {
-    return turns.some((turn) => turn.gate === 'applied');
+    return turns.some((turn) => turn.gate === 'applied' ||
+        turn.starts?.some((step) => step.action.job === 'applied'));
 }
 
 /** What a permutation needs of the server: nothing special, gates (one permutation at a time can
@@ -290,7 +300,7 @@ function needs(spec, turns) {
     const steps = turns.flatMap((turn) => turn.starts ?? []).map((step) => step.action);
     const actions = [...spec.setup, ...steps, ...spec.always];
 
-    if (holdsSyncer(turns) || actions.some((action) => action.clock))
+    if (holdsSyncer(turns) || actions.some((action) => action.clock || action.hold || action.job))
         return 'alone';
     if (turns.some((turn) => turn.gate) || actions.some((action) => action.collect))
         return 'gates';

@@ -58,7 +58,7 @@ export class Permutation {
     async #setup() {
         for (const action of this.#spec.setup) {
             const text = (await this.#text(this.#session('setup').perform(action))).replace(AGAIN, '');
-            if (!/^(2\d\d|clock|collected)/.test(text))
+            if (!/^(2\d\d|clock|collected|jobs stop|<job )/.test(text))
                 throw new Error(`setup, line ${action.line}: ${text}`);
         }
         this.#shared.names.startOver();
@@ -117,15 +117,30 @@ export class Permutation {
         if (gate && (await this.#reaches(running))) {
             this.#held.set(step, running);
             this.#note(step, `at ${gate}`);
-        } else if (this.#syncerIsHeld() && (await this.#isSilent(running))) {
+        } else if (step.action.job) {
+            await this.#print(running);
+            await this.#printWaiting();
+        } else
+            await this.#printOrWait(running);
+    }
+
+    async #printOrWait(running) {
+        if (this.#syncerIsHeld() && (await this.#isSilent(running))) {
             this.#waiting.push(running);
-            this.#note(step, 'waits');
+            this.#note(running.step, 'waits');
         } else
             await this.#print(running);
     }
 
     #syncerIsHeld() {
-        return [...this.#held.values()].some(({ gate }) => gate === 'applied');
+        return this.#shared.jobAt === 'applied' ||
+            [...this.#held.values()].some(({ gate }) => gate === 'applied');
+    }
+
+    /** What waited for the syncer ends when it may go on. */
+    async #printWaiting() {
+        for (const waiting of this.#syncerIsHeld() ? [] : this.#waiting.splice(0))
+            await this.#print(waiting);
     }
 
     /** Polls until the step stands at its gate (true) or has its answer (false). */
@@ -164,9 +179,8 @@ export class Permutation {
         }
         this.#held.delete(step);
         await this.#target.control.go(running.gate);
-        await this.#print(running);
-        for (const waiting of this.#syncerIsHeld() ? [] : this.#waiting.splice(0))
-            await this.#print(waiting);
+        await this.#printOrWait(running);
+        await this.#printWaiting();
     }
 
     /** Steps sent at the same time: what happened is printed sorted, without saying to whom. Names

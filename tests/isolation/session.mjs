@@ -66,7 +66,8 @@ export class Session {
     #partial = null;            /* an answer read, or a body sent, in part */
 
     /** target: { host, ports, base, credentials, control (null: no gates), offset: { ms } }
-     *  shared: by all sessions: { container, names, kept: Map "session.name" -> value } */
+     *  shared: by all sessions: { container, names, kept: Map "session.name" -> value,
+     *  jobAt: the gate where a background job stands } */
     constructor(name, target, shared) {
         this.#name = name;
         this.#target = target;
@@ -97,6 +98,10 @@ export class Session {
                 return await this.#clock(action.clock);
             if (action.collect)
                 return await this.#collect();
+            if (action.hold)
+                return await this.#hold(action.hold);
+            if (action.job)
+                return await this.#job(action.job);
             this.#service = action.service ?? this.#service;
             await this.connect();
             if (action.copied)
@@ -119,6 +124,32 @@ export class Session {
     async #collect() {
         await this.#target.control.collect();
         return () => 'collected';
+    }
+
+    /** Background jobs stop at the gate from now on. */
+    async #hold(gate) {
+        await this.#target.control.stopJobsAt(gate);
+        return () => `jobs stop ${gate}`;
+    }
+
+    /** Lets the job go on to the gate, or to its end when it does not come by there. */
+    async #job(gate) {
+        const { control } = this.#target;
+
+        await control.stopJobsAt(gate);
+        this.#shared.jobAt = null;
+        while (gate === 'nowhere' && (await control.jobs(gate)) > 0)
+            await delay(1);
+        while (gate !== 'nowhere') {
+            for (const at of [gate, 'ended']) {
+                if ((await control.jobs(at)) > 0) {
+                    this.#shared.jobAt = at;
+                    return () => `<job ${at === 'ended' ? at : `at ${at}`}>`;
+                }
+            }
+            await delay(1);
+        }
+        return () => '<jobs go on>';
     }
 
     /** Asks until no copy to the blob is pending. */

@@ -81,6 +81,8 @@ export class Target {
 
         for (const gate of answers ? gates : [])
             await control.go(gate);
+        if (gates.length > 0)
+            await control.stopJobsAt('nowhere');
         control.close();
         if (answers)
             return;

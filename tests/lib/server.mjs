@@ -255,6 +255,16 @@ export class Control {
         await this.#ask('POST', `/$lagra/gate/${gate}`);
     }
 
+    /** Background jobs stop at this gate from now on. */
+    async stopJobsAt(gate) {
+        await this.#ask('POST', `/$lagra/job/${gate}`);
+    }
+
+    /** How many background jobs stand at the gate. */
+    async jobs(gate) {
+        return Number(await this.#ask('GET', `/$lagra/job/${gate}`));
+    }
+
     /** Moves the server's clock forward. */
     async clock(seconds) {
         await this.#ask('POST', `/$lagra/clock/${seconds}`);
