@@ -28,6 +28,7 @@ enum gate_action { GATE_PASS, GATE_HOLD, GATE_KILL };
 enum job_gate {
     JOB_BEGUN,   /* knows what is to be done, has done nothing */
     JOB_STEP,    /* decided about a step that is not the last, not committed */
+    JOB_STEPPED, /* that is durable */
     JOB_DECIDED, /* decided about the last one, not committed */
     JOB_APPLIED, /* committed the last one, and nothing becomes durable while it stands here */
     JOB_ENDED,

@@ -17,6 +17,8 @@ const APPENDS_MAX = 20;
 /* Of the blobs that a writer has. */
 const TYPES = ['block', 'block', 'append', 'page'];
 const CONTAINER = 'crash';
+/* What pages are copied from. */
+const SOURCE = `/${CONTAINER}/source`;
 /* Statuses of a change that is refused; after the first of them nobody knows whether it was
  * made. */
 const UNKNOWN = 500;
@@ -63,6 +65,7 @@ export class Campaign {
     #random;
     #seed = 0;
     #blobs;
+    #source = null; /* its pages */
     #deaf = false; /* answers no longer count */
 
     constructor(server, random) {
@@ -76,9 +79,20 @@ export class Campaign {
         const client = new Client(this.#server);
         const answer = await client.ask('PUT', `/${CONTAINER}?restype=container`);
 
-        client.close();
         if (answer.status !== 201)
             throw new Error(`Create Container: ${answer.status}`);
+        await this.#createSource(client);
+        client.close();
+    }
+
+    async #createSource(client) {
+        let state = emptyState();
+        const pages = Array.from({ length: PAGES / 4 }, (_, i) =>
+            ({ kind: 'pages', first: i * 4, count: 3, part: this.#part(PAGE) }));
+
+        for (const change of [{ kind: 'createPages', value: 'source', count: PAGES }, ...pages])
+            state = CHANGES[change.kind](state, change, await client.change(SOURCE, change));
+        this.#source = state.base.parts;
     }
 
     /* ---- what a writer does next ---- */
@@ -125,6 +139,10 @@ export class Campaign {
 
         if (!base || this.#random(30) === 0)
             return { kind: 'createPages', value, count: PAGES };
+        if (this.#random(6) === 0)
+            return { kind: 'copyPages', from: SOURCE, source: this.#source, value };
+        if (this.#random(3) === 0)
+            return { kind: 'pagesFrom', first, count, from: SOURCE, source: this.#source };
         return { kind: 'pages', first, count, part: this.#random(4) > 0 ? this.#part(PAGE) : undefined };
     }
 
@@ -256,6 +274,15 @@ export class Campaign {
                 await client.change(blob.path, { kind: 'remove' });
             blob.state = emptyState();
         }
+        await client.change(SOURCE, { kind: 'remove' });
+        client.close();
+    }
+
+    /** After removeAll(), before there is more work. */
+    async goOn() {
+        const client = new Client(this.#server);
+
+        await this.#createSource(client);
         client.close();
     }
 }

@@ -1,6 +1,7 @@
 // The requests of the crash tests, on one connection, signed.
 
 import { Connection } from '../lib/http.mjs';
+import { containerSas } from '../lib/sas.mjs';
 import { sign } from '../lib/sign.mjs';
 import { PAGE, bytesOf, digest } from './model.mjs';
 
@@ -25,6 +26,14 @@ export class Client {
             headers: [['Host', `${this.#server.host}:${port}`],
                 ...(method === 'GET' || method === 'HEAD' ? [] : [['Content-Length', `${body.length}`]]), ...headers],
         }, { offsetMs, service: this.#service }), body);
+    }
+
+    /** The URL of a blob, with a signature that reads it. */
+    readable(path) {
+        const { host, ports, account } = this.#server;
+        const sas = containerSas(path.split('/')[1], { sp: 'r', se: '2100-01-01T00:00:00Z' });
+
+        return `http://${host}:${ports.blob}/${account}${path}?${sas}`;
     }
 
     close() {
@@ -116,6 +125,8 @@ export class Unexpected extends Error {
 
 const meta = (value) => ['x-ms-meta-value', value];
 
+const range = (first, count) => `bytes=${first * PAGE}-${(first + count) * PAGE - 1}`;
+
 const REQUESTS = {
     put: (client, path, { part, value, gate }) => client.ask('PUT', path,
         { headers: [['x-ms-blob-type', 'BlockBlob'], meta(value), ...gateHeader(gate)], body: bytesOf(part) }),
@@ -134,9 +145,15 @@ const REQUESTS = {
     }),
     pages: (client, path, { first, count, part, gate }) => client.ask('PUT', `${path}?comp=page`, {
         headers: [['x-ms-page-write', part ? 'update' : 'clear'],
-            ['x-ms-range', `bytes=${first * PAGE}-${(first + count) * PAGE - 1}`], ...gateHeader(gate)],
+            ['x-ms-range', range(first, count)], ...gateHeader(gate)],
         body: part ? Buffer.concat(Array(count).fill(bytesOf(part))) : Buffer.alloc(0),
     }),
+    pagesFrom: (client, path, { first, count, from, gate }) => client.ask('PUT', `${path}?comp=page`, {
+        headers: [['x-ms-page-write', 'update'], ['x-ms-range', range(first, count)],
+            ['x-ms-source-range', range(first, count)], ['x-ms-copy-source', client.readable(from)], ...gateHeader(gate)],
+    }),
+    copyPages: (client, path, { from, value, gate }) => client.ask('PUT', path,
+        { headers: [['x-ms-copy-source', client.readable(from)], meta(value), ...gateHeader(gate)] }),
     tag: (client, path, { tag, gate }) => client.ask('PUT', `${path}?comp=tags`, {
         headers: gateHeader(gate),
         body: Buffer.from(`<Tags><TagSet><Tag><Key>tag</Key><Value>${tag}</Value></Tag></TagSet></Tags>`),

@@ -66,6 +66,15 @@ export const CHANGES = {
         parts.fill(part ?? ZEROS, first, first + count);
         return { ...clone(state), base: { ...state.base, parts, etag: answer?.etag } };
     },
+    /* of the same range of a source with these pages */
+    pagesFrom(state, { first, count, source }, answer) {
+        const parts = [...state.base.parts];
+        parts.splice(first, count, ...source.slice(first, first + count));
+        return { ...clone(state), base: { ...state.base, parts, etag: answer?.etag } };
+    },
+    copyPages(state, { source, value }, answer) {
+        return { ...clone(state), base: { parts: source, value, etag: answer?.etag } };
+    },
     tag(state, { tag }) {
         return { ...clone(state), base: { ...state.base, tag } };
     },

@@ -10,6 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Control, Server } from '../lib/server.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
+import { CopyCampaign } from './copies.mjs';
 import { QueueCampaign } from './queues.mjs';
 import { TableCampaign } from './tables.mjs';
 
@@ -56,6 +57,7 @@ async function checkSpace(campaign, server) {
         usage = await usageOf(server);
     }
     count(isEmpty(usage), `orphaned space: ${JSON.stringify(usage)}`);
+    await campaign.goOn?.();
 }
 
 async function killAndLook(campaign, server, random, point) {
@@ -119,6 +121,7 @@ async function runMany(messages) {
 }
 
 await run('blobs', Campaign, POINTS);
+await run('copies', CopyCampaign, Math.ceil(POINTS / 16));
 await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
 await run('transactions', TableCampaign, Math.ceil(POINTS / 4));
 if (MESSAGES > 0)

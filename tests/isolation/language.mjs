@@ -14,7 +14,7 @@ const SHORTHANDS = new Map([
 export const GATES = new Set(['staged', 'decided', 'applied', 'synced']);
 
 /* Of a background job, in their order. */
-const JOB_GATES = new Set(['begun', 'step', 'decided', 'applied', 'ended', 'nowhere']);
+const JOB_GATES = new Set(['begun', 'step', 'stepped', 'decided', 'applied', 'ended', 'nowhere']);
 
 export class SpecError extends Error {
     constructor(line, message) {

@@ -157,6 +157,8 @@ export class Session {
         for (;;) {
             const { headers } = await this.#connection.exchange(this.#build(action, Buffer.alloc(0), []));
             const status = headers.get('x-ms-copy-status') ?? 'none';
+            if (status === 'aborted') /* how far it was depends on how fast it is */
+                return () => 'copy: aborted';
             if (status !== 'pending')
                 return () => `copy: ${status}, ${headers.get('x-ms-copy-progress') ?? 'nothing'}`;
             await delay(5);

@@ -271,6 +271,8 @@ static enum error copy_step(struct copying *c, struct page_walk *walk)
     pages.length = walk->open->blob.content.length;
     if (!e)
         e = commit(c, &step);
+    if (!e)
+        job_gate_pass(JOB_STEPPED);
     if (*g->stage)
         stage_close(*g->stage);
     *g->stage = NULL;
