@@ -2,9 +2,10 @@
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { BATCH_TYPE, batchBody, partRequest, readBatch } from '../lib/batch.mjs';
 import { Connection, formatHead } from '../lib/http.mjs';
 import { keepsMemory } from '../lib/sanitizer.mjs';
-import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, putBlob, signed, withServer } from './clients.mjs';
+import { ask, closeAll, CONTAINER, createContainer, honest, inTime, openIdle, putBlob, signed, until, withServer } from './clients.mjs';
 
 const MiB = 1024 * 1024;
 
@@ -119,5 +120,74 @@ export async function a_page_is_served(context) {
             assert.equal(answer.body.toString().match(/<Blob>/g).length, 300);
             assert.match(answer.headers.get('content-type'), /^application\/xml/);
         }
+    });
+}
+
+/** Bodies that never end, until there is no memory for another small one. */
+async function useUpMemory(server, crowd) {
+    const list = (length) => signed(server, 'PUT', `${CONTAINER}/list?comp=blocklist`, [['Content-Length', `${length}`]]);
+    const hold = async (bytes) => {
+        const connection = await Connection.open(server.host, server.port);
+
+        crowd.push(connection);
+        await connection.send(formatHead(list(bytes + 1)));
+        connection.send(Buffer.alloc(bytes, ' ')).catch(() => {});
+    };
+    const small = 100000;
+
+    for (let i = 0; i < 40; i++)
+        await hold(4 * MiB);
+    while ((await ask(server, list(small), Buffer.alloc(small, ' '))).status !== 503)
+        for (let i = 0; i < 20; i++)
+            await hold(small);
+}
+
+function batchOf(server, count) {
+    const body = Buffer.from(batchBody(Array.from({ length: count }, (_, id) =>
+        ({ id, request: partRequest({ method: 'DELETE', target: `${CONTAINER}/part-${id}` }) }))));
+    const request = signed(server, 'POST', `${CONTAINER}?restype=container&comp=batch`,
+        [['Content-Length', `${body.length}`], ['Content-Type', BATCH_TYPE]]);
+
+    return { body, request };
+}
+
+const doBatch = (server, { request, body }) => ask(server, request, body);
+
+/** A batch that finds no memory is refused as a whole, while its body comes in or when its parts are known;
+ *  nothing of it is done, and it leaves nothing behind. */
+export async function a_batch_without_memory(context) {
+    await withServer(context, [], async (server) => {
+        const { assert } = context;
+        const crowd = [];
+        const blobs = async () => {
+            const { body } = await ask(server, signed(server, 'GET', `${CONTAINER}?restype=container&comp=list&prefix=part-`));
+            return body.toString().match(/<Blob>/g)?.length ?? 0;
+        };
+        const writer = await Connection.open(server.host, server.port);
+
+        for (let i = 0; i < 256; i++)
+            await inTime(writer.exchange(putBlob(server, `${CONTAINER}/part-${i}`, 0)), 'Put Blob');
+        writer.close();
+        try {
+            await useUpMemory(server, crowd);
+            const before = residentMiB(server, context);
+            for (let i = 0; i < 300; i++) {
+                const answer = await doBatch(server, batchOf(server, i % 2 === 0 ? 256 : 40));
+                assert.equal(answer.status, 503);
+                assert.equal(answer.headers.get('x-ms-error-code'), 'ServerBusy');
+                assert.match(answer.headers.get('content-type'), /^application\/xml/);
+            }
+            const more = residentMiB(server, context) - before;
+            assert.ok(more < 16, `300 batches that were refused leave ${more.toFixed(0)} MiB`);
+        } finally {
+            closeAll(crowd);
+        }
+        let done;
+        await until(async () => (done = await doBatch(server, batchOf(server, 40))).status !== 503, 'the memory does not come back');
+        assert.equal(done.status, 202);
+        assert.equal(await blobs(), 216);
+        done = await doBatch(server, batchOf(server, 256));
+        const parts = readBatch(done.headers.get('content-type'), done.body.toString());
+        assert.deepEqual(parts.map(({ status }) => status), Array.from({ length: 256 }, (_, id) => (id < 40 ? 404 : 202)));
     });
 }
