@@ -50,6 +50,52 @@ test('deleteBlobs deletes 256 blobs; each part has its own answer, in order', as
     assert.deepEqual(await namesOf(container), []);
 });
 
+test('setBlobsAccessTier: each part has its own answer', async (t) => {
+    // rest: Blob-Batch, Set-Blob-Tier
+    const container = await newContainer(t), other = await newContainer(t);
+    const blobs = await putBlobs(container, 40);
+    const elsewhere = other.getBlockBlobClient('e');
+    await elsewhere.upload('e', 1);
+    const batches = service.getBlobBatchClient();
+    const all = await batches.setBlobsAccessTier([...blobs, elsewhere], 'Cool');
+    assert.equal(all._response.status, 202);
+    assert.deepEqual(all.subResponses.map(({ status }) => status), Array(41).fill(200));
+    for (const blob of [...blobs, elsewhere])
+        assert.equal((await blob.getProperties()).accessTier, 'Cool');
+
+    const [leased, tagged, back, archived] = blobs, none = container.getBlobClient('none'), page = container.getPageBlobClient('page');
+    const lease = await leased.getBlobLeaseClient().acquireLease(-1);
+    await tagged.setTags({ a: '1' });
+    await back.setAccessTier('Archive');
+    await page.create(512);
+    const batch = batches.createBatch();
+    await batch.setBlobAccessTier(leased, 'Hot');
+    await batch.setBlobAccessTier(leased, 'Cold', { conditions: { leaseId: lease.leaseId } });
+    await batch.setBlobAccessTier(tagged, 'Hot', { conditions: { tagConditions: '"a" = \'2\'' } });
+    await batch.setBlobAccessTier(back, 'Hot', { rehydratePriority: 'High' });
+    await batch.setBlobAccessTier(archived, 'Archive');
+    await batch.setBlobAccessTier(none, 'Hot');
+    await batch.setBlobAccessTier(page, 'Hot');
+    const answer = await batches.submitBatch(batch);
+    assert.deepEqual(answer.subResponses.map(({ status, errorCode }) => [status, errorCode]), [
+        [412, 'LeaseIdMissing'], [200, undefined], [412, 'ConditionNotMet'], [202, undefined], [200, undefined],
+        [404, 'BlobNotFound'], [400, 'AccessTierNotSupportedForBlobType'],
+    ]);
+    const tiers = await Promise.all([leased, tagged, archived].map(async (blob) => (await blob.getProperties()).accessTier));
+    assert.deepEqual(tiers, ['Cold', 'Cool', 'Archive']);
+    const { accessTier, archiveStatus, rehydratePriority } = await back.getProperties();
+    assert.deepEqual([accessTier, archiveStatus, rehydratePriority], ['Archive', 'rehydrate-pending-to-hot', 'High']);
+
+    const own = await container.getBlobBatchClient().setBlobsAccessTier([blobs[5]], 'Hot');
+    assert.deepEqual(own.subResponses.map(({ status }) => status), [200]);
+    const reader = new BlobServiceClient(`${url}?${service.generateAccountSasUrl(undefined, AccountSASPermissions.parse('rd'), 'o').split('?')[1]}`,
+        new AnonymousCredential(), once);
+    const refusedAll = await reader.getBlobBatchClient()
+        .setBlobsAccessTier([reader.getContainerClient(container.containerName).getBlobClient(blobs[5].name)], 'Cold');
+    assert.equal(refusedAll.subResponses[0].errorCode, 'AuthorizationPermissionMismatch');
+    assert.equal((await blobs[5].getProperties()).accessTier, 'Hot');
+});
+
 test('a blob that a long batch names twice is deleted once', async (t) => {
     // rest: Blob-Batch; parts are committed together only when they are about different blobs (service/list.h)
     const container = await newContainer(t);

@@ -201,6 +201,13 @@ test('a user delegation key signs, within its time, what its owner may do', asyn
     const blob = sas({ blobName: 'b', permissions: BlobSASPermissions.parse('r'), contentType: 'text/x' });
     const answer = await ask(server, `/shared/b?${blob}`, {});
     assert.equal(answer.status, 200, answer.text);
+    // The clients make the same URLs.
+    for (const client of [container, container.getBlobClient('b')]) {
+        const signed = await client.generateUserDelegationSasUrl({ permissions: BlobSASPermissions.parse('r'), expiresOn: to }, key);
+        const { pathname, search } = new URL(signed);
+        const got = await ask(server, `/shared/b${search}`, {});
+        assert.equal(got.status, 200, `${pathname}: ${got.text}`);
+    }
     // What is not as the key was made is not signed by it.
     for (const change of [{ signedObjectId: OWNER }, { signedTenantId: OWNER }, { signedExpiresOn: new Date(+to + 1000) },
         { signedStartsOn: new Date(+from - 1000) }, { signedVersion: '2020-02-10' }, { signedService: 'q' },
