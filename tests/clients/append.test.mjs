@@ -137,6 +137,21 @@ test('limits of a block: 100 MiB, before 2022-11-02 4 MiB; an empty one is refus
     assert.equal((await blob.getProperties()).blobCommittedBlockCount, 1);
 });
 
+test('a block of 100 MiB since 2022-11-02, by every version its own limit', async (t) => {
+    // rest: Append-Block "Remarks"
+    const { blob, path } = await newAppendBlob(t);
+    const put = (version, body) => raw('PUT', `${path}?comp=appendblock`, { 'x-ms-version': version }, body);
+    const more = Buffer.alloc(4 * MIB + 1, 'm'), most = pattern(100 * MIB);
+    for (const version of ['2015-02-21', '2019-12-12', '2021-12-02'])
+        await rawRefused(put(version, more), 413, 'RequestBodyTooLarge');
+    assert.equal((await put('2022-11-02', most)).status, 201);
+    assert.equal((await put('2026-10-06', more)).status, 201);
+    const { blobCommittedBlockCount, contentLength } = await blob.getProperties();
+    assert.deepEqual([blobCommittedBlockCount, contentLength], [2, 104 * MIB + 1]);
+    assert.ok((await blob.downloadToBuffer(0, most.length)).equals(most));
+    assert.equal((await blob.downloadToBuffer(most.length, 10)).toString(), 'm'.repeat(10));
+});
+
 test('a sealed blob takes no more blocks; what else may change, may', async (t) => {
     // rest: Append-Blob-Seal; recorded: AppendBlobClientTest.Seal
     const { container, blob } = await newAppendBlob(t);

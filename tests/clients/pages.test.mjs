@@ -260,6 +260,32 @@ test('the difference to a snapshot: written and cleared pages', async (t) => {
     assert.deepEqual(ranges(await at(second).getPageRangesDiff(0, 64 * MIB, first)), one);
 });
 
+test('the difference to a snapshot of another length', async (t) => {
+    // rest: Get-Page-Ranges "prevsnapshot", Set-Blob-Properties: what was cut off is cleared, as far as the blob reaches
+    const { blob } = await newPageBlob(t, 8 * MIB);
+    await blob.uploadPages(page('a', 8), 0, 4096);
+    await blob.uploadPages(page('a', 8), 4 * MIB, 4096);
+    const { snapshot: long } = await blob.createSnapshot();
+    const since = async (snapshot, at = blob) => ranges(await at.getPageRangesDiff(0, 16 * MIB, snapshot));
+    await blob.resize(2048);
+    assert.deepEqual(await since(long), []);
+    const { snapshot: short } = await blob.createSnapshot();
+    await blob.resize(16 * MIB);
+    assert.deepEqual(await since(long), [[2048, 2048, 'clear'], [4 * MIB, 4096, 'clear']]);
+    assert.deepEqual(await since(short), []);
+    await blob.uploadPages(page('b'), 4 * MIB + 512, 512);
+    await blob.uploadPages(page('b'), 12 * MIB, 512);
+    assert.deepEqual(await since(short), [[4 * MIB + 512, 512], [12 * MIB, 512]]);
+    assert.deepEqual(await since(long), [[4 * MIB + 512, 512], [12 * MIB, 512],
+        [2048, 2048, 'clear'], [4 * MIB, 512, 'clear'], [4 * MIB + 1024, 3072, 'clear']]);
+    assert.deepEqual(await since(long, blob.withSnapshot(short)), []);
+    // What is written and cleared again is cleared; what never was written is neither.
+    await blob.uploadPages(page('c'), 0, 512);
+    await blob.clearPages(0, 512);
+    await blob.clearPages(MIB, 4096);
+    assert.deepEqual(await since(short), [[4 * MIB + 512, 512], [12 * MIB, 512], [0, 512, 'clear']]);
+});
+
 test('resize: what is cut off is gone, what is added is zeros', async (t) => {
     // rest: Set-Blob-Properties "x-ms-blob-content-length"
     const { blob } = await newPageBlob(t, 64 * MIB);
