@@ -17,17 +17,24 @@ static const char *const ways[WAYS] = { "a bit flipped",
                                         "a lost write of a sector",
                                         "a write that hit another sector" };
 
+static bool spares_logs;
+
+static bool is_drawn(const struct inode *inode)
+{
+    return !inode->is_directory && inode->pages_used > 0 && !(spares_logs && inode->file == FILE_LOG);
+}
+
 static struct inode *draw_file(void)
 {
     unsigned count = 0, chosen;
 
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next)
-        count += !inode->is_directory && inode->pages_used > 0;
+        count += is_drawn(inode);
     if (count == 0)
         return NULL;
     chosen = world_draw(STREAM_CRASH, count);
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next) {
-        if (!inode->is_directory && inode->pages_used > 0 && chosen-- == 0)
+        if (is_drawn(inode) && chosen-- == 0)
             return inode;
     }
     return NULL;
@@ -83,7 +90,7 @@ static const struct rewrite *draw_rewrite(struct inode **ret_inode)
              ->rewrites[world_once_in(STREAM_CRASH, 2) ? (world->disk->rewritten - 1) % REWRITES
                                                        : world_draw(STREAM_CRASH, count)];
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next) {
-        if (inode->id == rewrite->inode && rewrite->offset < inode->size) {
+        if (inode->id == rewrite->inode && rewrite->offset < inode->size && is_drawn(inode)) {
             *ret_inode = inode;
             return rewrite;
         }
@@ -159,8 +166,9 @@ static bool damage_once(enum way way, const struct inode **ret_inode, uint64_t *
     return put(inode, *ret_offset, copy);
 }
 
-bool damage_disk(char *ret_what, size_t size)
+bool damage_disk(bool but_logs, enum file_kind *ret_file, char *ret_what, size_t size)
 {
+    spares_logs = but_logs;
     for (unsigned i = 0; i < TRIES; i++) {
         unsigned draw = world_draw(STREAM_CRASH, WAYS + 2);
         enum way way = draw < WAYS ? (enum way)draw : LOST_WRITE;
@@ -169,6 +177,7 @@ bool damage_disk(char *ret_what, size_t size)
 
         if (!damage_once(way, &inode, &offset))
             continue;
+        *ret_file = inode->file;
         (void)snprintf(ret_what, size, "%s in %s at %llu of %llu", ways[way], name_of(inode),
                        (unsigned long long)offset, (unsigned long long)inode->size);
         return true;

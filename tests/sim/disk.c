@@ -342,6 +342,13 @@ static void end_change(struct rename_on_its_way **link)
     world_free(change, sizeof *change);
 }
 
+enum file_kind disk_file_kind(const struct inode *folder, const char *name)
+{
+    static const char *const folders[] = { "", "extents", "records" };
+
+    return cell_file_kind(folders[folder->kind], name);
+}
+
 struct inode *disk_create(struct inode *folder, const char *name, bool is_directory)
 {
     struct inode *inode;
@@ -356,6 +363,7 @@ struct inode *disk_create(struct inode *folder, const char *name, bool is_direct
         inode->kind = 1;
     else if (is_directory && strcmp(name, "records") == 0)
         inode->kind = 2;
+    inode->file = is_directory ? FILE_OTHER : disk_file_kind(folder, name);
     set_name(&folder->entries, name, inode);
     note_change(NULL, NULL, folder, name, inode);
     return inode;
@@ -379,6 +387,8 @@ void disk_rename(struct inode *from, const char *old_name, struct inode *to, con
 
     if (inode->is_directory)
         inode->parent = to;
+    else
+        inode->file = disk_file_kind(to, name);
     note_change(from, old_name, to, name, inode);
     set_name(&to->entries, name, inode);
     set_name(&from->entries, old_name, NULL);
@@ -532,17 +542,43 @@ void disk_kill(void)
     }
 }
 
-/* Which of the changes of names are on the disk: the first ones, as with a journal. */
+/* What the start and the cut before it were of, for cells: names that are lost count as their files. */
+static void note_lost(enum file_kind kind)
+{
+    cell_reached(CELL_POWER, kind);
+    if (world->spoiled_by_power > 1)
+        cell_reached(CELL_POWER_TWICE, kind);
+}
+
+static enum file_kind kind_of_change(const struct rename_on_its_way *change)
+{
+    return change->inode ? change->inode->file : disk_file_kind(change->from, change->old_name);
+}
+
+static bool is_of_extents(const struct rename_on_its_way *change)
+{
+    return kind_of_change(change) == FILE_EXTENT;
+}
+
+/* Which of the changes of names are on the disk: the first ones, as with a journal; of extents, as
+ * often, any. */
 static void cut_names(void)
 {
     struct rename_on_its_way **link = &world->disk->changes;
-    bool lost = false;
+    bool any = world_once_in(STREAM_CRASH, 2), lost = false;
     unsigned rare = 1 + world_draw(STREAM_CRASH, 8);
 
     while (*link) {
-        if (world_once_in(STREAM_CRASH, rare))
-            lost = true;
-        if (!lost)
+        bool alone = any && is_of_extents(*link);
+        bool is_lost = alone ? world_once_in(STREAM_CRASH, 2) : lost;
+
+        if (!alone && world_once_in(STREAM_CRASH, rare))
+            is_lost = lost = true;
+        if (is_lost)
+            note_lost(kind_of_change(*link));
+        if (is_lost && alone && !lost && (*link)->next)
+            cell_reached(CELL_NAMES, FILE_EXTENT);
+        if (!is_lost)
             apply_change(*link);
         end_change(link);
     }
@@ -560,6 +596,7 @@ static void copy_durable_names(struct inode *folder)
 static void cut_file(struct inode *inode, unsigned keep_of_8)
 {
     uint64_t end = inode->durable_size < inode->size ? inode->durable_size : inode->size;
+    bool has_lost = false;
 
     for (size_t run = 0; run < inode->runs; run++) {
         for (size_t i = 0; inode->pages[run] && i < RUN; i++) {
@@ -579,6 +616,7 @@ static void cut_file(struct inode *inode, unsigned keep_of_8)
                 else if (after > end)
                     end = after;
             }
+            has_lost |= lost != 0;
             revert(inode, page, lost);
             settle_page(page, page->dirty);
             page->is_listed = false;
@@ -594,8 +632,11 @@ static void cut_file(struct inode *inode, unsigned keep_of_8)
         end = inode->size;
     if (end < inode->size)
         disk_zero(inode, end, inode->size);
+    has_lost |= inode->size != end;
     inode->size = end;
     disk_sync(inode);
+    if (has_lost)
+        note_lost(inode->file);
 }
 
 void disk_power_cut(void)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cells.h"
+
 #define PAGE_SIZE    4096u
 #define SECTOR_SIZE  512u
 #define NAME_MAX_SIM 64
@@ -38,6 +40,7 @@ struct inode {
     uint64_t id;
     bool is_directory;
     unsigned kind; /* 1: extents and what is in it; 2: records; 0: others */
+    enum file_kind file;
     unsigned refs; /* names now, names on the disk, changes of names that are on their way */
     unsigned opens;
     bool locked;
@@ -79,6 +82,8 @@ struct inode *disk_find(struct inode *from, const char *path, struct inode **ret
                         const char **ret_last);
 /* NULL: the name is there already. */
 struct inode *disk_create(struct inode *folder, const char *name, bool is_directory);
+/* What a file of that name in the folder is. */
+enum file_kind disk_file_kind(const struct inode *folder, const char *name);
 struct entry *disk_entry(struct inode *folder, const char *name);
 void disk_remove(struct inode *folder, const char *name);
 void disk_rename(struct inode *from, const char *old_name, struct inode *to, const char *name);

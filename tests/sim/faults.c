@@ -18,6 +18,7 @@ static struct weather {
     unsigned short_rare;
     unsigned slow_rare;
     unsigned files_max;
+    unsigned no_file_rare; /* others have taken all descriptors at one open in so many; 0: never */
     unsigned away_rare;
     uint64_t stops_ns;
     uint64_t set_wall_ns; /* when the wall clock is set next; 0: never */
@@ -126,9 +127,9 @@ void faults_set_wall(void)
               (long long)(step / (int64_t)SECOND_NS));
 }
 
-static void note_lie(const char *what)
+static void note_lie(enum cell cell, enum file_kind file, const char *what)
 {
-    faults_note(EILSEQ);
+    faults_note_of(cell, file, EILSEQ);
     world->was_damaged = true;
     world->damaged++;
     weather.misread_rare = 0; /* one is enough */
@@ -143,17 +144,18 @@ void faults_misread(const struct inode *inode, uint64_t at, void *bytes, size_t 
         !world_once_in(STREAM_FAULTS, weather.misread_rare))
         return;
     if (damage_read(inode, at, bytes, size, what, sizeof what))
-        note_lie(what);
+        note_lie(CELL_MISREAD, inode->file, what);
 }
 
 static void count_to_damage(void)
 {
+    enum file_kind file;
     char what[200];
 
     if (weather.calls_to_damage == 0 || --weather.calls_to_damage > 0 || world->was_damaged)
         return;
-    if (damage_disk(what, sizeof what))
-        note_lie(what);
+    if (damage_disk(false, &file, what, sizeof what))
+        note_lie(CELL_DAMAGE_RUNNING, file, what);
 }
 
 void faults_begin(bool calm)
@@ -194,9 +196,11 @@ void faults_begin(bool calm)
     if (draws(FAULT_FILES, 4))
         weather.files_max = world_once_in(STREAM_FAULTS, 2) ? 5 + world_draw(STREAM_FAULTS, 40)
                                                             : 3 + world_draw(STREAM_FAULTS, 10);
+    if (draws(FAULT_FILES, 4))
+        weather.no_file_rare = 4u << world_draw(STREAM_FAULTS, 6);
     if (draws(FAULT_SPACE, 6))
         world->disk->pages_max = world->disk->pages_used + world_draw(STREAM_FAULTS, 600);
-    weather.has_faults = weather.errors_rare || weather.slow_rare ||
+    weather.has_faults = weather.errors_rare || weather.slow_rare || weather.no_file_rare ||
                          weather.files_max != UINT_MAX || world->disk->pages_max != UINT64_MAX;
 }
 
@@ -210,6 +214,7 @@ bool faults_have_stopped(void)
     weather.short_rare = 0;
     weather.slow_rare = 0;
     weather.files_max = UINT_MAX;
+    weather.no_file_rare = 0;
     world->disk->pages_max = UINT64_MAX;
     return true;
 }
@@ -225,6 +230,12 @@ int faults_note(int error)
     world->faults++;
     world_trace((uint64_t)error << 32);
     return error;
+}
+
+int faults_note_of(enum cell cell, enum file_kind file, int error)
+{
+    cell_reached(cell, file);
+    return faults_note(error);
 }
 
 /* Is this the call that the crash waits for? */
@@ -246,18 +257,30 @@ static bool is_reached(enum site site)
     return false;
 }
 
-static void count_down(enum site site)
+static void count_down(enum site site, enum file_kind file)
 {
     if (weather.calls_to_crash == UINT64_MAX || !is_reached(site))
         return;
+    if (!weather.power)
+        cell_reached(world->has_started ? CELL_KILL : CELL_KILL_OF_START, file);
     world->power_lost = weather.power;
     world_say("%s at %.6f s", weather.power ? "power cut" : "kill", (double)world->now_ns / 1e9);
     world_end(OUTCOME_KILLED);
 }
 
-int faults_at(enum site site, unsigned kind)
+/* A sync says itself what becomes of the pages; the punch of a hole is only tried. */
+static int note_error(enum site site, enum file_kind file)
 {
-    count_down(site);
+    if (site == SITE_READ || site == SITE_OPEN)
+        return faults_note_of(CELL_READ, file, EIO);
+    if (site == SITE_WRITE || site == SITE_NAME)
+        return faults_note_of(CELL_WRITE, file, EIO);
+    return faults_note(EIO);
+}
+
+int faults_at(enum site site, unsigned kind, enum file_kind file)
+{
+    count_down(site, file);
     count_to_damage();
     if (!weather.has_faults || faults_have_stopped())
         return 0;
@@ -265,7 +288,7 @@ int faults_at(enum site site, unsigned kind)
         return 0;
     if (weather.errors_rare && weather.sites >> site & 1 && weather.kinds >> kind & 1 &&
         world_once_in(STREAM_FAULTS, weather.errors_rare))
-        return faults_note(EIO);
+        return note_error(site, file);
     return 0;
 }
 
@@ -274,22 +297,23 @@ enum sync_failure faults_sync_failure(void)
     return (enum sync_failure)world_draw(STREAM_FAULTS, SYNC_FAILURES);
 }
 
-size_t faults_shorten(size_t size)
+size_t faults_shorten(size_t size, enum file_kind file)
 {
     /* No file system cuts a sector. */
     if (weather.short_rare == 0 || size <= SECTOR_SIZE ||
         !world_once_in(STREAM_FAULTS, weather.short_rare))
         return size;
+    cell_reached(CELL_SHORT, file);
     return 1 + (size_t)(world_random(STREAM_FAULTS) % (size - 1));
 }
 
-void faults_take_time(enum site site)
+void faults_take_time(enum site site, enum file_kind file)
 {
     if (sched_is_held())
         return;
     if (weather.slow_rare && !faults_have_stopped() &&
         world_once_in(STREAM_FAULTS, weather.slow_rare)) {
-        faults_note(ETIME);
+        faults_note_of(CELL_SLOW, file, ETIME);
         sched_sleep(world_random(STREAM_FAULTS) % (30 * (uint64_t)SECOND_NS));
         return;
     }
@@ -298,9 +322,10 @@ void faults_take_time(enum site site)
                                                      : 20000 + world_draw(STREAM_FAULTS, 500000));
 }
 
-unsigned faults_files_max(void)
+bool faults_refuse_file(unsigned open)
 {
-    return weather.files_max;
+    return open >= weather.files_max ||
+           (weather.no_file_rare && world_once_in(STREAM_FAULTS, weather.no_file_rare));
 }
 
 bool faults_page_is_away(void)

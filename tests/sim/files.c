@@ -32,15 +32,18 @@ int fail_call(int error)
     return -1;
 }
 
-int begin_call(enum site site, const struct inode *inode)
+static int begin(enum site site, unsigned kind, enum file_kind file)
 {
     int error;
 
     sched_point();
-    error = faults_at(site, inode ? inode->kind : 0);
-    if (error == 0)
-        return 0;
-    return fail_call(error);
+    error = faults_at(site, kind, file);
+    return error == 0 ? 0 : fail_call(error);
+}
+
+int begin_call(enum site site, const struct inode *inode)
+{
+    return begin(site, inode ? inode->kind : 0, inode ? inode->file : FILE_OTHER);
 }
 
 struct inode *inode_of_path(int folder_fd, const char *path, struct inode **ret_folder,
@@ -63,10 +66,33 @@ struct inode *inode_of_path(int folder_fd, const char *path, struct inode **ret_
     return disk_find(from, path, ret_folder, ret_last);
 }
 
+static enum file_kind kind_of_name(const struct inode *inode, const struct inode *folder,
+                                   const char *last)
+{
+    if (inode)
+        return inode->file;
+    return folder ? disk_file_kind(folder, last) : FILE_OTHER;
+}
+
+int begin_call_of_name(enum site site, int folder_fd, const char *path)
+{
+    struct inode *folder, *inode;
+    const char *last;
+
+    inode = inode_of_path(folder_fd, path, &folder, &last);
+    return begin(site, 0, kind_of_name(inode, folder, last));
+}
+
+/* 0, or -1 with errno: there is no descriptor for it. */
+static int ask_for_fd(enum file_kind file)
+{
+    if (!faults_refuse_file(open_count))
+        return 0;
+    return fail_call(faults_note_of(CELL_DESCRIPTORS, file, EMFILE));
+}
+
 static int new_fd(struct inode *inode, int flags)
 {
-    if (open_count >= faults_files_max())
-        return fail_call(faults_note(EMFILE));
     for (int i = 0; i < FDS_MAX; i++) {
         if (files[i].inode)
             continue;
@@ -83,7 +109,7 @@ static int open_at(int folder_fd, const char *path, int flags)
     struct inode *folder, *inode;
     const char *last;
 
-    if (begin_call(SITE_OPEN, NULL))
+    if (begin_call_of_name(SITE_OPEN, folder_fd, path))
         return -1;
     inode = inode_of_path(folder_fd, path, &folder, &last);
     if (!folder)
@@ -96,11 +122,11 @@ static int open_at(int folder_fd, const char *path, int flags)
         return fail_call(EISDIR);
     if (inode && !inode->is_directory && (flags & O_DIRECTORY))
         return fail_call(ENOTDIR);
-    if (open_count >= faults_files_max())
-        return fail_call(faults_note(EMFILE));
+    if (ask_for_fd(kind_of_name(inode, folder, last)))
+        return -1;
     if (!inode) {
         if (world->disk->pages_used >= world->disk->pages_max)
-            return fail_call(faults_note(ENOSPC));
+            return fail_call(faults_note_of(CELL_FULL, disk_file_kind(folder, last), ENOSPC));
         inode = disk_create(folder, last, false);
         world_say("%.6f creates %s", (double)world->now_ns / 1e9, path);
     }
@@ -164,7 +190,7 @@ CALL(int, fcntl, int fd, int command, ...)
         return file->flags;
     case F_DUPFD:
     case F_DUPFD_CLOEXEC:
-        return new_fd(file->inode, file->flags);
+        return ask_for_fd(file->inode->file) ? -1 : new_fd(file->inode, file->flags);
     default:
         return 0; /* locks between processes, hints: there is one process */
     }
@@ -175,7 +201,9 @@ CALL(int, dup, int fd)
 {
     struct open_file *file = file_of(fd);
 
-    return file ? new_fd(file->inode, file->flags) : (int)syscall(SYS_dup, fd);
+    if (!file)
+        return (int)syscall(SYS_dup, fd);
+    return ask_for_fd(file->inode->file) ? -1 : new_fd(file->inode, file->flags);
 }
 
 CALL(int, flock, int fd, int operation)
@@ -219,12 +247,12 @@ static ssize_t read_at(struct open_file *file, void *to, size_t size, uint64_t a
 {
     if (begin_call(SITE_READ, file->inode))
         return -1;
-    faults_take_time(SITE_READ);
+    faults_take_time(SITE_READ, file->inode->file);
     if (file->inode->is_directory)
         return fail_call(EISDIR);
     world->disk->reads++;
     if (size > 0)
-        size = faults_shorten(size);
+        size = faults_shorten(size, file->inode->file);
     size = disk_read(file->inode, at, to, size);
     faults_misread(file->inode, at, to, size);
     return (ssize_t)size;
@@ -291,16 +319,16 @@ static ssize_t write_at(struct open_file *file, void *from, size_t size, uint64_
 
     if (begin_call(SITE_WRITE, file->inode))
         return -1;
-    faults_take_time(SITE_WRITE);
+    faults_take_time(SITE_WRITE, file->inode->file);
     if ((file->flags & O_ACCMODE) == O_RDONLY)
         return fail_call(EBADF);
     world->disk->writes++;
-    some = faults_shorten(size);
+    some = faults_shorten(size, file->inode->file);
     if (some < size && world_once_in(STREAM_FAULTS, 4))
         return fail_call(EINTR);
     done = disk_write(file->inode, at, from, some);
     if (done == 0 && some > 0)
-        return fail_call(faults_note(ENOSPC));
+        return fail_call(faults_note_of(CELL_FULL, file->inode->file, ENOSPC));
     return (ssize_t)done;
 }
 
@@ -382,7 +410,7 @@ CALL(int, fallocate64, int fd, int mode, off_t at, off_t size)
     }
     if (world->disk->pages_max != UINT64_MAX &&
         world->disk->pages_used + (uint64_t)size / PAGE_SIZE > world->disk->pages_max)
-        return fail_call(faults_note(ENOSPC));
+        return fail_call(faults_note_of(CELL_FULL, file->inode->file, ENOSPC));
     if (!(mode & FALLOC_FL_KEEP_SIZE) && (uint64_t)(at + size) > file->inode->size)
         file->inode->size = (uint64_t)(at + size);
     return 0;
@@ -423,10 +451,13 @@ ALSO(off_t, lseek, lseek64, int fd, off_t at, int whence);
 /* Every descriptor of the file is told of a failure once (Linux since 4.13, errseq_t). */
 static int fail_sync(struct open_file *file)
 {
+    enum sync_failure how = faults_sync_failure();
+
     for (int i = 0; i < FDS_MAX; i++)
         files[i].owes_error |= files[i].inode == file->inode;
     file->owes_error = false;
-    disk_fail_sync(file->inode, faults_sync_failure());
+    disk_fail_sync(file->inode, how);
+    cell_reached(CELL_SYNC_DROPS + how, file->inode->file);
     return EIO;
 }
 
@@ -440,7 +471,7 @@ CALL(int, fsync, int fd)
         return (int)syscall(SYS_fsync, fd);
     inode = file->inode;
     disk_open(inode);
-    faults_take_time(SITE_SYNC);
+    faults_take_time(SITE_SYNC, inode->file);
     if (begin_call(SITE_SYNC, inode))
         error = fail_sync(file);
     else

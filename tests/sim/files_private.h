@@ -28,6 +28,8 @@ struct inode *inode_of_path(int folder_fd, const char *path, struct inode **ret_
                             const char **ret_last);
 /* Starts a call: a point, and its fault. -1 with errno set, or 0. */
 int begin_call(enum site site, const struct inode *inode);
+/* The same, of a file that is known by its name. */
+int begin_call_of_name(enum site site, int folder_fd, const char *path);
 int fail_call(int error);
 
 /* Defines a function under the name that the linker sees, whatever the headers make of it. */

@@ -1,10 +1,10 @@
 /* simulate [--seed N] [--seeds N] [--seconds N] [--requests N] [--crashes N] [--clients N] [--operations N] [--lives N]
- *          [--faults N] [--skip N] [--planted N] [--service NAME] [--twice] [--verbose]
+ *          [--faults N] [--skip N] [--planted N] [--service NAME] [--twice] [--verbose] [--cells]
  *
  * Runs the seeds from --seed on, as many as --seeds says, for so many seconds, until there were so
  * many requests or crashes. Other options
  * replace what the seed would draw. --twice runs each seed two times and compares the traces.
- * Last line: what was done. A failure prints one command that replays it, and ends with 1. */
+ * --cells: which fault met which kind of file how often (cells.h). Last line: what was done. A failure prints one command that replays it, and ends with 1. */
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
@@ -24,13 +24,14 @@ struct options {
     struct plan plan;
     uint64_t seed, seeds, seconds, requests, crashes;
     bool has[6]; /* clients, operations, lives, faults, skip, planted */
-    bool twice, no_shrink, has_service;
+    bool twice, no_shrink, has_service, cells;
 };
 
 static struct totals {
     uint64_t seeds, requests, crashes, faults, commits, refused;
     uint64_t damaged, damage_refused, damage_told;
     uint64_t starts_spoiled, spoiled_twice, wall_steps;
+    uint64_t reached[CELLS][FILE_KINDS];
 } totals;
 
 static double real_seconds(void)
@@ -55,7 +56,7 @@ static uint64_t number(const char *text)
 
 static void parse(int argc, char **argv, struct options *o)
 {
-    enum { SEED = 6, SEEDS, SECONDS, REQUESTS, CRASHES, TWICE, VERBOSE, NO_SHRINK, SERVICE };
+    enum { SEED = 6, SEEDS, SECONDS, REQUESTS, CRASHES, TWICE, VERBOSE, NO_SHRINK, SERVICE, SHOW_CELLS };
     static const struct option known[] = {
         { "clients", 1, NULL, 0 },       { "operations", 1, NULL, 1 },
         { "lives", 1, NULL, 2 },         { "faults", 1, NULL, 3 },
@@ -64,7 +65,8 @@ static void parse(int argc, char **argv, struct options *o)
         { "seconds", 1, NULL, SECONDS }, { "requests", 1, NULL, REQUESTS },
         { "crashes", 1, NULL, CRASHES }, { "twice", 0, NULL, TWICE },
         { "verbose", 0, NULL, VERBOSE }, { "no-shrink", 0, NULL, NO_SHRINK },
-        { "service", 1, NULL, SERVICE }, { NULL, 0, NULL, 0 },
+        { "service", 1, NULL, SERVICE }, { "cells", 0, NULL, SHOW_CELLS },
+        { NULL, 0, NULL, 0 },
     };
     unsigned *const numbers[] = { &o->plan.clients, &o->plan.operations,   &o->plan.lives,
                                   &o->plan.faults,  &o->plan.skip_clients, &o->plan.planted };
@@ -81,6 +83,8 @@ static void parse(int argc, char **argv, struct options *o)
             o->twice = true;
         } else if (at == VERBOSE) {
             o->plan.verbose = true;
+        } else if (at == SHOW_CELLS) {
+            o->cells = true;
         } else if (at == NO_SHRINK) {
             o->no_shrink = true;
         } else if (at == SERVICE && sim_service_named(optarg) < SIM_SERVICES) {
@@ -144,6 +148,8 @@ static bool one_seed(const struct options *o, uint64_t seed)
     totals.wall_steps += world->wall_steps;
     totals.damage_refused += world->damage_refused;
     totals.damage_told += world->damage_told;
+    for (unsigned i = 0; i < CELLS * FILE_KINDS; i++)
+        (&totals.reached[0][0])[i] += (&world->reached[0][0])[i];
     if (o->plan.verbose)
         printf(
             "seed %" PRIu64 " (%s): trace %016" PRIx64 ", %u clients x %u, faults %u, %" PRIu64
@@ -235,6 +241,8 @@ int main(int argc, char **argv)
         options.seeds = 1;
     for (uint64_t i = 0; passed && !is_enough(&options, i, real_seconds() - began); i++)
         passed = one_seed(&options, options.seed + i);
+    if (options.cells)
+        cells_print(totals.reached);
     print_totals(passed, real_seconds() - began);
     return passed ? 0 : 1;
 }

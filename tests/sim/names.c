@@ -181,7 +181,7 @@ CALL(int, mkdirat, int folder_fd, const char *path, mode_t mode)
     const char *last;
 
     (void)mode;
-    if (begin_call(SITE_NAME, NULL))
+    if (begin_call_of_name(SITE_NAME, folder_fd, path))
         return -1;
     inode = inode_of_path(folder_fd, path, &folder, &last);
     if (inode || strcmp(path, "/") == 0)
@@ -189,7 +189,7 @@ CALL(int, mkdirat, int folder_fd, const char *path, mode_t mode)
     if (!folder)
         return fail_call(ENOENT);
     if (world->disk->pages_used >= world->disk->pages_max)
-        return fail_call(faults_note(ENOSPC));
+        return fail_call(faults_note_of(CELL_FULL, FILE_OTHER, ENOSPC));
     disk_create(folder, last, true);
     return 0;
 }
@@ -204,7 +204,7 @@ CALL(int, unlinkat, int folder_fd, const char *path, int flags)
     struct inode *folder, *inode;
     const char *last;
 
-    if (begin_call(SITE_NAME, NULL))
+    if (begin_call_of_name(SITE_NAME, folder_fd, path))
         return -1;
     inode = inode_of_path(folder_fd, path, &folder, &last);
     if (!inode)
@@ -233,7 +233,7 @@ CALL(int, renameat, int from_fd, const char *from, int to_fd, const char *to)
     const char *last;
     char old_name[NAME_MAX_SIM];
 
-    if (begin_call(SITE_NAME, NULL))
+    if (begin_call_of_name(SITE_NAME, to_fd, to))
         return -1;
     if (!inode_of_path(from_fd, from, &from_folder, &last))
         return fail_call(ENOENT);
@@ -270,7 +270,7 @@ CALL(int, linkat, int from_fd, const char *from, int to_fd, const char *to, int 
     const char *last;
 
     (void)flags;
-    if (begin_call(SITE_NAME, NULL))
+    if (begin_call_of_name(SITE_NAME, to_fd, to))
         return -1;
     inode = inode_of_path(from_fd, from, &folder, &last);
     if (!inode)

@@ -234,8 +234,11 @@ function mutate(defect) {
             throw new Error(`${defect.file} has no longer: ${from}`);
         text = text.replace(from, to);
     }
-    for (const [from, to] of defect.all ?? [])
+    for (const [from, to] of defect.all ?? []) {
+        if (!text.includes(from))
+            throw new Error(`${defect.file} has no longer: ${from}`);
         text = text.replaceAll(from, to);
+    }
     return text;
 }
 
@@ -282,7 +285,11 @@ function search(program, args) {
 }
 
 const count = { passed: 0, failed: 0 };
+const unknown = wanted.filter((name) => !DEFECTS.some((defect) => defect.name === name));
 
+if (unknown.length > 0)
+    throw new Error(`no such defect: ${unknown.join(', ')}`);
+DEFECTS.forEach(mutate); // a defect whose text is gone is an error at once
 for (const defect of DEFECTS.filter(({ name }) => wanted.length === 0 || wanted.includes(name))) {
     let found = false, output = '', seconds = 0;
 
@@ -293,7 +300,8 @@ for (const defect of DEFECTS.filter(({ name }) => wanted.length === 0 || wanted.
     }
     count[found ? 'passed' : 'failed']++;
     const why = (output.match(/fails: (.*)/) ?? [])[1] ?? output.trim().split('\n').at(-1);
-    console.log(`${found ? 'found ' : 'MISSED'} ${defect.name} in ${seconds.toFixed(1)} s: ${why}`);
+    const seed = (output.match(/^seed (\d+) fails: /m) ?? [])[1] ?? 'none';
+    console.log(`${found ? 'found ' : 'MISSED'} ${defect.name}: seed ${seed}, ${seconds.toFixed(1)} s: ${why}`);
 }
 console.log(`planted: ${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed === 0 ? 0 : 1;

@@ -223,6 +223,7 @@ static void run_life(bool calm)
 
     world->outcome = OUTCOME_RUNNING;
     world->has_started = false;
+    world->may_be_final = false;
     child = fork();
     assert(child >= 0);
     if (child == 0) {
@@ -241,9 +242,21 @@ static void run_life(bool calm)
     }
 }
 
+/* What a fault of a client, of what only one request needs, or of a file of which nobody depends may
+ * not bring about (docs/faults.md: "final"). */
+static void check_final(void)
+{
+    if (world->outcome != OUTCOME_FINAL || world->may_be_final || world->was_damaged)
+        return;
+    world->outcome = OUTCOME_FAILED;
+    (void)snprintf(world->failure, sizeof world->failure,
+                   "the store has failed for good by a fault that it has to outlive");
+}
+
 /* Between two lives: what is left of the disk. */
 static void crash(void)
 {
+    enum file_kind file;
     char what[200];
 
     world->crashes++;
@@ -253,14 +266,18 @@ static void crash(void)
     }
     if (world->outcome != OUTCOME_KILLED)
         world->power_lost = (world->plan.faults & FAULT_POWER) && world_once_in(STREAM_CRASH, 2);
+    world->spoiled_by_power = !world->power_lost    ? 0
+                              : world->has_started ? 1
+                                                   : world->spoiled_by_power + 1;
     if (world->power_lost)
         disk_power_cut();
     else
         disk_kill();
     world->note_is_old |= world->power_lost;
-    /* Not after a power cut: there nobody can tell a torn end of the log from a damaged one. */
-    if ((world->plan.faults & FAULT_DAMAGE) && !world->note_is_old && !world->was_damaged &&
-        damage_disk(what, sizeof what)) {
+    /* Of logs not after a power cut: there nobody can tell a torn end from a damaged one. */
+    if ((world->plan.faults & FAULT_DAMAGE) && !world->was_damaged &&
+        damage_disk(world->note_is_old, &file, what, sizeof what)) {
+        cell_reached(world->note_is_old ? CELL_DAMAGE_POWER : CELL_DAMAGE, file);
         world->was_damaged = true;
         world->damaged++;
         world_say("damage: %s", what);
@@ -279,6 +296,7 @@ static bool run_lives(const struct plan *plan)
 
         world->life = lives;
         run_life(calm);
+        check_final();
         lives++;
         if (world->outcome == OUTCOME_DONE || world->outcome == OUTCOME_FAILED)
             break;

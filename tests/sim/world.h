@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <stdnoreturn.h>
 
+#include "cells.h"
+
 /* Independent streams of random numbers: dropping operations does not move the faults. */
 enum stream { STREAM_SCHEDULE, STREAM_SYSTEM, STREAM_FAULTS, STREAM_CRASH, STREAM_PLAN, STREAMS };
 
@@ -72,6 +74,9 @@ struct world {
     uint64_t starts_spoiled;                       /* crashes while the server started */
     uint64_t spoiled_twice;                        /* and the start after that as well */
     uint64_t damaged, damage_refused, damage_told; /* disks; found at the start; by a request */
+    uint64_t reached[CELLS][FILE_KINDS];
+    bool may_be_final;         /* this life has met a fault that may end it */
+    unsigned spoiled_by_power; /* power cuts in a row, none of whose starts was whole */
     struct disk *disk;
     struct model *model;
     struct registers *registers;
