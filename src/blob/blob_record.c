@@ -383,7 +383,6 @@ instant blocks_expire_at(instant last_put)
 
 enum error blob_fail_content(struct decision *d, enum store_result result)
 {
-    d->changes = changes_new(d->arena); /* a refusal has none */
     return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
 }
 

@@ -38,6 +38,7 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
 
 enum error decision_fail_store(struct decision *d, enum store_result result)
 {
+    d->changes = changes_new(d->arena); /* a refusal has none */
     switch (result) {
     case STORE_NOT_FOUND:
         return decision_fail(d, E_ResourceNotFound, "What the request is about is gone.");

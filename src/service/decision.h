@@ -101,7 +101,8 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
     __attribute__((format(printf, 3, 4)));
 /* A store result that is not STORE_OK as a wire error (the one place): CORRUPT and IO are 500
  * InternalError. STORE_WAIT and STORE_CONFLICT of reads become DECIDE_BLOCKING and DECIDE_AGAIN,
- * which a decide function returns as it returns errors: it is then run again. */
+ * which a decide function returns as it returns errors: it is then run again. What the decision has
+ * in d->changes by now is dropped. */
 enum error decision_fail_store(struct decision *d, enum store_result result);
 /* What keeps losing against others is decided so often, and then given up or left for a while: far
  * above what racing threads can cause. */
