@@ -152,16 +152,24 @@ static enum store_result open_subfolders(const char *location, struct folder *fo
     return open_subfolder(location, folder, "extents", &folder->extents, ret_problem);
 }
 
+/* The folder's own name is in its parent, which may not be ours to read. */
+static bool sync_name(int folder)
+{
+    int parent = openat(folder, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool synced;
+
+    if (parent < 0)
+        return errno == EACCES && syncfs(folder) == 0;
+    synced = fsync(parent) == 0;
+    close(parent);
+    return synced;
+}
+
 enum store_result folder_sync(const struct folder *folder, const char **ret_problem)
 {
-    int parent = openat(folder->fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    bool synced = fsync(folder->fd) == 0 && (parent < 0 || fsync(parent) == 0);
-
-    if (!synced)
-        failed(folder->records_path, "sync", "the data folder cannot be written", ret_problem);
-    if (parent >= 0)
-        close(parent);
-    return synced ? STORE_OK : STORE_IO;
+    if (fsync(folder->fd) == 0 && sync_name(folder->fd))
+        return STORE_OK;
+    return failed(folder->records_path, "sync", "the data folder cannot be written", ret_problem);
 }
 
 enum store_result folder_open(const char *location, struct folder *ret_folder,
