@@ -1,8 +1,10 @@
 // What can happen to the files of a data folder: a list of damages for one moment, each a function
 // that damages a copy.
 
-import { copyFile, open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { open, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 
 const BLOCK = 32768;
 const HEADER = 7;
@@ -157,8 +159,7 @@ export async function mixturesOf(older, newer) {
     const list = [];
 
     for (const file of await older.files())
-        if (!isExtent(file))
-            list.push({ file, what: now.has(file) ? 'as it was before' : 'back again',
-                apply: (folder) => copyFile(path.join(older.location, file), path.join(folder, file)) });
+        list.push({ file, what: now.has(file) ? 'as it was before' : 'back again',
+            apply: (folder) => promisify(execFile)('cp', ['--sparse=always', path.join(older.location, file), path.join(folder, file)]) });
     return list;
 }

@@ -64,8 +64,8 @@ enum file_kind cell_file_kind(const char *folder, const char *name)
     if (strcmp(folder, "extents") == 0)
         return FILE_EXTENT;
     if (strcmp(folder, "records") == 0)
-        return ends(name, ".log")                                                      ? FILE_LOG
-               : ends(name, ".sst")                                                    ? FILE_TABLE
+        return ends(name, ".log")   ? FILE_LOG
+               : ends(name, ".sst") ? FILE_TABLE
                : begins(name, "MANIFEST") || begins(name, "CURRENT") || ends(name, ".dbtmp")
                    ? FILE_MANIFEST
                    : FILE_OTHER;

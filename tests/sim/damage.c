@@ -21,7 +21,8 @@ static bool spares_logs;
 
 static bool is_drawn(const struct inode *inode)
 {
-    return !inode->is_directory && inode->pages_used > 0 && !(spares_logs && inode->file == FILE_LOG);
+    return !inode->is_directory && inode->pages_used > 0 &&
+           !(spares_logs && inode->file == FILE_LOG);
 }
 
 static struct inode *draw_file(void)

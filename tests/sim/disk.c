@@ -542,7 +542,7 @@ void disk_kill(void)
     }
 }
 
-/* What the start and the cut before it were of, for cells: names that are lost count as their files. */
+/* For cells: a name that is lost counts as its file. */
 static void note_lost(enum file_kind kind)
 {
     cell_reached(CELL_POWER, kind);

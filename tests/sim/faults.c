@@ -15,6 +15,13 @@ static struct weather {
     unsigned errors_rare;  /* one call in so many fails; 0: none */
     bool errors_of_start;  /* none after it */
     unsigned sites, kinds; /* bits: of calls, of files */
+    struct aim {
+        unsigned rare; /* one call of the site for such a file in so many fails; 0: none */
+        enum site site;
+        enum file_kind file;
+        int error;
+        bool once;
+    } aim;
     unsigned short_rare;
     unsigned slow_rare;
     unsigned files_max;
@@ -94,10 +101,11 @@ static void draw_clock(void)
         weather.set_wall_ns = world->now_ns;
 }
 
-/* Not after a power cut: there nobody can tell a torn end of the log from a damaged one. */
+/* Not where a power cut was or will be: there nobody can tell a torn end of the log from a damaged
+ * one. */
 static void draw_lies(void)
 {
-    if (world->note_is_old || !draws(FAULT_DAMAGE, 2))
+    if (world->note_is_old || weather.power || !draws(FAULT_DAMAGE, 2))
         return;
     if (world_once_in(STREAM_FAULTS, 2))
         weather.misread_rare = 8u << world_draw(STREAM_FAULTS, 6);
@@ -158,6 +166,37 @@ static void count_to_damage(void)
         note_lie(CELL_DAMAGE_RUNNING, file, what);
 }
 
+/* One call of one kind of file, which else is seldom the one that fails: tables are written now and
+ * then, the note of what is durable in four bytes. */
+static void draw_aim(void)
+{
+    static const struct {
+        unsigned fault;
+        int error;
+    } ways[] = { { FAULT_ERRORS, EIO }, { FAULT_SPACE, ENOSPC }, { FAULT_FILES, EMFILE } };
+    struct aim *aim = &weather.aim;
+    unsigned way, all = FAULT_ERRORS | FAULT_SPACE | FAULT_FILES;
+
+    if ((world->plan.faults & all) == 0 ||
+        (world->plan.aim == 0 && !world_once_in(STREAM_FAULTS, 2)))
+        return;
+    do
+        way = world_draw(STREAM_FAULTS, 3);
+    while ((world->plan.faults & ways[way].fault) == 0);
+    aim->rare = 1u << world_draw(STREAM_FAULTS, world->plan.aim > 0 ? 4 : 6);
+    aim->site = (enum site)world_draw(STREAM_FAULTS, SITE_OPEN + 1);
+    aim->file = (enum file_kind)world_draw(STREAM_FAULTS, FILE_KINDS);
+    aim->error = ways[way].error;
+    aim->once = world_once_in(STREAM_FAULTS, 2);
+    if (world->plan.aim > 0)
+        aim->file = (enum file_kind)(world->plan.aim - 1);
+    if (aim->error == ENOSPC)
+        aim->site = SITE_WRITE;
+    if (aim->error == EMFILE)
+        aim->site = SITE_OPEN;
+    weather.stops_ns = world->now_ns + world_draw(STREAM_FAULTS, 60) * (uint64_t)SECOND_NS;
+}
+
 void faults_begin(bool calm)
 {
     weather = (struct weather){ .calls_to_crash = UINT64_MAX, .files_max = UINT_MAX };
@@ -200,8 +239,10 @@ void faults_begin(bool calm)
         weather.no_file_rare = 4u << world_draw(STREAM_FAULTS, 6);
     if (draws(FAULT_SPACE, 6))
         world->disk->pages_max = world->disk->pages_used + world_draw(STREAM_FAULTS, 600);
-    weather.has_faults = weather.errors_rare || weather.slow_rare || weather.no_file_rare ||
-                         weather.files_max != UINT_MAX || world->disk->pages_max != UINT64_MAX;
+    draw_aim();
+    weather.has_faults = weather.aim.rare || weather.errors_rare || weather.slow_rare ||
+                         weather.no_file_rare || weather.files_max != UINT_MAX ||
+                         world->disk->pages_max != UINT64_MAX;
 }
 
 bool faults_have_stopped(void)
@@ -210,6 +251,7 @@ bool faults_have_stopped(void)
         return true;
     if (world->now_ns < weather.stops_ns)
         return false;
+    weather.aim.rare = 0;
     weather.errors_rare = 0;
     weather.short_rare = 0;
     weather.slow_rare = 0;
@@ -269,13 +311,27 @@ static void count_down(enum site site, enum file_kind file)
 }
 
 /* A sync says itself what becomes of the pages; the punch of a hole is only tried. */
-static int note_error(enum site site, enum file_kind file)
+static int note_error(enum site site, enum file_kind file, int error)
 {
+    if (error != EIO)
+        return faults_note_of(error == ENOSPC ? CELL_FULL : CELL_DESCRIPTORS, file, error);
     if (site == SITE_READ || site == SITE_OPEN)
         return faults_note_of(CELL_READ, file, EIO);
     if (site == SITE_WRITE || site == SITE_NAME)
         return faults_note_of(CELL_WRITE, file, EIO);
     return faults_note(EIO);
+}
+
+static bool is_aimed_at(enum site site, enum file_kind file)
+{
+    struct aim *aim = &weather.aim;
+
+    if (aim->rare == 0 || aim->site != site || aim->file != file ||
+        !world_once_in(STREAM_FAULTS, aim->rare))
+        return false;
+    if (aim->once)
+        aim->rare = 0;
+    return true;
 }
 
 int faults_at(enum site site, unsigned kind, enum file_kind file)
@@ -284,11 +340,13 @@ int faults_at(enum site site, unsigned kind, enum file_kind file)
     count_to_damage();
     if (!weather.has_faults || faults_have_stopped())
         return 0;
+    if (is_aimed_at(site, file))
+        return note_error(site, file, weather.aim.error);
     if (weather.errors_of_start && world->has_started)
         return 0;
     if (weather.errors_rare && weather.sites >> site & 1 && weather.kinds >> kind & 1 &&
         world_once_in(STREAM_FAULTS, weather.errors_rare))
-        return note_error(site, file);
+        return note_error(site, file, EIO);
     return 0;
 }
 

@@ -1,5 +1,6 @@
 /* simulate [--seed N] [--seeds N] [--seconds N] [--requests N] [--crashes N] [--clients N] [--operations N] [--lives N]
- *          [--faults N] [--skip N] [--planted N] [--service NAME] [--twice] [--verbose] [--cells]
+ *          [--faults N] [--skip N] [--planted N] [--aim N] [--service NAME] [--twice] [--verbose]
+ *          [--cells]
  *
  * Runs the seeds from --seed on, as many as --seeds says, for so many seconds, until there were so
  * many requests or crashes. Other options
@@ -23,7 +24,7 @@
 struct options {
     struct plan plan;
     uint64_t seed, seeds, seconds, requests, crashes;
-    bool has[6]; /* clients, operations, lives, faults, skip, planted */
+    bool has[7]; /* clients, operations, lives, faults, skip, planted, aim */
     bool twice, no_shrink, has_service, cells;
 };
 
@@ -56,25 +57,46 @@ static uint64_t number(const char *text)
 
 static void parse(int argc, char **argv, struct options *o)
 {
-    enum { SEED = 6, SEEDS, SECONDS, REQUESTS, CRASHES, TWICE, VERBOSE, NO_SHRINK, SERVICE, SHOW_CELLS };
+    enum {
+        SEED = 7,
+        SEEDS,
+        SECONDS,
+        REQUESTS,
+        CRASHES,
+        TWICE,
+        VERBOSE,
+        NO_SHRINK,
+        SERVICE,
+        SHOW_CELLS
+    };
     static const struct option known[] = {
-        { "clients", 1, NULL, 0 },       { "operations", 1, NULL, 1 },
-        { "lives", 1, NULL, 2 },         { "faults", 1, NULL, 3 },
-        { "skip", 1, NULL, 4 },          { "planted", 1, NULL, 5 },
-        { "seed", 1, NULL, SEED },       { "seeds", 1, NULL, SEEDS },
-        { "seconds", 1, NULL, SECONDS }, { "requests", 1, NULL, REQUESTS },
-        { "crashes", 1, NULL, CRASHES }, { "twice", 0, NULL, TWICE },
-        { "verbose", 0, NULL, VERBOSE }, { "no-shrink", 0, NULL, NO_SHRINK },
-        { "service", 1, NULL, SERVICE }, { "cells", 0, NULL, SHOW_CELLS },
+        { "clients", 1, NULL, 0 },
+        { "operations", 1, NULL, 1 },
+        { "lives", 1, NULL, 2 },
+        { "faults", 1, NULL, 3 },
+        { "skip", 1, NULL, 4 },
+        { "planted", 1, NULL, 5 },
+        { "aim", 1, NULL, 6 },
+        { "seed", 1, NULL, SEED },
+        { "seeds", 1, NULL, SEEDS },
+        { "seconds", 1, NULL, SECONDS },
+        { "requests", 1, NULL, REQUESTS },
+        { "crashes", 1, NULL, CRASHES },
+        { "twice", 0, NULL, TWICE },
+        { "verbose", 0, NULL, VERBOSE },
+        { "no-shrink", 0, NULL, NO_SHRINK },
+        { "service", 1, NULL, SERVICE },
+        { "cells", 0, NULL, SHOW_CELLS },
         { NULL, 0, NULL, 0 },
     };
     unsigned *const numbers[] = { &o->plan.clients, &o->plan.operations,   &o->plan.lives,
-                                  &o->plan.faults,  &o->plan.skip_clients, &o->plan.planted };
+                                  &o->plan.faults,  &o->plan.skip_clients, &o->plan.planted,
+                                  &o->plan.aim };
     uint64_t *const counts[] = { &o->seed, &o->seeds, &o->seconds, &o->requests, &o->crashes };
     int at;
 
     while ((at = getopt_long(argc, argv, "", known, NULL)) != -1) {
-        if (at >= 0 && at < 6) {
+        if (at >= 0 && at < SEED) {
             *numbers[at] = (unsigned)number(optarg);
             o->has[at] = true;
         } else if (at >= SEED && at <= CRASHES) {
@@ -113,6 +135,8 @@ static struct plan plan_of(const struct options *o, uint64_t seed)
         plan.skip_clients = o->plan.skip_clients;
     if (o->has[5])
         plan.planted = o->plan.planted;
+    if (o->has[6])
+        plan.aim = o->plan.aim;
     if (o->has_service)
         plan.service = o->plan.service;
     return plan;
@@ -125,9 +149,9 @@ static void print_failure(const struct options *o, struct plan plan)
         run_shrink(&plan);
     printf("smallest: %s\n", world->failure);
     printf("replay: make sim SEED=%" PRIu64 " ARGS=\"--clients %u --operations %u --lives %u "
-           "--faults %u --skip %u --planted %u --service %s\"\n",
+           "--faults %u --skip %u --planted %u --aim %u --service %s\"\n",
            plan.seed, plan.clients, plan.operations, plan.lives, plan.faults, plan.skip_clients,
-           plan.planted, sim_service_name(plan.service));
+           plan.planted, plan.aim, sim_service_name(plan.service));
 }
 
 static bool one_seed(const struct options *o, uint64_t seed)

@@ -265,8 +265,9 @@ static void crash(void)
         world->spoiled_twice += ++world->spoiled == 2;
     }
     if (world->outcome != OUTCOME_KILLED)
-        world->power_lost = (world->plan.faults & FAULT_POWER) && world_once_in(STREAM_CRASH, 2);
-    world->spoiled_by_power = !world->power_lost    ? 0
+        world->power_lost = (world->plan.faults & FAULT_POWER) && !world->was_damaged &&
+                            world_once_in(STREAM_CRASH, 2);
+    world->spoiled_by_power = !world->power_lost   ? 0
                               : world->has_started ? 1
                                                    : world->spoiled_by_power + 1;
     if (world->power_lost)

@@ -5,6 +5,7 @@
 //   alike     the same seed gives the same run
 //   damage    disks of which a sector or a bit is changed: 100; with --soak 20,000
 //   planted   a few defects that must be found (planted.mjs); with --soak all
+//   cells     every cell of docs/faults.md that names this suite was reached by one of the runs
 //   campaign  new seeds for LAGRA_SIM_SECONDS (60); with --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
@@ -16,6 +17,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { COLUMNS, promised } from '../lib/promises.mjs';
 
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const { values: options } = parseArgs({
@@ -25,9 +27,37 @@ const program = path.join(path.resolve(options.build), 'tests/sim/simulate');
 const seconds = process.env.LAGRA_SIM_SECONDS ?? '60';
 const count = { passed: 0, failed: 0 };
 
-function simulate(args) {
-    const child = spawnSync(program, args, { encoding: 'utf8', maxBuffer: 1 << 26 });
+/** Rows of docs/faults.md -> those of `simulate --cells`. */
+const ROWS = {
+    'kill -9': ['kill', 'kill-of-start'],
+    'power cut: any part': ['power'],
+    'power cut twice': ['power-twice'],
+    'power cut: names': ['names'],
+    'EIO from a read': ['read'],
+    'EIO from a write': ['write'],
+    'a sync fails': ['sync-drops', 'sync-keeps', 'sync-marks-clean'],
+    'disk full': ['full'],
+    'too many open files': ['descriptors'],
+    'short and interrupted': ['short'],
+    'a call that takes': ['slow'],
+    'a bit or byte changed': ['damage', 'damage-running'],
+    'the same after a power cut': ['damage-power'],
+};
+/** "row column" of all runs -> how often. */
+const reached = new Map();
 
+function countCells(output) {
+    for (const [, row, numbers] of output.matchAll(/^cell (\S+): (.*)$/gm))
+        numbers.split(' ').forEach((number, i) => {
+            const cell = `${row} ${COLUMNS[i]}`;
+            reached.set(cell, (reached.get(cell) ?? 0) + Number(number));
+        });
+}
+
+function simulate(args) {
+    const child = spawnSync(program, ['--cells', ...args], { encoding: 'utf8', maxBuffer: 1 << 26 });
+
+    countCells(child.stdout);
     return { passed: child.status === 0, output: child.stdout + child.stderr };
 }
 
@@ -43,6 +73,22 @@ function knownSeeds() {
     return readFileSync(path.join(HERE, 'seeds.txt'), 'utf8').split('\n')
         .map((line) => line.split('#').map((part) => part.trim()))
         .filter(([args]) => args);
+}
+
+/** Runs in which each cell is reached: calls for one kind of file fail in every life. */
+function aimedRuns() {
+    const busy = ['--lives', '10', '--clients', '4', '--operations', '600'];
+    const aims = COLUMNS.flatMap((_, i) => [['--aim', `${i + 1}`, '--faults', '5', '--seeds', '12'],
+        ['--aim', `${i + 1}`, '--faults', '25', '--seeds', '6']]);
+
+    return [...aims, ['--faults', '3', '--seeds', '12'], ['--faults', '97', '--seeds', '12']].map((args) => [...args, ...busy]);
+}
+
+/** Those that were not. */
+function unreachedCells() {
+    return [...promised('¹', Object.keys(ROWS)), ...promised('⁶', Object.keys(ROWS))]
+        .flatMap(({ row, column }) => ROWS[row].map((name) => `${name} ${column}`))
+        .filter((cell) => !reached.get(cell));
 }
 
 /** Short lives for the crashes, long ones for the requests, and all that a seed draws. */
@@ -96,6 +142,14 @@ if (existsSync(program)) {
 
         check(`${name}: ${output.trimEnd().split('\n').at(-1)}`, passed, output);
     }
+    for (const args of aimedRuns()) {
+        const { passed, output } = simulate(args);
+
+        check(`${args.join(' ')}: ${output.trimEnd().split('\n').at(-1)}`, passed, output);
+    }
+    const unreached = unreachedCells();
+
+    check('every cell of docs/faults.md is reached', unreached.length === 0, `not reached: ${unreached.join(', ')}`);
     console.log(`sim: ${count.passed} passed, ${count.failed} failed`);
 } else {
     console.log('skipped: not built with sanitizers, which have threads and files of their own');
