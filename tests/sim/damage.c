@@ -19,9 +19,14 @@ static const char *const ways[WAYS] = { "a bit flipped",
 
 static bool spares_logs;
 
+static bool is_aimed_at(const struct inode *inode)
+{
+    return world->plan.aim == 0 || inode->file == (enum file_kind)(world->plan.aim - 1);
+}
+
 static bool is_drawn(const struct inode *inode)
 {
-    return !inode->is_directory && inode->pages_used > 0 &&
+    return !inode->is_directory && inode->pages_used > 0 && is_aimed_at(inode) &&
            !(spares_logs && inode->file == FILE_LOG);
 }
 
@@ -212,6 +217,8 @@ bool damage_read(const struct inode *inode, uint64_t at, unsigned char *bytes, s
     const unsigned char *source = NULL;
     uint64_t elsewhere;
 
+    if (!is_aimed_at(inode))
+        return false;
     if (stale) {
         first = (size_t)(stale->offset - at);
         some = SECTOR_SIZE;

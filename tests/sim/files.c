@@ -83,6 +83,16 @@ int begin_call_of_name(enum site site, int folder_fd, const char *path)
     return begin(site, 0, kind_of_name(inode, folder, last));
 }
 
+/* A file that is not made is one that is not written. */
+static void note_creation(int folder_fd, const char *path, int flags)
+{
+    struct inode *folder;
+    const char *last;
+
+    if ((flags & O_CREAT) && !inode_of_path(folder_fd, path, &folder, &last))
+        cell_reached(CELL_WRITE, kind_of_name(NULL, folder, last));
+}
+
 /* 0, or -1 with errno: there is no descriptor for it. */
 static int ask_for_fd(enum file_kind file)
 {
@@ -109,8 +119,10 @@ static int open_at(int folder_fd, const char *path, int flags)
     struct inode *folder, *inode;
     const char *last;
 
-    if (begin_call_of_name(SITE_OPEN, folder_fd, path))
+    if (begin_call_of_name(SITE_OPEN, folder_fd, path)) {
+        note_creation(folder_fd, path, flags);
         return -1;
+    }
     inode = inode_of_path(folder_fd, path, &folder, &last);
     if (!folder)
         return fail_call(ENOENT);
