@@ -32,15 +32,18 @@ static _Atomic int64_t wall_step; /* tests only */
 static _Atomic uint64_t lead, lead_at;
 static atomic_flag noting = ATOMIC_FLAG_INIT;
 
-/* A step of the wall clock that our time has followed. Written once, before step_count counts
+/* A step of the wall clock that our time has followed: no answer lies between `place` and the end of
  * it. */
 struct step {
-    instant place; /* our time just before */
-    uint64_t size; /* ticks */
+    _Atomic instant place; /* the last answer before */
+    _Atomic uint64_t size; /* ticks */
 };
 static struct step steps[STEPS_MAX];
 static _Atomic unsigned step_count;
-static uint64_t warned_at; /* ticks since boot, 0: never; under `noting` */
+static _Atomic uint64_t steps_before; /* ticks, followed before this run */
+static _Atomic unsigned step_changes; /* odd while they are changed, under `noting` */
+static _Atomic uint64_t pending;      /* ticks; see struct clock_note */
+static uint64_t warned_at;            /* ticks since boot, 0: never; under `noting` */
 
 instant clock_above(instant seen)
 {
@@ -97,6 +100,21 @@ static bool may_warn(uint64_t boot)
     return true;
 }
 
+/* Our time jumps to the wall clock: all answers so far lie at or below the step's place, all later ones
+ * above its end. Under `noting`; clock invariant 5. */
+static void take_step(unsigned count, uint64_t wall)
+{
+    uint64_t last = atomic_load(&newest);
+
+    atomic_fetch_add(&step_changes, 1);
+    do {
+        atomic_store(&steps[count].place, last);
+        atomic_store(&steps[count].size, wall > last ? wall - last : 0);
+        atomic_store(&step_count, count + 1);
+    } while (wall > last && !atomic_compare_exchange_weak(&newest, &last, wall));
+    atomic_fetch_add(&step_changes, 1);
+}
+
 /* Our time after looking at a wall clock that is far ahead. Under `noting`. */
 static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
 {
@@ -104,6 +122,7 @@ static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
     uint64_t size = wall - ours;
 
     if (size > CLOCK_STEP_MAX_S * TICKS_PER_SECOND || count == STEPS_MAX) {
+        atomic_store(&pending, size);
         if (may_warn(boot))
             log_line(LOG_WARN,
                      "the wall clock was set forward by %llu s, which is not believed: times of "
@@ -111,8 +130,8 @@ static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
                      size / TICKS_PER_SECOND);
         return ours;
     }
-    steps[count] = (struct step){ .place = ours, .size = size };
-    atomic_store(&step_count, count + 1);
+    take_step(count, wall);
+    atomic_store(&pending, 0);
     log_line(LOG_WARN,
              "the wall clock was set forward by %llu s: times of changes follow it, leases "
              "last as long as they would have",
@@ -135,7 +154,9 @@ static uint64_t note_wall(uint64_t wall, uint64_t boot, uint64_t ours)
     ours = by_note(wall, boot);
     if (wall > ours && wall - ours > far)
         ours = follow_step(wall, ours, boot);
-    else if (ours > wall && ours - wall > far && may_warn(boot))
+    else
+        atomic_store(&pending, 0);
+    if (ours > wall && ours - wall > far && may_warn(boot))
         log_line(LOG_WARN,
                  "the wall clock is %llu s behind the times of changes already made (it was "
                  "set back, or had been ahead): they go on from there, a little slower than time",
@@ -186,16 +207,90 @@ void clock_not_before(instant floor)
     atomic_flag_clear(&noting);
 }
 
+/* ---- times beside steps ---- */
+
+/* Whoever looks at the steps looks again while they are being changed, or were: the change is short. */
+static unsigned begin_look(void)
+{
+    return atomic_load(&step_changes);
+}
+
+static bool was_disturbed(unsigned look)
+{
+    return look % 2 == 1 || atomic_load(&step_changes) != look;
+}
+
 instant clock_after_steps(instant t, uint64_t within)
 {
-    unsigned count = atomic_load(&step_count);
+    instant moved;
+    unsigned look, count;
 
     assert(within < CLOCK_STEP_MIN_S * TICKS_PER_SECOND);
-    for (unsigned i = 0; i < count; i++) {
-        if (t > steps[i].place && t - steps[i].place <= within)
-            t += steps[i].size;
-    }
-    return t;
+    do {
+        look = begin_look();
+        count = atomic_load(&step_count);
+        moved = t;
+        for (unsigned i = 0; i < count; i++) {
+            instant place = atomic_load(&steps[i].place);
+
+            if (moved > place && moved - place <= within)
+                moved += atomic_load(&steps[i].size);
+        }
+    } while (was_disturbed(look));
+    return moved;
+}
+
+/* What was followed before this instant, in all. */
+static uint64_t steps_until(instant t)
+{
+    uint64_t sum;
+    unsigned look, count;
+
+    do {
+        look = begin_look();
+        count = atomic_load(&step_count);
+        sum = atomic_load(&steps_before);
+        for (unsigned i = 0; i < count && atomic_load(&steps[i].place) < t; i++)
+            sum += atomic_load(&steps[i].size);
+    } while (was_disturbed(look));
+    return sum;
+}
+
+instant clock_without_steps(instant t)
+{
+    return t - steps_until(t);
+}
+
+instant clock_with_steps(instant t)
+{
+    return t + steps_until(INSTANT_MAX);
+}
+
+struct clock_note clock_note(instant now)
+{
+    return (struct clock_note){ .bound = now,
+                                .steps = steps_until(now),
+                                .pending = atomic_load(&pending) };
+}
+
+bool clock_is_behind(void)
+{
+    return atomic_load(&pending) > 0;
+}
+
+/* Where the wall clock is not followed now nothing was jumped over: this process has run the store
+ * before. */
+void clock_resume(const struct clock_note *note)
+{
+    uint64_t passed, left_out = 0;
+    instant now;
+
+    clock_not_before(note->bound);
+    now = clock_now();
+    passed = now - note->bound;
+    if (atomic_load(&pending) == 0)
+        left_out = note->pending < passed ? note->pending : passed;
+    atomic_fetch_add(&steps_before, note->steps + left_out - steps_until(now));
 }
 
 void clock_advance(uint64_t ticks)

@@ -9,7 +9,10 @@
  *      most a fifteenth longer. While it is behind by at most CLOCK_STEP_MIN_S it goes on at 17/16.
  *  (4) A step of the wall clock forward by more than that is followed at once if it is at most
  *      CLOCK_STEP_MAX_S, and what was to end soon is moved with it: clock_after_steps(). A larger
- *      one is not followed by the running server. Every step is logged. */
+ *      one is not followed by the running server. Every step is logged.
+ *  (5) clock_without_steps() of two answers keeps their order, also over a restart: it is time that
+ *      passed, as far as the server can know. What it leaves out is in a note (struct clock_note),
+ *      which the store keeps. */
 #ifndef LAGRA_BASE_CLOCK_H
 #define LAGRA_BASE_CLOCK_H
 
@@ -43,6 +46,27 @@ void clock_not_before(instant floor);
  * by what the clock was set to. within: below CLOCK_STEP_MIN_S, so that no step is applied
  * twice. */
 instant clock_after_steps(instant t, uint64_t within);
+
+/* An answer of clock_now() without the forward steps that the clock has followed until then: for what
+ * ends by the time that passed, days later and over restarts. The same for one instant, always.
+ * decision: 185 */
+instant clock_without_steps(instant t);
+/* Where such a time lies by the clock as it is now. */
+instant clock_with_steps(instant t);
+
+/* What a start has to know of the clock of the run before. */
+struct clock_note {
+    instant bound;    /* the clock starts above it */
+    uint64_t steps;   /* what it had followed in all, ticks */
+    uint64_t pending; /* a step that it had not followed: the start will; 0: none */
+};
+/* As of an answer of clock_now(). */
+struct clock_note clock_note(instant now);
+/* Is a step pending? */
+bool clock_is_behind(void);
+/* A start, with the note of the greatest bound: clock_not_before(), and of the time that has passed since,
+ * at most a pending step is left out. Before clock_without_steps() is asked. */
+void clock_resume(const struct clock_note *note);
 
 /* Tests only: as if so much time had passed. */
 void clock_advance(uint64_t ticks);

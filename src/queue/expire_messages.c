@@ -60,7 +60,7 @@ static void arm(struct changes *changes, struct arena *arena, instant due, insta
 
     write_collection(changes, arena, (struct collection){ .due = due, .from = from });
     be64_put(payload, due);
-    changes_later(changes, due, LATER_EXPIRE_MESSAGES, bytes_of(payload, sizeof payload));
+    changes_later(changes, clock_with_steps(due), LATER_EXPIRE_MESSAGES, bytes_of(payload, sizeof payload));
 }
 
 /* What expires now was after `from` then: an expiry is after the instant of its put, and that after every
@@ -80,7 +80,8 @@ enum store_result expire_messages_at(struct decision *d, instant expires)
 
 /* Deletes what has expired, at most EXPIRE_AT_ONCE. *ret_next: when the next one does, at most `now` when
  * there are more; 0: nothing is left. */
-static enum store_result collect(struct later_work *work, instant from, instant *ret_next)
+static enum store_result collect(struct later_work *work, instant now, instant from,
+                                 instant *ret_next)
 {
     struct scan *scan = message_scan_expiring(work->before, from);
     enum store_result result = STORE_OK;
@@ -98,7 +99,7 @@ static enum store_result collect(struct later_work *work, instant from, instant 
             break;
         }
         *ret_next = message.expires;
-        if (message.expires > work->now || count == EXPIRE_AT_ONCE)
+        if (message.expires > now || count == EXPIRE_AT_ONCE)
             break;
         message_remove(work->changes, &message);
         *ret_next = 0;
@@ -111,19 +112,20 @@ enum store_result expire_messages(struct later_work *work)
 {
     struct bytes payload = work->item->payload;
     struct collection collection;
-    instant next = 0, soon = work->now + EXPIRE_EVERY_S * TICKS_PER_SECOND;
+    instant now = clock_without_steps(work->now);
+    instant next = 0, soon = now + EXPIRE_EVERY_S * TICKS_PER_SECOND;
     enum store_result result = read_collection(work->before, work->arena, &collection);
 
     if (result || payload.len != 8 || be64_get(payload.ptr) != collection.due)
         return result;
-    result = collect(work, collection.from, &next);
+    result = collect(work, now, collection.from, &next);
     if (result)
         return result;
     if (next == 0)
-        write_collection(work->changes, work->arena, (struct collection){ .from = work->now });
-    else if (next <= work->now)
-        arm(work->changes, work->arena, work->now, next);
+        write_collection(work->changes, work->arena, (struct collection){ .from = now });
+    else if (next <= now)
+        arm(work->changes, work->arena, now, next);
     else /* not from `next` on: what is put meanwhile may expire before it */
-        arm(work->changes, work->arena, next > soon ? next : soon, work->now);
+        arm(work->changes, work->arena, next > soon ? next : soon, now);
     return STORE_OK;
 }

@@ -3,7 +3,7 @@
  * expired, never over the rest. A get that meets one on its way drops it itself.
  *
  * INNER 'c' of the messages' partition says when the queue's item is due, and from where on it
- * looks (expiry): u8 1; due, from (instants, varints). An item of another due instant is one that
+ * looks (expiry): u8 1; due, from (varints, as message_now()). An item of another due instant is one that
  * an earlier expiry has overtaken: it does nothing. */
 #ifndef LAGRA_QUEUE_EXPIRE_MESSAGES_H
 #define LAGRA_QUEUE_EXPIRE_MESSAGES_H

@@ -46,7 +46,8 @@ static void write_front(struct decision *d, const struct front *front)
 
 void front_advance(struct decision *d, const struct front *front, instant mark)
 {
-    struct front moved = { .mark = mark, .busy_until = d->now + FRONT_BUSY_S * TICKS_PER_SECOND };
+    struct front moved = { .mark = mark,
+                           .busy_until = message_now(d) + FRONT_BUSY_S * TICKS_PER_SECOND };
 
     if (mark > front->mark && d->now % FRONT_EVERY == 0)
         write_front(d, &moved);
@@ -54,11 +55,11 @@ void front_advance(struct decision *d, const struct front *front, instant mark)
 
 void front_note_empty(struct decision *d, const struct front *front)
 {
-    instant changed = snapshot_instant(d->before);
-    struct front moved = { .mark = d->now, .busy_until = front->busy_until, .written = d->now };
+    instant now = message_now(d), changed = clock_without_steps(snapshot_instant(d->before));
+    struct front moved = { .mark = now, .busy_until = front->busy_until, .written = now };
 
     if (changed > front->written)
         moved.busy_until = changed + FRONT_BUSY_S * TICKS_PER_SECOND;
-    if (d->now >= front->mark + FRONT_IDLE_S * TICKS_PER_SECOND && front->mark < moved.busy_until)
+    if (now >= front->mark + FRONT_IDLE_S * TICKS_PER_SECOND && front->mark < moved.busy_until)
         write_front(d, &moved);
 }

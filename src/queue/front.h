@@ -2,7 +2,7 @@
  * keeps a mark for each record deleted; a get that began at the first key would step over all of them.
  * So it begins at the low-water mark: no order record lies before it.
  *
- * It is INNER 'w': u8 1; mark, busy until, written (instants, varints). It may be lower than it could be,
+ * It is INNER 'w': u8 1; mark, busy until, written (instants, varints, as message_now()). It may be lower than it could be,
  * and costs steps then; so not every get has to write it:
  *  - of the gets that take something one in FRONT_EVERY does, picked by its instant;
  *  - one that finds nothing does after FRONT_IDLE_S, and only as long as deletions may have left marks
@@ -10,7 +10,7 @@
 #ifndef LAGRA_QUEUE_FRONT_H
 #define LAGRA_QUEUE_FRONT_H
 
-#include "service/decision.h"
+#include "queue/message.h"
 
 #define FRONT_EVERY  64
 #define FRONT_IDLE_S 5
@@ -27,7 +27,7 @@ struct front {
 enum store_result front_read(struct snapshot *before, struct arena *arena, struct front *ret_front);
 /* A get that takes messages: all before `mark` are gone with its changes. */
 void front_advance(struct decision *d, const struct front *front, instant mark);
-/* A get that found nothing visible: there is nothing before its `now`. */
+/* A get that found nothing visible: there is nothing before its message_now(). */
 void front_note_empty(struct decision *d, const struct front *front);
 
 #endif

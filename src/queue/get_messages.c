@@ -15,6 +15,7 @@
 #define RENDERED_BY_WORKER_MAX (64u << 10)
 
 struct search {
+    instant now; /* message_now() */
     uint32_t wanted;
     struct message_list *found;
     struct message *expired; /* at most DROPPED_MAX; NULL: not asked for */
@@ -29,7 +30,7 @@ static void keep_behind(struct search *search, const struct message *message)
         search->end = message->visible;
 }
 
-/* The first messages that are visible at d->now.
+/* The first messages that are visible at search->now.
  * returns STORE_OK, also when there are fewer; STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 static enum store_result find_visible(struct decision *d, instant from, struct search *search)
 {
@@ -37,7 +38,7 @@ static enum store_result find_visible(struct decision *d, instant from, struct s
     enum store_result result = STORE_OK;
     uint32_t passed = 0;
 
-    search->end = d->now;
+    search->end = search->now;
     while (search->found->count < search->wanted) {
         struct message message;
         struct record record;
@@ -45,9 +46,9 @@ static enum store_result find_visible(struct decision *d, instant from, struct s
         result = scan_next(scan, NULL, &record);
         if (!result && !message_read_order(&record, &message))
             result = STORE_CORRUPT;
-        if (result || message.visible > d->now)
+        if (result || message.visible > search->now)
             break;
-        if (message.expires > d->now)
+        if (message.expires > search->now)
             search->found->items[search->found->count++] = message;
         else if (search->expired && search->expired_count < DROPPED_MAX)
             search->expired[search->expired_count++] = message;
@@ -81,7 +82,7 @@ static enum store_result read_texts(struct decision *d, struct message_list *lis
     return STORE_OK;
 }
 
-/* Messages at d->now, from the low-water mark on, with their texts. */
+/* Messages at search->now, from the low-water mark on, with their texts. */
 static enum error search_messages(struct decision *d, struct search *search,
                                   struct front *ret_front)
 {
@@ -100,7 +101,7 @@ static enum error search_messages(struct decision *d, struct search *search,
 enum error get_messages_decide(struct decision *d, const struct get_messages_parameters *p,
                                struct get_messages_result *r)
 {
-    struct search s = { .wanted = p->count,
+    struct search s = { .now = message_now(d), .wanted = p->count,
                         .found = &r->list,
                         .expired = arena_array(d->arena, DROPPED_MAX, sizeof *s.expired) };
     struct front front;
@@ -114,7 +115,7 @@ enum error get_messages_decide(struct decision *d, const struct get_messages_par
         struct message *message = &r->list.items[i];
         struct message before = *message;
 
-        message->visible = d->now + p->visibility_s * TICKS_PER_SECOND;
+        message->visible = s.now + p->visibility_s * TICKS_PER_SECOND;
         message->dequeued++;
         message->changes++;
         message_move(d->changes, d->arena, &before, message);
@@ -130,7 +131,7 @@ enum error get_messages_decide(struct decision *d, const struct get_messages_par
 enum error peek_messages_decide(struct decision *d, const struct peek_messages_parameters *p,
                                 struct peek_messages_result *r)
 {
-    struct search s = { .wanted = p->count, .found = &r->list };
+    struct search s = { .now = message_now(d), .wanted = p->count, .found = &r->list };
     struct front front;
 
     return search_messages(d, &s, &front);

@@ -13,6 +13,15 @@
 
 const struct bytes message_counter = BYTES("messages");
 
+/* ---- times ---- */
+
+instant message_shown(instant time)
+{
+    instant shown = time < MESSAGE_NEVER ? clock_with_steps(time) : time;
+
+    return shown < MESSAGE_NEVER ? shown : MESSAGE_NEVER;
+}
+
 /* ---- ids ---- */
 
 /* 60 bits of the instant, then 62 random ones, around the version and the variant: in order of
@@ -166,7 +175,7 @@ static enum error why_none(struct decision *d, const struct guid *id)
         return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_MessageNotFound;
     if (result)
         return decision_fail_store(d, result);
-    return message.expires <= d->now ? E_MessageNotFound : E_PopReceiptMismatch;
+    return message.expires <= message_now(d) ? E_MessageNotFound : E_PopReceiptMismatch;
 }
 
 static enum error refuse_receipt(struct decision *d)
@@ -196,7 +205,7 @@ enum error message_find(struct decision *d, const struct message_claim *claim,
     record.key = at;
     if (!message_read_order(&record, ret_message))
         return decision_fail_store(d, STORE_CORRUPT);
-    if (ret_message->expires <= d->now)
+    if (ret_message->expires <= message_now(d))
         return E_MessageNotFound;
     return ret_message->changes == claim->receipt.changes ? OK : E_PopReceiptMismatch;
 }

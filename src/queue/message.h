@@ -11,6 +11,10 @@
  * no two changes of a partition are of one instant. A get moves order records, some fifty bytes each,
  * and leaves the body alone.
  *
+ * Visibility and expiry are of the clock without the steps that it follows (message_now()), so that they
+ * come by the time that passed, and are shown where they lie by the clock as it is (message_shown()).
+ * decision: 185
+ *
  * What all of this rests on: the instant of a decision is above every instant that its partition has
  * seen (snapshot_instant()). So nothing is ever put into the order before the `now` of an earlier
  * decision, and its low-water mark is never too high (front.h); nor is anything put among what expires
@@ -28,14 +32,23 @@
 
 struct message {
     struct guid id;
-    instant visible;
-    instant expires; /* MESSAGE_NEVER, or before it */
+    instant visible; /* as message_now() */
+    instant expires; /* as message_now(), below MESSAGE_NEVER; MESSAGE_NEVER */
     uint32_t dequeued;
     uint32_t changes;  /* gets and updates so far */
     struct bytes text; /* UTF-8 that XML can hold; where it was read */
 };
 
 extern const struct bytes message_counter;
+
+/* ---- times ---- */
+
+static inline instant message_now(const struct decision *d)
+{
+    return clock_without_steps(d->now);
+}
+/* For clients. */
+instant message_shown(instant time);
 
 /* ---- ids ---- */
 

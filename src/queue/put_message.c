@@ -15,12 +15,13 @@ static instant expiry_of(instant now, uint64_t ttl_s)
 enum error put_message_decide(struct decision *d, const struct put_message_parameters *p,
                               struct put_message_result *r)
 {
+    instant now = message_now(d);
     enum store_result result;
 
     r->message = (struct message){
         .id = message_id(d->now, p->random),
-        .visible = d->now + p->visibility_s * TICKS_PER_SECOND,
-        .expires = expiry_of(d->now, p->ttl_s),
+        .visible = now + p->visibility_s * TICKS_PER_SECOND,
+        .expires = expiry_of(now, p->ttl_s),
         .text = p->text,
     };
     message_write_new(d->changes, d->arena, &r->message);

@@ -13,7 +13,7 @@ enum error update_message_decide(struct decision *d, const struct update_message
     if (e)
         return e;
     r->message = before;
-    r->message.visible = d->now + p->visibility_s * TICKS_PER_SECOND;
+    r->message.visible = message_now(d) + p->visibility_s * TICKS_PER_SECOND;
     r->message.changes++;
     message_move(d->changes, d->arena, &before, &r->message);
     if (p->text.ptr) {

@@ -197,6 +197,7 @@ static void *run(void *argument)
         instant due = later_run_due(runner->store, runner->services, runner->endpoints,
                                     runner->service_count, clock_now(), &left);
 
+        store_note_clock(runner->store);
         sleep_until(runner, due, left ? RETRY_MS : LOOK_MS);
     }
     return NULL;

@@ -10,7 +10,7 @@
  *   'T'   a thing to do later       later.h
  *   'W'   their low-water mark      later.h
  *   'D'   a dropped space           16 space                      version byte
- *   'C'   a bound of the clock      2 stripe be                   8 instant be
+ *   'C'   a bound of the clock      2 stripe be, or FFFF of none  clock_row (record_value.h)
  *
  * A partition key, and an index key, is written with each 00 as 00 FF and ends with 00 01; a record
  * key and a name are raw.

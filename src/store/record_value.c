@@ -135,3 +135,28 @@ bool piece_row_read(struct bytes value, struct piece_row *ret_row)
     *ret_row = (struct piece_row){ .length = (uint32_t)length, .references = references };
     return true;
 }
+
+#define CLOCK_ROW_SIZE_PLAIN 8
+
+size_t clock_row_write(char to[CLOCK_ROW_SIZE_MAX], const struct clock_note *note)
+{
+    be64_put(to, note->bound);
+    be64_put(to + 8, note->steps);
+    be64_put(to + 16, note->pending);
+    return note->steps || note->pending ? CLOCK_ROW_SIZE_MAX : CLOCK_ROW_SIZE_PLAIN;
+}
+
+bool clock_row_read(struct bytes value, struct clock_note *ret_note)
+{
+    struct clock_note note = { .bound = 0 };
+
+    if (value.len != CLOCK_ROW_SIZE_PLAIN && value.len != CLOCK_ROW_SIZE_MAX)
+        return false;
+    note.bound = be64_get(value.ptr);
+    if (value.len == CLOCK_ROW_SIZE_MAX) {
+        note.steps = be64_get(value.ptr + 8);
+        note.pending = be64_get(value.ptr + 16);
+    }
+    *ret_note = note;
+    return true;
+}

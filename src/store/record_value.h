@@ -4,6 +4,9 @@
  *                  v     number of pieces, varint
  *                        for each: v extent, v length, v offset, 4 le CRC-32C for each sector
  *                  rest  the payload, as the caller passed it
+ *   clock row      8 be  bound of the clock
+ *                  8 be  steps that it has followed, and
+ *                  8 be  one that it has not (struct clock_note); both missing: none
  *   piece row      1     version (1)
  *                  v     length in bytes
  *                  v     references, 1 or more
@@ -36,8 +39,13 @@ struct piece_row {
     uint32_t length;
     uint64_t references;
 };
-/* Returns the size. */
+/* All write functions return the size. */
 size_t piece_row_write(char to[PIECE_ROW_SIZE_MAX], struct piece_row row);
 bool piece_row_read(struct bytes value, struct piece_row *ret_row);
+
+#define CLOCK_ROW_SIZE_MAX 24
+
+size_t clock_row_write(char to[CLOCK_ROW_SIZE_MAX], const struct clock_note *note);
+bool clock_row_read(struct bytes value, struct clock_note *ret_note);
 
 #endif

@@ -162,6 +162,12 @@ enum store_result store_commit(struct store *store, const struct commit_part *pa
     return store->operations->commit(store, parts, count, now, access, ret_sequence);
 }
 
+void store_note_clock(struct store *store)
+{
+    if (store->operations->note_clock)
+        store->operations->note_clock(store);
+}
+
 void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
 {
     store->operations->wait_durable(store, sequence, waiter);

@@ -116,7 +116,7 @@ struct store_options {
     bool sync; /* false: acknowledge without syncing (tests of the tests only) */
 };
 
-/* Opens the embedded store. Calls clock_not_before() with the newest instant of any commit.
+/* Opens the embedded store. Calls clock_resume(): no instant of any commit comes again.
  * *ret_problem: a sentence for the operator when the result is not STORE_OK (static or leaked).
  * Start-up thread. */
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
@@ -306,6 +306,10 @@ struct commit_part {
  *               STORE_IO, STORE_CORRUPT */
 enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
                                instant now, enum store_access access, uint64_t *ret_sequence);
+
+/* Notes what the clock has followed since the last commit, if anything: a commit does too, but there may
+ * be none for long. One thread at a time, never beside store_close(). */
+void store_note_clock(struct store *store);
 
 /* ---- durability ---- */
 

@@ -97,6 +97,7 @@ struct store_operations {
     struct cursor *(*row_cursor)(struct store *store, struct bytes end);
     /* Deletes such a row. */
     enum store_result (*delete_row)(struct store *store, struct bytes key);
+    void (*note_clock)(struct store *store); /* NULL: it forgets */
     /* full key of the counter */
     enum store_result (*count)(struct store *store, const struct guid *space, struct bytes key,
                                enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence);

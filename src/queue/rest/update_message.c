@@ -25,5 +25,5 @@ void update_message_answer(struct answer *a, const struct update_message_paramet
     (void)p;
     answer_status(a, 204);
     answer_header(a, "x-ms-popreceipt", receipt_text(a->arena, message_receipt(&r->message)));
-    answer_date(a, "x-ms-time-next-visible", r->message.visible);
+    answer_date(a, "x-ms-time-next-visible", message_shown(r->message.visible));
 }

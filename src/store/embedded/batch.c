@@ -201,22 +201,29 @@ enum store_result batch_add_pieces(struct batch *batch, const struct piece_chang
     return STORE_OK;
 }
 
+instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number, struct clock_note note)
+{
+    char key[KEY_CLOCK_SIZE] = { KEY_KIND_CLOCK }, row[CLOCK_ROW_SIZE_MAX];
+    size_t size;
+
+    note.bound += CLOCK_STEP;
+    size = clock_row_write(row, &note);
+    be16_put(key + 1, number);
+    rocksdb_writebatch_put(writes, key, sizeof key, row, size);
+    return note.bound;
+}
+
 /* After a restart the clock goes on behind the newest clock row, so that it does not go back. Not
- * each commit writes one: a row is CLOCK_STEP ahead, and commits up to it need none. They may rely
- * on it as soon as it is written, since the log keeps the order. */
+ * each commit writes one: a row is CLOCK_STEP ahead, and commits up to it need none, unless they know of
+ * a step that the clock has not followed. They may rely on it as soon as it is written, since the log
+ * keeps the order. */
 instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now)
 {
     size_t number = (size_t)(stripe - batch->embedded->stripes);
-    char key[KEY_CLOCK_SIZE] = { KEY_KIND_CLOCK };
-    instant ahead = now + CLOCK_STEP;
-    char value[8];
 
-    if (now <= atomic_load(&batch->embedded->clock_ahead))
+    if (now <= atomic_load(&batch->embedded->clock_ahead) && !clock_is_behind())
         return 0;
-    be16_put(key + 1, (uint16_t)number);
-    be64_put(value, ahead);
-    rocksdb_writebatch_put(batch->writes, key, sizeof key, value, sizeof value);
-    return ahead;
+    return batch_put_clock_row(batch->writes, (uint16_t)number, clock_note(now));
 }
 
 void batch_announce_clock(struct embedded *embedded, instant ahead)

@@ -43,6 +43,9 @@ void batch_add_later(struct batch *batch, struct bytes prefix, const struct chan
 /* Adds a clock row of the stripe when one is due. Returns the instant it announces, 0: none. Under
  * the stripe's lock, so that the rows of one stripe rise. */
 instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now);
+/* A clock row of a stripe, or of none (CLOCK_ROW_OF_NONE). Returns the instant it announces. */
+#define CLOCK_ROW_OF_NONE UINT16_MAX
+instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number, struct clock_note note);
 /* After the write: commits up to that instant need no clock row. */
 void batch_announce_clock(struct embedded *embedded, instant ahead);
 

@@ -432,6 +432,24 @@ enum store_result embedded_delete_row(struct store *store, struct bytes key)
     return result;
 }
 
+/* One writer: the later's runner, and after it the close. */
+void embedded_note_clock(struct store *store)
+{
+    struct embedded *embedded = embedded_of(store);
+    struct clock_note note = clock_note(clock_now()), *noted = &embedded->clock_noted;
+    rocksdb_writebatch_t *writes;
+
+    if (note.steps == noted->steps && !note.pending == !noted->pending)
+        return;
+    if (atomic_load(&embedded->failed) || atomic_load(&embedded->starved))
+        return;
+    writes = rocksdb_writebatch_create();
+    batch_put_clock_row(writes, CLOCK_ROW_OF_NONE, note);
+    if (!commit_rows(embedded, writes))
+        *noted = note;
+    rocksdb_writebatch_destroy(writes);
+}
+
 enum store_result commit_rows(struct embedded *embedded, rocksdb_writebatch_t *writes)
 {
     enum store_result result;

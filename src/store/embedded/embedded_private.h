@@ -39,6 +39,7 @@ struct embedded {
     _Atomic size_t ending_stages; /* closed, and still used by a thread */
     _Atomic int64_t piece_bytes;  /* referred to by records */
     _Atomic instant clock_ahead;  /* the newest clock row in the key space; see commit.c */
+    struct clock_note clock_noted; /* see embedded_note_clock() */
     instant newest_at_start;      /* at least that of every commit before this start; immutable */
     struct disk_space space;
     struct keyspace keyspace;

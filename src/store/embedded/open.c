@@ -76,6 +76,7 @@ static void embedded_close(struct store *store)
 {
     struct embedded *embedded = embedded_of(store);
 
+    embedded_note_clock(store);
     io_pool_stop(&embedded->io);
     stage_hasher_stop(&embedded->hasher);
     extent_syncer_stop(&embedded->extent_syncer);
@@ -134,6 +135,7 @@ static const struct store_operations embedded_operations = {
     .cursor_close = embedded_cursor_close,
     .row_cursor = embedded_row_cursor,
     .delete_row = embedded_delete_row,
+    .note_clock = embedded_note_clock,
     .count = embedded_count,
     .stage_open = embedded_stage_open,
     .stage_write = embedded_stage_write,

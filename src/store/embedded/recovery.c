@@ -30,25 +30,25 @@ static enum store_result recover_clock(struct embedded *embedded)
 {
     enum store_result result;
     struct cursor *cursor = open_kind(embedded, KEY_KIND_CLOCK, &result);
-    instant newest = 0;
+    struct clock_note newest = { .bound = 0 };
 
     for (; !result; result = embedded_cursor_next(cursor)) {
-        instant found;
+        struct clock_note found;
 
-        if (cursor->value.len != sizeof found) {
+        if (!clock_row_read(cursor->value, &found)) {
             result = damaged("clocks");
             break;
         }
-        found = be64_get(cursor->value.ptr);
-        if (found > newest)
+        if (found.bound > newest.bound)
             newest = found;
     }
     embedded_cursor_close(cursor);
     if (result != STORE_NOT_FOUND)
         return result;
-    atomic_store(&embedded->clock_ahead, newest);
-    embedded->newest_at_start = newest;
-    clock_not_before(newest);
+    atomic_store(&embedded->clock_ahead, newest.bound);
+    embedded->newest_at_start = newest.bound;
+    embedded->clock_noted = newest;
+    clock_resume(&newest);
     return STORE_OK;
 }
 

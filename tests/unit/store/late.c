@@ -410,6 +410,11 @@ static void late_cursor_close(struct cursor *base)
 
 /* ---- the rest goes to the inner store ---- */
 
+static void late_note_clock(struct store *store)
+{
+    store_note_clock(late_of(store)->inner);
+}
+
 static enum store_result late_delete_row(struct store *store, struct bytes key)
 {
     return late_of(store)->inner->operations->delete_row(late_of(store)->inner, key);
@@ -547,6 +552,7 @@ static const struct store_operations late_operations = {
     .space_cursor = late_space_cursor,
     .row_cursor = late_row_cursor,
     .delete_row = late_delete_row,
+    .note_clock = late_note_clock,
     .count = late_count,
     .cursor_seek = late_cursor_seek,
     .cursor_next = late_cursor_next,
