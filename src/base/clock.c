@@ -35,7 +35,7 @@ static atomic_flag noting = ATOMIC_FLAG_INIT;
 /* A step of the wall clock that our time has followed: no answer lies between `place` and the end of
  * it. */
 struct step {
-    _Atomic instant place; /* the last answer before */
+    _Atomic instant place; /* our time just before */
     _Atomic uint64_t size; /* ticks */
 };
 static struct step steps[STEPS_MAX];
@@ -102,14 +102,16 @@ static bool may_warn(uint64_t boot)
 
 /* Our time jumps to the wall clock: all answers so far lie at or below the step's place, all later ones
  * above its end. Under `noting`; clock invariant 5. */
-static void take_step(unsigned count, uint64_t wall)
+static void take_step(unsigned count, uint64_t wall, uint64_t ours)
 {
     uint64_t last = atomic_load(&newest);
 
     atomic_fetch_add(&step_changes, 1);
     do {
-        atomic_store(&steps[count].place, last);
-        atomic_store(&steps[count].size, wall > last ? wall - last : 0);
+        uint64_t place = last > ours ? last : ours;
+
+        atomic_store(&steps[count].place, place);
+        atomic_store(&steps[count].size, wall > place ? wall - place : 0);
         atomic_store(&step_count, count + 1);
     } while (wall > last && !atomic_compare_exchange_weak(&newest, &last, wall));
     atomic_fetch_add(&step_changes, 1);
@@ -130,7 +132,7 @@ static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
                      size / TICKS_PER_SECOND);
         return ours;
     }
-    take_step(count, wall);
+    take_step(count, wall, ours);
     atomic_store(&pending, 0);
     log_line(LOG_WARN,
              "the wall clock was set forward by %llu s: times of changes follow it, leases "

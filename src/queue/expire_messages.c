@@ -60,7 +60,8 @@ static void arm(struct changes *changes, struct arena *arena, instant due, insta
 
     write_collection(changes, arena, (struct collection){ .due = due, .from = from });
     be64_put(payload, due);
-    changes_later(changes, clock_with_steps(due), LATER_EXPIRE_MESSAGES, bytes_of(payload, sizeof payload));
+    changes_later(changes, clock_with_steps(due), LATER_EXPIRE_MESSAGES,
+                  bytes_of(payload, sizeof payload));
 }
 
 /* What expires now was after `from` then: an expiry is after the instant of its put, and that after every

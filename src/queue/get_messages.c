@@ -101,7 +101,8 @@ static enum error search_messages(struct decision *d, struct search *search,
 enum error get_messages_decide(struct decision *d, const struct get_messages_parameters *p,
                                struct get_messages_result *r)
 {
-    struct search s = { .now = message_now(d), .wanted = p->count,
+    struct search s = { .now = message_now(d),
+                        .wanted = p->count,
                         .found = &r->list,
                         .expired = arena_array(d->arena, DROPPED_MAX, sizeof *s.expired) };
     struct front front;

@@ -91,12 +91,20 @@ static void draw_crash(void)
     }
 }
 
+/* As often soon as late, for most lives are short. */
+static uint64_t draw_wall_time(void)
+{
+    uint64_t random = world_random(STREAM_FAULTS);
+
+    return world->now_ns + (random >> 8) % (60 * (uint64_t)SECOND_NS >> random % 12);
+}
+
 /* Also while nobody ran. */
 static void draw_clock(void)
 {
     if (!draws(FAULT_CLOCK, 2))
         return;
-    weather.set_wall_ns = world->now_ns + world_random(STREAM_FAULTS) % (20 * (uint64_t)SECOND_NS);
+    weather.set_wall_ns = draw_wall_time();
     if (world_once_in(STREAM_FAULTS, 4))
         weather.set_wall_ns = world->now_ns;
 }
@@ -130,7 +138,8 @@ void faults_set_wall(void)
     world->wall_ns += step;
     world->wall_set_ns += step;
     world->wall_steps++;
-    weather.set_wall_ns = world->now_ns + world_random(STREAM_FAULTS) % (60 * (uint64_t)SECOND_NS);
+    world->wall_set_at_ns = world->now_ns;
+    weather.set_wall_ns = draw_wall_time();
     world_say("%.6f the wall clock is set by %lld s", (double)world->now_ns / 1e9,
               (long long)(step / (int64_t)SECOND_NS));
 }

@@ -117,9 +117,16 @@ static bool is_text(const struct item *item, uint64_t seed, uint32_t length)
 
 static bool is_second(int64_t second, uint64_t instant)
 {
-    if (instant == NEVER)
-        return second == NEVER_S;
     return second == (int64_t)(instant / INSTANTS_A_SECOND) - UNIX_EPOCH_S;
+}
+
+/* A time of visibility or expiry, by the clock as it was between the decision and the answer. */
+static bool is_shown(int64_t second, uint64_t time, const struct queue_expected *expected)
+{
+    if (time == NEVER)
+        return second == NEVER_S;
+    return second >= (int64_t)((time + expected->shift) / INSTANTS_A_SECOND) - UNIX_EPOCH_S &&
+           second <= (int64_t)((time + expected->shift_later) / INSTANTS_A_SECOND) - UNIX_EPOCH_S;
 }
 
 static const char *compare_item(enum queue_op op, const struct shown *shown,
@@ -132,9 +139,9 @@ static const char *compare_item(enum queue_op op, const struct shown *shown,
         return "another message";
     if (message && !is_second(item->inserted_s, message->inserted))
         return "another time of insertion";
-    if (!is_second(item->expires_s, message ? message->expires : expected->expires))
+    if (!is_shown(item->expires_s, message ? message->expires : expected->expires, expected))
         return "another time of expiry";
-    if (op != QUEUE_PEEK && !is_second(item->visible_s, state->visible))
+    if (op != QUEUE_PEEK && !is_shown(item->visible_s, state->visible, expected))
         return "another time of visibility";
     if ((op == QUEUE_PEEK) != (item->receipt[0] == '\0'))
         return "a receipt, or none";
@@ -201,7 +208,8 @@ const char *queue_compare(const struct ask *ask, const struct queue_expected *ex
         return compare_policies(&expected->queue, answer);
     if (op == QUEUE_UPDATE && !answer->queue.receipt[0])
         return "no receipt";
-    if (op == QUEUE_UPDATE && !is_second(answer->queue.visible_s, expected->shown[0].state.visible))
+    if (op == QUEUE_UPDATE &&
+        !is_shown(answer->queue.visible_s, expected->shown[0].state.visible, expected))
         return "another time of visibility";
     if (op != QUEUE_GET_METADATA)
         return NULL;

@@ -8,6 +8,7 @@
 #include "engine.h"
 #include "faults.h"
 #include "judge.h"
+#include "queue_clock.h"
 #include "queue_compare.h"
 #include "queue_history.h"
 #include "queue_request.h"
@@ -30,6 +31,7 @@ static struct slot {
     uint64_t before;     /* commits when it began */
     uint64_t commit;     /* its own; 0: none */
     uint64_t wall_steps; /* of the wall clock when it began */
+    uint64_t wall_known; /* queue_clock_known() then */
     struct queue_expected expected;
 } slots[SLOTS_MAX];
 
@@ -37,6 +39,7 @@ void queue_judge_begin(void)
 {
     queue_model_begin();
     queue_history_begin();
+    queue_clock_begin();
 }
 
 /* The machine may have been off for days. */
@@ -72,10 +75,14 @@ static uint64_t instant_of(uint64_t ns)
 
 /* Durations are of true time: the instants that the server decides at must be, of the time of the
  * request. */
-static void check_clock(const struct slot *slot, uint64_t now)
+static void check_clock(const struct slot *slot, const struct queue_seen *seen)
 {
-    if (world->wall_steps == 0 && (now + CLOCK_SLOP < instant_of(slot->began_ns) ||
-                                   now > instant_of(world->now_ns) + CLOCK_SLOP))
+    const char *why = queue_clock_check(seen->passed, slot->began_ns, world->now_ns);
+
+    if (why)
+        fail(slot, NULL, why);
+    if (world->wall_steps == 0 && (seen->now + CLOCK_SLOP < instant_of(slot->began_ns) ||
+                                   seen->now > instant_of(world->now_ns) + CLOCK_SLOP))
         fail(slot, NULL, "the server's time is another one");
 }
 
@@ -113,13 +120,17 @@ void queue_committed(unsigned number)
 
     if (slot->commit > 0)
         fail(slot, NULL, "commits twice");
-    queue_expect(slot->ask, world->commits, NULL, seen->now, &slot->expected);
+    queue_expect(slot->ask, world->commits, NULL, seen->passed, &slot->expected);
+    slot->expected.shift = seen->now - seen->passed;
     why = compare_seen(slot, seen);
     if (why)
         fail(slot, NULL, why);
     if (rests_on_time(slot->ask->queue.op))
-        check_clock(slot, seen->now);
-    queue_apply(slot->ask, &slot->expected, seen->ids[0], seen->now, engine_sequence());
+        check_clock(slot, seen);
+    queue_apply(slot->ask, &slot->expected, seen->ids[0], seen->now,
+                (struct commit_note){ .queue = slot->ask->container,
+                                      .sequence = engine_sequence(),
+                                      .wall_known = slot->wall_known });
     slot->commit = world->commits;
     world_trace(slot->commit << 8 | slot->ask->queue.op);
     if (world->plan.verbose) {
@@ -138,10 +149,18 @@ bool queue_has_committed(unsigned slot)
 
 /* ---- answers ---- */
 
+static void begin(struct slot *slot, const struct ask *ask)
+{
+    *slot = (struct slot){ .ask = ask,
+                           .began_ns = world->now_ns,
+                           .before = world->commits,
+                           .wall_steps = world->wall_steps,
+                           .wall_known = queue_clock_known() };
+}
+
 void queue_asked(unsigned slot, const struct ask *ask)
 {
-    slots[slot] =
-        (struct slot){ .ask = ask, .before = world->commits, .wall_steps = world->wall_steps };
+    begin(&slots[slot], ask);
     queue_seen_clear(slot);
     queue_history_asked(slot, ask);
 }
@@ -192,8 +211,10 @@ static void learn(const struct slot *slot, const struct reply *answer)
 /* The answer to a request whose commit was seen. */
 static void judge_commit(struct slot *slot, const struct reply *answer)
 {
-    const char *why = queue_compare(slot->ask, &slot->expected, answer);
+    const char *why;
 
+    slot->expected.shift_later = queue_seen_shift();
+    why = queue_compare(slot->ask, &slot->expected, answer);
     if (why)
         fail(slot, answer, why);
     learn(slot, answer);
@@ -227,11 +248,13 @@ static const char *compare_at(struct slot *slot, const struct reply *answer, uin
     static struct queue_expected expected;
     const char *why;
 
-    queue_expect(slot->ask, commit, policies, seen->now, &expected);
+    queue_expect(slot->ask, commit, policies, seen->passed, &expected);
+    expected.shift = seen->now - seen->passed;
+    expected.shift_later = queue_seen_shift();
     if (!expected.code && expected.commits)
         return "success without a commit";
     if (!expected.code && slot->ask->queue.op == QUEUE_GET_METADATA)
-        widen_count(slot, commit, seen->now, &expected);
+        widen_count(slot, commit, seen->passed, &expected);
     why = queue_compare(slot->ask, &expected, answer);
     if (!why && slot->ask->queue.op == QUEUE_LIST && answer->status == 200)
         why =
@@ -269,6 +292,8 @@ static void judge_view(struct slot *slot, const struct reply *answer)
 
     if (clock_may_refuse(slot, answer))
         return;
+    if (queue_seen((unsigned)(slot - slots))->decided)
+        check_clock(slot, queue_seen((unsigned)(slot - slots)));
     for (;;) {
         uint64_t changed = queue_changed_before(slot->ask, slot->before, at);
         const char *why = compare_policies(slot, answer, at);
@@ -327,7 +352,7 @@ static bool look(struct server *server, struct ask ask, bool may_fail)
     struct slot *slot = &slots[OWN_SLOT];
     struct reply answer;
 
-    *slot = (struct slot){ .ask = &ask, .before = world->commits, .wall_steps = world->wall_steps };
+    begin(slot, &ask);
     queue_seen_clear(OWN_SLOT);
     if (!judge_ask_until_told(server, &ask, may_fail, &answer))
         return false;
@@ -378,6 +403,7 @@ bool queue_take_stock(struct server *server, bool may_fail)
         world->commits = world->acknowledged = survivor;
         queue_prune(survivor);
     }
+    queue_clock_start(queue_wall_known(world->commits));
     return look_at_all(server, may_fail);
 }
 
@@ -417,7 +443,7 @@ static void wait_for_collection(struct server *server, unsigned queue)
         queue_seen_clear(OWN_SLOT);
         if (!judge_ask_until_told(server, &ask, true, &answer))
             world_end(OUTCOME_FINAL);
-        queue_expect(&ask, world->commits, NULL, queue_seen(OWN_SLOT)->now, &expected);
+        queue_expect(&ask, world->commits, NULL, queue_seen(OWN_SLOT)->passed, &expected);
         is_done = expected.code || answer.queue.count == expected.count_least;
         answer_release(&answer);
         if (is_done)

@@ -80,6 +80,11 @@ uint64_t queue_commit_of(uint64_t sequence)
     return commit;
 }
 
+uint64_t queue_wall_known(uint64_t commit)
+{
+    return commit > 0 ? model()->notes[commit].wall_known : 0;
+}
+
 static void push(struct sim_message *message, struct shown *shown, uint64_t commit)
 {
     struct message_state *state = world_alloc(sizeof *state);
@@ -93,11 +98,13 @@ static void push(struct sim_message *message, struct shown *shown, uint64_t comm
 }
 
 void queue_apply(const struct ask *ask, struct queue_expected *expected, const unsigned char *id,
-                 uint64_t now, uint64_t sequence)
+                 uint64_t inserted, struct commit_note note)
 {
     uint64_t commit = ++world->commits;
 
-    note_commit(commit, (struct commit_note){ .queue = ask->container, .sequence = sequence });
+    note.wall_known = note.wall_known > queue_wall_known(commit - 1) ? note.wall_known
+                                                                     : queue_wall_known(commit - 1);
+    note_commit(commit, note);
     if (expected->changes_queue) {
         struct sim_queue *queue = world_alloc(sizeof *queue);
 
@@ -116,7 +123,7 @@ void queue_apply(const struct ask *ask, struct queue_expected *expected, const u
             shown->message->next = model()->messages[ask->container];
             model()->messages[ask->container] = shown->message;
             shown->message->incarnation = expected->queue.incarnation;
-            shown->message->inserted = now;
+            shown->message->inserted = inserted;
             shown->message->expires = expected->expires;
             memcpy(shown->message->id, id, MESSAGE_ID_SIZE);
         }

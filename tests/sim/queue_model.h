@@ -3,7 +3,7 @@
  *
  * Queues and messages have versions, one for each commit that changed them, so that an answer can be
  * held against any state that there was while it was under way. Times are the server's instants, which
- * the judge is told (queue_seen.h) and holds against virtual time. */
+ * the judge is told (queue_seen.h) and holds against virtual time (queue_clock.h). */
 #ifndef LAGRA_SIM_QUEUE_MODEL_H
 #define LAGRA_SIM_QUEUE_MODEL_H
 
@@ -30,7 +30,8 @@ struct sim_message {
     struct sim_message *next;
     uint64_t incarnation; /* of the queue's messages */
     unsigned char id[MESSAGE_ID_SIZE];
-    uint64_t inserted, expires;
+    uint64_t inserted; /* of the clock; all other times as visibility and expiry go */
+    uint64_t expires;
     struct message_state *state;
     /* What clients were told, the newest first. */
     struct {
@@ -52,6 +53,7 @@ struct sim_queue {
 struct commit_note {
     unsigned queue;
     uint64_t sequence;
+    uint64_t wall_known; /* how often the wall clock had been set, as far as it knows */
 };
 
 struct queue_model {
@@ -79,6 +81,7 @@ struct queue_expected {
     unsigned count;
     struct shown shown[MESSAGES_SHOWN];
     uint64_t expires;                 /* of a put */
+    uint64_t shift, shift_later;      /* what times are shown later by, at least and at most */
     uint64_t count_least, count_most; /* of messages */
 };
 
@@ -91,18 +94,19 @@ const struct sim_queue *queue_at(unsigned queue, uint64_t commit);
 const struct message_state *message_at(const struct sim_message *message, uint64_t commit);
 struct sim_message *message_of(unsigned queue, const unsigned char *id);
 
-/* Pure. now: the instant of the decision. policies: of the moment that the queue was looked at. */
+/* Pure. now: the time of the decision, as visibility and expiry go. policies: of the moment that the queue was looked at. */
 void queue_expect(const struct ask *ask, uint64_t commit, const unsigned *policies, uint64_t now,
                   struct queue_expected *ret_expected);
-/* Makes it the newest state, of the next commit. id: of the message that was put. */
+/* Makes it the newest state, of the next commit. id: of the message that was put; inserted: its instant */
 void queue_apply(const struct ask *ask, struct queue_expected *expected, const unsigned char *id,
-                 uint64_t now, uint64_t sequence);
+                 uint64_t inserted, struct commit_note note);
 /* The newest commit in (from, to] that changed what the ask is about; 0: none. */
 uint64_t queue_changed_before(const struct ask *ask, uint64_t from, uint64_t to);
 void queue_prune(uint64_t oldest_commit);
 void queue_roll_back(uint64_t commit);
 /* The newest commit that the record engine has. */
 uint64_t queue_commit_of(uint64_t sequence);
+uint64_t queue_wall_known(uint64_t commit);
 
 /* ---- texts: characters that XML escapes among them ---- */
 

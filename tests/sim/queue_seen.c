@@ -19,6 +19,11 @@ void queue_seen_clear(unsigned slot)
     memset(&seen[slot], 0, sizeof seen[slot]);
 }
 
+uint64_t queue_seen_shift(void)
+{
+    return clock_with_steps(0);
+}
+
 static void note(const struct decision *d, const struct message *messages, uint32_t count)
 {
     int slot = request_slot();
@@ -26,7 +31,9 @@ static void note(const struct decision *d, const struct message *messages, uint3
 
     if (slot < 0)
         return;
-    *of = (struct queue_seen){ .decided = true, .now = d->now, .count = count };
+    *of = (struct queue_seen){
+        .decided = true, .now = d->now, .passed = message_now(d), .count = count
+    };
     for (uint32_t i = 0; i < count; i++)
         memcpy(of->ids[i], messages[i].id.b, sizeof of->ids[i]);
 }

@@ -8,7 +8,8 @@
 
 struct queue_seen {
     bool decided;
-    uint64_t now; /* instant: 100 ns since the year 1 */
+    uint64_t now;    /* instant: 100 ns since the year 1 */
+    uint64_t passed; /* the same, as visibility and expiry go */
     unsigned count;
     unsigned char ids[MESSAGES_SHOWN][MESSAGE_ID_SIZE];
 };
@@ -16,5 +17,7 @@ struct queue_seen {
 /* Of the last decision for the client. */
 const struct queue_seen *queue_seen(unsigned slot);
 void queue_seen_clear(unsigned slot);
+/* What times are shown later by now. */
+uint64_t queue_seen_shift(void);
 
 #endif

@@ -60,7 +60,8 @@ struct world {
     int64_t wall_ns;     /* what the wall clock is ahead of it */
     int64_t wall_set_ns; /* how much of that is because it was set */
     uint64_t wall_steps;
-    uint64_t trace; /* hash of all that happened */
+    uint64_t wall_set_at_ns; /* the last time */
+    uint64_t trace;          /* hash of all that happened */
     uint64_t switches, points;
     enum outcome outcome;
     unsigned life;
@@ -83,6 +84,7 @@ struct world {
     struct registers *registers;
     struct queue_model *queues;
     struct queue_history *queue_history;
+    struct queue_clock *queue_clock;
     unsigned next_request[48]; /* of each client */
     uint64_t acknowledged;     /* no crash may take back this commit or one before it */
     /* Memory: below. */

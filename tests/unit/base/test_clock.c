@@ -123,6 +123,83 @@ static void large_steps_are_followed(void **state)
     assert_true(is_about(clock_after_steps(moved, minute), moved + HOUR));
 }
 
+/* What has passed, as the threads below saw it. */
+static struct {
+    instant at, passed;
+} seen[THREADS * CALLS];
+
+static void *watch(void *argument)
+{
+    for (size_t i = *(size_t *)argument; i < THREADS * CALLS; i += THREADS) {
+        seen[i].at = clock_now();
+        seen[i].passed = clock_without_steps(seen[i].at);
+    }
+    return NULL;
+}
+
+/* Clock invariant 5: without the steps nothing but the time that passed is left, in the order of the
+ * answers, and the same whenever it is asked for. decision: 185 */
+static void steps_can_be_left_out(void **state)
+{
+    instant before = clock_now(), passed = clock_without_steps(before), after;
+    size_t numbers[THREADS];
+    pthread_t threads[THREADS];
+
+    (void)state;
+    for (size_t i = 0; i < THREADS; i++) {
+        numbers[i] = i;
+        assert_int_equal(pthread_create(&threads[i], NULL, watch, &numbers[i]), 0);
+    }
+    for (int i = 0; i < 10; i++) {
+        usleep(1000);
+        clock_step_wall((int64_t)HOUR);
+    }
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    after = clock_now();
+    assert_true(is_about(after, before + 10 * HOUR));
+    assert_true(is_about(clock_without_steps(after), passed));
+    assert_true(clock_with_steps(clock_without_steps(after)) == after);
+    assert_true(clock_without_steps(before) == passed);
+    qsort(seen, COUNT(seen), sizeof seen[0], compare);
+    for (size_t i = 1; i < COUNT(seen); i++) {
+        assert_true(seen[i].passed > seen[i - 1].passed);
+        assert_true(seen[i].passed == clock_without_steps(seen[i].at));
+    }
+    clock_advance(5 * TICKS_PER_SECOND); /* idle time is no part of a step */
+    clock_step_wall((int64_t)HOUR);
+    assert_true(clock_without_steps(clock_now()) - clock_without_steps(after) >=
+                5 * TICKS_PER_SECOND);
+}
+
+/* A start knows of steps by the note, and takes of one that was pending no more than the clock has moved
+ * since. decision: 185 */
+static void steps_are_noted(void **state)
+{
+    struct clock_note note = clock_note(clock_now());
+    instant passed = clock_without_steps(note.bound);
+
+    (void)state;
+    assert_false(clock_is_behind());
+    note.steps += HOUR;
+    clock_resume(&note);
+    assert_true(is_about(clock_without_steps(clock_now()), passed - HOUR));
+    note.bound -= 2 * HOUR;
+    note.pending = HOUR;
+    clock_resume(&note);
+    assert_true(is_about(clock_without_steps(clock_now()), passed - 2 * HOUR));
+    note.pending = 30 * HOUR;
+    clock_resume(&note);
+    assert_true(is_about(clock_without_steps(clock_now()), passed - 3 * HOUR));
+    clock_step_wall((int64_t)YEARS);
+    assert_true(clock_now() > note.bound && clock_is_behind());
+    clock_resume(&note); /* of this process: nothing was jumped over */
+    assert_true(is_about(clock_without_steps(clock_now()), passed - HOUR));
+    clock_step_wall(-(int64_t)YEARS);
+    clock_advance(2 * TICKS_PER_SECOND); /* it looks once a second */
+    assert_true(clock_now() > note.bound && !clock_is_behind());
+}
+
 /* Clock invariants 1, 3 and 4: ten years ahead are not believed, so nothing is left of them when
  * the wall clock is set back. decision: 42 */
 static void absurd_steps_are_not_followed(void **state)
@@ -359,6 +436,8 @@ int main(void)
         cmocka_unit_test(unique_over_threads),
         cmocka_unit_test(small_steps_are_slewed),
         cmocka_unit_test(large_steps_are_followed),
+        cmocka_unit_test(steps_can_be_left_out),
+        cmocka_unit_test(steps_are_noted),
         cmocka_unit_test(absurd_steps_are_not_followed),
         cmocka_unit_test(never_before_floor),
         cmocka_unit_test(advances),

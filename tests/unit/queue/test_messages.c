@@ -9,6 +9,7 @@
  *   u       update to 10 s with the newest receipt
  *   n, o    update with the newest receipt is right; with the one before it is wrong (400)
  *   w       31 s go by
+ *   s       the wall clock is set forward by an hour, which ours follows
  *   x       the message expires
  *   d       delete with the newest receipt
  *   M       update with the newest receipt is 404 */
@@ -27,6 +28,9 @@ static const struct {
     { "expired: nothing is right and nothing seen", "gxMG" },
     { "expired while hidden, and never seen again", "gxwG" },
     { "deleted when visible again", "gwdG" },
+    { "a step of the clock makes nothing visible. decision: 185", "gsGwg" },
+    { "nor its receipts wrong", "gsnuo" },
+    { "nor does it make an expiry later", "gsxMG" },
 };
 
 struct script_run {
@@ -104,6 +108,9 @@ static void step(struct script_run *run, char what)
         break;
     case 'w':
         clock_advance(31 * TICKS_PER_SECOND);
+        break;
+    case 's':
+        clock_step_wall(3600 * (int64_t)TICKS_PER_SECOND);
         break;
     case 'x':
         clock_advance(UINT64_C(604800) * TICKS_PER_SECOND);

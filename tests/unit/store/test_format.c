@@ -218,12 +218,32 @@ static void other_versions_of_values_are_damage(void **state)
     arena_free(arena);
 }
 
+/* Rule: the row of a clock that has followed no step is what it was before there were notes of steps, and is
+ * read. record_value.h */
+static void clock_rows_of_both_sizes(void **state)
+{
+    static const struct clock_note notes[] = { { 5, 0, 0 }, { 6, 7, 0 }, { 8, 0, 9 }, { 1, 2, 3 } };
+    char row[CLOCK_ROW_SIZE_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+        struct clock_note read = { 0 };
+        size_t size = clock_row_write(row, &notes[i]);
+
+        assert_int_equal(size, i == 0 ? 8 : CLOCK_ROW_SIZE_MAX);
+        assert_true(clock_row_read(bytes_of(row, size), &read));
+        assert_memory_equal(&read, &notes[i], sizeof read);
+        assert_false(clock_row_read(bytes_of(row, size - 1), &read));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(version_1_is_read, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(other_formats_are_refused, make_folder, remove_folder),
         cmocka_unit_test(other_versions_of_values_are_damage),
+        cmocka_unit_test(clock_rows_of_both_sizes),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

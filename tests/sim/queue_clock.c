@@ -1,0 +1,99 @@
+/* Bounds of the server's lead: see queue_clock.h. */
+#include "queue_clock.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "world.h"
+
+#define TICK_NS     100
+#define SECOND_NS   INT64_C(1000000000)
+#define SLOP_NS     (SECOND_NS / 5)
+/* What a start may gain: it goes on above what the commits before it may have used; and a wall clock that
+ * is ahead by less than two minutes counts as right. */
+#define START_NS    (2 * SECOND_NS)
+#define BELIEVED_NS (120 * SECOND_NS)
+#define UNIX_EPOCH  UINT64_C(621355968000000000)
+
+/* What the server's time may be ahead of true time (below 0: behind it), as of a moment. */
+struct queue_clock {
+    int64_t least_ns, most_ns;
+    uint64_t at_ns;
+    bool has_started; /* and nothing was decided since */
+    bool is_unknown;  /* what it may have gained by that */
+    uint64_t doubts;
+};
+
+static struct queue_clock *queue_clock(void)
+{
+    return world->queue_clock;
+}
+
+void queue_clock_begin(void)
+{
+    world->queue_clock = world_alloc(sizeof *world->queue_clock);
+    queue_clock()->has_started = true;
+}
+
+void queue_clock_start(uint64_t known)
+{
+    queue_clock()->has_started = true;
+    queue_clock()->is_unknown = known != world->wall_steps;
+}
+
+static int64_t drift(uint64_t from_ns, uint64_t to_ns)
+{
+    return to_ns > from_ns ? (int64_t)((to_ns - from_ns) / 16) : 0;
+}
+
+/* Of the first decision after a start. */
+static const char *check_start(int64_t ahead_ns, int64_t behind_ns, int64_t most, int64_t least)
+{
+    bool was_set = world->wall_steps > 0;
+
+    if (behind_ns < least - START_NS && !was_set)
+        return "the server has lost time by its start";
+    if (ahead_ns <= most + START_NS)
+        return NULL;
+    queue_clock()->doubts++;
+    if (queue_clock()->is_unknown || (was_set && ahead_ns <= most + START_NS + BELIEVED_NS))
+        return NULL;
+    return "the server has gained time by its start";
+}
+
+const char *queue_clock_check(uint64_t instant, uint64_t from_ns, uint64_t to_ns)
+{
+    struct queue_clock *clock = queue_clock();
+    int64_t server_ns =
+        (int64_t)(instant - UNIX_EPOCH) * TICK_NS - (world->wall_ns - world->wall_set_ns);
+    /* At least and at most, for it was decided between the two. */
+    int64_t ahead_ns = server_ns - (int64_t)to_ns, behind_ns = server_ns - (int64_t)from_ns;
+    int64_t within_ns = drift(from_ns, to_ns), drift_ns = within_ns + drift(clock->at_ns, to_ns);
+    int64_t most = clock->most_ns + drift_ns, least = clock->least_ns - drift_ns;
+    const char *why = NULL;
+
+    if (clock->has_started) {
+        why = check_start(ahead_ns, behind_ns, most, least);
+        most = INT64_MAX;
+        least = INT64_MIN;
+    } else if (ahead_ns > most + SLOP_NS) {
+        why = "the server's time is ahead of what has passed";
+    } else if (behind_ns < least - SLOP_NS) {
+        why = "the server's time is behind what has passed";
+    }
+    clock->has_started = false;
+    clock->most_ns = behind_ns + within_ns < most ? behind_ns + within_ns : most;
+    clock->least_ns = ahead_ns - within_ns > least ? ahead_ns - within_ns : least;
+    clock->at_ns = to_ns;
+    return why;
+}
+
+uint64_t queue_clock_known(void)
+{
+    return world->now_ns - world->wall_set_at_ns > (uint64_t)SECOND_NS ? world->wall_steps : 0;
+}
+
+uint64_t queue_clock_doubts(void)
+{
+    return queue_clock()->doubts;
+}
