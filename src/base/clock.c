@@ -32,8 +32,8 @@ static _Atomic int64_t wall_step; /* tests only */
 static _Atomic uint64_t lead, lead_at;
 static atomic_flag noting = ATOMIC_FLAG_INIT;
 
-/* A step of the wall clock that our time has followed: no answer lies between `place` and the end of
- * it. */
+/* A step of the wall clock that our time has followed: no answer lies between `place` and the end
+ * of it. */
 struct step {
     _Atomic instant place; /* our time just before */
     _Atomic uint64_t size; /* ticks */
@@ -100,8 +100,8 @@ static bool may_warn(uint64_t boot)
     return true;
 }
 
-/* Our time jumps to the wall clock: all answers so far lie at or below the step's place, all later ones
- * above its end. Under `noting`; clock invariant 5. */
+/* Our time jumps to the wall clock: all answers so far lie at or below the step's place, all later
+ * ones above its end. Under `noting`; clock invariant 5. */
 static void take_step(unsigned count, uint64_t wall, uint64_t ours)
 {
     uint64_t last = atomic_load(&newest);
@@ -211,7 +211,8 @@ void clock_not_before(instant floor)
 
 /* ---- times beside steps ---- */
 
-/* Whoever looks at the steps looks again while they are being changed, or were: the change is short. */
+/* Whoever looks at the steps looks again while they are being changed, or were: the change is
+ * short. */
 static unsigned begin_look(void)
 {
     return atomic_load(&step_changes);

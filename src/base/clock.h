@@ -47,8 +47,9 @@ void clock_not_before(instant floor);
  * twice. */
 instant clock_after_steps(instant t, uint64_t within);
 
-/* An answer of clock_now() without the forward steps that the clock has followed until then: for what
- * ends by the time that passed, days later and over restarts. The same for one instant, always.
+/* An answer of clock_now() without the forward steps that the clock has followed until then: for
+ * what ends by the time that passed, days later and over restarts. The same for one instant,
+ * always.
  * decision: 185 */
 instant clock_without_steps(instant t);
 /* Where such a time lies by the clock as it is now. */
@@ -64,8 +65,8 @@ struct clock_note {
 struct clock_note clock_note(instant now);
 /* Is a step pending? */
 bool clock_is_behind(void);
-/* A start, with the note of the greatest bound: clock_not_before(), and of the time that has passed since,
- * at most a pending step is left out. Before clock_without_steps() is asked. */
+/* A start, with the note of the greatest bound: clock_not_before(), and of the time that has passed
+ * since, at most a pending step is left out. Before clock_without_steps() is asked. */
 void clock_resume(const struct clock_note *note);
 
 /* Tests only: as if so much time had passed. */

@@ -16,6 +16,7 @@
 #include "blob/blob.h"
 
 #include "base/endian.h"
+#include "service/note.h"
 
 #define RECORD_VERSION   2
 #define RECORD_VERSION_1 1
@@ -88,7 +89,9 @@ enum store_result blob_read(struct snapshot *before, struct arena *arena, instan
     result = snapshot_get(before, RECORD_LISTED, record_key(arena, snapshot), arena, &record);
     if (result)
         return result;
-    return blob_decode(record.value, ret_blob) ? STORE_OK : STORE_CORRUPT;
+    if (!blob_decode(record.value, ret_blob))
+        return record_is_unknown("a blob's record", record.value);
+    return STORE_OK;
 }
 
 /* ---- encoding ---- */

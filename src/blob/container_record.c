@@ -7,7 +7,7 @@
  * the tests. */
 #include "blob/blob.h"
 
-#include "base/log.h"
+#include "service/note.h"
 
 #define RECORD_VERSION 1
 
@@ -46,11 +46,8 @@ enum store_result container_read(struct snapshot *snapshot, struct arena *arena,
     result = snapshot_get(snapshot, RECORD_LISTED, record_key, arena, &record);
     if (result != STORE_OK)
         return result;
-    if (!container_decode(record.value, ret_container)) {
-        log_line(LOG_ERROR, "a container's record has an unknown form (%zu bytes)",
-                 record.value.len);
-        return STORE_CORRUPT;
-    }
+    if (!container_decode(record.value, ret_container))
+        return record_is_unknown("a container's record", record.value);
     return STORE_OK;
 }
 

@@ -1,11 +1,9 @@
 /* The collection of expired messages: see expire_messages.h. */
 #include "queue/expire_messages.h"
 
-#include "base/codec.h"
 #include "base/endian.h"
-#include "base/log.h"
+#include "service/note.h"
 
-#define RECORD_VERSION 1
 /* Messages that one commit deletes: few enough to get through beside busy clients. */
 #define EXPIRE_AT_ONCE 64
 /* Messages that expire one after another are collected together. */
@@ -18,40 +16,25 @@ struct collection {
     instant from;
 };
 
+enum { DUE, FROM, NUMBERS };
+
 static enum store_result read_collection(struct snapshot *before, struct arena *arena,
                                          struct collection *ret_collection)
 {
-    struct collection collection = { .due = 0 };
-    struct record record;
-    struct decoder in;
-    enum store_result result = snapshot_get(before, RECORD_INNER, record_key, arena, &record);
+    uint64_t numbers[NUMBERS];
+    enum store_result result = note_read(before, arena, record_key,
+                                         "the note of a queue's next collection", numbers, NUMBERS);
 
-    *ret_collection = collection;
-    if (result)
-        return result == STORE_NOT_FOUND ? STORE_OK : result;
-    decoder_init(&in, record.value);
-    if (decode_u8(&in) == RECORD_VERSION) {
-        collection.due = decode_u64(&in);
-        collection.from = decode_u64(&in);
-        *ret_collection = collection;
-        if (decoder_ok(&in))
-            return STORE_OK;
-    }
-    log_line(LOG_ERROR, "the note of a queue's next collection has an unknown form (%zu bytes)",
-             record.value.len);
-    return STORE_CORRUPT;
+    *ret_collection = (struct collection){ .due = numbers[DUE], .from = numbers[FROM] };
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 static void write_collection(struct changes *changes, struct arena *arena,
                              struct collection collection)
 {
-    struct text out;
+    const uint64_t numbers[NUMBERS] = { collection.due, collection.from };
 
-    text_init(&out, arena, 24);
-    encode_u8(&out, RECORD_VERSION);
-    encode_u64(&out, collection.due);
-    encode_u64(&out, collection.from);
-    changes_put(changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
+    note_write(changes, arena, record_key, numbers, NUMBERS);
 }
 
 static void arm(struct changes *changes, struct arena *arena, instant due, instant from)
@@ -64,8 +47,8 @@ static void arm(struct changes *changes, struct arena *arena, instant due, insta
                   bytes_of(payload, sizeof payload));
 }
 
-/* What expires now was after `from` then: an expiry is after the instant of its put, and that after every
- * instant that the partition had seen. */
+/* What expires now was after `from` then: an expiry is after the instant of its put, and that after
+ * every instant that the partition had seen. */
 enum store_result expire_messages_at(struct decision *d, instant expires)
 {
     struct collection collection;
@@ -79,8 +62,8 @@ enum store_result expire_messages_at(struct decision *d, instant expires)
     return result;
 }
 
-/* Deletes what has expired, at most EXPIRE_AT_ONCE. *ret_next: when the next one does, at most `now` when
- * there are more; 0: nothing is left. */
+/* Deletes what has expired, at most EXPIRE_AT_ONCE. *ret_next: when the next one does, at most
+ * `now` when there are more; 0: nothing is left. */
 static enum store_result collect(struct later_work *work, instant now, instant from,
                                  instant *ret_next)
 {

@@ -2,9 +2,9 @@
  * things to do later, due when the first of a queue's messages expires. It goes over what has
  * expired, never over the rest. A get that meets one on its way drops it itself.
  *
- * INNER 'c' of the messages' partition says when the queue's item is due, and from where on it
- * looks (expiry): u8 1; due, from (varints, as message_now()). An item of another due instant is one that
- * an earlier expiry has overtaken: it does nothing. */
+ * INNER 'c' of the messages' partition, a note (service/note.h), says when the queue's item is due,
+ * and from where on it looks (expiry): due, from (as message_now()). An item of another due instant
+ * is one that an earlier expiry has overtaken: it does nothing. */
 #ifndef LAGRA_QUEUE_EXPIRE_MESSAGES_H
 #define LAGRA_QUEUE_EXPIRE_MESSAGES_H
 

@@ -1,47 +1,29 @@
 /* The low-water mark: see front.h. */
 #include "queue/front.h"
 
-#include "base/codec.h"
-#include "base/log.h"
-
-#define RECORD_VERSION 1
+#include "service/note.h"
 
 static const struct bytes record_key = BYTES("w");
 
+enum { MARK, BUSY_UNTIL, WRITTEN, NUMBERS };
+
 enum store_result front_read(struct snapshot *before, struct arena *arena, struct front *ret_front)
 {
-    struct front front = { .mark = 0 };
-    struct record record;
-    struct decoder in;
-    enum store_result result = snapshot_get(before, RECORD_INNER, record_key, arena, &record);
+    uint64_t numbers[NUMBERS];
+    enum store_result result =
+        note_read(before, arena, record_key, "a queue's low-water mark", numbers, NUMBERS);
 
-    *ret_front = front;
-    if (result)
-        return result == STORE_NOT_FOUND ? STORE_OK : result;
-    decoder_init(&in, record.value);
-    if (decode_u8(&in) == RECORD_VERSION) {
-        front.mark = decode_u64(&in);
-        front.busy_until = decode_u64(&in);
-        front.written = decode_u64(&in);
-        *ret_front = front;
-        if (decoder_ok(&in))
-            return STORE_OK;
-    }
-    log_line(LOG_ERROR, "a queue's low-water mark has an unknown form (%zu bytes)",
-             record.value.len);
-    return STORE_CORRUPT;
+    *ret_front = (struct front){ .mark = numbers[MARK],
+                                 .busy_until = numbers[BUSY_UNTIL],
+                                 .written = numbers[WRITTEN] };
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 static void write_front(struct decision *d, const struct front *front)
 {
-    struct text out;
+    const uint64_t numbers[NUMBERS] = { front->mark, front->busy_until, front->written };
 
-    text_init(&out, d->arena, 32);
-    encode_u8(&out, RECORD_VERSION);
-    encode_u64(&out, front->mark);
-    encode_u64(&out, front->busy_until);
-    encode_u64(&out, front->written);
-    changes_put(d->changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
+    note_write(d->changes, d->arena, record_key, numbers, NUMBERS);
 }
 
 void front_advance(struct decision *d, const struct front *front, instant mark)

@@ -1,12 +1,12 @@
-/* Inside queue/: the low-water mark of a queue's order. A queue is consumed from its front, where RocksDB
- * keeps a mark for each record deleted; a get that began at the first key would step over all of them.
- * So it begins at the low-water mark: no order record lies before it.
+/* Inside queue/: the low-water mark of a queue's order. A queue is consumed from its front, where
+ * RocksDB keeps a mark for each record deleted; a get that began at the first key would step over
+ * all of them. So it begins at the low-water mark: no order record lies before it.
  *
- * It is INNER 'w': u8 1; mark, busy until, written (instants, varints, as message_now()). It may be lower than it could be,
- * and costs steps then; so not every get has to write it:
+ * It is INNER 'w', a note (service/note.h): mark, busy until, written (as message_now()). It may be
+ * lower than it could be, and costs steps then; so not every get has to write it:
  *  - of the gets that take something one in FRONT_EVERY does, picked by its instant;
- *  - one that finds nothing does after FRONT_IDLE_S, and only as long as deletions may have left marks
- *    behind the place where it ended: a get on an idle queue writes nothing. */
+ *  - one that finds nothing does after FRONT_IDLE_S, and only as long as deletions may have left
+ *    marks behind the place where it ended: a get on an idle queue writes nothing. */
 #ifndef LAGRA_QUEUE_FRONT_H
 #define LAGRA_QUEUE_FRONT_H
 

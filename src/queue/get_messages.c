@@ -3,13 +3,13 @@
 #include "queue/front.h"
 #include "queue/message_operations.h"
 
-/* Messages that have expired and are met on the way go with the same commit, as far as it stays small;
- * what is met beyond is passed over, and left to expire_messages.h. */
+/* Messages that have expired and are met on the way go with the same commit, as far as it stays
+ * small; what is met beyond is passed over, and left to expire_messages.h. */
 #define DROPPED_MAX            100u
 /* More of them are passed over on a thread that may take its time. */
 #define PASSED_BY_WORKERS      1000u
-/* Where one has to wait for its text those of the next ones are read too: a few hundred of 1 KiB. In the
- * order in which they were put, which is mostly that of their visibility. */
+/* Where one has to wait for its text those of the next ones are read too: a few hundred of 1 KiB.
+ * In the order in which they were put, which is mostly that of their visibility. */
 #define READ_AHEAD_BYTES       (256u << 10)
 /* Longer answers are rendered in the pool. */
 #define RENDERED_BY_WORKER_MAX (64u << 10)
@@ -31,7 +31,8 @@ static void keep_behind(struct search *search, const struct message *message)
 }
 
 /* The first messages that are visible at search->now.
- * returns STORE_OK, also when there are fewer; STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+ * returns STORE_OK, also when there are fewer; STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,
+ * STORE_IO */
 static enum store_result find_visible(struct decision *d, instant from, struct search *search)
 {
     struct scan *scan = message_scan_order(d->before, from);

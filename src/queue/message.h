@@ -7,18 +7,18 @@
  *   INNER 'c'                       the next collection of what has expired (expire_messages.h)
  *   counter message_counter         messages that are there
  *
- * The order is that of visibility, then of insertion: an id begins with the instant of its insertion, and
- * no two changes of a partition are of one instant. A get moves order records, some fifty bytes each,
- * and leaves the body alone.
+ * The order is that of visibility, then of insertion: an id begins with the instant of its
+ * insertion, and no two changes of a partition are of one instant. A get moves order records, some
+ * fifty bytes each, and leaves the body alone.
  *
- * Visibility and expiry are of the clock without the steps that it follows (message_now()), so that they
- * come by the time that passed, and are shown where they lie by the clock as it is (message_shown()).
- * decision: 185
+ * Visibility and expiry are of the clock without the steps that it follows (message_now()), so that
+ * they come by the time that passed, and are shown where they lie by the clock as it is
+ * (message_shown()). decision: 185
  *
- * What all of this rests on: the instant of a decision is above every instant that its partition has
- * seen (snapshot_instant()). So nothing is ever put into the order before the `now` of an earlier
- * decision, and its low-water mark is never too high (front.h); nor is anything put among what expires
- * before the place that the collection has come to (expire_messages.h). */
+ * What all of this rests on: the instant of a decision is above every instant that its partition
+ * has seen (snapshot_instant()). So nothing is ever put into the order before the `now` of an
+ * earlier decision, and its low-water mark is never too high (front.h); nor is anything put among
+ * what expires before the place that the collection has come to (expire_messages.h). */
 #ifndef LAGRA_QUEUE_MESSAGE_H
 #define LAGRA_QUEUE_MESSAGE_H
 
@@ -70,8 +70,8 @@ bool message_read_order(const struct record *record, struct message *ret_message
 /* returns STORE_OK, STORE_CORRUPT (also when it is not there), STORE_WAIT, STORE_IO */
 enum store_result message_read_text(struct snapshot *before, struct arena *arena,
                                     struct message *message);
-/* Reads the texts of messages that were inserted after this one, so many bytes, for whoever asks next to
- * find them in memory. Waits for the disk. */
+/* Reads the texts of messages that were inserted after this one, so many bytes, for whoever asks
+ * next to find them in memory. Waits for the disk. */
 void message_read_ahead(struct snapshot *before, const struct message *message, size_t bytes);
 /* Which message is meant, and the proof of having got it. */
 struct message_claim {

@@ -6,7 +6,7 @@
  * the tests. */
 #include "queue/queue.h"
 
-#include "base/log.h"
+#include "service/note.h"
 
 #define RECORD_VERSION 1
 
@@ -36,10 +36,9 @@ enum store_result queue_read(struct snapshot *snapshot, struct arena *arena,
 
     if (result)
         return result;
-    if (queue_decode(record.value, ret_queue))
-        return STORE_OK;
-    log_line(LOG_ERROR, "a queue's record has an unknown form (%zu bytes)", record.value.len);
-    return STORE_CORRUPT;
+    if (!queue_decode(record.value, ret_queue))
+        return record_is_unknown("a queue's record", record.value);
+    return STORE_OK;
 }
 
 void queue_write(struct decision *d, const struct queue *queue)

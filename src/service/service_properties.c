@@ -8,6 +8,7 @@
 #include "service/service_properties.h"
 
 #include "service/names.h"
+#include "service/note.h"
 
 #define RECORD_VERSION 2
 
@@ -43,9 +44,9 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     if (version == RECORD_VERSION)
         decode_since_2(&in, &properties);
     else if (version != 1)
-        return STORE_CORRUPT;
+        in.bad = true;
     if (!decoder_ok(&in) || !cors_rules_decode(cors, &properties.cors))
-        return STORE_CORRUPT;
+        return record_is_unknown("the record of a service's properties", record.value);
     *ret_properties = properties;
     return STORE_OK;
 }

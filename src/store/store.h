@@ -307,8 +307,8 @@ struct commit_part {
 enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
                                instant now, enum store_access access, uint64_t *ret_sequence);
 
-/* Notes what the clock has followed since the last commit, if anything: a commit does too, but there may
- * be none for long. One thread at a time, never beside store_close(). */
+/* Notes what the clock has followed since the last commit, if anything: a commit does too, but
+ * there may be none for long. One thread at a time, never beside store_close(). */
 void store_note_clock(struct store *store);
 
 /* ---- durability ---- */

@@ -7,7 +7,7 @@
  * (3) The next page begins at the first entity that this one did not look at, by its keys: whatever
  *     writers do, no page loses or repeats an entity that was there all the time.
  * rest: Query-Entities, Query-Timeout-and-Pagination */
-#include "base/log.h"
+#include "service/note.h"
 #include "table/entity_operations.h"
 #include "table/filter.h"
 #include "table/key_limits.h"
@@ -63,10 +63,8 @@ static enum store_result add_entity(struct page *page, struct bytes partition_ke
 {
     struct entity entity;
 
-    if (!entity_decode(page->scratch, value, &entity)) {
-        log_line(LOG_ERROR, "an entity's record has an unknown form (%zu bytes)", value.len);
-        return STORE_CORRUPT;
-    }
+    if (!entity_decode(page->scratch, value, &entity))
+        return record_is_unknown("an entity's record", value);
     entity.partition_key = partition_key;
     entity.row_key = row_key;
     page->asked->sink->add(page->asked->sink, &entity);

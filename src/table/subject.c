@@ -1,7 +1,7 @@
 /* What a request to the Table service is about: names, partitions, permission, and the state of the
  * table or entity that the generic steps look at. */
-#include "base/log.h"
 #include "service/names.h"
+#include "service/note.h"
 #include "table/key_limits.h"
 #include "table/tables.h"
 
@@ -132,10 +132,8 @@ enum error entity_subject_optional(struct decision *d)
         return snapshot_is_gone(d->before) ? DECIDE_AGAIN : OK;
     if (result)
         return decision_fail_store(d, result);
-    if (!entity_reader_init(&reader, record.value)) {
-        log_line(LOG_ERROR, "an entity's record has an unknown form (%zu bytes)", record.value.len);
-        return decision_fail_store(d, STORE_CORRUPT);
-    }
+    if (!entity_reader_init(&reader, record.value))
+        return decision_fail_store(d, record_is_unknown("an entity's record", record.value));
     state->stored = record.value;
     d->subject = (struct subject){ .exists = true,
                                    .etag = { reader.timestamp },

@@ -2,7 +2,7 @@
  *
  *   version 1:  u8 1; space, 16 raw; bytes name; created, ticks; bytes policies (auth/policies.h)
  * To change it: a new version number, the old reader kept. */
-#include "base/log.h"
+#include "service/note.h"
 #include "table/tables.h"
 
 #define RECORD_VERSION 1
@@ -36,10 +36,8 @@ enum store_result table_read(struct snapshot *snapshot, struct arena *arena,
     result = snapshot_get(snapshot, RECORD_LISTED, record_key, arena, &record);
     if (result != STORE_OK)
         return result;
-    if (!table_decode(record.value, ret_table)) {
-        log_line(LOG_ERROR, "a table's record has an unknown form (%zu bytes)", record.value.len);
-        return STORE_CORRUPT;
-    }
+    if (!table_decode(record.value, ret_table))
+        return record_is_unknown("a table's record", record.value);
     return STORE_OK;
 }
 

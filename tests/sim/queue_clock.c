@@ -9,8 +9,8 @@
 #define TICK_NS     100
 #define SECOND_NS   INT64_C(1000000000)
 #define SLOP_NS     (SECOND_NS / 5)
-/* What a start may gain: it goes on above what the commits before it may have used; and a wall clock that
- * is ahead by less than two minutes counts as right. */
+/* What a start may gain: it goes on above what the commits before it may have used; and a wall
+ * clock that is ahead by less than two minutes counts as right. */
 #define START_NS    (2 * SECOND_NS)
 #define BELIEVED_NS (120 * SECOND_NS)
 #define UNIX_EPOCH  UINT64_C(621355968000000000)

@@ -214,9 +214,9 @@ instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number, struc
 }
 
 /* After a restart the clock goes on behind the newest clock row, so that it does not go back. Not
- * each commit writes one: a row is CLOCK_STEP ahead, and commits up to it need none, unless they know of
- * a step that the clock has not followed. They may rely on it as soon as it is written, since the log
- * keeps the order. */
+ * each commit writes one: a row is CLOCK_STEP ahead, and commits up to it need none, unless they
+ * know of a step that the clock has not followed. They may rely on it as soon as it is written,
+ * since the log keeps the order. */
 instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now)
 {
     size_t number = (size_t)(stripe - batch->embedded->stripes);
