@@ -187,7 +187,8 @@ static enum error permit_sas(const struct rights *needed, const struct demands *
         return e;
     if (!permissions.ptr)
         return OK; /* the policy will say, once it is known */
-    return permit_letters(permissions, always, needed, demands, facts);
+    e = permit_letters(permissions, always, needed, demands, facts);
+    return e ? e : facts->outside;
 }
 
 /* ---- tokens ---- */

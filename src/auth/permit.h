@@ -17,6 +17,8 @@ struct permit_facts {
     bool exists; /* what the operation is about */
     enum public_access access;
     struct policies policies;
+    enum error outside; /* what a SAS is refused by that opens only a part of the resource, and not
+                         * this one; OK: it opens it */
 };
 
 /* arena       for the detail
@@ -29,7 +31,8 @@ struct permit_facts {
  *                                            token's owner may
  *             E_AuthorizationResourceTypeMismatch, E_AuthorizationPermissionMismatch
  *             E_AuthorizationFailure         no SAS or token of this kind can do it
- *             E_UnauthorizedBlobOverwrite    may create, and it exists */
+ *             E_UnauthorizedBlobOverwrite    may create, and it exists
+ *             facts->outside */
 enum error permit(const struct rights *needed, const struct demands *demands,
                   const struct identity *identity, const struct permit_facts *facts,
                   struct arena *arena, struct bytes *ret_detail);

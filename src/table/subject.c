@@ -177,16 +177,15 @@ static enum error check_limits(const struct decision *d)
 
 enum error table_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
-    enum error e;
-
     /* A batch says by its parts what it is about; each is judged alone. */
     if (d->level == LEVEL_BATCH) {
         ret_facts->known = false;
         return OK;
     }
-    e = d->level == LEVEL_SERVICE ? OK : check_limits(d);
-    if (!e && decision_rests_on_policy(d) &&
+    if (d->level != LEVEL_SERVICE)
+        ret_facts->outside = check_limits(d);
+    if (decision_rests_on_policy(d) &&
         !policies_decode(table_state(d)->table.policies, &ret_facts->policies))
         return decision_fail_store(d, STORE_CORRUPT);
-    return e;
+    return OK;
 }

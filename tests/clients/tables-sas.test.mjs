@@ -69,8 +69,16 @@ test('a stored policy that is revoked revokes its SAS', async (t) => {
     const client = tableClient(table.tableName, new AzureSASCredential(sas));
     await client.createEntity({ partitionKey: 'p', rowKey: 'r' });
     await client.submitTransaction([['create', { partitionKey: 'p', rowKey: 's' }]]);
+    // What a policy permits ends where the signature's keys do, and nothing is said of that before the policy.
+    const outside = tableClient(table.tableName, new AzureSASCredential(generateTableSas(table.tableName, tableCredential,
+        { identifier: 'p', expiresOn: undefined, permissions: undefined, startPartitionKey: 'q' })));
+    const tries = [() => outside.getEntity('p', 'r'), () => outside.createEntity({ partitionKey: 'p', rowKey: 't' })];
+    await refusedTable(tries[0](), 404, 'ResourceNotFound');
+    await refusedTable(tries[1](), 403, 'AuthorizationFailure');
     await table.setAccessPolicy([]);
     await refusedTable(client.getEntity('p', 'r'), 403, 'AuthenticationFailed');
+    for (const ask of tries)
+        await refusedTable(ask(), 403, 'AuthenticationFailed');
 });
 
 test('a SAS of the account', async (t) => {

@@ -246,6 +246,12 @@ const DEFECTS = [
         change: [['    if (key_limits_hold(&limits, place))\n        return OK;', '    if (key_limits_hold(&limits, place) || decision_may_change(d))\n        return OK;']] },
     { name: 'key-range-passed-by-a-page', service: 'table', file: 'src/table/query_entities.c',
         change: [['    if (key_limits_end_before(&page->limits, at))\n        return STORE_NOT_FOUND;\n', '']] },
+    { name: 'revoked-policy-opens-a-table', service: 'table', file: 'src/auth/permit.c',
+        change: [['    if (!policy)\n        return refuse(ret_detail, "SAS identifier',
+            '    if (!policy) {\n        *ret_permissions = bytes_from_string("raud");\n        return OK;\n    }\n' +
+            '    if (!policy)\n        return refuse(ret_detail, "SAS identifier']] },
+    { name: 'policy-of-a-table-not-guarded', service: 'table', file: 'src/service/decision.c',
+        change: [['    if (decision_rests_on_policy(d))\n        d->guard = owner;\n    else\n', '']] },
     { name: 'etag-stands-still', service: 'table', file: 'src/table/entity_write.c',
         change: [['return etag_after(d->subject.etag, d->now).v;',
             'return d->subject.exists ? d->subject.etag.v : d->now;']] },

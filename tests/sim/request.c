@@ -762,6 +762,8 @@ static void add_table_string_to_sign(const struct sent *sent, struct text *text)
     text_printf(text, "%.*s\n\n%.*s\n%.*s\n/" DEVELOPMENT_ACCOUNT "%.*s",
                 BYTES_ARG(request->method_text), BYTES_ARG(header_value(sent, "content-type")),
                 BYTES_ARG(header_value(sent, "x-ms-date")), BYTES_ARG(request->path));
+    if (bytes_has_prefix(request->query, bytes_from_string("comp=")))
+        text_printf(text, "?%.*s", BYTES_ARG(request->query));
 }
 
 static const struct hmac_sha256_ctx *prepared_key(void)

@@ -11,6 +11,8 @@ const char *const table_op_names[TABLE_OPS] = {
     [TABLE_DROP] = "Delete Table",
     [TABLE_GET] = "Get Table",
     [TABLE_LIST] = "Query Tables",
+    [TABLE_GET_ACL] = "Get Table ACL",
+    [TABLE_SET_ACL] = "Set Table ACL",
     [TABLE_INSERT] = "Insert Entity",
     [TABLE_REPLACE] = "Replace Entity",
     [TABLE_MERGE] = "Merge Entity",
@@ -23,6 +25,7 @@ const char *const table_op_names[TABLE_OPS] = {
 /* In UTF-16 the second begins with D83D, and comes before the third. */
 const char *const table_partitions[TABLE_PARTITIONS] = { "a", "\xF0\x9F\x98\x80", "\xEE\x80\x80" };
 const char *const table_partitions_json[TABLE_PARTITIONS] = { "a", "\\ud83d\\ude00", "\\ue000" };
+const char *const table_letters[TABLE_LETTERS] = { "", "raud", "r", "au", "ud", "rad" };
 const char *const table_rows[TABLE_ROWS] = { "", "1", "10", "b'c" };
 
 enum { VALUE_INT32, VALUE_STRING, VALUE_INT64, VALUE_DOUBLE, VALUE_TYPES };
@@ -90,8 +93,13 @@ void table_ask_format(const struct table_ask *table, char *to, size_t size)
 
     for (unsigned i = 0; i < table->count && used + 60 < size; i++)
         used += format_change(&table->parts[i], to + used, size - used);
+    if (table->op == TABLE_SET_ACL)
+        used +=
+            (size_t)snprintf(to + used, size - used, " policies=%s,%s",
+                             table_letters[table->policies[0]], table_letters[table->policies[1]]);
     if (table->sas.is_used && used + 60 < size)
-        used += (size_t)snprintf(to + used, size - used, " by SAS %d..%d",
+        used += (size_t)snprintf(to + used, size - used, " by SAS %s%u %d..%d",
+                                 table->sas.by_policy ? "p" : "", table->sas.letters,
                                  table->sas.has_first ? (int)table->sas.first : -1,
                                  table->sas.has_last ? (int)table->sas.last : -1);
     if (table->op == TABLE_QUERY || table->op == TABLE_BATCHED_QUERY || table->op == TABLE_LIST)

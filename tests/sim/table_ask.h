@@ -16,13 +16,18 @@
 #define TABLE_PARTS_MAX     6u
 #define TABLE_TOKEN_SIZE    48u
 #define TABLE_SELECT_SECOND 1u /* the property that is selected, where one is */
+#define TABLE_POLICIES      2u
+#define TABLE_LETTERS       6u /* 0: a policy that there is not */
+#define TABLE_LETTERS_ALL   1u
 
 enum table_op {
     TABLE_CREATE,
     TABLE_DROP,
     TABLE_GET,
     TABLE_LIST,
-    TABLE_INSERT,
+    TABLE_GET_ACL,
+    TABLE_SET_ACL,
+    TABLE_INSERT, /* from here on: of entities */
     TABLE_REPLACE,
     TABLE_MERGE,
     TABLE_DELETE,
@@ -69,10 +74,11 @@ struct table_query {
     unsigned from;
 };
 
-/* A shared access signature that opens the places from `first` to `last`. Where the row is not said, all of
- * the partition is meant. */
+/* A shared access signature that opens the places from `first` to `last`, by letters or by a stored policy.
+ * Where the row is not said, all of the partition is meant. */
 struct table_sas {
-    bool is_used;
+    bool is_used, by_policy;
+    unsigned letters; /* of table_letters; by a policy: its number */
     bool has_first, has_last, says_first_row, says_last_row;
     unsigned first, last;
 };
@@ -84,6 +90,7 @@ struct table_ask {
     struct table_change parts[TABLE_PARTS_MAX]; /* one, but for a transaction */
     unsigned count;
     struct table_query query;
+    unsigned policies[TABLE_POLICIES]; /* letters of each */
 };
 
 /* Of a reply. */
@@ -95,7 +102,8 @@ extern const char *const table_names[TABLES];
 extern const char *const table_op_names[TABLE_OPS];
 extern const char *const table_partitions[TABLE_PARTITIONS]; /* in UTF-8 */
 extern const char *const table_rows[TABLE_ROWS];
-/* The same as JSON may have them. */
+extern const char *const table_letters[TABLE_LETTERS];
+/* The partitions as JSON may have them. */
 extern const char *const table_partitions_json[TABLE_PARTITIONS];
 
 /* A value's type, and its text in JSON. NULL: one that needs no annotation. */

@@ -1,6 +1,7 @@
 /* See table_compare.h. */
 #include "table_compare.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "table_model.h"
@@ -33,9 +34,9 @@ static const char *compare_refusal(const struct table_ask *ask,
 }
 
 static const char *compare_batched(const struct table_ask *ask, const struct reply *answer,
-                                   uint64_t commit)
+                                   uint64_t commit, uint64_t looked)
 {
-    struct table_expected expected = table_expect(ask, commit);
+    struct table_expected expected = table_expect(ask, commit, looked);
     struct table_part parts[TABLE_PARTS_MAX];
     unsigned count;
     const char *why = answer->status != 202
@@ -64,19 +65,36 @@ static const char *compare_read(const struct table_ask *ask, const struct reply 
     return why ? why : table_compare_entity(&shown, is, false);
 }
 
-const char *table_compare_answer(const struct table_ask *ask, const struct reply *answer,
-                                 uint64_t commit)
+static const char *compare_policies(const unsigned *policies, const struct reply *answer)
 {
-    struct table_expected expected = table_expect(ask, commit);
+    for (unsigned i = 0; i < TABLE_POLICIES; i++) {
+        char policy[120];
+        int used = snprintf(policy, sizeof policy, "<Id>p%u</Id>", i);
+
+        if (policies[i] > 0)
+            (void)snprintf(policy + used, sizeof policy - (size_t)used,
+                           "<AccessPolicy><Permission>%s</Permission>", table_letters[policies[i]]);
+        if (!strstr((const char *)answer->body, policy) == !!policies[i])
+            return "other policies";
+    }
+    return NULL;
+}
+
+const char *table_compare_answer(const struct table_ask *ask, const struct reply *answer,
+                                 uint64_t commit, uint64_t looked)
+{
+    struct table_expected expected = table_expect(ask, commit, looked);
 
     if (ask->op == TABLE_BATCHED_QUERY)
-        return compare_batched(ask, answer, commit);
+        return compare_batched(ask, answer, commit, looked);
     if (expected.code)
         return compare_refusal(ask, &expected, answer);
     if (expected.changes)
         return "success without a commit";
     if (answer->status != expected.status)
         return "a read that is refused";
+    if (ask->op == TABLE_GET_ACL)
+        return compare_policies(table_policies(ask->table, commit), answer);
     if (ask->op == TABLE_READ)
         return compare_read(ask, answer, commit);
     if (ask->op == TABLE_QUERY)

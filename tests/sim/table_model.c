@@ -34,6 +34,11 @@ bool table_exists(unsigned table, uint64_t commit)
     return table_at(table, commit)->exists;
 }
 
+const unsigned *table_policies(unsigned table, uint64_t commit)
+{
+    return table_at(table, commit)->policies;
+}
+
 struct entity_version *table_entity_at(unsigned table, unsigned place, uint64_t commit)
 {
     const struct table_version *within = table_at(table, commit);
@@ -89,6 +94,27 @@ static struct table_expected refusal(int status, const char *code)
     return (struct table_expected){ .status = status, .code = code, .part = -1 };
 }
 
+/* Which letters a write or a read needs, all of them. rest: Create-service-SAS */
+static const char *letters_of(const struct table_change *change)
+{
+    if (change->op == TABLE_REPLACE || change->op == TABLE_MERGE)
+        return change->condition == TABLE_IF_NOTHING ? "au" : "u";
+    return change->op == TABLE_INSERT ? "a" : change->op == TABLE_DELETE ? "d" : "r";
+}
+
+/* A policy counts as it is: one that is gone opens nothing. True: it is refused. */
+static bool lacks_letters(const struct table_sas *sas, const unsigned *policies, const char *needed,
+                          struct table_expected *ret_expected)
+{
+    unsigned letters = sas->by_policy ? policies[sas->letters] : sas->letters;
+
+    if (!sas->is_used || (letters > 0 && strspn(needed, table_letters[letters]) == strlen(needed)))
+        return false;
+    *ret_expected =
+        refusal(403, letters > 0 ? "AuthorizationPermissionMismatch" : "AuthenticationFailed");
+    return true;
+}
+
 /* decision: 145 */
 bool table_sas_opens(const struct table_sas *sas, unsigned place)
 {
@@ -130,6 +156,13 @@ static bool find_malformed(const struct table_ask *ask, struct table_expected *r
             ret_expected->code = "MissingRequiredHeader";
             return true;
         }
+        /* What a policy says is not known yet, nor what else an upsert needs. */
+        if (!ask->sas.by_policy &&
+            lacks_letters(&ask->sas, NULL, letters_of(part)[0] == 'a' ? "a" : letters_of(part),
+                          ret_expected)) {
+            ret_expected->part = (int)i;
+            return true;
+        }
         if (part->place / TABLE_ROWS != ask->parts[0].place / TABLE_ROWS) {
             ret_expected->code = "CommandsInBatchActOnDifferentPartitions";
             return true;
@@ -146,12 +179,15 @@ static bool find_malformed(const struct table_ask *ask, struct table_expected *r
 
 /* Of an entity: who may not do it learns nothing of it, nor of the table. */
 static struct table_expected expect_entity(const struct table_ask *ask, unsigned part,
-                                           uint64_t commit)
+                                           uint64_t commit, uint64_t looked)
 {
     const struct table_change *change = &ask->parts[part];
     const struct entity_version *is = table_entity_at(ask->table, change->place, commit);
     bool reads = change->op == TABLE_READ;
+    struct table_expected refused;
 
+    if (lacks_letters(&ask->sas, table_policies(ask->table, looked), letters_of(change), &refused))
+        return refused;
     if (!table_sas_opens(&ask->sas, change->place))
         return reads ? refusal(404, "ResourceNotFound") : refusal(403, "AuthorizationFailure");
     if (!table_exists(ask->table, commit))
@@ -162,14 +198,15 @@ static struct table_expected expect_entity(const struct table_ask *ask, unsigned
               : refusal(404, "ResourceNotFound");
 }
 
-static struct table_expected expect_transaction(const struct table_ask *ask, uint64_t commit)
+static struct table_expected expect_transaction(const struct table_ask *ask, uint64_t commit,
+                                                uint64_t looked)
 {
     struct table_expected expected;
 
     if (find_malformed(ask, &expected))
         return expected;
     for (unsigned i = 0; i < ask->count; i++) {
-        expected = expect_entity(ask, i, commit);
+        expected = expect_entity(ask, i, commit, looked);
         if (expected.code) {
             expected.part = (int)i;
             return expected;
@@ -183,10 +220,10 @@ static bool is_malformed_delete(const struct table_ask *ask)
     return ask->op == TABLE_DELETE && ask->parts[0].condition == TABLE_IF_NOTHING;
 }
 
-struct table_expected table_expect(const struct table_ask *ask, uint64_t commit)
+struct table_expected table_expect(const struct table_ask *ask, uint64_t commit, uint64_t looked)
 {
     bool exists = table_exists(ask->table, commit);
-    struct table_expected good = { .status = 200, .part = -1 };
+    struct table_expected good = { .status = 200, .part = -1 }, refused;
 
     switch ((int)ask->op) {
     case TABLE_CREATE:
@@ -201,16 +238,24 @@ struct table_expected table_expect(const struct table_ask *ask, uint64_t commit)
         return exists ? good : refusal(404, "ResourceNotFound");
     case TABLE_LIST:
         return good;
+    case TABLE_GET_ACL:
+        return exists ? good : refusal(404, "TableNotFound");
+    case TABLE_SET_ACL:
+        if (!exists)
+            return refusal(404, "TableNotFound");
+        return (struct table_expected){ .status = 204, .part = -1, .changes = true };
     case TABLE_TRANSACTION:
-        return expect_transaction(ask, commit);
+        return expect_transaction(ask, commit, looked);
     default:
         break;
     }
     if (is_malformed_delete(ask))
         return refusal(400, "MissingRequiredHeader");
-    if (ask->op == TABLE_QUERY || ask->op == TABLE_BATCHED_QUERY)
-        return exists ? good : refusal(404, "TableNotFound");
-    return expect_entity(ask, 0, commit);
+    if (ask->op != TABLE_QUERY && ask->op != TABLE_BATCHED_QUERY)
+        return expect_entity(ask, 0, commit, looked);
+    if (lacks_letters(&ask->sas, table_policies(ask->table, looked), "r", &refused))
+        return refused;
+    return exists ? good : refusal(404, "TableNotFound");
 }
 
 /* ---- queries. rest: Querying-Tables-and-Entities ---- */
@@ -273,7 +318,7 @@ void table_apply(const struct table_ask *ask, uint64_t commit)
 {
     struct table_version *made;
 
-    if (ask->op != TABLE_CREATE && ask->op != TABLE_DROP) {
+    if (ask->op >= TABLE_INSERT) {
         for (unsigned i = 0; i < ask->count; i++)
             change_entity(ask->table, &ask->parts[i], commit);
         return;
@@ -281,8 +326,10 @@ void table_apply(const struct table_ask *ask, uint64_t commit)
     made = world_alloc(sizeof *made);
     made->older = model->tables[ask->table];
     made->since = commit;
-    made->exists = ask->op == TABLE_CREATE;
-    made->incarnation = ++model->incarnations;
+    made->exists = ask->op != TABLE_DROP;
+    made->incarnation = ask->op == TABLE_SET_ACL ? made->older->incarnation : ++model->incarnations;
+    if (ask->op == TABLE_SET_ACL)
+        memcpy(made->policies, ask->policies, sizeof made->policies);
     model->tables[ask->table] = made;
 }
 

@@ -20,6 +20,7 @@ struct table_version {
     uint64_t since;
     bool exists;
     uint64_t incarnation;
+    unsigned policies[TABLE_POLICIES]; /* letters of each; 0: there is none */
 };
 
 struct table_expected {
@@ -31,12 +32,14 @@ struct table_expected {
 
 void table_model_begin(void);
 bool table_exists(unsigned table, uint64_t commit);
+const unsigned *table_policies(unsigned table, uint64_t commit);
 /* NULL: there is none. Only `etag` may be changed. */
 struct entity_version *table_entity_at(unsigned table, unsigned place, uint64_t commit);
 /* The newest commit in (from, to] that changed what the ask is about; 0: none. */
 uint64_t table_changed_before(const struct table_ask *ask, uint64_t from, uint64_t to);
-/* What the ask is answered in the state right after the commit. */
-struct table_expected table_expect(const struct table_ask *ask, uint64_t commit);
+/* What the ask is answered in the state right after the commit, when the table's policies were looked at
+ * after `looked`, which may be before it. */
+struct table_expected table_expect(const struct table_ask *ask, uint64_t commit, uint64_t looked);
 /* Makes it the newest state. */
 void table_apply(const struct table_ask *ask, uint64_t commit);
 /* An answer tells it. NULL, or what is wrong with it. */

@@ -181,20 +181,24 @@ static void add_sas(const struct table_ask *ask, struct arena *arena, struct dra
                            sas->has_last ? table_partition_of(sas->last) : "",
                            sas->has_last && sas->says_last_row ? table_row_of(sas->last) : "" };
     static const char *const names[] = { "spk", "srk", "epk", "erk" };
-    char plain[400], mac[64];
+    const char *letters = sas->by_policy ? "" : table_letters[sas->letters];
+    char plain[400], mac[64], policy[8] = "";
     struct text text;
 
+    if (sas->by_policy)
+        (void)snprintf(policy, sizeof policy, "p%u", sas->letters);
     (void)snprintf(plain, sizeof plain,
-                   "raud\n\n" SAS_EXPIRY "\n/table/devstoreaccount1/%s\n\n\n\n" SAS_VERSION
+                   "%s\n\n" SAS_EXPIRY "\n/table/devstoreaccount1/%s\n%s\n\n\n" SAS_VERSION
                    "\n%s\n%s\n%s\n%s",
-                   lower[ask->table], keys[0], keys[1], keys[2], keys[3]);
+                   letters, lower[ask->table], policy, keys[0], keys[1], keys[2], keys[3]);
     request_mac(plain, mac, sizeof mac);
     text_init(&text, arena, 512);
     if (draft->query.len > 0) {
         text_add(&text, draft->query);
         text_add_char(&text, '&');
     }
-    text_printf(&text, "sv=" SAS_VERSION "&tn=%s&sp=raud&se=" SAS_EXPIRY, lower[ask->table]);
+    text_printf(&text, "sv=" SAS_VERSION "&tn=%s&se=" SAS_EXPIRY "&%s=%s", lower[ask->table],
+                policy[0] ? "si" : "sp", policy[0] ? policy : letters);
     for (unsigned i = 0; i < 4; i++) {
         if (keys[i][0] == '\0')
             continue;
@@ -204,6 +208,32 @@ static void add_sas(const struct table_ask *ask, struct arena *arena, struct dra
     text_add_string(&text, "&sig=");
     table_add_escaped(&text, mac);
     draft->query = text_bytes(&text);
+}
+
+/* ---- stored policies. rest: Set-Table-ACL ---- */
+
+static void write_acl(const struct table_ask *ask, struct arena *arena, struct draft *draft)
+{
+    struct text body;
+
+    draft->path = arena_printf(arena, ACCOUNT_PATH "/%s", table_names[ask->table]);
+    draft->query = bytes_from_string("comp=acl");
+    draft->method = ask->op == TABLE_SET_ACL ? METHOD_PUT : METHOD_GET;
+    draft->method_text = ask->op == TABLE_SET_ACL ? "PUT" : "GET";
+    if (ask->op != TABLE_SET_ACL)
+        return;
+    text_init(&body, arena, 512);
+    text_add_string(&body, "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>");
+    for (unsigned i = 0; i < TABLE_POLICIES; i++) {
+        if (ask->policies[i] > 0)
+            text_printf(&body,
+                        "<SignedIdentifier><Id>p%u</Id><AccessPolicy><Permission>%s</Permission>"
+                        "</AccessPolicy></SignedIdentifier>",
+                        i, table_letters[ask->policies[i]]);
+    }
+    text_add_string(&body, "</SignedIdentifiers>");
+    draft->body = text_bytes(&body);
+    add(draft, "content-type", bytes_from_string("application/xml"));
 }
 
 /* ---- batches. rest: Performing-Entity-Group-Transactions ---- */
@@ -286,6 +316,10 @@ void table_request_write(const struct ask *ask, struct arena *arena, struct draf
     case TABLE_LIST:
     case TABLE_QUERY:
         write_query(table, arena, ret_draft);
+        break;
+    case TABLE_GET_ACL:
+    case TABLE_SET_ACL:
+        write_acl(table, arena, ret_draft);
         break;
     case TABLE_TRANSACTION:
     case TABLE_BATCHED_QUERY:

@@ -6,9 +6,10 @@
 #include "world.h"
 
 static const unsigned weights[TABLE_OPS] = {
-    [TABLE_CREATE] = 4,  [TABLE_DROP] = 1,     [TABLE_GET] = 1,          [TABLE_LIST] = 2,
-    [TABLE_INSERT] = 10, [TABLE_REPLACE] = 12, [TABLE_MERGE] = 12,       [TABLE_DELETE] = 6,
-    [TABLE_READ] = 10,   [TABLE_QUERY] = 18,   [TABLE_TRANSACTION] = 16, [TABLE_BATCHED_QUERY] = 2,
+    [TABLE_CREATE] = 4,       [TABLE_DROP] = 1,          [TABLE_GET] = 1,     [TABLE_LIST] = 2,
+    [TABLE_GET_ACL] = 1,      [TABLE_SET_ACL] = 4,       [TABLE_INSERT] = 10, [TABLE_REPLACE] = 12,
+    [TABLE_MERGE] = 12,       [TABLE_DELETE] = 6,        [TABLE_READ] = 10,   [TABLE_QUERY] = 18,
+    [TABLE_TRANSACTION] = 16, [TABLE_BATCHED_QUERY] = 2,
 };
 
 static enum table_op draw_op(struct draws *draws)
@@ -113,11 +114,16 @@ static void draw_query(struct draws *draws, unsigned client, struct table_ask *a
 static void draw_sas(struct draws *draws, struct table_sas *sas)
 {
     *sas = (struct table_sas){ .is_used = true,
+                               .by_policy = draw(draws, 2) == 0,
                                .has_first = draw(draws, 3) > 0,
                                .has_last = draw(draws, 3) > 0,
                                .says_first_row = draw(draws, 2) == 0,
                                .says_last_row = draw(draws, 2) == 0,
                                .first = draw_place(draws) };
+    if (sas->by_policy)
+        sas->letters = draw(draws, TABLE_POLICIES);
+    else
+        sas->letters = draw(draws, 2) == 0 ? TABLE_LETTERS_ALL : 1 + draw(draws, TABLE_LETTERS - 1);
     sas->last = sas->first + draw(draws, TABLE_PLACES - sas->first);
     if (!sas->says_first_row)
         sas->first -= sas->first % TABLE_ROWS;
@@ -151,8 +157,11 @@ void table_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         draw_change(&draws, table->table, &table->parts[0]);
     } else if (table->op == TABLE_LIST && draw(&draws, 2) == 0) {
         table->query.top = 1;
+    } else if (table->op == TABLE_SET_ACL) {
+        for (unsigned i = 0; i < TABLE_POLICIES; i++)
+            table->policies[i] = draw(&draws, 3) == 0 ? 0 : 1 + draw(&draws, TABLE_LETTERS - 1);
     }
-    if (table->op >= TABLE_INSERT && table->query.from == 0 && draw(&draws, 8) == 0)
+    if (table->op >= TABLE_INSERT && table->query.from == 0 && draw(&draws, 6) == 0)
         draw_sas(&draws, &table->sas);
     if (table->sas.is_used)
         ask.signature = SIGNED_BY_SAS;

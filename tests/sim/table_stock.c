@@ -11,7 +11,7 @@
 #include "table_reply.h"
 #include "world.h"
 
-#define STOCK_MAX (2 * TABLES + 1)
+#define STOCK_MAX (3 * TABLES + 1)
 
 struct stock {
     struct ask ask;
@@ -45,7 +45,9 @@ static bool was_told(const struct stock *stock)
 
 static const char *stock_differs(const struct stock *stock, uint64_t commit)
 {
-    return was_told(stock) ? NULL : table_compare_answer(&stock->ask.table, &stock->answer, commit);
+    return was_told(stock)
+               ? NULL
+               : table_compare_answer(&stock->ask.table, &stock->answer, commit, commit);
 }
 
 /* The newest commit that the crash may have left whose state is the one that was found. */
@@ -90,11 +92,11 @@ static void adopt(const struct stock *stock, uint64_t commit)
 
 static void list_stock(struct stock stock[STOCK_MAX])
 {
+    static const enum table_op ops[] = { TABLE_GET, TABLE_GET_ACL, TABLE_QUERY };
+
     memset(stock, 0, STOCK_MAX * sizeof *stock);
     for (unsigned i = 0; i < STOCK_MAX; i++)
-        stock[i].ask =
-            (struct ask){ .op = OPS,
-                          .table = { .op = i % 2 == 0 ? TABLE_GET : TABLE_QUERY, .table = i / 2 } };
+        stock[i].ask = (struct ask){ .op = OPS, .table = { .op = ops[i % 3], .table = i / 3 } };
     stock[STOCK_MAX - 1].ask.table = (struct table_ask){ .op = TABLE_LIST };
 }
 
