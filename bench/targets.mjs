@@ -53,6 +53,8 @@ async function startTarget(name, command, args, port, ports = {}) {
     const child = spawn(...kept(cores, command, args), { stdio: ['ignore', 'ignore', 'inherit'] });
     const ended = once(child, 'exit');
     const startMs = await answers(port);
+    for (const other of Object.values(ports))
+        await answers(other);
 
     return {
         name, port, ...ports, pid: child.pid, startMs, signed: name !== 'nginx',

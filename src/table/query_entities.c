@@ -1,7 +1,8 @@
 /* Query Entities: an iterator over the table's space, in the ranges of keys that the filter leaves.
  *
  * (1) The work of a page is bounded: it ends at the results that were asked for, or after so much
- *     was looked at, wanted or not. Keys that the filter rules out are not looked at.
+ *     was looked at, wanted or not, or after so long. Keys that the filter rules out are not looked
+ *     at. At least one entity is looked at, so that the next page begins behind.
  * (2) A page is taken from one state of the table, and that state is durable before the page is
  *     sent.
  * (3) The next page begins at the first entity that this one did not look at, by its keys: whatever
@@ -12,8 +13,11 @@
 #include "table/filter.h"
 #include "table/key_limits.h"
 
-/* An entity costs one, and one more for each KiB. */
+/* An entity costs one, and one more for each KiB. decision: 192 */
 #define PAGE_COST_MAX     50000u
+/* However slow the disk is, a page takes no longer; the clock is looked at once in so much cost. */
+#define PAGE_TICKS_MAX    (5 * TICKS_PER_SECOND)
+#define CLOCK_COST        256u
 /* What a worker does of it; a page that needs more is made in the pool. */
 #define WORKER_COST_MAX   4000u
 #define COST_BYTES_SHIFT  10
@@ -28,7 +32,9 @@ struct page {
     struct key_limits limits;
     struct space_iterator *iterator;
     uint32_t shown;
-    uint64_t cost;
+    uint64_t cost, clock_cost; /* so far; when the clock is looked at next */
+    instant end;               /* no entity is looked at after it */
+    bool late;
     bool complete;             /* nothing more is to be looked at */
     struct entity_place place; /* all before it was looked at */
     struct entity_place next;  /* keys in UTF-8; partition.ptr NULL: there is no next page */
@@ -54,7 +60,16 @@ static struct entity_place begin_of(const struct page *page, const struct key_ra
 static bool is_full(const struct page *page)
 {
     return page->shown == page->asked->top || page->asked->sink->full ||
-           page->cost >= PAGE_COST_MAX;
+           page->cost >= PAGE_COST_MAX || page->late;
+}
+
+static void add_cost(struct page *page, size_t bytes)
+{
+    page->cost += 1 + (bytes >> COST_BYTES_SHIFT);
+    if (page->cost < page->clock_cost)
+        return;
+    page->clock_cost = page->cost + CLOCK_COST;
+    page->late = clock_now() > page->end;
 }
 
 /* returns STORE_OK, STORE_CORRUPT */
@@ -86,7 +101,7 @@ static enum store_result look_at(struct page *page, const struct space_record *r
         page->next.row = entity_key_decode(page->d->arena, at.row);
         return STORE_NOT_FOUND;
     }
-    page->cost += 1 + (record->value.len >> COST_BYTES_SHIFT);
+    add_cost(page, record->value.len);
     subject.partition_key = entity_key_decode(page->scratch, at.partition);
     subject.row_key = entity_key_decode(page->scratch, at.row);
     if (page->asked->filter && !filter_holds(page->asked->filter, &subject))
@@ -143,6 +158,8 @@ enum error query_entities_decide(struct decision *d, const struct query_entities
         .scratch = arena_new(SCRATCH_CAP_BYTES),
         .asked = p,
         .limits = key_limits_of(d->arena, &d->input->identity),
+        .clock_cost = CLOCK_COST,
+        .end = clock_now() + PAGE_TICKS_MAX,
     };
     enum store_result result = STORE_OK;
 

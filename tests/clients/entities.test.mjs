@@ -31,6 +31,42 @@ test('an entity comes back with its types', async (t) => {
     assert.equal(got.none, undefined);
 });
 
+test('doubles that JSON has no numbers for, and the borders of the others', async (t) => {
+    const table = await newTable(t);
+    const entity = {
+        ...keys(), nan: { type: 'Double', value: 'NaN' }, up: { type: 'Double', value: 'Infinity' },
+        down: { type: 'Double', value: '-Infinity' },
+        least: { type: 'Int64', value: '-9223372036854775808' }, most: { type: 'Int64', value: '9223372036854775807' },
+        first: { type: 'DateTime', value: '1601-01-01T00:00:00Z' },
+        last: { type: 'DateTime', value: '9999-12-31T23:59:59.9999999Z' },
+        tick: { type: 'DateTime', value: '2014-05-07T08:20:53.0000001Z' },
+    };
+    await table.createEntity(entity);
+    const got = await table.getEntity('p', 'r', { disableTypeConversion: true });
+    for (const name of ['nan', 'up', 'down', 'least', 'most', 'first', 'last', 'tick'])
+        assert.deepEqual(got[name], entity[name], name);
+    for (const value of ['1600-12-31T23:59:59.9999999Z', '0001-01-01T00:00:00Z'])
+        await refusedTable(table.createEntity({ ...keys('x'), when: { type: 'DateTime', value } }), 400, 'OutOfRangeInput');
+    await refusedTable(table.createEntity({ ...keys('x'), n: { type: 'Int64', value: '9223372036854775808' } }),
+        400, 'InvalidInput');
+});
+
+test('null is no value: absent in an insert, nothing to a merge, gone by a replace', async (t) => {
+    const table = await newTable(t);
+    const has = async () => {
+        const got = await table.getEntity('p', 'r');
+        return ['a', 'b'].filter((name) => name in got).join('');
+    };
+    await table.createEntity({ ...keys(), a: 1, b: null });
+    assert.equal(await has(), 'a');
+    await table.updateEntity({ ...keys(), a: null, b: 1 }, 'Merge');
+    assert.equal(await has(), 'ab');
+    await table.upsertEntity({ ...keys(), b: null }, 'Merge');
+    assert.equal(await has(), 'ab');
+    await table.updateEntity({ ...keys(), a: null, b: 1 }, 'Replace');
+    assert.equal(await has(), 'b');
+});
+
 test('an insert of what is there is refused', async (t) => {
     const table = await newTable(t);
     await table.createEntity({ ...keys(), n: 1 });
@@ -107,8 +143,21 @@ test('limits of an entity', async (t) => {
     await refusedTable(table.updateEntity({ ...keys('many'), other: 1 }, 'Merge'), 400, 'TooManyProperties');
     await table.createEntity({ ...keys('text'), text });
     await refusedTable(table.createEntity({ ...keys('t2'), text: `${text}x` }), 400, 'PropertyValueTooLarge');
+    const binary = (bytes) => ({ type: 'Binary', value: Buffer.alloc(bytes, 7).toString('base64') });
+    await table.createEntity({ ...keys('binary'), value: binary(65536) });
+    await refusedTable(table.createEntity({ ...keys('b2'), value: binary(65537) }), 400, 'PropertyValueTooLarge');
+    await table.createEntity({ ...keys('name'), ['x'.repeat(255)]: 1 });
     const large = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`p${i}`, text]));
     await refusedTable(table.createEntity({ ...keys('large'), ...large }), 400, 'EntityTooLarge');
+    // 1 MiB to the byte: 4, 2 a character of the keys, and of each property 8, 2 a character of its name, 4 and its
+    // value's bytes. decision: 160
+    const full = (more) => ({
+        ...keys('full'), ...Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`q${i % 10}${i / 10 | 0}`, text])),
+        end: 'x'.repeat((1048576 - 4 - 2 * 5 - 15 * (8 + 6 + 4 + 65536) - (8 + 6 + 4)) / 2 + more),
+    });
+    await refusedTable(table.createEntity(full(1)), 400, 'EntityTooLarge');
+    await table.createEntity(full(0));
+    await refusedTable(table.updateEntity({ ...keys('full'), m: false }, 'Merge'), 400, 'EntityTooLarge');
     await refusedTable(table.createEntity({ ...keys('n'), ['x'.repeat(256)]: 1 }), 400, 'PropertyNameTooLong');
     await refusedTable(table.createEntity({ ...keys('n'), 'a-b': 1 }), 400, 'PropertyNameInvalid');
 });

@@ -154,6 +154,13 @@ test('parameters of queries', async (t) => {
     }
     assert.equal((await table('GET', `/${tableName}?$unknown=1&zebra=2`)).status, 200);
     await refused(table('GET', '/Tables?$filter=TableName'), 400, 'InvalidInput');
+    // A table has one property. decision: 193
+    for (const at of ['Tables', `Tables('${tableName}')`]) {
+        for (const select of ['TableName', '*', 'TableName,TableName'])
+            assert.equal((await table('GET', `/${at}?$select=${select}`)).status, 200);
+        await refused(table('GET', `/${at}?$select=Other`), 400, 'InvalidInput');
+        await refused(table('GET', `/${at}?$select=TableName,Other`), 400, 'InvalidInput');
+    }
     await refused(table('GET', `/Tables('${tableName}x')`), 404, 'ResourceNotFound');
     assert.equal(JSON.parse((await table('GET', `/Tables('${tableName}')`)).text).TableName, tableName);
 });
@@ -215,6 +222,18 @@ test('properties that are not built, and rights that are missing', async () => {
     const nobody = await table('GET', properties, {}, '', { signed: false });
     assert.ok([401, 403, 404].includes(nobody.status));
     assert.ok((await tables.getProperties()).logging);
+});
+
+// The properties are those of the whole service: all tests that set them stand in this file, one after the other.
+test('the service has properties', async () => {
+    const cors = [{
+        allowedHeaders: '*', allowedMethods: 'GET', allowedOrigins: 'example.com', exposedHeaders: '*',
+        maxAgeInSeconds: 5,
+    }];
+    await tables.setProperties({ cors });
+    assert.deepEqual((await tables.getProperties()).cors, cors);
+    await tables.setProperties({ cors: [] });
+    assert.deepEqual((await tables.getProperties()).cors, []);
 });
 
 test('a preflight request', async () => {

@@ -2,6 +2,7 @@
 // rest: Performing-Entity-Group-Transactions; semantics 6
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { TableTransaction } from '@azure/data-tables';
 import { collect } from './setup.mjs';
 import { newTable, refusedTable, tableClient, tableName } from './tables-setup.mjs';
 
@@ -37,6 +38,20 @@ test('operations of every kind in one', async (t) => {
     assert.deepEqual([merged.a, merged.b], [1, 2]);
     assert.equal(answer.subResponses[2].etag, merged.etag);
     assert.equal((await table.getEntity('p', 'replaced')).a, undefined);
+});
+
+test('one that the SDK gathers', async (t) => {
+    const table = await newTable(t);
+    for (const row of ['deleted', 'updated'])
+        await table.createEntity(entity(row, { a: 1 }));
+    const gathered = new TableTransaction();
+    gathered.createEntity(entity('created'));
+    gathered.deleteEntity('p', 'deleted');
+    gathered.updateEntity(entity('updated', { b: 1 }), 'Replace');
+    gathered.upsertEntity(entity('upserted'), 'Merge');
+    const answer = await table.submitTransaction(gathered.actions);
+    assert.deepEqual(answer.subResponses.map(({ status }) => status), [204, 204, 204, 204]);
+    assert.equal(await rowsOf(table), 'created updated upserted');
 });
 
 test('one that is refused refuses all, and says which', async (t) => {

@@ -6,11 +6,26 @@
 #include "table/rest/table_json.h"
 #include "table/table_operations.h"
 
+/* A table has one property, which is shown whatever is selected; there is nothing else to select. */
+static enum error check_select(struct call *call)
+{
+    static const struct bytes property = BYTES("TableName");
+    const struct bytes *select;
+    size_t count;
+    enum error e = query_read_select(call, &select, &count);
+
+    if (e || count == 0 || (count == 1 && bytes_equal(select[0], property)))
+        return e;
+    return call_fail(call, E_InvalidInput, "A table has no property but TableName to select.");
+}
+
 /* ---- one of them ---- */
 
 enum error get_table_check(struct call *call, struct get_table_parameters *p)
 {
-    return odata_read(call, &p->odata);
+    enum error e = odata_read(call, &p->odata);
+
+    return e ? e : check_select(call);
 }
 
 void get_table_answer(struct answer *a, const struct get_table_parameters *p,
@@ -78,6 +93,8 @@ enum error query_tables_check(struct call *call, struct query_tables_parameters 
         e = query_read_top(call, &p->top);
     if (!e)
         e = query_read_filter(call, FILTER_TABLES, &p->filter);
+    if (!e)
+        e = check_select(call);
     if (!e)
         e = read_token(call, &p->from);
     if (e)

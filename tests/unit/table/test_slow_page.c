@@ -1,0 +1,95 @@
+/* A page of entities ends after 5 seconds, however little was found.
+ * rest: Query-Timeout-and-Pagination; decision: 192 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "store/store.h"
+#include "table/entity_operations.h"
+
+#define ENTITIES    200u
+#define VALUE_BYTES (32u << 10) /* each costs 33, and the clock is looked at once in 256 */
+
+static const struct guid space = { { 7 } };
+
+static void add_entities(struct store *store, struct arena *arena)
+{
+    static char value[VALUE_BYTES];
+    struct property property = { .name = BYTES("P"),
+                                 .value = { .type = EDM_BINARY,
+                                            .as.bytes = bytes_of(value, sizeof value) } };
+    struct entity entity = { .properties = &property, .count = 1 };
+    struct partition at = { .space = space, .key = BYTES("p") };
+    struct snapshot *snapshot = snapshot_open(store, at, STORE_MAY_BLOCK);
+    struct changes *changes = changes_new(arena);
+    uint64_t sequence;
+
+    for (unsigned i = 0; i < ENTITIES; i++)
+        changes_put(changes, RECORD_LISTED, arena_printf(arena, "%03u", i),
+                    entity_encode(arena, &entity), NULL, 0);
+    assert_int_equal(store_commit(store, &(struct commit_part){ snapshot, changes }, 1, clock_now(),
+                                  STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(snapshot);
+}
+
+/* Takes a tenth of a second for each entity. */
+struct slow_sink {
+    struct entity_sink base;
+    unsigned count;
+};
+
+static void begin(struct entity_sink *sink, struct bytes table)
+{
+    (void)table;
+    ((struct slow_sink *)(void *)sink)->count = 0;
+}
+
+static void add_slowly(struct entity_sink *sink, const struct entity *entity)
+{
+    (void)entity;
+    ((struct slow_sink *)(void *)sink)->count++;
+    clock_advance(TICKS_PER_SECOND / 10);
+}
+
+static void a_page_does_not_take_long(void **state)
+{
+    struct arena *arena = arena_new(1u << 26);
+    struct table_state table = { .table = { .space = space, .name = BYTES("abc") } };
+    struct input input = { .identity = { .kind = IDENTITY_ACCOUNT_KEY } };
+    struct decision d = { .arena = arena,
+                          .store = store_open_memory(),
+                          .access = STORE_MAY_BLOCK,
+                          .input = &input,
+                          .state = &table.base };
+    struct slow_sink sink = { .base = { .begin = begin, .add = add_slowly } };
+    struct query_entities_parameters asked = { .top = 1000, .sink = &sink.base };
+    struct query_entities_result result = { .next = { .partition = { NULL, 0 } } };
+    unsigned count = 0, pages = 0;
+
+    (void)state;
+    add_entities(d.store, arena);
+    do {
+        assert_int_equal(query_entities_decide(&d, &asked, &result), OK);
+        assert_in_range(sink.count, 1, 60);
+        count += sink.count;
+        pages++;
+        asked.from = result.next;
+    } while (result.next.partition.ptr);
+    assert_int_equal(count, ENTITIES);
+    assert_in_range(pages, 4, 5);
+    store_close(d.store);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_page_does_not_take_long),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
