@@ -1,9 +1,11 @@
-/* Entities from outside: bodies of requests, and records. What is read is within its limits, and
- * comes back from its record and from an answer as it was. */
+/* Entities from outside: bodies of requests, and records; the record of a table with its policies. What is
+ * read is within its limits, and comes back from its record and from an answer as it was. */
 #include <stdlib.h>
 
 #include "fuzz.h"
+#include "auth/policies.h"
 #include "table/rest/entity_json.h"
+#include "table/tables.h"
 
 static const struct entity_view view = {
     .metadata = ODATA_MINIMAL_METADATA,
@@ -77,6 +79,18 @@ static void check_record(struct arena *arena, struct bytes value)
         abort();
 }
 
+static void check_table(struct arena *arena, struct bytes value)
+{
+    struct policies policies, again;
+    struct table table;
+
+    if (!table_decode(value, &table) || !policies_decode(table.policies, &policies))
+        return;
+    if (!policies_decode(policies_encode(arena, &policies), &again) ||
+        again.count != policies.count)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct arena *arena = arena_new(1u << 28);
@@ -90,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     else if (e == E_InvalidInput && !message)
         abort();
     check_record(arena, text);
+    check_table(arena, text);
     arena_free(arena);
     return 0;
 }

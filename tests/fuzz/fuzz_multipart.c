@@ -7,12 +7,13 @@
 
 #define PARTS_MAX 1000
 
-static void check_request(struct arena *arena, struct bytes content)
+static void check_request_by(struct arena *arena, struct bytes content,
+                             enum multipart_target target)
 {
     struct request request;
     struct bytes body;
 
-    if (!multipart_request(arena, content, MULTIPART_PATHS, &request, &body))
+    if (!multipart_request(arena, content, target, &request, &body))
         return;
     if (request.path.len == 0 || request.path.ptr[0] != '/' || request.method_text.len == 0 ||
         request.header_count > MULTIPART_HEADER_COUNT_MAX || body.len > content.len)
@@ -23,6 +24,13 @@ static void check_request(struct arena *arena, struct bytes content)
         if (request.headers[i].name.len == 0 || memchr(value.ptr, '\n', value.len))
             abort();
     }
+}
+
+/* As a part of a batch of blobs, and of one of entities. */
+static void check_request(struct arena *arena, struct bytes content)
+{
+    check_request_by(arena, content, MULTIPART_PATHS);
+    check_request_by(arena, content, MULTIPART_URLS);
 }
 
 /* A content cannot hold the boundary that ends it: else a part of one reader were two of
