@@ -1,5 +1,5 @@
-// A copy of 1 GiB within the server, durable, beside `cp` of a file of the same size and `sync` of what it
-// wrote, on the same file system: in turn, several rounds, the middle of the quotients.
+// A copy of 1 GiB within the server, durable, beside `cp` of a file of the same size and `sync` of
+// what it wrote, on the same file system: in turn, several rounds, the middle of the quotients.
 
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';

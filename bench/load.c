@@ -1,6 +1,6 @@
-/* The load generator: connections that each send a request, read the answer whole, and send the next.
- * One thread with epoll, so that it costs little beside the server that it shares the machine with.
- * Requests that repeat are made and signed once. Prints one line of JSON. */
+/* The load generator: connections that each send a request, read the answer whole, and send the
+ * next. One thread with epoll, so that it costs little beside the server that it shares the machine
+ * with. Requests that repeat are made and signed once. Prints one line of JSON. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,8 +23,8 @@
 #define REQUEST_MAX    4096
 /* A signed request is made again after this time: its date must stay within 15 minutes. */
 #define REQUEST_AGE_S  300
-/* Between two connections. Where all workers of a server accept from one socket, the one that is awake
- * takes all that come at once, and the rest of the measurement is about one worker. */
+/* Between two connections. Where all workers of a server accept from one socket, the one that is
+ * awake takes all that come at once, and the rest of the measurement is about one worker. */
 #define CONNECT_GAP_US 1000
 
 struct options {

@@ -1,6 +1,6 @@
-// PostgreSQL (Debian's, if it is there) with a table as an entity's keys and properties would be kept in:
-// primary key of two texts, and a jsonb; measured by pgbench with prepared statements over TCP, every commit
-// synced.
+// PostgreSQL (Debian's, if it is there) with a table as an entity's keys and properties would be
+// kept in: primary key of two texts, and a jsonb; measured by pgbench with prepared statements over
+// TCP, every commit synced.
 
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,7 +1,7 @@
-// Messages: put, get, delete, in cycles of 32 clients, through one queue and through 32; beside Azurite, and
-// beside Redis (Debian's, if it is there) with a list in the place of the queue: LPUSH, LMOVE, RPOP, each
-// synced. If asked for, the same through a queue in which many messages wait, in turn with one in which none
-// does, and the memory of the server by then.
+// Messages: put, get, delete, in cycles of 32 clients, through one queue and through 32; beside
+// Azurite, and beside Redis (Debian's, if it is there) with a list in the place of the queue:
+// LPUSH, LMOVE, RPOP, each synced. If asked for, the same through a queue in which many messages
+// wait, in turn with one in which none does, and the memory of the server by then.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

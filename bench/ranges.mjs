@@ -1,5 +1,5 @@
-// Get Page Ranges Diff of 100 changed pages, no two of them in 128 KiB, in a blob with a million ranges and in
-// one with 30,000: the answer is the same, and so should its cost be.
+// Get Page Ranges Diff of 100 changed pages, no two of them in 128 KiB, in a blob with a million
+// ranges and in one with 30,000: the answer is the same, and so should its cost be.
 
 import path from 'node:path';
 import { Client } from './client.mjs';

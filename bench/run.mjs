@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// Lagra beside Azurite and nginx on this machine, in one run: requests a second, times, CPU, memory.
+// Lagra beside Azurite and nginx on this machine, in one run: requests a second, times, CPU,
+// memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
 //           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,ranges,memory,queues,tables]
@@ -15,10 +16,11 @@
 //                  the server's own then, and not how its threads and the load share cores
 //   --seconds      of one work and server, all rounds together; default 2 a round
 //
-// Each work runs against the servers in turn, several rounds, with the same load generator and the same
-// requests. What is printed is the middle of the rounds, column by column, and for the comparison with the
-// baseline the middle of the quotients of each round, so that a disturbance of the machine does not fall on
-// one server alone. nginx serves static files and is the limit for GET; it takes no other work.
+// Each work runs against the servers in turn, several rounds, with the same load generator and the
+// same requests. What is printed is the middle of the rounds, column by column, and for the
+// comparison with the baseline the middle of the quotients of each round, so that a disturbance of
+// the machine does not fall on one server alone. nginx serves static files and is the limit for
+// GET; it takes no other work.
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -17,7 +17,8 @@ static unsigned partition_of(const struct work_options *options, uint64_t k)
     return (unsigned)(k / TRANSACTION_SIZE % options->partitions);
 }
 
-/* One of the first `count`; far apart from turn to turn, so that connections seldom meet in a partition. */
+/* One of the first `count`; far apart from turn to turn, so that connections seldom meet in a
+ * partition. */
 static uint64_t entity_of(uint64_t n, uint64_t count)
 {
     return n * 7919 % count;
@@ -121,7 +122,8 @@ void draft_entity_put(const struct work_options *options, const struct worker *w
     set_body(options, worker, k, "", draft);
 }
 
-/* Turn 0 upserts the connection's own entity; each later one replaces it if the ETag is the last. */
+/* Turn 0 upserts the connection's own entity; each later one replaces it if the ETag is the
+ * last. */
 void draft_entity_replace(const struct work_options *options, const struct worker *worker,
                           uint64_t n, struct draft *draft)
 {
@@ -135,8 +137,8 @@ void draft_entity_replace(const struct work_options *options, const struct worke
         draft->if_match = worker->etag;
 }
 
-/* A page by a range of row keys within one partition, from the first half of them on: whole if a partition
- * has twice as many as a page. */
+/* A page by a range of row keys within one partition, from the first half of them on: whole if a
+ * partition has twice as many as a page. */
 void draft_entity_page(const struct work_options *options, const struct worker *worker, uint64_t n,
                        struct draft *draft)
 {

@@ -1,7 +1,7 @@
-// Entities of 1 KiB by 32 clients: inserts, replaces under If-Match, upserts, point reads, transactions of 100;
-// beside Azurite, and beside PostgreSQL (bench/postgres.mjs); then upserts by one client of the SDK. And a table
-// of many entities: point reads and pages of 1,000 there and in one of 10,000, and scans of all of it with a
-// filter.
+// Entities of 1 KiB by 32 clients: inserts, replaces under If-Match, upserts, point reads,
+// transactions of 100; beside Azurite, and beside PostgreSQL (bench/postgres.mjs); then upserts by
+// one client of the SDK. And a table of many entities: point reads and pages of 1,000 there and in
+// one of 10,000, and scans of all of it with a filter.
 
 import { createRequire } from 'node:module';
 import { Connection } from '../tests/lib/http.mjs';

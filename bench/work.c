@@ -89,7 +89,8 @@ static void draft_find(const struct work_options *options, const struct worker *
     draft->query[3] = (struct pair){ "where", "k='wanted'" };
 }
 
-/* Turns 0..3 stage four blocks of a blob of the connection's own; all later ones commit them again. */
+/* Turns 0..3 stage four blocks of a blob of the connection's own; all later ones commit them
+ * again. */
 static void draft_block_list(const struct work_options *options, const struct worker *worker,
                              uint64_t n, struct draft *draft)
 {
@@ -111,7 +112,8 @@ static void draft_block_list(const struct work_options *options, const struct wo
     }
 }
 
-/* Turn 0 makes the connection's blob; each later one replaces its metadata if the ETag is the last. */
+/* Turn 0 makes the connection's blob; each later one replaces its metadata if the ETag is the
+ * last. */
 static void draft_metadata(const struct work_options *options, const struct worker *worker,
                            uint64_t n, struct draft *draft)
 {
@@ -166,8 +168,8 @@ static void draft_deletion(const struct work_options *options, uint64_t n, unsig
     blob_path(options, "blob", n * BATCH_PARTS + i, draft);
 }
 
-/* A blob of this run that all connections share; the first turn of all makes it, and who is faster than
- * that is answered 404. */
+/* A blob of this run that all connections share; the first turn of all makes it, and who is faster
+ * than that is answered 404. */
 static void shared_path(const struct work_options *options, const char *kind, uint64_t number,
                         struct draft *draft)
 {

@@ -38,8 +38,8 @@ struct work {
     /* The same request again for the same n modulo options.names: made and signed once. */
     bool repeats;
     int ok[3]; /* statuses that count as done */
-    /* The request of part `i`, below BATCH_PARTS, of the batch that turn `n` is; NULL: it is no batch.
-     * All batches are made before the first one is sent. */
+    /* The request of part `i`, below BATCH_PARTS, of the batch that turn `n` is; NULL: it is no
+     * batch. All batches are made before the first one is sent. */
     void (*part)(const struct work_options *options, uint64_t n, unsigned i, struct draft *draft);
     /* Stands in the first START_MAX bytes of the body of each good answer; NULL: anything may. */
     const char *proof;

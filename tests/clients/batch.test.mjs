@@ -97,7 +97,8 @@ test('setBlobsAccessTier: each part has its own answer', async (t) => {
 });
 
 test('a blob that a long batch names twice is deleted once', async (t) => {
-    // rest: Blob-Batch; parts are committed together only when they are about different blobs (service/list.h)
+    // rest: Blob-Batch; parts are committed together only when they are about different blobs
+    // (service/list.h)
     const container = await newContainer(t);
     const blobs = await putBlobs(container, 20);
     const names = [...blobs, ...blobs.slice(5, 8), blobs[0]].map(({ name }) => name);
@@ -285,7 +286,8 @@ test('a batch that is wrong as a whole is answered 202 with one part, and nothin
 });
 
 test('parts as other clients write them', async (t) => {
-    // Azure/Azurite issues 1809 (Python, .NET), 2309 (Java), 2413 (boundary with '='); object_store keeps x-ms-version
+    // Azure/Azurite issues 1809 (Python, .NET), 2309 (Java), 2413 (boundary with '='); object_store
+    // keeps x-ms-version
     const container = await newContainer(t);
     await putBlobs(container, 6);
     const { name } = account;
@@ -347,7 +349,8 @@ test('batches of many clients at once: each blob is deleted by one of them', asy
 });
 
 test('with a SAS of the container or of the account, in the batch and in its parts', async (t) => {
-    // rest: Blob-Batch "Authorization"; azure-sdk-for-net Delete_ContainerScoped_Basic_ContainerSas, Delete_Basic_AccountSas
+    // rest: Blob-Batch "Authorization"; azure-sdk-for-net
+    // Delete_ContainerScoped_Basic_ContainerSas, Delete_Basic_AccountSas
     const container = await newContainer(t);
     const blobs = await putBlobs(container, 6);
     const expiresOn = new Date(Date.now() + 600000);

@@ -149,8 +149,8 @@ test('limits of an entity', async (t) => {
     await table.createEntity({ ...keys('name'), ['x'.repeat(255)]: 1 });
     const large = Object.fromEntries(Array.from({ length: 16 }, (_, i) => [`p${i}`, text]));
     await refusedTable(table.createEntity({ ...keys('large'), ...large }), 400, 'EntityTooLarge');
-    // 1 MiB to the byte: 4, 2 a character of the keys, and of each property 8, 2 a character of its name, 4 and its
-    // value's bytes. decision: 160
+    // 1 MiB to the byte: 4, 2 a character of the keys, and of each property 8, 2 a character of its
+    // name, 4 and its value's bytes. decision: 160
     const full = (more) => ({
         ...keys('full'), ...Object.fromEntries(Array.from({ length: 15 }, (_, i) => [`q${i % 10}${i / 10 | 0}`, text])),
         end: 'x'.repeat((1048576 - 4 - 2 * 5 - 15 * (8 + 6 + 4 + 65536) - (8 + 6 + 4)) / 2 + more),

@@ -69,7 +69,8 @@ test('a stored policy that is revoked revokes its SAS', async (t) => {
     const client = tableClient(table.tableName, new AzureSASCredential(sas));
     await client.createEntity({ partitionKey: 'p', rowKey: 'r' });
     await client.submitTransaction([['create', { partitionKey: 'p', rowKey: 's' }]]);
-    // What a policy permits ends where the signature's keys do, and nothing is said of that before the policy.
+    // What a policy permits ends where the signature's keys do, and nothing is said of that before
+    // the policy.
     const outside = tableClient(table.tableName, new AzureSASCredential(generateTableSas(table.tableName, tableCredential,
         { identifier: 'p', expiresOn: undefined, permissions: undefined, startPartitionKey: 'q' })));
     const tries = [() => outside.getEntity('p', 'r'), () => outside.createEntity({ partitionKey: 'p', rowKey: 't' })];

@@ -224,7 +224,8 @@ test('properties that are not built, and rights that are missing', async () => {
     assert.ok((await tables.getProperties()).logging);
 });
 
-// The properties are those of the whole service: all tests that set them stand in this file, one after the other.
+// The properties are those of the whole service: all tests that set them stand in this file, one
+// after the other.
 test('the service has properties', async () => {
     const cors = [{
         allowedHeaders: '*', allowedMethods: 'GET', allowedOrigins: 'example.com', exposedHeaders: '*',

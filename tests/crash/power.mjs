@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 // Power cuts: power.mjs [--soak] [--cuts N] [--seed N]
 //
-// The data folder lies on an ext4 of its own on a loop device. A cut shuts that file system down without
-// flushing anything, not even its journal; then it is mounted again, as after a power loss, and each
-// acknowledged write must be there. A server whose syncs are switched off must be caught by the same
-// campaign, or it tests nothing. Needs root and loop devices.
+// The data folder lies on an ext4 of its own on a loop device. A cut shuts that file system down
+// without flushing anything, not even its journal; then it is mounted again, as after a power loss,
+// and each acknowledged write must be there. A server whose syncs are switched off must be caught
+// by the same campaign, or it tests nothing. Needs root and loop devices.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
-// Producers and consumers of one queue against a server that will be cut off, and the look afterwards:
-// every message whose put was acknowledged is there until a delete of it was asked for, none whose delete
-// was acknowledged comes back, and none is handed to two while it is hidden.
+// Producers and consumers of one queue against a server that will be cut off, and the look
+// afterwards: every message whose put was acknowledged is there until a delete of it was asked for,
+// none whose delete was acknowledged comes back, and none is handed to two while it is hidden.
 
 import { Client, gateHeader, Unexpected } from './client.mjs';
 import { untilGone } from './campaign.mjs';

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
-// kill -9 at random moments and at gates, restart, and look: run.mjs [--soak] [--points N] [--messages N] [--seed N]
+// kill -9 at random moments and at gates, restart, and look: run.mjs [--soak] [--points N]
+// [--messages N] [--seed N]
 //
-// Every acknowledged write must be there with its bytes and ETag, every other one wholly there or not
-// at all, nothing that was read may be gone, and at the end the store must hold no space for blobs
-// that are deleted. So many messages as --messages says (with --soak 1,000,000) go through a queue, with
-// fewer kills: none may be lost, none handed out twice. One count for each kill.
+// Every acknowledged write must be there with its bytes and ETag, every other one wholly there or
+// not at all, nothing that was read may be gone, and at the end the store must hold no space for
+// blobs that are deleted. So many messages as --messages says (with --soak 1,000,000) go through a
+// queue, with fewer kills: none may be lost, none handed out twice. One count for each kill.
 
 import { setTimeout } from 'node:timers/promises';
 import { parseArgs } from 'node:util';

@@ -1,6 +1,6 @@
-// Transactions on tables against a server that will be cut off, and the look afterwards: each partition has
-// one writer; a transaction that was answered is there as a whole, one that was not as a whole or not at
-// all, and a reader never sees a part of one (promises 1, 2 and 4).
+// Transactions on tables against a server that will be cut off, and the look afterwards: each
+// partition has one writer; a transaction that was answered is there as a whole, one that was not
+// as a whole or not at all, and a reader never sees a part of one (promises 1, 2 and 4).
 // rest: Performing-Entity-Group-Transactions
 
 import { untilGone } from './campaign.mjs';

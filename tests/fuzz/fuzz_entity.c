@@ -1,5 +1,6 @@
-/* Entities from outside: bodies of requests, and records; the record of a table with its policies. What is
- * read is within its limits, and comes back from its record and from an answer as it was. */
+/* Entities from outside: bodies of requests, and records; the record of a table with its policies.
+ * What is read is within its limits, and comes back from its record and from an answer as it
+ * was. */
 #include <stdlib.h>
 
 #include "fuzz.h"

@@ -1,7 +1,7 @@
-/* Whole requests against the services on a memory store: routing, checks, decide, commit. The input is a
- * request's head and body as on the wire, with "queue " or "table " before it when it is for that service;
- * signatures are not asked for. No input may end the process, and what a row promises is asserted on
- * every run (service/operation.c). */
+/* Whole requests against the services on a memory store: routing, checks, decide, commit. The input
+ * is a request's head and body as on the wire, with "queue " or "table " before it when it is for
+ * that service; signatures are not asked for. No input may end the process, and what a row promises
+ * is asserted on every run (service/operation.c). */
 #include <string.h>
 
 #include "../unit/blob/fixture.h"
@@ -46,8 +46,8 @@ static bool cut_at_empty_line(struct bytes input, struct bytes *ret_head, struct
     return true;
 }
 
-/* A blob of each type, a snapshot, a lease, staged blocks, tags and CORS rules, so that there is something
- * to meet. */
+/* A blob of each type, a snapshot, a lease, staged blocks, tags and CORS rules, so that there is
+ * something to meet. */
 static void prepare(struct fixture *f)
 {
     static const char page[512];

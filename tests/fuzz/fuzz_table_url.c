@@ -1,5 +1,5 @@
-/* What the URL of a request to the Table service names: paths and continuation tokens. What is understood
- * comes back from what answers write of it. */
+/* What the URL of a request to the Table service names: paths and continuation tokens. What is
+ * understood comes back from what answers write of it. */
 #include <stdlib.h>
 
 #include "fuzz.h"

@@ -1,5 +1,6 @@
-/* The record engine. Its reads are points of the scheduler; its options are drawn for each life: small buffers, so that flushes, compactions and
- * changes of logs and of the MANIFEST run beside the requests, which else fill one buffer in hours. */
+/* The record engine. Its reads are points of the scheduler; its options are drawn for each life:
+ * small buffers, so that flushes, compactions and changes of logs and of the MANIFEST run beside
+ * the requests, which else fill one buffer in hours. */
 #include "engine.h"
 
 #include "scheduler.h"

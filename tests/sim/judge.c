@@ -67,8 +67,8 @@ static struct doubt doubt_of(unsigned bits)
 
 /* ---- commits ---- */
 
-/* The doubt under which the request may commit on the newest state; the source of a copy was read at
- * some commit since it began. False: none. */
+/* The doubt under which the request may commit on the newest state; the source of a copy was read
+ * at some commit since it began. False: none. */
 static bool find_doubt(const struct slot *slot, const struct container_state *container,
                        const struct blob_state *blob, struct doubt *ret_doubt)
 {
@@ -324,8 +324,8 @@ static const char *compare_sources(const struct slot *slot, const struct reply *
     return first;
 }
 
-/* A blob is read a moment after its container: in between, what is public, or what a policy permits,
- * may have changed. */
+/* A blob is read a moment after its container: in between, what is public, or what a policy
+ * permits, may have changed. */
 static const char *compare_at(const struct slot *slot, const struct reply *answer, uint64_t commit)
 {
     const struct blob_state *blob = model_blob_at(slot->ask->container, slot->ask->blob, commit);

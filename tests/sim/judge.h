@@ -1,7 +1,7 @@
-/* Every answer is held against the model, at the request's place in the order of commits: a commit's
- * place is known, since the record engine's write is seen; what changed nothing must fit a state that
- * there was while it was under way. After a crash the state must be one that there was: with all that
- * was acknowledged or shown, and with a beginning of the rest. */
+/* Every answer is held against the model, at the request's place in the order of commits: a
+ * commit's place is known, since the record engine's write is seen; what changed nothing must fit a
+ * state that there was while it was under way. After a crash the state must be one that there was:
+ * with all that was acknowledged or shown, and with a beginning of the rest. */
 #ifndef LAGRA_SIM_JUDGE_H
 #define LAGRA_SIM_JUDGE_H
 
@@ -28,8 +28,8 @@ bool judge_take_stock(struct server *server, bool may_fail);
 
 /* Of any service: the answer says that the store cannot now. */
 bool judge_says_cannot(const struct reply *answer);
-/* Of any service: asks by the last slot again and again until the store can. may_fail: the first answer
- * may be that it cannot. False: it has failed meanwhile; there is no answer. */
+/* Of any service: asks by the last slot again and again until the store can. may_fail: the first
+ * answer may be that it cannot. False: it has failed meanwhile; there is no answer. */
 bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may_fail,
                           struct reply *ret_answer);
 
@@ -42,7 +42,8 @@ int64_t judge_known_date(const struct ask *ask);
 const struct page_ask *judge_next_page(unsigned client, enum op op);
 /* The one of that number, or the last; empty: there is none. */
 const char *judge_known_snapshot(unsigned container, unsigned blob, unsigned number);
-/* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes nothing. */
+/* Puts a blob in the ask, drawn, that exists and is of the kind, with its lease; else changes
+ * nothing. */
 void judge_aim(struct ask *ask, enum blob_kind kind, unsigned random);
 /* Is it archived, and on its way back? */
 bool judge_comes_back(unsigned container, unsigned blob);

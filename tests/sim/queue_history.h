@@ -1,7 +1,7 @@
-/* A second judge of queues, which knows only what clients were told, and when: no message is handed to two
- * while it is invisible, none comes after its delete was acknowledged or after its expiry, and when all
- * was taken every message whose put was acknowledged has been got, unless it was deleted, cleared, or
- * has expired. */
+/* A second judge of queues, which knows only what clients were told, and when: no message is handed
+ * to two while it is invisible, none comes after its delete was acknowledged or after its expiry,
+ * and when all was taken every message whose put was acknowledged has been got, unless it was
+ * deleted, cleared, or has expired. */
 #ifndef LAGRA_SIM_QUEUE_HISTORY_H
 #define LAGRA_SIM_QUEUE_HISTORY_H
 

@@ -221,8 +221,8 @@ static void judge_commit(struct slot *slot, const struct reply *answer)
     acknowledge(slot->commit);
 }
 
-/* Messages are counted a moment after the queue's record was read: as they were at one of the commits
- * since. Of a queue that was emptied meanwhile nobody knows how many are counted. */
+/* Messages are counted a moment after the queue's record was read: as they were at one of the
+ * commits since. Of a queue that was emptied meanwhile nobody knows how many are counted. */
 static void widen_count(const struct slot *slot, uint64_t commit, uint64_t now,
                         struct queue_expected *expected)
 {

@@ -89,8 +89,8 @@ static void draw_put(struct draws *draws, struct queue_ask *asked)
         asked->visibility_s = NOT_SENT;
 }
 
-/* A message that clients know, with the receipt of its last change or an older one; else one that is
- * none. */
+/* A message that clients know, with the receipt of its last change or an older one; else one that
+ * is none. */
 static void draw_message(struct draws *draws, struct ask *ask)
 {
     const struct sim_message *message = world->queues->messages[ask->container];

@@ -1,6 +1,7 @@
-/* What the server decided: the instant of its decision and the messages that it was about, as the decide
- * functions returned them. So the judge knows at a commit which messages a get has taken, though its
- * answer comes later, or never; that the answer says the same is judged when it comes. */
+/* What the server decided: the instant of its decision and the messages that it was about, as the
+ * decide functions returned them. So the judge knows at a commit which messages a get has taken,
+ * though its answer comes later, or never; that the answer says the same is judged when it
+ * comes. */
 #ifndef LAGRA_SIM_QUEUE_SEEN_H
 #define LAGRA_SIM_QUEUE_SEEN_H
 

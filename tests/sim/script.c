@@ -242,9 +242,10 @@ static bool copies(const struct ask *ask, unsigned container, unsigned blob)
            ask->source_container == container && ask->source_blob == blob;
 }
 
-/* A copy of an archived blob is on its way back, and its answer does not say whether the source was read
- * before or after its tier changed, which leaves the ETag alone. So a source whose tier may change meanwhile
- * is copied at once, which is refused while it is archived; and none changes that is being copied. */
+/* A copy of an archived blob is on its way back, and its answer does not say whether the source was
+ * read before or after its tier changed, which leaves the ETag alone. So a source whose tier may
+ * change meanwhile is copied at once, which is refused while it is archived; and none changes that
+ * is being copied. */
 static bool may_change_tier(const struct ask *copy)
 {
     return judge_comes_back(copy->source_container, copy->source_blob) ||

@@ -1,9 +1,9 @@
-/* The services that a run can be of: one, drawn from the seed (services.c), or given by --service. Each
- * has asks of its own, their way onto the wire, and a judge with a model of its own. Threads, disk,
- * faults, clients and sockets know nothing of it.
+/* The services that a run can be of: one, drawn from the seed (services.c), or given by --service.
+ * Each has asks of its own, their way onto the wire, and a judge with a model of its own. Threads,
+ * disk, faults, clients and sockets know nothing of it.
  *
- * To add one: its row in services.c, its place among what seeds draw, and an ask of its own in struct ask
- * (request.h), whose `op` is OPS then. */
+ * To add one: its row in services.c, its place among what seeds draw, and an ask of its own in
+ * struct ask (request.h), whose `op` is OPS then. */
 #ifndef LAGRA_SIM_SERVICES_H
 #define LAGRA_SIM_SERVICES_H
 

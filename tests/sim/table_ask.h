@@ -1,5 +1,5 @@
-/* What a simulated client asks of the Table service: two tables of a few entities each, whose keys are of
- * those that clients get wrong. */
+/* What a simulated client asks of the Table service: two tables of a few entities each, whose keys
+ * are of those that clients get wrong. */
 #ifndef LAGRA_SIM_TABLE_ASK_H
 #define LAGRA_SIM_TABLE_ASK_H
 
@@ -74,8 +74,8 @@ struct table_query {
     unsigned from;
 };
 
-/* A shared access signature that opens the places from `first` to `last`, by letters or by a stored policy.
- * Where the row is not said, all of the partition is meant. */
+/* A shared access signature that opens the places from `first` to `last`, by letters or by a stored
+ * policy. Where the row is not said, all of the partition is meant. */
 struct table_sas {
     bool is_used, by_policy;
     unsigned letters; /* of table_letters; by a policy: its number */

@@ -1,5 +1,5 @@
-/* The judge of the Table service (judge.h has what all judges do). A transaction is one change: it has a
- * place in the order of commits as a whole, or it changed nothing. */
+/* The judge of the Table service (judge.h has what all judges do). A transaction is one change: it
+ * has a place in the order of commits as a whole, or it changed nothing. */
 #ifndef LAGRA_SIM_TABLE_JUDGE_H
 #define LAGRA_SIM_TABLE_JUDGE_H
 

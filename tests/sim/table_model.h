@@ -1,5 +1,6 @@
-/* The Table service as the reference describes it: what a request must be answered, and what it changes.
- * It shares no code with src/. States are kept as versions, one for each commit (model.h). */
+/* The Table service as the reference describes it: what a request must be answered, and what it
+ * changes. It shares no code with src/. States are kept as versions, one for each commit
+ * (model.h). */
 #ifndef LAGRA_SIM_TABLE_MODEL_H
 #define LAGRA_SIM_TABLE_MODEL_H
 
@@ -37,8 +38,8 @@ const unsigned *table_policies(unsigned table, uint64_t commit);
 struct entity_version *table_entity_at(unsigned table, unsigned place, uint64_t commit);
 /* The newest commit in (from, to] that changed what the ask is about; 0: none. */
 uint64_t table_changed_before(const struct table_ask *ask, uint64_t from, uint64_t to);
-/* What the ask is answered in the state right after the commit, when the table's policies were looked at
- * after `looked`, which may be before it. */
+/* What the ask is answered in the state right after the commit, when the table's policies were
+ * looked at after `looked`, which may be before it. */
 struct table_expected table_expect(const struct table_ask *ask, uint64_t commit, uint64_t looked);
 /* Makes it the newest state. */
 void table_apply(const struct table_ask *ask, uint64_t commit);

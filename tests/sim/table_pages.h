@@ -1,5 +1,5 @@
-/* What is shown beside what there is: an entity, and a page of a query or of the tables, which is taken
- * from one state and leaves nothing out before the place that its token names. */
+/* What is shown beside what there is: an entity, and a page of a query or of the tables, which is
+ * taken from one state and leaves nothing out before the place that its token names. */
 #ifndef LAGRA_SIM_TABLE_PAGES_H
 #define LAGRA_SIM_TABLE_PAGES_H
 

@@ -237,7 +237,8 @@ static void error_place(void **state)
     assert_non_null(error.reason);
 }
 
-/* Where the name in the end tag of each element lies, as InvalidXmlDocument says it of a fault in one. */
+/* Where the name in the end tag of each element lies, as InvalidXmlDocument says it of a fault in
+ * one. */
 static void end_place(void **state)
 {
     struct bytes document = bytes_from_string("<a>\n <b>\xc3\xa9</b><c/>\n <d>\n\n  </d>\n</a>");

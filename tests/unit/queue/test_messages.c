@@ -164,7 +164,8 @@ static const char *count_of(struct fixture *f)
     return header_of(f, &answer, "x-ms-approximate-messages-count");
 }
 
-/* What has expired is collected without being met, what has not stays; so with gets that meet it. */
+/* What has expired is collected without being met, what has not stays; so with gets that meet
+ * it. */
 static void test_expiry(void **state)
 {
     struct fixture *f = *state;

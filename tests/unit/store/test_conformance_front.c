@@ -1,5 +1,5 @@
-/* Scans from the front of a partition that is consumed there see what other scans see, in new states and
- * in old ones, whatever is put before, into and behind what was read before. store.h,
+/* Scans from the front of a partition that is consumed there see what other scans see, in new
+ * states and in old ones, whatever is put before, into and behind what was read before. store.h,
  * store/embedded/front_cache.h */
 #include "conformance.h"
 

@@ -1,5 +1,5 @@
-/* Tables read without RocksDB, with an index of one level, as earlier versions made them, and of two.
- * store/embedded/table_file.h */
+/* Tables read without RocksDB, with an index of one level, as earlier versions made them, and of
+ * two. store/embedded/table_file.h */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

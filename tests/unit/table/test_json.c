@@ -143,7 +143,8 @@ static void strings_are_written(void **state)
     arena_free(arena);
 }
 
-/* Rule: what is escaped, and what may not stand in a string as it is, wherever it stands. rfc: 8259 7 */
+/* Rule: what is escaped, and what may not stand in a string as it is, wherever it stands. rfc: 8259
+ * 7 */
 static void strings_are_long(void **state)
 {
     static const char special[] = { '"', '\\', '\0', '\n', '\x1F', '\x7F', ' ', '\'' };

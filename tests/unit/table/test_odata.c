@@ -80,8 +80,8 @@ static void the_form_that_is_asked_for(void **state)
     }
 }
 
-/* Rule: what is inserted or created comes back unless it is not wanted, in the form that is asked for,
- * and what was preferred is said, of refusals too. Recorded */
+/* Rule: what is inserted or created comes back unless it is not wanted, in the form that is asked
+ * for, and what was preferred is said, of refusals too. Recorded */
 static void what_an_insert_prefers(void **state)
 {
     static const struct {
