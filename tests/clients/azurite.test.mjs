@@ -152,6 +152,26 @@ test('environment: AZURITE_ACCOUNTS, AZURITE_SKIP_API_VERSION_CHECK', async (t) 
     }
 });
 
+// dist/src/common/Environment.js of Azurite 3.37; the one that remains is --pwd, which goes with a PFX.
+test('every option of Azurite, by each of its names', async (t) => {
+    const { cert, key } = await newCertificate(t, 'x');
+    for (const [location, silent, loose, debug] of
+        [['--location', '--silent', '--loose', '--debug'], ['-l', '-s', '-L', '-d']])
+        for (const kept of [[location, 'data'], [MEMORY, '--extentMemoryLimit', '64']]) {
+            const command = await Command.start(t, 'azurite', [
+                ...['blob', 'queue', 'table'].flatMap((service) => [`--${service}Host`, '127.0.0.1',
+                    `--${service}Port`, '0', `--${service}KeepAliveTimeout`, '7']),
+                ...kept, silent, loose, debug, 'debug.log', '--skipApiVersionCheck', '--disableProductStyleUrl',
+                '--disableTelemetry', '--oauth', 'basic', '--cert', cert, '--key', key,
+            ]);
+            const [, url] = await command.line(/Blob service is successfully listening at (https:\S+)\n/);
+            await command.line(/Table service is successfully listening at https:/);
+            await roundTrip(clientAt(url, { tlsOptions: { ca: await readFile(cert) } }), 'options');
+            await command.stop('SIGTERM');
+            assert.match(await readFile(join(command.folder, 'debug.log'), 'utf8'), /PUT .*\/options/);
+        }
+});
+
 test('wrong flags: said, exit code 2, nothing served', async (t) => {
     for (const [name, args, message] of [
         ['azurite', ['--nonsense'], /nonsense/],
