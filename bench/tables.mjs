@@ -4,6 +4,7 @@
 // one of 10,000, and scans of all of it with a filter.
 
 import { createRequire } from 'node:module';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
 import { startPostgres } from './postgres.mjs';
@@ -18,6 +19,9 @@ const SDK_UPSERTS = 100000;
 /* Entities of the large table, and how many lie in a partition. */
 const SMALL_SIZE = 256;
 const OF_PARTITION = 2000;
+/* A server rests that takes less of a second. */
+const IDLE_CPU_S = 0.05;
+const IDLE_LIMIT_S = 180;
 
 /* The rates that PostgreSQL is asked for beside them; each: entities of a request. */
 const WORKS = [
@@ -51,7 +55,7 @@ async function createTable(target, name) {
 }
 
 function fill(target, { load }, asked) {
-    return load(ofTable(target), { work: 'transaction', connections: 8, count: asked.names / TRANSACTION, ...asked });
+    return load(ofTable(target), { work: 'transaction', connections: CLIENTS, count: asked.names / TRANSACTION, ...asked });
 }
 
 /* ---- beside the others ---- */
@@ -145,29 +149,52 @@ async function scan(target, table, query) {
     return { seconds: (performance.now() - began) / 1000, cpu: cpuSeconds(target.pid) - cpu, pages, given };
 }
 
-function measureReads(lagra, tools, container, names) {
-    const asked = { size: SMALL_SIZE, container, names, partitions: names / OF_PARTITION, connections: 1, seconds: tools.seconds };
-    const one = (work) => {
-        const before = cpuSeconds(lagra.pid);
-        const result = tools.load(ofTable(lagra), { work, ...asked });
-        return { ...result, cpu: ((cpuSeconds(lagra.pid) - before) / result.answered) * 1e6 };
-    };
+/** What the fill has left to be compacted is no part of a read's cost: seconds until the server rests. */
+async function untilIdle({ pid }) {
+    const began = performance.now(), seconds = () => (performance.now() - began) / 1000;
+    let before;
 
-    for (const [what, result] of [['point read', one('entity-get')], ['page of 1,000 by range', one('entity-page')]])
-        console.log(`${what} out of ${rounded(names)}: p50 ${result.p50_us} us, p99 ${result.p99_us} us, CPU ${result.cpu.toFixed(1)} us`);
+    do {
+        before = cpuSeconds(pid);
+        await delay(1000);
+    } while (cpuSeconds(pid) - before > IDLE_CPU_S && seconds() < IDLE_LIMIT_S);
+    return seconds();
 }
 
-/** tools: { load, seconds }; entities: of the large table */
-export async function measureManyEntities([lagra], tools, entities) {
-    console.log(`\n${rounded(entities)} entities of ${SMALL_SIZE} bytes`);
-    for (const [name, names] of [['few', ENTITIES], ['many', entities]]) {
-        await createTable(lagra, name);
-        const filled = fill(lagra, tools, { size: SMALL_SIZE, container: name, names, partitions: names / OF_PARTITION });
-        console.log(`${rounded(names)} entities of ${SMALL_SIZE} bytes by transactions of ${TRANSACTION}: ` +
-            `${rounded(filled.per_second * TRANSACTION)} entities/s`);
+/** One client, of the tables in turn; of each the middle of its rounds. */
+function measureReads(lagra, tools, tables, what, work) {
+    const rounds = tables.map(() => []);
+
+    for (let round = 0; round < tools.rounds; round++)
+        for (const [i, [container, names]] of tables.entries()) {
+            const before = cpuSeconds(lagra.pid);
+            const result = tools.load(ofTable(lagra), {
+                work, size: SMALL_SIZE, container, names, partitions: names / OF_PARTITION, connections: 1,
+                seconds: tools.seconds / tools.rounds,
+            });
+            rounds[i].push({ ...result, cpu_us: ((cpuSeconds(lagra.pid) - before) / result.answered) * 1e6 });
+        }
+    for (const [i, [, names]] of tables.entries()) {
+        const of = (field) => middle(rounds[i].map((result) => result[field]));
+        console.log(`${what} out of ${rounded(names)}: p50 ${of('p50_us')} us, p99 ${of('p99_us')} us, CPU ${of('cpu_us').toFixed(1)} us`);
     }
-    for (const [name, names] of [['few', ENTITIES], ['many', entities]])
-        measureReads(lagra, tools, name, names);
+}
+
+/** tools: { load, rounds, seconds }; entities: of the large table */
+export async function measureManyEntities([lagra], tools, entities) {
+    const tables = [['few', ENTITIES], ['many', entities]];
+
+    console.log(`\n${rounded(entities)} entities of ${SMALL_SIZE} bytes`);
+    for (const [name, names] of tables) {
+        await createTable(lagra, name);
+        const before = cpuSeconds(lagra.pid);
+        const filled = fill(lagra, tools, { size: SMALL_SIZE, container: name, names, partitions: names / OF_PARTITION });
+        console.log(`${rounded(names)} entities by transactions of ${TRANSACTION}: ${rounded(filled.per_second * TRANSACTION)} entities/s, ` +
+            `CPU ${(((cpuSeconds(lagra.pid) - before) / names) * 1e6).toFixed(1)} us`);
+    }
+    console.log(`compacted ${(await untilIdle(lagra)).toFixed(0)} s later`);
+    measureReads(lagra, tools, tables, 'point read', 'entity-get');
+    measureReads(lagra, tools, tables, 'page of 1,000 by range', 'entity-page');
     for (const [what, filter] of [['one of a thousand', 'Count eq 7'], ['nearly all', 'Count ge 1']]) {
         const { seconds, cpu, pages, given } = await scan(lagra, 'many', `$filter=${encodeURIComponent(filter)}`);
         console.log(`scan that gives ${what}: ${rounded(entities / seconds)} entities/s, ${rounded(entities / cpu)} in a second of CPU, ` +

@@ -370,6 +370,14 @@ static enum error check_service(const struct sas_fields *fields, const struct au
     return E_AuthorizationServiceMismatch;
 }
 
+/* A row bounds the entities of a partition, which has to be named. rest: Create-service-SAS "Restrict
+ * access to table entities"; decision: 194 */
+static bool rows_have_partitions(const struct sas_fields *fields)
+{
+    return (!fields->is[SAS_START_ROW].ptr || fields->is[SAS_START_PARTITION].ptr) &&
+           (!fields->is[SAS_END_ROW].ptr || fields->is[SAS_END_PARTITION].ptr);
+}
+
 /* ---- all of it ---- */
 
 static enum error check_form(const struct sas_fields *fields, const struct auth_target *target,
@@ -383,6 +391,8 @@ static enum error check_form(const struct sas_fields *fields, const struct auth_
         e = check_resource(fields, target, ret_detail);
     if (!e && has_unsigned(fields, target->service))
         e = refuse(ret_detail, "The query has fields of a SAS that this one does not sign.");
+    if (!e && !rows_have_partitions(fields))
+        e = refuse_malformed(ret_detail);
     if (!e && !overrides_are_headers(fields))
         e = refuse_malformed(ret_detail);
     if (!e && fields->is[SAS_UNAUTHORIZED_OID].ptr)

@@ -62,6 +62,14 @@ test('a range of keys limits queries and refuses writes', async (t) => {
     assert.equal(await keysOf(partition), 'c1 c2');
 });
 
+test('a row without its partition is no bound', async (t) => {
+    // decision: 194
+    const table = await newTable(t);
+    for (const keys of [{ startRowKey: 'a' }, { endRowKey: 'a' }, { startPartitionKey: 'p', endRowKey: 'a' }])
+        await refusedTable(withSas(table, { permissions: { query: true }, ...keys }).getEntity('p', 'r'),
+            403, 'AuthenticationFailed');
+});
+
 test('a stored policy that is revoked revokes its SAS', async (t) => {
     const table = await newTable(t);
     await table.setAccessPolicy([{ id: 'p', accessPolicy: { permission: 'ra', expiry: expiresOn } }]);

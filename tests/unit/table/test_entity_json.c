@@ -433,6 +433,10 @@ static void lists_are_written(void **state)
         { ODATA_MINIMAL_METADATA, 2,
           "{\"odata.metadata\":\"http://h/account/$metadata#T&$select=I\",\"value\":[{" ETAG
           ",\"I\":42},{" ETAG ",\"I\":42}]}" },
+        { ODATA_FULL_METADATA, 1,
+          "{\"odata.metadata\":\"http://h/account/$metadata#T&$select=I\",\"value\":["
+          "{\"odata.type\":\"account.T\",\"odata.id\":\"http://h/account/" PATH "\"," ETAG
+          ",\"odata.editLink\":\"" PATH "\",\"I\":42}]}" },
     };
 
     (void)state;
