@@ -30,10 +30,14 @@
  *   closed and synced; log_chain.c and RocksDB both hold the file against it. Never together with a
  *   lower max_manifest_file_size: RocksDB 7.8 forgets closed logs when it begins a new MANIFEST, and
  *   then refuses a folder in which nothing is wrong.
- * file_checksum_gen_factory: tables with blocks exchanged are found (table_sums.h). */
+ * file_checksum_gen_factory: tables with blocks exchanged are found (table_sums.h).
+ * memtable_insert_with_hint_prefix_extractor: a record is looked for beside the newest one whose key
+ *   begins with the same kind, space and, where the partition key is empty (2 bytes of its end), kind of
+ *   record (record_key.h): a queue's messages come in the order of their keys. */
 #define NAMED_OPTIONS                                                                              \
     "track_and_verify_wals_in_manifest=true;"                                                      \
-    "file_checksum_gen_factory=FileChecksumGenCrc32cFactory"
+    "file_checksum_gen_factory=FileChecksumGenCrc32cFactory;"                                      \
+    "memtable_insert_with_hint_prefix_extractor=rocksdb.CappedPrefix.20"
 
 enum { CHECKSUM_CRC32C = 1 };
 enum { WAL_POINT_IN_TIME = 2, INFO_LEVEL_WARN = 2 };
