@@ -98,6 +98,22 @@ test('the destination is for incremental copies alone', async (t) => {
     await refused(target.delete(), 409, 'SnapshotsPresent');
 });
 
+test('conditions on the destination', async (t) => {
+    // rest: Incremental-Copy-Blob
+    const { container, source, target } = await newPair(t);
+    const { snapshot } = await source.createSnapshot();
+    await copy(source, snapshot, target);
+    const { etag } = await target.getProperties();
+    const to = (headers) => raw('PUT', `/${container.containerName}/backup?comp=incrementalcopy`,
+        { 'x-ms-copy-source': source.withSnapshot(snapshot).url, ...headers });
+    const at = (ms) => new Date(Date.now() + ms).toUTCString();
+    for (const headers of [{ 'If-Match': '"0x1"' }, { 'If-None-Match': etag }, { 'If-Modified-Since': at(60000) },
+        { 'If-Unmodified-Since': at(-60000) }, { 'x-ms-if-tags': '"a" = \'1\'' }])
+        await rawRefused(to(headers), 412, 'ConditionNotMet');
+    assert.equal((await target.getProperties()).etag, etag);
+    assert.equal((await to({ 'If-Match': etag })).status, 202);
+});
+
 test('sources that are none', async (t) => {
     const { container, source, target } = await newPair(t);
     const { snapshot } = await source.createSnapshot();

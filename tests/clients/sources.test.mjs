@@ -183,6 +183,34 @@ test('an aborted copy leaves a blob without bytes', async (t) => {
     assert.equal((await target.downloadToBuffer()).toString(), 'new');
 });
 
+test('a copy to a leased blob is begun and aborted with its lease, which stays', async (t) => {
+    // rest: Copy-Blob "x-ms-lease-id", Abort-Copy-Blob "x-ms-lease-id"
+    const half = halting(pattern(1000000));
+    const source = await sourceServer(t, { '/b': half.handler });
+    const { target } = await newTarget(t);
+    await target.upload('old', 3);
+    const lease = target.getBlobLeaseClient();
+    const { leaseId } = await lease.acquireLease(-1);
+    const conditions = { leaseId }, other = { leaseId: 'aaaaaaaa-0000-4000-8000-00000000000a' };
+    const begin = (given) => target.beginCopyFromURL(`${source.url}/b`, { conditions: given });
+    await refused(begin(), 412, 'LeaseIdMissing');
+    await refused(begin(other), 412, 'LeaseIdMismatchWithBlobOperation');
+    const { copyId } = (await begin(conditions)).getOperationState();
+    await refused(lease.renewLease(), 409, 'PendingCopyOperation');
+    await refused(target.abortCopyFromURL(copyId), 412, 'LeaseIdMissing');
+    await refused(target.abortCopyFromURL(copyId, { conditions: other }), 412, 'LeaseIdMismatchWithBlobOperation');
+    await target.abortCopyFromURL(copyId, { conditions });
+    const aborted = await target.getProperties();
+    assert.deepEqual([aborted.copyStatus, aborted.contentLength, aborted.leaseState], ['aborted', 0, 'leased']);
+    half.waiting.length = 0; // of what was aborted
+    const poller = await target.beginCopyFromURL(`${source.url}/b`, { conditions, intervalInMs: 50 });
+    await until(() => half.waiting.length > 1);
+    half.goOn();
+    assert.equal((await poller.pollUntilDone()).copyStatus, 'success');
+    assert.equal((await target.getProperties()).leaseState, 'leased');
+    await lease.releaseLease();
+});
+
 test('a pending copy goes on after a crash', async (t) => {
     const content = pattern(1000000);
     const half = halting(content);
