@@ -22,7 +22,7 @@ enum cell {
     CELL_KILL,          /* at a call for such a file */
     CELL_KILL_OF_START, /* the same while the server starts */
     CELL_POWER,         /* such a file lost what was not synced */
-    CELL_POWER_TWICE,   /* a second cut while the server starts after the first: on such a file */
+    CELL_POWER_TWICE,   /* a second cut while the server starts after the first: one is there */
     CELL_NAMES,         /* its name was lost, a later one was not */
     CELL_READ,          /* EIO */
     CELL_WRITE,

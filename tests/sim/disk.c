@@ -37,6 +37,7 @@ void disk_begin(void)
     world->disk->pages_max = UINT64_MAX;
     world->disk->root = inode_new(true);
     world->disk->root->refs = 1;
+    world->disk->root->file = FILE_OTHER;
     world->disk->root->parent = world->disk->root;
 }
 
@@ -542,14 +543,6 @@ void disk_kill(void)
     }
 }
 
-/* For cells: a name that is lost counts as its file. */
-static void note_lost(enum file_kind kind)
-{
-    cell_reached(CELL_POWER, kind);
-    if (world->spoiled_by_power > 1)
-        cell_reached(CELL_POWER_TWICE, kind);
-}
-
 static enum file_kind kind_of_change(const struct rename_on_its_way *change)
 {
     return change->inode ? change->inode->file : disk_file_kind(change->from, change->old_name);
@@ -575,7 +568,7 @@ static void cut_names(void)
         if (!alone && world_once_in(STREAM_CRASH, rare))
             is_lost = lost = true;
         if (is_lost)
-            note_lost(kind_of_change(*link));
+            cell_reached(CELL_POWER, kind_of_change(*link));
         if (is_lost && alone && !lost && (*link)->next)
             cell_reached(CELL_NAMES, FILE_EXTENT);
         if (!is_lost)
@@ -636,7 +629,7 @@ static void cut_file(struct inode *inode, unsigned keep_of_8)
     inode->size = end;
     disk_sync(inode);
     if (has_lost)
-        note_lost(inode->file);
+        cell_reached(CELL_POWER, inode->file);
 }
 
 void disk_power_cut(void)
@@ -652,7 +645,10 @@ void disk_power_cut(void)
     }
     disk_kill();
     for (struct inode *inode = world->disk->inodes; inode; inode = inode->next) {
-        if (!inode->is_directory)
-            cut_file(inode, keeps[world_draw(STREAM_CRASH, 6)]);
+        if (inode->is_directory)
+            continue;
+        if (world->spoiled_by_power > 1)
+            cell_reached(CELL_POWER_TWICE, inode->file);
+        cut_file(inode, keeps[world_draw(STREAM_CRASH, 6)]);
     }
 }

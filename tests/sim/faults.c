@@ -173,6 +173,8 @@ static void count_to_damage(void)
         return;
     if (damage_disk(false, &file, what, sizeof what))
         note_lie(CELL_DAMAGE_RUNNING, file, what);
+    else
+        weather.calls_to_damage = 64; /* there is no such file yet */
 }
 
 /* One call of one kind of file, which else is seldom the one that fails: tables are written now and

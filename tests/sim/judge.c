@@ -484,7 +484,8 @@ bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may
 {
     char asked[300];
 
-    for (unsigned i = 0; i < 200; i++) {
+    /* Faults of a life stop within a minute. */
+    for (unsigned i = 0; i < 1000; i++) {
         uint64_t steps = world->wall_steps;
 
         request_send(server, SLOTS_MAX - 1, ask, ret_answer);

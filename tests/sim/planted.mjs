@@ -201,7 +201,7 @@ const DEFECTS = [
         change: [['changes_count(changes, message_counter, -1);', 'if (message->dequeued < 2)\n        changes_count(changes, message_counter, -1);']] },
     { name: 'refusal-keeps-its-changes', service: 'queue', file: 'src/service/decision.c',
         change: [['    d->changes = changes_new(d->arena); /* a refusal has none */\n', '']],
-        args: ['--faults', '129', '--lives', '2', '--clients', '4', '--operations', '400'] },
+        args: ['--faults', '5', '--aim', '2', '--lives', '10', '--clients', '4', '--operations', '600'] },
     { name: 'put-beside-a-clear', service: 'queue', file: 'src/queue/delete_message.c',
         change: [['    queue.space = p->space;\n', '    (void)p;\n']] },
     { name: 'message-hidden-until-a-step', service: 'queue', file: 'src/base/clock.c',

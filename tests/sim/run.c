@@ -135,8 +135,8 @@ static void wait_for_clients(void)
     }
     if (!server_healthy(server))
         world_end(OUTCOME_FINAL);
-    if (world->life < world->plan.lives && (world->plan.faults & FAULT_DAMAGE) &&
-        !world->was_damaged) {
+    /* A start shows what came of damage, or is there to be damaged. */
+    if (world->life < world->plan.lives && (world->plan.faults & FAULT_DAMAGE)) {
         world->power_lost = false;
         world_end(OUTCOME_KILLED);
     }

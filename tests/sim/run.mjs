@@ -3,9 +3,11 @@
 //
 //   seeds     those that once failed (seeds.txt) pass now
 //   alike     the same seed gives the same run
-//   damage    disks of which a sector or a bit is changed: 100; with --soak 20,000
+//   damage    disks of which a sector or a bit is changed, after a kill and after a power cut: 100 each;
+//             with --soak 20,000
 //   planted   a few defects that must be found (planted.mjs); with --soak all
-//   cells     every cell of docs/faults.md that names this suite was reached by one of the runs
+//   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
+//             cell of docs/faults.md that names this suite was reached
 //   campaign  new seeds for LAGRA_SIM_SECONDS (60); with --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
@@ -29,13 +31,13 @@ const count = { passed: 0, failed: 0 };
 
 /** Rows of docs/faults.md -> those of `simulate --cells`. */
 const ROWS = {
-    'kill -9': ['kill', 'kill-of-start'],
+    'kill -9': ['kill'],
     'power cut: any part': ['power'],
     'power cut twice': ['power-twice'],
     'power cut: names': ['names'],
     'EIO from a read': ['read'],
     'EIO from a write': ['write'],
-    'a sync fails': ['sync-drops', 'sync-keeps', 'sync-marks-clean'],
+    'a sync fails': ['sync'],
     'disk full': ['full'],
     'too many open files': ['descriptors'],
     'short and interrupted': ['short'],
@@ -43,15 +45,17 @@ const ROWS = {
     'a bit or byte changed': ['damage', 'damage-running'],
     'the same after a power cut': ['damage-power'],
 };
-/** "row column" of all runs -> how often. */
+/** "row column" and "row" of all runs -> how often. */
 const reached = new Map();
 
 function countCells(output) {
     for (const [, row, numbers] of output.matchAll(/^cell (\S+): (.*)$/gm))
         numbers.split(' ').forEach((number, i) => {
-            const cell = `${row} ${COLUMNS[i]}`;
-            reached.set(cell, (reached.get(cell) ?? 0) + Number(number));
+            for (const cell of [row, `${row} ${COLUMNS[i]}`, ...(row.startsWith('sync-') ? [`sync ${COLUMNS[i]}`] : [])])
+                reached.set(cell, (reached.get(cell) ?? 0) + Number(number));
         });
+    for (const [, times] of output.matchAll(/the wall clock was set (\d+) times/g))
+        reached.set('wall', (reached.get('wall') ?? 0) + Number(times));
 }
 
 function simulate(args) {
@@ -77,17 +81,20 @@ function knownSeeds() {
 
 /** Runs in which each cell is reached: calls for one kind of file fail in every life. */
 function aimedRuns() {
-    const busy = ['--lives', '10', '--clients', '4', '--operations', '600'];
-    const aims = COLUMNS.flatMap((_, i) => [['--aim', `${i + 1}`, '--faults', '5', '--seeds', '12'],
-        ['--aim', `${i + 1}`, '--faults', '25', '--seeds', '6']]);
+    const run = (faults, seeds, lives, clients, operations, ...more) =>
+        Object.entries({ faults, seeds, lives, clients, operations }).flatMap(([name, value]) => [`--${name}`, `${value}`]).concat(more);
+    const aims = COLUMNS.map((column, i) => ['--aim', `${i + 1}`, ...(column === 'extent' ? ['--service', 'blob'] : [])])
+        .flatMap((aim) => [run(5, 12, 10, 4, 600, ...aim), run(25, 6, 10, 4, 600, ...aim), run(129, 40, 2, 3, 300, ...aim),
+            run(130, 12, 4, 4, 600, ...aim)]);
 
-    return [...aims, ['--faults', '3', '--seeds', '12'], ['--faults', '97', '--seeds', '12']].map((args) => [...args, ...busy]);
+    return [...aims, run(3, 12, 10, 4, 600), run(97, 12, 10, 4, 600)];
 }
 
 /** Those that were not. */
 function unreachedCells() {
     return [...promised('¹', Object.keys(ROWS)), ...promised('⁶', Object.keys(ROWS))]
         .flatMap(({ row, column }) => ROWS[row].map((name) => `${name} ${column}`))
+        .concat('kill-of-start', 'sync-drops', 'sync-keeps', 'sync-marks-clean', 'misread', 'wall')
         .filter((cell) => !reached.get(cell));
 }
 
@@ -127,10 +134,11 @@ if (existsSync(program)) {
         const { passed, output } = simulate(['--twice', '--seed', seed]);
         check(`seed ${seed} runs twice alike`, passed, output);
     }
-    const disks = options.soak ? '20000' : '100';
-    const damage = simulate(['--seed', '1', '--seeds', disks, '--lives', '1', '--faults', '129', '--clients', '3',
-        '--operations', '30']);
-    check(`damage: ${damage.output.match(/.*damaged disks.*/)?.[0]}`, damage.passed, damage.output);
+    for (const [faults, crash] of [['129', 'kill'], ['130', 'power cut']]) {
+        const { passed, output } = simulate(['--seed', '1', '--seeds', options.soak ? '20000' : '100', '--lives', '1', '--faults', faults,
+            '--clients', '3', '--operations', '30']);
+        check(`damage after a ${crash}: ${output.match(/.*damaged disks.*/)?.[0]}`, passed, output);
+    }
 
     const planted = spawnSync(process.execPath, [path.join(HERE, 'planted.mjs'), '--build', options.build,
         ...(options.soak ? [] : ['log-not-synced', 'wake-lost', 'clock-before-snapshot', 'message-got-by-two'])], { encoding: 'utf8' });
