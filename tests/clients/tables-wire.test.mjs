@@ -183,6 +183,15 @@ test('a continuation token is of the form that was recorded', async (t) => {
     assert.equal(answer.headers.get('x-ms-continuation-nextrowkey'), '1!4!Yg--');
 });
 
+test('a token of a partition alone is that of its first row', async (t) => {
+    // rest: Query-Timeout-and-Pagination: "x-ms-continuation-NextRowKey may be null"
+    const { tableName, insert } = await oneEntity(t);
+    for (const [PartitionKey, RowKey] of ['a1', 'b1', 'b2', 'c1'])
+        await insert({ PartitionKey, RowKey });
+    const { text } = await table('GET', `/${tableName}()?NextPartitionKey=1!4!Yg--`);
+    assert.deepEqual(JSON.parse(text).value.map(({ PartitionKey, RowKey }) => PartitionKey + RowKey), ['b1', 'b2', 'c1']);
+});
+
 const batch = (parts, boundary = 'batch_1') => [`--${boundary}`, ...parts, `--${boundary}--`, ''].join('\r\n');
 const sendBatch = (body) =>
     table('POST', '/$batch', { 'Content-Type': 'multipart/mixed; boundary=batch_1' }, body);
