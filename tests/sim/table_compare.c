@@ -48,7 +48,7 @@ static const char *compare_batched(const struct table_ask *ask, const struct rep
     if (count != 1 || parts[0].status != expected.status ||
         strcmp(parts[0].code, expected.code ? expected.code : "") != 0)
         return expected.code ? expected.code : "a query that is refused";
-    return expected.code ? NULL : table_compare_page(ask, &answer->table, parts[0].body, commit);
+    return expected.code ? NULL : table_compare_page(ask, &parts[0].tokens, parts[0].body, commit);
 }
 
 static const char *compare_read(const struct table_ask *ask, const struct reply *answer,

@@ -209,23 +209,33 @@ const char *table_read_tables(const char *text, unsigned *ret_tables)
 
 /* ---- parts of a batch ---- */
 
+/* "" without it. begin: of its line, "\r\nName: " */
+static void read_header(const char *head, const char *begin, char *to, size_t size)
+{
+    const char *at = strstr(head, begin);
+
+    to[0] = '\0';
+    if (at)
+        (void)snprintf(to, size, "%.*s", (int)strcspn(at + strlen(begin), "\r"),
+                       at + strlen(begin));
+}
+
 static void read_part(const char *from, const char *end, struct table_part *part)
 {
-    static const char code[] = "\r\nx-ms-error-code: ", etag[] = "\r\nETag: ",
-                      message[] = "\"value\":\"";
-    char head[1024];
+    static const char message[] = "\"value\":\"";
+    char head[1024], etag[80];
     const char *at;
 
     (void)snprintf(head, sizeof head, "%.*s", (int)(end - from), from);
     *part =
         (struct table_part){ .status = (int)strtol(head, NULL, 10), .number = -1, .body = end + 4 };
-    at = strstr(head, code);
-    if (at)
-        (void)snprintf(part->code, sizeof part->code, "%.*s",
-                       (int)strcspn(at + sizeof code - 1, "\r"), at + sizeof code - 1);
-    at = strstr(head, etag);
-    if (at)
-        part->etag = table_etag(at + sizeof etag - 1, strcspn(at + sizeof etag - 1, "\r"));
+    read_header(head, "\r\nx-ms-error-code: ", part->code, sizeof part->code);
+    read_header(head, "\r\nx-ms-continuation-NextPartitionKey: ", part->tokens.partition,
+                sizeof part->tokens.partition);
+    read_header(head, "\r\nx-ms-continuation-NextRowKey: ", part->tokens.row,
+                sizeof part->tokens.row);
+    read_header(head, "\r\nETag: ", etag, sizeof etag);
+    part->etag = etag[0] ? table_etag(etag, strlen(etag)) : 0;
     at = part->status >= 400 ? strstr(part->body, message) : NULL;
     if (at && at[sizeof message - 1] >= '0' && at[sizeof message - 1] <= '9')
         part->number = (int)strtol(at + sizeof message - 1, NULL, 10);

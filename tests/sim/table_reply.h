@@ -34,6 +34,7 @@ struct table_part {
     char code[64];
     int number; /* that the error's message names; -1: none */
     uint64_t etag;
+    struct table_tokens tokens;
     const char *body;
 };
 /* The parts of a batch's answer. NULL, or what is wrong with it. */
