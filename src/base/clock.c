@@ -135,8 +135,8 @@ static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
     take_step(count, wall, ours);
     atomic_store(&pending, 0);
     log_line(LOG_WARN,
-             "the wall clock was set forward by %llu s: times of changes follow it, leases "
-             "last as long as they would have",
+             "the wall clock was set forward by %llu s: times of changes follow it, leases and "
+             "messages last as long as they would have",
              size / TICKS_PER_SECOND);
     return wall;
 }
