@@ -49,8 +49,7 @@ instant clock_after_steps(instant t, uint64_t within);
 
 /* An answer of clock_now() without the forward steps that the clock has followed until then: for
  * what ends by the time that passed, days later and over restarts. The same for one instant,
- * always.
- * decision: 185 */
+ * always. decision: 185 */
 instant clock_without_steps(instant t);
 /* Where such a time lies by the clock as it is now. */
 instant clock_with_steps(instant t);
@@ -61,7 +60,7 @@ struct clock_note {
     uint64_t steps;   /* what it had followed in all, ticks */
     uint64_t pending; /* a step that it had not followed: the start will; 0: none */
 };
-/* As of an answer of clock_now(). */
+/* As of an answer of clock_now(), or soon after one. */
 struct clock_note clock_note(instant now);
 /* Is a step pending? */
 bool clock_is_behind(void);

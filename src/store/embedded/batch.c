@@ -220,10 +220,12 @@ instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number, struc
 instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now)
 {
     size_t number = (size_t)(stripe - batch->embedded->stripes);
+    instant known = atomic_load(&batch->embedded->clock_ahead);
 
-    if (now <= atomic_load(&batch->embedded->clock_ahead) && !clock_is_behind())
+    if (now <= known && !clock_is_behind())
         return 0;
-    return batch_put_clock_row(batch->writes, (uint16_t)number, clock_note(now));
+    return batch_put_clock_row(batch->writes, (uint16_t)number,
+                               clock_note(now > known ? now : known));
 }
 
 void batch_announce_clock(struct embedded *embedded, instant ahead)
