@@ -245,6 +245,11 @@ static void a_policy_gives_what_the_sas_leaves_out(void **state)
         assert_int_equal(permit(&reads, &none, &identity, &facts, arena, &detail),
                          good ? OK : E_AuthenticationFailed);
         assert_true(good == !detail.ptr);
+        /* Where a signature that is good does not reach is said of no other. decision: 145 */
+        facts.outside = E_AuthorizationFailure;
+        assert_int_equal(permit(&reads, &none, &identity, &facts, arena, &detail),
+                         good ? E_AuthorizationFailure : E_AuthenticationFailed);
+        facts.outside = OK;
         identity.at = 101;
         assert_int_equal(permit(&reads, &none, &identity, &facts, arena, &detail),
                          E_AuthenticationFailed);
