@@ -12,6 +12,7 @@
 #define TABLES_SHARD_BITS   2
 #define WRITE_BUFFER_BYTES  (16u << 20)
 #define WRITE_BUFFERS       3
+#define WRITE_BUFFER_BLOOM  0.02 /* of a buffer */
 #define LEVEL_BYTES         (64u << 20)
 #define TABLE_BYTES         (16u << 20)
 #define COMPACTION_BYTES    (128u << 20)
@@ -118,6 +119,8 @@ static rocksdb_options_t *new_options(void)
     rocksdb_options_set_write_buffer_size(options, file_bytes(WRITE_BUFFER_BYTES));
     rocksdb_options_set_max_write_buffer_number(options, WRITE_BUFFERS);
     rocksdb_options_set_arena_block_size(options, file_bytes(256u << 10));
+    rocksdb_options_set_memtable_whole_key_filtering(options, 1);
+    rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, WRITE_BUFFER_BLOOM);
     rocksdb_options_set_max_background_jobs(options, 2);
     rocksdb_options_set_max_open_files(options, KEYSPACE_TABLES_OPEN);
     /* Tables that scans hold open make room only within their own shard. */
