@@ -13,7 +13,8 @@ bool bytes_equal_nocase(struct bytes a, struct bytes b)
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
-        if (lower((unsigned char)a.ptr[i]) != lower((unsigned char)b.ptr[i]))
+        if (a.ptr[i] != b.ptr[i] &&
+            lower((unsigned char)a.ptr[i]) != lower((unsigned char)b.ptr[i]))
             return false;
     return true;
 }
