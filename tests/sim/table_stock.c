@@ -2,9 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "faults.h"
 #include "judge.h"
-#include "scheduler.h"
 #include "table_compare.h"
 #include "table_judge.h"
 #include "table_model.h"
@@ -20,21 +18,11 @@ struct stock {
 
 static bool ask_until_told(struct server *server, struct stock *stock, bool may_fail)
 {
-    for (unsigned i = 0; i < 200; i++) {
-        request_send(server, SLOTS_MAX - 1, &stock->ask, &stock->answer);
-        if (stock->answer.came)
-            stock->answer.body[stock->answer.body_size] = '\0';
-        if (world->was_damaged || (stock->answer.came && !table_says_cannot(&stock->answer)))
-            return true;
-        if (stock->answer.came && !may_fail && !faults_were_seen() && server_healthy(server))
-            world_fail("after a start %s is answered %d", table_op_names[stock->ask.table.op],
-                       stock->answer.status);
-        answer_release(&stock->answer);
-        if (!server_healthy(server))
-            return false;
-        sched_sleep(100000000);
-    }
-    world_fail("after a start %s is never answered", table_op_names[stock->ask.table.op]);
+    if (!judge_ask_until_told(server, &stock->ask, may_fail, &stock->answer))
+        return false;
+    if (stock->answer.came)
+        stock->answer.body[stock->answer.body_size] = '\0';
+    return true;
 }
 
 /* Damage was found, and said so. */
