@@ -1,6 +1,7 @@
 /* Data folders that earlier versions of the program wrote are read; others are refused. */
 #include "images/image.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -237,9 +238,27 @@ static void clock_rows_of_both_sizes(void **state)
     }
 }
 
+/* Rule: RocksDB takes its checksums by our function, which has the CPU's instructions, and they are the
+ * same. store/embedded/keyspace.c; decision: 220 */
+static void sums_are_taken_by_us(void **state)
+{
+    void *found = dlsym(RTLD_DEFAULT, "_ZN7rocksdb6crc32c6ExtendEjPKcm");
+    uint32_t (*extend)(uint32_t, const char *, size_t);
+    Dl_info where;
+
+    (void)state;
+    assert_non_null(found);
+    assert_true(dladdr(found, &where) != 0);
+    assert_null(strstr(where.dli_fname, "librocksdb"));
+    memcpy(&extend, &found, sizeof extend);
+    assert_int_equal(extend(0, "123456789", 9), 0xE3069283);
+    assert_int_equal(extend(extend(0, "1234", 4), "56789", 5), 0xE3069283);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_taken_by_us),
         cmocka_unit_test_setup_teardown(version_1_is_read, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(other_formats_are_refused, make_folder, remove_folder),
         cmocka_unit_test(other_versions_of_values_are_damage),
