@@ -9,6 +9,7 @@
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
 //                  takes part as "before", and the last columns are Lagra's figures divided by its
 //   --rounds       odd; default 5, with a baseline 11
+//   --only         works whose names begin so, and parts of the list of --without; default: all
 //   --waiting      messages that wait in a queue while it is measured once more; default 0: it is not
 //   --million      how many blobs, and how many ranges, are a million; for a quick look
 //   --entities     of a large table that is filled and read; default 0: there is none; a multiple of 10,000
@@ -229,6 +230,7 @@ function syncsPerSecond() {
 }
 
 const isWanted = ({ name }) => !only || [...only].some((wanted) => name.startsWith(wanted));
+const isPart = (name) => !without.has(name) && isWanted({ name });
 
 function measureWorks(targets) {
     printHead();
@@ -353,15 +355,15 @@ async function main() {
         await measureService('table', measureTables);
     if (Number(options.entities) > 0 && isWanted({ name: 'Many entities' }))
         await measureService('many', measureManyEntities, options.entities);
-    if (!without.has('spread'))
+    if (isPart('spread'))
         await measureSpread(versions, tools);
-    if (!without.has('cold'))
+    if (isPart('cold'))
         await measureCold(versions, tools);
-    if (!without.has('copy'))
+    if (isPart('copy'))
         await measureCopy(versions, tools);
-    if (!without.has('ranges'))
+    if (isPart('ranges'))
         await measureRanges(versions, tools);
-    if (!without.has('memory'))
+    if (isPart('memory'))
         await measureMemory(() => startLagra(lagraBinary, path.join(folder, 'memory')), createContainer);
 }
 
