@@ -1,14 +1,21 @@
-/* What the embedded store keeps beside its records: the note `synced` of what is durable, and
- * aside/, where a start puts files that it does not need. store/README.md */
+/* What the embedded store keeps beside its records: the note `synced` of what is durable, aside/,
+ * where a start puts files that it does not need, and the folder's own name. store/README.md
+ *
+ * This program has its own openat() and syncfs(), which the store's library calls instead of
+ * libc's. */
 #include "conformance.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <semaphore.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/endian.h"
+#include "store/embedded/folder.h"
 #include "store/embedded/records_files.h"
 
 #define STRAY "records/999999.sst"
@@ -138,12 +145,74 @@ static void aside_is_bounded(void **state)
     assert_int_equal(size_of(f, "aside/999999.sst.2"), -1);
 }
 
+/* ---- the folder's own name ---- */
+
+static int parent_error; /* of opening the parent of a folder; 0: none */
+static unsigned whole_syncs;
+
+/* Under both names that it has for the linker. */
+int open_at(int folder, const char *path, int flags, ...) __asm__("openat");
+int open_at_64(int folder, const char *path, int flags, ...) __asm__("openat64")
+    __attribute__((alias("openat")));
+int sync_whole(int fd) __asm__("syncfs");
+
+int open_at(int folder, const char *path, int flags, ...)
+{
+    va_list arguments;
+    int mode;
+
+    if (parent_error && strcmp(path, "..") == 0) {
+        errno = parent_error;
+        return -1;
+    }
+    va_start(arguments, flags);
+    mode = flags & O_CREAT ? va_arg(arguments, int) : 0;
+    va_end(arguments);
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
+int sync_whole(int fd)
+{
+    whole_syncs++;
+    return (int)syscall(SYS_syncfs, fd);
+}
+
+/* Rule: a start that cannot make the folder's name durable is refused; that others may keep us from
+ * reading its parent is no reason. */
+static void name_is_made_durable(void **state)
+{
+    static const struct {
+        int error;
+        enum store_result result;
+        unsigned whole_syncs;
+    } cases[] = {
+        { 0, STORE_OK, 0 }, { EMFILE, STORE_IO, 0 }, { EIO, STORE_IO, 0 }, { EACCES, STORE_OK, 1 }
+    };
+    struct fixture *f = *state;
+    struct folder folder = { .records_path = arena_string(f->arena, bytes_from_string(f->folder)) };
+
+    folder.fd = open(f->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    assert_true(folder.fd >= 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *problem = NULL;
+
+        parent_error = cases[i].error;
+        whole_syncs = 0;
+        assert_int_equal(folder_sync(&folder, &problem), cases[i].result);
+        assert_int_equal(problem != NULL, cases[i].result != STORE_OK);
+        assert_int_equal(whole_syncs, cases[i].whole_syncs);
+    }
+    parent_error = 0;
+    close(folder.fd);
+}
+
 int main(void)
 {
     static const struct conformance_test tests[] = {
         TEST(noted_before_woken, STORES_ON_DISK),
         TEST(strays_are_moved_aside, STORES_ON_DISK),
         TEST(aside_is_bounded, STORES_ON_DISK),
+        TEST(name_is_made_durable, STORES_ON_DISK),
     };
 
     return conformance_run("folder", tests, sizeof tests / sizeof tests[0]);
