@@ -23,7 +23,7 @@ enum cell {
     CELL_KILL_OF_START, /* the same while the server starts */
     CELL_POWER,         /* such a file lost what was not synced */
     CELL_POWER_TWICE,   /* a second cut while the server starts after the first: one is there */
-    CELL_NAMES,         /* its name was lost, a later one was not */
+    CELL_NAMES,         /* its name was lost or kept out of the journal's order */
     CELL_READ,          /* EIO */
     CELL_WRITE,
     CELL_SYNC_DROPS, /* in the order of enum sync_failure */

@@ -569,7 +569,7 @@ static void cut_names(void)
             is_lost = lost = true;
         if (is_lost)
             cell_reached(CELL_POWER, kind_of_change(*link));
-        if (is_lost && alone && !lost && (*link)->next)
+        if (alone && is_lost != lost)
             cell_reached(CELL_NAMES, FILE_EXTENT);
         if (!is_lost)
             apply_change(*link);
