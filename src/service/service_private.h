@@ -96,7 +96,7 @@ void pause_wait(struct pause *pause);
 struct body_intake {
     struct arena_mark before; /* the first byte */
     struct text memory;       /* small bodies, or what came before a stage was opened */
-    size_t staged_bytes; /* of memory: already given to the stage */
+    size_t staged_bytes;      /* of memory: already given to the stage */
     struct stage *stage;
     uint64_t received;
     uint64_t crc64;
