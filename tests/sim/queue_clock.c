@@ -19,8 +19,8 @@
 struct queue_clock {
     int64_t least_ns, most_ns;
     uint64_t at_ns;
-    bool has_started; /* and nothing was decided since */
-    bool is_unknown;  /* what it may have gained by that */
+    int64_t starts;  /* since the last decision */
+    bool is_unknown; /* what it may have gained by them */
     uint64_t doubts;
 };
 
@@ -32,13 +32,13 @@ static struct queue_clock *queue_clock(void)
 void queue_clock_begin(void)
 {
     world->queue_clock = world_alloc(sizeof *world->queue_clock);
-    queue_clock()->has_started = true;
+    queue_clock()->starts = 1;
 }
 
 void queue_clock_start(uint64_t known)
 {
-    queue_clock()->has_started = true;
-    queue_clock()->is_unknown = known != world->wall_steps;
+    queue_clock()->starts++;
+    queue_clock()->is_unknown |= known != world->wall_steps;
 }
 
 static int64_t drift(uint64_t from_ns, uint64_t to_ns)
@@ -46,17 +46,19 @@ static int64_t drift(uint64_t from_ns, uint64_t to_ns)
     return to_ns > from_ns ? (int64_t)((to_ns - from_ns) / 16) : 0;
 }
 
-/* Of the first decision after a start. */
+/* Of the first decision after one. */
 static const char *check_start(int64_t ahead_ns, int64_t behind_ns, int64_t most, int64_t least)
 {
     bool was_set = world->wall_steps > 0;
+    int64_t start_ns = queue_clock()->starts * START_NS;
+    int64_t believed_ns = queue_clock()->starts * BELIEVED_NS;
 
-    if (behind_ns < least - START_NS && !was_set)
+    if (behind_ns < least - start_ns && !was_set)
         return "the server has lost time by its start";
-    if (ahead_ns <= most + START_NS)
+    if (ahead_ns <= most + start_ns)
         return NULL;
     queue_clock()->doubts++;
-    if (queue_clock()->is_unknown || (was_set && ahead_ns <= most + START_NS + BELIEVED_NS))
+    if (queue_clock()->is_unknown || (was_set && ahead_ns <= most + start_ns + believed_ns))
         return NULL;
     return "the server has gained time by its start";
 }
@@ -72,7 +74,7 @@ const char *queue_clock_check(uint64_t instant, uint64_t from_ns, uint64_t to_ns
     int64_t most = clock->most_ns + drift_ns, least = clock->least_ns - drift_ns;
     const char *why = NULL;
 
-    if (clock->has_started) {
+    if (clock->starts > 0) {
         why = check_start(ahead_ns, behind_ns, most, least);
         most = INT64_MAX;
         least = INT64_MIN;
@@ -81,7 +83,8 @@ const char *queue_clock_check(uint64_t instant, uint64_t from_ns, uint64_t to_ns
     } else if (behind_ns < least - SLOP_NS) {
         why = "the server's time is behind what has passed";
     }
-    clock->has_started = false;
+    clock->starts = 0;
+    clock->is_unknown = false;
     clock->most_ns = behind_ns + within_ns < most ? behind_ns + within_ns : most;
     clock->least_ns = ahead_ns - within_ns > least ? ahead_ns - within_ns : least;
     clock->at_ns = to_ns;
