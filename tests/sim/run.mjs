@@ -87,7 +87,7 @@ function aimedRuns() {
         .flatMap((aim) => [run(5, 12, 10, 4, 600, ...aim), run(25, 6, 10, 4, 600, ...aim), run(129, 40, 2, 3, 300, ...aim),
             run(130, 12, 4, 4, 600, ...aim)]);
 
-    return [...aims, run(3, 12, 10, 4, 600), run(3, 24, 10, 4, 600, '--service', 'blob'), run(609, 24, 10, 4, 600),
+    return [...aims, run(3, 12, 10, 4, 600), run(2, 24, 10, 4, 600, '--service', 'blob'), run(609, 24, 10, 4, 600),
         run(609, 12, 10, 4, 600, '--service', 'blob')];
 }
 
