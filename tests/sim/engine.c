@@ -46,16 +46,24 @@ uint64_t rocksdb_get_latest_sequence_number(rocksdb_t *db);
 
 static rocksdb_t *open_db;
 static uint64_t opened_at;
+static bool is_opening;
 
 rocksdb_t *rocksdb_open(const rocksdb_options_t *options, const char *name, char **ret_error)
 {
     rocksdb_t *(*real)(const rocksdb_options_t *, const char *, char **);
 
     *(void **)&real = sched_real("rocksdb_open");
+    is_opening = true;
     open_db = real(options, name, ret_error);
+    is_opening = false;
     if (open_db)
         opened_at = rocksdb_get_latest_sequence_number(open_db);
     return open_db;
+}
+
+bool engine_is_opening(void)
+{
+    return is_opening;
 }
 
 uint64_t engine_opened_at(void)

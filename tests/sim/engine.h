@@ -2,7 +2,11 @@
 #ifndef LAGRA_SIM_ENGINE_H
 #define LAGRA_SIM_ENGINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+/* Is it being opened right now? */
+bool engine_is_opening(void);
 
 /* The sequence number of the last write that it found when it was opened: those before it are
  * there. */
