@@ -381,7 +381,7 @@ void faults_take_time(enum site site, enum file_kind file)
     if (sched_is_held())
         return;
     if (weather.slow_rare && !faults_have_stopped() &&
-        world_once_in(STREAM_FAULTS, weather.slow_rare)) {
+        world_once_in(STREAM_FAULTS, world->plan.aim == file + 1 ? 2 : weather.slow_rare)) {
         faults_note_of(CELL_SLOW, file, ETIME);
         sched_sleep(world_random(STREAM_FAULTS) % (30 * (uint64_t)SECOND_NS));
         return;

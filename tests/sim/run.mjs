@@ -88,7 +88,7 @@ function aimedRuns() {
             run(130, 12, 4, 4, 600, ...aim)]);
 
     return [...aims, run(3, 12, 10, 4, 600), run(2, 24, 10, 4, 600, '--service', 'blob'), run(609, 24, 10, 4, 600),
-        run(609, 12, 10, 4, 600, '--service', 'blob')];
+        run(609, 12, 10, 4, 600, '--service', 'blob'), run(65, 12, 10, 4, 600, '--aim', '5', '--service', 'blob')];
 }
 
 /** Those that were not. */
