@@ -356,14 +356,12 @@ static void charge_memory(struct flow *flow)
  * memory; not while a reader lies in it. */
 static void drop_scratch(struct flow *flow)
 {
-    if (flow->reader)
+    bool refused = flow->intake.was_refused;
+
+    if (flow->reader || (flow->work.attempts == 0 && !refused))
         return;
-    if (flow->work.attempts > 0) {
-        work_close(&flow->work);
-        exchange_drop_scratch(flow->exchange, flow->work.attempt);
-    } else if (flow->intake.before.chunk) {
-        exchange_drop_scratch(flow->exchange, flow->intake.before);
-    }
+    work_close(&flow->work);
+    exchange_drop_scratch(flow->exchange, refused ? flow->intake.before : flow->work.attempt);
 }
 
 /* From state to state until the exchange has to wait or http/ is to do something. */
@@ -439,16 +437,25 @@ static enum http_step on_head(struct exchange *exchange)
 
 /* ---- body, end, done ---- */
 
+static enum http_step refuse_body(struct flow *flow, enum error e)
+{
+    flow->intake.was_refused = true;
+    flow->state = refuse(flow, e);
+    return run(flow);
+}
+
 static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
 {
     struct flow *flow = flow_of(exchange);
 
-    if (exchange->server_is_busy && flow->state == FINISH_BODY)
-        flow->state = refuse(flow, E_ServerBusy);
     /* Refused while it came in, and now waiting for what was seen. */
     if (flow->state != FINISH_BODY) {
         *ret_taken = data.len;
         return run(flow);
+    }
+    if (exchange->server_is_busy) {
+        *ret_taken = data.len;
+        return refuse_body(flow, E_ServerBusy);
     }
     switch (intake_take(flow, data, ret_taken)) {
     case BODY_TAKEN:
@@ -457,11 +464,9 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
         pause_wait(&flow->pause);
         return HTTP_WAIT;
     case BODY_TOO_LARGE:
-        flow->state = refuse(flow, E_RequestBodyTooLarge);
-        return run(flow);
+        return refuse_body(flow, E_RequestBodyTooLarge);
     case BODY_STORE_FAILED:
-        flow->state = refuse(flow, flow->intake.failure);
-        return run(flow);
+        return refuse_body(flow, flow->intake.failure);
     }
     return HTTP_CUT;
 }

@@ -95,6 +95,7 @@ void pause_wait(struct pause *pause);
 
 struct body_intake {
     struct arena_mark before; /* the first byte */
+    bool was_refused;         /* before the last */
     struct text memory;       /* small bodies, or what came before a stage was opened */
     size_t staged_bytes;      /* of memory: already given to the stage */
     struct stage *stage;
