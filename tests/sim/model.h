@@ -103,7 +103,7 @@ struct doubt {
     bool tag_fits; /* an ETag that is not known is the one of the condition */
     /* A date that is not known is after that of If-Modified-Since, of If-Unmodified-Since. */
     bool is_modified, is_modified_too;
-    bool came_back;     /* an archived blob that is due to */
+    bool came_back; /* an archived blob that is due to */
     bool source_came_back;
     uint64_t source_at; /* the commit at which the source of a copy was read */
 };
