@@ -367,11 +367,9 @@ static void judge_page(struct slot *slot, const struct reply *answer)
     acknowledge(commit);
 }
 
-/* Its date was right when it was signed. */
-static bool clock_may_refuse(const struct slot *slot, const struct reply *answer)
+bool judge_clock_may_refuse(uint64_t wall_steps, const struct reply *answer)
 {
-    return slot->wall_steps != world->wall_steps &&
-           strcmp(answer->code, "AuthenticationFailed") == 0;
+    return wall_steps != world->wall_steps && strcmp(answer->code, "AuthenticationFailed") == 0;
 }
 
 /* One without a commit: a state between its beginning and its end must give this answer. */
@@ -382,7 +380,7 @@ static void judge_view(struct slot *slot, const struct reply *answer)
     const char *why, *first = NULL;
     uint64_t fitting = UINT64_MAX;
 
-    if (clock_may_refuse(slot, answer))
+    if (judge_clock_may_refuse(slot->wall_steps, answer))
         return;
     if (malformed && malformed->of_body && strcmp(answer->code, malformed->code) == 0)
         return;
@@ -416,7 +414,7 @@ bool judge_says_cannot(const struct reply *answer)
 /* Each part had an answer of its own, which must be that of a request alone. */
 static void judge_batch(const struct slot *slot, const struct reply *answer, bool may_fail)
 {
-    if (clock_may_refuse(slot, answer))
+    if (judge_clock_may_refuse(slot->wall_steps, answer))
         return;
     for (unsigned i = 0; i < slot->ask->part_count; i++) {
         struct slot *part = &parts[slot - slots][i];

@@ -28,6 +28,8 @@ bool judge_take_stock(struct server *server, bool may_fail);
 
 /* Of any service: the answer says that the store cannot now. */
 bool judge_says_cannot(const struct reply *answer);
+/* Is it refused because the clock was set since it was signed? wall_steps: as of then. */
+bool judge_clock_may_refuse(uint64_t wall_steps, const struct reply *answer);
 /* Of any service: asks by the last slot again and again until the store can. may_fail: the first
  * answer may be that it cannot. False: it has failed meanwhile; there is no answer. */
 bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may_fail,

@@ -277,20 +277,13 @@ static const char *compare_policies(struct slot *slot, const struct reply *answe
     return first;
 }
 
-/* Its date was right when it was signed. */
-static bool clock_may_refuse(const struct slot *slot, const struct reply *answer)
-{
-    return slot->wall_steps != world->wall_steps &&
-           strcmp(answer->code, "AuthenticationFailed") == 0;
-}
-
 /* One without a commit: a state between its beginning and its end must give this answer. */
 static void judge_view(struct slot *slot, const struct reply *answer)
 {
     uint64_t at = world->commits, fitting = UINT64_MAX;
     const char *first = NULL;
 
-    if (clock_may_refuse(slot, answer))
+    if (judge_clock_may_refuse(slot->wall_steps, answer))
         return;
     if (queue_seen((unsigned)(slot - slots))->decided)
         check_clock(slot, queue_seen((unsigned)(slot - slots)));

@@ -153,13 +153,6 @@ static void judge_commit(const struct slot *slot, const struct reply *answer)
 
 /* ---- the answer of one that changed nothing ---- */
 
-/* Its date was right when it was signed. */
-static bool clock_may_refuse(const struct slot *slot, const struct reply *answer)
-{
-    return slot->wall_steps != world->wall_steps &&
-           strcmp(answer->code, "AuthenticationFailed") == 0;
-}
-
 /* Entities are read a moment after their table's record, and with it the policies. */
 static const char *compare_at(const struct slot *slot, const struct reply *answer, uint64_t commit)
 {
@@ -181,7 +174,7 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
     const char *first = NULL;
     struct seen *client = &seen[slot - slots];
 
-    if (clock_may_refuse(slot, answer))
+    if (judge_clock_may_refuse(slot->wall_steps, answer))
         return;
     for (;;) {
         uint64_t changed = table_changed_before(ask, slot->before, at);
