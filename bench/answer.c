@@ -1,7 +1,6 @@
 /* A small incremental reader of HTTP/1.1 answers: Content-Length or chunked. */
 #include "answer.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 void answer_begin(struct answer *answer)
@@ -20,28 +19,35 @@ void answer_begin(struct answer *answer)
 
 static void keep(char *to, size_t size, struct bytes value)
 {
-    snprintf(to, size, "%.*s", BYTES_ARG(value));
+    size_t kept = value.len < size ? value.len : size - 1;
+
+    memcpy(to, value.ptr, kept);
+    to[kept] = '\0';
 }
 
+/* Of a line without its end. */
 static void read_header(struct answer *answer, struct bytes line)
 {
     struct bytes name, value;
 
+    /* What begins otherwise is none of them. */
+    if (line.len == 0 || !strchr("CcEeTtXx", line.ptr[0]))
+        return;
     bytes_cut(line, ':', &name, &value);
-    value = bytes_trim(value);
     if (bytes_is_nocase(name, "content-length"))
-        bytes_parse_u64(value, UINT64_MAX, &answer->left);
+        bytes_parse_u64(bytes_trim(value), UINT64_MAX, &answer->left);
     else if (bytes_is_nocase(name, "transfer-encoding"))
-        answer->chunked = bytes_is_nocase(value, "chunked");
+        answer->chunked = bytes_is_nocase(bytes_trim(value), "chunked");
     else if (bytes_is_nocase(name, "etag"))
-        keep(answer->etag, sizeof answer->etag, value);
+        keep(answer->etag, sizeof answer->etag, bytes_trim(value));
     else if (bytes_is_nocase(name, "x-ms-lease-id"))
-        keep(answer->lease_id, sizeof answer->lease_id, value);
+        keep(answer->lease_id, sizeof answer->lease_id, bytes_trim(value));
 }
 
-static void read_head(struct answer *answer)
+/* head: with its final empty line. */
+static void read_head(struct answer *answer, struct bytes head)
 {
-    struct bytes rest = bytes_of(answer->head, answer->head_length);
+    struct bytes rest = head;
     struct bytes line;
 
     bytes_cut(rest, '\n', &line, &rest);
@@ -58,30 +64,35 @@ static void read_head(struct answer *answer)
     if (answer->status == 304 || answer->status == 204)
         answer->left = 0;
     answer->part = answer->chunked ? IN_CHUNK_SIZE : answer->left > 0 ? IN_BODY : COMPLETE;
-    answer->head_length = 0;
 }
 
-/* Collects up to and including `end`; true when it is there. */
-static bool collect(struct answer *answer, const char *end, const char *data, size_t length,
-                    size_t *ret_taken)
+/* Takes bytes up to and including `end`, and returns all of them since the last end; ptr NULL: it
+ * is not there yet. What comes in one piece is not copied. */
+static struct bytes collect(struct answer *answer, const char *end, const char *data, size_t length,
+                            size_t *ret_taken)
 {
-    size_t end_length = strlen(end);
+    size_t end_length = strlen(end), before = answer->head_length, from;
+    size_t room = ANSWER_HEAD_MAX - before, added = length < room ? length : room;
+    const char *found;
 
-    for (size_t i = 0; i < length; i++) {
-        if (answer->head_length == ANSWER_HEAD_MAX - 1) {
-            answer->bad = true;
-            break;
-        }
-        answer->head[answer->head_length++] = data[i];
-        answer->head[answer->head_length] = '\0';
-        if (answer->head_length >= end_length &&
-            memcmp(answer->head + answer->head_length - end_length, end, end_length) == 0) {
-            *ret_taken = i + 1;
-            return true;
-        }
+    if (before == 0 && (found = memmem(data, length, end, end_length))) {
+        *ret_taken = (size_t)(found - data) + end_length;
+        return bytes_of(data, *ret_taken);
     }
-    *ret_taken = length;
-    return false;
+    memcpy(answer->head + before, data, added);
+    from = before < end_length ? 0 : before - end_length;
+    found = memmem(answer->head + from, before + added - from, end, end_length);
+    if (found) {
+        size_t whole = (size_t)(found - answer->head) + end_length;
+
+        *ret_taken = whole - before;
+        answer->head_length = 0;
+        return bytes_of(answer->head, whole);
+    }
+    answer->head_length = before + added;
+    answer->bad = added < length;
+    *ret_taken = added;
+    return (struct bytes){ NULL, 0 };
 }
 
 static size_t take_body(struct answer *answer, const char *data, size_t length,
@@ -100,36 +111,37 @@ static size_t take_body(struct answer *answer, const char *data, size_t length,
     return taken;
 }
 
-static void read_chunk_size(struct answer *answer)
+static void read_chunk_size(struct answer *answer, struct bytes line)
 {
-    answer->left = strtoull(answer->head, NULL, 16);
-    answer->head_length = 0;
+    answer->left = strtoull(line.ptr, NULL, 16);
     answer->part = answer->left > 0 ? IN_CHUNK : IN_TRAILER;
 }
 
 static size_t take_part(struct answer *answer, const char *data, size_t length)
 {
+    struct bytes text;
     size_t taken = 0;
 
     switch (answer->part) {
     case IN_HEAD:
-        if (collect(answer, "\r\n\r\n", data, length, &taken))
-            read_head(answer);
+        text = collect(answer, "\r\n\r\n", data, length, &taken);
+        if (text.ptr)
+            read_head(answer, text);
         return taken;
     case IN_BODY:
         return take_body(answer, data, length, COMPLETE);
     case IN_CHUNK:
         return take_body(answer, data, length, IN_CHUNK_END);
     case IN_CHUNK_SIZE:
-        if (collect(answer, "\r\n", data, length, &taken))
-            read_chunk_size(answer);
+        text = collect(answer, "\r\n", data, length, &taken);
+        if (text.ptr)
+            read_chunk_size(answer, text);
         return taken;
     case IN_CHUNK_END:
     case IN_TRAILER:
-        if (collect(answer, "\r\n", data, length, &taken)) {
-            answer->head_length = 0;
+        text = collect(answer, "\r\n", data, length, &taken);
+        if (text.ptr)
             answer->part = answer->part == IN_TRAILER ? COMPLETE : IN_CHUNK_SIZE;
-        }
         return taken;
     case COMPLETE:
         break;

@@ -13,7 +13,7 @@ enum answer_part { IN_HEAD, IN_BODY, IN_CHUNK_SIZE, IN_CHUNK, IN_CHUNK_END, IN_T
 
 struct answer {
     enum answer_part part;
-    char head[ANSWER_HEAD_MAX]; /* also a chunk's size line */
+    char head[ANSWER_HEAD_MAX]; /* so far, also of a chunk's size line; if it comes in pieces */
     size_t head_length;
     int status;
     uint64_t left; /* of the body or chunk */

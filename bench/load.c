@@ -269,7 +269,8 @@ static void note_answer(struct load *load, struct connection *c, uint64_t now)
     c->worker.done++;
     if (answer->etag[0])
         memcpy(c->worker.etag, answer->etag, sizeof c->worker.etag);
-    work_note_message(&c->worker, answer);
+    if (load->options.work->note)
+        load->options.work->note(&c->worker, answer);
     if (answer->lease_id[0])
         memcpy(c->worker.lease_id, answer->lease_id, sizeof c->worker.lease_id);
 }

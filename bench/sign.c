@@ -55,22 +55,37 @@ static size_t all_ms(struct signer *signer, const struct draft *draft, struct pa
     return count;
 }
 
+/* printf() would cost as much as the rest of a request. */
+static void add_all(struct text *text, const char *const *strings, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        text_add_string(text, strings[i]);
+}
+#define ADD(text, ...)                                                                             \
+    add_all(text, (const char *const[]){ __VA_ARGS__ },                                            \
+            sizeof((const char *const[]){ __VA_ARGS__ }) / sizeof(char *))
+
+static const char *or_empty(const char *string)
+{
+    return string ? string : "";
+}
+
 static struct bytes string_to_sign(const struct signer *signer, struct arena *arena,
                                    const struct draft *draft, const struct pair *ms, size_t count)
 {
     struct text text;
 
     text_init(&text, arena, 512);
-    text_printf(&text, "%s\n\n\n", draft->method);
+    ADD(&text, draft->method, "\n\n\n");
     if (draft->body.len > 0)
         text_add_u64(&text, draft->body.len);
-    text_printf(&text, "\n\n%s\n\n\n%s\n\n\n\n", draft->content_type ? draft->content_type : "",
-                draft->if_match ? draft->if_match : "");
+    ADD(&text, "\n\n", or_empty(draft->content_type), "\n\n\n", or_empty(draft->if_match),
+        "\n\n\n\n");
     for (size_t i = 0; i < count; i++)
-        text_printf(&text, "%s:%s\n", ms[i].name, ms[i].value);
-    text_printf(&text, "/%s/%s/%s", signer->account, signer->account, draft->path);
+        ADD(&text, ms[i].name, ":", ms[i].value, "\n");
+    ADD(&text, "/", signer->account, "/", signer->account, "/", draft->path);
     for (size_t i = 0; i < PAIRS_MAX && draft->query[i].name; i++)
-        text_printf(&text, "\n%s:%s", draft->query[i].name, draft->query[i].value);
+        ADD(&text, "\n", draft->query[i].name, ":", draft->query[i].value);
     return text_bytes(&text);
 }
 
@@ -78,9 +93,12 @@ static struct bytes string_to_sign(const struct signer *signer, struct arena *ar
 static struct bytes table_string_to_sign(const struct signer *signer, struct arena *arena,
                                          const struct draft *draft)
 {
-    return arena_printf(arena, "%s\n\n%s\n%s\n/%s/%s/%s", draft->method,
-                        draft->content_type ? draft->content_type : "", signer->date,
-                        signer->account, signer->account, draft->path);
+    struct text text;
+
+    text_init(&text, arena, 512);
+    ADD(&text, draft->method, "\n\n", or_empty(draft->content_type), "\n", signer->date, "\n/",
+        signer->account, "/", signer->account, "/", draft->path);
+    return text_bytes(&text);
 }
 
 static void add_signature(struct signer *signer, struct arena *arena, struct text *head,
@@ -90,7 +108,7 @@ static void add_signature(struct signer *signer, struct arena *arena, struct tex
 
     hmac_sha256_update(&signer->key, string.len, (const uint8_t *)string.ptr);
     hmac_sha256_digest(&signer->key, sizeof mac, mac);
-    text_printf(head, "Authorization: SharedKey %s:", signer->account);
+    ADD(head, "Authorization: SharedKey ", signer->account, ":");
     text_add(head, base64_encode(arena, bytes_of(mac, sizeof mac)));
     text_add_string(head, "\r\n");
 }
@@ -111,17 +129,17 @@ static void add_sas(struct signer *signer, struct arena *arena, struct text *hea
 static void add_request_line(struct signer *signer, struct arena *arena, struct text *head,
                              const struct draft *draft)
 {
-    text_printf(head, "%s /", draft->method);
+    ADD(head, draft->method, " /");
     if (signer->account)
-        text_printf(head, "%s/", signer->account);
+        ADD(head, signer->account, "/");
     text_add_string(head, draft->path);
     for (size_t i = 0; i < PAIRS_MAX && draft->query[i].name; i++) {
-        text_printf(head, "%c%s=", i == 0 ? '?' : '&', draft->query[i].name);
+        ADD(head, i == 0 ? "?" : "&", draft->query[i].name, "=");
         text_add(head, percent_encode(arena, bytes_from_string(draft->query[i].value), ""));
     }
     if (draft->sas)
         add_sas(signer, arena, head);
-    text_printf(head, " HTTP/1.1\r\nHost: %s\r\n", signer->host);
+    ADD(head, " HTTP/1.1\r\nHost: ", signer->host, "\r\n");
 }
 
 struct bytes signed_request(struct signer *signer, struct arena *arena, const struct draft *draft)
@@ -134,20 +152,23 @@ struct bytes signed_request(struct signer *signer, struct arena *arena, const st
     add_request_line(signer, arena, &head, draft);
     if (signer->account && !draft->sas) {
         for (size_t i = 0; i < count; i++)
-            text_printf(&head, "%s: %s\r\n", ms[i].name, ms[i].value);
+            ADD(&head, ms[i].name, ": ", ms[i].value, "\r\n");
         struct bytes string = draft->of_table ? table_string_to_sign(signer, arena, draft)
                                               : string_to_sign(signer, arena, draft, ms, count);
 
         add_signature(signer, arena, &head, string);
     }
     if (draft->content_type)
-        text_printf(&head, "Content-Type: %s\r\n", draft->content_type);
+        ADD(&head, "Content-Type: ", draft->content_type, "\r\n");
     if (draft->if_match)
-        text_printf(&head, "If-Match: %s\r\n", draft->if_match);
+        ADD(&head, "If-Match: ", draft->if_match, "\r\n");
     for (size_t i = 0; i < OTHERS_MAX && draft->others[i].name; i++)
-        text_printf(&head, "%s: %s\r\n", draft->others[i].name, draft->others[i].value);
-    if (strcmp(draft->method, "GET") != 0)
-        text_printf(&head, "Content-Length: %zu\r\n", draft->body.len);
+        ADD(&head, draft->others[i].name, ": ", draft->others[i].value, "\r\n");
+    if (strcmp(draft->method, "GET") != 0) {
+        text_add_string(&head, "Content-Length: ");
+        text_add_u64(&head, draft->body.len);
+        text_add_string(&head, "\r\n");
+    }
     text_add_string(&head, "\r\n");
     return text_bytes(&head);
 }

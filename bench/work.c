@@ -292,40 +292,42 @@ static void take_element(const struct answer *answer, const char *name, char *to
         return;
     from += strlen(name);
     end = memchr(from, '<', (size_t)(answer->start + answer->start_length - from));
-    if (end)
-        snprintf(to, size, "%.*s", (int)(end - from), from);
+    if (end && (size_t)(end - from) < size) {
+        memcpy(to, from, (size_t)(end - from));
+        to[end - from] = '\0';
+    }
 }
 
-void work_note_message(struct worker *worker, const struct answer *answer)
+static void note_message(struct worker *worker, const struct answer *answer)
 {
     take_element(answer, "<MessageId>", worker->message_id, sizeof worker->message_id);
     take_element(answer, "<PopReceipt>", worker->receipt, sizeof worker->receipt);
 }
 
 static const struct work work_table[] = {
-    { "get", draft_get, true, { 200, 0 }, NULL, NULL },
-    { "get-sas", draft_get_sas, true, { 200, 0 }, NULL, NULL },
-    { "get-apart", draft_get_apart, false, { 200, 0 }, NULL, NULL },
-    { "put", draft_put, true, { 201, 0 }, NULL, NULL },
-    { "fill", draft_put, false, { 201, 0 }, NULL, NULL },
-    { "fill-tagged", draft_put_tagged, false, { 201, 0 }, NULL, NULL },
-    { "list", draft_list, true, { 200, 0 }, NULL, NULL },
-    { "find", draft_find, true, { 200, 0 }, NULL, NULL },
-    { "block-list", draft_block_list, false, { 201, 0 }, NULL, NULL },
-    { "metadata", draft_metadata, false, { 200, 201 }, NULL, NULL },
-    { "lease", draft_lease, false, { 200, 201 }, NULL, NULL },
-    { "delete-batch", draft_batch, true, { 202, 0 }, draft_deletion, NULL },
-    { "append", draft_append, false, { 201, 404 }, NULL, NULL },
-    { "fill-ranges", draft_range, false, { 201, 0 }, NULL, NULL },
-    { "page", draft_page, false, { 201, 404 }, NULL, NULL },
-    { "message-put", draft_message_put, false, { 201, 0 }, NULL, NULL },
-    { "message-cycle", draft_message_cycle, false, { 200, 201, 204 }, NULL, NULL },
-    { "entity-get", draft_entity_get, true, { 200, 0 }, NULL, NULL },
-    { "entity-insert", draft_entity_insert, false, { 204, 0 }, NULL, NULL },
-    { "entity-put", draft_entity_put, false, { 204, 0 }, NULL, NULL },
-    { "entity-replace", draft_entity_replace, false, { 204, 0 }, NULL, NULL },
-    { "entity-page", draft_entity_page, true, { 200, 0 }, NULL, NULL },
-    { "transaction", draft_transaction, false, { 202, 0 }, NULL, "HTTP/1.1 204" },
+    { "get", draft_get, true, { 200, 0 }, NULL, NULL, NULL },
+    { "get-sas", draft_get_sas, true, { 200, 0 }, NULL, NULL, NULL },
+    { "get-apart", draft_get_apart, false, { 200, 0 }, NULL, NULL, NULL },
+    { "put", draft_put, true, { 201, 0 }, NULL, NULL, NULL },
+    { "fill", draft_put, false, { 201, 0 }, NULL, NULL, NULL },
+    { "fill-tagged", draft_put_tagged, false, { 201, 0 }, NULL, NULL, NULL },
+    { "list", draft_list, true, { 200, 0 }, NULL, NULL, NULL },
+    { "find", draft_find, true, { 200, 0 }, NULL, NULL, NULL },
+    { "block-list", draft_block_list, false, { 201, 0 }, NULL, NULL, NULL },
+    { "metadata", draft_metadata, false, { 200, 201 }, NULL, NULL, NULL },
+    { "lease", draft_lease, false, { 200, 201 }, NULL, NULL, NULL },
+    { "delete-batch", draft_batch, true, { 202, 0 }, draft_deletion, NULL, NULL },
+    { "append", draft_append, false, { 201, 404 }, NULL, NULL, NULL },
+    { "fill-ranges", draft_range, false, { 201, 0 }, NULL, NULL, NULL },
+    { "page", draft_page, false, { 201, 404 }, NULL, NULL, NULL },
+    { "message-put", draft_message_put, false, { 201, 0 }, NULL, NULL, NULL },
+    { "message-cycle", draft_message_cycle, false, { 200, 201, 204 }, NULL, NULL, note_message },
+    { "entity-get", draft_entity_get, true, { 200, 0 }, NULL, NULL, NULL },
+    { "entity-insert", draft_entity_insert, false, { 204, 0 }, NULL, NULL, NULL },
+    { "entity-put", draft_entity_put, false, { 204, 0 }, NULL, NULL, NULL },
+    { "entity-replace", draft_entity_replace, false, { 204, 0 }, NULL, NULL, NULL },
+    { "entity-page", draft_entity_page, true, { 200, 0 }, NULL, NULL, NULL },
+    { "transaction", draft_transaction, false, { 202, 0 }, NULL, "HTTP/1.1 204", NULL },
 };
 
 const struct work *work_find(const char *name)

@@ -43,10 +43,9 @@ struct work {
     void (*part)(const struct work_options *options, uint64_t n, unsigned i, struct draft *draft);
     /* Stands in the first START_MAX bytes of the body of each good answer; NULL: anything may. */
     const char *proof;
+    /* What the worker keeps of an answer beside its headers; NULL: nothing. */
+    void (*note)(struct worker *worker, const struct answer *answer);
 };
-
-/* What a worker keeps of an answer beside its headers. */
-void work_note_message(struct worker *worker, const struct answer *answer);
 
 /* Work on entities: table_work.c. The entities of a hundred by number lie in one partition, and
  * those of the next hundred in the next one; as JSON an entity has options.size bytes. */
