@@ -124,8 +124,7 @@ static enum store_result read_row(struct batch *batch, struct bytes key, uint32_
     struct keyspace *keyspace = &batch->embedded->keyspace;
     rocksdb_pinnableslice_t *value;
     struct piece_row row;
-    enum store_result result =
-        keyspace_get(keyspace, keyspace->newest.by_access[access], key, &value);
+    enum store_result result = keyspace_get(keyspace, keyspace->newest, access, key, &value);
     const char *bytes;
     size_t size;
 

@@ -20,9 +20,8 @@ enum store_result embedded_count(struct store *store, const struct guid *space, 
     dropped_at = spaces_dropped_at(&embedded->spaces, space);
     spaces_leave(&embedded->spaces, space);
     *ret_sum = 0;
-    result = dropped_at > 0
-                 ? STORE_NOT_FOUND
-                 : keyspace_get(keyspace, keyspace->newest.by_access[access], key, &value);
+    result = dropped_at > 0 ? STORE_NOT_FOUND
+                            : keyspace_get(keyspace, keyspace->newest, access, key, &value);
     *ret_sequence = dropped_at > 0 ? dropped_at : keyspace_sequence(keyspace);
     if (result == STORE_NOT_FOUND)
         return STORE_OK;

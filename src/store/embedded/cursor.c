@@ -13,6 +13,7 @@ struct embedded_cursor {
     struct cursor cursor;
     struct embedded_snapshot *front; /* of a SCAN_FRONT; else NULL */
     rocksdb_readoptions_t *options;  /* names end[] and the state */
+    enum store_access access;        /* the iterator's */
     rocksdb_iterator_t *iterator; /* NULL: what the stripe keeps of the front was enough so far */
     char held[FRONT_RECORD_BYTES_MAX]; /* the record, while there is no iterator */
     size_t end_size;
@@ -42,15 +43,15 @@ static void open_iterator(struct embedded_cursor *cursor, const rocksdb_snapshot
     cursor->options = rocksdb_readoptions_create();
     rocksdb_readoptions_set_verify_checksums(cursor->options, 1);
     rocksdb_readoptions_set_iterate_upper_bound(cursor->options, cursor->end, cursor->end_size);
-    if (access == STORE_NO_WAIT)
-        rocksdb_readoptions_set_read_tier(cursor->options, READ_BLOCK_CACHE);
     /* Going through all there is must not throw out what clients read. */
     if (use == CURSOR_OF_STORE)
         rocksdb_readoptions_set_fill_cache(cursor->options, 0);
     if (state)
         rocksdb_readoptions_set_snapshot(cursor->options, state);
-    keyspace_enter();
+    cursor->access = access;
+    keyspace_enter(access);
     cursor->iterator = rocksdb_create_iterator(embedded_of(store)->keyspace.db, cursor->options);
+    keyspace_leave();
 }
 
 static void close_iterator(struct embedded_cursor *cursor)
@@ -139,14 +140,19 @@ static enum store_result stand(struct embedded_cursor *cursor)
 
 static enum store_result seek(struct embedded_cursor *cursor, struct bytes key)
 {
+    keyspace_enter(cursor->access);
     rocksdb_iter_seek(cursor->iterator, key.ptr, key.len);
+    keyspace_leave();
     return stand(cursor);
 }
 
 static enum store_result next(struct embedded_cursor *cursor)
 {
-    if (rocksdb_iter_valid(cursor->iterator))
+    if (rocksdb_iter_valid(cursor->iterator)) {
+        keyspace_enter(cursor->access);
         rocksdb_iter_next(cursor->iterator);
+        keyspace_leave();
+    }
     return stand(cursor);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/crc.h"
 #include "base/log.h"
+#include "store/embedded/page_cache.h"
 
 #define CACHE_BYTES_DEFAULT (32u << 20)
 #define CACHE_SHARD_BITS    2
@@ -61,8 +62,9 @@ enum store_result keyspace_error(const char *doing, char *error)
     static const char incomplete[] = "Result incomplete";
     enum store_result result = STORE_IO;
 
-    /* The status of reads from memory only, and of writes that do not wait. */
-    if (strncmp(error, incomplete, sizeof incomplete - 1) == 0) {
+    /* The status of writes that do not wait, and of reads that page_cache.c did not let wait. */
+    if (strncmp(error, incomplete, sizeof incomplete - 1) == 0 ||
+        strstr(error, strerrordesc_np(EAGAIN))) {
         rocksdb_free(error);
         return STORE_WAIT;
     }
@@ -165,28 +167,15 @@ static rocksdb_options_t *new_options(void)
     return options;
 }
 
-struct read_options read_options_new(const rocksdb_snapshot_t *state)
+rocksdb_readoptions_t *read_options_new(const rocksdb_snapshot_t *state)
 {
-    struct read_options options;
+    rocksdb_readoptions_t *read = rocksdb_readoptions_create();
 
-    for (enum store_access access = STORE_NO_WAIT; access <= STORE_MAY_BLOCK; access++) {
-        rocksdb_readoptions_t *read = rocksdb_readoptions_create();
-
-        /* Promise: store invariant 5, for records. */
-        rocksdb_readoptions_set_verify_checksums(read, 1);
-        if (access == STORE_NO_WAIT)
-            rocksdb_readoptions_set_read_tier(read, READ_BLOCK_CACHE);
-        if (state)
-            rocksdb_readoptions_set_snapshot(read, state);
-        options.by_access[access] = read;
-    }
-    return options;
-}
-
-void read_options_release(struct read_options *options)
-{
-    for (enum store_access access = STORE_NO_WAIT; access <= STORE_MAY_BLOCK; access++)
-        rocksdb_readoptions_destroy(options->by_access[access]);
+    /* Promise: store invariant 5, for records. */
+    rocksdb_readoptions_set_verify_checksums(read, 1);
+    if (state)
+        rocksdb_readoptions_set_snapshot(read, state);
+    return read;
 }
 
 /* All options; NULL when this RocksDB does not know one that a promise rests on. */
@@ -276,7 +265,7 @@ void keyspace_give_back(const struct keyspace *keyspace)
 
 static void release(struct keyspace *keyspace)
 {
-    read_options_release(&keyspace->newest);
+    rocksdb_readoptions_destroy(keyspace->newest);
     rocksdb_writeoptions_destroy(keyspace->write);
     rocksdb_close(keyspace->db);
     rocksdb_cache_destroy(keyspace->cache);
@@ -305,54 +294,41 @@ uint64_t keyspace_sequence(const struct keyspace *keyspace)
     return rocksdb_get_latest_sequence_number(keyspace->db);
 }
 
-/* Reading from memory only, RocksDB takes a table file that is not open for one that has the key, and
- * succeeds with an empty value. A read that may block finds out what is there. */
-static bool may_be_unread(const rocksdb_readoptions_t *read, const rocksdb_pinnableslice_t *value)
-{
-    size_t size;
-
-    /* The function takes no const, and changes nothing. */
-    if (rocksdb_readoptions_get_read_tier((rocksdb_readoptions_t *)(uintptr_t)read) !=
-        READ_BLOCK_CACHE)
-        return false;
-    (void)rocksdb_pinnableslice_value(value, &size);
-    return size == 0;
-}
-
-void keyspace_enter(void)
+void keyspace_enter(enum store_access access)
 {
     static _Thread_local bool entered;
 
+    /* A counter of a thread costs more than the comparison of two keys that it counts. */
     if (!entered)
         rocksdb_set_perf_level(rocksdb_disable);
     entered = true;
+    page_cache_only(access == STORE_NO_WAIT);
+}
+
+void keyspace_leave(void)
+{
+    page_cache_only(false);
 }
 
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
-                               struct bytes key, rocksdb_pinnableslice_t **ret_value)
+                               enum store_access access, struct bytes key,
+                               rocksdb_pinnableslice_t **ret_value)
 {
-    rocksdb_pinnableslice_t *value;
     char *error = NULL;
 
-    keyspace_enter();
-    value = rocksdb_get_pinned(keyspace->db, read, key.ptr, key.len, &error);
+    keyspace_enter(access);
+    *ret_value = rocksdb_get_pinned(keyspace->db, read, key.ptr, key.len, &error);
+    keyspace_leave();
     if (error)
         return keyspace_error("read a record", error);
-    if (!value)
-        return STORE_NOT_FOUND;
-    if (may_be_unread(read, value)) {
-        rocksdb_pinnableslice_destroy(value);
-        return STORE_WAIT;
-    }
-    *ret_value = value;
-    return STORE_OK;
+    return *ret_value ? STORE_OK : STORE_NOT_FOUND;
 }
 
 enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writebatch_t *batch)
 {
     char *error = NULL;
 
-    keyspace_enter();
+    keyspace_enter(STORE_MAY_BLOCK);
     rocksdb_write(keyspace->db, keyspace->write, batch, &error);
     return error ? keyspace_error("write records", error) : STORE_OK;
 }

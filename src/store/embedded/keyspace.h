@@ -11,15 +11,8 @@
 
 #include "store/store.h"
 
-/* How to read one state, by enum store_access: checksums are verified; with STORE_NO_WAIT only what
- * is in memory (memtables and block cache) is read. */
-enum { READ_BLOCK_CACHE = 1 }; /* RocksDB's read tier for it */
-struct read_options {
-    rocksdb_readoptions_t *by_access[2];
-};
-/* state: NULL for the newest. */
-struct read_options read_options_new(const rocksdb_snapshot_t *state);
-void read_options_release(struct read_options *options);
+/* How to read one state, NULL for the newest: checksums are verified. The caller destroys it. */
+rocksdb_readoptions_t *read_options_new(const rocksdb_snapshot_t *state);
 
 /* Descriptors that RocksDB uses at most: tables held open, those that scans and a compaction read and
  * write besides, logs, and its other files. tests/unit/store/test_descriptors.c */
@@ -30,7 +23,7 @@ struct keyspace {
     rocksdb_t *db;
     rocksdb_options_t *options;
     rocksdb_cache_t *cache;
-    struct read_options newest;    /* of the newest state */
+    rocksdb_readoptions_t *newest; /* of the newest state */
     rocksdb_writeoptions_t *write; /* STORE_WAIT rather than wait for flushes and compactions */
 };
 
@@ -50,13 +43,16 @@ bool keyspace_is_busy(const struct keyspace *keyspace);
 
 uint64_t keyspace_sequence(const struct keyspace *keyspace);
 
-/* Before calls to RocksDB that compare many keys: this thread counts none of them (a counter of a
- * thread costs more than the comparison). Any thread. */
-void keyspace_enter(void);
-/* The value under a key, pinned; the caller destroys it. read: which state, and whether it may wait.
+/* Around calls to RocksDB: under STORE_NO_WAIT they read what is in memory alone (memtables, block
+ * cache, the kernel's page cache), and fail where more is needed (keyspace_error(): STORE_WAIT). No
+ * call of keyspace_*() in between. Any thread. */
+void keyspace_enter(enum store_access access);
+void keyspace_leave(void);
+/* The value under a key, pinned; the caller destroys it. read: which state.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CORRUPT, STORE_IO. Any thread. */
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
-                               struct bytes key, rocksdb_pinnableslice_t **ret_value);
+                               enum store_access access, struct bytes key,
+                               rocksdb_pinnableslice_t **ret_value);
 /* Applies a batch: in the log's buffer and seen by readers, not durable.
  * returns STORE_OK
  *         STORE_WAIT  RocksDB slows writers down until it has flushed or compacted more: nothing was

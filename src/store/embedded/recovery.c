@@ -81,8 +81,8 @@ static enum store_result recover_dropped(struct embedded *embedded)
 static enum store_result find_last(struct embedded *embedded, uint32_t up_to, uint32_t *ret_extent,
                                    uint64_t *ret_end)
 {
-    rocksdb_iterator_t *iterator = rocksdb_create_iterator(
-        embedded->keyspace.db, embedded->keyspace.newest.by_access[STORE_MAY_BLOCK]);
+    rocksdb_iterator_t *iterator =
+        rocksdb_create_iterator(embedded->keyspace.db, embedded->keyspace.newest);
     enum store_result result = STORE_NOT_FOUND;
     char key[KEY_PIECE_SIZE];
     char *error = NULL;

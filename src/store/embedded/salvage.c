@@ -50,7 +50,7 @@ static enum store_result refer(struct target *target, const struct piece *piece)
     enum store_result result;
 
     key_write_piece(key, piece->extent, piece->offset);
-    result = keyspace_get(&target->records, target->records.newest.by_access[STORE_MAY_BLOCK],
+    result = keyspace_get(&target->records, target->records.newest, STORE_MAY_BLOCK,
                           bytes_of(key, sizeof key), &found);
     if (!result) {
         struct bytes old;
@@ -97,7 +97,7 @@ static enum store_result merge(struct target *target, const struct keyspace *scr
     rocksdb_writebatch_t *batch;
     enum store_result result;
 
-    if (!keyspace_get(scratch, scratch->newest.by_access[STORE_MAY_BLOCK], counter, &found)) {
+    if (!keyspace_get(scratch, scratch->newest, STORE_MAY_BLOCK, counter, &found)) {
         size_t length;
         bool newer =
             le64_get(rocksdb_pinnableslice_value(found, &length)) > be64_get(key.ptr + key.len - 8);
@@ -137,8 +137,7 @@ static enum store_result put_any(struct target *target, const struct keyspace *s
 
 static enum store_result put_all(struct target *target, const struct keyspace *scratch)
 {
-    rocksdb_iterator_t *iterator =
-        rocksdb_create_iterator(scratch->db, scratch->newest.by_access[STORE_MAY_BLOCK]);
+    rocksdb_iterator_t *iterator = rocksdb_create_iterator(scratch->db, scratch->newest);
     enum store_result result = STORE_OK;
     char *error = NULL;
 

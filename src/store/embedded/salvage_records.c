@@ -93,8 +93,8 @@ static bool is_newest(const struct salvage *salvage, const struct table_entry *e
     bool newest;
     size_t length;
 
-    if (keyspace_get(salvage->scratch, salvage->scratch->newest.by_access[STORE_MAY_BLOCK],
-                     entry->key, &found))
+    if (keyspace_get(salvage->scratch, salvage->scratch->newest, STORE_MAY_BLOCK, entry->key,
+                     &found))
         return true;
     newest = le64_get(rocksdb_pinnableslice_value(found, &length)) <= entry->sequence;
     rocksdb_pinnableslice_destroy(found);

@@ -12,7 +12,7 @@
 
 struct view {
     const rocksdb_snapshot_t *state; /* NULL: of no snapshot here, see stripes_join() */
-    struct read_options read;
+    rocksdb_readoptions_t *read;
     size_t holders;             /* snapshots, or links; under the stripe's lock */
     struct view *older, *newer; /* of the stripe; under its lock */
     struct freed *freed;        /* what this view sees, and no newer one; under the stripe's lock */
@@ -240,7 +240,7 @@ static void free_view(struct embedded *embedded, struct view *view)
 
         release_links(view, &next);
         if (view->state) {
-            read_options_release(&view->read);
+            rocksdb_readoptions_destroy(view->read);
             rocksdb_release_snapshot(embedded->keyspace.db, view->state);
         }
         reclaim_add(&embedded->reclaim, view->freed);
@@ -272,11 +272,9 @@ void embedded_snapshot_close(struct snapshot *base)
 static const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_snapshot *snapshot)
 {
     struct view *view = atomic_load(&snapshot->view);
-    const struct read_options *options =
-        view ? &view->read : &embedded_of(snapshot->snapshot.store)->keyspace.newest;
 
     assert(!snapshot->spent);
-    return options->by_access[snapshot->snapshot.access];
+    return view ? view->read : embedded_of(snapshot->snapshot.store)->keyspace.newest;
 }
 
 const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapshot)
@@ -380,13 +378,14 @@ static enum store_result get_stored(struct embedded_snapshot *snapshot, struct b
 {
     struct keyspace *keyspace = &embedded_of(snapshot->snapshot.store)->keyspace;
     const rocksdb_readoptions_t *read = snapshot_read_options(snapshot);
-    enum store_result result = keyspace_get(keyspace, read, key, ret_value);
+    enum store_access access = snapshot->snapshot.access;
+    enum store_result result = keyspace_get(keyspace, read, access, key, ret_value);
 
     if (snapshot_read_options(snapshot) == read)
         return result;
     if (!result)
         rocksdb_pinnableslice_destroy(*ret_value);
-    return keyspace_get(keyspace, snapshot_read_options(snapshot), key, ret_value);
+    return keyspace_get(keyspace, snapshot_read_options(snapshot), access, key, ret_value);
 }
 
 enum store_result embedded_get(struct snapshot *base, struct bytes key, struct arena *arena,

@@ -110,8 +110,7 @@ static void scan(struct fixture *f)
             f->cursors[i] = NULL;
         }
         if (!f->cursors[i])
-            f->cursors[i] = rocksdb_create_iterator(f->keyspace.db,
-                                                    f->keyspace.newest.by_access[STORE_MAY_BLOCK]);
+            f->cursors[i] = rocksdb_create_iterator(f->keyspace.db, f->keyspace.newest);
         rocksdb_iter_seek(f->cursors[i], key.ptr, key.len);
         look(f);
     }
@@ -123,8 +122,8 @@ static void read_everywhere(struct fixture *f)
         rocksdb_pinnableslice_t *value;
         char text[16];
 
-        if (keyspace_get(&f->keyspace, f->keyspace.newest.by_access[STORE_MAY_BLOCK],
-                         random_key(f, text), &value) == STORE_OK)
+        if (keyspace_get(&f->keyspace, f->keyspace.newest, STORE_MAY_BLOCK, random_key(f, text),
+                         &value) == STORE_OK)
             rocksdb_pinnableslice_destroy(value);
         if (i % 100 == 0)
             look(f);
