@@ -15,6 +15,7 @@
 
 #include "base/log.h"
 #include "content/content.h"
+#include "../store/page_cache.h"
 
 #define MIB (1u << 20)
 
@@ -278,6 +279,7 @@ static void cold_map_is_waited_for_seldom(void **state)
     append_parts(f, &content);
     store_close(f->store);
     assert_int_equal(store_open_embedded(&options, &f->store, &problem), STORE_OK);
+    page_cache_is_empty = true;
     reader = content_reader_open(f->store, snapshot_open(f->store, f->partition, STORE_NO_WAIT),
                                  f->arena, &content, 0, content.length);
     while (got < content.length) {

@@ -1,36 +1,14 @@
 /* The embedded store under STORE_NO_WAIT: it reads only what is in memory, answers STORE_WAIT for
  * the rest, and has changed nothing then. store.h, enum store_access */
-#include "conformance.h"
-
-#include <errno.h>
 #include <stdio.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
+
+#include "conformance.h"
+#include "page_cache.h"
 
 #define RECORDS 2000
 
 static const struct bytes nothing = { NULL, 0 };
-
-/* Nothing of a file is in the page cache, as far as the store can tell. A file that was dropped from
- * it would not do: asking for it without waiting begins to read it, and a disk may be quick. */
-static bool page_cache_is_empty;
-static bool file_system_cannot_tell;
-
-ssize_t preadv2(int fd, const struct iovec *parts, int count, off_t at, int flags)
-{
-    ssize_t done;
-
-    if (page_cache_is_empty && (flags & RWF_NOWAIT)) {
-        errno = EAGAIN;
-        return -1;
-    }
-    done = syscall(SYS_preadv2, fd, parts, count, at, 0, flags);
-
-    if (done < 0 && errno == EOPNOTSUPP)
-        file_system_cannot_tell = true;
-    return done;
-}
 
 /* Records that fill many blocks, on disk and in no cache. */
 static void make_cold(struct fixture *f)
@@ -90,7 +68,7 @@ static void page_cache_is_memory(void **state)
     page_cache_is_empty = false; /* the start has read all tables */
     for (int i = 0; i < 1000 && get(f, STORE_NO_WAIT) == STORE_WAIT; i++)
         usleep(1000); /* the machine may have been short of memory since */
-    if (file_system_cannot_tell)
+    if (page_cache_is_unknown)
         skip();
     assert_int_equal(get(f, STORE_NO_WAIT), STORE_OK);
 }
