@@ -1,8 +1,8 @@
 /* The acceptor of a server: a thread that takes connections from the listening socket and hands
  * each to its worker, and between times cuts those that are late.
  *
- * libmicrohttpd knows nothing of the listening socket. When the server stops, this thread closes
- * it, so nobody else can be about to use it. */
+ * When the server stops, this thread closes the listening socket, so nobody else can be about to use
+ * it. */
 #include "http/http_private.h"
 
 #include <errno.h>
@@ -37,14 +37,6 @@ static void complain(struct http_server *server, int error)
              strerrordesc_np(error));
 }
 
-static void hand_over(struct connection *connection, int fd, const struct sockaddr *address,
-                      socklen_t size)
-{
-    /* MHD closes the socket when it refuses it. */
-    if (MHD_add_connection(connection->worker->daemon, fd, address, size) != MHD_YES)
-        connection_remove(connection);
-}
-
 enum accepted { ACCEPTED, ACCEPTED_NOTHING, ACCEPT_LATER };
 
 static enum accepted accept_one(struct http_server *server)
@@ -67,7 +59,7 @@ static enum accepted accept_one(struct http_server *server)
         return errno == EAGAIN || errno == EWOULDBLOCK ? ACCEPTED_NOTHING : ACCEPTED;
     connection = connection_admit(server, fd, where);
     if (connection)
-        hand_over(connection, fd, where, size);
+        worker_post(connection->worker, connection);
     else
         close(fd);
     return ACCEPTED;

@@ -7,12 +7,7 @@
  * is idle, the new connection is admitted only to be answered 503, a few at a time; beyond those it
  * is closed at once.
  *
- * The limit for one address is kept the same way among the connections of that address.
- *
- * libmicrohttpd takes a connection over on the worker's thread, later than MHD_add_connection()
- * returns, and does not say when it fails to. A connection is therefore made and counted by the
- * acceptor, found again by its descriptor when the worker begins it, and given up when its
- * descriptor comes out of accept() once more or the worker has not begun it for long. */
+ * The limit for one address is kept the same way among the connections of that address. */
 #include "http/http_private.h"
 
 #include <arpa/inet.h>
@@ -102,25 +97,9 @@ static struct connection_list *list_of(struct http_server *server, const struct 
     return c->trusted ? &server->trusted : &server->untrusted;
 }
 
-static void remember_fd(struct http_server *server, struct connection *c)
-{
-    size_t fd = (size_t)c->fd;
-
-    if (fd >= server->by_fd_size) {
-        size_t size = fd + 1 > 2 * server->by_fd_size ? fd + 1 : 2 * server->by_fd_size;
-
-        server->by_fd = xrealloc(server->by_fd, size * sizeof(struct connection *));
-        memset(server->by_fd + server->by_fd_size, 0,
-               (size - server->by_fd_size) * sizeof(struct connection *));
-        server->by_fd_size = size;
-    }
-    server->by_fd[fd] = c;
-}
-
 static void add(struct http_server *server, struct connection *c)
 {
     list_append(list_of(server, c), c);
-    remember_fd(server, c);
     if (server->limits.connections_per_address_max > 0) {
         struct connection **bucket = bucket_of(server, c);
 
@@ -128,7 +107,6 @@ static void add(struct http_server *server, struct connection *c)
         *bucket = c;
     }
     server->connection_count++;
-    server->not_begun_count++;
     server->refused_count += c->refused;
     c->worker->connections++;
 }
@@ -136,8 +114,6 @@ static void add(struct http_server *server, struct connection *c)
 static void forget(struct http_server *server, struct connection *c)
 {
     list_remove(list_of(server, c), c);
-    assert(server->by_fd[c->fd] == c);
-    server->by_fd[c->fd] = NULL;
     if (server->limits.connections_per_address_max > 0) {
         struct connection **link = bucket_of(server, c);
 
@@ -147,7 +123,6 @@ static void forget(struct http_server *server, struct connection *c)
     }
     assert(server->connection_count > 0 && c->worker->connections > 0);
     c->worker->connections--;
-    server->not_begun_count -= !c->begun;
     server->giving_way_count -= c->gives_way;
     server->refused_count -= c->refused;
     if (--server->connection_count == 0)
@@ -162,7 +137,7 @@ static bool is_idle(const struct connection *c)
 {
     int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
 
-    return c->begun && !c->gives_way && !c->refused &&
+    return !c->gives_way && !c->refused &&
            (phase == PHASE_HEAD || (phase == PHASE_BODY && !c->trusted));
 }
 
@@ -264,20 +239,15 @@ static struct connection *connection_new(struct http_server *server, int fd,
     c->magic = CONNECTION_MAGIC;
     c->server = server;
     c->fd = fd;
-    if (address)
-        peer_write(c, address);
+    peer_write(c, address);
     c->accepted_ms = monotonic_ms();
     connection_awaits_head(c);
     return c;
 }
 
-/* A full server waits until its workers have begun all it has, because only those can be closed,
- * and an authenticated one is not to be while another may soon be idle. */
 static bool may_grow(const struct http_server *server)
 {
-    if (server->giving_way_count >= connections_beyond(&server->limits))
-        return false;
-    return !is_full(server) || server->not_begun_count == 0 || oldest_idle(&server->untrusted);
+    return server->giving_way_count < connections_beyond(&server->limits);
 }
 
 bool connections_may_grow(struct http_server *server)
@@ -309,8 +279,6 @@ struct connection *connection_admit(struct http_server *server, int fd,
     bool dropped;
 
     lock_take(&server->lock);
-    if ((size_t)fd < server->by_fd_size && server->by_fd[fd])
-        forget(server, server->by_fd[fd]); /* MHD has closed it without a word */
     c->refused = !address_has_room(server, c) || (is_full(server) && !make_room(server));
     dropped = c->refused && server->refused_count >= connections_beyond(&server->limits);
     if (!dropped) {
@@ -322,41 +290,6 @@ struct connection *connection_admit(struct http_server *server, int fd,
         return c;
     free(c);
     return NULL;
-}
-
-static struct worker *worker_of(struct http_server *server, struct MHD_Connection *mhd)
-{
-    const struct MHD_Daemon *daemon =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_DAEMON)->daemon;
-    unsigned i = 0;
-
-    while (i < server->worker_count && server->workers[i].daemon != daemon)
-        i++;
-    assert(i < server->worker_count);
-    return &server->workers[i];
-}
-
-struct connection *connection_begin(struct http_server *server, struct MHD_Connection *mhd)
-{
-    int fd = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    struct connection *c = NULL;
-
-    lock_take(&server->lock);
-    if ((size_t)fd < server->by_fd_size)
-        c = server->by_fd[fd];
-    if (!c) { /* given up as failed, and then came late */
-        c = connection_new(
-            server, fd,
-            MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
-        c->worker = worker_of(server, mhd);
-        add(server, c);
-    }
-    assert(!c->begun);
-    c->begun = true;
-    server->not_begun_count--;
-    let_grow(server);
-    lock_give(&server->lock);
-    return c;
 }
 
 void connection_remove(struct connection *connection)
@@ -385,38 +318,33 @@ void connection_trust(struct connection *connection)
 
 /* ---- cutting ---- */
 
-static void sweep_list(struct http_server *server, const struct connection_list *list)
+static void sweep_list(const struct connection_list *list)
 {
     uint64_t now = monotonic_ms();
-    struct connection *next;
 
-    for (struct connection *c = list->first; c; c = next) {
+    for (struct connection *c = list->first; c; c = c->next) {
         const char *why = connection_lateness(c, now);
 
-        next = c->next;
         if (!why)
             continue;
         if (log_enabled(LOG_DEBUG))
             log_line(LOG_DEBUG, "%s: cut: %s", c->peer, why);
-        if (c->begun)
-            shutdown(c->fd, SHUT_RDWR);
-        else
-            forget(server, c);
+        shutdown(c->fd, SHUT_RDWR);
     }
 }
 
 void connections_sweep(struct http_server *server)
 {
     lock_take(&server->lock);
-    sweep_list(server, &server->untrusted);
-    sweep_list(server, &server->trusted);
+    sweep_list(&server->untrusted);
+    sweep_list(&server->trusted);
     lock_give(&server->lock);
 }
 
 static void cut_list(const struct connection_list *list, enum cut_which which)
 {
     for (const struct connection *c = list->first; c; c = c->next) {
-        if (c->begun && (which == CUT_ALL || atomic_load(&c->phase) == PHASE_HEAD))
+        if (which == CUT_ALL || atomic_load(&c->phase) == PHASE_HEAD)
             shutdown(c->fd, SHUT_RDWR);
     }
 }

@@ -1,35 +1,25 @@
-/* The way of an exchange: MHD's calls turned into the application's.
+/* The way of an exchange, and what a connection does between two of them: one step at a time.
  *
- *   exchange_begin   request line seen (MHD's URI callback)           -> STAGE_BEGUN
- *   exchange_step    head complete                                    -> head()
- *                    a run of body bytes, as often as there are any   -> body()
- *                    request complete                                 -> end(), then the answer
- *   exchange_over    answered, or the connection is gone              -> done()
+ *   no exchange      a head comes in; complete, it begins an exchange   -> STAGE_HEAD
+ *   STAGE_HEAD       head()                                            -> BODY, or DISCARD
+ *   STAGE_BODY       a run of body bytes: body()                       -> END after the last
+ *   STAGE_DISCARD    a run of body bytes is thrown away                -> ANSWER after the last
+ *   STAGE_END        end()                                             -> ANSWER
+ *   STAGE_ANSWER     the answer goes out (answer.c)                    -> no exchange: done()
  *
- * MHD closes a connection whose answer is queued before the request was read to its end. So an
- * answer is queued in the call that comes after the last byte, also for requests without a body;
- * the exceptions are refusals of a malformed head and of an Expect: 100-continue, where closing is
- * right because what the client sends next cannot be known.
+ * An answer that is known before the body was read waits until it was, because a client that is
+ * still sending may not look for it. The exceptions close the connection, because what the client
+ * sends next cannot be known: a malformed head or chunk, an Expect: 100-continue, and a body that is
+ * too long to be thrown away.
  *
- * Pausing. Only the worker moves a connection into and out of MHD's list of suspended ones, so
- * MHD's own word for it (exchange_is_paused) cannot change under the worker's feet; a resume only
- * asks for it. MHD may call once more for data it already holds (chunked bodies) while the
- * connection is suspended: such a call is turned away (private invariant 3).
- *
- * Half-closed clients. A client may close its side once it has sent its request (rfc: 9112 9.6),
- * and is owed the answer. MHD 0.9.75 reads first after a resume, and closes the connection at an
- * end of the stream, whatever it still has to do with what it read before. But connections with a
- * timeout of their own it looks after before any reading. So a paused connection gets one, until
- * the call after the resume.
- *
- * After MHD_resume_connection() the worker may end the exchange at any time, so the resumer touches
- * nothing but the server after it, and http_stop() waits for the resumers.
- */
+ * A client may close its side once it has sent its request (rfc: 9112 9.6), and is owed the answer:
+ * the end of the stream is looked at only where bytes are missing. */
 #include "http/http_private.h"
 
 #include <assert.h>
 
 #include "base/memory_budget.h"
+#include "http/request.h"
 
 #define EXCHANGE_MAGIC  0x6C786368u
 /* Finds bugs, limits nothing that is asked for: the block list of a blob of 1 TiB takes 300 MB. */
@@ -41,50 +31,34 @@ static struct live *live_of(struct exchange *exchange)
     return (struct live *)(void *)exchange;
 }
 
+static const struct http_application *application_of(const struct live *live)
+{
+    return live->connection->server->application;
+}
+
 /* ---- pause ---- */
-
-bool exchange_is_paused(const struct live *live)
-{
-    return MHD_get_connection_info(live->mhd, MHD_CONNECTION_INFO_CONNECTION_SUSPENDED)
-               ->suspended == MHD_YES;
-}
-
-static void set_timeout(const struct live *live, unsigned seconds)
-{
-    enum MHD_Result set =
-        MHD_set_connection_option(live->mhd, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
-
-    assert(set == MHD_YES);
-}
 
 void exchange_suspend(struct exchange *exchange)
 {
     struct live *live = live_of(exchange);
     bool was_suspended = atomic_exchange_explicit(&live->suspended, true, memory_order_relaxed);
 
-    assert(!was_suspended);
+    assert(!was_suspended && !live->connection->is_paused);
     connection_pauses(live->connection);
-    MHD_suspend_connection(live->mhd);
-    if (live->stage < STAGE_QUEUED) {
-        live->goes_first = true;
-        set_timeout(live, server_timeout_s(&live->connection->server->limits) + 1);
-    }
+    live->connection->is_paused = true;
 }
 
 void exchange_resume(struct exchange *exchange)
 {
     struct live *live = live_of(exchange);
-    struct http_server *server = live->connection->server;
+    struct connection *connection = live->connection;
     bool was_suspended = atomic_exchange_explicit(&live->suspended, false, memory_order_relaxed);
 
     assert(was_suspended);
-    /* From now on bytes are owed, even if none come to tell exchange_step() of it. The worker
-     * leaves the connection alone until it is resumed below. */
+    /* From now on bytes are owed, even if none come to tell the worker of it. */
     if (live->stage == STAGE_BODY)
-        connection_resumes_body(live->connection);
-    atomic_fetch_add(&server->resumers, 1);
-    MHD_resume_connection(live->mhd);
-    atomic_fetch_sub(&server->resumers, 1);
+        connection_resumes_body(connection);
+    worker_post(connection->worker, connection);
 }
 
 void exchange_trust(struct exchange *exchange)
@@ -92,12 +66,27 @@ void exchange_trust(struct exchange *exchange)
     connection_trust(live_of(exchange)->connection);
 }
 
-/* ---- memory ---- */
-
-bool exchange_charge(struct exchange *exchange)
+bool exchange_take_file(struct exchange *exchange)
 {
     struct live *live = live_of(exchange);
-    size_t held = arena_held(exchange->arena);
+    struct http_server *server = live->connection->server;
+
+    if (live->has_file)
+        return true;
+    if (atomic_fetch_add(&server->answer_files, 1) < server->limits.answer_files_max) {
+        live->has_file = true;
+        return true;
+    }
+    atomic_fetch_sub(&server->answer_files, 1);
+    return false;
+}
+
+/* ---- memory ---- */
+
+/* more: beside what lies in the arena */
+static bool charge(struct live *live, size_t more)
+{
+    size_t held = arena_held(live->exchange.arena) + more;
 
     if (held <= MEMORY_FREE_BYTES || held <= live->charged)
         return true;
@@ -105,6 +94,11 @@ bool exchange_charge(struct exchange *exchange)
         return false;
     live->charged = held;
     return true;
+}
+
+bool exchange_charge(struct exchange *exchange)
+{
+    return charge(live_of(exchange), 0);
 }
 
 void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
@@ -149,83 +143,149 @@ static void give_arena(struct worker *worker, struct arena *arena, struct arena_
     worker->spares[worker->spare_count++] = arena;
 }
 
-/* Spares MHD the query: it would split it into parts that nobody reads, and when those outgrow the
- * connection's memory, MHD queues a refusal but forgets that it did, and the client waits in vain.
- * `target` lies in MHD's buffer, which MHD itself cuts into pieces right after; a NUL after the '?'
- * leaves no parts. */
-static void hide_query(const char *target)
+static struct live *exchange_begin(struct connection *connection)
 {
-    char *query = strchr((char *)(uintptr_t)target, '?');
-
-    if (query && query[1] != '\0')
-        query[1] = '\0';
-}
-
-void *exchange_begin(void *server, const char *target, struct MHD_Connection *mhd)
-{
-    struct connection *connection =
-        MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     struct arena *arena = take_arena(connection->worker);
     struct arena_mark fresh = arena_mark(arena);
     struct live *live = arena_alloc(arena, sizeof *live);
+    struct request *request = &live->exchange.request;
 
-    (void)server;
     live->exchange.magic = EXCHANGE_MAGIC;
     live->exchange.arena = arena;
-    live->fresh = fresh;
-    live->mhd = mhd;
-    live->connection = connection;
     live->exchange.server_is_busy = connection->refused;
     live->closes = connection->refused;
-    live->target = arena_copy(arena, bytes_from_string(target));
-    live->target_end = target + live->target.len;
-    hide_query(target);
+    live->fresh = fresh;
+    live->connection = connection;
+    request->peer = bytes_from_string(connection->peer);
+    request->peer_is_loopback = connection->peer_is_loopback;
+    request->secure = connection->server->tls;
+    request->listener_tag = connection->server->tag;
     response_init(&live->exchange.response, arena);
+    connection->live = live;
+    connection_is_ours(connection);
     return live;
 }
 
-void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
-                   enum MHD_RequestTerminationCode how)
+void exchange_over(struct connection *connection)
 {
-    struct live *live = *state;
+    struct live *live = connection->live;
 
-    (void)mhd;
-    (void)how;
     if (!live)
         return;
-    *state = NULL;
     live_of(&live->exchange);
-    assert(!exchange_is_paused(live)); /* MHD ends no suspended connection, but when stopped */
+    assert(!connection->is_paused);
     if (live->known)
-        ((struct http_server *)server)->application->done(&live->exchange);
-    response_over(live);
-    connection_awaits_head(live->connection);
+        application_of(live)->done(&live->exchange);
+    answer_over(live);
+    connection->live = NULL;
+    connection_awaits_head(connection);
     memory_budget_release(live->charged);
     live->exchange.magic = 0;
-    give_arena(live->connection->worker, live->exchange.arena, live->fresh);
+    give_arena(connection->worker, live->exchange.arena, live->fresh);
 }
 
-/* ---- steps ---- */
+/* ---- head ---- */
+
+/* More bytes, at most so many. */
+static enum turn receive(struct connection *connection, size_t most)
+{
+    ssize_t n;
+
+    if (!connection->readable)
+        return TURN_WAITS;
+    n = input_receive(connection, most);
+    if (n > 0)
+        return TURN_GOES_ON;
+    return n == TRANSPORT_WAITS ? TURN_WAITS : TURN_ENDS;
+}
+
+static enum turn refuse_head(struct connection *connection, int status)
+{
+    return answer_refuse(exchange_begin(connection), status);
+}
+
+/* A head that is not complete. */
+static enum turn await_head(struct connection *connection)
+{
+    size_t head_max = connection->server->limits.connection_memory_bytes;
+    struct head_scan *scan = &connection->scan;
+
+    if (scan->begin > 0) {
+        size_t empty_lines = scan->begin;
+
+        head_forget(scan, empty_lines);
+        input_use(&connection->input, empty_lines);
+    }
+    if (input_bytes(&connection->input).len >= head_max)
+        return refuse_head(connection, scan->lines > 0 ? 431 : 414);
+    return receive(connection, head_max);
+}
+
+/* A complete head: copied, because it is needed for as long as the exchange lasts. */
+static enum turn begin_request(struct connection *connection, struct bytes head)
+{
+    const struct head_scan scan = connection->scan;
+    struct live *live = exchange_begin(connection);
+    struct request *request = &live->exchange.request;
+    struct request_asks asks = { .closes = false };
+    unsigned minor = 0;
+    int refusal;
+
+    head = arena_copy(live->exchange.arena, head);
+    input_use(&connection->input, scan.end);
+    connection->scan = (struct head_scan){ .begin = 0 };
+    refusal = head_read(live->exchange.arena, head, scan.lines, request, &minor);
+    if (refusal == 0)
+        refusal = request_read(request, minor, &asks);
+    if (refusal != 0)
+        return answer_refuse(live, refusal);
+    live->expects = asks.expects;
+    live->closes |= asks.closes;
+    live->keeps_1_0 = asks.keeps_1_0;
+    live->body_left = request->content_length;
+    live->stage = STAGE_HEAD;
+    return TURN_GOES_ON;
+}
+
+static enum turn step_between(struct connection *connection)
+{
+    struct bytes input = input_bytes(&connection->input);
+    const struct head_scan *scan = &connection->scan;
+
+    switch (head_find(&connection->scan, input)) {
+    case HEAD_PART:
+        return await_head(connection);
+    case HEAD_MALFORMED:
+        return refuse_head(connection, 400);
+    case HEAD_WHOLE:
+        break;
+    }
+    if (scan->end - scan->begin > connection->server->limits.connection_memory_bytes)
+        return refuse_head(connection, 431);
+    return begin_request(connection, bytes_of(input.ptr + scan->begin, scan->end - scan->begin));
+}
+
+/* ---- the application ---- */
 
 /* The application's answer to head(), body() or end(), turned into what comes next. */
-static enum MHD_Result after(struct live *live, enum http_step step, enum stage when_wanting)
+static enum turn after(struct live *live, enum http_step step)
 {
-    assert(exchange_is_paused(live) == (step == HTTP_WAIT));
     switch (step) {
     case HTTP_RESPOND:
         live->stage = STAGE_DISCARD;
-        return MHD_YES;
+        return TURN_GOES_ON;
     case HTTP_WANT_BODY:
-        assert(when_wanting == STAGE_BODY);
+        assert(live->stage == STAGE_HEAD || live->stage == STAGE_BODY);
         live->stage = STAGE_BODY;
-        return MHD_YES;
-    case HTTP_WAIT:
-        return MHD_YES;
+        return TURN_GOES_ON;
+    case HTTP_WAIT: /* from here on whoever resumes may look at the exchange */
+        assert(live->connection->is_paused);
+        return TURN_WAITS;
     case HTTP_CUT:
-        return MHD_NO;
+        return TURN_ENDS;
     }
     assert(false); /* no such step */
-    return MHD_NO;
+    return TURN_ENDS;
 }
 
 /* Whether an answer has to go before the body is read: what was announced with Expect is then not
@@ -240,106 +300,151 @@ static bool answers_before_body(const struct live *live)
            length > live->connection->server->limits.discard_max_bytes;
 }
 
-static enum MHD_Result step_head(struct live *live, const struct http_application *application)
+static enum turn step_head(struct live *live)
 {
     enum http_step step;
-    enum MHD_Result result;
+    enum turn turn;
 
     live->known = true;
-    step = application->head(&live->exchange);
-    result = after(live, step, STAGE_BODY);
+    step = application_of(live)->head(&live->exchange);
+    turn = after(live, step);
+    if (turn != TURN_GOES_ON)
+        return turn;
     if (step == HTTP_RESPOND && answers_before_body(live)) {
         live->closes = true;
-        return response_send(live);
+        return answer_begin(live);
     }
-    if (step != HTTP_WAIT && live->exchange.request.content_length != 0)
+    if (live->exchange.request.content_length != 0)
         connection_awaits_body(live->connection);
-    return result;
+    return live->expects ? answer_continue(live) : TURN_GOES_ON;
 }
 
-/* Throws bytes of a refused body away; cuts the connection when there are too many. */
-static enum MHD_Result discard(struct live *live, size_t bytes)
+static enum turn step_end(struct live *live)
 {
-    live->discarded += bytes;
-    return live->discarded <= live->connection->server->limits.discard_max_bytes ? MHD_YES : MHD_NO;
-}
-
-/* Passes all of data to the application, unless it waits or has seen enough. */
-static enum MHD_Result step_body(struct live *live, const struct http_application *application,
-                                 const char *data, size_t *data_size)
-{
-    size_t given = 0;
-    enum MHD_Result result = MHD_YES;
-
-    while (given < *data_size && live->stage == STAGE_BODY) {
-        size_t taken = 0;
-        size_t left = *data_size - given;
-        enum http_step step =
-            application->body(&live->exchange, bytes_of(data + given, left), &taken);
-
-        assert(taken <= left);
-        assert(taken > 0 || step != HTTP_WANT_BODY); /* it would never end */
-        given += taken;
-        result = after(live, step, STAGE_BODY);
-        if (step == HTTP_WAIT || result != MHD_YES)
-            break;
-    }
-    if (!exchange_charge(&live->exchange))
-        live->exchange.server_is_busy = true;
-    if (live->stage == STAGE_DISCARD && result == MHD_YES) {
-        result = discard(live, *data_size - given);
-        given = *data_size;
-    }
-    connection_got_body(live->connection, given);
-    *data_size -= given;
-    return result;
-}
-
-static enum MHD_Result step_end(struct live *live, const struct http_application *application)
-{
-    enum MHD_Result result;
+    enum turn turn;
 
     connection_is_ours(live->connection);
-    if (live->stage == STAGE_BODY)
-        live->stage = STAGE_END;
-    if (live->stage == STAGE_END) {
-        result = after(live, application->end(&live->exchange), STAGE_END);
-        if (result != MHD_YES || live->stage == STAGE_END)
-            return result;
-    }
-    assert(live->stage == STAGE_DISCARD);
-    return response_send(live);
+    live->stage = STAGE_END;
+    turn = after(live, application_of(live)->end(&live->exchange));
+    return turn == TURN_GOES_ON ? answer_begin(live) : turn;
 }
 
-enum MHD_Result exchange_step(void *server, struct MHD_Connection *mhd, const char *url,
-                              const char *method, const char *version, const char *data,
-                              size_t *data_size, void **state)
+/* ---- body ---- */
+
+/* What of the input is body, its framing passed over. returns CHUNK_MORE, CHUNK_RUN, CHUNK_END or
+ * what is wrong with it. */
+static enum chunk_result find_run(struct live *live, struct bytes *ret_run)
 {
-    const struct http_application *application = ((struct http_server *)server)->application;
-    struct live *live = *state;
-    int refusal;
+    struct input *input = &live->connection->input;
+    struct bytes there = input_bytes(input);
+    enum chunk_result result;
+    size_t framing;
 
-    (void)mhd;
-    (void)url;
-    live_of(&live->exchange);
-    if (exchange_is_paused(live))
-        return MHD_YES;
-    if (live->goes_first) {
-        live->goes_first = false;
-        set_timeout(live, server_timeout_s(&live->connection->server->limits));
+    if (live->exchange.request.content_length != HTTP_LENGTH_UNKNOWN) {
+        if (live->body_left == 0)
+            return CHUNK_END;
+        *ret_run = bytes_of(there.ptr, there.len < live->body_left ? there.len
+                                                                   : (size_t)live->body_left);
+        return there.len > 0 ? CHUNK_RUN : CHUNK_MORE;
     }
-    if (live->stage == STAGE_BEGUN) {
-        connection_is_ours(live->connection);
-        refusal = request_read(live, method, version);
-        if (refusal != 0)
-            return response_refuse(live, refusal);
-        live->stage = STAGE_HEAD;
-    }
-    if (live->stage == STAGE_HEAD)
-        return step_head(live, application);
-    if (*data_size == 0)
-        return step_end(live, application);
+    result = chunks_next(&live->chunks, there, &framing, &ret_run->len);
+    ret_run->ptr = there.ptr + framing;
+    input_use(input, framing);
+    return result;
+}
 
+static void took(struct live *live, size_t bytes)
+{
+    if (live->exchange.request.content_length == HTTP_LENGTH_UNKNOWN)
+        chunks_took(&live->chunks, bytes);
+    else
+        live->body_left -= bytes;
+    input_use(&live->connection->input, bytes);
+    connection_got_body(live->connection, bytes);
+}
+
+/* Passes a run to the application. What it does not take waits in memory, which it is charged for. */
+static enum turn give_body(struct live *live, struct bytes run)
+{
+    struct connection *connection = live->connection;
+    size_t taken = 0;
+    enum http_step step;
+
+    connection_resumes_body(connection);
+    step = application_of(live)->body(&live->exchange, run, &taken);
+    assert(taken <= run.len);
+    assert(taken > 0 || step != HTTP_WANT_BODY); /* it would never end */
+    took(live, taken);
+    if (!charge(live, input_bytes(&connection->input).len))
+        live->exchange.server_is_busy = true;
+    return after(live, step);
+}
+
+/* Throws a run of a refused body away; cuts the connection when it was too much. */
+static enum turn discard(struct live *live, struct bytes run)
+{
     connection_resumes_body(live->connection);
-    return step_body(live, application, data, data_size);
+    live->discarded += run.len;
+    took(live, run.len);
+    return live->discarded <= live->connection->server->limits.discard_max_bytes ? TURN_GOES_ON
+                                                                                : TURN_ENDS;
+}
+
+static enum turn step_body(struct live *live)
+{
+    struct bytes run;
+
+    if (live->unsent.len > 0) {
+        enum turn turn = answer_flush(live);
+
+        if (turn != TURN_GOES_ON)
+            return turn;
+    }
+    switch (find_run(live, &run)) {
+    case CHUNK_MORE:
+        return receive(live->connection, WORKER_INPUT_BYTES);
+    case CHUNK_RUN:
+        return live->stage == STAGE_BODY ? give_body(live, run) : discard(live, run);
+    case CHUNK_END:
+        return live->stage == STAGE_BODY ? step_end(live) : answer_begin(live);
+    case CHUNK_MALFORMED:
+        return answer_refuse(live, 400);
+    case CHUNK_TOO_LARGE:
+        break;
+    }
+    return answer_refuse(live, 413);
+}
+
+/* ---- steps ---- */
+
+static enum turn handshake(struct connection *connection)
+{
+    ssize_t n = tls_handshake(connection);
+
+    if (n == TRANSPORT_WAITS)
+        return TURN_WAITS;
+    return n == TRANSPORT_FAILED ? TURN_ENDS : TURN_GOES_ON;
+}
+
+enum turn exchange_step(struct connection *connection)
+{
+    struct live *live = connection->live;
+
+    if (connection->tls && !connection->tls_is_up)
+        return handshake(connection);
+    if (!live)
+        return step_between(connection);
+    switch (live->stage) {
+    case STAGE_HEAD:
+        return step_head(live);
+    case STAGE_BODY:
+    case STAGE_DISCARD:
+        return step_body(live);
+    case STAGE_END:
+        return step_end(live);
+    case STAGE_ANSWER:
+        return answer_step(live);
+    }
+    assert(false); /* no such stage */
+    return TURN_ENDS;
 }

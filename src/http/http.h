@@ -1,4 +1,4 @@
-/* HTTP/1.1 over libmicrohttpd: exchanges of a request and a response.
+/* An HTTP/1.1 server: exchanges of a request and a response. rfc: 9110, 9112; decision: 232
  *
  * The application passes a set of functions (struct http_application); the server calls them on its
  * worker threads:
@@ -187,8 +187,8 @@ struct http_limits {
     unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
     unsigned answer_rate_s;     /* ... so long: else closed */
     uint64_t discard_max_bytes; /* of a refused body; a longer one is cut */
-    unsigned answer_files_max;  /* answers at a time that the kernel sends from their file; each has
-                                * two descriptors, the application's and one of the server's */
+    unsigned answer_files_max;  /* answers at a time for which the application may open a file, which
+                                * the kernel sends */
 };
 extern const struct http_limits http_limits_default;
 

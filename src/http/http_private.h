@@ -1,27 +1,44 @@
 /* Inside of the http room: how a server, its connections and its exchanges hang together.
  *
  *   http_server --- connections, admitted by its acceptor --- one exchange at a time on each
- *               --- workers: each a daemon of libmicrohttpd with one thread and no listening socket
+ *               --- workers: each a thread with one epoll set
  *
  * Threads. "Acceptor": one thread a server; it accepts, chooses the worker of each connection, and
- * cuts connections that are late. "Worker": the thread of libmicrohttpd that owns the connection;
- * everything of an exchange happens on it, except exchange_resume(). The acceptor sees a connection
- * only through the lists (under lock) and through the atomic fields of its progress.
+ * cuts connections that are late. "Worker": the thread that serves the connection; everything of an
+ * exchange happens on it, except exchange_resume(). The acceptor sees a connection only through the
+ * lists (under lock) and through the atomic fields of its progress.
  *
  * Invariants:
- * (1) An exchange begins when its request line has been read (exchange_begin) and ends in
+ * (1) An exchange begins when its head is complete or refused (exchange_begin) and ends in
  *     exchange_over, once. The application's done() is called there if head() ever was.
  * (2) A connection is listed from its accept until just before its socket is closed, so the socket
- *     of a listed connection that its worker has begun may be shut down under the lock.
- * (3) While an exchange is paused (suspended in MHD) the application is not called for it. */
+ *     of a listed connection may be shut down under the lock.
+ * (3) While an exchange is paused its worker leaves the connection alone: the application is not
+ *     called, nothing is read or sent, and it is not closed. */
 #ifndef LAGRA_HTTP_PRIVATE_H
 #define LAGRA_HTTP_PRIVATE_H
 
-#include <microhttpd.h>
 #include <stdatomic.h>
+#include <sys/types.h>
 
 #include "base/lock.h"
-#include "http/http.h"
+#include "http/answer_head.h"
+#include "http/chunks.h"
+#include "http/head.h"
+
+struct sockaddr;
+struct iovec;
+struct gnutls_session_int; /* a gnutls_session_t points to it */
+
+/* ---- what was received and not used yet (input.c) ---- */
+
+/* A run of a buffer: the worker's while its connection has its turn, else the connection's own, which
+ * is there only while there is something to keep. */
+struct input {
+    char *buffer; /* NULL: none */
+    size_t from, to, capacity;
+    bool is_borrowed;
+};
 
 /* ---- connections (connections.c) ---- */
 
@@ -49,7 +66,6 @@ struct connection {
     struct connection *next; /* of all that are as trusted, in the order of their accept */
     struct connection *previous;
     struct connection *next_of_address; /* in a bucket of server->addresses */
-    bool begun;                         /* by the worker: its socket is open */
     bool trusted;                       /* read by the worker without the lock: it alone sets it */
     bool gives_way;                     /* its socket was shut down to make room */
     /* Written by the worker, read by the acceptor; milliseconds of the monotonic clock. */
@@ -63,8 +79,23 @@ struct connection {
     uint64_t acked_ms;
     uint64_t window_bytes; /* at the begin of the current stretch of answer_rate_s */
     uint64_t window_ms;
-    uint64_t looked_ms; /* the acceptor's: for the peer, in the phase that began then */
     uint64_t paused_ms; /* worker or who resumes: body paused since, 0: not */
+    /* The worker's. */
+    struct connection *next_posted; /* in worker->posted: who posts it writes it */
+    struct connection *next_ready;  /* in the worker's list of those that have a turn */
+    struct live *live;              /* NULL: between two exchanges */
+    struct gnutls_session_int *tls; /* NULL: plain */
+    struct input input;
+    struct head_scan scan; /* of the head at the begin of the input */
+    bool begun;            /* in the epoll set */
+    bool is_ready;         /* in the list of those that have a turn */
+    bool is_paused;        /* private invariant 3; until the worker hears of the resume */
+    /* What the socket may have to say, as far as epoll and the last calls told. */
+    bool readable;
+    bool writable;
+    bool ended;         /* by the client's side, or by us: reading will come to an end */
+    bool tls_is_up;     /* the handshake is over */
+    bool tls_has_unsent; /* GnuTLS has a record that the socket did not take */
 };
 
 /* Connections beyond the limit, in each way: to be refused, and shut down but not yet closed. */
@@ -78,13 +109,30 @@ struct connection_list {
     struct connection *last;
 };
 
-#define WORKER_SPARES 16 /* arenas */
+#define WORKER_SPARES      16 /* arenas */
+/* What is received at once, and what a body's source is asked for at once. Measured over loopback
+ * with long bodies: 32 KiB cost a tenth more CPU, and more than this gains less than it holds. */
+#define WORKER_INPUT_BYTES ((size_t)128 * 1024)
+#define WORKER_BLOCK_BYTES ((size_t)128 * 1024)
 
-/* A daemon of MHD with its one thread. */
+/* A thread, its epoll set, and what it needs for the connection that has its turn. */
 struct worker {
-    _Alignas(64) struct MHD_Daemon *daemon;
+    /* From any thread: connections that are new, or whose exchange was resumed, the last first. */
+    _Alignas(64) _Atomic(struct connection *) posted;
+    _Atomic unsigned posters; /* threads inside worker_post() */
+    _Atomic bool ends;        /* set when there are no connections any more */
+    _Alignas(64) struct http_server *server;
+    pthread_t thread;
+    int set;              /* epoll */
+    int wake;             /* an eventfd, watched by its edges, so never read */
     unsigned connections; /* under server->lock: handed to it */
     /* Touched by its thread only. */
+    struct connection *first_ready;
+    struct connection *last_ready;
+    char *input;      /* WORKER_INPUT_BYTES */
+    char *block;      /* WORKER_BLOCK_BYTES: a part of a body on its way out */
+    char *head;       /* connection_memory_bytes: of an answer */
+    struct date_text date;
     unsigned spare_count;
     struct arena *spares[WORKER_SPARES]; /* see exchange_begin() */
 };
@@ -95,7 +143,7 @@ struct http_server {
     const struct http_application *application;
     struct http_limits limits;
     void *tag;
-    bool secure;
+    struct tls *tls; /* NULL: plain HTTP */
     uint16_t port;
     unsigned worker_count;
     struct worker *workers;
@@ -104,11 +152,8 @@ struct http_server {
     /* Under lock. */
     struct connection_list untrusted; /* nobody on it has been authenticated yet */
     struct connection_list trusted;
-    struct connection **by_fd; /* the listed connection of each descriptor */
-    size_t by_fd_size;
     struct connection *addresses[ADDRESS_BUCKETS]; /* only if the limit for an address is set */
     unsigned connection_count;                     /* listed: admitted, giving way, refused */
-    unsigned not_begun_count;
     unsigned giving_way_count;
     unsigned refused_count;
     bool acceptor_ends;
@@ -119,8 +164,7 @@ struct http_server {
     int wake;                      /* an eventfd, see acceptor_wake() */
     unsigned next_worker;          /* where the search for the least loaded begins */
     uint64_t complained_ms;        /* about a lack of descriptors */
-    _Atomic unsigned answer_files; /* answers that have a descriptor of their own */
-    _Atomic unsigned resumers;     /* threads inside exchange_resume() */
+    _Atomic unsigned answer_files; /* answers for which exchange_take_file() said yes */
     _Atomic bool stopping;         /* accept no more; answers say "Connection: close" */
 };
 
@@ -134,14 +178,12 @@ struct connection *connection_admit(struct http_server *server, int fd,
                                     const struct sockaddr *address);
 /* Makes room by cutting an idle connection, if there is one. Acceptor. */
 bool connections_make_room(struct http_server *server);
-/* The worker has taken the connection over; never NULL. Worker. */
-struct connection *connection_begin(struct http_server *server, struct MHD_Connection *mhd);
-/* Just before the socket is closed, or after MHD refused to take it. Worker; acceptor. */
+/* Just before the socket is closed; frees it. Worker. */
 void connection_remove(struct connection *connection);
 /* Somebody has been authenticated on it: it is closed for a new one only after all others.
  * Worker. */
 void connection_trust(struct connection *connection);
-/* Shuts down the sockets of connections that are late; MHD then closes them. Acceptor. */
+/* Shuts down the sockets of connections that are late; their workers then close them. Acceptor. */
 void connections_sweep(struct http_server *server);
 /* Shuts down the sockets of idle connections, or of all. */
 enum cut_which { CUT_IDLE, CUT_ALL };
@@ -176,75 +218,130 @@ void acceptor_stop(struct http_server *server);
 /* Something that the acceptor waits for may have come: a stop, its end, room. Any thread. */
 void acceptor_wake(struct http_server *server);
 
+/* ---- workers (worker.c) ---- */
+
+/* Starts the thread. returns NULL, or words for the operator. Main thread. */
+const char *worker_start(struct worker *worker, struct http_server *server);
+/* Ends and joins the thread, if it was started: no connection may be left. Main thread. */
+void worker_stop(struct worker *worker);
+/* A new connection, or one whose exchange was resumed: its turn comes. Any thread. */
+void worker_post(struct worker *worker, struct connection *connection);
+
+/* ---- bytes of the socket (transport.c, tls.c) ---- */
+
+/* Beside a count of bytes. */
+#define TRANSPORT_WAITS  (-1) /* nothing now: the connection's readable or writable is cleared */
+#define TRANSPORT_FAILED (-2)
+
+/* returns  1..size, 0 at the end of the stream, TRANSPORT_WAITS or TRANSPORT_FAILED. Worker. */
+ssize_t transport_receive(struct connection *connection, char *to, size_t size);
+/* Sends from the parts one after the other. After TRANSPORT_WAITS, and after less than all, the next
+ * call is to begin with the first byte that was not sent, whichever way it goes.
+ *
+ * follows  more comes at once: the kernel need not send a short packet yet
+ * returns  1..all of it, TRANSPORT_WAITS or TRANSPORT_FAILED. Worker. */
+ssize_t transport_send(struct connection *connection, const struct iovec *parts, size_t count,
+                       bool follows);
+/* The same with a part of a file; 0: the file is too short. */
+ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offset, size_t size);
+/* Once, when the connection's turns begin. returns false: it cannot be served. Worker. */
+bool transport_begin(struct connection *connection);
+/* Before the socket is closed. orderly: the client is to see the end of what was sent. Worker. */
+void transport_end(struct connection *connection, bool orderly);
+
+struct tls;
+/* Certificate and key, checked. returns NULL and *ret_problem: words for the operator. */
+struct tls *tls_new(const char *cert_pem, const char *key_pem, const char **ret_problem);
+void tls_free(struct tls *tls);
+bool tls_begin(struct connection *connection);
+void tls_end(struct connection *connection, bool orderly);
+/* Goes on with the handshake. returns 1: it is over; TRANSPORT_WAITS, TRANSPORT_FAILED */
+ssize_t tls_handshake(struct connection *connection);
+ssize_t tls_receive(struct connection *connection, char *to, size_t size);
+ssize_t tls_send(struct connection *connection, const struct iovec *parts, size_t count);
+
+/* ---- input.c ---- */
+
+/* What is there. */
+static inline struct bytes input_bytes(const struct input *input)
+{
+    return bytes_of(input->buffer ? input->buffer + input->from : "", input->to - input->from);
+}
+/* The first bytes are done with. */
+void input_use(struct input *input, size_t size);
+/* Receives more behind what is there, at most `most` bytes and what there is room for: there must be
+ * some. returns as transport_receive(). */
+ssize_t input_receive(struct connection *connection, size_t most);
+/* Keeps what is left, until the next turn, in memory of the connection's own. */
+void input_keep(struct input *input);
+void input_free(struct input *input);
+
 /* ---- exchanges (exchange.c) ---- */
 
 /* head -> (body)* -> end -> answer; every arrow may be a wait. */
 enum stage {
-    STAGE_BEGUN,   /* request line seen; head not complete */
     STAGE_HEAD,    /* head() is next, or again */
     STAGE_BODY,    /* the application wants the body */
     STAGE_DISCARD, /* answer is ready; the rest of the body is thrown away first */
     STAGE_END,     /* end() is next, or again */
-    STAGE_QUEUED,  /* MHD has the answer */
+    STAGE_ANSWER,  /* the answer goes out */
 };
 
-/* MHD keeps the request's head, a record for each header, and the head of the answer in the
- * connection's memory. What an answer to a write takes of it at most is kept free. */
-#define HEADER_RECORD_BYTES 64u
-#define ANSWER_HEAD_ROOM    4096u
+/* What a step of a connection came to. */
+enum turn {
+    TURN_GOES_ON, /* there is more to do */
+    TURN_WAITS,   /* for the socket, or for a resume */
+    TURN_ENDS,    /* the connection is to be closed */
+};
 
 /* What an exchange may hold without being charged for it. */
-#define MEMORY_FREE_BYTES   ((size_t)64 * 1024)
+#define MEMORY_FREE_BYTES ((size_t)64 * 1024)
 
 struct live {
     struct exchange exchange; /* first: an exchange of ours is always inside a live one */
     struct connection *connection;
-    struct MHD_Connection *mhd;
     struct arena_mark fresh; /* the arena when the exchange began */
-    struct bytes target;     /* raw, as in the request line */
-    const char *target_end;  /* of the original, in MHD's buffer */
-    size_t head_memory;      /* of the connection's, taken by the request's head */
     size_t charged;          /* to the budget of memory */
     enum stage stage;
-    uint64_t discarded; /* body bytes thrown away */
-    bool goes_first;    /* has a timeout of its own in MHD: see exchange.c, half-closed clients */
-    bool known;         /* head() was called: done() is due */
-    bool expects;       /* Expect: 100-continue, and a body */
-    bool has_file;      /* counts as one of server->answer_files */
-    bool closes;        /* the answer says Connection: close */
+    bool known;     /* head() was called: done() is due */
+    bool expects;   /* Expect: 100-continue, and a body */
+    bool has_file;  /* counts as one of server->answer_files */
+    bool closes;    /* the connection closes after the answer */
+    bool keeps_1_0; /* an HTTP/1.0 client asked for the connection to be kept */
+    uint64_t body_left;   /* of a body with a length: not taken yet */
+    struct chunks chunks; /* of one without */
+    uint64_t discarded;   /* body bytes thrown away */
+    struct bytes unsent;  /* of a head, 100 or the answer's: the socket did not take it */
+    uint64_t sent;        /* of the answer's body */
+    char *block;          /* of a source: bytes that it gave and the socket did not take; else NULL */
+    size_t block_at, block_size;
     _Atomic bool suspended; /* exchange_suspend() was called, exchange_resume() not yet */
 };
 
-/* MHD's own timeout of connections. */
-unsigned server_timeout_s(const struct http_limits *limits);
+/* The next step of a connection, whatever it is. Worker. */
+enum turn exchange_step(struct connection *connection);
+/* Ends the exchange, if there is one. Worker. */
+void exchange_over(struct connection *connection);
 
-/* Whether the connection is suspended in MHD. Worker. */
-bool exchange_is_paused(const struct live *live);
+/* ---- answer.c ---- */
 
-/* MHD's callbacks. Worker. */
-void *exchange_begin(void *server, const char *target, struct MHD_Connection *mhd);
-enum MHD_Result exchange_step(void *server, struct MHD_Connection *mhd, const char *url,
-                              const char *method, const char *version, const char *data,
-                              size_t *data_size, void **state);
-void exchange_over(void *server, struct MHD_Connection *mhd, void **state,
-                   enum MHD_RequestTerminationCode how);
-
-/* ---- request.c ---- */
-
-/* Fills live->exchange.request from the parsed head.
- * returns 0, or the status of the refusal: 400, 417, 431, 501, 505. Worker. */
-int request_read(struct live *live, const char *method, const char *version);
+/* Begins to send exchange->response. Worker. */
+enum turn answer_begin(struct live *live);
+/* Goes on with it. */
+enum turn answer_step(struct live *live);
+/* An answer of ours, without body, closing the connection. */
+enum turn answer_refuse(struct live *live, int status);
+/* What is left of a head (live->unsent). returns TURN_GOES_ON when all of it is sent. */
+enum turn answer_flush(struct live *live);
+/* Sends "100 Continue". */
+enum turn answer_continue(struct live *live);
+/* Once the exchange is over: gives back what its answer took. */
+void answer_over(struct live *live);
 
 /* ---- response.c ---- */
 
-/* Hands exchange->response to MHD. Returns what the access handler returns. Worker. */
-enum MHD_Result response_send(struct live *live);
-/* Once the exchange is over: gives back what its answer took of the server. */
-void response_over(struct live *live);
 /* Copies the headers, and all that they point to, into another arena. Worker. */
 void response_copy_headers(struct response *response, struct arena *to);
-/* An answer of ours, without body, closing the connection. Worker. */
-enum MHD_Result response_refuse(struct live *live, int status);
 
 /* ---- listener.c ---- */
 

@@ -1,10 +1,9 @@
 /* How far each connection has come, and which are late.
  *
- * MHD's own timeout restarts with every byte, so a client that sends one byte a minute would hold
- * its connection for ever. What is measured here instead is what has been achieved: a complete head
- * in idle_s, a body that goes on and keeps a least rate. The acceptor cuts who is late with
- * shutdown(); MHD then sees the end of the stream and closes the connection in its own time
- * (private invariant 2). */
+ * A timeout that restarts with every byte would let a client that sends one byte a minute hold its
+ * connection for ever. What is measured here instead is what has been achieved: a complete head in
+ * idle_s, a body that goes on and keeps a least rate. The acceptor cuts who is late with shutdown();
+ * the worker then sees the end of the stream and closes the connection (private invariant 2). */
 #include "http/http_private.h"
 
 #include <netinet/in.h>
@@ -14,14 +13,10 @@
 
 #include "base/memory_budget.h"
 
-/* The peer is looked for after so long a silence: of a body each time, else once. */
-#define SILENCE_MS     250
 /* While memory is short, an answer that nobody takes for so long is cut. */
 #define SHORT_STALL_MS 5000u
 /* A refused client has this long to take its answer. */
 #define REFUSED_MS     10000u
-/* A worker that has not begun a connection for so long never will. */
-#define NOT_BEGUN_MS   5000u
 
 uint64_t monotonic_ms(void)
 {
@@ -100,26 +95,12 @@ void connection_got_body(struct connection *connection, size_t bytes)
 
 /* ---- lateness ---- */
 
-/* MHD 0.9.75 takes a read that filled less than its buffer for the last one of an edge, and then
- * never hears of an end of the stream that had come with those bytes. */
-static bool peer_is_gone(const struct connection *connection)
-{
-    char byte;
-
-    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
-}
-
-static const char *head_lateness(struct connection *connection, uint64_t since, uint64_t age)
+static const char *head_lateness(const struct connection *connection, uint64_t age)
 {
     if (age > connection->server->limits.idle_s * 1000ull)
         return "no complete request head in time";
     if (atomic_load(&connection->server->stopping))
         return "the server stops";
-    if (age > SILENCE_MS && connection->looked_ms != since) {
-        connection->looked_ms = since;
-        if (peer_is_gone(connection))
-            return "the client asks nothing more";
-    }
     return NULL;
 }
 
@@ -129,8 +110,6 @@ static const char *body_lateness(const struct connection *connection, uint64_t a
     const struct http_limits *limits = &connection->server->limits;
     uint64_t bytes = atomic_load_explicit(&connection->body_bytes, memory_order_relaxed);
 
-    if (silence > SILENCE_MS && peer_is_gone(connection))
-        return "the client went away in a request body";
     if (silence > limits->body_stall_s * 1000ull)
         return "request body stalled";
     if (age > limits->body_rate_grace_s * 1000ull &&
@@ -139,7 +118,7 @@ static const char *body_lateness(const struct connection *connection, uint64_t a
     return NULL;
 }
 
-/* MHD does not tell how far it got with an answer; the kernel knows what has arrived. */
+/* What the socket took says little: the kernel knows what has arrived. */
 static uint64_t acknowledged_bytes(const struct connection *connection)
 {
     struct tcp_info info = { .tcpi_state = 0 };
@@ -185,12 +164,10 @@ const char *connection_lateness(struct connection *connection, uint64_t now_ms)
     uint64_t age = now_ms > since ? now_ms - since : 0;
     uint64_t silence = now_ms > last ? now_ms - last : 0;
 
-    if (!connection->begun)
-        return age > NOT_BEGUN_MS ? "libmicrohttpd did not take it" : NULL;
     if (connection->refused && now_ms - connection->accepted_ms > REFUSED_MS)
         return "did not take its refusal in time";
     if (phase == PHASE_HEAD)
-        return head_lateness(connection, since, age);
+        return head_lateness(connection, age);
     if (phase == PHASE_BODY)
         return body_lateness(connection, age, silence);
     if (phase == PHASE_ANSWER)

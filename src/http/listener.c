@@ -1,5 +1,5 @@
-/* The listening socket: made here rather than by MHD, so that what is wrong can be said in words,
- * and so that a second server on the same port is refused (MHD would not say why). */
+/* The listening socket. What is wrong with it is said in words: a second server on the same port, an
+ * address of another machine. */
 #include "http/http_private.h"
 
 #include <assert.h>

@@ -37,15 +37,27 @@ static const char token_lower[256] = {
 };
 /* clang-format on */
 
+size_t http_lower_token(struct bytes line, char *to)
+{
+    size_t i = 0;
+
+    while (i < line.len && (to[i] = token_lower[(unsigned char)line.ptr[i]]) != '\0')
+        i++;
+    return i;
+}
+
 bool http_lower_name(struct bytes name, char *to)
 {
-    bool is_token = name.len > 0;
+    return name.len > 0 && http_lower_token(name, to) == name.len;
+}
 
-    for (size_t i = 0; i < name.len; i++) {
-        to[i] = token_lower[(unsigned char)name.ptr[i]];
-        is_token = is_token && to[i] != '\0';
-    }
-    return is_token;
+bool http_is_token(struct bytes text)
+{
+    size_t i = 0;
+
+    while (i < text.len && token_lower[(unsigned char)text.ptr[i]] != '\0')
+        i++;
+    return i > 0 && i == text.len;
 }
 
 bool http_has_control(struct bytes text, char allowed)

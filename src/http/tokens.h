@@ -1,4 +1,4 @@
-/* Inside http/ only: what the readers of heads share (request.c, multipart.c). */
+/* Inside http/ only: what the readers of heads share (head.c, chunks.c, multipart.c). */
 #ifndef LAGRA_HTTP_TOKENS_H
 #define LAGRA_HTTP_TOKENS_H
 
@@ -9,6 +9,10 @@ enum http_method http_method_of(struct bytes text);
 /* The name of a header in lower case into `to`, name.len bytes. False: it is no token.
  * rfc: 9110 5.6.2 */
 bool http_lower_name(struct bytes name, char *to);
+/* The token that a line begins with, in lower case into `to`, which has room for the line. Returns
+ * its length; 0: there is none. */
+size_t http_lower_token(struct bytes line, char *to);
+bool http_is_token(struct bytes text);
 /* Control characters, but for those that are `allowed` (a tab, or none: a NUL). */
 bool http_has_control(struct bytes text, char allowed);
 

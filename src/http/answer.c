@@ -1,0 +1,274 @@
+/* The answer on its way out: its head, and a body from memory, from a file, or from a source that
+ * makes it meanwhile. Head and body in memory go out by one call; what the socket does not take goes
+ * on when it has room. A body that fails ends in a cut connection: what came must not look
+ * complete. */
+#include "http/http_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/uio.h>
+
+#include "base/log.h"
+
+/* Of a file, before others have their turn. */
+#define FILE_STEP_BYTES ((size_t)512 * 1024)
+
+/* What of the body goes out. rfc: 9110 9.3.2, 15.3.5, 15.4.5 */
+static uint64_t body_length(const struct live *live)
+{
+    const struct response *response = &live->exchange.response;
+
+    if (live->exchange.request.method == METHOD_HEAD || status_has_no_body(response->status))
+        return 0;
+    return response_length(response);
+}
+
+static enum turn waits_for_client(const struct live *live)
+{
+    connection_goes_on_taking(live->connection);
+    return TURN_WAITS;
+}
+
+/* What a call that sent nothing means. */
+static enum turn sent_nothing(const struct live *live, ssize_t n)
+{
+    return n == TRANSPORT_WAITS ? waits_for_client(live) : TURN_ENDS;
+}
+
+static void use_head(struct live *live, size_t *sent)
+{
+    size_t some = *sent < live->unsent.len ? *sent : live->unsent.len;
+
+    live->unsent = bytes_from(live->unsent, some);
+    *sent -= some;
+}
+
+/* ---- head ---- */
+
+/* The head lies in the worker's buffer: what is not sent of it must outlive the turn. */
+static void keep_head(struct live *live)
+{
+    if (live->unsent.len > 0)
+        live->unsent = arena_copy(live->exchange.arena, live->unsent);
+}
+
+static enum connection_header connection_header(const struct live *live)
+{
+    if (live->closes)
+        return CONNECTION_CLOSE;
+    return live->keeps_1_0 ? CONNECTION_KEEP_ALIVE : CONNECTION_NONE;
+}
+
+/* returns false: it is too long, or not to be sent */
+static bool write_head(struct live *live)
+{
+    struct worker *worker = live->connection->worker;
+    size_t size;
+
+    date_text_set(&worker->date, clock_wall());
+    size = answer_head_write(&live->exchange.response, &worker->date, connection_header(live),
+                             worker->head, live->connection->server->limits.connection_memory_bytes);
+    live->unsent = bytes_of(worker->head, size);
+    return size > 0;
+}
+
+enum turn answer_begin(struct live *live)
+{
+    struct connection *connection = live->connection;
+    const struct response *response = &live->exchange.response;
+    enum turn turn;
+
+    assert(response->status >= 200 && response->status <= 599);
+    live->stage = STAGE_ANSWER;
+    live->closes |= atomic_load_explicit(&connection->server->stopping, memory_order_relaxed);
+    connection_is_ours(connection);
+    if (!write_head(live)) /* of a read: those of writes are short */
+        return response->header_count > 0 ? answer_refuse(live, 431) : TURN_ENDS;
+    turn = answer_step(live);
+    if (connection->live) /* the answer is not over yet */
+        keep_head(live);
+    return turn;
+}
+
+enum turn answer_refuse(struct live *live, int status)
+{
+    live->closes = true;
+    response_init(&live->exchange.response, live->exchange.arena);
+    live->exchange.response.status = status;
+    return answer_begin(live);
+}
+
+enum turn answer_flush(struct live *live)
+{
+    struct iovec part = { .iov_base = (void *)(uintptr_t)live->unsent.ptr,
+                          .iov_len = live->unsent.len };
+    ssize_t n;
+    size_t sent;
+
+    if (!live->connection->writable)
+        return waits_for_client(live);
+    n = transport_send(live->connection, &part, 1,
+                       live->stage == STAGE_ANSWER && body_length(live) > 0);
+    if (n < 0)
+        return sent_nothing(live, n);
+    sent = (size_t)n;
+    use_head(live, &sent);
+    return live->unsent.len > 0 ? waits_for_client(live) : TURN_GOES_ON;
+}
+
+enum turn answer_continue(struct live *live)
+{
+    live->unsent = (struct bytes)BYTES("HTTP/1.1 100 Continue\r\n\r\n");
+    return answer_flush(live);
+}
+
+/* ---- bodies ---- */
+
+static enum turn end_of_answer(struct live *live)
+{
+    struct connection *connection = live->connection;
+    bool closes = live->closes;
+
+    exchange_over(connection);
+    return closes ? TURN_ENDS : TURN_GOES_ON;
+}
+
+/* Sends what is left of the head and a run of the body. */
+static enum turn send_run(struct live *live, struct bytes run)
+{
+    struct iovec parts[2];
+    size_t count = 0;
+    size_t sent;
+    ssize_t n;
+
+    if (live->unsent.len > 0)
+        parts[count++] = (struct iovec){ .iov_base = (void *)(uintptr_t)live->unsent.ptr,
+                                         .iov_len = live->unsent.len };
+    if (run.len > 0)
+        parts[count++] =
+            (struct iovec){ .iov_base = (void *)(uintptr_t)run.ptr, .iov_len = run.len };
+    if (count == 0)
+        return TURN_GOES_ON;
+    if (!live->connection->writable)
+        return waits_for_client(live);
+    n = transport_send(live->connection, parts, count, false);
+    if (n < 0)
+        return sent_nothing(live, n);
+    sent = (size_t)n;
+    use_head(live, &sent);
+    live->sent += sent;
+    return TURN_GOES_ON;
+}
+
+static enum turn send_bytes(struct live *live, uint64_t length)
+{
+    struct bytes body = length > 0 ? live->exchange.response.body : (struct bytes){ NULL, 0 };
+    enum turn turn = send_run(live, bytes_from(body, (size_t)live->sent));
+
+    if (turn == TURN_GOES_ON && live->unsent.len == 0 && live->sent == length)
+        return end_of_answer(live);
+    return turn;
+}
+
+static enum turn send_file(struct live *live, uint64_t length)
+{
+    const struct response *response = &live->exchange.response;
+    uint64_t left = length - live->sent;
+    ssize_t n;
+
+    if (!live->connection->writable)
+        return waits_for_client(live);
+    n = transport_send_file(live->connection, response->fd, response->fd_offset + live->sent,
+                            left < FILE_STEP_BYTES ? (size_t)left : FILE_STEP_BYTES);
+    if (n == 0)
+        log_line(LOG_ERROR, "a file that is sent as a body is too short");
+    if (n <= 0)
+        return n == 0 ? TURN_ENDS : sent_nothing(live, n);
+    live->sent += (uint64_t)n;
+    return live->sent == length ? end_of_answer(live) : TURN_GOES_ON;
+}
+
+/* What the socket did not take of a block. */
+static void keep_block(struct live *live, struct bytes rest)
+{
+    if (!live->block) {
+        live->block = xmalloc(rest.len);
+        memcpy(live->block, rest.ptr, rest.len);
+        live->block_at = 0;
+        live->block_size = rest.len;
+        return;
+    }
+    live->block_at = live->block_size - rest.len;
+}
+
+static void drop_block(struct live *live)
+{
+    free(live->block);
+    live->block = NULL;
+}
+
+/* The next bytes of a source. returns TURN_GOES_ON and them, or what it came to. */
+static enum turn read_source(struct live *live, uint64_t left, struct bytes *ret_run)
+{
+    struct body_source *source = live->exchange.response.source;
+    char *block = live->connection->worker->block;
+    size_t max = left < WORKER_BLOCK_BYTES ? (size_t)left : WORKER_BLOCK_BYTES;
+    long n;
+
+    if (live->block) {
+        *ret_run = bytes_of(live->block + live->block_at, live->block_size - live->block_at);
+        return TURN_GOES_ON;
+    }
+    if (!live->connection->writable)
+        return waits_for_client(live);
+    n = source->read(source, live->sent, block, max);
+    assert(n <= (long)max);
+    if (n == BODY_WAIT) {
+        assert(live->connection->is_paused);
+        return TURN_WAITS;
+    }
+    if (n < 0)
+        return TURN_ENDS;
+    *ret_run = bytes_of(block, (size_t)n);
+    return TURN_GOES_ON;
+}
+
+static enum turn send_source(struct live *live, uint64_t length)
+{
+    uint64_t before = live->sent;
+    struct bytes run;
+    enum turn turn = read_source(live, length - live->sent, &run);
+
+    if (turn != TURN_GOES_ON)
+        return turn;
+    turn = send_run(live, run);
+    run = bytes_from(run, (size_t)(live->sent - before));
+    if (turn != TURN_ENDS && run.len > 0)
+        keep_block(live, run);
+    else
+        drop_block(live);
+    if (turn == TURN_GOES_ON && live->sent == length)
+        return end_of_answer(live);
+    return turn;
+}
+
+enum turn answer_step(struct live *live)
+{
+    uint64_t length = body_length(live);
+    enum body_kind kind = live->exchange.response.body_kind;
+
+    if (length == 0 || kind == BODY_BYTES)
+        return send_bytes(live, length);
+    assert(kind != BODY_NONE); /* a length without a body */
+    if (live->unsent.len > 0)
+        return answer_flush(live);
+    return kind == BODY_FILE ? send_file(live, length) : send_source(live, length);
+}
+
+void answer_over(struct live *live)
+{
+    if (live->has_file)
+        atomic_fetch_sub(&live->connection->server->answer_files, 1);
+    live->has_file = false;
+    drop_block(live);
+}

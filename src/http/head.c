@@ -1,0 +1,149 @@
+/* See head.h. Two passes: the first looks for line ends alone and goes on where it stopped, however
+ * the bytes come in; the second reads the lines of a complete head. */
+#include "http/head.h"
+
+#include "http/tokens.h"
+
+enum head_found head_find(struct head_scan *scan, struct bytes input)
+{
+    const char *found;
+
+    while (scan->scanned < input.len &&
+           (found = memchr(input.ptr + scan->scanned, '\n', input.len - scan->scanned))) {
+        size_t at = (size_t)(found - input.ptr);
+        bool is_empty = at == scan->line + 1;
+
+        if (at == scan->line || input.ptr[at - 1] != '\r')
+            return HEAD_MALFORMED; /* rfc: 9112 2.2 */
+        scan->scanned = scan->line = at + 1;
+        if (is_empty && scan->lines > 0) {
+            scan->end = at + 1;
+            return HEAD_WHOLE;
+        }
+        if (is_empty)
+            scan->begin = at + 1; /* before the request line. rfc: 9112 2.2 */
+        else
+            scan->lines++;
+    }
+    scan->scanned = input.len;
+    return HEAD_PART;
+}
+
+void head_forget(struct head_scan *scan, size_t size)
+{
+    scan->begin -= size;
+    scan->scanned -= size;
+    scan->line -= size;
+}
+
+/* ---- the request line ---- */
+
+/* "HTTP/1.1". Returns 0, 400 or 505. */
+static int read_version(struct bytes text, unsigned *ret_minor)
+{
+    if (text.len != 8 || !bytes_has_prefix(text, (struct bytes)BYTES("HTTP/")) ||
+        text.ptr[5] < '0' || text.ptr[5] > '9' || text.ptr[6] != '.' || text.ptr[7] < '0' ||
+        text.ptr[7] > '9')
+        return 400;
+    if (text.ptr[5] != '1' || text.ptr[7] > '1')
+        return 505;
+    *ret_minor = (unsigned)(text.ptr[7] - '0');
+    return 0;
+}
+
+/* origin-form or absolute-form (rfc: 9112 3.2.2: a server accepts it; the authority is dropped).
+ * Returns false for anything else. */
+static bool read_target(struct bytes target, struct request *request)
+{
+    struct bytes path = target;
+
+    if (http_has_control(target, '\0'))
+        return false;
+    if (target.len == 0 || target.ptr[0] != '/') {
+        const char *colon = target.len > 0 ? memchr(target.ptr, ':', target.len) : NULL;
+        struct bytes scheme = { target.ptr, colon ? (size_t)(colon - target.ptr) : 0 };
+        const char *slash;
+
+        if (!bytes_is_nocase(scheme, "http") && !bytes_is_nocase(scheme, "https"))
+            return false;
+        path = bytes_from(target, scheme.len + 1);
+        if (!bytes_has_prefix(path, (struct bytes)BYTES("//")))
+            return false;
+        path = bytes_from(path, 2);
+        slash = path.len > 0 ? memchr(path.ptr, '/', path.len) : NULL;
+        if (!slash)
+            return false;
+        path = bytes_from(path, (size_t)(slash - path.ptr));
+    }
+    bytes_cut(path, '?', &request->path, &request->query);
+    return true;
+}
+
+/* Returns 0, 400 or 505. rfc: 9112 3 */
+static int read_request_line(struct bytes line, struct request *request, unsigned *ret_minor)
+{
+    struct bytes target;
+    struct bytes version;
+    int refusal;
+
+    bytes_cut(line, ' ', &request->method_text, &target);
+    if (!target.ptr || !http_is_token(request->method_text))
+        return 400;
+    bytes_cut(target, ' ', &target, &version);
+    if (!version.ptr)
+        return 400;
+    refusal = read_version(version, ret_minor);
+    if (refusal != 0)
+        return refusal;
+    request->method = http_method_of(request->method_text);
+    return read_target(target, request) ? 0 : 400;
+}
+
+/* ---- header lines ---- */
+
+/* rfc: 9112 5. `lower` has room for the name. */
+static bool read_header(struct bytes line, char *lower, struct http_header *header)
+{
+    size_t name = http_lower_token(line, lower);
+
+    if (name == 0 || name == line.len || line.ptr[name] != ':')
+        return false;
+    header->name_as_sent = bytes_of(line.ptr, name);
+    header->name = bytes_of(lower, name);
+    header->value = bytes_trim(bytes_from(line, name + 1));
+    return !http_has_control(header->value, '\t');
+}
+
+/* The next line without its line end, which head_find() has seen. */
+static struct bytes next_line(struct bytes *lines)
+{
+    const char *end = memchr(lines->ptr, '\n', lines->len);
+    struct bytes line = { lines->ptr, (size_t)(end - lines->ptr) - 1 };
+
+    *lines = bytes_from(*lines, line.len + 2);
+    return line;
+}
+
+int head_read(struct arena *arena, struct bytes head, size_t lines, struct request *request,
+              unsigned *ret_minor)
+{
+    int refusal = read_request_line(next_line(&head), request, ret_minor);
+    size_t count = lines - 1;
+    struct http_header *headers;
+    char *lower;
+
+    if (refusal != 0)
+        return refusal;
+    if (count > HEAD_HEADERS_MAX || head.len > HEAD_HEADERS_SIZE_MAX)
+        return 431;
+    headers = arena_array(arena, count, sizeof *headers);
+    lower = arena_bytes(arena, head.len);
+    for (size_t i = 0; i < count; i++) {
+        if (!read_header(next_line(&head), lower, &headers[i]))
+            return 400;
+        lower += headers[i].name.len;
+    }
+    request->headers = headers;
+    request->header_count = count;
+    return 0;
+}

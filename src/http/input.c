@@ -1,0 +1,87 @@
+/* Bytes that were received and not used yet. A connection that has its turn receives into the
+ * buffer of its worker, so an idle one holds nothing. What is left when the turn ends (a part of a
+ * head, a body that the application does not take now) is kept in memory of the connection's own,
+ * and goes on from there: a head that comes in byte by byte is not copied for each of them. */
+#include "http/http_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define OWN_LEAST_BYTES 1024u
+
+void input_use(struct input *input, size_t size)
+{
+    assert(size <= input->to - input->from);
+    input->from += size;
+    if (input->from < input->to)
+        return;
+    if (input->is_borrowed)
+        input->from = input->to = 0;
+    else
+        input_free(input);
+}
+
+/* Makes room behind what is there: for at least one byte, if that is less than the most there may
+ * be. */
+static void make_room(struct connection *connection)
+{
+    struct input *input = &connection->input;
+
+    if (!input->buffer) {
+        *input = (struct input){ .buffer = connection->worker->input,
+                                 .capacity = WORKER_INPUT_BYTES,
+                                 .is_borrowed = true };
+        return;
+    }
+    if (input->to < input->capacity)
+        return;
+    if (input->from > 0) {
+        memmove(input->buffer, input->buffer + input->from, input->to - input->from);
+        input->to -= input->from;
+        input->from = 0;
+    } else if (!input->is_borrowed && input->capacity < WORKER_INPUT_BYTES) {
+        input->capacity *= 2;
+        input->buffer = xrealloc(input->buffer, input->capacity);
+    }
+}
+
+ssize_t input_receive(struct connection *connection, size_t most)
+{
+    struct input *input = &connection->input;
+    size_t room;
+    ssize_t n;
+
+    make_room(connection);
+    room = input->capacity - input->to;
+    assert(room > 0);
+    n = transport_receive(connection, input->buffer + input->to, room < most ? room : most);
+    if (n > 0)
+        input->to += (size_t)n;
+    return n;
+}
+
+void input_keep(struct input *input)
+{
+    size_t left = input->to - input->from;
+    size_t capacity = OWN_LEAST_BYTES;
+    char *own;
+
+    if (!input->is_borrowed)
+        return;
+    if (left == 0) {
+        *input = (struct input){ .buffer = NULL };
+        return;
+    }
+    while (capacity < left)
+        capacity *= 2;
+    own = xmalloc(capacity);
+    memcpy(own, input->buffer + input->from, left);
+    *input = (struct input){ .buffer = own, .to = left, .capacity = capacity };
+}
+
+void input_free(struct input *input)
+{
+    if (!input->is_borrowed)
+        free(input->buffer);
+    *input = (struct input){ .buffer = NULL };
+}

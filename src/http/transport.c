@@ -1,0 +1,147 @@
+/* Bytes in and out of a socket that never blocks, plain or through TLS (tls.c).
+ *
+ * The socket is watched by its edges: after a call that found nothing, or no room, the next edge
+ * tells when there is some, and until then nobody asks. A plain read that fills less than its buffer
+ * found all there was, unless the end of the stream has been announced: that comes by one more
+ * read. */
+#include "http/http_private.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* Of what a client that is answered for the last time still sends: read, so that the kernel does not
+ * reset the connection and with it the answer (rfc: 9112 9.6). */
+#define DRAIN_READS 4
+
+bool transport_begin(struct connection *connection)
+{
+    int on = 1;
+
+    /* An answer is one call; where it is several, each says whether more follows. */
+    setsockopt(connection->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    connection->writable = true;
+    return !connection->server->tls || tls_begin(connection);
+}
+
+static bool is_no_room(int error)
+{
+    return error == EAGAIN || error == EWOULDBLOCK;
+}
+
+static ssize_t receive_plain(struct connection *connection, char *to, size_t size)
+{
+    ssize_t n;
+
+    do {
+        n = recv(connection->fd, to, size, 0);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0 && !is_no_room(errno))
+        return TRANSPORT_FAILED;
+    if (n < 0 || (n > 0 && (size_t)n < size && !connection->ended))
+        connection->readable = false;
+    return n < 0 ? TRANSPORT_WAITS : n;
+}
+
+ssize_t transport_receive(struct connection *connection, char *to, size_t size)
+{
+    return connection->tls ? tls_receive(connection, to, size)
+                           : receive_plain(connection, to, size);
+}
+
+static size_t total_of(const struct iovec *parts, size_t count)
+{
+    size_t total = 0;
+
+    for (size_t i = 0; i < count; i++)
+        total += parts[i].iov_len;
+    return total;
+}
+
+static ssize_t send_plain(struct connection *connection, const struct iovec *parts, size_t count,
+                          bool follows)
+{
+    struct msghdr message = { .msg_iov = (struct iovec *)(uintptr_t)parts, .msg_iovlen = count };
+    ssize_t n;
+
+    do {
+        n = sendmsg(connection->fd, &message, MSG_NOSIGNAL | (follows ? MSG_MORE : 0));
+    } while (n < 0 && errno == EINTR);
+    if (n < 0 && !is_no_room(errno))
+        return TRANSPORT_FAILED;
+    if (n < 0 || (size_t)n < total_of(parts, count))
+        connection->writable = false;
+    return n < 0 ? TRANSPORT_WAITS : n;
+}
+
+ssize_t transport_send(struct connection *connection, const struct iovec *parts, size_t count,
+                       bool follows)
+{
+    return connection->tls ? tls_send(connection, parts, count)
+                           : send_plain(connection, parts, count, follows);
+}
+
+/* ---- files ---- */
+
+static ssize_t send_file_plain(struct connection *connection, int fd, off_t offset, size_t size)
+{
+    ssize_t n;
+
+    do {
+        n = sendfile(connection->fd, fd, &offset, size);
+    } while (n < 0 && errno == EINTR);
+    if (n >= 0)
+        return n;
+    if (!is_no_room(errno))
+        return TRANSPORT_FAILED;
+    connection->writable = false;
+    return TRANSPORT_WAITS;
+}
+
+/* Through memory, because what is sent is not what lies in the file. */
+static ssize_t send_file_tls(struct connection *connection, int fd, off_t offset, size_t size)
+{
+    struct iovec part = { .iov_base = connection->worker->block };
+    ssize_t n = pread(fd, part.iov_base, size < WORKER_BLOCK_BYTES ? size : WORKER_BLOCK_BYTES,
+                      offset);
+
+    if (n < 0)
+        log_errno("read a body");
+    if (n <= 0)
+        return n < 0 ? TRANSPORT_FAILED : 0;
+    part.iov_len = (size_t)n;
+    return tls_send(connection, &part, 1);
+}
+
+ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offset, size_t size)
+{
+    return connection->tls ? send_file_tls(connection, fd, (off_t)offset, size)
+                           : send_file_plain(connection, fd, (off_t)offset, size);
+}
+
+/* ---- end ---- */
+
+static void drain(struct connection *connection)
+{
+    shutdown(connection->fd, SHUT_WR);
+    for (int i = 0; i < DRAIN_READS; i++) {
+        ssize_t n = recv(connection->fd, connection->worker->input, WORKER_INPUT_BYTES, 0);
+
+        if (n < (ssize_t)WORKER_INPUT_BYTES)
+            return;
+    }
+}
+
+void transport_end(struct connection *connection, bool orderly)
+{
+    if (connection->tls)
+        tls_end(connection, orderly);
+    if (orderly)
+        drain(connection);
+}

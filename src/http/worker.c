@@ -1,0 +1,255 @@
+/* A worker: a thread that serves its connections, each by turns.
+ *
+ * Sockets are put into the epoll set once, by their edges, so a request costs no call beside
+ * receiving and sending, and one wait that ready connections share. An edge is noted in the
+ * connection and gives it a turn; a turn ends when the connection waits for its socket or for a
+ * resume, or after so many steps, so that none keeps the others waiting.
+ *
+ * Other threads post connections: the acceptor new ones, and whoever resumes an exchange its
+ * connection. The eventfd is written only by who posts first: the worker takes all that were posted
+ * at once, and always looks for them before it sleeps. A connection is posted at most once at a
+ * time, because it is left alone until the worker has taken it. */
+#include "http/http_private.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+#define EVENTS_MAX 128
+/* Of one connection before the next one's turn: heads, runs of a body, blocks of an answer. */
+#define STEPS_MAX  32
+
+static _Thread_local const struct worker *current;
+
+/* ---- posts ---- */
+
+static void wake(struct worker *worker)
+{
+    uint64_t one = 1;
+
+    if (write(worker->wake, &one, sizeof one) != sizeof one)
+        log_errno("write an eventfd");
+}
+
+void worker_post(struct worker *worker, struct connection *connection)
+{
+    struct connection *first = atomic_load_explicit(&worker->posted, memory_order_relaxed);
+
+    /* Who takes the last connection's end may stop the server: it waits for who is in here. */
+    atomic_fetch_add(&worker->posters, 1);
+    do {
+        connection->next_posted = first;
+    } while (!atomic_compare_exchange_weak_explicit(&worker->posted, &first, connection,
+                                                    memory_order_release, memory_order_relaxed));
+    if (!first && current != worker)
+        wake(worker);
+    atomic_fetch_sub(&worker->posters, 1);
+}
+
+/* ---- turns ---- */
+
+static void give_turn(struct worker *worker, struct connection *connection)
+{
+    if (connection->is_ready)
+        return;
+    connection->is_ready = true;
+    connection->next_ready = NULL;
+    if (worker->last_ready)
+        worker->last_ready->next_ready = connection;
+    else
+        worker->first_ready = connection;
+    worker->last_ready = connection;
+}
+
+static void close_connection(struct connection *connection, bool orderly)
+{
+    int fd = connection->fd;
+
+    exchange_over(connection);
+    input_free(&connection->input);
+    transport_end(connection, orderly);
+    connection_remove(connection);
+    close(fd);
+}
+
+/* returns TURN_GOES_ON: there was more to do than one turn may take */
+static enum turn take_turn(struct connection *connection)
+{
+    enum turn turn = TURN_GOES_ON;
+
+    for (int i = 0; i < STEPS_MAX && turn == TURN_GOES_ON; i++)
+        turn = exchange_step(connection);
+    return turn;
+}
+
+static void run_turn(struct worker *worker, struct connection *connection)
+{
+    enum turn turn;
+
+    connection->is_ready = false;
+    if (connection->is_paused)
+        return;
+    turn = take_turn(connection);
+    if (turn == TURN_ENDS) {
+        close_connection(connection, !connection->ended);
+        return;
+    }
+    input_keep(&connection->input);
+    if (turn == TURN_GOES_ON)
+        give_turn(worker, connection);
+}
+
+/* Those that were ready when it began: who is given another turn meanwhile waits for new edges to be
+ * noted first. */
+static void run_turns(struct worker *worker)
+{
+    struct connection *c = worker->first_ready;
+
+    worker->first_ready = worker->last_ready = NULL;
+    while (c) {
+        struct connection *next = c->next_ready;
+
+        run_turn(worker, c);
+        c = next;
+    }
+}
+
+/* ---- what happened ---- */
+
+static void note(struct worker *worker, const struct epoll_event *event)
+{
+    struct connection *c = event->data.ptr;
+
+    if (!c) /* the eventfd */
+        return;
+    c->readable |= (event->events & (EPOLLIN | EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+    c->writable |= (event->events & (EPOLLOUT | EPOLLHUP | EPOLLERR)) != 0;
+    c->ended |= (event->events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
+    give_turn(worker, c);
+}
+
+static bool watch(const struct worker *worker, struct connection *c)
+{
+    struct epoll_event event = { .events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET,
+                                 .data.ptr = c };
+
+    return epoll_ctl(worker->set, EPOLL_CTL_ADD, c->fd, &event) == 0;
+}
+
+static void begin(const struct worker *worker, struct connection *c)
+{
+    c->begun = true;
+    if (transport_begin(c) && watch(worker, c))
+        return;
+    log_line(LOG_WARN, "%s: no memory or watch for the connection", c->peer);
+    close_connection(c, false);
+}
+
+/* Those that were posted, in their order. */
+static void take_posted(struct worker *worker)
+{
+    struct connection *last = atomic_exchange_explicit(&worker->posted, NULL, memory_order_acquire);
+    struct connection *first = NULL;
+
+    while (last) {
+        struct connection *before = last->next_posted;
+
+        last->next_posted = first;
+        first = last;
+        last = before;
+    }
+    while (first) {
+        struct connection *next = first->next_posted;
+
+        if (first->begun) {
+            first->is_paused = false;
+            give_turn(worker, first);
+        } else {
+            begin(worker, first);
+        }
+        first = next;
+    }
+}
+
+static bool may_sleep(struct worker *worker)
+{
+    return !worker->first_ready &&
+           !atomic_load_explicit(&worker->posted, memory_order_relaxed) &&
+           !atomic_load_explicit(&worker->ends, memory_order_relaxed);
+}
+
+static void *worker_run(void *argument)
+{
+    struct worker *worker = argument;
+    struct epoll_event events[EVENTS_MAX];
+
+    pthread_setname_np(pthread_self(), "http-worker");
+    current = worker;
+    while (!atomic_load(&worker->ends)) {
+        int count = epoll_wait(worker->set, events, EVENTS_MAX, may_sleep(worker) ? -1 : 0);
+
+        if (count < 0 && errno != EINTR)
+            log_errno("wait for connections");
+        for (int i = 0; i < count; i++)
+            note(worker, &events[i]);
+        take_posted(worker);
+        run_turns(worker);
+    }
+    return NULL;
+}
+
+/* ---- start and stop ---- */
+
+static void close_own(struct worker *worker)
+{
+    if (worker->set >= 0)
+        close(worker->set);
+    if (worker->wake >= 0)
+        close(worker->wake);
+    free(worker->input);
+    free(worker->block);
+    free(worker->head);
+    while (worker->spare_count > 0)
+        arena_free(worker->spares[--worker->spare_count]);
+    worker->server = NULL;
+}
+
+const char *worker_start(struct worker *worker, struct http_server *server)
+{
+    struct epoll_event event = { .events = EPOLLIN | EPOLLET };
+
+    worker->server = server;
+    worker->set = epoll_create1(EPOLL_CLOEXEC);
+    worker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    worker->input = xmalloc(WORKER_INPUT_BYTES);
+    worker->block = xmalloc(WORKER_BLOCK_BYTES);
+    worker->head = xmalloc(server->limits.connection_memory_bytes);
+    if (worker->set < 0 || worker->wake < 0 ||
+        epoll_ctl(worker->set, EPOLL_CTL_ADD, worker->wake, &event) != 0) {
+        close_own(worker);
+        return "no descriptor left";
+    }
+    if (pthread_create(&worker->thread, NULL, worker_run, worker) == 0)
+        return NULL;
+    close_own(worker);
+    return "cannot start a thread";
+}
+
+void worker_stop(struct worker *worker)
+{
+    if (!worker->server)
+        return;
+    assert(!atomic_load(&worker->posted));
+    while (atomic_load(&worker->posters) > 0)
+        sched_yield(); /* the last instructions of who resumed the last exchange */
+    atomic_store(&worker->ends, true);
+    wake(worker);
+    pthread_join(worker->thread, NULL);
+    close_own(worker);
+}
