@@ -57,7 +57,7 @@ static bool read_target(struct bytes target, struct request *request)
 {
     struct bytes path = target;
 
-    if (http_has_control(target, '\0'))
+    if (http_has_control(target, ' '))
         return false;
     if (target.len == 0 || target.ptr[0] != '/') {
         const char *colon = target.len > 0 ? memchr(target.ptr, ':', target.len) : NULL;

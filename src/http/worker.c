@@ -14,6 +14,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -184,12 +185,23 @@ static bool may_sleep(struct worker *worker)
            !atomic_load_explicit(&worker->ends, memory_order_relaxed);
 }
 
+/* sendfile() has no flag against it, and a client that went away is nothing special. */
+static void block_pipe_signals(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
 static void *worker_run(void *argument)
 {
     struct worker *worker = argument;
     struct epoll_event events[EVENTS_MAX];
 
     pthread_setname_np(pthread_self(), "http-worker");
+    block_pipe_signals();
     current = worker;
     while (!atomic_load(&worker->ends)) {
         int count = epoll_wait(worker->set, events, EVENTS_MAX, may_sleep(worker) ? -1 : 0);

@@ -24,13 +24,13 @@ const chunked = (body) => `POST ${TARGET} HTTP/1.1\r\n${HOST}Transfer-Encoding: 
 const LONG = 'x'.repeat(100_000);
 
 const line = (name, send, status, rule = 'rfc: 9112 3') => ({
-    name: `request line: ${name}`, rule, send, expect: status === null ? [] : [status], then: 'closed',
+    name: `request line: ${name}`, rule, send, expect: [status], then: 'closed',
 });
 
 const requestLines = [
-    // libmicrohttpd closes without a word where it finds no second word in the line.
-    line('one word', 'GARBAGE\r\n\r\n', null),
-    line('a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03abc\r\n\r\n', null),
+    line('one word', 'GARBAGE\r\n\r\n', 400),
+    line('a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03abc\r\n\r\n', 400),
+    line('method that is no token', `G@T ${TARGET} HTTP/1.1\r\n${HOST}\r\n`, 400, 'rfc: 9110 9.1'),
     line('method and blank', `GET \r\n${HOST}\r\n`, 400),
     line('no version', `GET ${TARGET}\r\n${HOST}\r\n`, 400),
     line('version without number', `GET ${TARGET} HTTP\r\n${HOST}\r\n`, 400),
@@ -84,7 +84,7 @@ const headers = [
     { name: 'header: no Host', rule: 'rfc: 9112 3.2', send: `GET ${TARGET} HTTP/1.1\r\n\r\n`, expect: [400], then: 'closed' },
     { name: 'header: no Host in HTTP/1.0', rule: 'rfc: 9112 3.2', send: `GET ${TARGET} HTTP/1.0\r\n\r\n`, expect: [GET], then: 'closed' },
     { name: 'header: 300 of them', rule: 'rfc: 6585 5', send: get('a: b\r\n'.repeat(300)), expect: [431], then: 'closed' },
-    { name: 'header: cookie of very many parts', rule: 'rfc: 6585 5', send: get(`Cookie: ${'a=b;'.repeat(2000)}\r\n`), expect: [431], then: 'closed' },
+    { name: 'header: cookie of very many parts', rule: 'rfc: 6585 5', send: get(`Cookie: ${'a=b;'.repeat(2000)}\r\n`), expect: [GET], then: 'open' },
     { name: 'header: longer than all memory for it', rule: 'rfc: 6585 5', send: get(`a: ${LONG}\r\n`), expect: [431], then: 'closed' },
     { name: 'header: name longer than all memory for it', rule: 'rfc: 6585 5', send: get(`${LONG}: a\r\n`), expect: [431], then: 'closed' },
     { name: 'header: 8 KiB, with a target of 9 KiB', rule: 'semantics', send: get(`x-ms-meta-a: ${'x'.repeat(8192)}\r\n`, `${TARGET}${'x'.repeat(9216 - TARGET.length)}`), expect: ['any'], then: 'open' },
@@ -127,20 +127,19 @@ const lengths = [
     { name: 'framing: chunked in HTTP/1.0', rule: 'rfc: 9112 6.1', send: `PUT ${TARGET} HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, expect: [400], then: 'closed' },
     { name: 'framing: a request hidden behind length and chunked', rule: 'rfc: 9112 11.2', send: put('Content-Length: 6\r\nTransfer-Encoding: chunked\r\n', `0\r\n\r\n${get()}`), expect: [400], then: 'closed' },
     { name: 'framing: leading zeros', rule: 'rfc: 9110 8.6', send: put('Content-Length: 0005\r\n', 'hello'), expect: [PUT], then: 'open' },
-    { name: 'framing: "Chunked" in capitals', rule: 'rfc: 9110 10.1.4', send: chunked('0\r\n\r\n').replace('chunked', 'Chunked'), expect: [POST], then: 'closed' },
+    { name: 'framing: "Chunked" in capitals', rule: 'rfc: 9110 10.1.4', send: chunked('0\r\n\r\n').replace('chunked', 'Chunked'), expect: [POST], then: 'open' },
     framing('blank after chunked', 'Transfer-Encoding: chunked \r\n', 400, 'rfc: 9112 11.2'),
     framing('tab after chunked', 'Transfer-Encoding: chunked\t\r\n', 400, 'rfc: 9112 11.2'),
     { name: 'framing: PUT without a length', rule: 'rest: Status-and-Error-Codes2', send: put(''), expect: [411], then: 'open' },
-    { name: 'framing: chunked PUT', rule: 'rest: Status-and-Error-Codes2', send: put('Transfer-Encoding: chunked\r\n', '5\r\nhello\r\n0\r\n\r\n'), expect: [411], then: 'closed' },
+    { name: 'framing: chunked PUT', rule: 'rest: Status-and-Error-Codes2', send: put('Transfer-Encoding: chunked\r\n', '5\r\nhello\r\n0\r\n\r\n'), expect: [411], then: 'open' },
     { name: 'framing: body of a GET', rule: 'rfc: 9110 9.3.1', send: get('Content-Length: 5\r\n') + 'hello', expect: [GET], then: 'open' },
 ];
 
 const bad = (name, body, status = 400) => ({
     name: `chunks: ${name}`, rule: 'rfc: 9112 7.1', send: chunked(body), expect: [status], then: 'closed',
 });
-// After a chunked body the connection closes: nothing behind it is ever read as a request.
 const good = (name, body) => ({
-    name: `chunks: ${name}`, rule: 'rfc: 9112 7.1', send: chunked(body), expect: [POST], then: 'closed',
+    name: `chunks: ${name}`, rule: 'rfc: 9112 7.1', send: chunked(body), expect: [POST], then: 'open',
 });
 
 const chunks = [
@@ -157,15 +156,26 @@ const chunks = [
     bad('size beyond 64 bits by far', `${'f'.repeat(100)}\r\nhello\r\n`, 413),
     bad('more bytes than the size', '5\r\nhello!\r\n0\r\n\r\n'),
     bad('fewer bytes than the size', '7\r\nhello\r\n0\r\n\r\n'),
+    bad('size of one bit more than 63', '8000000000000000\r\nhello\r\n', 413),
+    bad('LF only behind the size', '5\nhello\r\n0\r\n\r\n'),
+    bad('LF only behind the bytes', '5\r\nhello\n0\r\n\r\n'),
+    bad('LF only behind an extension', '5;a\nhello\r\n0\r\n\r\n'),
+    bad('bare CR in an extension', '5;a\rb\r\nhello\r\n0\r\n\r\n'),
+    bad('NUL in an extension', '5;a\0b\r\nhello\r\n0\r\n\r\n'),
+    bad('extension without end', `5;${'a'.repeat(5000)}\r\nhello\r\n0\r\n\r\n`),
+    bad('blank before a trailer', '5\r\nhello\r\n0\r\n a: b\r\n\r\n'),
+    bad('LF only behind a trailer', '5\r\nhello\r\n0\r\na: b\n\r\n'),
+    bad('LF only at the end', '5\r\nhello\r\n0\r\n\n'),
+    bad('trailers without end', `5\r\nhello\r\n0\r\n${'a: b\r\n'.repeat(3000)}\r\n`),
     bad('trailer without colon', '5\r\nhello\r\n0\r\nnonsense\r\n\r\n'),
     good('with extensions', '5;a=b;c="d"\r\nhello\r\n0;e\r\n\r\n'),
     good('with trailers', '5\r\nhello\r\n0\r\na: b\r\nContent-Length: 7\r\n\r\n'),
     good('sizes in both cases, leading zeros', '00A\r\n0123456789\r\nb\r\n0123456789a\r\n000\r\n\r\n'),
     good('none', '0\r\n\r\n'),
     good('of one byte each', '1\r\nx\r\n'.repeat(5000) + '0\r\n\r\n'),
-    { name: 'chunks: byte by byte', rule: 'rfc: 9112 7.1', send: [...chunked('5;a\r\nhello\r\n0\r\nb: c\r\n\r\n')], expect: [POST], then: 'closed' },
-    { name: 'chunks: a request behind lines that end with LF only', rule: 'rfc: 9112 11.2', send: chunked(`5\nhello\n0\n\n${get()}`), expect: [POST], then: 'closed' },
-    { name: 'chunks: a request behind them', rule: 'rfc: 9112 11.2', send: chunked(`5\r\nhello\r\n0\r\n\r\n${get()}`), expect: [POST], then: 'closed' },
+    { name: 'chunks: byte by byte', rule: 'rfc: 9112 7.1', send: [...chunked('5;a\r\nhello\r\n0\r\nb: c\r\n\r\n')], expect: [POST], then: 'open' },
+    { name: 'chunks: a request behind lines that end with LF only', rule: 'rfc: 9112 11.2', send: chunked(`5\nhello\n0\n\n${get()}`), expect: [400], then: 'closed' },
+    { name: 'chunks: a request behind them', rule: 'rfc: 9112 11.2', send: chunked(`5\r\nhello\r\n0\r\n\r\n${get()}`), expect: [POST, GET], then: 'open' },
 ];
 
 const order = [
@@ -182,7 +192,7 @@ const order = [
     { name: 'answer: not waited for', rule: 'rfc: 9112 9.6', send: get().repeat(100), leave: true },
     { name: 'expect: refused without the body', rule: 'rfc: 9110 10.1.1', send: put('Content-Length: 5\r\nExpect: 100-continue\r\n'), expect: [PUT], then: 'closed' },
     { name: 'expect: refused, the body sent all the same', rule: 'rfc: 9110 10.1.1', send: put('Content-Length: 5\r\nExpect: 100-continue\r\n', 'hello'), expect: [PUT], then: 'closed' },
-    { name: 'expect: without a body', rule: 'rfc: 9110 10.1.1', send: get('Expect: 100-continue\r\n'), expect: [100, GET], then: 'open' },
+    { name: 'expect: without a body', rule: 'rfc: 9110 10.1.1', send: get('Expect: 100-continue\r\n'), expect: [GET], then: 'open' },
     { name: 'expect: something else', rule: 'rfc: 9110 10.1.1', send: put('Content-Length: 5\r\nExpect: 200-maybe\r\n', 'hello'), expect: [417], then: 'closed' },
 ];
 

@@ -10,11 +10,12 @@
 
 #include "fixture.h"
 
-/* Chunked bodies, in pieces that cut chunks and their sizes anywhere; with pauses. rfc: 9112 7.1 */
+/* Chunked bodies, in pieces that cut chunks and their sizes anywhere; with pauses. What follows them
+ * is the next request. rfc: 9112 7.1; decision: 48 */
 static void takes_chunked_bodies(void **state)
 {
     static const char text[] =
-        "3\r\nabc\r\n1;ext=1\r\nd\r\n0A\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n";
+        "3\r\nabc\r\n1;ext=1\r\nd\r\n0A\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n" GET("/bytes/2");
     static const char *const targets[] = { "/echo",          "/echo?head",  "/echo?body",
                                            "/echo?body&end", "/echo?after", "/echo?after&body" };
 
@@ -30,7 +31,7 @@ static void takes_chunked_bodies(void **state)
             client_send_bytes(client, text + at, left < step ? left : step);
         }
         fixture_expect(client, 200, "abcd0123456789");
-        assert_true(client_sees_end(client, 5000)); /* nothing behind such a body is read */
+        fixture_expect(client, 200, "ab");
         client_close(client);
     }
 }
@@ -63,7 +64,6 @@ static void takes_large_bodies(void **state)
 }
 
 /* Who has closed his side once all was sent is answered, wherever the server waited meanwhile.
- * There are other connections, since libmicrohttpd looks after its oldest before it reads.
  * rfc: 9112 9.6 */
 static void answers_half_closed_clients(void **state)
 {
@@ -72,11 +72,8 @@ static void answers_half_closed_clients(void **state)
         "/echo?sip&body", "/echo?head&body", "/echo?after&body&end",
     };
     static const size_t sizes[] = { 0, 3, 20000, 300000 };
-    struct client *others[16];
 
     (void)state;
-    for (size_t i = 0; i < 16; i++)
-        others[i] = fixture_client();
     for (size_t i = 0; i < sizeof targets / sizeof targets[0] * 4; i++) {
         struct client *client = fixture_client();
         struct reply reply;
@@ -95,8 +92,6 @@ static void answers_half_closed_clients(void **state)
         reply_release(&reply);
         client_close(client);
     }
-    for (size_t i = 0; i < 16; i++)
-        client_close(others[i]);
 }
 
 /* 100 goes out when head() wants the body, and only then. rfc: 9110 10.1.1 */
