@@ -66,8 +66,9 @@ static bool write_head(struct live *live)
     size_t size;
 
     date_text_set(&worker->date, clock_wall());
-    size = answer_head_write(&live->exchange.response, &worker->date, connection_header(live),
-                             worker->head, live->connection->server->limits.connection_memory_bytes);
+    size =
+        answer_head_write(&live->exchange.response, &worker->date, connection_header(live),
+                          worker->head, live->connection->server->limits.connection_memory_bytes);
     live->unsent = bytes_of(worker->head, size);
     return size > 0;
 }

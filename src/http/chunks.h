@@ -21,8 +21,8 @@ enum chunk_place {
     CHUNK_DATA,
     CHUNK_DATA_CR,
     CHUNK_DATA_LF,
-    CHUNK_LINE,          /* a trailer field begins, or the last CR LF */
-    CHUNK_TRAILER_NAME,  /* behind its first character */
+    CHUNK_LINE,         /* a trailer field begins, or the last CR LF */
+    CHUNK_TRAILER_NAME, /* behind its first character */
     CHUNK_TRAILER_VALUE,
     CHUNK_TRAILER_LF,
     CHUNK_LAST_LF,
@@ -31,7 +31,7 @@ enum chunk_place {
 /* Zeroed: before the first chunk. */
 struct chunks {
     enum chunk_place place;
-    uint64_t left;      /* bytes of the chunk that have not been taken; while its size is read: it */
+    uint64_t left; /* bytes of the chunk that have not been taken; while its size is read: it */
     unsigned line_size; /* of this line; of all trailer fields */
 };
 

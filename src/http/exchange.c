@@ -343,8 +343,8 @@ static enum chunk_result find_run(struct live *live, struct bytes *ret_run)
     if (live->exchange.request.content_length != HTTP_LENGTH_UNKNOWN) {
         if (live->body_left == 0)
             return CHUNK_END;
-        *ret_run = bytes_of(there.ptr, there.len < live->body_left ? there.len
-                                                                   : (size_t)live->body_left);
+        *ret_run =
+            bytes_of(there.ptr, there.len < live->body_left ? there.len : (size_t)live->body_left);
         return there.len > 0 ? CHUNK_RUN : CHUNK_MORE;
     }
     result = chunks_next(&live->chunks, there, &framing, &ret_run->len);
@@ -387,7 +387,7 @@ static enum turn discard(struct live *live, struct bytes run)
     live->discarded += run.len;
     took(live, run.len);
     return live->discarded <= live->connection->server->limits.discard_max_bytes ? TURN_GOES_ON
-                                                                                : TURN_ENDS;
+                                                                                 : TURN_ENDS;
 }
 
 static enum turn step_body(struct live *live)

@@ -9,7 +9,7 @@
 
 #include "http/http.h"
 
-#define HEAD_HEADERS_MAX 256u
+#define HEAD_HEADERS_MAX      256u
 /* Of the header lines together. What is stored of them must fit into the head of an answer, beside
  * what another request may have stored (metadata: 8 KiB). */
 #define HEAD_HEADERS_SIZE_MAX ((size_t)16 * 1024)

@@ -187,7 +187,7 @@ struct http_limits {
     unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
     unsigned answer_rate_s;     /* ... so long: else closed */
     uint64_t discard_max_bytes; /* of a refused body; a longer one is cut */
-    unsigned answer_files_max;  /* answers at a time for which the application may open a file, which
+    unsigned answer_files_max; /* answers at a time for which the application may open a file, which
                                 * the kernel sends */
 };
 extern const struct http_limits http_limits_default;

@@ -93,8 +93,8 @@ struct connection {
     /* What the socket may have to say, as far as epoll and the last calls told. */
     bool readable;
     bool writable;
-    bool ended;         /* by the client's side, or by us: reading will come to an end */
-    bool tls_is_up;     /* the handshake is over */
+    bool ended;          /* by the client's side, or by us: reading will come to an end */
+    bool tls_is_up;      /* the handshake is over */
     bool tls_has_unsent; /* GnuTLS has a record that the socket did not take */
 };
 
@@ -129,9 +129,9 @@ struct worker {
     /* Touched by its thread only. */
     struct connection *first_ready;
     struct connection *last_ready;
-    char *input;      /* WORKER_INPUT_BYTES */
-    char *block;      /* WORKER_BLOCK_BYTES: a part of a body on its way out */
-    char *head;       /* connection_memory_bytes: of an answer */
+    char *input; /* WORKER_INPUT_BYTES */
+    char *block; /* WORKER_BLOCK_BYTES: a part of a body on its way out */
+    char *head;  /* connection_memory_bytes: of an answer */
     struct date_text date;
     unsigned spare_count;
     struct arena *spares[WORKER_SPARES]; /* see exchange_begin() */
@@ -303,17 +303,17 @@ struct live {
     struct arena_mark fresh; /* the arena when the exchange began */
     size_t charged;          /* to the budget of memory */
     enum stage stage;
-    bool known;     /* head() was called: done() is due */
-    bool expects;   /* Expect: 100-continue, and a body */
-    bool has_file;  /* counts as one of server->answer_files */
-    bool closes;    /* the connection closes after the answer */
-    bool keeps_1_0; /* an HTTP/1.0 client asked for the connection to be kept */
+    bool known;           /* head() was called: done() is due */
+    bool expects;         /* Expect: 100-continue, and a body */
+    bool has_file;        /* counts as one of server->answer_files */
+    bool closes;          /* the connection closes after the answer */
+    bool keeps_1_0;       /* an HTTP/1.0 client asked for the connection to be kept */
     uint64_t body_left;   /* of a body with a length: not taken yet */
     struct chunks chunks; /* of one without */
     uint64_t discarded;   /* body bytes thrown away */
     struct bytes unsent;  /* of a head, 100 or the answer's: the socket did not take it */
     uint64_t sent;        /* of the answer's body */
-    char *block;          /* of a source: bytes that it gave and the socket did not take; else NULL */
+    char *block; /* of a source: bytes that it gave and the socket did not take; else NULL */
     size_t block_at, block_size;
     _Atomic bool suspended; /* exchange_suspend() was called, exchange_resume() not yet */
 };

@@ -6,9 +6,9 @@
 #include "http/http.h"
 
 struct request_asks {
-    bool expects;    /* Expect: 100-continue, and a body */
-    bool closes;     /* nothing is read after this request */
-    bool keeps_1_0;  /* HTTP/1.0 that asked for the connection to be kept */
+    bool expects;   /* Expect: 100-continue, and a body */
+    bool closes;    /* nothing is read after this request */
+    bool keeps_1_0; /* HTTP/1.0 that asked for the connection to be kept */
 };
 /* Reads the headers that head_read() found, and sets the request's content_length.
  *

@@ -29,8 +29,8 @@ static int tls_load(struct tls *tls, const char *cert_pem, const char *key_pem)
     int result = gnutls_certificate_allocate_credentials(&tls->credentials);
 
     if (result >= 0)
-        result = gnutls_certificate_set_x509_key_mem(tls->credentials, &cert, &key,
-                                                     GNUTLS_X509_FMT_PEM);
+        result =
+            gnutls_certificate_set_x509_key_mem(tls->credentials, &cert, &key, GNUTLS_X509_FMT_PEM);
     if (result >= 0)
         result = gnutls_priority_init(&tls->priority, versions, NULL);
     return result;

@@ -108,8 +108,8 @@ static ssize_t send_file_plain(struct connection *connection, int fd, off_t offs
 static ssize_t send_file_tls(struct connection *connection, int fd, off_t offset, size_t size)
 {
     struct iovec part = { .iov_base = connection->worker->block };
-    ssize_t n = pread(fd, part.iov_base, size < WORKER_BLOCK_BYTES ? size : WORKER_BLOCK_BYTES,
-                      offset);
+    ssize_t n =
+        pread(fd, part.iov_base, size < WORKER_BLOCK_BYTES ? size : WORKER_BLOCK_BYTES, offset);
 
     if (n < 0)
         log_errno("read a body");

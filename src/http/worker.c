@@ -180,8 +180,7 @@ static void take_posted(struct worker *worker)
 
 static bool may_sleep(struct worker *worker)
 {
-    return !worker->first_ready &&
-           !atomic_load_explicit(&worker->posted, memory_order_relaxed) &&
+    return !worker->first_ready && !atomic_load_explicit(&worker->posted, memory_order_relaxed) &&
            !atomic_load_explicit(&worker->ends, memory_order_relaxed);
 }
 

@@ -1,0 +1,112 @@
+/* Heads of answers as text. rfc: 9112 4, 9110 6.6.1, 8.6 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "http/answer_head.h"
+
+static const struct date_text date = { .text = "Sun, 06 Nov 1994 08:49:37 GMT" };
+
+#define DATE "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n"
+
+static void expect(const struct response *response, enum connection_header connection,
+                   const char *text)
+{
+    char to[512];
+    size_t size = answer_head_write(response, &date, connection, to, sizeof to);
+
+    assert_int_equal(size, strlen(text));
+    assert_memory_equal(to, text, size);
+    assert_int_equal(answer_head_write(response, &date, connection, to, size), size);
+    assert_int_equal(answer_head_write(response, &date, connection, to, size - 1), 0);
+}
+
+static void writes_heads(void **state)
+{
+    struct arena *arena = arena_new((size_t)1 << 20);
+    struct response response;
+
+    (void)state;
+    response_init(&response, arena);
+    response.status = 200;
+    response_header_string(&response, "a", "b");
+    response_header_string(&response, "empty", "");
+    response.body_kind = BODY_BYTES;
+    response.body = (struct bytes)BYTES("hello");
+    expect(&response, CONNECTION_NONE,
+           "HTTP/1.1 200 OK\r\n" DATE "a: b\r\nempty: \r\nContent-Length: 5\r\n\r\n");
+    expect(&response, CONNECTION_CLOSE,
+           "HTTP/1.1 200 OK\r\n" DATE
+           "Connection: close\r\na: b\r\nempty: \r\nContent-Length: 5\r\n\r\n");
+    expect(&response, CONNECTION_KEEP_ALIVE,
+           "HTTP/1.1 200 OK\r\n" DATE
+           "Connection: Keep-Alive\r\na: b\r\nempty: \r\nContent-Length: 5\r\n\r\n");
+    response_init(&response, arena);
+    response.status = 206;
+    response.body_kind = BODY_SOURCE;
+    response.body_length = UINT64_MAX;
+    expect(&response, CONNECTION_NONE,
+           "HTTP/1.1 206 Partial Content\r\n" DATE "Content-Length: 18446744073709551615\r\n\r\n");
+    arena_free(arena);
+}
+
+/* Neither body nor length. rfc: 9110 15.3.5, 15.4.5 */
+static void writes_no_length(void **state)
+{
+    struct arena *arena = arena_new((size_t)1 << 20);
+    struct response response;
+
+    (void)state;
+    response_init(&response, arena);
+    response.status = 204;
+    expect(&response, CONNECTION_NONE, "HTTP/1.1 204 No Content\r\n" DATE "\r\n");
+    response.status = 304;
+    expect(&response, CONNECTION_NONE, "HTTP/1.1 304 Not Modified\r\n" DATE "\r\n");
+    response.status = 201;
+    expect(&response, CONNECTION_NONE, "HTTP/1.1 201 Created\r\n" DATE "Content-Length: 0\r\n\r\n");
+    arena_free(arena);
+}
+
+/* A bug of who made the header does not become a second answer. */
+static void refuses_control_characters(void **state)
+{
+    struct arena *arena = arena_new((size_t)1 << 20);
+    struct response response;
+    char to[512];
+
+    (void)state;
+    response_init(&response, arena);
+    response.status = 200;
+    response_header_string(&response, "a", "b\r\nc: d");
+    assert_int_equal(answer_head_write(&response, &date, CONNECTION_NONE, to, sizeof to), 0);
+    arena_free(arena);
+}
+
+static void formats_a_date_once_a_second(void **state)
+{
+    struct date_text text = { .second = 0 };
+    instant t = INSTANT_UNIX_EPOCH + 784111777ull * TICKS_PER_SECOND;
+
+    (void)state;
+    date_text_set(&text, t + 5);
+    assert_string_equal(text.text, date.text);
+    text.text[0] = 'x';
+    date_text_set(&text, t + TICKS_PER_SECOND - 1);
+    assert_int_equal(text.text[0], 'x');
+    date_text_set(&text, t + TICKS_PER_SECOND);
+    assert_string_equal(text.text, "Sun, 06 Nov 1994 08:49:38 GMT");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(writes_heads),
+        cmocka_unit_test(writes_no_length),
+        cmocka_unit_test(refuses_control_characters),
+        cmocka_unit_test(formats_a_date_once_a_second),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
