@@ -18,15 +18,15 @@ const NAMES = 1000;
 
 const takesWorkers = (binary) => execFileSync(binary, ['--help'], { encoding: 'utf8' }).includes('--workers');
 
-/** CPU seconds of the workers that served the load: those of libmicrohttpd that worked the most. */
+/** CPU seconds of the workers that served the load: those of all services that worked the most. */
 function busiest(pid, before, workers) {
-    const used = [...threadSeconds(pid, 'MHD-')].map(([thread, seconds]) => seconds - (before.get(thread) ?? 0));
+    const used = [...threadSeconds(pid, 'http-worker')].map(([thread, seconds]) => seconds - (before.get(thread) ?? 0));
 
     return used.sort((a, b) => b - a).slice(0, workers);
 }
 
-/** How many connections each worker has: sockets in its epoll set, of which libmicrohttpd has
- *  one a worker. */
+/** How many connections each worker has: sockets in its epoll set, of which each worker has
+ *  one. */
 function connectionsOfWorkers(pid) {
     const link = (fd) => {
         try {
@@ -42,7 +42,7 @@ function connectionsOfWorkers(pid) {
 }
 
 async function once(target, workers, { loadBeside, seconds }) {
-    const before = threadSeconds(target.pid, 'MHD-');
+    const before = threadSeconds(target.pid, 'http-worker');
     const loading = loadBeside(target, { work: 'get', size: 1024, names: NAMES, connections: CONNECTIONS, seconds: seconds / RUNS });
 
     await delay((seconds / RUNS) * 500);

@@ -25,7 +25,7 @@ static uint64_t body_length(const struct live *live)
 
 static enum turn waits_for_client(const struct live *live)
 {
-    connection_goes_on_taking(live->connection);
+    connection_awaits_taking(live->connection);
     return TURN_WAITS;
 }
 

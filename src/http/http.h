@@ -1,4 +1,5 @@
-/* An HTTP/1.1 server: exchanges of a request and a response. rfc: 9110, 9112; decision: 232
+/* An HTTP/1.1 server: exchanges of a request and a response. rfc: 9112 2;
+ * decision: 232
  *
  * The application passes a set of functions (struct http_application); the server calls them on its
  * worker threads:

@@ -202,8 +202,8 @@ void connection_resumes_body(struct connection *connection);
 void connection_got_body(struct connection *connection, size_t bytes);
 void connection_pauses(struct connection *connection);
 void connection_is_ours(struct connection *connection);
+/* The socket takes no more of an answer for now. */
 void connection_awaits_taking(struct connection *connection);
-void connection_goes_on_taking(struct connection *connection);
 /* Why the connection is to be cut now, or NULL. Under server->lock. Acceptor. */
 const char *connection_lateness(struct connection *connection, uint64_t now_ms);
 

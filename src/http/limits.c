@@ -55,17 +55,13 @@ void connection_is_ours(struct connection *connection)
     atomic_store_explicit(&connection->phase, (int)PHASE_OURS, memory_order_relaxed);
 }
 
-/* The answer, or the part of it that we had to wait for, is on its way. */
+/* The answer, or the part of it that we had to wait for, begins to wait for the client. */
 void connection_awaits_taking(struct connection *connection)
 {
+    if (atomic_load_explicit(&connection->phase, memory_order_relaxed) == PHASE_ANSWER)
+        return;
     atomic_store_explicit(&connection->answer_begins, true, memory_order_relaxed);
     atomic_store_explicit(&connection->phase, (int)PHASE_ANSWER, memory_order_release);
-}
-
-void connection_goes_on_taking(struct connection *connection)
-{
-    if (atomic_load_explicit(&connection->phase, memory_order_relaxed) != PHASE_ANSWER)
-        connection_awaits_taking(connection);
 }
 
 /* A pause is our own doing: the client is not late meanwhile, nor does its rate suffer. */

@@ -1,5 +1,4 @@
-/* Requests by the wire: the server's own acceptor, libmicrohttpd and its workers, over the sockets
- * of net.h. The thread that works on a request is known by the number of its client, which the
+/* Requests by the wire: the server's own acceptor and workers, over the sockets of net.h. The thread that works on a request is known by the number of its client, which the
  * request carries as x-ms-client-request-id. */
 #ifndef LAGRA_SIM_WIRE_H
 #define LAGRA_SIM_WIRE_H
