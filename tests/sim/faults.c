@@ -33,6 +33,7 @@ static struct weather {
     uint64_t calls_to_damage; /* 0: none */
     uint64_t calls_to_crash;  /* UINT64_MAX: none */
     int crash_site;           /* only these calls count; -1: all */
+    int crash_file;           /* only those for such files count; -1: all */
     uint64_t calls_after;     /* all count again, after that one */
     bool when_started;        /* none counts while the server starts */
     uint64_t calls_at_most;   /* of all kinds, since it has started; then it comes anyway */
@@ -57,6 +58,21 @@ static void draw_crash_of_start(void)
     weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 10);
 }
 
+/* At a sync of such a file: what was written of it is in memory alone. A start after a kill takes it
+ * as it is, and a power cut while it does loses it. */
+static void draw_aimed_crash(void)
+{
+    bool both = (world->plan.faults & FAULT_KILL) && (world->plan.faults & FAULT_POWER);
+
+    weather.when_started = false;
+    weather.crash_site = SITE_SYNC;
+    weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 4);
+    if (both && world->life > 0 && !world->power_lost)
+        weather.power = true;
+    else
+        weather.crash_file = (int)world->plan.aim - 1;
+}
+
 static void draw_crash(void)
 {
     bool kill = (world->plan.faults & FAULT_KILL) != 0;
@@ -68,7 +84,7 @@ static void draw_crash(void)
     /* As often early as late; some come while the server starts. Half of them come a few calls
      * after one of a kind that is rare: a sync, a name, a hole. */
     weather.calls_to_crash = 1 + world_draw(STREAM_FAULTS, 16u << world_draw(STREAM_FAULTS, 8));
-    weather.crash_site = -1;
+    weather.crash_site = weather.crash_file = -1;
     weather.when_started = world_once_in(STREAM_FAULTS, 3);
     weather.calls_at_most = 1 + world_draw(STREAM_FAULTS, 8u << world_draw(STREAM_FAULTS, 8));
     /* Where the note of what is durable lags behind what is. */
@@ -76,6 +92,10 @@ static void draw_crash(void)
         weather.crash_site = SITE_SYNC;
         weather.calls_to_crash = 8 + world_draw(STREAM_FAULTS, 32);
         weather.calls_after = 1;
+        return;
+    }
+    if (world->plan.aim > 0 && world_once_in(STREAM_FAULTS, 2)) {
+        draw_aimed_crash();
         return;
     }
     if (world->life > 0 && world_once_in(STREAM_FAULTS, world->spoiled > 0 ? 2 : 3)) {
@@ -292,7 +312,7 @@ int faults_note_of(enum cell cell, enum file_kind file, int error)
 }
 
 /* Is this the call that the crash waits for? */
-static bool is_reached(enum site site)
+static bool is_reached(enum site site, enum file_kind file)
 {
     if (world->has_started && --weather.calls_at_most == 0)
         return true;
@@ -300,11 +320,13 @@ static bool is_reached(enum site site)
         return false;
     if (weather.crash_site >= 0 && weather.crash_site != (int)site)
         return false;
+    if (weather.crash_file >= 0 && weather.crash_file != (int)file)
+        return false;
     if (--weather.calls_to_crash > 0)
         return false;
     if (weather.calls_after == 0)
         return true;
-    weather.crash_site = -1;
+    weather.crash_site = weather.crash_file = -1;
     weather.calls_to_crash = weather.calls_after;
     weather.calls_after = 0;
     return false;
@@ -312,7 +334,7 @@ static bool is_reached(enum site site)
 
 static void count_down(enum site site, enum file_kind file)
 {
-    if (weather.calls_to_crash == UINT64_MAX || !is_reached(site))
+    if (weather.calls_to_crash == UINT64_MAX || !is_reached(site, file))
         return;
     if (!weather.power)
         cell_reached(world->has_started ? CELL_KILL : CELL_KILL_OF_START, file);

@@ -231,12 +231,62 @@ static void test_front(void **state)
     fixture_serve(f, NULL);
 }
 
+/* The partition of the messages of "que". */
+static struct snapshot *open_messages(struct fixture *f, struct arena *arena)
+{
+    struct partition at = { .space = queue_account_space(bytes_from_string(DEVELOPMENT_ACCOUNT)),
+                            .key = BYTES("que") };
+    struct snapshot *snapshot = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+    struct queue queue;
+
+    assert_int_equal(queue_read(snapshot, arena, &queue), STORE_OK);
+    snapshot_close(snapshot);
+    at = (struct partition){ .space = queue.space, .key = BYTES("") };
+    return snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
+}
+
+/* Nobody can read when the next collection is. */
+static void damage_collection(struct fixture *f)
+{
+    struct arena *arena = arena_new(1 << 16);
+    struct snapshot *before = open_messages(f, arena);
+    struct changes *changes = changes_new(arena);
+    struct commit_part part = { before, changes };
+    uint64_t sequence;
+
+    changes_put(changes, RECORD_INNER, bytes_from_string("c"), bytes_from_string("?"), NULL, 0);
+    assert_int_equal(store_commit(store_of(f), &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
+                     STORE_OK);
+    snapshot_close(before);
+    arena_free(arena);
+}
+
+/* A put that has written its message and then cannot read what it needs is refused, and nothing of
+ * it stays (operation.c: what a row promises of every decision). */
+static void test_refused_put(void **state)
+{
+    struct fixture *f = *state;
+
+    fixture_serve(f, &queue_service);
+    assert_ok(ask(f, "PUT /que", NULL, NULL), 201);
+    damage_collection(f);
+    assert_answer(ask(f, "POST /que/messages?messagettl=60", NULL,
+                      "<QueueMessage><MessageText>x</MessageText></QueueMessage>"),
+                  500, "InternalError");
+    assert_string_equal(count_of(f), "0");
+    put(f, "?messagettl=-1"); /* which needs no collection */
+    assert_string_equal(count_of(f), "1");
+    assert_ok(ask(f, "DELETE /que", NULL, NULL), 204);
+    fixture_serve(f, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_scripts, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_expiry, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_front, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_refused_put, fixture_setup, fixture_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
