@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fetch/fetch.h"
+#include "running.h"
 
 #define HOST_MAX     256
 #define SECONDS_MAX  5
@@ -33,6 +34,8 @@ static const char *ask(struct fetcher *fetcher, const char *scheme,
 
     if (strlen(host) > HOST_MAX)
         return "the host is too long";
+    if (listen->port == 0)
+        return "it listens at any free port (0), which only its output names";
     snprintf(url, sizeof url, strchr(host, ':') ? "%s://[%s]:%u/" : "%s://%s:%u/", scheme, host,
              listen->port);
     asked.url = bytes_from_string(url);
@@ -50,7 +53,7 @@ static const char *ask(struct fetcher *fetcher, const char *scheme,
     return why;
 }
 
-int health_ask(const struct options *options)
+static int ask_server(const struct options *options)
 {
     /* Its operator says where it is; its certificate may be anybody's. */
     struct fetcher *fetcher = fetcher_new(&(struct fetcher_options){ .trusts_all = true });
@@ -72,4 +75,31 @@ int health_ask(const struct options *options)
     }
     fetcher_free(fetcher);
     return code;
+}
+
+struct servers {
+    size_t count;
+    int code;
+};
+
+static void ask_running(const struct options *options, void *context)
+{
+    struct servers *servers = context;
+
+    servers->count++;
+    if (ask_server(options) != EXIT_SUCCESS)
+        servers->code = EXIT_FAILURE;
+}
+
+int health_ask(const struct options *options)
+{
+    struct servers servers = { .code = EXIT_SUCCESS };
+
+    if (!options->asks_running)
+        return ask_server(options);
+    running_servers(ask_running, &servers);
+    if (servers.count > 0)
+        return servers.code;
+    fprintf(stderr, "lagra: no server runs here\n");
+    return EXIT_FAILURE;
 }

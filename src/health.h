@@ -1,12 +1,12 @@
-/* lagra health: does the server answer that runs with these options? */
+/* lagra health: does the server answer that runs with these options, or the one that runs here? */
 #ifndef LAGRA_HEALTH_H
 #define LAGRA_HEALTH_H
 
 #include "options.h"
 
-/* Asks every wanted service. A word on stderr for each that does not answer.
+/* Asks every wanted service; with asks_running those that each server here serves. A word on stderr for each that does not answer.
  *
- * returns  EXIT_SUCCESS if all do, else EXIT_FAILURE */
+ * returns  EXIT_SUCCESS if all do, else EXIT_FAILURE, also when no server runs here */
 int health_ask(const struct options *options);
 
 #endif

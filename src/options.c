@@ -79,14 +79,17 @@ static const struct option_row rows[] = {
 
 static void print_help(void)
 {
-    printf("Lagra " LAGRA_VERSION ": a storage server that speaks Azure Storage's REST API.\n\n"
-           "  lagra [options]                         serve\n"
-           "  lagra operations [--markdown|--json]    print the operation tables\n"
-           "  lagra errors --json                     print the error codes\n"
-           "  lagra health [options]                  ask a server that runs with these options: "
-           "0, it answers\n"
-           "  lagra check DIR                         read and check all of a data folder\n"
-           "  lagra check --salvage DIR NEW-DIR       save what can be read of a damaged one\n\n");
+    printf(
+        "Lagra " LAGRA_VERSION ": a storage server that speaks Azure Storage's REST API.\n\n"
+        "  lagra [options]                         serve\n"
+        "  lagra operations [--markdown|--json]    print the operation tables\n"
+        "  lagra errors --json                     print the error codes\n"
+        "  lagra health [options]                  ask a server that runs with these options: "
+        "0, it answers\n"
+        "  lagra health --running                  ask those that run on this machine, or in this "
+        "container\n"
+        "  lagra check DIR                         read and check all of a data folder\n"
+        "  lagra check --salvage DIR NEW-DIR       save what can be read of a damaged one\n\n");
     for (size_t i = 0; i < ROWS; i++) {
         char left[48];
         char letter[8] = "";
@@ -311,14 +314,19 @@ static enum options_result parse_serve(int argc, char **argv, struct options *op
     return result ? result : check_oauth(options);
 }
 
-/* Asked are the services that the options name, or all. */
+/* Asked are the services that the options name, or all; --running stands alone. decision: 225 */
 static enum options_result parse_health(int argc, char **argv, struct options *options)
 {
     bool named[SERVICE_COUNT + 1] = { false };
-    enum options_result result = parse_rows(argc, argv, options, named);
-    bool any = named[SERVICE_BLOB] || named[SERVICE_QUEUE] || named[SERVICE_TABLE];
+    enum options_result result = OPTIONS_RUN;
+    bool any;
 
     options->command = COMMAND_HEALTH;
+    options->asks_running = argc == 2 && strcmp(argv[1], "--running") == 0;
+    if (options->asks_running)
+        return OPTIONS_RUN;
+    result = parse_rows(argc, argv, options, named);
+    any = named[SERVICE_BLOB] || named[SERVICE_QUEUE] || named[SERVICE_TABLE];
     for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
         options->listen[i].wanted = !any || named[i];
         if (options->listen[i].wanted && options->listen[i].port == 0) {

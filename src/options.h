@@ -21,6 +21,7 @@ enum print_form { PRINT_MARKDOWN, PRINT_JSON };
 struct options {
     enum command command;
     enum print_form form;
+    bool asks_running; /* of COMMAND_HEALTH: what runs here, not what the options name */
     const char *location;
     const char *salvage_to; /* of COMMAND_CHECK; NULL: check only */
     struct listen_options listen[SERVICE_COUNT];

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once as event } from 'node:events';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -27,10 +27,10 @@ class Command {
     output = '';
     errors = '';
 
-    static async start(t, name, args, env = {}) {
+    static async start(t, name, args, env = {}, file = binary) {
         const command = new Command();
         const folder = await newFolder(t);
-        await symlink(binary, join(folder, name));
+        await symlink(file, join(folder, name));
         command.child = spawn(join(folder, name), args,
             { cwd: folder, env: { ...process.env, ...env } });
         t.after(() => command.child.kill('SIGKILL'));
@@ -264,4 +264,36 @@ test('health: 0 while a server answers, 1 when none or somebody else does', asyn
     assert.match(errors, /^lagra: the queue service does not answer.*\nlagra: the table service/);
     await command.stop('SIGTERM');
     assert.equal((await health(options.slice(0, 2)))[0], 1);
+});
+
+test('health --running: what the servers of this program serve, whatever they were started with', async (t) => {
+    const [port, other] = await freePorts(2);
+    // A program file of its own: other tests run servers too. decision: 225
+    const own = join(await newFolder(t), 'lagra');
+    await copyFile(binary, own);
+    const health = async () => {
+        const command = await Command.start(t, 'lagra', ['health', '--running'], {}, own);
+        return [await command.closed, command.errors];
+    };
+    assert.deepEqual(await health(), [1, 'lagra: no server runs here\n']);
+    const command = await Command.start(t, 'azurite-blob',
+        ['--blobHost', '0.0.0.0', '--blobPort', `${port}`, MEMORY], {}, own);
+    await command.line(/successfully listens/);
+    assert.deepEqual(await health(), [0, '']);
+    const { cert, key } = await newCertificate(t, 'x');
+    const second = await Command.start(t, 'azurite-queue',
+        ['--queuePort', `${other}`, '--cert', cert, '--key', key, MEMORY], {}, own);
+    await second.line(/successfully listens/);
+    assert.deepEqual(await health(), [0, '']);
+    command.child.kill('SIGSTOP');
+    const [code, errors] = await health();
+    assert.equal(code, 1);
+    assert.match(errors, /^lagra: the blob service does not answer: .*\n$/);
+    command.child.kill('SIGCONT');
+    await command.stop('SIGTERM');
+    await second.stop('SIGTERM');
+    const third = await Command.start(t, 'lagra', [...ANY_PORTS, MEMORY], {}, own);
+    await third.line(/http:.*\n.*http:.*\n.*http:.*\n/);
+    assert.match((await health())[1], /any free port/);
+    await third.stop('SIGTERM');
 });
