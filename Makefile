@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test works-with sim check asan ubsan tsan fuzz soak bench docs install clean
+.PHONY: help build run test works-with image-test sim check asan ubsan tsan fuzz soak bench docs install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -27,6 +27,10 @@ works-with: ## clients that others have written (docs/works-with.md): installs t
 	@tools/prepare works-with
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/works_with/run.mjs
+
+image-test: ## build the image of packaging/Containerfile with podman, and run it: minutes
+	@tools/prepare image
+	@tools/node tests/image/run.mjs
 
 check: ## format, rooms, headers, names, lengths, sources, operations: under half a minute
 	@tools/prepare check

@@ -1,0 +1,77 @@
+// The image of packaging/Containerfile, built and run: run.mjs [--storage FOLDER]
+//
+// Needs podman, and for the base image a registry or debootstrap (as root). The images are kept in
+// FOLDER for the next run; without it nothing is. The last line is the count.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { run } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { inspect, parseArgs } from 'node:util';
+import { BASE, IMAGE, isInstalled, Podman } from './podman.mjs';
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const ROOT = path.resolve(HERE, '../..');
+const { values: options } = parseArgs({ options: { storage: { type: 'string' } } });
+
+/** Debian 12 as debootstrap makes it is what the official image has, with a few files more. */
+async function provideBase(podman, storage) {
+    const folder = path.join(storage, 'base');
+
+    if (await podman.code('pull', '-q', BASE) === 0 || await podman.code('image', 'exists', BASE) === 0)
+        return;
+    if (process.getuid() !== 0 || !isInstalled('debootstrap'))
+        throw new Error(`${BASE} cannot be pulled, and debootstrap (as root) is not there to make it`);
+    console.log(`${BASE} cannot be pulled: made by debootstrap`);
+    execFileSync('debootstrap', ['--variant=minbase', 'bookworm', folder], { stdio: 'ignore' });
+    execFileSync('tar', ['-C', folder, '--exclude=./var/cache/apt/archives/*.deb',
+        '--exclude=./var/lib/apt/lists/*', '-cf', `${folder}.tar`, '.']);
+    await podman.run('import', `${folder}.tar`, BASE);
+    rmSync(folder, { recursive: true });
+    rmSync(`${folder}.tar`);
+}
+
+async function runTests(storage) {
+    const counts = { passed: 0, failed: 0 };
+
+    process.env.LAGRA_IMAGE_STORAGE = storage;
+    const events = run({ files: [path.join(HERE, 'image.test.mjs')], timeout: 600000 });
+    events.on('test:pass', (test) => {
+        counts.passed++;
+        console.log(`ok: ${test.name}`);
+    });
+    events.on('test:fail', (test) => {
+        counts.failed++;
+        console.log(`not ok: ${test.name}\n${inspect(test.details.error?.cause ?? test.details.error)}`);
+    });
+    events.resume();
+    await new Promise((resolve) => events.once('end', resolve));
+    return counts;
+}
+
+if (!isInstalled('podman')) {
+    console.log('skipped: podman is not installed (tools/prepare image)');
+    console.log('image: 0 passed, 0 failed, 1 skipped');
+} else {
+    if (options.storage)
+        mkdirSync(options.storage, { recursive: true });
+    const storage = options.storage ? path.resolve(options.storage) : mkdtempSync(path.join(tmpdir(), 'lagra-image-'));
+    const podman = new Podman(storage);
+
+    try {
+        await podman.run('rm', '-a', '-f', '-v'); // what a run that was cut has left
+        await provideBase(podman, storage);
+        await podman.build(ROOT);
+        console.log(`built: ${await podman.run('images', '--format', '{{.Size}}', IMAGE)}, of which the base has ` +
+            await podman.run('images', '--format', '{{.Size}}', BASE));
+        const { passed, failed } = await runTests(storage);
+        console.log(`image: ${passed} passed, ${failed} failed`);
+        process.exitCode = failed === 0 ? 0 : 1;
+    } finally {
+        if (!options.storage) {
+            await podman.code('rmi', '-a', '-f');
+            rmSync(storage, { recursive: true, force: true });
+        }
+    }
+}
