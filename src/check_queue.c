@@ -47,11 +47,12 @@ const char *check_message(struct store *store, struct arena *arena,
     const char *wrong = NULL;
     struct message message;
     struct front front;
+    instant due;
 
     *ret_counts = kind == KEY_ORDER;
     if (kind == KEY_ORDER)
         wrong = check_order(snapshot, arena, record);
-    else if (kind == KEY_EXPIRING && !message_read_expiring(record, &message))
+    else if (kind == KEY_EXPIRING && !message_read_expiring(record, &message, &due))
         wrong = "the record of a message's expiry makes no sense";
     else if (kind == KEY_FRONT && front_read(snapshot, arena, &front))
         wrong = "the note of where its messages begin makes no sense";

@@ -2,14 +2,19 @@
 #include "queue/expire_messages.h"
 
 #include "base/endian.h"
+#include "base/log.h"
+#include "queue/front.h"
 #include "service/note.h"
 
-/* Messages that one commit deletes: few enough to get through beside busy clients. */
+/* Messages that one commit deletes or notes: few enough to get through beside busy clients. */
 #define EXPIRE_AT_ONCE 64
+/* Those that it looks at while it searches. */
+#define SEARCH_AT_ONCE 256
 /* Messages that expire one after another are collected together. */
 #define EXPIRE_EVERY_S 1
 
 static const struct bytes record_key = BYTES("c");
+static const struct bytes search_key = BYTES("s");
 
 struct collection {
     instant due; /* 0: there is no item */
@@ -51,61 +56,202 @@ static void arm(struct changes *changes, struct arena *arena, instant due, insta
  * every instant that the partition had seen. */
 enum store_result expire_messages_at(struct decision *d, instant expires)
 {
+    instant due = message_due(expires);
     struct collection collection;
     enum store_result result;
 
-    if (expires == MESSAGE_NEVER)
+    if (due == INSTANT_MAX)
         return STORE_OK;
     result = read_collection(d->before, d->arena, &collection);
-    if (!result && (collection.due == 0 || collection.due > expires))
-        arm(d->changes, d->arena, expires, collection.from);
+    if (!result && (collection.due == 0 || collection.due > due))
+        arm(d->changes, d->arena, due, collection.from);
     return result;
 }
 
-/* Deletes what has expired, at most EXPIRE_AT_ONCE. *ret_next: when the next one does, at most
- * `now` when there are more; 0: nothing is left. */
-static enum store_result collect(struct later_work *work, instant now, instant from,
-                                 instant *ret_next)
+/* ---- by expiry ---- */
+
+/* Two orders of what expires: bodies, and the records of an earlier version. */
+struct expiring {
+    struct scan *scan;
+    bool (*read)(const struct record *record, struct message *ret_message, instant *ret_due);
+    struct message first; /* of those that are left */
+    instant due;          /* it has expired by then; INSTANT_MAX: none is left */
+};
+
+static enum store_result go_on(struct expiring *expiring)
 {
-    struct scan *scan = message_scan_expiring(work->before, from);
+    struct record record;
+    enum store_result result = scan_next(expiring->scan, NULL, &record);
+
+    expiring->due = INSTANT_MAX;
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    return expiring->read(&record, &expiring->first, &expiring->due) ? STORE_OK : STORE_CORRUPT;
+}
+
+/* Where it is now. STORE_NOT_FOUND: what was searched does not say. */
+static enum store_result find_place(struct later_work *work, struct expiring *expiring,
+                                    instant searched)
+{
     enum store_result result = STORE_OK;
 
-    *ret_next = 0;
-    for (unsigned count = 0; !result; count++) {
-        struct message message;
-        struct record record;
+    if (!expiring->first.by_id)
+        result = message_locate(work->before, work->arena, &expiring->first);
+    if (result != STORE_NOT_FOUND || searched <= expiring->due)
+        return result;
+    log_line(LOG_ERROR, "a message has a body and no place");
+    return STORE_OK;
+}
 
-        result = scan_next(scan, NULL, &record);
+enum { BODIES, BY_ID, ORDERS };
+
+/* One run of the item. */
+struct run {
+    struct later_work *work;
+    instant now;
+    instant from;     /* where it begins among what expires */
+    instant searched; /* the order up to there */
+};
+
+/* Deletes what has expired, at most EXPIRE_AT_ONCE, up to one whose place is not known.
+ *
+ * ret_next  when the next one does, at most `now` when there are more; INSTANT_MAX: nothing is left
+ * returns   STORE_NOT_FOUND  nothing is deleted: the first one's place is not known */
+static enum store_result collect(struct run *run, struct expiring expiring[ORDERS],
+                                 instant *ret_next)
+{
+    enum store_result result = go_on(&expiring[BODIES]);
+    unsigned count = 0;
+
+    if (!result)
+        result = go_on(&expiring[BY_ID]);
+    while (!result) {
+        bool by_id = expiring[BY_ID].due < expiring[BODIES].due;
+        struct expiring *next = &expiring[by_id ? BY_ID : BODIES];
+
+        *ret_next = next->due;
+        if (next->due > run->now || count == EXPIRE_AT_ONCE)
+            break;
+        result = find_place(run->work, next, run->searched);
         if (result)
             break;
-        if (!message_read_expiring(&record, &message)) {
-            result = STORE_CORRUPT;
-            break;
-        }
-        *ret_next = message.expires;
-        if (message.expires > now || count == EXPIRE_AT_ONCE)
-            break;
-        message_remove(work->changes, &message);
-        *ret_next = 0;
+        message_remove(run->work->changes, &next->first);
+        count++;
+        result = go_on(next);
+    }
+    return result == STORE_NOT_FOUND && count > 0 ? STORE_OK : result;
+}
+
+static enum store_result collect_expired(struct run *run, instant *ret_next)
+{
+    struct snapshot *before = run->work->before;
+    struct expiring expiring[ORDERS] = {
+        [BODIES] = { .scan = message_scan_bodies(before, run->from), .read = message_read_body },
+        [BY_ID] = { .scan = message_scan_expiring(before, run->from),
+                    .read = message_read_expiring },
+    };
+    enum store_result result = collect(run, expiring, ret_next);
+
+    scan_close(expiring[BODIES].scan);
+    scan_close(expiring[BY_ID].scan);
+    return result;
+}
+
+/* ---- in the order ---- */
+
+/* What has expired goes; where another one is that was moved is noted. False: it stays as it is. */
+static bool sort_out(struct run *run, const struct message *message)
+{
+    if (message->expires <= run->now)
+        message_remove(run->work->changes, message);
+    else if (message->changes > 0 && !message->noted && !message->by_id)
+        message_note(run->work->changes, run->work->arena, message);
+    else
+        return false;
+    return true;
+}
+
+/* Its place is INSTANT_MAX at the end. */
+static enum store_result next_in_order(struct scan *scan, struct message *ret_message)
+{
+    struct record record;
+    enum store_result result = scan_next(scan, NULL, &record);
+
+    if (!result)
+        return message_read_order(&record, ret_message) ? STORE_OK : STORE_CORRUPT;
+    *ret_message = (struct message){ .visible = INSTANT_MAX };
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* Of what lies in the order from `searched` up to now, about SEARCH_AT_ONCE; moves it. */
+static enum store_result search(struct run *run)
+{
+    struct scan *scan = message_search_order(run->work->before, run->searched);
+    unsigned seen = 0, changed = 0;
+    struct message message;
+    enum store_result result = next_in_order(scan, &message);
+
+    while (!result && message.visible <= run->now) {
+        bool enough = seen >= SEARCH_AT_ONCE || changed >= EXPIRE_AT_ONCE;
+
+        if (enough && message.visible > run->searched)
+            break; /* between two places */
+        run->searched = message.visible;
+        if (sort_out(run, &message))
+            changed++;
+        seen++;
+        result = next_in_order(scan, &message);
     }
     scan_close(scan);
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
+    if (!result)
+        run->searched = message.visible < run->now ? message.visible : run->now;
+    return result;
+}
+
+static enum store_result read_searched(struct later_work *work, instant *ret_searched)
+{
+    struct front front;
+    enum store_result result = note_read(work->before, work->arena, search_key,
+                                         "the note of how far a queue was searched", ret_searched,
+                                         1);
+
+    if (!result || result == STORE_NOT_FOUND)
+        result = front_read(work->before, work->arena, &front);
+    if (!result && *ret_searched < front.mark)
+        *ret_searched = front.mark;
+    return result;
+}
+
+/* ---- the item ---- */
+
+static enum store_result run_once(struct run *run, instant *ret_next)
+{
+    enum store_result result = read_searched(run->work, &run->searched);
+
+    if (!result)
+        result = collect_expired(run, ret_next);
+    if (result != STORE_NOT_FOUND)
+        return result;
+    result = search(run);
+    note_write(run->work->changes, run->work->arena, search_key, &run->searched, 1);
+    return result;
 }
 
 enum store_result expire_messages(struct later_work *work)
 {
     struct bytes payload = work->item->payload;
+    struct run run = { .work = work, .now = clock_without_steps(work->now) };
+    instant next = INSTANT_MAX, now = run.now, soon = now + EXPIRE_EVERY_S * TICKS_PER_SECOND;
     struct collection collection;
-    instant now = clock_without_steps(work->now);
-    instant next = 0, soon = now + EXPIRE_EVERY_S * TICKS_PER_SECOND;
     enum store_result result = read_collection(work->before, work->arena, &collection);
 
     if (result || payload.len != 8 || be64_get(payload.ptr) != collection.due)
         return result;
-    result = collect(work, now, collection.from, &next);
+    run.from = collection.from;
+    result = run_once(&run, &next);
     if (result)
         return result;
-    if (next == 0)
+    if (next == INSTANT_MAX)
         write_collection(work->changes, work->arena, (struct collection){ .from = now });
     else if (next <= now)
         arm(work->changes, work->arena, now, next);

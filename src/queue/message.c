@@ -4,12 +4,16 @@
 #include "base/codec.h"
 #include "base/endian.h"
 #include "base/log.h"
+#include "service/note.h"
 
-#define RECORD_VERSION 1
+#define ORDER_VERSION  2
+#define BODY_VERSION   1
+#define BY_ID_VERSION  1 /* of order and body */
 #define KEY_ORDER      'o'
-#define KEY_BODY       'b'
+#define KEY_BODY       'm'
+#define KEY_NOTE       'p'
+#define KEY_BODY_BY_ID 'b'
 #define KEY_EXPIRING   'e'
-#define BODY_KEY_SIZE  17
 
 const struct bytes message_counter = BYTES("messages");
 
@@ -24,17 +28,23 @@ instant message_shown(instant time)
 
 /* ---- ids ---- */
 
-/* 60 bits of the instant, then 62 random ones, around the version and the variant: in order of
- * insertion. Instants need a 61st bit from the year 3654 on. */
-struct guid message_id(instant inserted, struct guid random)
+#define DUE_BITS    39 /* seconds: up to the year 9999, and far beyond */
+#define DUE_NEVER   ((UINT64_C(1) << DUE_BITS) - 1)
+#define RANDOM_BITS 23
+
+/* 60 bits of the instant, 39 of when it is due and 23 random ones, around the version and the variant:
+ * in order of insertion. Instants need a 61st bit from the year 3654 on. */
+struct guid message_id(instant inserted, instant expires, struct guid random)
 {
     struct guid id = random;
+    uint64_t due = expires == MESSAGE_NEVER ? DUE_NEVER : message_due(expires) / TICKS_PER_SECOND;
+    uint64_t low = be64_get(random.b + 8) & ((UINT64_C(1) << RANDOM_BITS) - 1);
 
     for (size_t i = 0; i < 6; i++)
         id.b[i] = (uint8_t)(inserted >> (52 - 8 * i));
     id.b[6] = (uint8_t)(0x80 | (inserted >> 8 & 0x0F));
     id.b[7] = (uint8_t)inserted;
-    id.b[8] = (uint8_t)(0x80 | (random.b[8] & 0x3F));
+    be64_put(id.b + 8, UINT64_C(2) << 62 | due << RANDOM_BITS | low);
     return id;
 }
 
@@ -47,36 +57,70 @@ instant message_inserted(const struct guid *id)
     return inserted << 12 | (instant)(id->b[6] & 0x0F) << 8 | id->b[7];
 }
 
+static uint64_t due_of(const struct guid *id)
+{
+    return be64_get(id->b + 8) >> RANDOM_BITS & DUE_NEVER;
+}
+
 /* ---- keys ---- */
 
-static struct bytes instant_key(char to[MESSAGE_KEY_SIZE], char kind, instant at,
+#define DUE_SIZE          5
+#define INSTANT_KEY_SIZE  25 /* 'o' or 'e', instant, id */
+#define BODY_KEY_SIZE     22 /* 'm', due, id */
+#define ID_KEY_SIZE       17 /* 'p' or 'b', id */
+#define INSTANT_FROM_SIZE 9  /* without the id */
+#define BODY_FROM_SIZE    6
+
+static struct bytes instant_key(char to[INSTANT_KEY_SIZE], char kind, instant at,
                                 const struct guid *id)
 {
     to[0] = kind;
     be64_put(to + 1, at);
     memcpy(to + 9, id->b, sizeof id->b);
-    return bytes_of(to, MESSAGE_KEY_SIZE);
+    return bytes_of(to, INSTANT_KEY_SIZE);
 }
 
-static struct bytes body_key(char to[BODY_KEY_SIZE], const struct guid *id)
+static struct bytes order_key(char to[INSTANT_KEY_SIZE], const struct message *message)
 {
-    to[0] = KEY_BODY;
+    return instant_key(to, KEY_ORDER, message_place(message), &message->id);
+}
+
+static struct bytes id_key(char to[ID_KEY_SIZE], char kind, const struct guid *id)
+{
+    to[0] = kind;
     memcpy(to + 1, id->b, sizeof id->b);
+    return bytes_of(to, ID_KEY_SIZE);
+}
+
+static struct bytes body_from(char to[BODY_FROM_SIZE], uint64_t due)
+{
+    char raw[8];
+
+    be64_put(raw, due);
+    to[0] = KEY_BODY;
+    memcpy(to + 1, raw + sizeof raw - DUE_SIZE, DUE_SIZE);
+    return bytes_of(to, BODY_FROM_SIZE);
+}
+
+static struct bytes body_key(char to[BODY_KEY_SIZE], const struct message *message)
+{
+    if (message->by_id)
+        return id_key(to, KEY_BODY_BY_ID, &message->id);
+    body_from(to, due_of(&message->id));
+    memcpy(to + BODY_FROM_SIZE, message->id.b, sizeof message->id.b);
     return bytes_of(to, BODY_KEY_SIZE);
 }
 
-#define SCAN_FROM_SIZE 9
-
-static struct bytes scan_from(char to[SCAN_FROM_SIZE], char kind, instant from)
+static struct bytes instant_from(char to[INSTANT_FROM_SIZE], char kind, instant from)
 {
     to[0] = kind;
     be64_put(to + 1, from);
-    return bytes_of(to, SCAN_FROM_SIZE);
+    return bytes_of(to, INSTANT_FROM_SIZE);
 }
 
 static bool read_key(struct bytes key, char kind, instant *ret_at, struct guid *ret_id)
 {
-    if (key.len != MESSAGE_KEY_SIZE || key.ptr[0] != kind)
+    if (key.len != INSTANT_KEY_SIZE || key.ptr[0] != kind)
         return false;
     *ret_at = be64_get(key.ptr + 1);
     memcpy(ret_id->b, key.ptr + 9, sizeof ret_id->b);
@@ -95,47 +139,72 @@ static bool damaged(const struct record *record)
 struct scan *message_scan_order(struct snapshot *before, instant from)
 {
     static const char kind = KEY_ORDER;
-    char first[SCAN_FROM_SIZE];
+    char first[INSTANT_FROM_SIZE];
 
     return scan_open_front(before, RECORD_INNER, bytes_of(&kind, 1),
-                           scan_from(first, KEY_ORDER, from));
+                           instant_from(first, KEY_ORDER, from));
+}
+
+struct scan *message_search_order(struct snapshot *before, instant from)
+{
+    static const char kind = KEY_ORDER;
+    char first[INSTANT_FROM_SIZE];
+
+    return scan_open(before, RECORD_INNER, bytes_of(&kind, 1),
+                     instant_from(first, KEY_ORDER, from));
 }
 
 bool message_read_order(const struct record *record, struct message *ret_message)
 {
     struct message message = { .text = { NULL, 0 } };
     struct decoder in;
+    unsigned version;
 
     decoder_init(&in, record->value);
+    version = decode_u8(&in);
     if (!read_key(record->key, KEY_ORDER, &message.visible, &message.id) ||
-        decode_u8(&in) != RECORD_VERSION)
+        (version != ORDER_VERSION && version != BY_ID_VERSION))
         return damaged(record);
+    message.by_id = version == BY_ID_VERSION;
     message.dequeued = (uint32_t)decode_u64(&in);
     message.changes = (uint32_t)decode_u64(&in);
     message.expires = decode_u64(&in);
+    if (!message.by_id)
+        message.noted = decode_u8(&in) != 0;
     *ret_message = message;
     return decoder_ok(&in) || damaged(record);
 }
 
+/* The value of a body. */
+static bool decode_body(struct bytes value, struct message *message)
+{
+    struct decoder in;
+
+    decoder_init(&in, value);
+    if (decode_u8(&in) != (message->by_id ? BY_ID_VERSION : BODY_VERSION))
+        return false;
+    message->expires = decode_u64(&in);
+    if (!message->by_id)
+        message->visible = decode_u64(&in);
+    message->text = decode_bytes(&in);
+    return decoder_ok(&in);
+}
+
+/* Where it is by_id or not; *ret_written: what the body says. */
 static enum store_result read_body(struct snapshot *before, struct arena *arena,
-                                   struct message *message)
+                                   const struct message *message, struct message *ret_written)
 {
     char key[BODY_KEY_SIZE];
     struct record record;
-    struct decoder in;
-    enum store_result result =
-        snapshot_get(before, RECORD_INNER, body_key(key, &message->id), arena, &record);
+    struct bytes at = body_key(key, message);
+    enum store_result result = snapshot_get(before, RECORD_INNER, at, arena, &record);
 
     if (result)
         return result;
-    decoder_init(&in, record.value);
-    if (decode_u8(&in) == RECORD_VERSION) {
-        message->expires = decode_u64(&in);
-        message->text = decode_bytes(&in);
-        if (decoder_ok(&in))
-            return STORE_OK;
-    }
-    record.key = bytes_of(key, sizeof key);
+    *ret_written = *message;
+    if (decode_body(record.value, ret_written))
+        return STORE_OK;
+    record.key = at;
     damaged(&record);
     return STORE_CORRUPT;
 }
@@ -143,8 +212,11 @@ static enum store_result read_body(struct snapshot *before, struct arena *arena,
 enum store_result message_read_text(struct snapshot *before, struct arena *arena,
                                     struct message *message)
 {
-    enum store_result result = read_body(before, arena, message);
+    struct message written;
+    enum store_result result = read_body(before, arena, message, &written);
 
+    if (!result)
+        message->text = written.text;
     if (result != STORE_NOT_FOUND)
         return result;
     log_line(LOG_ERROR, "a message has no body");
@@ -153,10 +225,9 @@ enum store_result message_read_text(struct snapshot *before, struct arena *arena
 
 void message_read_ahead(struct snapshot *before, const struct message *message, size_t bytes)
 {
-    static const char kind = KEY_BODY;
     char key[BODY_KEY_SIZE];
-    struct scan *scan =
-        scan_open(before, RECORD_INNER, bytes_of(&kind, 1), body_key(key, &message->id));
+    struct bytes from = body_key(key, message);
+    struct scan *scan = scan_open(before, RECORD_INNER, bytes_of(from.ptr, 1), from);
     struct record record;
 
     for (size_t read = 0; read < bytes; read += record.key.len + record.value.len)
@@ -168,14 +239,18 @@ void message_read_ahead(struct snapshot *before, const struct message *message, 
 /* Why there is no message in this state. */
 static enum error why_none(struct decision *d, const struct guid *id)
 {
-    struct message message = { .id = *id };
-    enum store_result result = read_body(d->before, d->arena, &message);
+    struct message message = { .id = *id }, written;
+    enum store_result result = read_body(d->before, d->arena, &message, &written);
 
+    if (result == STORE_NOT_FOUND) {
+        message.by_id = true;
+        result = read_body(d->before, d->arena, &message, &written);
+    }
     if (result == STORE_NOT_FOUND)
         return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_MessageNotFound;
     if (result)
         return decision_fail_store(d, result);
-    return message.expires <= message_now(d) ? E_MessageNotFound : E_PopReceiptMismatch;
+    return written.expires <= message_now(d) ? E_MessageNotFound : E_PopReceiptMismatch;
 }
 
 static enum error refuse_receipt(struct decision *d)
@@ -188,9 +263,9 @@ static enum error refuse_receipt(struct decision *d)
 enum error message_find(struct decision *d, const struct message_claim *claim,
                         struct message *ret_message)
 {
-    char key[MESSAGE_KEY_SIZE];
+    char key[INSTANT_KEY_SIZE];
     struct record record;
-    struct bytes at = instant_key(key, KEY_ORDER, claim->receipt.visible, &claim->id);
+    struct bytes at = instant_key(key, KEY_ORDER, claim->receipt.place, &claim->id);
     enum store_result result;
 
     if (!claim->has_receipt)
@@ -214,30 +289,51 @@ enum error message_find(struct decision *d, const struct message_claim *claim,
 
 static void put_order(struct changes *changes, struct arena *arena, const struct message *message)
 {
-    char key[MESSAGE_KEY_SIZE], visible[8];
+    char key[INSTANT_KEY_SIZE];
     struct text out;
 
     text_init(&out, arena, 24);
-    encode_u8(&out, RECORD_VERSION);
+    encode_u8(&out, message->by_id ? BY_ID_VERSION : ORDER_VERSION);
     encode_u64(&out, message->dequeued);
     encode_u64(&out, message->changes);
     encode_u64(&out, message->expires);
-    changes_put(changes, RECORD_INNER, instant_key(key, KEY_ORDER, message->visible, &message->id),
-                text_bytes(&out), NULL, 0);
-    if (message->expires == MESSAGE_NEVER)
-        return;
-    be64_put(visible, message->visible);
-    changes_put(changes, RECORD_INNER,
-                instant_key(key, KEY_EXPIRING, message->expires, &message->id),
-                bytes_of(visible, sizeof visible), NULL, 0);
+    if (!message->by_id)
+        encode_u8(&out, message->noted);
+    changes_put(changes, RECORD_INNER, order_key(key, message), text_bytes(&out), NULL, 0);
 }
 
 static void delete_order(struct changes *changes, const struct message *message)
 {
-    char key[MESSAGE_KEY_SIZE];
+    char key[INSTANT_KEY_SIZE];
 
-    changes_delete(changes, RECORD_INNER,
-                   instant_key(key, KEY_ORDER, message->visible, &message->id));
+    changes_delete(changes, RECORD_INNER, order_key(key, message));
+}
+
+static void delete_note(struct changes *changes, const struct message *message)
+{
+    char key[ID_KEY_SIZE];
+
+    changes_delete(changes, RECORD_INNER, id_key(key, KEY_NOTE, &message->id));
+}
+
+/* Of a message that is by_id. */
+static bool is_expiring(const struct message *message)
+{
+    return message->by_id && message->expires != MESSAGE_NEVER;
+}
+
+static struct bytes expiring_key(char to[INSTANT_KEY_SIZE], const struct message *message)
+{
+    return instant_key(to, KEY_EXPIRING, message->expires, &message->id);
+}
+
+static void put_expiring(struct changes *changes, const struct message *message)
+{
+    char key[INSTANT_KEY_SIZE], place[8];
+
+    be64_put(place, message_place(message));
+    changes_put(changes, RECORD_INNER, expiring_key(key, message), bytes_of(place, sizeof place),
+                NULL, 0);
 }
 
 void message_write_text(struct changes *changes, struct arena *arena, const struct message *message)
@@ -245,11 +341,13 @@ void message_write_text(struct changes *changes, struct arena *arena, const stru
     char key[BODY_KEY_SIZE];
     struct text out;
 
-    text_init(&out, arena, 24 + message->text.len);
-    encode_u8(&out, RECORD_VERSION);
+    text_init(&out, arena, 32 + message->text.len);
+    encode_u8(&out, message->by_id ? BY_ID_VERSION : BODY_VERSION);
     encode_u64(&out, message->expires);
+    if (!message->by_id)
+        encode_u64(&out, message_place(message));
     encode_bytes(&out, message->text);
-    changes_put(changes, RECORD_INNER, body_key(key, &message->id), text_bytes(&out), NULL, 0);
+    changes_put(changes, RECORD_INNER, body_key(key, message), text_bytes(&out), NULL, 0);
 }
 
 void message_write_new(struct changes *changes, struct arena *arena, const struct message *message)
@@ -262,42 +360,102 @@ void message_write_new(struct changes *changes, struct arena *arena, const struc
 void message_move(struct changes *changes, struct arena *arena, const struct message *before,
                   const struct message *after)
 {
-    if (before->visible != after->visible)
+    struct message moved = *after;
+
+    moved.noted = false;
+    if (before->noted)
+        delete_note(changes, before);
+    if (message_place(before) != message_place(after))
         delete_order(changes, before);
-    put_order(changes, arena, after);
+    put_order(changes, arena, &moved);
+    if (is_expiring(after))
+        put_expiring(changes, after);
 }
 
 void message_remove(struct changes *changes, const struct message *message)
 {
-    char key[MESSAGE_KEY_SIZE];
+    char key[INSTANT_KEY_SIZE];
 
     delete_order(changes, message);
-    changes_delete(changes, RECORD_INNER, body_key(key, &message->id));
-    if (message->expires != MESSAGE_NEVER)
-        changes_delete(changes, RECORD_INNER,
-                       instant_key(key, KEY_EXPIRING, message->expires, &message->id));
+    changes_delete(changes, RECORD_INNER, body_key(key, message));
+    if (message->noted)
+        delete_note(changes, message);
+    if (is_expiring(message))
+        changes_delete(changes, RECORD_INNER, expiring_key(key, message));
     changes_count(changes, message_counter, -1);
 }
 
 /* ---- what expires ---- */
 
+struct scan *message_scan_bodies(struct snapshot *before, instant from)
+{
+    static const char kind = KEY_BODY;
+    char first[BODY_FROM_SIZE];
+
+    return scan_open(before, RECORD_INNER, bytes_of(&kind, 1),
+                     body_from(first, from / TICKS_PER_SECOND));
+}
+
+bool message_read_body(const struct record *record, struct message *ret_message, instant *ret_due)
+{
+    struct message message = { .text = { NULL, 0 } };
+
+    if (record->key.len != BODY_KEY_SIZE)
+        return damaged(record);
+    memcpy(message.id.b, record->key.ptr + BODY_FROM_SIZE, sizeof message.id.b);
+    if (!decode_body(record->value, &message))
+        return damaged(record);
+    *ret_due = message_due(message.expires);
+    *ret_message = message;
+    return true;
+}
+
 struct scan *message_scan_expiring(struct snapshot *before, instant from)
 {
     static const char kind = KEY_EXPIRING;
-    char first[SCAN_FROM_SIZE];
+    char first[INSTANT_FROM_SIZE];
 
     return scan_open(before, RECORD_INNER, bytes_of(&kind, 1),
-                     scan_from(first, KEY_EXPIRING, from));
+                     instant_from(first, KEY_EXPIRING, from));
 }
 
-bool message_read_expiring(const struct record *record, struct message *ret_message)
+bool message_read_expiring(const struct record *record, struct message *ret_message,
+                           instant *ret_due)
 {
-    struct message message = { .text = { NULL, 0 } };
+    struct message message = { .by_id = true };
 
     if (record->value.len != 8 ||
         !read_key(record->key, KEY_EXPIRING, &message.expires, &message.id))
         return damaged(record);
     message.visible = be64_get(record->value.ptr);
+    *ret_due = message.expires;
     *ret_message = message;
     return true;
+}
+
+enum store_result message_locate(struct snapshot *before, struct arena *arena,
+                                 struct message *message)
+{
+    char key[INSTANT_KEY_SIZE];
+    struct record record;
+    enum store_result result =
+        snapshot_get(before, RECORD_INNER, order_key(key, message), arena, &record);
+
+    if (result != STORE_NOT_FOUND)
+        return result;
+    result = note_read(before, arena, id_key(key, KEY_NOTE, &message->id),
+                       "the note of where a message is", &message->visible, 1);
+    message->noted = result == STORE_OK;
+    return result;
+}
+
+void message_note(struct changes *changes, struct arena *arena, const struct message *message)
+{
+    struct message noted = *message;
+    const uint64_t place = message_place(message);
+    char key[ID_KEY_SIZE];
+
+    noted.noted = true;
+    put_order(changes, arena, &noted);
+    note_write(changes, arena, id_key(key, KEY_NOTE, &message->id), &place, 1);
 }

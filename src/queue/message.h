@@ -1,15 +1,26 @@
 /* Inside queue/: the messages of a queue, as records of one partition.
  *
- *   INNER 'o' visible be64, id 16   order: u8 1; dequeued, changes, expires (varints)
- *   INNER 'b' id 16                 body: u8 1; expires (varint); bytes text
- *   INNER 'e' expires be64, id 16   what expires: visible be64; not of one that never does
- *   INNER 'w'                       low-water mark of the order (front.h)
- *   INNER 'c'                       the next collection of what has expired (expire_messages.h)
- *   counter message_counter         messages that are there
+ *   INNER 'o' place be64, id 16  order: u8 2; dequeued, changes, expires (varints); u8 noted
+ *   INNER 'm' due be40, id 16    body: u8 1; expires, place (varints); bytes text
+ *   INNER 'p' id 16              where a noted message is: a note (service/note.h), its place
+ *   INNER 'w'                    low-water mark of the order (front.h)
+ *   INNER 'c', 's'               the collection of what has expired (expire_messages.h)
+ *   counter message_counter      messages that are there
  *
- * The order is that of visibility, then of insertion: an id begins with the instant of its
- * insertion, and no two changes of a partition are of one instant. A get moves order records, some
- * fifty bytes each, and leaves the body alone.
+ * A message's place in the order is when it is visible, or when it expires, if that is first: then
+ * nobody sees it again. Messages of one place are in the order of insertion: an id begins with the
+ * instant of its insertion, and no two changes of a partition are of one instant.
+ *
+ * Bodies lie in the order in which the messages expire: by the first full second at which they have
+ * (due), which the id says too, so that a body is found by the id alone. The place in a body is where
+ * the message was when its body was written. A get moves order records, some fifty bytes each, and
+ * writes nothing else: where a message has gone since is found out if it expires, and noted
+ * (expire_messages.h). decision: 218
+ *
+ * An earlier version wrote, and messages that it wrote stay so (by_id):
+ *   INNER 'o' as above             u8 1; dequeued, changes, expires; its place is when it is visible
+ *   INNER 'b' id 16                body: u8 1; expires (varint); bytes text
+ *   INNER 'e' expires be64, id 16  what expires: place be64; not of one that never does
  *
  * Visibility and expiry are of the clock without the steps that it follows (message_now()), so that
  * they come by the time that passed, and are shown where they lie by the clock as it is
@@ -25,17 +36,17 @@
 #include "queue/queue.h"
 #include "queue/receipt.h"
 
-#define MESSAGE_KEY_SIZE 25 /* 'o' or 'e', instant, id */
-
 /* "Fri, 31 Dec 9999 23:59:59 GMT", as recorded of messages that never expire. */
 #define MESSAGE_NEVER    UINT64_C(3155378975990000000)
 
 struct message {
     struct guid id;
-    instant visible; /* as message_now() */
+    instant visible; /* as message_now(); as it was read, its place */
     instant expires; /* as message_now(), below MESSAGE_NEVER; MESSAGE_NEVER */
     uint32_t dequeued;
     uint32_t changes;  /* gets and updates so far */
+    bool noted;        /* a note says where it is */
+    bool by_id;        /* its records are those of an earlier version */
     struct bytes text; /* UTF-8 that XML can hold; where it was read */
 };
 
@@ -49,22 +60,36 @@ static inline instant message_now(const struct decision *d)
 }
 /* For clients. */
 instant message_shown(instant time);
+/* The first full second at which what expires then has expired; INSTANT_MAX: it never does. */
+static inline instant message_due(instant expires)
+{
+    return expires == MESSAGE_NEVER
+               ? INSTANT_MAX
+               : (expires + TICKS_PER_SECOND - 1) / TICKS_PER_SECOND * TICKS_PER_SECOND;
+}
 
 /* ---- ids ---- */
 
 /* The id of a message that is inserted at this instant; random: a fresh GUID. rfc: 9562 5.8 */
-struct guid message_id(instant inserted, struct guid random);
+struct guid message_id(instant inserted, instant expires, struct guid random);
 instant message_inserted(const struct guid *id);
 
+static inline instant message_place(const struct message *message)
+{
+    return message->by_id || message->visible < message->expires ? message->visible
+                                                                 : message->expires;
+}
 static inline struct receipt message_receipt(const struct message *message)
 {
-    return (struct receipt){ .visible = message->visible, .changes = message->changes };
+    return (struct receipt){ .place = message_place(message), .changes = message->changes };
 }
 
 /* ---- records ---- */
 
-/* The order records from `from` on; read by message_read_order(). */
+/* The order records from `from` on, the low-water mark; read by message_read_order(). */
 struct scan *message_scan_order(struct snapshot *before, instant from);
+/* The same, from any place. */
+struct scan *message_search_order(struct snapshot *before, instant from);
 /* A record of that scan, without the text. False: damaged; logged. */
 bool message_read_order(const struct record *record, struct message *ret_message);
 /* returns STORE_OK, STORE_CORRUPT (also when it is not there), STORE_WAIT, STORE_IO */
@@ -100,8 +125,22 @@ void message_remove(struct changes *changes, const struct message *message);
 
 /* ---- what expires ---- */
 
+/* Those that expire, from `from` on: their bodies; and the records of what expires that an earlier
+ * version wrote. */
+struct scan *message_scan_bodies(struct snapshot *before, instant from);
 struct scan *message_scan_expiring(struct snapshot *before, instant from);
-/* A record of that scan: enough of a message for message_remove(). False: damaged; logged. */
-bool message_read_expiring(const struct record *record, struct message *ret_message);
+/* A record of those scans: enough of a message for message_remove(), if it is where the record says.
+ * *ret_due: it has expired by then; INSTANT_MAX: it never does.
+ * False: damaged; logged. */
+bool message_read_body(const struct record *record, struct message *ret_message, instant *ret_due);
+bool message_read_expiring(const struct record *record, struct message *ret_message,
+                           instant *ret_due);
+/* Where the message of a body is now.
+ * returns STORE_OK, STORE_NOT_FOUND (it has moved since, and nothing says where to), STORE_CORRUPT,
+ *         STORE_WAIT, STORE_IO */
+enum store_result message_locate(struct snapshot *before, struct arena *arena,
+                                 struct message *message);
+/* Notes where it is. */
+void message_note(struct changes *changes, struct arena *arena, const struct message *message);
 
 #endif

@@ -15,16 +15,16 @@ static instant expiry_of(instant now, uint64_t ttl_s)
 enum error put_message_decide(struct decision *d, const struct put_message_parameters *p,
                               struct put_message_result *r)
 {
-    instant now = message_now(d);
+    instant now = message_now(d), expires = expiry_of(now, p->ttl_s);
     enum store_result result;
 
     r->message = (struct message){
-        .id = message_id(d->now, p->random),
+        .id = message_id(d->now, expires, p->random),
         .visible = now + p->visibility_s * TICKS_PER_SECOND,
-        .expires = expiry_of(now, p->ttl_s),
+        .expires = expires,
         .text = p->text,
     };
     message_write_new(d->changes, d->arena, &r->message);
-    result = expire_messages_at(d, r->message.expires);
+    result = expire_messages_at(d, expires);
     return result ? decision_fail_store(d, result) : OK;
 }

@@ -1,4 +1,4 @@
-/* The text of a pop receipt: base64 of u8 1 (version); visible, be64; changes, be32. */
+/* The text of a pop receipt: base64 of u8 1 (version); place, be64; changes, be32. */
 #include "queue/receipt.h"
 
 #include "base/encode.h"
@@ -12,7 +12,7 @@ struct bytes receipt_text(struct arena *arena, struct receipt receipt)
 {
     char raw[RECEIPT_BYTES] = { RECEIPT_VERSION };
 
-    be64_put(raw + 1, receipt.visible);
+    be64_put(raw + 1, receipt.place);
     be32_put(raw + 9, receipt.changes);
     return base64_encode(arena, bytes_of(raw, sizeof raw));
 }
@@ -26,7 +26,7 @@ bool receipt_parse(struct arena *arena, struct bytes text, struct receipt *ret_r
     raw = base64_decode(arena, text);
     if (raw.len != RECEIPT_BYTES || raw.ptr[0] != RECEIPT_VERSION)
         return false;
-    ret_receipt->visible = be64_get(raw.ptr + 1);
+    ret_receipt->place = be64_get(raw.ptr + 1);
     ret_receipt->changes = be32_get(raw.ptr + 9);
     return true;
 }

@@ -1,6 +1,6 @@
 /* Pop receipts: what a get, an update and a put give out, and an update or delete has to show. A
- * receipt is the version stamp of a message's state: the instant at which it becomes visible, and
- * the number of changes that it has seen. So it is another one after each get and each update, and
+ * receipt is the version stamp of a message's state: its place in the order (message.h), and the
+ * number of changes that it has seen. So it is another one after each get and each update, and
  * stays right until the next of them, also when the message is visible again. It says nothing of
  * which message: the id is always needed with it, as in Azure. rest: Get-Messages,
  * Update-Message; decision: 121 */
@@ -11,7 +11,7 @@
 #include "base/clock.h"
 
 struct receipt {
-    instant visible;
+    instant place;
     uint32_t changes;
 };
 

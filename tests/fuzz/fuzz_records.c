@@ -57,17 +57,20 @@ static void read_sparse(struct arena *arena, struct bytes value)
     parts_cut(&version.parts, 100, 5000);
 }
 
-/* An order record or one of what expires: key and value. */
-static void read_message(struct bytes value, bool of_order)
+/* A record of a message, by what its key begins with: key and value. */
+static void read_message(struct bytes value, char kind)
 {
-    size_t key_size = value.len < MESSAGE_KEY_SIZE ? value.len : MESSAGE_KEY_SIZE;
+    size_t key_size = value.len < 25 ? value.len : kind == 'm' ? 22 : 25;
     struct record record = { .key = { value.ptr, key_size }, .value = bytes_from(value, key_size) };
     struct message message;
+    instant due;
 
-    if (of_order)
+    if (kind == 'o')
         message_read_order(&record, &message);
+    else if (kind == 'm')
+        message_read_body(&record, &message, &due);
     else
-        message_read_expiring(&record, &message);
+        message_read_expiring(&record, &message, &due);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -97,8 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sparse_decode_holes(value, 1, holes, &count);
     else if (size > 0 && data[0] == 'Q')
         queue_decode(value, &queue);
-    else if (size > 0 && (data[0] == 'o' || data[0] == 'e'))
-        read_message(value, data[0] == 'o');
+    else if (size > 0 && (data[0] == 'o' || data[0] == 'e' || data[0] == 'm'))
+        read_message(value, (char)data[0]);
     else if (size > 0 && data[0] == 'p')
         piece_row_read(value, &row);
     arena_free(arena);

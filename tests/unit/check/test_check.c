@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/codec.h"
+#include "base/endian.h"
 #include "check.h"
 #include "queue/message.h"
 #include "service/names.h"
@@ -96,10 +97,11 @@ static struct partition make_queue(struct fixture *f, const char *name, struct m
     content.space = queue.space;
     for (unsigned i = 0; i < count; i++) {
         struct changes *changes = changes_new(f->arena);
+        instant expires = clock_now() + TICKS_PER_SECOND;
 
-        messages[i] = (struct message){ .id = message_id(clock_now(), guid_new()),
+        messages[i] = (struct message){ .id = message_id(clock_now(), expires, guid_new()),
                                         .visible = clock_now(),
-                                        .expires = clock_now() + TICKS_PER_SECOND,
+                                        .expires = expires,
                                         .text = BYTES("text") };
         message_write_new(changes, f->arena, &messages[i]);
         commit(f, content, changes);
@@ -148,13 +150,15 @@ static void damaged_messages(void **state)
 {
     struct fixture *f = *state;
     struct message messages[3];
-    char key[17] = "b", id[GUID_TEXT_SIZE], line[200];
+    char key[22] = "m", id[GUID_TEXT_SIZE], line[200], due[8];
     struct partition content;
     const char *said;
 
     open_store(f);
     content = make_queue(f, "que", messages, 3);
-    memcpy(key + 1, messages[1].id.b, 16);
+    be64_put(due, message_due(messages[1].expires) / TICKS_PER_SECOND);
+    memcpy(key + 1, due + 3, 5);
+    memcpy(key + 6, messages[1].id.b, 16);
     put_raw(f, content, RECORD_INNER, bytes_of(key, sizeof key), "\x01?");
     put_raw(f, content, RECORD_INNER, bytes_from_string("o?"), "\x01");
     put_raw(f, content, RECORD_INNER, bytes_from_string("e?"), "\x01");
