@@ -10,16 +10,19 @@
 
 #define DEPTH_LIMIT 64
 
+/* An element that has not ended. */
+struct frame {
+    struct xml_node *node;
+    struct xml_node *last_child;
+    struct text text;
+};
+
 struct building {
     struct arena *arena;
     struct xml_limits limits;
     XML_Parser parser;
     struct xml_node *root;
-    struct frame {
-        struct xml_node *node;
-        struct xml_node *last_child;
-        struct text text;
-    } open[DEPTH_LIMIT];
+    struct frame *open; /* DEPTH_LIMIT */
     size_t depth;
     size_t node_count;
     size_t ended_count;
@@ -136,24 +139,21 @@ static void tell_error(const struct building *b, struct xml_error *ret_error)
 struct xml_node *xml_parse(struct arena *arena, struct bytes document, struct xml_limits limits,
                            struct xml_error *ret_error)
 {
-    struct building *b = arena_alloc(arena, sizeof *b);
-    enum XML_Status status;
+    struct frame open[DEPTH_LIMIT];
+    struct building b = { .arena = arena, .limits = limits, .parser = new_parser(), .open = open };
 
     assert(limits.depth_max <= DEPTH_LIMIT && document.len <= INT_MAX);
-    b->arena = arena;
-    b->limits = limits;
-    b->parser = new_parser();
-    XML_SetUserData(b->parser, b);
-    XML_SetStartDoctypeDeclHandler(b->parser, on_doctype);
-    XML_SetElementHandler(b->parser, on_start, on_end);
-    XML_SetCharacterDataHandler(b->parser, on_text);
-    status = XML_Parse(b->parser, document.ptr ? document.ptr : "", (int)document.len, XML_TRUE);
-    if (status != XML_STATUS_OK) {
-        tell_error(b, ret_error);
-        b->root = NULL;
+    XML_SetUserData(b.parser, &b);
+    XML_SetStartDoctypeDeclHandler(b.parser, on_doctype);
+    XML_SetElementHandler(b.parser, on_start, on_end);
+    XML_SetCharacterDataHandler(b.parser, on_text);
+    if (XML_Parse(b.parser, document.ptr ? document.ptr : "", (int)document.len, XML_TRUE) !=
+        XML_STATUS_OK) {
+        tell_error(&b, ret_error);
+        b.root = NULL;
     }
-    XML_ParserFree(b->parser);
-    return b->root;
+    XML_ParserFree(b.parser);
+    return b.root;
 }
 
 struct finding {

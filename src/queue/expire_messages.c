@@ -211,9 +211,9 @@ static enum store_result search(struct run *run)
 static enum store_result read_searched(struct later_work *work, instant *ret_searched)
 {
     struct front front;
-    enum store_result result = note_read(work->before, work->arena, search_key,
-                                         "the note of how far a queue was searched", ret_searched,
-                                         1);
+    enum store_result result =
+        note_read(work->before, work->arena, search_key, "the note of how far a queue was searched",
+                  ret_searched, 1);
 
     if (!result || result == STORE_NOT_FOUND)
         result = front_read(work->before, work->arena, &front);

@@ -18,7 +18,8 @@ struct search {
     instant now; /* message_now() */
     uint32_t wanted;
     struct message_list *found;
-    struct message *expired; /* at most DROPPED_MAX; NULL: not asked for */
+    bool drops;              /* what has expired: */
+    struct message *expired; /* at most DROPPED_MAX; NULL: none */
     uint32_t expired_count;
     instant end; /* nothing that is left lies before it */
 };
@@ -28,6 +29,17 @@ static void keep_behind(struct search *search, const struct message *message)
 {
     if (search->end > message->visible)
         search->end = message->visible;
+}
+
+/* False: it stays. */
+static bool drop(struct decision *d, struct search *search, const struct message *message)
+{
+    if (!search->drops || search->expired_count == DROPPED_MAX)
+        return false;
+    if (!search->expired)
+        search->expired = arena_array(d->arena, DROPPED_MAX, sizeof *search->expired);
+    search->expired[search->expired_count++] = *message;
+    return true;
 }
 
 /* The first messages that are visible at search->now.
@@ -51,9 +63,7 @@ static enum store_result find_visible(struct decision *d, instant from, struct s
             break;
         if (message.expires > search->now)
             search->found->items[search->found->count++] = message;
-        else if (search->expired && search->expired_count < DROPPED_MAX)
-            search->expired[search->expired_count++] = message;
-        else
+        else if (!drop(d, search, &message))
             keep_behind(search, &message);
         if (++passed == PASSED_BY_WORKERS && d->access == STORE_NO_WAIT) {
             result = STORE_WAIT;
@@ -102,10 +112,9 @@ static enum error search_messages(struct decision *d, struct search *search,
 enum error get_messages_decide(struct decision *d, const struct get_messages_parameters *p,
                                struct get_messages_result *r)
 {
-    struct search s = { .now = message_now(d),
-                        .wanted = p->count,
-                        .found = &r->list,
-                        .expired = arena_array(d->arena, DROPPED_MAX, sizeof *s.expired) };
+    struct search s = {
+        .now = message_now(d), .wanted = p->count, .found = &r->list, .drops = true
+    };
     struct front front;
     enum error e = search_messages(d, &s, &front);
 

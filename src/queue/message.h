@@ -37,7 +37,7 @@
 #include "queue/receipt.h"
 
 /* "Fri, 31 Dec 9999 23:59:59 GMT", as recorded of messages that never expire. */
-#define MESSAGE_NEVER    UINT64_C(3155378975990000000)
+#define MESSAGE_NEVER UINT64_C(3155378975990000000)
 
 struct message {
     struct guid id;

@@ -238,8 +238,9 @@ static struct message put_old(struct fixture *f, instant expires, uint32_t chang
     struct changes *changes = changes_new(arena);
     struct commit_part part = { .snapshot = snapshot, .changes = changes };
     instant now = clock_now();
-    struct message message = { .id = guid_new(), .visible = now, .expires = expires,
-                               .changes = changed, .by_id = true };
+    struct message message = {
+        .id = guid_new(), .visible = now, .expires = expires, .changes = changed, .by_id = true
+    };
     struct text order, body;
     uint64_t sequence;
     char visible[8];
