@@ -26,6 +26,13 @@ instant message_shown(instant time)
     return shown < MESSAGE_NEVER ? shown : MESSAGE_NEVER;
 }
 
+instant message_place(const struct message *message)
+{
+    bool expires_first = message->expires < message->visible;
+
+    return expires_first && !message->by_id ? message->expires : message->visible;
+}
+
 /* ---- ids ---- */
 
 #define DUE_BITS    39 /* seconds: up to the year 9999, and far beyond */

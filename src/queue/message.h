@@ -70,15 +70,14 @@ static inline instant message_due(instant expires)
 
 /* ---- ids ---- */
 
-/* The id of a message that is inserted at this instant; random: a fresh GUID. rfc: 9562 5.8 */
+/* The id of a message that is inserted and expires then: an id of its own in the server, since no two
+ * changes are of one instant, and with 23 random bits beyond it. random: a fresh GUID.
+ * rfc: 9562 5.8 */
 struct guid message_id(instant inserted, instant expires, struct guid random);
 instant message_inserted(const struct guid *id);
 
-static inline instant message_place(const struct message *message)
-{
-    return message->by_id || message->visible < message->expires ? message->visible
-                                                                 : message->expires;
-}
+/* Where it is in the order. */
+instant message_place(const struct message *message);
 static inline struct receipt message_receipt(const struct message *message)
 {
     return (struct receipt){ .place = message_place(message), .changes = message->changes };
