@@ -22,6 +22,7 @@
 #define BLOOM_BITS          10
 #define LOG_FILE_BYTES      (1u << 20)
 #define STALL_POLL_US       2000
+#define LOG_FRAGMENT_HEADER 7u
 /* Of so many records in a row so many deleted: their file is compacted soon. */
 #define DELETION_WINDOW     1000
 #define DELETIONS_MAX       500
@@ -289,6 +290,19 @@ void keyspace_discard(struct keyspace *keyspace, const char *path)
         keyspace_error("delete a scratch key space", error);
 }
 
+uint64_t keyspace_version(const struct keyspace *keyspace)
+{
+    uint64_t version = 0;
+
+    (void)rocksdb_property_int(keyspace->db, "rocksdb.current-super-version-number", &version);
+    return version;
+}
+
+uint64_t keyspace_logged(const struct keyspace *keyspace)
+{
+    return atomic_load_explicit(&keyspace->logged, memory_order_relaxed);
+}
+
 uint64_t keyspace_sequence(const struct keyspace *keyspace)
 {
     return rocksdb_get_latest_sequence_number(keyspace->db);
@@ -324,13 +338,18 @@ enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_re
     return *ret_value ? STORE_OK : STORE_NOT_FOUND;
 }
 
-enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writebatch_t *batch)
+enum store_result keyspace_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch)
 {
     char *error = NULL;
+    size_t size;
 
     keyspace_enter(STORE_MAY_BLOCK);
     rocksdb_write(keyspace->db, keyspace->write, batch, &error);
-    return error ? keyspace_error("write records", error) : STORE_OK;
+    if (error)
+        return keyspace_error("write records", error);
+    (void)rocksdb_writebatch_data(batch, &size);
+    atomic_fetch_add_explicit(&keyspace->logged, size + LOG_FRAGMENT_HEADER, memory_order_relaxed);
+    return STORE_OK;
 }
 
 void keyspace_pause(void)

@@ -8,6 +8,7 @@
 #define LAGRA_STORE_EMBEDDED_KEYSPACE_H
 
 #include <rocksdb/c.h>
+#include <stdatomic.h>
 
 #include "store/store.h"
 
@@ -25,6 +26,7 @@ struct keyspace {
     rocksdb_cache_t *cache;
     rocksdb_readoptions_t *newest; /* of the newest state */
     rocksdb_writeoptions_t *write; /* STORE_WAIT rather than wait for flushes and compactions */
+    _Atomic uint64_t logged;
 };
 
 /* Opens the key space in a folder, or makes it where there is none: in a folder that lost its
@@ -40,6 +42,12 @@ void keyspace_discard(struct keyspace *keyspace, const char *path);
 
 /* Whether a flush or a compaction is under way or about to begin. Any thread. */
 bool keyspace_is_busy(const struct keyspace *keyspace);
+
+/* Changes at the latest when RocksDB has begun another log. Any thread. */
+uint64_t keyspace_version(const struct keyspace *keyspace);
+/* Bytes that were given to the log so far: that many at most, but for its fragments' headers. Any
+ * thread. */
+uint64_t keyspace_logged(const struct keyspace *keyspace);
 
 uint64_t keyspace_sequence(const struct keyspace *keyspace);
 
@@ -58,7 +66,7 @@ enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_re
  *         STORE_WAIT  RocksDB slows writers down until it has flushed or compacted more: nothing was
  *                     written
  *         STORE_IO. Any thread. */
-enum store_result keyspace_write(const struct keyspace *keyspace, rocksdb_writebatch_t *batch);
+enum store_result keyspace_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch);
 /* Writes the log out; with `sync` all writes that were done before are then durable. Waits for the
  * disk. Syncer. */
 enum store_result keyspace_write_log(const struct keyspace *keyspace, bool sync);

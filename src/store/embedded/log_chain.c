@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/endian.h"
@@ -110,9 +111,11 @@ enum store_result log_chain_follow(int records, const struct records_files *file
                                    const struct manifest *manifest, struct damage *damage,
                                    struct log_chain *ret_chain)
 {
-    struct log_chain chain = { .sequence = manifest->last_sequence };
+    struct log_chain *chain = ret_chain;
     bool before_is_whole = true;
 
+    *chain = (struct log_chain){ .sequence = manifest->last_sequence };
+    chain->ends = xcalloc(files->count + 1, sizeof chain->ends[0]);
     find_missing(files, manifest, damage);
     for (size_t i = 0; i < files->count; i++) {
         const struct records_file *file = &files->list[i];
@@ -121,14 +124,50 @@ enum store_result log_chain_follow(int records, const struct records_files *file
 
         if (file->kind != RECORDS_LOG || file->number < manifest->first_log)
             continue;
-        if (follow_file(records, file->number, &chain.sequence, &link))
+        if (follow_file(records, file->number, &chain->sequence, &link))
             return STORE_IO;
         closed = closed_size(manifest, file->number);
-        judge(file, &link, closed, before_is_whole, &chain, damage);
+        judge(file, &link, closed, before_is_whole, chain, damage);
         if (link.has_gap)
             break;
+        chain->ends[chain->end_count++] = (struct log_end){ file->number, link.whole_end };
         before_is_whole = closed > 0;
     }
-    *ret_chain = chain;
     return STORE_OK;
+}
+
+void log_chain_release(struct log_chain *chain)
+{
+    free(chain->ends);
+}
+
+static enum store_result cut(int records, const struct log_end *log)
+{
+    char name[RECORDS_NAME_SIZE];
+    int fd;
+
+    records_file_name(name, RECORDS_LOG, log->number);
+    fd = openat(records, name, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0 && ftruncate(fd, (off_t)log->end) == 0) {
+        close(fd);
+        return STORE_OK;
+    }
+    log_errno("store: cut records/%s", name);
+    if (fd >= 0)
+        close(fd);
+    return STORE_IO;
+}
+
+enum store_result log_chain_cut(int records, const struct records_files *files,
+                                const struct log_chain *chain)
+{
+    enum store_result result = STORE_OK;
+
+    for (size_t i = 0; i < chain->end_count && !result; i++) {
+        const struct log_end *log = &chain->ends[i];
+
+        if (records_files_find(files, RECORDS_LOG, log->number)->size > log->end)
+            result = cut(records, log);
+    }
+    return result;
 }

@@ -9,17 +9,31 @@
 #include "store/embedded/manifest.h"
 #include "store/embedded/records_files.h"
 
+struct log_end {
+    uint64_t number; /* of the log */
+    uint64_t end;    /* of its last whole batch */
+};
+
 struct log_chain {
-    uint64_t sequence; /* of the last change that can be read */
+    uint64_t sequence;    /* of the last change that can be read */
+    struct log_end *ends; /* of the logs that were read, in order */
+    size_t end_count;
     /* Logs from this number on do not continue what is before them; 0: none. The end of the one
      * before was never made durable, so nothing in these was acknowledged. */
     uint64_t loose_from;
 };
 
-/* manifest: what the tables hold, and which logs were closed how long.
+/* manifest: what the tables hold, and which logs were closed how long. *ret_chain is to be released,
+ * whatever is returned.
  * returns STORE_OK (also with damage), STORE_IO */
 enum store_result log_chain_follow(int records, const struct records_files *files,
                                    const struct manifest *manifest, struct damage *damage,
                                    struct log_chain *ret_chain);
+void log_chain_release(struct log_chain *chain);
+/* Cuts each log behind its last whole batch: zeros that were written ahead, and what a crash has left
+ * of batches that nobody was told of. RocksDB would skip a hole of zeros, and then read a batch behind
+ * it without the ones that were in it. returns STORE_OK, STORE_IO (logged) */
+enum store_result log_chain_cut(int records, const struct records_files *files,
+                                const struct log_chain *chain);
 
 #endif

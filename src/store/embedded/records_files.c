@@ -108,6 +108,32 @@ enum store_result records_files_list(int records, struct records_files *ret_file
     return STORE_OK;
 }
 
+enum store_result records_newest_log(int records, uint64_t *ret_number)
+{
+    DIR *dir = open_listing(records);
+    const struct dirent *entry;
+    int error = errno;
+
+    *ret_number = 0;
+    while (dir && (entry = file_next_entry(dir))) {
+        enum records_kind kind;
+        uint64_t number;
+
+        if (parse_name(entry->d_name, &kind, &number) && kind == RECORDS_LOG &&
+            number > *ret_number)
+            *ret_number = number;
+    }
+    if (dir) {
+        error = errno;
+        closedir(dir);
+    }
+    if (!error)
+        return STORE_OK;
+    errno = error;
+    log_errno("store: list the folder of records");
+    return STORE_IO;
+}
+
 void records_files_release(struct records_files *files)
 {
     free(files->list);

@@ -39,6 +39,7 @@ static void candidate_release(struct candidate *candidate)
 {
     if (candidate->fd >= 0)
         close(candidate->fd);
+    log_chain_release(&candidate->chain);
     manifest_release(&candidate->manifest);
 }
 
@@ -343,6 +344,8 @@ static enum store_result mend(const struct proof *proof, const struct candidate 
         result = settle_manifest(proof, candidate);
     if (!result)
         result = move_strangers(proof, candidate);
+    if (!result)
+        result = log_chain_cut(proof->records, &proof->files, &candidate->chain);
     return result;
 }
 

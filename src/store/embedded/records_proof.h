@@ -13,7 +13,8 @@
  * refuse.
  *
  * After that, files that RocksDB would delete or must not read are moved to aside/: tables that the
- * MANIFEST does not name (left by a crash), and logs behind one whose end a power cut took. */
+ * MANIFEST does not name (left by a crash), and logs behind one whose end a power cut took. Logs are
+ * cut behind their last whole batch (log_chain.h). */
 #ifndef LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
 #define LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
 

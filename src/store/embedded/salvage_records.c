@@ -23,7 +23,7 @@
 struct salvage {
     int folder;
     int records;
-    const struct keyspace *scratch;
+    struct keyspace *scratch;
     const struct salvage_listener *listener;
     struct records_files files;
     struct manifest manifest; /* the best there is; without tables when there is none */
@@ -46,7 +46,7 @@ static void say(const struct salvage *salvage, const char *format, ...)
 
 /* ---- the scratch key space ---- */
 
-enum store_result salvage_write(const struct keyspace *keyspace, rocksdb_writebatch_t *batch)
+enum store_result salvage_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch)
 {
     enum store_result result;
 
@@ -338,8 +338,7 @@ static enum store_result read_logs(struct salvage *salvage, uint64_t durable)
 }
 
 enum store_result salvage_records(int folder, int synced, uint64_t durable,
-                                  const struct keyspace *scratch,
-                                  const struct salvage_listener *listener)
+                                  struct keyspace *scratch, const struct salvage_listener *listener)
 {
     struct salvage salvage = { .folder = folder, .scratch = scratch, .listener = listener };
     enum store_result result;

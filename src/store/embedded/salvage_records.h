@@ -15,9 +15,9 @@
 /* folder: of the damaged data; synced: the open file, or -1; durable: the sequence it says. What
  * cannot be read is reported to the listener. returns STORE_OK, STORE_IO (logged) */
 enum store_result salvage_records(int folder, int synced, uint64_t durable,
-                                  const struct keyspace *scratch,
+                                  struct keyspace *scratch,
                                   const struct salvage_listener *listener);
 /* Applies a batch, after RocksDB has caught up if need be. returns STORE_OK, STORE_IO */
-enum store_result salvage_write(const struct keyspace *keyspace, rocksdb_writebatch_t *batch);
+enum store_result salvage_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch);
 
 #endif

@@ -145,6 +145,8 @@ static void *sync_over_and_over(void *argument)
         uint64_t target;
         size_t count;
 
+        if (syncer->sync)
+            log_space_prepare(&syncer->log_space, syncer->keyspace);
         atomic_store(&syncer->dirty, false);
         target = keyspace_sequence(syncer->keyspace);
         /* Asked again behind the target: what was written after a hold began is not synced. */
@@ -181,6 +183,7 @@ bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
     syncer->synced = synced;
     syncer->failed = failed;
     syncer->context = context;
+    log_space_open(&syncer->log_space, guard->records);
     lock_init(&syncer->lock, RANK_SYNCER);
     lock_condition_init(&syncer->work);
     /* What a start finds was replayed and synced by the opening itself. */
@@ -196,6 +199,7 @@ void syncer_stop(struct syncer *syncer)
     pthread_cond_signal(&syncer->work);
     lock_give(&syncer->lock);
     thread_join(&syncer->thread);
+    log_space_close(&syncer->log_space);
     assert(!syncer->waiters);
     pthread_cond_destroy(&syncer->work);
     lock_release(&syncer->lock);

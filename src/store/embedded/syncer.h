@@ -17,13 +17,15 @@
 #include "base/lock.h"
 #include "base/thread.h"
 #include "store/embedded/keyspace.h"
+#include "store/embedded/log_space.h"
 #include "store/embedded/manifest_guard.h"
 
 struct syncer {
     const struct keyspace *keyspace;
     struct manifest_guard *guard;
-    bool sync;  /* false: everything counts as durable at once */
-    int synced; /* the file; the caller's */
+    struct log_space log_space; /* the thread's */
+    bool sync;                  /* false: everything counts as durable at once */
+    int synced;                 /* the file; the caller's */
     void (*failed)(void *context);
     void *context;
     struct thread thread;
