@@ -10,6 +10,8 @@ static unsigned char lower(unsigned char c)
 
 bool bytes_equal_nocase(struct bytes a, struct bytes b)
 {
+    if (bytes_equal(a, b))
+        return true; /* mostly they are spelt alike */
     if (a.len != b.len)
         return false;
     for (size_t i = 0; i < a.len; i++)
@@ -17,11 +19,6 @@ bool bytes_equal_nocase(struct bytes a, struct bytes b)
             lower((unsigned char)a.ptr[i]) != lower((unsigned char)b.ptr[i]))
             return false;
     return true;
-}
-
-bool bytes_is_nocase(struct bytes a, const char *string)
-{
-    return bytes_equal_nocase(a, bytes_from_string(string));
 }
 
 int bytes_compare(struct bytes a, struct bytes b)
@@ -32,11 +29,6 @@ int bytes_compare(struct bytes a, struct bytes b)
     if (order != 0)
         return order;
     return (a.len > b.len) - (a.len < b.len);
-}
-
-bool bytes_has_prefix(struct bytes a, struct bytes prefix)
-{
-    return a.len >= prefix.len && bytes_equal(bytes_of(a.ptr, prefix.len), prefix);
 }
 
 bool bytes_has_suffix(struct bytes a, struct bytes suffix)
@@ -65,15 +57,6 @@ struct bytes bytes_trim(struct bytes a)
     return a;
 }
 
-struct bytes bytes_from(struct bytes a, size_t from)
-{
-    if (!a.ptr)
-        return a;
-    if (from > a.len)
-        from = a.len;
-    return bytes_of(a.ptr + from, a.len - from);
-}
-
 void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *ret_tail)
 {
     const char *found = a.len > 0 ? memchr(a.ptr, at, a.len) : NULL;
@@ -89,6 +72,9 @@ void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *re
     *ret_tail = bytes_from(a, before + 1);
 }
 
+/* Of any number; with more it may be too large for 64 bits. */
+#define DIGITS_THAT_FIT 19
+
 bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value)
 {
     uint64_t value = 0;
@@ -96,12 +82,18 @@ bool bytes_parse_u64(struct bytes a, uint64_t max, uint64_t *ret_value)
     if (a.len == 0)
         return false;
     for (size_t i = 0; i < a.len; i++) {
-        if (a.ptr[i] < '0' || a.ptr[i] > '9')
+        unsigned digit = (unsigned char)a.ptr[i] - (unsigned)'0';
+
+        if (digit > 9)
             return false;
-        if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
-            __builtin_add_overflow(value, (uint64_t)(a.ptr[i] - '0'), &value) || value > max)
+        if (i < DIGITS_THAT_FIT)
+            value = value * 10 + digit;
+        else if (__builtin_mul_overflow(value, (uint64_t)10, &value) ||
+                 __builtin_add_overflow(value, (uint64_t)digit, &value))
             return false;
     }
+    if (value > max)
+        return false;
     *ret_value = value;
     return true;
 }
@@ -130,7 +122,8 @@ bool bytes_equal_secret(struct bytes a, struct bytes b)
     return difference == 0;
 }
 
-/* Length of the UTF-8 sequence that begins at `at`, of `left` bytes; 0 when it is not one.
+/* Length of the UTF-8 sequence of several bytes that begins at `at`, of `left` bytes; 0 when it is not
+ * one.
  * The second byte's range shuts out overlong forms, surrogates and what lies past U+10FFFF.
  * rfc: 3629 4 */
 static size_t utf8_sequence(const unsigned char *at, size_t left)
@@ -138,8 +131,6 @@ static size_t utf8_sequence(const unsigned char *at, size_t left)
     unsigned char low = 0x80, high = 0xBF;
     size_t length;
 
-    if (at[0] < 0x80)
-        return 1;
     if (at[0] >= 0xC2 && at[0] <= 0xDF)
         length = 2;
     else if (at[0] >= 0xE0 && at[0] <= 0xEF)
@@ -169,18 +160,14 @@ static size_t utf8_sequence(const unsigned char *at, size_t left)
 
 bool bytes_is_utf8(struct bytes a)
 {
-    const unsigned char *at = (const unsigned char *)a.ptr;
-    size_t left = a.len;
-
-    while (left > 0) {
-        size_t length = left >= WORD_BYTES && !word_any(word_not_ascii(word_load((const char *)at)))
-                            ? WORD_BYTES
-                            : utf8_sequence(at, left);
+    while (a.len > 0) {
+        size_t length = word_run(a, word_not_ascii);
 
         if (length == 0)
+            length = utf8_sequence((const unsigned char *)a.ptr, a.len);
+        if (length == 0)
             return false;
-        at += length;
-        left -= length;
+        a = bytes_from(a, length);
     }
     return true;
 }

@@ -47,16 +47,30 @@ static inline bool bytes_is(struct bytes a, const char *string)
 
 /* ASCII case only. */
 bool bytes_equal_nocase(struct bytes a, struct bytes b);
-bool bytes_is_nocase(struct bytes a, const char *string);
+/* Inline, as bytes_is(), so that the length of a literal is known: it tells nearly all apart. */
+static inline bool bytes_is_nocase(struct bytes a, const char *string)
+{
+    return a.len == strlen(string) && bytes_equal_nocase(a, bytes_of(string, a.len));
+}
 /* Bytewise order, as memcmp; a prefix sorts before what it begins. */
 int bytes_compare(struct bytes a, struct bytes b);
-bool bytes_has_prefix(struct bytes a, struct bytes prefix);
+static inline bool bytes_has_prefix(struct bytes a, struct bytes prefix)
+{
+    return a.len >= prefix.len && bytes_equal(bytes_of(a.ptr, prefix.len), prefix);
+}
 bool bytes_has_suffix(struct bytes a, struct bytes suffix);
 bool bytes_has_suffix_nocase(struct bytes a, struct bytes suffix);
 /* Without leading and trailing space and tab. */
 struct bytes bytes_trim(struct bytes a);
 /* The bytes from `from` to the end; empty when `from` is past it. */
-struct bytes bytes_from(struct bytes a, size_t from);
+static inline struct bytes bytes_from(struct bytes a, size_t from)
+{
+    if (!a.ptr)
+        return a;
+    if (from > a.len)
+        from = a.len;
+    return bytes_of(a.ptr + from, a.len - from);
+}
 /* Splits at the first `at`: *ret_head before it, *ret_tail after it (ptr NULL: there is none). */
 void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *ret_tail);
 
