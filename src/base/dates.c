@@ -43,16 +43,26 @@ static struct civil civil_from_days(uint64_t days)
 static const char day_names[] = "MonTueWedThuFriSatSun"; /* 0001-01-01 was a Monday */
 static const char month_names[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
 
-static char *put_digits(char *to, unsigned value, int digits)
+static const char digit_pairs[] = "0001020304050607080910111213141516171819"
+                                  "2021222324252627282930313233343536373839"
+                                  "4041424344454647484950515253545556575859"
+                                  "6061626364656667686970717273747576777879"
+                                  "8081828384858687888990919293949596979899";
+
+/* Two digits of a number below 100. */
+static inline char *put_two(char *to, unsigned value)
 {
-    for (int i = digits - 1; i >= 0; i--) {
-        to[i] = (char)('0' + value % 10);
-        value /= 10;
-    }
-    return to + digits;
+    memcpy(to, digit_pairs + 2 * (size_t)value, 2);
+    return to + 2;
 }
 
-static char *put_string(char *to, const char *from, size_t len)
+/* The last four digits. */
+static inline char *put_four(char *to, unsigned value)
+{
+    return put_two(put_two(to, value / 100 % 100), value % 100);
+}
+
+static inline char *put_string(char *to, const char *from, size_t len)
 {
     memcpy(to, from, len);
     return to + len;
@@ -61,11 +71,11 @@ static char *put_string(char *to, const char *from, size_t len)
 /* "08:49:37" */
 static char *put_time(char *to, unsigned second_of_day)
 {
-    to = put_digits(to, second_of_day / 3600, 2);
+    to = put_two(to, second_of_day / 3600);
     *to++ = ':';
-    to = put_digits(to, second_of_day / 60 % 60, 2);
+    to = put_two(to, second_of_day / 60 % 60);
     *to++ = ':';
-    return put_digits(to, second_of_day % 60, 2);
+    return put_two(to, second_of_day % 60);
 }
 
 void instant_format_http(instant t, char buffer[INSTANT_HTTP_SIZE])
@@ -77,11 +87,11 @@ void instant_format_http(instant t, char buffer[INSTANT_HTTP_SIZE])
 
     to = put_string(to, day_names + 3 * (days % 7), 3);
     to = put_string(to, ", ", 2);
-    to = put_digits(to, c.day, 2);
+    to = put_two(to, c.day);
     *to++ = ' ';
     to = put_string(to, month_names + 3 * (size_t)(c.month - 1), 3);
     *to++ = ' ';
-    to = put_digits(to, c.year, 4);
+    to = put_four(to, c.year);
     *to++ = ' ';
     to = put_time(to, (unsigned)(seconds % SECONDS_PER_DAY));
     put_string(to, " GMT", sizeof " GMT");
@@ -90,18 +100,21 @@ void instant_format_http(instant t, char buffer[INSTANT_HTTP_SIZE])
 void instant_format_iso(instant t, char buffer[INSTANT_ISO_SIZE])
 {
     uint64_t seconds = instant_seconds(t);
+    unsigned ticks = (unsigned)(t % TICKS_PER_SECOND);
     struct civil c = civil_from_days(seconds / SECONDS_PER_DAY);
     char *to = buffer;
 
-    to = put_digits(to, c.year, 4);
+    to = put_four(to, c.year);
     *to++ = '-';
-    to = put_digits(to, c.month, 2);
+    to = put_two(to, c.month);
     *to++ = '-';
-    to = put_digits(to, c.day, 2);
+    to = put_two(to, c.day);
     *to++ = 'T';
     to = put_time(to, (unsigned)(seconds % SECONDS_PER_DAY));
     *to++ = '.';
-    to = put_digits(to, (unsigned)(t % TICKS_PER_SECOND), 7);
+    to = put_four(to, ticks / 1000);
+    to = put_two(to, ticks / 10 % 100);
+    *to++ = (char)('0' + ticks % 10);
     put_string(to, "Z", sizeof "Z");
 }
 
@@ -118,40 +131,54 @@ static bool next_is(const struct cursor *at, char c)
     return at->left.len > 0 && at->left.ptr[0] == c;
 }
 
-static void skip(struct cursor *at, const char *expected)
+/* Inline, so that the length of a literal is known. */
+static inline void skip(struct cursor *at, const char *expected)
 {
-    struct bytes prefix = bytes_from_string(expected);
+    size_t length = strlen(expected);
 
-    if (!bytes_has_prefix(at->left, prefix))
+    if (at->left.len < length || memcmp(at->left.ptr, expected, length) != 0)
         at->bad = true;
     else
-        at->left = bytes_from(at->left, prefix.len);
+        at->left = bytes_of(at->left.ptr + length, at->left.len - length);
 }
 
 /* Exactly that many digits. */
-static unsigned take_digits(struct cursor *at, size_t digits)
+static inline unsigned take_digits(struct cursor *at, size_t digits)
 {
-    uint64_t value = 0;
+    unsigned value = 0;
 
-    if (at->left.len < digits ||
-        !bytes_parse_u64(bytes_of(at->left.ptr, digits), UINT32_MAX, &value)) {
+    if (at->left.len < digits) {
         at->bad = true;
         return 0;
     }
-    at->left = bytes_from(at->left, digits);
-    return (unsigned)value;
+    for (size_t i = 0; i < digits; i++) {
+        unsigned digit = (unsigned char)at->left.ptr[i] - (unsigned)'0';
+
+        at->bad |= digit > 9;
+        value = value * 10 + digit;
+    }
+    at->left = bytes_of(at->left.ptr + digits, at->left.len - digits);
+    return value;
 }
 
-/* Number from 1 of the month whose three letters come next. */
+/* Index of the name of three letters that comes next, in a list of such names; `count`: none. */
+static inline unsigned take_name(struct cursor *at, const char *names, unsigned count)
+{
+    for (unsigned i = 0; i < count && at->left.len >= 3; i++)
+        if (memcmp(at->left.ptr, names + 3 * (size_t)i, 3) == 0) {
+            at->left = bytes_of(at->left.ptr + 3, at->left.len - 3);
+            return i;
+        }
+    return count;
+}
+
+/* Number from 1 of the month. */
 static unsigned take_month(struct cursor *at)
 {
-    for (unsigned i = 0; i < 12 && at->left.len >= 3; i++)
-        if (memcmp(at->left.ptr, month_names + 3 * (size_t)i, 3) == 0) {
-            at->left = bytes_from(at->left, 3);
-            return i + 1;
-        }
-    at->bad = true;
-    return 0;
+    unsigned month = take_name(at, month_names, 12);
+
+    at->bad |= month == 12;
+    return month + 1;
 }
 
 /* Seconds of the day. A leap second is taken as the second before it. */
@@ -189,21 +216,6 @@ static bool finish(const struct cursor *at, struct civil c, unsigned second_of_d
         (days_from_civil(c) * SECONDS_PER_DAY + second_of_day) * TICKS_PER_SECOND + ticks;
     return true;
 }
-
-/* Skips the first of the names that the text begins with. */
-static bool skip_day_name(struct cursor *at, const char *const names[7])
-{
-    for (int i = 0; i < 7; i++)
-        if (bytes_has_prefix(at->left, bytes_from_string(names[i]))) {
-            at->left = bytes_from(at->left, strlen(names[i]));
-            return true;
-        }
-    return false;
-}
-
-static const char *const short_days[7] = { "Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun" };
-static const char *const long_days[7] = { "Monday", "Tuesday",  "Wednesday", "Thursday",
-                                          "Friday", "Saturday", "Sunday" };
 
 /* The rest of "Sun, 06 Nov 1994 08:49:37 GMT" after the day's name. */
 static bool parse_imf(struct cursor at, instant *ret_instant)
@@ -267,18 +279,33 @@ static bool parse_asctime(struct cursor at, instant *ret_instant)
     return finish(&at, c, second_of_day, 0, ret_instant);
 }
 
+/* "Sunday" and so on. */
+static bool skip_long_day(struct cursor *at)
+{
+    static const struct bytes days[7] = { BYTES("Monday"),   BYTES("Tuesday"), BYTES("Wednesday"),
+                                          BYTES("Thursday"), BYTES("Friday"),  BYTES("Saturday"),
+                                          BYTES("Sunday") };
+
+    for (int i = 0; i < 7; i++)
+        if (bytes_has_prefix(at->left, days[i])) {
+            at->left = bytes_from(at->left, days[i].len);
+            return true;
+        }
+    return false;
+}
+
 bool instant_parse_http(struct bytes text, instant *ret_instant)
 {
     struct cursor at = { .left = text };
 
-    if (skip_day_name(&at, short_days)) {
+    if (take_name(&at, day_names, 7) < 7) {
         if (next_is(&at, ','))
             return parse_imf(at, ret_instant);
         if (next_is(&at, ' '))
             return parse_asctime(at, ret_instant);
     }
     at.left = text;
-    return skip_day_name(&at, long_days) && parse_rfc850(at, ret_instant);
+    return skip_long_day(&at) && parse_rfc850(at, ret_instant);
 }
 
 /* ".f" up to ".fffffff" as ticks. */
