@@ -87,21 +87,19 @@ uint8_t decode_u8(struct decoder *d)
     return byte ? *byte : 0;
 }
 
-uint64_t decode_u64(struct decoder *d)
+uint64_t decode_long(struct decoder *d)
 {
-    const uint8_t *at = d->at;
+    const uint8_t *at = d->at, *end = d->bad ? d->at : d->end;
     uint64_t value = 0;
 
-    for (unsigned shift = 0; shift < 64 && at < d->end && !d->bad; shift += 7) {
+    for (unsigned shift = 0; shift < 64 && at < end; shift += 7) {
         uint8_t byte = *at++;
 
-        if (shift == 63 && byte > 1)
-            break; /* does not fit 64 bits */
         value |= (uint64_t)(byte & 0x7F) << shift;
         if (byte >= 0x80)
             continue;
-        if (byte == 0 && shift > 0)
-            break; /* longer than needed: nothing of ours wrote it */
+        if ((byte == 0 && shift > 0) || (byte > 1 && shift == 63))
+            break; /* longer than needed, so nothing of ours wrote it; or more than 64 bits */
         d->at = at;
         return value;
     }

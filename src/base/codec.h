@@ -22,7 +22,15 @@ struct decoder {
 };
 void decoder_init(struct decoder *d, struct bytes value);
 uint8_t decode_u8(struct decoder *d);
-uint64_t decode_u64(struct decoder *d);
+/* Of several bytes: use decode_u64(). */
+uint64_t decode_long(struct decoder *d);
+/* Inline, as most lengths and numbers have one byte. */
+static inline uint64_t decode_u64(struct decoder *d)
+{
+    if (!d->bad && d->at < d->end && *d->at < 0x80)
+        return *d->at++;
+    return decode_long(d);
+}
 void decode_fixed(struct decoder *d, void *to, size_t size);
 struct bytes decode_bytes(struct decoder *d); /* points into the value */
 /* All read, nothing left over, nothing short. */

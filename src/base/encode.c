@@ -55,12 +55,30 @@ static uint32_t base64_value(char c)
     return base64_values[(unsigned char)c] - 1u;
 }
 
+/* Four digits as 24 bits; NOT_A_DIGIT: one of them is none. */
+static uint32_t base64_group(const char *digits)
+{
+    uint32_t a = base64_value(digits[0]), b = base64_value(digits[1]);
+    uint32_t c = base64_value(digits[2]), d = base64_value(digits[3]);
+
+    return (a | b | c | d) > 63 ? NOT_A_DIGIT : a << 18 | b << 12 | c << 6 | d;
+}
+
+static char *put_group(char *to, uint32_t group)
+{
+    to[0] = (char)(group >> 16);
+    to[1] = (char)(group >> 8);
+    to[2] = (char)group;
+    return to + 3;
+}
+
 /* Strict: whole groups of four, padding only at the end, and unused bits zero, so that every run of
  * bytes has exactly one text. rfc: 4648 3.5 */
 struct bytes base64_decode(struct arena *arena, struct bytes from)
 {
     size_t padding = 0, len;
-    char *data, *to;
+    char *data, *to, last[4];
+    uint32_t group;
 
     if (from.len % 4 != 0)
         return bytes_of(NULL, 0);
@@ -68,23 +86,19 @@ struct bytes base64_decode(struct arena *arena, struct bytes from)
         padding = from.ptr[from.len - 2] == '=' ? 2 : 1;
     len = from.len / 4 * 3 - padding;
     data = to = arena_bytes(arena, len + padding);
-    for (size_t i = 0; i < from.len; i += 4) {
-        bool is_last = i + 4 == from.len;
-        size_t digits = is_last ? 4 - padding : 4;
-        uint32_t group = 0;
-
-        for (size_t k = 0; k < 4; k++) {
-            uint32_t value = k < digits ? base64_value(from.ptr[i + k]) : 0;
-
-            if (value == NOT_A_DIGIT)
-                return bytes_of(NULL, 0);
-            group = group << 6 | value;
-        }
-        if ((digits == 2 && (group & 0xFFFF) != 0) || (digits == 3 && (group & 0xFF) != 0))
+    for (size_t i = 0; i + (padding > 0 ? 4 : 0) < from.len; i += 4) {
+        group = base64_group(from.ptr + i);
+        if (group == NOT_A_DIGIT)
             return bytes_of(NULL, 0);
-        *to++ = (char)(group >> 16);
-        *to++ = (char)(group >> 8);
-        *to++ = (char)group;
+        to = put_group(to, group);
+    }
+    if (padding > 0) {
+        memcpy(last, from.ptr + from.len - 4, sizeof last);
+        memset(last + sizeof last - padding, 'A', padding); /* a digit of value 0 */
+        group = base64_group(last);
+        if (group == NOT_A_DIGIT || (group & ((1u << 8 * padding) - 1)) != 0)
+            return bytes_of(NULL, 0);
+        put_group(to, group);
     }
     return bytes_of(data, len);
 }
@@ -178,10 +192,16 @@ static bool is_unreserved(char c)
 struct bytes percent_encode(struct arena *arena, struct bytes from, const char *keep)
 {
     static const char hex[] = "0123456789ABCDEF";
+    size_t plain = 0;
     struct text text;
 
+    while (plain < from.len && is_unreserved(from.ptr[plain]))
+        plain++;
+    if (plain == from.len)
+        return from;
     text_init(&text, arena, from.len);
-    for (size_t i = 0; i < from.len; i++) {
+    text_add(&text, bytes_of(from.ptr, plain));
+    for (size_t i = plain; i < from.len; i++) {
         char c = from.ptr[i];
         unsigned char byte = (unsigned char)c;
 
