@@ -51,11 +51,12 @@ struct signed_headers {
     struct bytes authorization;
     struct bytes ms_date;
     struct bytes ms_version;
-    const struct http_header **ms; /* x-ms-*, in .NET's order; of equal names in the order sent */
+    /* x-ms-*, in .NET's order; of equal names in the order sent. The Table service signs none. */
+    const struct http_header **ms;
     size_t ms_count;
 };
 void signed_headers_read(struct arena *arena, const struct request *request,
-                         struct signed_headers *ret_headers);
+                         const struct auth_target *target, struct signed_headers *ret_headers);
 
 /* Which FORM_ bits change the string to sign of this request: mostly none. */
 unsigned forms_of(const struct signed_headers *headers, const struct auth_target *target);

@@ -210,7 +210,7 @@ enum error authenticate(const struct request *request, const struct auth_target 
         return admit_unsigned(request, target, now, arena, ret_identity, ret_detail);
     if (is_bearer(authorization))
         return admit_bearer(request, authorization, target, now, arena, ret_identity, ret_detail);
-    signed_headers_read(arena, request, &headers);
+    signed_headers_read(arena, request, target, &headers);
     e = parse_credential(arena, headers.authorization, &credential);
     if (e)
         return e;

@@ -51,9 +51,13 @@ static int order_of_hyphens(struct bytes a, struct bytes b)
 
 int header_order(struct bytes a, struct bytes b)
 {
-    size_t i = 0, j = 0;
+    size_t common = a.len < b.len ? a.len : b.len;
+    size_t i = 0, j;
     unsigned x, y;
 
+    while (i < common && a.ptr[i] == b.ptr[i])
+        i++;
+    j = i;
     do {
         x = next_rank(a, &i);
         y = next_rank(b, &j);

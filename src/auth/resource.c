@@ -97,16 +97,19 @@ static bool has_control(struct bytes text)
 
 static bool is_well_encoded(struct arena *arena, struct bytes query)
 {
-    return query.len == 0 || query_decode(arena, query).ptr;
+    return query_decode(arena, query).ptr;
 }
 
 bool resource_is_unambiguous(struct arena *arena, struct bytes query)
 {
     struct parameter *parameters;
-    size_t count = read_parameters(arena, query, &parameters);
+    size_t count;
 
+    if (query.len == 0)
+        return true;
     if (!is_well_encoded(arena, query))
         return false;
+    count = read_parameters(arena, query, &parameters);
     qsort(parameters, count, sizeof *parameters, by_name_and_value);
     for (size_t i = 0; i < count; i++) {
         struct bytes name = parameters[i].name;
@@ -123,8 +126,11 @@ bool resource_is_unambiguous(struct arena *arena, struct bytes query)
 void resource_add_parameters(struct text *out, struct bytes query)
 {
     struct parameter *parameters;
-    size_t count = read_parameters(out->arena, query, &parameters);
+    size_t count;
 
+    if (query.len == 0)
+        return;
+    count = read_parameters(out->arena, query, &parameters);
     qsort(parameters, count, sizeof *parameters, by_name_and_value);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && bytes_equal(parameters[i].name, parameters[i - 1].name)) {
@@ -141,8 +147,11 @@ void resource_add_parameters(struct text *out, struct bytes query)
 void resource_add_component(struct text *out, struct bytes query)
 {
     struct parameter *parameters;
-    size_t count = read_parameters(out->arena, query, &parameters);
+    size_t count;
 
+    if (query.len == 0)
+        return;
+    count = read_parameters(out->arena, query, &parameters);
     for (size_t i = 0; i < count; i++) {
         if (bytes_is(parameters[i].name, "comp")) {
             text_add_string(out, "?comp=");

@@ -10,6 +10,12 @@ static const struct bytes ms_prefix = BYTES("x-ms-");
 /* The version from which a rule of the string changed. */
 #define VERSION_LENGTH_0_EMPTY "2015-02-21" /* a Content-Length of 0 is signed as nothing */
 
+/* The Table service signs no x-ms-* headers but the date. */
+static bool signs_dates_alone(const struct auth_target *target)
+{
+    return target->service == 't';
+}
+
 /* ---- the headers ---- */
 
 static const struct bytes standard_names[STANDARD_HEADERS] = {
@@ -47,7 +53,8 @@ static void read_standard(struct signed_headers *headers, const struct http_head
 
 static void read_ms(struct signed_headers *headers, const struct http_header *header)
 {
-    headers->ms[headers->ms_count++] = header;
+    if (headers->ms)
+        headers->ms[headers->ms_count++] = header;
     if (bytes_is(header->name, "x-ms-date"))
         keep_first(&headers->ms_date, header->value);
     else if (bytes_is(header->name, "x-ms-version"))
@@ -73,12 +80,23 @@ static int by_bytes(const void *a, const void *b)
     return order != 0 ? order : (x > y) - (x < y);
 }
 
+/* As most clients send them. */
+static bool are_sorted(const struct signed_headers *headers)
+{
+    for (size_t i = 1; i < headers->ms_count; i++) {
+        if (by_words(&headers->ms[i - 1], &headers->ms[i]) > 0)
+            return false;
+    }
+    return true;
+}
+
 void signed_headers_read(struct arena *arena, const struct request *request,
-                         struct signed_headers *ret_headers)
+                         const struct auth_target *target, struct signed_headers *ret_headers)
 {
     struct signed_headers headers = { .ms_count = 0 };
 
-    headers.ms = arena_array(arena, request->header_count, sizeof headers.ms[0]);
+    if (!signs_dates_alone(target))
+        headers.ms = arena_array(arena, request->header_count, sizeof headers.ms[0]);
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *header = &request->headers[i];
 
@@ -87,7 +105,8 @@ void signed_headers_read(struct arena *arena, const struct request *request,
         else
             read_standard(&headers, header);
     }
-    qsort(headers.ms, headers.ms_count, sizeof headers.ms[0], by_words);
+    if (!are_sorted(&headers))
+        qsort(headers.ms, headers.ms_count, sizeof headers.ms[0], by_words);
     *ret_headers = headers;
 }
 
@@ -249,7 +268,7 @@ static void add_lite(struct text *out, const struct request *request,
     resource_add_component(out, request->query);
 }
 
-/* The Table service signs no x-ms-* headers, but the date of x-ms-date as the Date. */
+/* The date of x-ms-date stands for the Date. */
 static void add_table(struct text *out, const struct request *request,
                       const struct signed_headers *headers, const struct auth_target *target,
                       enum auth_scheme scheme, unsigned form)
@@ -283,7 +302,7 @@ struct bytes string_to_sign(struct arena *arena, const struct request *request,
 
     assert(form < FORMS);
     text_init(&out, arena, size_hint(request, headers, target));
-    if (target->service == 't')
+    if (signs_dates_alone(target))
         add_table(&out, request, headers, target, scheme, form);
     else if (scheme == SHARED_KEY)
         add_full(&out, request, headers, target, form);
@@ -297,6 +316,6 @@ struct bytes shared_key_string(struct arena *arena, const struct request *reques
 {
     struct signed_headers headers;
 
-    signed_headers_read(arena, request, &headers);
+    signed_headers_read(arena, request, target, &headers);
     return string_to_sign(arena, request, &headers, target, SHARED_KEY, 0);
 }

@@ -115,7 +115,7 @@ static void documented_examples(void **state)
         struct signed_headers headers;
         struct bytes text;
 
-        signed_headers_read(arena, &request, &headers);
+        signed_headers_read(arena, &request, &target, &headers);
         assert_int_equal(forms_of(&headers, &target), 0);
         text = string_to_sign(arena, &request, &headers, &target, example->scheme, 0);
         if (!bytes_is(text, example->expected))
@@ -163,7 +163,7 @@ static size_t strings_of(struct arena *arena, const struct accounts *accounts,
 
     if (!resource_is_unambiguous(arena, request.query))
         return 0;
-    signed_headers_read(arena, &request, &headers);
+    signed_headers_read(arena, &request, &target, &headers);
     for (unsigned form = 0; form < FORMS; form++) {
         if ((form & ~forms_of(&headers, &target)) == 0 && form_applies(&headers, form))
             strings[count++] = string_to_sign(arena, &request, &headers, &target, SHARED_KEY, form);
