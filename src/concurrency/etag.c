@@ -2,6 +2,8 @@
  * rfc: 9110 8.8.3; semantics 0.3 */
 #include "concurrency/etag.h"
 
+#include "base/words.h"
+
 #define HEX_DIGITS_MAX 16
 
 struct etag etag_after(struct etag before, instant now)
@@ -26,16 +28,22 @@ void etag_format(struct etag etag, char buffer[ETAG_TEXT_SIZE])
     *to = '\0';
 }
 
+static word_bytes not_etagc(word_bytes text)
+{
+    return word_below(text, 0x21) | word_equal(text, '"') | word_equal(text, 0x7f);
+}
+
+static word_bytes not_bare(word_bytes text)
+{
+    return not_etagc(text) | word_equal(text, ',') | word_equal(text, '*');
+}
+
 /* rfc: 9110 8.8.3 etagc; a bare tag has no comma either, which would begin the next one. */
 static bool is_opaque_tag(struct bytes tag, bool is_bare)
 {
-    for (size_t i = 0; i < tag.len; i++) {
-        unsigned char c = (unsigned char)tag.ptr[i];
-
-        if (c <= 0x20 || c == '"' || c == 0x7f || (is_bare && (c == ',' || c == '*')))
-            return false;
-    }
-    return !is_bare || tag.len > 0;
+    if (is_bare)
+        return tag.len > 0 && word_run(tag, not_bare) == tag.len;
+    return word_run(tag, not_etagc) == tag.len;
 }
 
 /* Tags are compared as text, so only the one spelling that etag_format() writes is ours. */
@@ -87,16 +95,21 @@ static instant value_of_timestamp(struct bytes text)
     size_t len = 0;
     instant t;
 
-    for (size_t i = 0; i < text.len; i++) {
-        bool colon = i + 2 < text.len && text.ptr[i] == '%' && text.ptr[i + 1] == '3' &&
-                     (text.ptr[i + 2] == 'A' || text.ptr[i + 2] == 'a');
+    for (;;) {
+        struct bytes part, rest;
 
-        if (len == sizeof plain)
+        bytes_cut(text, '%', &part, &rest);
+        if (part.len + 1 > sizeof plain - len)
             return 0;
-        plain[len++] = colon ? ':' : text.ptr[i];
-        i += colon ? 2 : 0;
+        memcpy(plain + len, part.ptr, part.len);
+        len += part.len;
+        if (!rest.ptr)
+            return instant_parse_iso(bytes_of(plain, len), &t) ? t : 0;
+        if (rest.len < 2 || rest.ptr[0] != '3' || (rest.ptr[1] | 0x20) != 'a')
+            return 0; /* no date has such a character */
+        plain[len++] = ':';
+        text = bytes_from(rest, 2);
     }
-    return instant_parse_iso(bytes_of(plain, len), &t) ? t : 0;
 }
 
 bool etag_parse_timestamp(struct bytes text, struct etag *ret_etag)
