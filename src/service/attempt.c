@@ -20,12 +20,11 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
     call->loose = endpoint->options->loose;
     call->no_public_access = endpoint->options->no_public_access;
     call->rehydrates_ticks = endpoint->options->rehydrate_seconds * TICKS_PER_SECOND;
-    call->request = request;
+    call_set_request(call, request);
     call->method = request->method;
     call->arena = arena;
     call->request_id = guid_new();
     call->version = bytes_from_string("");
-    call->wants_crc64 = true;
     call->problem = &work->problem;
     d->service = call->service;
     d->input = &call->input;
@@ -97,6 +96,8 @@ static enum error check(struct work *work)
     call->inline_max = store_limits(d->store).inline_bytes;
     if (call_header(call, "content-md5").ptr)
         call->wants_md5 = true;
+    if (call_header(call, "x-ms-content-crc64").ptr)
+        call->wants_crc64 = true;
     return row->functions->check(call, work->parameters);
 }
 

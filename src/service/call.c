@@ -5,6 +5,14 @@
 
 #include "base/encode.h"
 
+void call_set_request(struct call *call, const struct request *request)
+{
+    call->request = request;
+    call->header_bits = 0;
+    for (size_t i = 0; i < request->header_count; i++)
+        call->header_bits |= header_bit(request->headers[i].name);
+}
+
 struct bytes call_query(const struct call *call, const char *name)
 {
     for (size_t i = 0; i < call->query_count; i++) {

@@ -21,8 +21,9 @@ struct query_parameter {
 struct call {
     const struct service *service;
     const struct operation *operation;
-    const struct request *request;
-    enum http_method method; /* the request's, or the one that it says it stands for */
+    const struct request *request; /* by call_set_request() */
+    uint64_t header_bits;          /* header_bit() of each of its headers */
+    enum http_method method;       /* the request's, or the one that it says it stands for */
     struct arena *arena;
     const struct account *account; /* not NULL unless nobody was authenticated */
     struct bytes account_name;     /* without "-secondary" */
@@ -48,10 +49,25 @@ struct call {
 
 /* Value of a query parameter (name lower case); ptr NULL when absent. */
 struct bytes call_query(const struct call *call, const char *name);
-/* As request_header(). */
+/* A bit for the name of a header (lower case, not empty). Most of the headers that are looked for were
+ * not sent: their bit tells so, as hardly any two that clients send or that are looked for share one. */
+static inline uint64_t header_bit(struct bytes name)
+{
+    unsigned first = (unsigned char)name.ptr[0], last = (unsigned char)name.ptr[name.len - 1];
+
+    return 1ull << ((5 * name.len + 20 * first + 24 * last) % 64);
+}
+void call_set_request(struct call *call, const struct request *request);
+/* As request_find_header(), request_header(). */
+static inline struct bytes call_find_header(const struct call *call, struct bytes name)
+{
+    if ((call->header_bits & header_bit(name)) == 0)
+        return bytes_of(NULL, 0);
+    return request_find_header(call->request, name);
+}
 static inline struct bytes call_header(const struct call *call, const char *name)
 {
-    return request_header(call->request, name);
+    return call_find_header(call, bytes_from_string(name));
 }
 /* Is it a date as versions are, yyyy-mm-dd? Any date: a list of known ones would refuse each new
  * client. decision: 1 */

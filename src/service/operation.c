@@ -185,7 +185,7 @@ static struct bytes part_given(struct bytes part, const struct call *call, struc
     bytes_cut(part, '=', &name, ret_wanted);
     if (name.ptr[0] == '?')
         return call_query(call, arena_string(call->arena, bytes_from(name, 1)));
-    return request_find_header(call->request, name);
+    return call_find_header(call, name);
 }
 
 /* The same of the first part. */

@@ -293,11 +293,15 @@ static bool is_read_once(struct bytes name)
 static enum error refuse_repeated(struct work *work)
 {
     const struct request *request = work->call.request;
+    uint64_t before = 0; /* bits of the headers before this one */
 
     for (size_t i = 0; i < request->header_count; i++) {
         const struct http_header *header = &request->headers[i];
+        uint64_t bit = header_bit(header->name);
+        bool may_be_repeated = before & bit;
 
-        if (!is_read_once(header->name))
+        before |= bit;
+        if (!may_be_repeated || !is_read_once(header->name))
             continue;
         if (request_find_header(request, header->name).ptr != header->value.ptr)
             return call_fail_header(&work->call, E_InvalidHeaderValue,

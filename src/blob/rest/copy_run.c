@@ -214,10 +214,10 @@ static void make_call(struct copying *c, struct request *request, struct http_he
                                  .secure = source->url.secure,
                                  .peer = bytes_from_string("") };
     *call = (struct call){ .arena = c->arena,
-                           .request = request,
                            .inline_max = store_limits(c->job->endpoint->store).inline_bytes,
                            .problem = &c->problem,
                            .version = bytes_from_string("2026-10-06") };
+    call_set_request(call, request);
     call->input.account = c->pending.account;
     call->input.identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
     if (c->pending.is_own)

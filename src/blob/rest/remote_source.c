@@ -85,7 +85,7 @@ static enum error read_metadata(struct gathering *g, const struct open_source *o
         };
         headers[i].name_as_sent = headers[i].name;
     }
-    call.request = &request;
+    call_set_request(&call, &request);
     return metadata_from_headers(&call, ret_metadata);
 }
 

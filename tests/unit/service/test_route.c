@@ -239,6 +239,42 @@ static void missing_lengths(void **state)
     assert_int_equal(route_request(&f->work), OK);
 }
 
+/* Rule: a header is found whatever others share its bit, the first of its name. */
+static void headers_that_share_a_bit(void **state)
+{
+    struct fixture *f = *state;
+    char lines[40][32], *sent[41];
+    const struct call *call = &f->work.call;
+
+    /* 40 names of which some must share one of 64 bits; no two are alike. */
+    for (size_t i = 0; i < 40; i++) {
+        snprintf(lines[i], sizeof lines[i], "%c%.*s%c: %zu", (char)('a' + i % 20), (int)(i % 7),
+                 "-------", (char)('a' + i / 20), i);
+        sent[i] = lines[i];
+    }
+    sent[40] = NULL;
+    for (size_t without = 0; without < 40; without++) {
+        const char *rest[41];
+        size_t count = 0;
+
+        for (size_t i = 0; i < 40; i++) {
+            if (i != without)
+                rest[count++] = sent[i];
+        }
+        rest[count] = NULL;
+        fixture_request(f, METHOD_GET, ACCOUNT "/c/b", rest);
+        assert_int_equal(route_request(&f->work), OK);
+        for (size_t i = 0; i < 40; i++) {
+            struct bytes name, value;
+            char text[32];
+
+            bytes_cut(bytes_from_string(lines[i]), ':', &name, &value);
+            snprintf(text, sizeof text, "%.*s", BYTES_ARG(name));
+            assert_text(call_header(call, text), i == without ? NULL : lines[i] + name.len + 2);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +283,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(versions, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(queries, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(repeated_headers, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(headers_that_share_a_bit, fixture_set_up,
+                                        fixture_tear_down),
         cmocka_unit_test_setup_teardown(missing_lengths, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(timeouts, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(lease_ids, fixture_set_up, fixture_tear_down),
