@@ -35,19 +35,21 @@ size_t edm_utf16_units(struct bytes utf8)
 {
     size_t units = 0;
 
-    for (size_t i = 0; i < utf8.len; i++) {
-        uint8_t byte = (uint8_t)utf8.ptr[i];
+    for (;;) {
+        size_t ascii = word_run(utf8, word_not_ascii);
 
-        while (utf8.len - i > WORD_BYTES && !word_any(word_not_ascii(word_load(utf8.ptr + i)))) {
-            units += WORD_BYTES;
-            i += WORD_BYTES;
-            byte = (uint8_t)utf8.ptr[i];
-        }
+        units += ascii;
+        utf8 = bytes_from(utf8, ascii);
+        if (utf8.len == 0)
+            return units;
         /* Each byte that begins a character, and again where it needs a pair of surrogates. */
-        units += (byte & 0xC0) != 0x80;
-        units += byte >= 0xF0;
+        for (size_t i = 0; i < WORD_BYTES && utf8.len > 0; i++, utf8 = bytes_from(utf8, 1)) {
+            uint8_t byte = (uint8_t)utf8.ptr[0];
+
+            units += (byte & 0xC0) != 0x80;
+            units += byte >= 0xF0;
+        }
     }
-    return units;
 }
 
 int edm_compare_text(struct bytes a, struct bytes b)
@@ -70,25 +72,31 @@ int edm_compare_text(struct bytes a, struct bytes b)
 /* The length of a String or Binary is counted beside its bytes. */
 #define LENGTH_SIZE 4
 
+size_t edm_text_size(size_t units)
+{
+    return 2 * units + LENGTH_SIZE;
+}
+
 size_t edm_value_size(const struct edm_value *value)
 {
     assert(value->type < EDM_TYPES);
     if (value->type == EDM_STRING)
-        return 2 * edm_utf16_units(value->as.bytes) + LENGTH_SIZE;
+        return edm_text_size(edm_utf16_units(value->as.bytes));
     if (value->type == EDM_BINARY)
         return value->as.bytes.len + LENGTH_SIZE;
     return types[value->type].size;
 }
 
-void edm_datetime_format(instant t, char buffer[EDM_DATETIME_SIZE])
+size_t edm_datetime_format(instant t, char buffer[EDM_DATETIME_SIZE])
 {
-    size_t end = strlen("2017-01-05T03:26:33");
+    size_t end = sizeof "2017-01-05T03:26:33" - 1;
 
     instant_format_iso(t, buffer);
     if (t % TICKS_PER_SECOND != 0) {
-        end = strlen(buffer) - 1; /* the Z */
+        end = INSTANT_ISO_SIZE - sizeof "Z";
         while (buffer[end - 1] == '0')
             end--;
     }
     memcpy(buffer + end, "Z", sizeof "Z");
+    return end + 1;
 }

@@ -51,10 +51,12 @@ int edm_compare_text(struct bytes a, struct bytes b);
 /* Bytes as the service counts them for the limit of an entity: 2 for each code unit of a String
  * and 4, the length of a Binary and 4, else the size of the type. decision: 160 */
 size_t edm_value_size(const struct edm_value *value);
+/* The same of a String of so many code units. */
+size_t edm_text_size(size_t units);
 
 /* "2017-01-05T03:26:33.347125Z": without zeros at the end of the fraction, without a fraction of
- * zero, as recorded. */
+ * zero, as recorded. Returns its length. */
 #define EDM_DATETIME_SIZE INSTANT_ISO_SIZE
-void edm_datetime_format(instant t, char buffer[EDM_DATETIME_SIZE]);
+size_t edm_datetime_format(instant t, char buffer[EDM_DATETIME_SIZE]);
 
 #endif

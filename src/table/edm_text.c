@@ -57,11 +57,46 @@ static bool is_decimal(struct bytes text)
 /* More digits than any double needs. */
 #define DECIMAL_MAX 1100
 
+/* Powers of ten that doubles are exactly. */
+static const double powers[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7 };
+#define POWER_MAX    7u
+/* Any whole number of so many digits is a double. */
+#define SHORT_DIGITS 15u
+
+/* Digits with a point in them or none. Both the number that they make and the power of ten that the point
+ * divides it by are doubles, so the quotient is the double nearest to the text.
+ * returns false: it is no such text */
+static bool parse_short(struct bytes text, double *ret_value)
+{
+    uint64_t digits = 0;
+    size_t point = text.len;
+    size_t decimals;
+
+    if (text.len > SHORT_DIGITS + 1)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] >= '0' && text.ptr[i] <= '9')
+            digits = digits * 10 + (uint64_t)(text.ptr[i] - '0');
+        else if (text.ptr[i] == '.' && point == text.len)
+            point = i;
+        else
+            return false;
+    }
+    decimals = point < text.len ? text.len - point - 1 : 0;
+    if (point == 0 || point + 1 == text.len || decimals > POWER_MAX ||
+        text.len - (decimals > 0) > SHORT_DIGITS)
+        return false;
+    *ret_value = (double)digits / powers[decimals];
+    return true;
+}
+
 bool edm_parse_double(struct bytes text, double *ret_value)
 {
     char buffer[DECIMAL_MAX + 1];
     double value;
 
+    if (parse_short(text, ret_value))
+        return true;
     if (text.len > DECIMAL_MAX || !is_decimal(text))
         return false;
     memcpy(buffer, text.ptr, text.len);
@@ -79,8 +114,7 @@ bool edm_parse_double(struct bytes text, double *ret_value)
  * returns false: it is no such value */
 static bool format_short(double value, char buffer[EDM_DOUBLE_SIZE])
 {
-    static const double powers[] = { 1, 10, 100, 1000, 10000 };
-    const size_t decimals_max = sizeof powers / sizeof powers[0] - 1;
+    const size_t decimals_max = 4;
     double magnitude = fabs(value);
     size_t decimals = 0, at = EDM_DOUBLE_SIZE;
     uint64_t digits;

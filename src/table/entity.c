@@ -1,6 +1,8 @@
 /* Entities: see entity.h. */
 #include "table/entity.h"
 
+#include "base/words.h"
+
 #include <assert.h>
 
 const struct property *entity_find(const struct entity *entity, struct bytes name)
@@ -26,11 +28,26 @@ size_t entity_size(const struct entity *entity)
     return size;
 }
 
+/* At least its size: no text has more code units than bytes. */
+static size_t size_at_most(const struct entity *entity)
+{
+    size_t size = ENTITY_OVERHEAD + 2 * (entity->partition_key.len + entity->row_key.len);
+
+    for (size_t i = 0; i < entity->count; i++) {
+        const struct property *property = &entity->properties[i];
+
+        size += PROPERTY_OVERHEAD + 2 * property->name.len +
+                (property->value.type == EDM_STRING ? edm_text_size(property->value.as.bytes.len)
+                                                    : edm_value_size(&property->value));
+    }
+    return size;
+}
+
 enum error entity_check(const struct entity *entity)
 {
     if (entity->count > ENTITY_PROPERTIES_MAX)
         return E_TooManyProperties;
-    if (entity_size(entity) > ENTITY_BYTES_MAX)
+    if (size_at_most(entity) > ENTITY_BYTES_MAX && entity_size(entity) > ENTITY_BYTES_MAX)
         return E_EntityTooLarge;
     return OK;
 }
@@ -83,15 +100,19 @@ struct bytes entity_key_decode(struct arena *arena, struct bytes encoded)
     return key_map(arena, encoded, (const uint8_t[2][2]){ { 0xF8, 0xEE }, { 0xF9, 0xEF } });
 }
 
+/* What may not be in a key, and U+0080..U+00BF, of which one half may. */
+static word_bytes not_of_key(word_bytes text)
+{
+    return word_below(text, 0x20) | word_equal(text, 0x7F) | word_equal(text, '/') |
+           word_equal(text, '\\') | word_equal(text, '#') | word_equal(text, '?') |
+           word_equal(text, (char)0xC2);
+}
+
 enum error entity_key_check(struct bytes utf8)
 {
-    for (size_t i = 0; i < utf8.len; i++) {
-        uint8_t byte = (uint8_t)utf8.ptr[i];
-
-        if (byte < 0x20 || byte == 0x7F || strchr("/\\#?", byte))
-            return E_OutOfRangeInput;
+    for (size_t i = 0; (i += word_run(bytes_from(utf8, i), not_of_key)) < utf8.len; i += 2) {
         /* U+0080..U+009F are C2 80..C2 9F. */
-        if (byte == 0xC2 && i + 1 < utf8.len && (uint8_t)utf8.ptr[i + 1] < 0xA0)
+        if ((uint8_t)utf8.ptr[i] != 0xC2 || (i + 1 < utf8.len && (uint8_t)utf8.ptr[i + 1] < 0xA0))
             return E_OutOfRangeInput;
     }
     if (utf8.len > ENTITY_KEY_UNITS_MAX && edm_utf16_units(utf8) > ENTITY_KEY_UNITS_MAX)

@@ -51,8 +51,8 @@ void entity_list_end(struct text *out);
 /* T(PartitionKey='p',RowKey='r'), as part of a URL. */
 void entity_path_write(struct text *out, struct bytes table, struct bytes partition_key,
                        struct bytes row_key);
-/* W/"datetime'2017-01-05T03%3A24%3A42.7201549Z'" */
+/* W/"datetime'2017-01-05T03%3A24%3A42.7201549Z'"; returns its length. */
 #define ENTITY_ETAG_SIZE 48
-void entity_etag_format(instant timestamp, char buffer[ENTITY_ETAG_SIZE]);
+size_t entity_etag_format(instant timestamp, char buffer[ENTITY_ETAG_SIZE]);
 
 #endif

@@ -35,23 +35,26 @@ void entity_path_write(struct text *out, struct bytes table, struct bytes partit
     text_add_char(out, ')');
 }
 
-void entity_etag_format(instant timestamp, char buffer[ENTITY_ETAG_SIZE])
+/* "2017-01-05T03%3A26%3A33.347125Z". Returns its end. */
+static char *put_escaped_time(char *to, instant t)
 {
     char time[EDM_DATETIME_SIZE];
-    char *to = buffer;
+    size_t length = edm_datetime_format(t, time);
 
-    edm_datetime_format(timestamp, time);
-    memcpy(to, "W/\"datetime'", 12);
-    to += 12;
-    for (const char *from = time; *from != '\0'; from++) {
-        if (*from == ':') {
-            memcpy(to, "%3A", 3);
-            to += 3;
-        } else {
-            *to++ = *from;
-        }
-    }
-    memcpy(to, "'\"", sizeof "'\"");
+    to = mempcpy(to, time, 13);
+    to = mempcpy(to, "%3A", 3);
+    to = mempcpy(to, time + 14, 2);
+    to = mempcpy(to, "%3A", 3);
+    return mempcpy(to, time + 17, length - 17);
+}
+
+size_t entity_etag_format(instant timestamp, char buffer[ENTITY_ETAG_SIZE])
+{
+    static const struct bytes begin = BYTES("W/\"datetime'");
+    char *end = put_escaped_time(mempcpy(buffer, begin.ptr, begin.len), timestamp);
+
+    memcpy(end, "'\"", sizeof "'\"");
+    return (size_t)(end + 2 - buffer);
 }
 
 /* ---- properties ---- */
@@ -64,34 +67,31 @@ static void separate(struct text *out)
         text_add_char(out, ',');
 }
 
-static void write_name(struct text *out, struct bytes name, const char *annotation)
+static void write_name(struct text *out, struct bytes name, struct bytes annotation)
 {
     separate(out);
-    json_write_string(out, name);
-    if (annotation) {
-        out->len--; /* the quote */
-        text_add_string(out, annotation);
-        text_add_char(out, '"');
-    }
-    text_add_char(out, ':');
+    text_add_char(out, '"');
+    json_write_text(out, name);
+    text_add(out, annotation);
+    text_add(out, bytes_of("\":", 2));
+}
+
+/* A member, or the beginning of one, as it is to be written. */
+static inline void write_member(struct text *out, const char *member)
+{
+    separate(out);
+    text_add_string(out, member);
 }
 
 /* Without escapes: it needs none. */
-static void write_quoted(struct text *out, const char *value)
+static void write_quoted(struct text *out, struct bytes value)
 {
-    text_add_char(out, '"');
-    text_add_string(out, value);
-    text_add_char(out, '"');
-}
-
-/* A member whose value needs no escapes. */
-static void write_plain(struct text *out, const char *name, struct bytes value)
-{
-    write_name(out, bytes_from_string(name), NULL);
     text_add_char(out, '"');
     text_add(out, value);
     text_add_char(out, '"');
 }
+
+static const struct bytes no_annotation = { NULL, 0 };
 
 /* Types that JSON does not tell are annotated: these, and doubles that are no numbers. */
 static bool is_annotated(const struct edm_value *value)
@@ -127,9 +127,16 @@ static void write_double(struct text *out, double value)
     }
 }
 
+static void write_datetime(struct text *out, instant t)
+{
+    char buffer[EDM_DATETIME_SIZE];
+
+    write_quoted(out, bytes_of(buffer, edm_datetime_format(t, buffer)));
+}
+
 static void write_value(struct text *out, const struct edm_value *value)
 {
-    char buffer[GUID_TEXT_SIZE > EDM_DATETIME_SIZE ? GUID_TEXT_SIZE : EDM_DATETIME_SIZE];
+    char buffer[GUID_TEXT_SIZE];
 
     switch (value->type) {
     case EDM_STRING:
@@ -150,15 +157,14 @@ static void write_value(struct text *out, const struct edm_value *value)
         text_add_string(out, value->as.boolean ? "true" : "false");
         return;
     case EDM_DATETIME:
-        edm_datetime_format(value->as.time, buffer);
-        write_quoted(out, buffer);
+        write_datetime(out, value->as.time);
         return;
     case EDM_GUID:
         guid_format(&value->as.guid, buffer);
-        write_quoted(out, buffer);
+        write_quoted(out, bytes_from_string(buffer));
         return;
     case EDM_BINARY:
-        json_write_string(out, base64_encode(out->arena, value->as.bytes));
+        write_quoted(out, base64_encode(out->arena, value->as.bytes));
         return;
     case EDM_TYPES:
         break;
@@ -170,10 +176,10 @@ static void write_property(struct text *out, const struct entity_view *view, str
                            const struct edm_value *value)
 {
     if (view->metadata != ODATA_NO_METADATA && is_annotated(value)) {
-        write_name(out, name, "@odata.type");
-        write_quoted(out, edm_type_name(value->type));
+        write_name(out, name, (struct bytes)BYTES("@odata.type"));
+        write_quoted(out, bytes_from_string(edm_type_name(value->type)));
     }
-    write_name(out, name, NULL);
+    write_name(out, name, no_annotation);
     write_value(out, value);
 }
 
@@ -183,21 +189,25 @@ enum { SYSTEM_PARTITION_KEY, SYSTEM_ROW_KEY, SYSTEM_TIMESTAMP, SYSTEM_PROPERTIES
 static const char *const system_names[SYSTEM_PROPERTIES] = { "PartitionKey", "RowKey",
                                                              "Timestamp" };
 
+/* The type of a Timestamp is known, and said all the same where everything is. */
 static void write_system_property(struct text *out, const struct entity_view *view,
                                   const struct entity *entity, int which)
 {
-    struct bytes name = bytes_from_string(system_names[which]);
-    struct edm_value value = { .type = EDM_STRING };
-
-    if (which == SYSTEM_TIMESTAMP)
-        value = (struct edm_value){ .type = EDM_DATETIME, .as.time = entity->timestamp };
-    else
-        value.as.bytes = which == SYSTEM_ROW_KEY ? entity->row_key : entity->partition_key;
-    if (which == SYSTEM_TIMESTAMP && view->metadata != ODATA_FULL_METADATA) {
-        write_name(out, name, NULL); /* its type is known */
-        write_value(out, &value);
-    } else {
-        write_property(out, view, name, &value);
+    switch (which) {
+    case SYSTEM_PARTITION_KEY:
+        write_member(out, "\"PartitionKey\":");
+        json_write_string(out, entity->partition_key);
+        return;
+    case SYSTEM_ROW_KEY:
+        write_member(out, "\"RowKey\":");
+        json_write_string(out, entity->row_key);
+        return;
+    default:
+        if (view->metadata == ODATA_FULL_METADATA)
+            write_member(out, "\"Timestamp@odata.type\":\"Edm.DateTime\"");
+        write_member(out, "\"Timestamp\":");
+        write_datetime(out, entity->timestamp);
+        return;
     }
 }
 
@@ -217,7 +227,7 @@ static void write_selected(struct text *out, const struct entity_view *view,
         write_property(out, view, name, &property->value);
         return;
     }
-    write_name(out, name, NULL);
+    write_name(out, name, no_annotation);
     text_add_string(out, "null");
 }
 
@@ -239,46 +249,47 @@ static void write_properties(struct text *out, const struct entity_view *view,
 /* "odata.metadata": where the shape of the answer is told. element: "" for a list. */
 static void write_context(struct text *out, const struct entity_view *view, const char *element)
 {
-    struct text value;
-
     if (view->metadata == ODATA_NO_METADATA)
         return;
-    text_init(&value, out->arena, 128 + view->url_prefix.len);
-    text_add(&value, view->url_prefix);
-    text_add_string(&value, "/$metadata#");
-    text_add(&value, view->table);
-    text_add_string(&value, element);
+    write_member(out, "\"odata.metadata\":\"");
+    json_write_text(out, view->url_prefix);
+    text_add_string(out, "/$metadata#");
+    json_write_text(out, view->table);
+    text_add_string(out, element);
     for (size_t i = 0; i < view->select_count; i++) {
-        text_add_string(&value, i == 0 ? "&$select=" : ",");
-        text_add(&value, view->select[i]);
+        text_add_string(out, i == 0 ? "&$select=" : ",");
+        json_write_text(out, view->select[i]);
     }
-    write_name(out, bytes_from_string("odata.metadata"), NULL);
-    json_write_string(out, text_bytes(&value));
+    text_add_char(out, '"');
 }
 
 /* What is said of an entity beside its properties. */
 static void write_annotations(struct text *out, const struct entity_view *view,
                               const struct entity *entity)
 {
-    char etag[ENTITY_ETAG_SIZE];
+    char time[ENTITY_ETAG_SIZE];
     struct text path;
 
     if (view->metadata == ODATA_NO_METADATA)
         return;
-    text_init(&path, out->arena, 64 + view->table.len + entity->partition_key.len);
     if (view->metadata == ODATA_FULL_METADATA) {
+        text_init(&path, out->arena, 64 + view->table.len + entity->partition_key.len);
         entity_path_write(&path, view->table, entity->partition_key, entity->row_key);
-        write_name(out, bytes_from_string("odata.type"), NULL);
+        write_member(out, "\"odata.type\":");
         text_printf(out, "\"%.*s.%.*s\"", BYTES_ARG(view->account), BYTES_ARG(view->table));
-        write_plain(out, "odata.id",
-                    arena_printf(out->arena, "%.*s/%.*s", BYTES_ARG(view->url_prefix),
-                                 BYTES_ARG(text_bytes(&path))));
+        write_member(out, "\"odata.id\":\"");
+        text_add(out, view->url_prefix);
+        text_add_char(out, '/');
+        text_add(out, text_bytes(&path));
+        text_add_char(out, '"');
     }
-    entity_etag_format(entity->timestamp, etag);
-    write_name(out, bytes_from_string("odata.etag"), NULL);
-    json_write_string(out, bytes_from_string(etag));
-    if (view->metadata == ODATA_FULL_METADATA)
-        write_plain(out, "odata.editLink", text_bytes(&path));
+    write_member(out, "\"odata.etag\":\"W/\\\"datetime'");
+    text_add(out, bytes_of(time, (size_t)(put_escaped_time(time, entity->timestamp) - time)));
+    text_add_string(out, "'\\\"\"");
+    if (view->metadata == ODATA_FULL_METADATA) {
+        write_member(out, "\"odata.editLink\":");
+        write_quoted(out, text_bytes(&path));
+    }
 }
 
 void entity_json_write(struct text *out, const struct entity_view *view,
@@ -295,8 +306,7 @@ void entity_list_begin(struct text *out, const struct entity_view *view)
 {
     text_add_char(out, '{');
     write_context(out, view, "");
-    write_name(out, bytes_from_string("value"), NULL);
-    text_add_char(out, '[');
+    write_member(out, "\"value\":[");
 }
 
 void entity_list_add(struct text *out, const struct entity_view *view, const struct entity *entity)

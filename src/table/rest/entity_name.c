@@ -1,7 +1,7 @@
 /* Names of properties: declared in entity_json.h. */
 #include "table/rest/entity_json.h"
 
-#include <assert.h>
+#include "base/words.h"
 
 /* Characters with which a name of XML may begin, in order. A name of C# begins with fewer, but
  * none of those that it has besides is of ASCII. xml: NameStartChar, without ':' */
@@ -42,6 +42,17 @@ static uint32_t take_character(struct bytes *from)
     return c;
 }
 
+static word_bytes between(word_bytes text, char first, char last)
+{
+    return ~word_below(text, (uint8_t)first) & word_below(text, (uint8_t)(last + 1));
+}
+
+/* What is neither a letter of ASCII, nor a digit, nor _. */
+static word_bytes not_ascii_name(word_bytes text)
+{
+    return ~(between(text | 0x20, 'a', 'z') | between(text, '0', '9') | word_equal(text, '_'));
+}
+
 enum error entity_name_check(struct bytes utf8)
 {
     if (utf8.len == 0)
@@ -49,8 +60,13 @@ enum error entity_name_check(struct bytes utf8)
     if (utf8.len > ENTITY_NAME_UNITS_MAX && edm_utf16_units(utf8) > ENTITY_NAME_UNITS_MAX)
         return E_PropertyNameTooLong;
     for (bool first = true; utf8.len > 0; first = false) {
-        uint32_t c = take_character(&utf8);
+        uint32_t c;
 
+        if (!first)
+            utf8 = bytes_from(utf8, word_run(utf8, not_ascii_name));
+        if (utf8.len == 0)
+            return OK;
+        c = take_character(&utf8);
         if (!is_in(starts, sizeof starts / sizeof starts[0], c) &&
             (first || !is_in(others, sizeof others / sizeof others[0], c)))
             return E_PropertyNameInvalid;

@@ -17,17 +17,21 @@ static char peek(const struct json_object *o)
     return o->at < o->text.len ? o->text.ptr[o->at] : '\0';
 }
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
 static void skip_blanks(struct json_object *o)
 {
-    while (o->at < o->text.len &&
-           (peek(o) == ' ' || peek(o) == '\t' || peek(o) == '\n' || peek(o) == '\r'))
+    while (is_blank(peek(o)))
         o->at++;
 }
 
 static bool take(struct json_object *o, char c)
 {
     skip_blanks(o);
-    if (o->at >= o->text.len || peek(o) != c)
+    if (peek(o) != c)
         return false;
     o->at++;
     return true;
@@ -129,14 +133,8 @@ static bool take_escape(struct json_object *o, struct text *out)
 static struct bytes plain_text(const struct json_object *o)
 {
     struct bytes left = bytes_from(o->text, o->at);
-    size_t length = 0;
 
-    while (left.len - length >= WORD_BYTES && !word_any(special(word_load(left.ptr + length))))
-        length += WORD_BYTES;
-    while (length < left.len && (uint8_t)left.ptr[length] >= 0x20 && left.ptr[length] != '"' &&
-           left.ptr[length] != '\\')
-        length++;
-    return bytes_of(left.ptr, length);
+    return bytes_of(left.ptr, word_run(left, special));
 }
 
 /* A string whose opening quote was taken. */
@@ -208,23 +206,26 @@ static bool take_number(struct json_object *o, struct bytes *ret_text)
 
 static bool take_value(struct json_object *o, struct json_member *to)
 {
-    static const struct {
-        const char *word;
-        enum json_kind kind;
-    } words[] = { { "true", JSON_TRUE }, { "false", JSON_FALSE }, { "null", JSON_NULL } };
-
-    if (take(o, '"')) {
+    skip_blanks(o);
+    to->text = bytes_of(NULL, 0);
+    switch (peek(o)) {
+    case '"':
+        o->at++;
         to->kind = JSON_STRING;
         return take_string(o, &to->text);
+    case 't':
+        to->kind = JSON_TRUE;
+        return take_word(o, "true");
+    case 'f':
+        to->kind = JSON_FALSE;
+        return take_word(o, "false");
+    case 'n':
+        to->kind = JSON_NULL;
+        return take_word(o, "null");
+    default:
+        to->kind = JSON_NUMBER;
+        return take_number(o, &to->text);
     }
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (take_word(o, words[i].word)) {
-            to->kind = words[i].kind;
-            to->text = bytes_of(NULL, 0);
-            return true;
-        }
-    to->kind = JSON_NUMBER;
-    return take_number(o, &to->text);
 }
 
 static bool take_member(struct json_object *o, struct json_member *to)
@@ -294,31 +295,28 @@ static size_t write_escaped(struct text *out, const char *at)
     return size;
 }
 
-static bool is_plain(char c)
+/* Quotes, backslashes, and what is not printable ASCII; U+007F is taken for printable. */
+static word_bytes not_plain(word_bytes text)
 {
-    return (uint8_t)c >= 0x20 && (uint8_t)c < 0x80 && c != '"' && c != '\\';
+    return word_not_visible_ascii(text) | word_equal(text, '"') | word_equal(text, '\\');
 }
 
-static bool is_plain_word(word_bytes text)
+void json_write_text(struct text *out, struct bytes text)
 {
-    return !word_any(special(text) | word_not_ascii(text));
+    for (;;) {
+        size_t plain = word_run(text, not_plain);
+
+        text_add(out, bytes_of(text.ptr, plain));
+        text = bytes_from(text, plain);
+        if (text.len == 0)
+            return;
+        text = bytes_from(text, write_escaped(out, text.ptr));
+    }
 }
 
 void json_write_string(struct text *out, struct bytes text)
 {
-    size_t at = 0;
-
     text_add_char(out, '"');
-    while (at < text.len) {
-        size_t begin = at;
-
-        while (text.len - at >= WORD_BYTES && is_plain_word(word_load(text.ptr + at)))
-            at += WORD_BYTES;
-        while (at < text.len && is_plain(text.ptr[at]))
-            at++;
-        text_add(out, bytes_of(text.ptr + begin, at - begin));
-        if (at < text.len)
-            at += write_escaped(out, text.ptr + at);
-    }
+    json_write_text(out, text);
     text_add_char(out, '"');
 }

@@ -29,5 +29,7 @@ bool json_object_next(struct json_object *object, struct json_member *ret_member
 
 /* The UTF-8 text in quotes; all that is not printable ASCII as \uxxxx, as recorded. */
 void json_write_string(struct text *out, struct bytes text);
+/* The same without the quotes: a string of several parts. */
+void json_write_text(struct text *out, struct bytes text);
 
 #endif

@@ -216,10 +216,9 @@ struct entity_view entity_view_of(const struct call *call, const struct odata *o
 
 void entity_answer_etag(struct answer *a, instant timestamp)
 {
-    char etag[ENTITY_ETAG_SIZE];
+    char *etag = arena_bytes(a->arena, ENTITY_ETAG_SIZE);
 
-    entity_etag_format(timestamp, etag);
-    answer_header(a, "ETag", arena_copy(a->arena, bytes_from_string(etag)));
+    answer_header(a, "ETag", bytes_of(etag, entity_etag_format(timestamp, etag)));
 }
 
 /* ---- errors ---- */

@@ -11,65 +11,91 @@ struct path {
     struct bytes rest;
 };
 
-/* Takes the text off the front. */
-static bool take(struct path *path, const char *text)
+static void skip(struct path *path, size_t length)
 {
-    struct bytes wanted = bytes_from_string(text);
+    path->rest = bytes_of(path->rest.ptr + length, path->rest.len - length);
+}
 
-    if (!bytes_has_prefix(path->rest, wanted))
+/* Takes the character off the front. */
+static bool take(struct path *path, char c)
+{
+    if (path->rest.len == 0 || path->rest.ptr[0] != c)
         return false;
-    path->rest = bytes_from(path->rest, wanted.len);
+    skip(path, 1);
+    return true;
+}
+
+static bool take_word(struct path *path, struct bytes word)
+{
+    if (!bytes_has_prefix(path->rest, word))
+        return false;
+    skip(path, word.len);
     return true;
 }
 
 static void take_blanks(struct path *path)
 {
-    while (take(path, " "))
+    while (take(path, ' '))
         continue;
+}
+
+/* Up to the next quote, which is taken too. False: there is none. */
+static bool take_to_quote(struct path *path, struct bytes *ret_text)
+{
+    const char *quote = path->rest.len > 0 ? memchr(path->rest.ptr, '\'', path->rest.len) : NULL;
+
+    if (!quote)
+        return false;
+    *ret_text = bytes_of(path->rest.ptr, (size_t)(quote - path->rest.ptr));
+    skip(path, ret_text->len + 1);
+    return true;
 }
 
 /* 'text', with each quote in it doubled. */
 static bool take_quoted(struct path *path, struct bytes *ret_text)
 {
+    struct bytes part;
     struct text out;
 
-    if (!take(path, "'"))
+    if (!take(path, '\'') || !take_to_quote(path, ret_text))
         return false;
-    text_init(&out, path->arena, path->rest.len);
-    while (path->rest.len > 0) {
-        char c = path->rest.ptr[0];
-
-        path->rest = bytes_from(path->rest, 1);
-        if (c == '\'' && !take(path, "'")) {
-            *ret_text = bytes_of(out.len > 0 ? out.ptr : "", out.len);
-            return true;
-        }
-        text_add_char(&out, c);
-    }
-    return false;
+    if (!take(path, '\''))
+        return true;
+    text_init(&out, path->arena, ret_text->len + path->rest.len + 1);
+    text_add(&out, *ret_text);
+    do {
+        if (!take_to_quote(path, &part))
+            return false;
+        text_add_char(&out, '\'');
+        text_add(&out, part);
+    } while (take(path, '\''));
+    *ret_text = text_bytes(&out);
+    return true;
 }
 
 /* Name='text' for each of both keys, in any order. */
 static bool take_keys(struct path *path, struct table_resource *resource)
 {
+    static const struct bytes partition_key = BYTES("PartitionKey"), row_key = BYTES("RowKey");
+
     for (;;) {
         struct bytes *key = NULL;
 
         take_blanks(path);
-        if (take(path, "PartitionKey"))
+        if (take_word(path, partition_key))
             key = &resource->partition_key;
-        else if (take(path, "RowKey"))
+        else if (take_word(path, row_key))
             key = &resource->row_key;
         if (!key || key->ptr)
             return false;
         take_blanks(path);
-        if (!take(path, "="))
+        if (!take(path, '='))
             return false;
         take_blanks(path);
         if (!take_quoted(path, key))
             return false;
         take_blanks(path);
-        if (!take(path, ","))
+        if (!take(path, ','))
             return resource->partition_key.ptr && resource->row_key.ptr;
     }
 }
@@ -84,16 +110,16 @@ static bool read_predicate(struct path *path, struct table_resource *resource)
         resource->table = (struct bytes){ NULL, 0 };
     if (path->rest.len == 0)
         return true;
-    if (!take(path, "("))
+    if (!take(path, '('))
         return false;
     take_blanks(path);
-    if (take(path, ")"))
+    if (take(path, ')'))
         return path->rest.len == 0;
     resource->base.level = of_set ? LEVEL_NAMED : LEVEL_ENTITY;
     if (of_set ? !take_quoted(path, &resource->table) : !take_keys(path, resource))
         return false;
     take_blanks(path);
-    return take(path, ")") && path->rest.len == 0;
+    return take(path, ')') && path->rest.len == 0;
 }
 
 static enum error read_path(struct call *call, struct bytes text, struct table_resource *resource)

@@ -148,6 +148,31 @@ static void doubles_are_written_as_recorded(void **state)
     }
 }
 
+/* Rule: few digits with a point in them are read as strtod() reads them. */
+static void short_doubles_are_read_so_too(void **state)
+{
+    uint64_t seed = 1;
+
+    (void)state;
+    for (int i = 0; i < 200000; i++) {
+        char text[24];
+        size_t digits, point;
+        double value;
+
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        digits = 1 + (seed >> 33) % 16;
+        snprintf(text, sizeof text, "%0*llu", (int)digits,
+                 (unsigned long long)(seed >> 11) % 9999999999999999u);
+        point = (seed >> 40) % 24;
+        if (point > 0 && point < strlen(text)) {
+            memmove(text + point + 1, text + point, strlen(text + point) + 1);
+            text[point] = '.';
+        }
+        assert_true(edm_parse_double(bytes_from_string(text), &value));
+        assert_memory_equal(&value, &(double){ strtod(text, NULL) }, sizeof value);
+    }
+}
+
 /* Rule: as above, of numbers with few digits, which are written without printf() and strtod(). */
 static void short_doubles_are_written_so_too(void **state)
 {
@@ -240,6 +265,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_have_bounds),
         cmocka_unit_test(doubles_are_finite),
+        cmocka_unit_test(short_doubles_are_read_so_too),
         cmocka_unit_test(doubles_are_written_as_recorded),
         cmocka_unit_test(short_doubles_are_written_so_too),
         cmocka_unit_test(dates_have_forms_and_a_range),
