@@ -166,9 +166,11 @@ static struct bytes selector_of(const struct call *call)
 
 static bool selector_fits(const struct operation *row, struct bytes selector)
 {
-    struct bytes wanted = bytes_from_string(row->selector);
-
-    return bytes_is(wanted, SELECTOR_ANY) || bytes_equal_nocase(selector, wanted);
+    if (strcmp(row->selector, SELECTOR_ANY) == 0)
+        return true;
+    if (selector.len == 0 || row->selector[0] == '\0')
+        return selector.len == 0 && row->selector[0] == '\0';
+    return bytes_is_nocase(selector, row->selector);
 }
 
 static bool level_fits(const struct operation *row, const struct call *call)
