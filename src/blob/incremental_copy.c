@@ -124,6 +124,8 @@ void incremental_copy_end(struct decision *d, const struct blob *target)
 {
     struct blob base = blob_state(d)->blob;
 
+    content_newest_delete(d->changes, &base.content, &d->leaves_more);
+    base.content = content_sparse(target->etag.v, 0);
     base.etag = target->etag;
     base.modified = target->modified;
     base.copy = target->copy;

@@ -25,7 +25,8 @@ OPERATION_DECLARE_GATHER(incremental_copy_blob);
 /* All differences are in the content: a snapshot of it is taken. target: the base as it is now, but
  * for its content. */
 void incremental_copy_complete(struct decision *d, const struct blob *target);
-/* It ends without: the snapshots stay, the next copy takes all of its source. */
+/* It ends without, as an aborted copy does with zero bytes (rest: Abort-Copy-Blob): the snapshots
+ * stay, the next copy takes all of its source. */
 void incremental_copy_end(struct decision *d, const struct blob *target);
 
 #endif
