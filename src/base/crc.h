@@ -12,4 +12,7 @@
 uint32_t crc32c(uint32_t crc, const void *data, size_t len);
 uint64_t crc64(uint64_t crc, const void *data, size_t len);
 
+/* Of one string and then another of `second_len` bytes, from the values of both. */
+uint32_t crc32c_join(uint32_t first, uint32_t second, size_t second_len);
+
 #endif

@@ -120,3 +120,13 @@ uint32_t crc32c(uint32_t crc, const void *data, size_t len)
 }
 
 #endif
+
+/* The first is moved on over as many zeros as the second has bytes. */
+uint32_t crc32c_join(uint32_t first, uint32_t second, size_t second_len)
+{
+    static const uint8_t zeros[RUN_BYTES];
+
+    for (; second_len >= RUN_BYTES; second_len -= RUN_BYTES)
+        first = shift_over_run(first);
+    return ~crc32c(~first, zeros, second_len) ^ second;
+}

@@ -106,13 +106,27 @@ static void parts(void **state)
     }
 }
 
+/* Joined values are that of all bytes, wherever they are divided. */
+static void joined(void **state)
+{
+    const uint8_t *data = random_bytes(20000);
+
+    (void)state;
+    for (size_t cut = 0; cut <= 10000; cut += cut < 20 ? 1 : 333)
+        for (size_t length = 0; length <= 10000; length += length < 1100 ? 1 : 1021) {
+            uint32_t second = crc32c(0, data + cut, length);
+
+            assert_int_equal(crc32c_join(crc32c(0, data, cut), second, length),
+                             crc32c(0, data, cut + length));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crc32c_vectors),
-        cmocka_unit_test(crc64_vectors),
-        cmocka_unit_test(ways_agree),
-        cmocka_unit_test(parts),
+        cmocka_unit_test(crc32c_vectors), cmocka_unit_test(crc64_vectors),
+        cmocka_unit_test(ways_agree),     cmocka_unit_test(parts),
+        cmocka_unit_test(joined),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
