@@ -102,8 +102,8 @@ static void embedded_close(struct store *store)
     free(embedded);
 }
 
-/* Beside those of RocksDB and of extents: folders, the lock, `synced`, the ballast, MANIFEST and its
- * copy while it is noted. */
+/* Beside those of RocksDB and of extents: folders, the lock, `synced`, the ballast, the newest log,
+ * MANIFEST and its copy while it is noted. */
 #define OTHER_DESCRIPTORS 32u
 
 static unsigned embedded_descriptors(struct store *store)
