@@ -68,14 +68,6 @@ static inline word_bytes word_not_visible_ascii(word_bytes bytes)
     return (word_bytes)((word_signed)bytes < 0x20);
 }
 
-static inline bool word_any(word_bytes tested)
-{
-    uint64_t halves[2];
-
-    memcpy(halves, &tested, sizeof halves);
-    return (halves[0] | halves[1]) != 0;
-}
-
 /* Index of the first byte for which a test holds; WORD_BYTES: for none. */
 static inline unsigned word_first(word_bytes tested)
 {
@@ -89,6 +81,11 @@ static inline unsigned word_first(word_bytes tested)
         return (unsigned)__builtin_ctzll(le64toh(halves[0])) / 8;
     return halves[1] != 0 ? 8 + (unsigned)__builtin_ctzll(le64toh(halves[1])) / 8 : WORD_BYTES;
 #endif
+}
+
+static inline bool word_any(word_bytes tested)
+{
+    return word_first(tested) < WORD_BYTES;
 }
 
 /* Length of the text before the first byte for which the test holds. */

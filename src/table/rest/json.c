@@ -30,7 +30,8 @@ static void skip_blanks(struct json_object *o)
 
 static bool take(struct json_object *o, char c)
 {
-    skip_blanks(o);
+    if (peek(o) != c)
+        skip_blanks(o); /* mostly there are none */
     if (peek(o) != c)
         return false;
     o->at++;
