@@ -89,23 +89,9 @@ ssize_t transport_send(struct connection *connection, const struct iovec *parts,
 
 /* ---- files ---- */
 
-static ssize_t send_file_plain(struct connection *connection, int fd, off_t offset, size_t size)
-{
-    ssize_t n;
-
-    do {
-        n = sendfile(connection->fd, fd, &offset, size);
-    } while (n < 0 && errno == EINTR);
-    if (n >= 0)
-        return n;
-    if (!is_no_room(errno))
-        return TRANSPORT_FAILED;
-    connection->writable = false;
-    return TRANSPORT_WAITS;
-}
-
-/* Through memory, because what is sent is not what lies in the file. */
-static ssize_t send_file_tls(struct connection *connection, int fd, off_t offset, size_t size)
+/* Through memory: what goes out by TLS is not what lies in the file, and not every file system can
+ * be sent from. */
+static ssize_t send_copy(struct connection *connection, int fd, off_t offset, size_t size)
 {
     struct iovec part = { .iov_base = connection->worker->block };
     ssize_t n =
@@ -116,13 +102,29 @@ static ssize_t send_file_tls(struct connection *connection, int fd, off_t offset
     if (n <= 0)
         return n < 0 ? TRANSPORT_FAILED : 0;
     part.iov_len = (size_t)n;
-    return tls_send(connection, &part, 1);
+    return transport_send(connection, &part, 1, false);
 }
 
 ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offset, size_t size)
 {
-    return connection->tls ? send_file_tls(connection, fd, (off_t)offset, size)
-                           : send_file_plain(connection, fd, (off_t)offset, size);
+    off_t at = (off_t)offset;
+    ssize_t n;
+
+    if (connection->tls)
+        return send_copy(connection, fd, at, size);
+    do {
+        n = sendfile(connection->fd, fd, &at, size);
+    } while (n < 0 && errno == EINTR);
+    if (n >= 0)
+        return n;
+    if (errno == EINVAL || errno == ENOSYS)
+        return send_copy(connection, fd, (off_t)offset, size);
+    if (errno == EIO)
+        log_errno("send a body");
+    if (!is_no_room(errno))
+        return TRANSPORT_FAILED;
+    connection->writable = false;
+    return TRANSPORT_WAITS;
 }
 
 /* ---- end ---- */
