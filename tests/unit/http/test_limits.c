@@ -309,6 +309,15 @@ static void cuts_slow_readers(void **state)
 
 #define READERS 6
 
+static int start_for_readers(void **state)
+{
+    struct http_limits limits = small_limits;
+
+    (void)state;
+    limits.idle_s = limits.answer_stall_s = 30;
+    return start_with(&limits);
+}
+
 static unsigned descriptors(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -343,6 +352,7 @@ static void needs_no_descriptors(void **state)
         struct reply reply;
 
         client_read(clients[i], &reply);
+        assert_int_equal(reply.status, 200);
         assert_int_equal(reply.body_size, 6000000);
         assert_memory_equal(reply.body, echo_bytes() + 3, 6000000);
         reply_release(&reply);
@@ -467,7 +477,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cuts_bodies_after_pauses, start_patient, stop),
         cmocka_unit_test_setup_teardown(spares_paused_exchanges, start, stop),
         cmocka_unit_test_setup_teardown(cuts_slow_readers, start_with_answer_rate, stop),
-        cmocka_unit_test_setup_teardown(needs_no_descriptors, start_patient, stop),
+        cmocka_unit_test_setup_teardown(needs_no_descriptors, start_for_readers, stop),
         cmocka_unit_test(fits_descriptors),
         cmocka_unit_test_setup_teardown(limits_discarded_bodies, start, stop),
         cmocka_unit_test_setup_teardown(stops_in_order, start, stop),
