@@ -445,15 +445,19 @@ enum store_result message_locate(struct snapshot *before, struct arena *arena,
 {
     char key[INSTANT_KEY_SIZE];
     struct record record;
+    uint64_t place;
     enum store_result result =
         snapshot_get(before, RECORD_INNER, order_key(key, message), arena, &record);
 
     if (result != STORE_NOT_FOUND)
         return result;
     result = note_read(before, arena, id_key(key, KEY_NOTE, &message->id),
-                       "the note of where a message is", &message->visible, 1);
-    message->noted = result == STORE_OK;
-    return result;
+                       "the note of where a message is", &place, 1);
+    if (result)
+        return result;
+    message->noted = true;
+    message->visible = place;
+    return STORE_OK;
 }
 
 void message_note(struct changes *changes, struct arena *arena, const struct message *message)
