@@ -74,9 +74,8 @@ static void sort_keys(void)
 
 static void check(const struct keyspace *keyspace, const rocksdb_snapshot_t *state, char version)
 {
-    struct read_options read = read_options_new(state);
-    rocksdb_iterator_t *cursor =
-        rocksdb_create_iterator(keyspace->db, read.by_access[STORE_MAY_BLOCK]);
+    rocksdb_readoptions_t *read = read_options_new(state);
+    rocksdb_iterator_t *cursor = rocksdb_create_iterator(keyspace->db, read);
 
     rocksdb_iter_seek_to_first(cursor);
     for (size_t i = 0; i < key_count; i++) {
@@ -89,15 +88,14 @@ static void check(const struct keyspace *keyspace, const rocksdb_snapshot_t *sta
         at = rocksdb_iter_key(cursor, &length);
         assert_true(bytes_equal(bytes_of(at, length), key));
         assert_int_equal(*rocksdb_iter_value(cursor, &length), version);
-        assert_int_equal(keyspace_get(keyspace, read.by_access[STORE_MAY_BLOCK], key, &value),
-                         STORE_OK);
+        assert_int_equal(keyspace_get(keyspace, read, STORE_MAY_BLOCK, key, &value), STORE_OK);
         assert_int_equal(*rocksdb_pinnableslice_value(value, &length), version);
         rocksdb_pinnableslice_destroy(value);
         rocksdb_iter_next(cursor);
     }
     assert_false(rocksdb_iter_valid(cursor));
     rocksdb_iter_destroy(cursor);
-    read_options_release(&read);
+    rocksdb_readoptions_destroy(read);
 }
 
 static int remove_one(const char *path, const struct stat *status, int type, struct FTW *at)
