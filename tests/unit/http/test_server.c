@@ -61,6 +61,47 @@ static void pipelines(void **state)
     client_close(client);
 }
 
+#define LATE 1500
+
+static void ask_for_9000(struct client *client)
+{
+    struct reply reply;
+
+    client_send(client, GET("/bytes/9000?blob-headers"));
+    client_read(client, &reply);
+    assert_int_equal(reply.body_size, 9000);
+    reply_release(&reply);
+}
+
+/* Answers that do not fit into the socket wait, cut anywhere, while the same worker answers
+ * others. */
+static void answers_who_reads_late(void **state)
+{
+    struct client *late = fixture_client();
+    struct client *others[16];
+
+    (void)state;
+    for (size_t i = 0; i < 16; i++)
+        others[i] = fixture_client();
+    for (int i = 0; i < LATE; i++)
+        client_send(late, GET("/bytes/1?large-headers"));
+    for (int i = 0; i < LATE; i++) {
+        struct reply reply;
+
+        if (i % 10 == 0)
+            ask_for_9000(others[i / 10 % 16]);
+        client_read(late, &reply);
+        assert_int_equal(reply.status, 200);
+        assert_int_equal(reply.body_size, 1);
+        assert_non_null(reply_header(&reply, "x-large-63"));
+        assert_null(reply_header(&reply, "ETag"));
+        reply_release(&reply);
+    }
+    for (size_t i = 0; i < 16; i++)
+        client_close(others[i]);
+    client_close(late);
+}
+
 /* HEAD: the length GET would have, and no body. rfc: 9110 9.3.2 */
 static void answers_head(void **state)
 {
@@ -195,6 +236,7 @@ int main(void)
         cmocka_unit_test_teardown(keeps_alive, fixture_all_done),
         cmocka_unit_test_teardown(serves_http_1_0, fixture_all_done),
         cmocka_unit_test_teardown(pipelines, fixture_all_done),
+        cmocka_unit_test_teardown(answers_who_reads_late, fixture_all_done),
         cmocka_unit_test_teardown(answers_head, fixture_all_done),
         cmocka_unit_test_teardown(cuts, fixture_all_done),
         cmocka_unit_test_teardown(sends_headers, fixture_all_done),
