@@ -399,6 +399,7 @@ static enum turn step_body(struct live *live)
 
         if (turn != TURN_GOES_ON)
             return turn;
+        connection_awaits_body(live->connection);
     }
     switch (find_run(live, &run)) {
     case CHUNK_MORE:
