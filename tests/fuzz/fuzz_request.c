@@ -37,7 +37,7 @@ static bool is_head_text(struct bytes head)
 
 static bool cut_at_empty_line(struct bytes input, struct bytes *ret_head, struct bytes *ret_body)
 {
-    const char *end = input.len > 0 ? memmem(input.ptr, input.len, "\n\n", 2) : NULL;
+    const char *end = input.ptr ? memmem(input.ptr, input.len, "\n\n", 2) : NULL;
 
     if (!end)
         return false;
