@@ -24,9 +24,11 @@
 #define LOG_FILE_BYTES      (1u << 20)
 #define STALL_POLL_US       2000
 #define LOG_FRAGMENT_HEADER 7u
-/* Of so many records in a row so many deleted: their file is compacted soon. */
-#define DELETION_WINDOW     1000
-#define DELETIONS_MAX       500
+/* Of so many records in a row so many deleted: their file is compacted soon. A page that steps over
+ * so many takes some milliseconds; with a tenth of it every flush of a busy queue was merged with all
+ * that waits there. */
+#define DELETION_WINDOW     65536
+#define DELETIONS_MAX       50000
 
 /* Options that the C interface has no function for. The promises that rest on them:
  *
