@@ -64,6 +64,7 @@ static struct bytes decoded(struct arena *arena, struct bytes text)
     return plain.ptr ? plain : text;
 }
 
+/* In the order of the query. None: *ret_parameters is NULL. */
 static size_t read_parameters(struct arena *arena, struct bytes query,
                               struct parameter **ret_parameters)
 {
@@ -71,6 +72,9 @@ static size_t read_parameters(struct arena *arena, struct bytes query,
     size_t count = 1;
     struct parameter *parameters;
 
+    *ret_parameters = NULL;
+    if (query.len == 0)
+        return 0;
     for (size_t i = 0; i < query.len; i++)
         count += query.ptr[i] == '&';
     parameters = arena_array(arena, count, sizeof *parameters);
@@ -86,6 +90,17 @@ static size_t read_parameters(struct arena *arena, struct bytes query,
     return count;
 }
 
+/* By name, then by value. */
+static size_t sorted_parameters(struct arena *arena, struct bytes query,
+                                struct parameter **ret_parameters)
+{
+    size_t count = read_parameters(arena, query, ret_parameters);
+
+    if (count > 1)
+        qsort(*ret_parameters, count, sizeof **ret_parameters, by_name_and_value);
+    return count;
+}
+
 static bool has_control(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -97,7 +112,7 @@ static bool has_control(struct bytes text)
 
 static bool is_well_encoded(struct arena *arena, struct bytes query)
 {
-    return query_decode(arena, query).ptr;
+    return query.len == 0 || query_decode(arena, query).ptr;
 }
 
 bool resource_is_unambiguous(struct arena *arena, struct bytes query)
@@ -105,12 +120,9 @@ bool resource_is_unambiguous(struct arena *arena, struct bytes query)
     struct parameter *parameters;
     size_t count;
 
-    if (query.len == 0)
-        return true;
     if (!is_well_encoded(arena, query))
         return false;
-    count = read_parameters(arena, query, &parameters);
-    qsort(parameters, count, sizeof *parameters, by_name_and_value);
+    count = sorted_parameters(arena, query, &parameters);
     for (size_t i = 0; i < count; i++) {
         struct bytes name = parameters[i].name;
 
@@ -126,12 +138,8 @@ bool resource_is_unambiguous(struct arena *arena, struct bytes query)
 void resource_add_parameters(struct text *out, struct bytes query)
 {
     struct parameter *parameters;
-    size_t count;
+    size_t count = sorted_parameters(out->arena, query, &parameters);
 
-    if (query.len == 0)
-        return;
-    count = read_parameters(out->arena, query, &parameters);
-    qsort(parameters, count, sizeof *parameters, by_name_and_value);
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && bytes_equal(parameters[i].name, parameters[i - 1].name)) {
             text_add_char(out, ',');
@@ -147,11 +155,8 @@ void resource_add_parameters(struct text *out, struct bytes query)
 void resource_add_component(struct text *out, struct bytes query)
 {
     struct parameter *parameters;
-    size_t count;
+    size_t count = read_parameters(out->arena, query, &parameters);
 
-    if (query.len == 0)
-        return;
-    count = read_parameters(out->arena, query, &parameters);
     for (size_t i = 0; i < count; i++) {
         if (bytes_is(parameters[i].name, "comp")) {
             text_add_string(out, "?comp=");
