@@ -301,7 +301,7 @@ CALL(ssize_t, pread64, int fd, void *to, size_t size, off_t at)
         return syscall(SYS_pread64, fd, to, size, at);
     return read_at(file, to, size, (uint64_t)at);
 }
-/* pread(2) is page_cache.c's, which calls preadv2(2). */
+/* pread(2) is interposed.c's, which calls preadv2(2). */
 ALSO(ssize_t, __pread64_chk, pread64, int fd, void *to, size_t size, off_t at);
 
 CALL(ssize_t, preadv64v2, int fd, const struct iovec *vectors, int count, off_t at, int flags)

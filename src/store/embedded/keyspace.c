@@ -5,10 +5,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "base/crc.h"
-#include "base/endian.h"
 #include "base/log.h"
-#include "store/embedded/page_cache.h"
+#include "store/embedded/interposed.h"
 
 #define CACHE_BYTES_DEFAULT (32u << 20)
 #define CACHE_SHARD_BITS    2
@@ -49,94 +47,12 @@
 enum { CHECKSUM_CRC32C = 1 };
 enum { WAL_POINT_IN_TIME = 2, INFO_LEVEL_WARN = 2 };
 
-/* The library is linked to the program, which comes first: where it calls this symbol, it calls the
- * function that is declared so. */
-#define IN_PLACE_OF(symbol) __asm__(symbol) __attribute__((used))
-
-/* CRC-32C as RocksDB takes it of each record of a log, each block and each table. Debian's build of
- * it goes by tables, four bytes a step. decision: 220 */
-uint32_t keyspace_crc32c(uint32_t crc, const char *data, size_t len)
-    IN_PLACE_OF("_ZN7rocksdb6crc32c6ExtendEjPKcm");
-
-uint32_t keyspace_crc32c(uint32_t crc, const char *data, size_t len)
-{
-    return crc32c(crc, data, len);
-}
-
-/* As RocksDB takes it of a log's record: of the kind, and of the bytes, and both joined, by a loop of
- * some 2,000 instructions. decision: 217 */
-uint32_t keyspace_crc32c_join(uint32_t first, uint32_t second, size_t second_len)
-    IN_PLACE_OF("_ZN7rocksdb6crc32c13Crc32cCombineEjjm");
-
-uint32_t keyspace_crc32c_join(uint32_t first, uint32_t second, size_t second_len)
-{
-    return crc32c_join(first, second, second_len);
-}
-
-/* The order of keys in a memtable, in the place of RocksDB's two functions for it (against a key of
- * the memtable, and against another one), which go through two more to memcmp() and count on the way.
- * A record that is inserted is compared with some fifty others. As theirs: bytewise by the key, the
- * newer sequence first. decision: 217
- *
- * A key of a memtable: varint length of what follows; the key; 8 le, sequence << 8 | kind. */
-struct memtable_key {
-    const char *at; /* behind the length, as RocksDB's Slice */
-    size_t length;
-};
-
-#define TAG_BYTES 8u
-
-int keyspace_compare(const void *comparator, const char *left, const char *right)
-    IN_PLACE_OF("_ZNK7rocksdb8MemTable13KeyComparatorclEPKcS3_");
-int keyspace_compare_with(const void *comparator, const char *left,
-                          const struct memtable_key *right)
-    IN_PLACE_OF("_ZNK7rocksdb8MemTable13KeyComparatorclEPKcRKNS_5SliceE");
-
-static inline struct memtable_key memtable_key_at(const char *at)
-{
-    const unsigned char *byte = (const unsigned char *)at;
-    size_t length = *byte & 0x7f;
-
-    for (unsigned shift = 7; *byte & 0x80; shift += 7)
-        length |= (size_t)(*++byte & 0x7f) << shift;
-    return (struct memtable_key){ (const char *)byte + 1, length };
-}
-
-static inline int memtable_key_compare(struct memtable_key left, struct memtable_key right)
-{
-    size_t left_length = left.length - TAG_BYTES, right_length = right.length - TAG_BYTES;
-    size_t shorter = left_length < right_length ? left_length : right_length;
-    int order = memcmp(left.at, right.at, shorter);
-    uint64_t newer, older;
-
-    if (order != 0)
-        return order;
-    if (left_length != right_length)
-        return left_length < right_length ? -1 : 1;
-    newer = le64_get(left.at + left_length) >> 8;
-    older = le64_get(right.at + right_length) >> 8;
-    return newer > older ? -1 : newer < older;
-}
-
-int keyspace_compare(const void *comparator, const char *left, const char *right)
-{
-    (void)comparator;
-    return memtable_key_compare(memtable_key_at(left), memtable_key_at(right));
-}
-
-int keyspace_compare_with(const void *comparator, const char *left,
-                          const struct memtable_key *right)
-{
-    (void)comparator;
-    return memtable_key_compare(memtable_key_at(left), *right);
-}
-
 enum store_result keyspace_error(const char *doing, char *error)
 {
     static const char incomplete[] = "Result incomplete";
     enum store_result result = STORE_IO;
 
-    /* The status of writes that do not wait, and of reads that page_cache.c did not let wait. */
+    /* The status of writes that do not wait, and of reads that interposed.c did not let wait. */
     if (strncmp(error, incomplete, sizeof incomplete - 1) == 0 ||
         strstr(error, strerrordesc_np(EAGAIN))) {
         rocksdb_free(error);
@@ -389,12 +305,12 @@ void keyspace_enter(enum store_access access)
     if (!entered)
         rocksdb_set_perf_level(rocksdb_disable);
     entered = true;
-    page_cache_only(access == STORE_NO_WAIT);
+    reads_cached_only(access == STORE_NO_WAIT);
 }
 
 void keyspace_leave(void)
 {
-    page_cache_only(false);
+    reads_cached_only(false);
 }
 
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,

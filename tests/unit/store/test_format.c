@@ -239,7 +239,7 @@ static void clock_rows_of_both_sizes(void **state)
 }
 
 /* Rule: RocksDB takes its checksums by our function, which has the CPU's instructions, and they are the
- * same. store/embedded/keyspace.c; decision: 220 */
+ * same. store/embedded/interposed.c; decision: 220 */
 static void sums_are_taken_by_us(void **state)
 {
     void *found = dlsym(RTLD_DEFAULT, "_ZN7rocksdb6crc32c6ExtendEjPKcm");

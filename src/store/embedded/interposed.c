@@ -1,0 +1,110 @@
+/* RocksDB's calls that come to us. Its C++ symbols are those of RocksDB 7.8. */
+#include "store/embedded/interposed.h"
+
+#include <errno.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "base/crc.h"
+#include "base/endian.h"
+
+#define INTERPOSES(symbol) __asm__(symbol) __attribute__((used))
+
+/* ---- CRC-32C, of each record of a log, each block and each table ---- */
+
+uint32_t interposed_crc32c(uint32_t crc, const char *data, size_t len)
+    INTERPOSES("_ZN7rocksdb6crc32c6ExtendEjPKcm");
+
+uint32_t interposed_crc32c(uint32_t crc, const char *data, size_t len)
+{
+    return crc32c(crc, data, len);
+}
+
+/* A log's record has that of its kind and that of its bytes, joined. */
+uint32_t interposed_crc32c_join(uint32_t first, uint32_t second, size_t second_len)
+    INTERPOSES("_ZN7rocksdb6crc32c13Crc32cCombineEjjm");
+
+uint32_t interposed_crc32c_join(uint32_t first, uint32_t second, size_t second_len)
+{
+    return crc32c_join(first, second, second_len);
+}
+
+/* ---- the order of keys in a memtable ---- */
+
+/* A key: varint length of what follows; the key; 8 le, sequence << 8 | kind. A record that is
+ * inserted is compared with some fifty others. As RocksDB's order: bytewise by the key, the newer
+ * sequence first. */
+struct memtable_key {
+    const char *at; /* behind the length, as RocksDB's Slice */
+    size_t length;
+};
+
+#define TAG_BYTES 8u
+
+/* Two functions: against a key of the memtable, and against another one. */
+int interposed_compare(const void *comparator, const char *left, const char *right)
+    INTERPOSES("_ZNK7rocksdb8MemTable13KeyComparatorclEPKcS3_");
+int interposed_compare_with(const void *comparator, const char *left,
+                            const struct memtable_key *right)
+    INTERPOSES("_ZNK7rocksdb8MemTable13KeyComparatorclEPKcRKNS_5SliceE");
+
+static inline struct memtable_key memtable_key_at(const char *at)
+{
+    const unsigned char *byte = (const unsigned char *)at;
+    size_t length = *byte & 0x7f;
+
+    for (unsigned shift = 7; *byte & 0x80; shift += 7)
+        length |= (size_t)(*++byte & 0x7f) << shift;
+    return (struct memtable_key){ (const char *)byte + 1, length };
+}
+
+static inline int memtable_key_compare(struct memtable_key left, struct memtable_key right)
+{
+    size_t left_length = left.length - TAG_BYTES, right_length = right.length - TAG_BYTES;
+    size_t shorter = left_length < right_length ? left_length : right_length;
+    int order = memcmp(left.at, right.at, shorter);
+    uint64_t newer, older;
+
+    if (order != 0)
+        return order;
+    if (left_length != right_length)
+        return left_length < right_length ? -1 : 1;
+    newer = le64_get(left.at + left_length) >> 8;
+    older = le64_get(right.at + right_length) >> 8;
+    return newer > older ? -1 : newer < older;
+}
+
+int interposed_compare(const void *comparator, const char *left, const char *right)
+{
+    (void)comparator;
+    return memtable_key_compare(memtable_key_at(left), memtable_key_at(right));
+}
+
+int interposed_compare_with(const void *comparator, const char *left,
+                            const struct memtable_key *right)
+{
+    (void)comparator;
+    return memtable_key_compare(memtable_key_at(left), *right);
+}
+
+/* ---- reads that do not wait ---- */
+
+static _Thread_local bool only_cached;
+
+void reads_cached_only(bool only)
+{
+    only_cached = only;
+}
+
+/* RocksDB 7.8 calls no other function to read its tables; the program's own reads are pread64(). */
+ssize_t interposed_pread(int fd, void *to, size_t size, off_t at) INTERPOSES("pread");
+
+ssize_t interposed_pread(int fd, void *to, size_t size, off_t at)
+{
+    struct iovec all = { to, size };
+    ssize_t done = preadv2(fd, &all, 1, at, only_cached ? RWF_NOWAIT : 0);
+
+    if (done < 0 && errno == EOPNOTSUPP)
+        errno = EAGAIN; /* a file system that cannot tell: it may wait */
+    return done;
+}

@@ -1,0 +1,23 @@
+/* Functions that RocksDB calls and the program replaces: the dynamic linker looks a symbol up in the
+ * program first, and in the library that defines it only then (symbol interposition). Each does what
+ * the one in its place does, and one thing better; where a version of the library no longer calls the
+ * symbol, its own function is used, and nothing but speed is lost.
+ *
+ *   CRC-32C, and the joining of two   Debian's RocksDB takes them by tables. decision: 217, 220
+ *   the order of keys in a memtable   without two more calls and a counter. decision: 217
+ *   pread(2)                          which does not wait for the disk where the caller may not.
+ *                                     decision: 227
+ *
+ * RocksDB's own way of not waiting is to read nothing that is outside its block cache, though most of
+ * it is in the kernel's page cache, and a block from there costs less than handing the request to a
+ * thread that may wait. */
+#ifndef LAGRA_STORE_EMBEDDED_INTERPOSED_H
+#define LAGRA_STORE_EMBEDDED_INTERPOSED_H
+
+#include <stdbool.h>
+
+/* From now on this thread's pread() fails with EAGAIN where it would wait for the disk, or not any
+ * more. Any thread. */
+void reads_cached_only(bool only);
+
+#endif
