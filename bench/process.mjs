@@ -1,7 +1,12 @@
-// What the kernel counts for a process and its children or threads: CPU time and memory.
+// What the kernel counts for a process and its children or threads: CPU time and memory; and whether it
+// rests.
 
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 
+/* A server rests that takes less of a second. */
+const IDLE_CPU_S = 0.05;
+const IDLE_LIMIT_S = 180;
 const TICKS_PER_SECOND = 100; /* USER_HZ of Linux's /proc */
 
 function children(pid) {
@@ -22,6 +27,18 @@ export function cpuSeconds(pid) {
         const fields = readFileSync(`/proc/${one}/stat`, 'utf8').split(') ')[1].split(' ');
         return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
     }).reduce((a, b) => a + b, 0);
+}
+
+/** What filling a server has left to be compacted is no part of what is measured next: seconds until it rests. */
+export async function untilIdle(pid) {
+    const began = performance.now(), seconds = () => (performance.now() - began) / 1000;
+    let before;
+
+    do {
+        before = cpuSeconds(pid);
+        await delay(1000);
+    } while (cpuSeconds(pid) - before > IDLE_CPU_S && seconds() < IDLE_LIMIT_S);
+    return seconds();
 }
 
 /** MiB; name: VmRSS (now) or VmHWM (the most so far). */

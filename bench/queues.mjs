@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { freePorts } from '../tests/lib/server.mjs';
 import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
-import { cpuSeconds, memoryMiB } from './process.mjs';
+import { cpuSeconds, memoryMiB, untilIdle } from './process.mjs';
 import { ACCOUNT } from './targets.mjs';
 
 const CLIENTS = 32;
@@ -67,6 +67,7 @@ async function cyclesBeside(lagra, tools, waiting) {
     await createQueues(lagra, 'empty', 1);
     await createQueues(lagra, 'waiting', 1);
     tools.load(ofQueue(lagra), { work: 'message-put', size: SIZE, container: 'waiting', names: 1, count: waiting, connections: FILLERS });
+    await untilIdle(lagra.pid);
     for (let round = 0; round < tools.rounds; round++) {
         full.push(measureCycles(lagra, tools, 'waiting', 1));
         empty.push(measureCycles(lagra, tools, 'empty', 1));

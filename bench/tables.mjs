@@ -4,11 +4,10 @@
 // one of 10,000, and scans of all of it with a filter.
 
 import { createRequire } from 'node:module';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Connection } from '../tests/lib/http.mjs';
 import { sign } from '../tests/lib/sign.mjs';
 import { startPostgres } from './postgres.mjs';
-import { cpuSeconds } from './process.mjs';
+import { cpuSeconds, untilIdle } from './process.mjs';
 import { ACCOUNT, KEY } from './targets.mjs';
 
 const CLIENTS = 32;
@@ -19,9 +18,6 @@ const SDK_UPSERTS = 100000;
 /* Entities of the large table, and how many lie in a partition. */
 const SMALL_SIZE = 256;
 const OF_PARTITION = 2000;
-/* A server rests that takes less of a second. */
-const IDLE_CPU_S = 0.05;
-const IDLE_LIMIT_S = 180;
 
 /* The rates that PostgreSQL is asked for beside them; each: entities of a request. */
 const WORKS = [
@@ -149,18 +145,6 @@ async function scan(target, table, query) {
     return { seconds: (performance.now() - began) / 1000, cpu: cpuSeconds(target.pid) - cpu, pages, given };
 }
 
-/** What the fill has left to be compacted is no part of a read's cost: seconds until the server rests. */
-async function untilIdle({ pid }) {
-    const began = performance.now(), seconds = () => (performance.now() - began) / 1000;
-    let before;
-
-    do {
-        before = cpuSeconds(pid);
-        await delay(1000);
-    } while (cpuSeconds(pid) - before > IDLE_CPU_S && seconds() < IDLE_LIMIT_S);
-    return seconds();
-}
-
 /** One client, of the tables in turn; of each the middle of its rounds. */
 function measureReads(lagra, tools, tables, what, work) {
     const rounds = tables.map(() => []);
@@ -192,7 +176,7 @@ export async function measureManyEntities([lagra], tools, entities) {
         console.log(`${rounded(names)} entities by transactions of ${TRANSACTION}: ${rounded(filled.per_second * TRANSACTION)} entities/s, ` +
             `CPU ${(((cpuSeconds(lagra.pid) - before) / names) * 1e6).toFixed(1)} us`);
     }
-    console.log(`compacted ${(await untilIdle(lagra)).toFixed(0)} s later`);
+    console.log(`compacted ${(await untilIdle(lagra.pid)).toFixed(0)} s later`);
     measureReads(lagra, tools, tables, 'point read', 'entity-get');
     measureReads(lagra, tools, tables, 'page of 1,000 by range', 'entity-page');
     for (const [what, filter] of [['one of a thousand', 'Count eq 7'], ['nearly all', 'Count ge 1']]) {
