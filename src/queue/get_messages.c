@@ -8,9 +8,6 @@
 #define DROPPED_MAX            100u
 /* More of them are passed over on a thread that may take its time. */
 #define PASSED_BY_WORKERS      1000u
-/* Where one has to wait for its text those of the next ones are read too: a few hundred of 1 KiB.
- * In the order in which they were put, which is mostly that of their visibility. */
-#define READ_AHEAD_BYTES       (256u << 10)
 /* Longer answers are rendered in the pool. */
 #define RENDERED_BY_WORKER_MAX (64u << 10)
 
@@ -88,8 +85,6 @@ static enum store_result read_texts(struct decision *d, struct message_list *lis
         bytes += list->items[i].text.len;
     }
     d->renders_long = bytes > RENDERED_BY_WORKER_MAX;
-    if (d->access == STORE_MAY_BLOCK && list->count > 0)
-        message_read_ahead(d->before, &list->items[list->count - 1], READ_AHEAD_BYTES);
     return STORE_OK;
 }
 

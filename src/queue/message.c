@@ -198,6 +198,20 @@ static bool decode_body(struct bytes value, struct message *message)
 }
 
 /* Where it is by_id or not; *ret_written: what the body says. */
+static enum store_result take_body(const struct message *message, enum store_result result,
+                                   struct bytes key, struct record *record,
+                                   struct message *ret_written)
+{
+    if (result)
+        return result;
+    *ret_written = *message;
+    if (decode_body(record->value, ret_written))
+        return STORE_OK;
+    record->key = key;
+    damaged(record);
+    return STORE_CORRUPT;
+}
+
 static enum store_result read_body(struct snapshot *before, struct arena *arena,
                                    const struct message *message, struct message *ret_written)
 {
@@ -206,21 +220,31 @@ static enum store_result read_body(struct snapshot *before, struct arena *arena,
     struct bytes at = body_key(key, message);
     enum store_result result = snapshot_get(before, RECORD_INNER, at, arena, &record);
 
-    if (result)
-        return result;
-    *ret_written = *message;
-    if (decode_body(record.value, ret_written))
-        return STORE_OK;
-    record.key = at;
-    damaged(&record);
-    return STORE_CORRUPT;
+    return take_body(message, result, at, &record, ret_written);
+}
+
+/* With those behind it, if nobody got it yet: whoever asks next most likely gets the one that was put
+ * next. A message that comes back has its body anywhere. */
+static enum store_result read_body_ahead(struct snapshot *before, struct arena *arena,
+                                         const struct message *message,
+                                         struct message *ret_written)
+{
+    char key[BODY_KEY_SIZE];
+    struct record record;
+    struct bytes at = body_key(key, message);
+    enum store_result result;
+
+    if (message->dequeued > 0)
+        return read_body(before, arena, message, ret_written);
+    result = snapshot_get_ahead(before, RECORD_INNER, bytes_of(key, 1), at, arena, &record);
+    return take_body(message, result, at, &record, ret_written);
 }
 
 enum store_result message_read_text(struct snapshot *before, struct arena *arena,
                                     struct message *message)
 {
     struct message written;
-    enum store_result result = read_body(before, arena, message, &written);
+    enum store_result result = read_body_ahead(before, arena, message, &written);
 
     if (!result)
         message->text = written.text;
@@ -228,19 +252,6 @@ enum store_result message_read_text(struct snapshot *before, struct arena *arena
         return result;
     log_line(LOG_ERROR, "a message has no body");
     return STORE_CORRUPT;
-}
-
-void message_read_ahead(struct snapshot *before, const struct message *message, size_t bytes)
-{
-    char key[BODY_KEY_SIZE];
-    struct bytes from = body_key(key, message);
-    struct scan *scan = scan_open(before, RECORD_INNER, bytes_of(from.ptr, 1), from);
-    struct record record;
-
-    for (size_t read = 0; read < bytes; read += record.key.len + record.value.len)
-        if (scan_next(scan, NULL, &record) != STORE_OK)
-            break; /* who needs that record finds out what is wrong with it */
-    scan_close(scan);
 }
 
 /* Why there is no message in this state. */

@@ -94,9 +94,6 @@ bool message_read_order(const struct record *record, struct message *ret_message
 /* returns STORE_OK, STORE_CORRUPT (also when it is not there), STORE_WAIT, STORE_IO */
 enum store_result message_read_text(struct snapshot *before, struct arena *arena,
                                     struct message *message);
-/* Reads the texts of messages that were inserted after this one, so many bytes, for whoever asks
- * next to find them in memory. Waits for the disk. */
-void message_read_ahead(struct snapshot *before, const struct message *message, size_t bytes);
 /* Which message is meant, and the proof of having got it. */
 struct message_claim {
     bool has_id; /* false: what was sent as its id is none */

@@ -123,24 +123,48 @@ void snapshot_expect(struct snapshot *snapshot, enum record_family family, struc
     key_release(&full);
 }
 
-enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
-                               struct bytes key, struct arena *arena, struct record *ret_record)
+/* prefix: of what may be read ahead; NULL: nothing. */
+static enum store_result get(struct snapshot *snapshot, enum record_family family,
+                             const struct bytes *prefix, struct bytes key, struct arena *arena,
+                             struct record *ret_record)
 {
+    const struct store_operations *operations = snapshot->store->operations;
     enum store_result result;
     struct record record;
-    struct key full;
+    struct key full, end;
 
     if (snapshot->gone)
         return STORE_NOT_FOUND;
     key_init(&full);
     key_set_record(&full, family, snapshot->prefix, key);
-    result = snapshot->store->operations->get(snapshot, key_bytes(&full), arena, &record);
+    if (prefix && operations->get_ahead) {
+        key_init(&end);
+        key_set_record(&end, family, snapshot->prefix, *prefix);
+        key_set_end(&end);
+        result = operations->get_ahead(snapshot, key_bytes(&full), key_bytes(&end), arena, &record);
+        key_release(&end);
+    } else {
+        result = operations->get(snapshot, key_bytes(&full), arena, &record);
+    }
     key_release(&full);
     if (result)
         return result;
     record.key = arena_copy(arena, key);
     *ret_record = record;
     return STORE_OK;
+}
+
+enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
+                               struct bytes key, struct arena *arena, struct record *ret_record)
+{
+    return get(snapshot, family, NULL, key, arena, ret_record);
+}
+
+enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_family family,
+                                     struct bytes prefix, struct bytes key, struct arena *arena,
+                                     struct record *ret_record)
+{
+    return get(snapshot, family, &prefix, key, arena, ret_record);
 }
 
 enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,

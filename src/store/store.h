@@ -212,6 +212,13 @@ void snapshot_expect(struct snapshot *snapshot, enum record_family family, struc
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
                                struct bytes key, struct arena *arena, struct record *ret_record);
 
+/* As snapshot_get(), of records that are read one after the other in the order of their keys, each once
+ * or seldom again: an engine that has to look for this one may read those behind it too, as far as their
+ * keys begin with `prefix`, and keep them in memory. */
+enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_family family,
+                                     struct bytes prefix, struct bytes key, struct arena *arena,
+                                     struct record *ret_record);
+
 /* The records of a family whose keys begin with `prefix`, in order, from the first key at or after
  * `from`. Of a partition that is consumed from its front (messages), `from` must be a low-water mark
  * that the caller keeps: a scan from the beginning steps over everything deleted before it. */

@@ -50,7 +50,8 @@ struct stage {
 };
 
 enum snapshot_kind { SNAPSHOT_PLAIN, SNAPSHOT_OWNER };
-enum scan_kind { SCAN_PLAIN, SCAN_FRONT };
+/* SCAN_AHEAD: STORE_WAIT where it would step over much that was deleted. */
+enum scan_kind { SCAN_PLAIN, SCAN_FRONT, SCAN_AHEAD };
 
 /* One row an engine. Results and threads as in store.h, unless said here. */
 struct store_operations {
@@ -73,6 +74,9 @@ struct store_operations {
     /* The record under a full key, decoded into the arena; ret_record->key is left alone. */
     enum store_result (*get)(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                              struct record *ret_record);
+    /* The same; what is read ahead lies below `end`. NULL: nothing is. */
+    enum store_result (*get_ahead)(struct snapshot *snapshot, struct bytes key, struct bytes end,
+                                   struct arena *arena, struct record *ret_record);
     /* No space of a part was gone when its snapshot was opened. */
     enum store_result (*commit)(struct store *store, const struct commit_part *parts, size_t count,
                                 instant now, enum store_access access, uint64_t *ret_sequence);

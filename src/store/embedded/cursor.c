@@ -20,7 +20,11 @@ struct embedded_cursor {
     char end[];
 };
 
-enum cursor_use { CURSOR_OF_CLIENTS, CURSOR_OF_STORE };
+/* Deleted records that a cursor which reads ahead steps over at once. */
+#define AHEAD_SKIPPED_MAX 200u
+
+/* CURSOR_AHEAD: of clients, as SCAN_AHEAD. */
+enum cursor_use { CURSOR_OF_CLIENTS, CURSOR_OF_STORE, CURSOR_AHEAD };
 
 static struct embedded_cursor *new_cursor(struct store *store, struct bytes end)
 {
@@ -46,6 +50,8 @@ static void open_iterator(struct embedded_cursor *cursor, const rocksdb_snapshot
     /* Going through all there is must not throw out what clients read. */
     if (use == CURSOR_OF_STORE)
         rocksdb_readoptions_set_fill_cache(cursor->options, 0);
+    if (use == CURSOR_AHEAD)
+        rocksdb_readoptions_set_max_skippable_internal_keys(cursor->options, AHEAD_SKIPPED_MAX);
     if (state)
         rocksdb_readoptions_set_snapshot(cursor->options, state);
     cursor->access = access;
@@ -76,17 +82,18 @@ struct cursor *cursor_open(struct store *store, struct bytes end)
     return open_cursor(store, end, STORE_MAY_BLOCK, CURSOR_OF_STORE);
 }
 
-static void open_in_state(struct embedded_cursor *cursor, const struct embedded_snapshot *snapshot)
+static void open_in_state(struct embedded_cursor *cursor, const struct embedded_snapshot *snapshot,
+                          enum cursor_use use)
 {
     const rocksdb_snapshot_t *state = snapshot_state(snapshot);
     enum store_access access = snapshot->snapshot.access;
 
-    open_iterator(cursor, state, access, CURSOR_OF_CLIENTS);
+    open_iterator(cursor, state, access, use);
     if (snapshot_state(snapshot) == state)
         return;
     /* A writer came between: the iterator may have been made after its write. */
     close_iterator(cursor);
-    open_iterator(cursor, snapshot_state(snapshot), access, CURSOR_OF_CLIENTS);
+    open_iterator(cursor, snapshot_state(snapshot), access, use);
 }
 
 struct cursor *embedded_scan_cursor(struct snapshot *base, struct bytes end, enum scan_kind kind)
@@ -97,7 +104,7 @@ struct cursor *embedded_scan_cursor(struct snapshot *base, struct bytes end, enu
     if (kind == SCAN_FRONT)
         cursor->front = snapshot;
     else
-        open_in_state(cursor, snapshot);
+        open_in_state(cursor, snapshot, kind == SCAN_AHEAD ? CURSOR_AHEAD : CURSOR_OF_CLIENTS);
     return &cursor->cursor;
 }
 
@@ -238,7 +245,7 @@ static enum store_result seek_front(struct embedded_cursor *cursor, struct bytes
     key_set_raw(&from, key);
     result = seek_kept(cursor, &from);
     if (result == STORE_WAIT) {
-        open_in_state(cursor, cursor->front);
+        open_in_state(cursor, cursor->front, CURSOR_OF_CLIENTS);
         result = seek(cursor, key_bytes(&from));
         /* Who sees an older state keeps nothing; and what cannot be read now is not known. */
         if (!atomic_load(&cursor->front->view) && (!result || result == STORE_NOT_FOUND)) {

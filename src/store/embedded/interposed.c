@@ -89,11 +89,11 @@ int interposed_compare_with(const void *comparator, const char *left,
 
 /* ---- reads that do not wait ---- */
 
-static _Thread_local bool only_cached;
+static _Thread_local enum file_reads allowed;
 
-void reads_cached_only(bool only)
+void file_reads_are(enum file_reads reads)
 {
-    only_cached = only;
+    allowed = reads;
 }
 
 /* RocksDB 7.8 calls no other function to read its tables; the program's own reads are pread64(). */
@@ -102,8 +102,12 @@ ssize_t interposed_pread(int fd, void *to, size_t size, off_t at) INTERPOSES("pr
 ssize_t interposed_pread(int fd, void *to, size_t size, off_t at)
 {
     struct iovec all = { to, size };
-    ssize_t done = preadv2(fd, &all, 1, at, only_cached ? RWF_NOWAIT : 0);
+    ssize_t done = -1;
 
+    if (allowed == READ_NOTHING)
+        errno = EAGAIN;
+    else
+        done = preadv2(fd, &all, 1, at, allowed == READ_PAGE_CACHE ? RWF_NOWAIT : 0);
     if (done < 0 && errno == EOPNOTSUPP)
         errno = EAGAIN; /* a file system that cannot tell: it may wait */
     return done;

@@ -10,14 +10,14 @@
  *
  * RocksDB's own way of not waiting is to read nothing that is outside its block cache, though most of
  * it is in the kernel's page cache, and a block from there costs less than handing the request to a
- * thread that may wait. */
+ * thread that may wait. And where a table is not open, its answer then is that the record is there, and
+ * empty. */
 #ifndef LAGRA_STORE_EMBEDDED_INTERPOSED_H
 #define LAGRA_STORE_EMBEDDED_INTERPOSED_H
 
-#include <stdbool.h>
-
-/* From now on this thread's pread() fails with EAGAIN where it would wait for the disk, or not any
- * more. Any thread. */
-void reads_cached_only(bool only);
+/* What a thread's pread() reads from now on; the rest fails with EAGAIN. */
+enum file_reads { READ_ALL, READ_PAGE_CACHE, READ_NOTHING };
+/* Any thread. */
+void file_reads_are(enum file_reads reads);
 
 #endif

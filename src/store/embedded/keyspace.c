@@ -297,7 +297,7 @@ uint64_t keyspace_sequence(const struct keyspace *keyspace)
     return rocksdb_get_latest_sequence_number(keyspace->db);
 }
 
-void keyspace_enter(enum store_access access)
+static void enter(enum file_reads reads)
 {
     static _Thread_local bool entered;
 
@@ -305,26 +305,49 @@ void keyspace_enter(enum store_access access)
     if (!entered)
         rocksdb_set_perf_level(rocksdb_disable);
     entered = true;
-    reads_cached_only(access == STORE_NO_WAIT);
+    file_reads_are(reads);
+}
+
+static enum file_reads reads_of(enum store_access access)
+{
+    return access == STORE_NO_WAIT ? READ_PAGE_CACHE : READ_ALL;
+}
+
+void keyspace_enter(enum store_access access)
+{
+    enter(reads_of(access));
 }
 
 void keyspace_leave(void)
 {
-    reads_cached_only(false);
+    file_reads_are(READ_ALL);
+}
+
+static enum store_result get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
+                             enum file_reads reads, struct bytes key,
+                             rocksdb_pinnableslice_t **ret_value)
+{
+    char *error = NULL;
+
+    enter(reads);
+    *ret_value = rocksdb_get_pinned(keyspace->db, read, key.ptr, key.len, &error);
+    keyspace_leave();
+    if (error)
+        return keyspace_error("read a record", error);
+    return *ret_value ? STORE_OK : STORE_NOT_FOUND;
 }
 
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
                                enum store_access access, struct bytes key,
                                rocksdb_pinnableslice_t **ret_value)
 {
-    char *error = NULL;
+    return get(keyspace, read, reads_of(access), key, ret_value);
+}
 
-    keyspace_enter(access);
-    *ret_value = rocksdb_get_pinned(keyspace->db, read, key.ptr, key.len, &error);
-    keyspace_leave();
-    if (error)
-        return keyspace_error("read a record", error);
-    return *ret_value ? STORE_OK : STORE_NOT_FOUND;
+enum store_result keyspace_get_cached(const struct keyspace *keyspace, struct bytes key,
+                                      rocksdb_pinnableslice_t **ret_value)
+{
+    return get(keyspace, keyspace->newest, READ_NOTHING, key, ret_value);
 }
 
 enum store_result keyspace_write(struct keyspace *keyspace, rocksdb_writebatch_t *batch)

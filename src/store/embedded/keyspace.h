@@ -61,6 +61,10 @@ void keyspace_leave(void);
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
                                enum store_access access, struct bytes key,
                                rocksdb_pinnableslice_t **ret_value);
+/* The value under a key of the newest state, if it is in a memtable or in RocksDB's cache; else
+ * STORE_WAIT, or STORE_NOT_FOUND. The rest as keyspace_get(). */
+enum store_result keyspace_get_cached(const struct keyspace *keyspace, struct bytes key,
+                                      rocksdb_pinnableslice_t **ret_value);
 /* Applies a batch: in the log's buffer and seen by readers, not durable.
  * returns STORE_OK
  *         STORE_WAIT  RocksDB slows writers down until it has flushed or compacted more: nothing was

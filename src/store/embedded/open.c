@@ -15,6 +15,7 @@
 #include "store/embedded/embedded_private.h"
 #include "store/embedded/folder.h"
 #include "store/embedded/piece_read.h"
+#include "store/embedded/read_ahead.h"
 #include "store/embedded/records_proof.h"
 
 static void failed(void *context)
@@ -124,6 +125,7 @@ static const struct store_operations embedded_operations = {
     .snapshot_hold = local_snapshot_hold,
     .snapshot_expect = local_snapshot_expect,
     .get = embedded_get,
+    .get_ahead = embedded_get_ahead,
     .commit = embedded_commit,
     .wait_durable = embedded_wait_durable,
     .is_durable = embedded_is_durable,

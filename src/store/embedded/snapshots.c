@@ -353,8 +353,7 @@ static bool get_kept(struct embedded_snapshot *snapshot, struct bytes key, struc
     return found;
 }
 
-/* value.ptr NULL: there is none. */
-static void cache(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value)
+void snapshot_keep(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value)
 {
     struct record_cache *records = embedded_of(snapshot->snapshot.store)->records;
     struct stripe *stripe = snapshot->stripe;
@@ -400,14 +399,37 @@ enum store_result embedded_get(struct snapshot *base, struct bytes key, struct a
         return result;
     result = get_stored(snapshot, key, &slice);
     if (result == STORE_NOT_FOUND)
-        cache(snapshot, key, value);
+        snapshot_keep(snapshot, key, value);
     if (result)
         return result;
     value.ptr = rocksdb_pinnableslice_value(slice, &value.len);
-    cache(snapshot, key, value);
+    snapshot_keep(snapshot, key, value);
     result = read_value(key, value, arena, ret_record);
     rocksdb_pinnableslice_destroy(slice);
     return result;
+}
+
+bool snapshot_get_cached(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
+                         struct record *ret_record, enum store_result *ret_result)
+{
+    const struct keyspace *keyspace = &embedded_of(snapshot->snapshot.store)->keyspace;
+    rocksdb_pinnableslice_t *slice;
+    struct bytes value;
+    bool found;
+
+    if (get_kept(snapshot, key, arena, ret_record, ret_result))
+        return true;
+    if (snapshot_state(snapshot) ||
+        keyspace_get_cached(keyspace, key, &slice) != STORE_OK)
+        return false;
+    /* A writer that came between may have written what was read. */
+    found = !snapshot_state(snapshot);
+    if (found) {
+        value.ptr = rocksdb_pinnableslice_value(slice, &value.len);
+        *ret_result = read_value(key, value, arena, ret_record);
+    }
+    rocksdb_pinnableslice_destroy(slice);
+    return found;
 }
 
 static struct view *add_newest_view(struct stripe *stripe)

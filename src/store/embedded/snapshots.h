@@ -76,6 +76,13 @@ void embedded_snapshot_close(struct snapshot *snapshot);
 enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                                struct record *ret_record);
 
+/* The record, or that there is none, without a look into files; false: what is in memory does not say. */
+bool snapshot_get_cached(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
+                         struct record *ret_record, enum store_result *ret_result);
+/* Keeps what was read of the snapshot's state in memory, as far as that is the newest; value.ptr NULL:
+ * there is none. */
+void snapshot_keep(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value);
+
 /* The state to read, as it is now: of the view, or NULL for the newest. */
 const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapshot);
 

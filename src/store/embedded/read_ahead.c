@@ -1,0 +1,45 @@
+/* Reading ahead. */
+#include "store/embedded/read_ahead.h"
+
+#include "store/embedded/cursor.h"
+#include "store/embedded/snapshots.h"
+
+/* What is read at once. An HTTP worker is back after some 100 us; who waits for the disk anyway reads
+ * more. */
+static const struct bounds {
+    unsigned records;
+    size_t bytes;
+} bounds[] = {
+    [STORE_NO_WAIT] = { 32, 64u << 10 },
+    [STORE_MAY_BLOCK] = { 256, 256u << 10 },
+};
+
+static void read_ahead(struct embedded_snapshot *snapshot, struct bytes key, struct bytes end)
+{
+    const struct bounds *most = &bounds[snapshot->snapshot.access];
+    struct cursor *cursor = embedded_scan_cursor(&snapshot->snapshot, end, SCAN_AHEAD);
+    enum store_result result = embedded_cursor_seek(cursor, key);
+    size_t bytes = 0;
+
+    for (unsigned i = 0; !result && i < most->records && bytes < most->bytes; i++) {
+        snapshot_keep(snapshot, cursor->key, cursor->value);
+        bytes += cursor->key.len + cursor->value.len;
+        result = embedded_cursor_next(cursor);
+    }
+    /* Who needs the record that cannot be read finds out what is wrong with it. */
+    embedded_cursor_close(cursor);
+}
+
+enum store_result embedded_get_ahead(struct snapshot *base, struct bytes key, struct bytes end,
+                                     struct arena *arena, struct record *ret_record)
+{
+    struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
+    enum store_result result;
+
+    if (snapshot_get_cached(snapshot, key, arena, ret_record, &result))
+        return result;
+    /* Who sees an older state keeps nothing. */
+    if (!snapshot_state(snapshot))
+        read_ahead(snapshot, key, end);
+    return embedded_get(base, key, arena, ret_record);
+}
