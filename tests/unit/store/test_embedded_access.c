@@ -73,6 +73,32 @@ static void page_cache_is_memory(void **state)
     assert_int_equal(get(f, STORE_NO_WAIT), STORE_OK);
 }
 
+static enum store_result get_ahead(struct fixture *f, const char *key, enum store_access access)
+{
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, access);
+    struct record record;
+    enum store_result result = snapshot_get_ahead(snapshot, RECORD_LISTED, nothing,
+                                                  bytes_from_string(key), f->arena, &record);
+
+    snapshot_close(snapshot);
+    return result;
+}
+
+/* Who may wait reads the next 256 too: for who may not, they are in memory. */
+static void read_ahead_is_memory(void **state)
+{
+    struct fixture *f = *state;
+
+    make_cold(f);
+    assert_int_equal(get_ahead(f, "01000", STORE_NO_WAIT), STORE_WAIT);
+    assert_int_equal(get_ahead(f, "01000", STORE_MAY_BLOCK), STORE_OK);
+    assert_int_equal(get_ahead(f, "01200", STORE_NO_WAIT), STORE_OK);
+    assert_int_equal(get_ahead(f, "01400", STORE_NO_WAIT), STORE_WAIT);
+    make_cold(f);
+    assert_int_equal(get(f, STORE_MAY_BLOCK), STORE_OK);
+    assert_int_equal(get_ahead(f, "01200", STORE_NO_WAIT), STORE_WAIT);
+}
+
 static void cold_scan_waits(void **state)
 {
     struct fixture *f = *state;
@@ -191,7 +217,8 @@ int main(void)
 {
     static const struct conformance_test tests[] = {
         TEST(cold_get_waits, STORES_ON_DISK),  TEST(page_cache_is_memory, STORES_ON_DISK),
-        TEST(cold_scan_waits, STORES_ON_DISK), TEST(cold_iterator_waits, STORES_ON_DISK),
+        TEST(read_ahead_is_memory, STORES_ON_DISK), TEST(cold_scan_waits, STORES_ON_DISK),
+        TEST(cold_iterator_waits, STORES_ON_DISK),
         TEST(cold_view_waits, STORES_ON_DISK), TEST(cold_commit_waits, STORES_ON_DISK),
     };
 
