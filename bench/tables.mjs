@@ -145,31 +145,32 @@ async function scan(target, table, query) {
     return { seconds: (performance.now() - began) / 1000, cpu: cpuSeconds(target.pid) - cpu, pages, given };
 }
 
-/** One client, of the tables in turn; of each the middle of its rounds. */
+/** One client, of the tables in turn; of each the middle of its rounds. tables: name, entities there, and how many
+ * of them are read. */
 function measureReads(lagra, tools, tables, what, work) {
     const rounds = tables.map(() => []);
 
     for (let round = 0; round < tools.rounds; round++)
-        for (const [i, [container, names]] of tables.entries()) {
+        for (const [i, [container, there, names]] of tables.entries()) {
             const before = cpuSeconds(lagra.pid);
             const result = tools.load(ofTable(lagra), {
-                work, size: SMALL_SIZE, container, names, partitions: names / OF_PARTITION, connections: 1,
+                work, size: SMALL_SIZE, container, names, partitions: there / OF_PARTITION, connections: 1,
                 seconds: tools.seconds / tools.rounds,
             });
             rounds[i].push({ ...result, cpu_us: ((cpuSeconds(lagra.pid) - before) / result.answered) * 1e6 });
         }
-    for (const [i, [, names]] of tables.entries()) {
+    for (const [i, [, there, names]] of tables.entries()) {
         const of = (field) => middle(rounds[i].map((result) => result[field]));
-        console.log(`${what} out of ${rounded(names)}: p50 ${of('p50_us')} us, p99 ${of('p99_us')} us, CPU ${of('cpu_us').toFixed(1)} us`);
+        console.log(`${what}, of ${rounded(names)} out of ${rounded(there)}: p50 ${of('p50_us')} us, p99 ${of('p99_us')} us, CPU ${of('cpu_us').toFixed(1)} us`);
     }
 }
 
 /** tools: { load, rounds, seconds }; entities: of the large table */
 export async function measureManyEntities([lagra], tools, entities) {
-    const tables = [['few', ENTITIES], ['many', entities]];
+    const few = ['few', ENTITIES, ENTITIES], inUse = ['many', entities, ENTITIES], all = ['many', entities, entities];
 
     console.log(`\n${rounded(entities)} entities of ${SMALL_SIZE} bytes`);
-    for (const [name, names] of tables) {
+    for (const [name, names] of [few, all]) {
         await createTable(lagra, name);
         const before = cpuSeconds(lagra.pid);
         const filled = fill(lagra, tools, { size: SMALL_SIZE, container: name, names, partitions: names / OF_PARTITION });
@@ -177,8 +178,8 @@ export async function measureManyEntities([lagra], tools, entities) {
             `CPU ${(((cpuSeconds(lagra.pid) - before) / names) * 1e6).toFixed(1)} us`);
     }
     console.log(`compacted ${(await untilIdle(lagra.pid)).toFixed(0)} s later`);
-    measureReads(lagra, tools, tables, 'point read', 'entity-get');
-    measureReads(lagra, tools, tables, 'page of 1,000 by range', 'entity-page');
+    measureReads(lagra, tools, [few, inUse, all], 'point read', 'entity-get');
+    measureReads(lagra, tools, [few, all], 'page of 1,000 by range', 'entity-page');
     for (const [what, filter] of [['one of a thousand', 'Count eq 7'], ['nearly all', 'Count ge 1']]) {
         const { seconds, cpu, pages, given } = await scan(lagra, 'many', `$filter=${encodeURIComponent(filter)}`);
         console.log(`scan that gives ${what}: ${rounded(entities / seconds)} entities/s, ${rounded(entities / cpu)} in a second of CPU, ` +

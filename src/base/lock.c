@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdint.h>
 #include <time.h>
 
 #ifdef LAGRA_DEBUG_LOCKS
@@ -104,13 +105,13 @@ void lock_condition_init(pthread_cond_t *condition)
     must(pthread_condattr_destroy(&attributes));
 }
 
-static struct timespec monotonic_after_ms(int ms)
+static struct timespec monotonic_after_us(uint64_t us)
 {
     struct timespec until;
 
     clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ms / 1000;
-    until.tv_nsec += (long)(ms % 1000) * 1000000;
+    until.tv_sec += (time_t)(us / 1000000);
+    until.tv_nsec += (long)(us % 1000000) * 1000;
     if (until.tv_nsec >= 1000000000) {
         until.tv_sec++;
         until.tv_nsec -= 1000000000;
@@ -118,19 +119,32 @@ static struct timespec monotonic_after_ms(int ms)
     return until;
 }
 
-bool lock_wait(struct lock *lock, pthread_cond_t *condition, int timeout_ms)
+/* until NULL: for ever. */
+static bool wait_until(struct lock *lock, pthread_cond_t *condition, const struct timespec *until)
 {
     int result;
 
     forget(lock->rank);
-    if (timeout_ms < 0) {
-        result = pthread_cond_wait(condition, &lock->mutex);
-    } else {
-        struct timespec until = monotonic_after_ms(timeout_ms);
-
-        result = pthread_cond_timedwait(condition, &lock->mutex, &until);
-    }
+    result = until ? pthread_cond_timedwait(condition, &lock->mutex, until)
+                   : pthread_cond_wait(condition, &lock->mutex);
     assert(result == 0 || result == ETIMEDOUT);
     remember(lock->rank);
     return result == 0;
+}
+
+bool lock_wait(struct lock *lock, pthread_cond_t *condition, int timeout_ms)
+{
+    struct timespec until;
+
+    if (timeout_ms < 0)
+        return wait_until(lock, condition, NULL);
+    until = monotonic_after_us((uint64_t)timeout_ms * 1000);
+    return wait_until(lock, condition, &until);
+}
+
+bool lock_wait_us(struct lock *lock, pthread_cond_t *condition, unsigned timeout_us)
+{
+    struct timespec until = monotonic_after_us(timeout_us);
+
+    return wait_until(lock, condition, &until);
 }

@@ -40,5 +40,7 @@ void lock_give(struct lock *lock);
  * for ever. Returns false on timeout. */
 void lock_condition_init(pthread_cond_t *condition);
 bool lock_wait(struct lock *lock, pthread_cond_t *condition, int timeout_ms);
+/* For less than a millisecond or two. */
+bool lock_wait_us(struct lock *lock, pthread_cond_t *condition, unsigned timeout_us);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/endian.h"
@@ -14,7 +13,7 @@
 #define NOTE_SIZE    16
 #define GATE_POLL_MS 2
 #define GATHER_FROM  4 /* waiters woken by one sync */
-#define GATHER_US    100
+#define GATHER_US    200
 
 enum store_result syncer_open_note(int folder, int *ret_synced, uint64_t *ret_sequence)
 {
@@ -71,6 +70,7 @@ static struct waiter *take_ready(struct syncer *syncer)
             continue;
         }
         *link = waiter->next;
+        syncer->waiting--;
         waiter->next = ready;
         ready = waiter;
     }
@@ -97,12 +97,18 @@ static size_t wake_ready(struct syncer *syncer)
 }
 
 /* A sync costs as much processor time as several requests. Where many wait, those woken just now
- * will be back soon: the next sync is put off a little, so that it serves more of them. */
-static void let_gather(void)
+ * will be back soon: the next sync is put off a little, until half of all wait again. So it serves that
+ * half, while the workers have the other. */
+static void let_gather(struct syncer *syncer, size_t woken)
 {
-    static const struct timespec pause = { .tv_nsec = GATHER_US * 1000 };
-
-    nanosleep(&pause, NULL);
+    if (woken < GATHER_FROM)
+        return;
+    lock_take(&syncer->lock);
+    syncer->gathering = (syncer->waiting + woken) / 2;
+    if (syncer->waiting < syncer->gathering && !syncer->stopping)
+        lock_wait_us(&syncer->lock, &syncer->work, GATHER_US);
+    syncer->gathering = 0;
+    lock_give(&syncer->lock);
 }
 
 /* A test build may hold the syncer: nothing becomes durable meanwhile. */
@@ -143,7 +149,7 @@ static void *sync_over_and_over(void *argument)
 
     while (wait_for_work(syncer, &stopping)) {
         uint64_t target;
-        size_t count;
+        size_t woken;
 
         if (syncer->sync)
             log_space_prepare(&syncer->log_space, syncer->keyspace);
@@ -165,10 +171,9 @@ static void *sync_over_and_over(void *argument)
          * comes. */
         note(syncer, target);
         atomic_store(&syncer->durable, target);
-        count = wake_ready(syncer);
+        woken = wake_ready(syncer);
         manifest_guard_look(syncer->guard);
-        if (count >= GATHER_FROM)
-            let_gather();
+        let_gather(syncer, woken);
     }
     return NULL;
 }
@@ -226,6 +231,8 @@ void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter
             waiter->sequence = sequence;
             waiter->next = syncer->waiters;
             syncer->waiters = waiter;
+            if (++syncer->waiting == syncer->gathering)
+                pthread_cond_signal(&syncer->work);
         }
         lock_give(&syncer->lock);
     }

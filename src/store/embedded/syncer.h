@@ -37,6 +37,8 @@ struct syncer {
 
     struct lock lock;
     struct waiter *waiters; /* under lock */
+    size_t waiting;         /* of them; under lock */
+    size_t gathering;       /* the thread is woken when so many wait; 0: it does not ask; under lock */
     bool idle;              /* under lock: the thread sleeps, or is about to */
     bool stopping;          /* under lock */
 };

@@ -161,6 +161,7 @@ static void waits(void **state)
     lock_condition_init(&condition);
     lock_take(&high);
     assert_false(lock_wait(&high, &condition, 1));
+    assert_false(lock_wait_us(&high, &condition, 200));
     assert_int_equal(pthread_create(&thread, NULL, make_ready, NULL), 0);
     while (!ready)
         assert_true(lock_wait(&high, &condition, -1));
