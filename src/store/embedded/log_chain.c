@@ -141,33 +141,32 @@ void log_chain_release(struct log_chain *chain)
     free(chain->ends);
 }
 
-static enum store_result cut(int records, const struct log_end *log)
+static enum store_result settle(int records, const struct log_end *log, bool is_longer)
 {
     char name[RECORDS_NAME_SIZE];
+    bool settled;
     int fd;
 
     records_file_name(name, RECORDS_LOG, log->number);
     fd = openat(records, name, O_WRONLY | O_CLOEXEC);
-    if (fd >= 0 && ftruncate(fd, (off_t)log->end) == 0) {
-        close(fd);
-        return STORE_OK;
-    }
-    log_errno("store: cut records/%s", name);
+    settled = fd >= 0 && (!is_longer || ftruncate(fd, (off_t)log->end) == 0) && fsync(fd) == 0;
+    if (!settled)
+        log_errno("store: cut and sync records/%s", name);
     if (fd >= 0)
         close(fd);
-    return STORE_IO;
+    return settled ? STORE_OK : STORE_IO;
 }
 
-enum store_result log_chain_cut(int records, const struct records_files *files,
-                                const struct log_chain *chain)
+enum store_result log_chain_settle(int records, const struct records_files *files,
+                                   const struct log_chain *chain)
 {
     enum store_result result = STORE_OK;
 
     for (size_t i = 0; i < chain->end_count && !result; i++) {
         const struct log_end *log = &chain->ends[i];
 
-        if (records_files_find(files, RECORDS_LOG, log->number)->size > log->end)
-            result = cut(records, log);
+        result = settle(records, log,
+                        records_files_find(files, RECORDS_LOG, log->number)->size > log->end);
     }
     return result;
 }

@@ -187,6 +187,8 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
     if (damage.count > 0)
         *ret_problem = explain(&damage, result);
     damage_release(&damage);
+    if (!result && !proof.is_new)
+        result = syncer_note_start(folder->fd, embedded->synced, proof.sequence);
     if (!result)
         result = keyspace_open(folder->records_path, cache_bytes,
                                proof.is_new ? KEYSPACE_NEW : KEYSPACE_EXISTS, &embedded->keyspace,

@@ -345,7 +345,7 @@ static enum store_result mend(const struct proof *proof, const struct candidate 
     if (!result)
         result = move_strangers(proof, candidate);
     if (!result)
-        result = log_chain_cut(proof->records, &proof->files, &candidate->chain);
+        result = log_chain_settle(proof->records, &proof->files, &candidate->chain);
     return result;
 }
 

@@ -14,7 +14,7 @@
  *
  * After that, files that RocksDB would delete or must not read are moved to aside/: tables that the
  * MANIFEST does not name (left by a crash), and logs behind one whose end a power cut took. Logs are
- * cut behind their last whole batch (log_chain.h). */
+ * cut behind their last whole batch and synced (log_chain.h), so that what was proven stays true. */
 #ifndef LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
 #define LAGRA_STORE_EMBEDDED_RECORDS_PROOF_H
 

@@ -39,14 +39,31 @@ enum store_result syncer_open_note(int folder, int *ret_synced, uint64_t *ret_se
     return STORE_OK;
 }
 
-static void note(const struct syncer *syncer, uint64_t sequence)
+static bool write_note(int synced, uint64_t sequence)
 {
     unsigned char bytes[NOTE_SIZE];
 
     le64_put(bytes, sequence);
     le64_put(bytes + 8, ~sequence);
-    if (pwrite(syncer->synced, bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        log_errno("store: note what is durable"); /* a weaker check at the next start, no more */
+    if (pwrite(synced, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes)
+        return true;
+    log_errno("store: note what is durable");
+    return false;
+}
+
+static void note(const struct syncer *syncer, uint64_t sequence)
+{
+    (void)write_note(syncer->synced, sequence); /* else a weaker check at the next start, no more */
+}
+
+enum store_result syncer_note_start(int folder, int synced, uint64_t sequence)
+{
+    if (!write_note(synced, sequence))
+        return STORE_IO;
+    if (fdatasync(synced) == 0 && fsync(folder) == 0)
+        return STORE_OK;
+    log_errno("store: sync the note of what is durable");
+    return STORE_IO;
 }
 
 bool syncer_covers(const struct syncer *syncer, uint64_t sequence)

@@ -46,6 +46,10 @@ struct syncer {
 /* Opens the file `synced`, made when there is none, and reads the sequence in it: 0 when it says
  * nothing. folder: of the data. returns STORE_OK, STORE_IO (logged) */
 enum store_result syncer_open_note(int folder, int *ret_synced, uint64_t *ret_sequence);
+/* Notes a sequence that is durable, durably: before RocksDB puts what its logs hold into a table and
+ * deletes them. If that table is damaged, the next start must not take an older MANIFEST, to which the
+ * logs belonged, for the right one. returns STORE_OK, STORE_IO (logged) */
+enum store_result syncer_note_start(int folder, int synced, uint64_t sequence);
 /* failed(context) is called once, from the thread, when a sync fails. False: no thread; to be
  * stopped all the same. */
 bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
