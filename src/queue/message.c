@@ -226,8 +226,7 @@ static enum store_result read_body(struct snapshot *before, struct arena *arena,
 /* With those behind it, if nobody got it yet: whoever asks next most likely gets the one that was put
  * next. A message that comes back has its body anywhere. */
 static enum store_result read_body_ahead(struct snapshot *before, struct arena *arena,
-                                         const struct message *message,
-                                         struct message *ret_written)
+                                         const struct message *message, struct message *ret_written)
 {
     char key[BODY_KEY_SIZE];
     struct record record;

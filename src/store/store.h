@@ -211,17 +211,15 @@ void snapshot_expect(struct snapshot *snapshot, enum record_family family, struc
 /* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
                                struct bytes key, struct arena *arena, struct record *ret_record);
-
-/* As snapshot_get(), of records that are read one after the other in the order of their keys, each once
- * or seldom again: an engine that has to look for this one may read those behind it too, as far as their
- * keys begin with `prefix`, and keep them in memory. */
+/* As snapshot_get(), of records that are read once, in the order of their keys: an engine that has to
+ * look for this one may read those behind it, of this `prefix`, for whoever asks next. */
 enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_family family,
                                      struct bytes prefix, struct bytes key, struct arena *arena,
                                      struct record *ret_record);
 
 /* The records of a family whose keys begin with `prefix`, in order, from the first key at or after
- * `from`. Of a partition that is consumed from its front (messages), `from` must be a low-water mark
- * that the caller keeps: a scan from the beginning steps over everything deleted before it. */
+ * `from`. Of those that are consumed from their front (messages) the caller keeps that place: a scan
+ * steps over everything deleted behind it. */
 struct scan;
 struct scan *scan_open(struct snapshot *snapshot, enum record_family family, struct bytes prefix,
                        struct bytes from);
@@ -231,8 +229,7 @@ struct scan *scan_open_front(struct snapshot *snapshot, enum record_family famil
                              struct bytes prefix, struct bytes from);
 /* Next record; its memory is valid until the next call or close unless an arena is given. After
  * STORE_WAIT or STORE_CONFLICT the scan can only be closed.
- * returns STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,
- *         STORE_IO */
+ * returns as snapshot_get(); STORE_NOT_FOUND at the end */
 enum store_result scan_next(struct scan *scan, struct arena *arena, struct record *ret_record);
 void scan_close(struct scan *scan);
 
@@ -428,8 +425,7 @@ enum store_result store_later_next(struct store *store, instant now, const struc
 void store_later_wait(struct store *store, instant due, struct waiter *waiter);
 /* The waiter is not to be woken any more. False: it has been, or is being, woken. */
 bool store_later_forget(struct store *store, struct waiter *waiter);
-/* Removes an item whose space is dropped. May wait for a disk.
- * returns STORE_OK, STORE_IO */
+/* Removes an item whose space is dropped. May wait for a disk. returns STORE_OK, STORE_IO */
 enum store_result store_later_discard(struct store *store, const struct later_item *item);
 
 /* ---- staging pieces ---- */
@@ -438,7 +434,6 @@ enum store_result store_later_discard(struct store *store, const struct later_it
  * Bytes are copied into bounded buffers and written by the store's I/O threads. */
 struct stage;
 /* Never waits: the first stage_write() does what has to be waited for.
- *
  * partition    of the record that will refer to the pieces: where a remote engine puts them. When
  *              another one refers to them in the end (a container was replaced meanwhile) such an
  *              engine has to move them
@@ -450,7 +445,7 @@ void stage_want_md5(struct stage *stage);
 /* A piece ends when `bytes` more (1 or more) have been written, so that what follows can be referred to
  * alone. Again once they have been. Where a block ends, in a copy of blocks. */
 void stage_cut(struct stage *stage, uint64_t bytes);
-/* Takes some bytes (*ret_taken may be less than given, also 0).
+/* Takes some bytes, or none (*ret_taken).
  * returns STORE_OK    all taken
  *         STORE_WAIT  buffers are full: waiter will be woken; call again with the rest
  *         STORE_IO, STORE_FULL */
@@ -465,8 +460,8 @@ enum store_result stage_finish(struct stage *stage, struct waiter *waiter);
 const struct piece *stage_pieces(const struct stage *stage, size_t *ret_count);
 /* After STORE_OK of stage_finish(), where it was wanted. */
 void stage_md5(const struct stage *stage, uint8_t ret_md5[MD5_SIZE]);
-/* Ends the stage. Pieces that no commit refers to by now are freed. If a write of it is still under
- * way it is awaited in the background; no waiter is woken after this call. */
+/* Ends the stage; frees pieces that no commit refers to by now. A write that is under way is awaited in
+ * the background; no waiter is woken after this call. */
 void stage_close(struct stage *stage);
 
 /* ---- reading pieces ---- */
@@ -479,8 +474,7 @@ void stage_close(struct stage *stage);
 enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
                              uint32_t length, void *to, struct waiter *waiter);
 
-/* A range of bytes in a file. fd belongs to the store, and is open until it is given back: the store
- * has few open, so whoever sends from there takes a descriptor of its own. */
+/* fd belongs to the store, which has few open: who sends from there takes one of its own. */
 struct piece_file {
     int fd;
     uint64_t offset;
@@ -500,8 +494,7 @@ struct store_usage {
     uint64_t allocated_bytes; /* of the file system, in extents */
     uint64_t pending_bytes;   /* freed, not yet given back */
 };
-/* Waits until everything that can be collected now is, then measures. Tests and admin; may wait for
- * disks. */
+/* Measures, once everything is collected that can be now. Tests and admin; may wait for disks. */
 void store_collect_now(struct store *store, struct store_usage *ret_usage);
 
 #endif

@@ -2,7 +2,9 @@
 #include "store/embedded/read_ahead.h"
 
 #include "store/embedded/cursor.h"
+#include "store/embedded/embedded_private.h"
 #include "store/embedded/snapshots.h"
+#include "store/record_value.h"
 
 /* What is read at once. An HTTP worker is back after some 100 us; who waits for the disk anyway reads
  * more. */
@@ -13,6 +15,24 @@ static const struct bounds {
     [STORE_NO_WAIT] = { 32, 64u << 10 },
     [STORE_MAY_BLOCK] = { 256, 256u << 10 },
 };
+
+/* From a memtable or RocksDB's cache: what was just put, or is read again. False: not found there, or a
+ * writer that came between may have written it, or it is damaged. */
+static bool get_cached(const struct embedded_snapshot *snapshot, struct bytes key,
+                       struct arena *arena, struct record *ret_record)
+{
+    const struct keyspace *keyspace = &embedded_of(snapshot->snapshot.store)->keyspace;
+    rocksdb_pinnableslice_t *slice;
+    struct bytes value;
+    bool found;
+
+    if (keyspace_get_cached(keyspace, key, &slice) != STORE_OK)
+        return false;
+    value.ptr = rocksdb_pinnableslice_value(slice, &value.len);
+    found = !snapshot_state(snapshot) && record_value_read(value, arena, ret_record) == STORE_OK;
+    rocksdb_pinnableslice_destroy(slice);
+    return found;
+}
 
 static void read_ahead(struct embedded_snapshot *snapshot, struct bytes key, struct bytes end)
 {
@@ -36,10 +56,13 @@ enum store_result embedded_get_ahead(struct snapshot *base, struct bytes key, st
     struct embedded_snapshot *snapshot = (struct embedded_snapshot *)base;
     enum store_result result;
 
-    if (snapshot_get_cached(snapshot, key, arena, ret_record, &result))
+    if (snapshot_get_kept(snapshot, key, arena, ret_record, &result))
         return result;
     /* Who sees an older state keeps nothing. */
-    if (!snapshot_state(snapshot))
+    if (!snapshot_state(snapshot)) {
+        if (get_cached(snapshot, key, arena, ret_record))
+            return STORE_OK;
         read_ahead(snapshot, key, end);
+    }
     return embedded_get(base, key, arena, ret_record);
 }

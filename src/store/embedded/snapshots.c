@@ -335,9 +335,8 @@ static bool get_at_front(const struct front_cache *front, struct bytes key, stru
     return false;
 }
 
-/* False: not kept, or the stripe has changed since the snapshot. */
-static bool get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
-                     struct record *ret_record, enum store_result *ret_result)
+bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
+                       struct record *ret_record, enum store_result *ret_result)
 {
     struct record_cache *cache = embedded_of(snapshot->snapshot.store)->records;
     struct stripe *stripe = snapshot->stripe;
@@ -395,7 +394,7 @@ enum store_result embedded_get(struct snapshot *base, struct bytes key, struct a
     enum store_result result;
     struct bytes value = { .len = 0 };
 
-    if (get_kept(snapshot, key, arena, ret_record, &result))
+    if (snapshot_get_kept(snapshot, key, arena, ret_record, &result))
         return result;
     result = get_stored(snapshot, key, &slice);
     if (result == STORE_NOT_FOUND)
@@ -407,29 +406,6 @@ enum store_result embedded_get(struct snapshot *base, struct bytes key, struct a
     result = read_value(key, value, arena, ret_record);
     rocksdb_pinnableslice_destroy(slice);
     return result;
-}
-
-bool snapshot_get_cached(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
-                         struct record *ret_record, enum store_result *ret_result)
-{
-    const struct keyspace *keyspace = &embedded_of(snapshot->snapshot.store)->keyspace;
-    rocksdb_pinnableslice_t *slice;
-    struct bytes value;
-    bool found;
-
-    if (get_kept(snapshot, key, arena, ret_record, ret_result))
-        return true;
-    if (snapshot_state(snapshot) ||
-        keyspace_get_cached(keyspace, key, &slice) != STORE_OK)
-        return false;
-    /* A writer that came between may have written what was read. */
-    found = !snapshot_state(snapshot);
-    if (found) {
-        value.ptr = rocksdb_pinnableslice_value(slice, &value.len);
-        *ret_result = read_value(key, value, arena, ret_record);
-    }
-    rocksdb_pinnableslice_destroy(slice);
-    return found;
 }
 
 static struct view *add_newest_view(struct stripe *stripe)

@@ -38,9 +38,9 @@ struct syncer {
     struct lock lock;
     struct waiter *waiters; /* under lock */
     size_t waiting;         /* of them; under lock */
-    size_t gathering;       /* the thread is woken when so many wait; 0: it does not ask; under lock */
-    bool idle;              /* under lock: the thread sleeps, or is about to */
-    bool stopping;          /* under lock */
+    size_t gathering; /* the thread is woken when so many wait; 0: it does not ask; under lock */
+    bool idle;        /* under lock: the thread sleeps, or is about to */
+    bool stopping;    /* under lock */
 };
 
 /* Opens the file `synced`, made when there is none, and reads the sequence in it: 0 when it says

@@ -216,10 +216,10 @@ static void cold_commit_waits(void **state)
 int main(void)
 {
     static const struct conformance_test tests[] = {
-        TEST(cold_get_waits, STORES_ON_DISK),  TEST(page_cache_is_memory, STORES_ON_DISK),
+        TEST(cold_get_waits, STORES_ON_DISK),       TEST(page_cache_is_memory, STORES_ON_DISK),
         TEST(read_ahead_is_memory, STORES_ON_DISK), TEST(cold_scan_waits, STORES_ON_DISK),
-        TEST(cold_iterator_waits, STORES_ON_DISK),
-        TEST(cold_view_waits, STORES_ON_DISK), TEST(cold_commit_waits, STORES_ON_DISK),
+        TEST(cold_iterator_waits, STORES_ON_DISK),  TEST(cold_view_waits, STORES_ON_DISK),
+        TEST(cold_commit_waits, STORES_ON_DISK),
     };
 
     return conformance_run("access", tests, sizeof tests / sizeof tests[0]);
