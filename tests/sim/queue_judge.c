@@ -221,15 +221,16 @@ static void judge_commit(struct slot *slot, const struct reply *answer)
     acknowledge(slot->commit);
 }
 
-/* Messages are counted a moment after the queue's record was read: as they were at one of the
- * commits since. Of a queue that was emptied meanwhile nobody knows how many are counted. */
-static void widen_count(const struct slot *slot, uint64_t commit, uint64_t now,
-                        struct queue_expected *expected)
+/* Messages are counted a moment after the queue's record was read, and with it the policies: as they
+ * were at one of the commits since. Of a queue that was emptied meanwhile nobody knows how many are
+ * counted. */
+static void widen_count(const struct slot *slot, uint64_t commit, const unsigned *policies,
+                        uint64_t now, struct queue_expected *expected)
 {
     static struct queue_expected later;
 
     while (++commit <= world->commits) {
-        queue_expect(slot->ask, commit, NULL, now, &later);
+        queue_expect(slot->ask, commit, policies, now, &later);
         if (later.queue.incarnation != expected->queue.incarnation) {
             expected->count_least = 0;
             break;
@@ -254,7 +255,8 @@ static const char *compare_at(struct slot *slot, const struct reply *answer, uin
     if (!expected.code && expected.commits)
         return "success without a commit";
     if (!expected.code && slot->ask->queue.op == QUEUE_GET_METADATA)
-        widen_count(slot, commit, seen->passed, &expected);
+        widen_count(slot, commit, policies ? policies : expected.queue.policies, seen->passed,
+                    &expected);
     why = queue_compare(slot->ask, &expected, answer);
     if (!why && slot->ask->queue.op == QUEUE_LIST && answer->status == 200)
         why =
