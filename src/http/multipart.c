@@ -61,28 +61,49 @@ enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_
 
 /* ---- lines ---- */
 
-/* The first place of `wanted`, which begins with a carriage return: few texts have many, and memchr() is
- * several times faster than memmem(). NULL: nowhere */
-static const char *find(struct bytes text, struct bytes wanted)
+/* The line end that a text begins with. ptr NULL: it begins with none */
+static struct bytes line_end_at(enum multipart_rules rules, struct bytes text)
 {
-    while (text.len >= wanted.len) {
-        const char *at = memchr(text.ptr, wanted.ptr[0], text.len - wanted.len + 1);
+    if (bytes_has_prefix(text, line_end))
+        return bytes_of(text.ptr, line_end.len);
+    if (rules == MULTIPART_LENIENT && text.len > 0 && text.ptr[0] == '\n')
+        return bytes_of(text.ptr, 1);
+    return bytes_of(NULL, 0);
+}
 
-        if (!at || memcmp(at, wanted.ptr, wanted.len) == 0)
-            return at;
-        text = bytes_from(text, (size_t)(at - text.ptr) + 1);
+/* The first line end of a text. ptr NULL: it has none */
+static struct bytes find_line_end(enum multipart_rules rules, struct bytes text)
+{
+    struct bytes left = text;
+    const char *at;
+
+    while (left.len > 0 && (at = memchr(left.ptr, '\n', left.len))) {
+        bool after_return = at > text.ptr && at[-1] == '\r';
+
+        if (after_return || rules == MULTIPART_LENIENT)
+            return bytes_of(after_return ? at - 1 : at, after_return ? line_end.len : 1);
+        left = bytes_from(left, (size_t)(at - left.ptr) + 1);
     }
-    return NULL;
+    return bytes_of(NULL, 0);
 }
 
 /* Cuts the first line off; one that nothing ends goes to the end of the text. */
-static struct bytes take_line(struct bytes *text)
+static struct bytes take_line(enum multipart_rules rules, struct bytes *text)
 {
-    const char *end = find(*text, line_end);
-    struct bytes line = { text->ptr, end ? (size_t)(end - text->ptr) : text->len };
+    struct bytes end = find_line_end(rules, *text);
+    struct bytes line = { text->ptr, end.ptr ? (size_t)(end.ptr - text->ptr) : text->len };
 
-    *text = bytes_from(*text, end ? line.len + line_end.len : line.len);
+    *text = bytes_from(*text, line.len + end.len);
     return line;
+}
+
+struct bytes multipart_skip_lines(enum multipart_rules rules, struct bytes text)
+{
+    struct bytes end;
+
+    while ((end = line_end_at(rules, text)).ptr)
+        text = bytes_from(text, end.len);
+    return text;
 }
 
 /* Blanks at the begin, which may stand behind a boundary. */
@@ -112,14 +133,14 @@ static bool read_header(struct arena *arena, struct bytes line, struct http_head
 /* Cuts headers off, and the empty line behind them. Where the text ends without one, `ends` says
  * whether that will do.
  * returns  false: malformed, or more than the limits */
-static bool take_headers(struct arena *arena, struct bytes *text, bool ends,
-                         struct http_header *headers, size_t *ret_count)
+static bool take_headers(struct arena *arena, enum multipart_rules rules, struct bytes *text,
+                         bool ends, struct http_header *headers, size_t *ret_count)
 {
     size_t size = 0;
 
     *ret_count = 0;
     while (text->len > 0) {
-        struct bytes line = take_line(text);
+        struct bytes line = take_line(rules, text);
 
         if (line.len == 0)
             return true;
@@ -134,22 +155,20 @@ static bool take_headers(struct arena *arena, struct bytes *text, bool ends,
 
 /* ---- parts ---- */
 
-void multipart_begin(struct multipart *reader, struct arena *arena, struct bytes boundary,
-                     struct bytes body)
+void multipart_begin(struct multipart *reader, struct arena *arena, enum multipart_rules rules,
+                     struct bytes boundary, struct bytes body)
 {
-    struct text delimiter;
-
-    text_init(&delimiter, arena, line_end.len + dashes.len + boundary.len);
-    text_add(&delimiter, line_end);
-    text_add(&delimiter, dashes);
-    text_add(&delimiter, boundary);
-    *reader = (struct multipart){ .delimiter = text_bytes(&delimiter), .rest = body };
+    *reader = (struct multipart){
+        .rules = rules,
+        .boundary = arena_printf(arena, "--%.*s", BYTES_ARG(boundary)),
+        .rest = body,
+    };
 }
 
-/* Is this, behind a boundary, the end of its line? */
-static bool ends_line(struct bytes text)
+/* The end of its line, if nothing but blanks is before it. ptr NULL: there is more */
+static struct bytes rest_of_line(enum multipart_rules rules, struct bytes text)
 {
-    return bytes_has_prefix(skip_blanks(text), line_end);
+    return line_end_at(rules, skip_blanks(text));
 }
 
 static bool is_blank(struct bytes text)
@@ -161,36 +180,42 @@ static bool is_blank(struct bytes text)
     return true;
 }
 
-/* Cuts off what comes before the next boundary, which `rest` then begins with. A longer word that
- * begins as the boundary does is none. */
+/* Does a line of a boundary begin here? A longer word that begins as it does is none. */
+static bool is_boundary(const struct multipart *reader, struct bytes text)
+{
+    struct bytes behind;
+
+    if (!bytes_has_prefix(text, reader->boundary))
+        return false;
+    behind = bytes_from(text, reader->boundary.len);
+    return bytes_has_prefix(behind, dashes) || rest_of_line(reader->rules, behind).ptr;
+}
+
+/* Cuts off what comes before the next boundary, which `rest` then begins with. */
 static bool take_content(struct multipart *reader, struct bytes *ret_content)
 {
     struct bytes all = reader->rest;
     struct bytes left = all;
+    struct bytes end;
 
-    while (left.len > 0) {
-        const char *at = find(left, reader->delimiter);
-        struct bytes behind;
-
-        if (!at)
-            return false;
-        behind = bytes_from(left, (size_t)(at - left.ptr) + reader->delimiter.len);
-        if (bytes_has_prefix(behind, dashes) || ends_line(behind)) {
-            *ret_content = bytes_of(all.ptr, (size_t)(at - all.ptr));
-            reader->rest = bytes_from(all, ret_content->len + line_end.len);
+    while ((end = find_line_end(reader->rules, left)).ptr) {
+        left = bytes_from(left, (size_t)(end.ptr - left.ptr) + end.len);
+        if (is_boundary(reader, left)) {
+            *ret_content = bytes_of(all.ptr, (size_t)(end.ptr - all.ptr));
+            reader->rest = left;
             return true;
         }
-        left = behind;
     }
     return false;
 }
 
-static bool read_part(struct arena *arena, struct bytes text, struct multipart_part *ret_part)
+static bool read_part(struct arena *arena, enum multipart_rules rules, struct bytes text,
+                      struct multipart_part *ret_part)
 {
     struct http_header headers[MULTIPART_HEADER_COUNT_MAX];
     size_t count;
 
-    if (!take_headers(arena, &text, false, headers, &count))
+    if (!take_headers(arena, rules, &text, false, headers, &count))
         return false;
     *ret_part = (struct multipart_part){ .content = text };
     for (size_t i = 0; i < count; i++) {
@@ -211,18 +236,18 @@ static bool read_part(struct arena *arena, struct bytes text, struct multipart_p
 enum multipart_step multipart_next(struct multipart *reader, struct arena *arena,
                                    struct multipart_part *ret_part)
 {
-    struct bytes boundary = bytes_from(reader->delimiter, line_end.len);
-    struct bytes content;
+    struct bytes content, end;
 
-    if (!bytes_has_prefix(reader->rest, boundary))
+    if (!bytes_has_prefix(reader->rest, reader->boundary))
         return MULTIPART_MALFORMED;
-    reader->rest = bytes_from(reader->rest, boundary.len);
+    reader->rest = bytes_from(reader->rest, reader->boundary.len);
     if (bytes_has_prefix(reader->rest, dashes))
         return is_blank(bytes_from(reader->rest, dashes.len)) ? MULTIPART_END : MULTIPART_MALFORMED;
-    if (!ends_line(reader->rest))
+    end = rest_of_line(reader->rules, reader->rest);
+    if (!end.ptr)
         return MULTIPART_MALFORMED;
-    reader->rest = bytes_from(skip_blanks(reader->rest), line_end.len);
-    if (!take_content(reader, &content) || !read_part(arena, content, ret_part))
+    reader->rest = bytes_from(skip_blanks(reader->rest), end.len);
+    if (!take_content(reader, &content) || !read_part(arena, reader->rules, content, ret_part))
         return MULTIPART_MALFORMED;
     return MULTIPART_PART;
 }
@@ -249,7 +274,7 @@ static struct bytes path_of_url(struct bytes url)
 }
 
 /* "DELETE /container/blob?query HTTP/1.1" */
-static bool read_request_line(struct arena *arena, struct bytes line, enum multipart_target kind,
+static bool read_request_line(struct arena *arena, struct bytes line, enum multipart_rules rules,
                               struct request *request)
 {
     struct bytes target, version, more;
@@ -263,7 +288,7 @@ static bool read_request_line(struct arena *arena, struct bytes line, enum multi
         return false;
     request->method = http_method_of(request->method_text);
     bytes_cut(target, '?', &request->path, &request->query);
-    if (kind == MULTIPART_URLS && has_scheme(request->path))
+    if (rules == MULTIPART_LENIENT && has_scheme(request->path))
         request->path = path_of_url(request->path);
     if (!bytes_has_prefix(request->path, (struct bytes)BYTES("/"))) {
         /* So the .NET client has it; not a URL with its host. */
@@ -274,7 +299,7 @@ static bool read_request_line(struct arena *arena, struct bytes line, enum multi
     return true;
 }
 
-bool multipart_request(struct arena *arena, struct bytes content, enum multipart_target target,
+bool multipart_request(struct arena *arena, struct bytes content, enum multipart_rules rules,
                        struct request *ret_request, struct bytes *ret_body)
 {
     struct http_header headers[MULTIPART_HEADER_COUNT_MAX];
@@ -283,8 +308,8 @@ bool multipart_request(struct arena *arena, struct bytes content, enum multipart
     size_t count;
 
     *ret_request = (struct request){ .method = METHOD_OTHER };
-    if (!read_request_line(arena, take_line(&content), target, ret_request) ||
-        !take_headers(arena, &content, true, headers, &count))
+    if (!read_request_line(arena, take_line(rules, &content), rules, ret_request) ||
+        !take_headers(arena, rules, &content, true, headers, &count))
         return false;
     kept = arena_array(arena, count, sizeof *kept);
     if (count > 0)

@@ -1,12 +1,12 @@
 /* multipart/mixed bodies whose parts are HTTP requests, and the bodies that answer them: how a
  * client asks for several operations in one request (OData's batch format, as Azure has it).
  *
- * Pure: text in, structs out. What is returned points into the text, or lies in the arena. Lines
- * end with CR LF, nothing may come before the first boundary, and nothing but blanks after the
- * last: as the service itself is known to be, stricter than MIME. A part that is itself multipart
- * is read by a second reader over its content.
+ * Pure: text in, structs out. What is returned points into the text, or lies in the arena. Nothing
+ * may come before the first boundary, and nothing but blanks after the last: as the service itself
+ * is known to be, stricter than MIME. A part that is itself multipart is read by a second reader
+ * over its content.
  *
- * rfc: 2046 5.1; rest: Blob-Batch, Performing-Entity-Group-Transactions; decision: 60. Any
+ * rfc: 2046 5.1; rest: Blob-Batch, Performing-Entity-Group-Transactions; decision: 60, 260. Any
  * thread. */
 #ifndef LAGRA_HTTP_MULTIPART_H
 #define LAGRA_HTTP_MULTIPART_H
@@ -31,13 +31,26 @@ enum multipart_type {
  * send it. */
 enum multipart_type multipart_type(struct bytes content_type, struct bytes *ret_boundary);
 
+/* What clients of a service may write. decision: 60 (blobs), 260 (entities) */
+enum multipart_rules {
+    /* Lines end with CR LF. Requests name what they are about by a path, not by a URL with its
+     * host. */
+    MULTIPART_STRICT,
+    /* Lines end with CR LF or LF, each as it likes; a CR before an LF belongs to the line end.
+     * Requests name what they are about by a URL, whose host is passed over, or by a path. */
+    MULTIPART_LENIENT,
+};
+
 struct multipart {
-    struct bytes delimiter; /* CR LF "--boundary" */
-    struct bytes rest;      /* of the body, from a boundary on */
+    enum multipart_rules rules;
+    struct bytes boundary; /* "--boundary" */
+    struct bytes rest;     /* of the body, from a boundary on */
 };
 /* boundary: as multipart_type() returned it. */
-void multipart_begin(struct multipart *reader, struct arena *arena, struct bytes boundary,
-                     struct bytes body);
+void multipart_begin(struct multipart *reader, struct arena *arena, enum multipart_rules rules,
+                     struct bytes boundary, struct bytes body);
+/* Cuts off the line ends that a text begins with. */
+struct bytes multipart_skip_lines(enum multipart_rules rules, struct bytes text);
 
 struct multipart_part {
     struct bytes content_type;      /* ptr NULL: none */
@@ -53,11 +66,6 @@ enum multipart_step {
 enum multipart_step multipart_next(struct multipart *reader, struct arena *arena,
                                    struct multipart_part *ret_part);
 
-/* How the requests in parts name what they are about. */
-enum multipart_target {
-    MULTIPART_PATHS, /* by a path; not by a URL with its host */
-    MULTIPART_URLS,  /* by a URL, whose host is passed over, or by a path */
-};
 /* A part's content as a request.
  *
  * ret_request  method, target, headers and content_length; a path that lacks its first '/' gets it.
@@ -65,7 +73,7 @@ enum multipart_target {
  * ret_body     what follows the head; the line end that a client may put before the next boundary
  *              is part of it
  * returns      false: malformed, or beyond a limit above */
-bool multipart_request(struct arena *arena, struct bytes content, enum multipart_target target,
+bool multipart_request(struct arena *arena, struct bytes content, enum multipart_rules rules,
                        struct request *ret_request, struct bytes *ret_body);
 
 /* ---- answering ---- */

@@ -32,7 +32,7 @@ static enum error read_part(struct call *call, const struct multipart_part *part
         return refuse_part(call, index, "its Content-Type is not application/http.");
     if (part->transfer_encoding.ptr && !bytes_is_nocase(part->transfer_encoding, "binary"))
         return refuse_part(call, index, "its Content-Transfer-Encoding is not binary.");
-    if (!multipart_request(call->arena, part->content, MULTIPART_PATHS, &ret_part->request, &body))
+    if (!multipart_request(call->arena, part->content, MULTIPART_STRICT, &ret_part->request, &body))
         return refuse_part(call, index, "it is not a well-formed request.");
     /* "A nested request body isn't supported." Clients may end the last line once more. */
     if (ret_part->request.content_length != 0 || (body.len > 0 && !bytes_is(body, "\r\n")))
@@ -48,7 +48,8 @@ static enum error read_parts(struct call *call, struct blob_batch_parameters *p,
     struct multipart_part part;
     enum multipart_step step;
 
-    multipart_begin(&reader, call->arena, boundary, call->input.body.inline_bytes);
+    multipart_begin(&reader, call->arena, MULTIPART_STRICT, boundary,
+                    call->input.body.inline_bytes);
     p->base.parts = arena_array(call->arena, PARTS_MAX, sizeof *p->base.parts);
     while ((step = multipart_next(&reader, call->arena, &part)) == MULTIPART_PART) {
         enum error e;

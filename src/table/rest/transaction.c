@@ -23,16 +23,6 @@ static enum error refuse(struct call *call, const char *reason)
     return call_fail(call, E_InvalidInput, "The batch request is not well formed: %s", reason);
 }
 
-/* Clients put empty lines before a changeset's first boundary and before the bodies of requests. */
-static struct bytes skip_lines(struct bytes text)
-{
-    static const struct bytes line_end = BYTES("\r\n");
-
-    while (bytes_has_prefix(text, line_end))
-        text = bytes_from(text, line_end.len);
-    return text;
-}
-
 /* A request with its body, which ends where the part does, or where its Content-Length says. */
 static enum error read_part(struct call *call, const struct multipart_part *part,
                             struct list_part *ret_part)
@@ -41,9 +31,11 @@ static enum error read_part(struct call *call, const struct multipart_part *part
 
     if (!bytes_is_nocase(part->content_type, "application/http"))
         return refuse(call, "the Content-Type of a part is not application/http.");
-    if (!multipart_request(call->arena, part->content, MULTIPART_URLS, &ret_part->request, &body))
+    if (!multipart_request(call->arena, part->content, MULTIPART_LENIENT, &ret_part->request,
+                           &body))
         return refuse(call, "a part is no request.");
-    body = skip_lines(body);
+    /* Clients put empty lines before it. */
+    body = multipart_skip_lines(MULTIPART_LENIENT, body);
     if (request_header(&ret_part->request, "content-length").ptr) {
         if (ret_part->request.content_length > body.len)
             return refuse(call, "a part ends before its body does.");
@@ -62,7 +54,7 @@ static enum error read_parts(struct call *call, struct entity_group_transaction_
     struct multipart_part part;
     enum multipart_step step;
 
-    multipart_begin(&reader, call->arena, boundary, body);
+    multipart_begin(&reader, call->arena, MULTIPART_LENIENT, boundary, body);
     p->base.parts = arena_array(call->arena, PARTS_MAX + 1, sizeof *p->base.parts);
     while ((step = multipart_next(&reader, call->arena, &part)) == MULTIPART_PART) {
         enum error e = read_part(call, &part, &p->base.parts[p->base.count]);
@@ -88,7 +80,8 @@ static enum error read_changeset(struct call *call, struct entity_group_transact
         return refuse(call, "the changeset's Content-Type names no boundary.");
     guid_format(&id, text);
     p->changeset = arena_printf(call->arena, "changesetresponse_%s", text);
-    return read_parts(call, p, boundary, skip_lines(part->content));
+    /* Clients put empty lines before its first boundary. */
+    return read_parts(call, p, boundary, multipart_skip_lines(MULTIPART_LENIENT, part->content));
 }
 
 /* The batch's one part: a changeset, or a query. */
@@ -101,7 +94,8 @@ enum error entity_group_transaction_parse(struct call *call,
 
     if (multipart_type(p->base.content_type, &boundary) != MULTIPART_TYPE_OK)
         return call_fail_header(call, E_InvalidHeaderValue, "Content-Type", p->base.content_type);
-    multipart_begin(&reader, call->arena, boundary, call->input.body.inline_bytes);
+    multipart_begin(&reader, call->arena, MULTIPART_LENIENT, boundary,
+                    call->input.body.inline_bytes);
     if (multipart_next(&reader, call->arena, &part) != MULTIPART_PART)
         return refuse(call, "it has no part.");
     if (multipart_next(&reader, call->arena, &more) != MULTIPART_END)

@@ -74,7 +74,7 @@ static void test_type(void **state)
 
 /* Reads a body with the boundary "b" to its end: the contents in brackets, ids before them; '!'
  * where it is malformed. */
-static const char *read_all(struct arena *arena, const char *body)
+static const char *read_by(enum multipart_rules rules, struct arena *arena, const char *body)
 {
     struct multipart reader;
     struct multipart_part part;
@@ -82,12 +82,17 @@ static const char *read_all(struct arena *arena, const char *body)
     struct text out;
 
     text_init(&out, arena, 64);
-    multipart_begin(&reader, arena, bytes_from_string("b"), bytes_from_string(body));
+    multipart_begin(&reader, arena, rules, bytes_from_string("b"), bytes_from_string(body));
     while ((step = multipart_next(&reader, arena, &part)) == MULTIPART_PART)
         text_printf(&out, "%.*s[%.*s]", BYTES_ARG(part.id), BYTES_ARG(part.content));
     if (step == MULTIPART_MALFORMED)
         text_add_char(&out, '!');
     return arena_string(arena, text_bytes(&out));
+}
+
+static const char *read_all(struct arena *arena, const char *body)
+{
+    return read_by(MULTIPART_STRICT, arena, body);
 }
 
 /* rfc: 2046 5.1.1; pgbackrest pull 2786: nothing before the first boundary */
@@ -131,6 +136,40 @@ static void test_parts(void **state)
         assert_string_equal(read_all(arena, cases[i].body), cases[i].read);
 }
 
+/* Lines end as each likes; what is in a content stays as it is. decision: 260 */
+static void test_line_ends(void **state)
+{
+    struct arena *arena = *state;
+    static const struct {
+        const char *body, *read;
+    } cases[] = {
+        { "--b--\n", "" },
+        { "--b\nContent-ID: 7\n\nx\n--b--", "7[x]" },
+        { "--b \t\nContent-ID: 7\n\nx\n--b\nA: 1\n\ny\n\n--b--\n", "7[x][y\n]" },
+        { "--b\r\n" PART "x\r\n--b--\r\n", "7[x]" },
+        { "--b\r\nContent-ID: 7\n\r\nx\n--b\nA: 1\r\n\ny\r\n--b--", "7[x][y]" },
+        { "--b\n" PART "{\n \r\n}\r\n\n--b--", "7[{\n \r\n}\r\n]" },
+        { "--b\n" PART "x\r\r\n--b--", "7[x\r]" },
+        { "--b\n\n\n--b--", "[]" },
+        { "--b\n\nx--b--\n-b\n --b\n--bc\n--b-\n--b--", "[x--b--\n-b\n --b\n--bc\n--b-]" },
+        { "--b\n\nx\r--b--\n--b--", "[x\r--b--]" }, /* a CR alone ends no line */
+        { "\n--b--", "!" },
+        { "--b\r" PART "x\n--b--", "!" },
+        { "--b\nA: 1\rB: 2\n\nx\n--b--", "!" },
+        { "--b\nContent-ID: 1\n--b--", "!" },
+        { "--b\n--b--", "!" },
+        { "--b\n\nx", "!" },
+        { "--b\n\nx\n--b", "!" },
+        { "--b\n\nx\n--b\n", "[x]!" },
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_string_equal(read_by(MULTIPART_LENIENT, arena, cases[i].body), cases[i].read);
+    assert_bytes(multipart_skip_lines(MULTIPART_LENIENT, bytes_from_string("\n\r\n\n\rx")), "\rx");
+    assert_bytes(multipart_skip_lines(MULTIPART_STRICT, bytes_from_string("\r\n\nx")), "\nx");
+    assert_bytes(multipart_skip_lines(MULTIPART_LENIENT, bytes_from_string("\n")), "");
+}
+
 /* A part may be multipart itself: a changeset. rest: Performing-Entity-Group-Transactions */
 static void test_nested(void **state)
 {
@@ -139,12 +178,12 @@ static void test_nested(void **state)
     struct multipart_part part;
     struct bytes boundary;
 
-    multipart_begin(&outer, arena, bytes_from_string("o"),
+    multipart_begin(&outer, arena, MULTIPART_STRICT, bytes_from_string("o"),
                     bytes_from_string("--o\r\nContent-Type: multipart/mixed; boundary=i\r\n\r\n"
                                       "--i\r\n" PART "x\r\n--i--\r\n\r\n--o--"));
     assert_int_equal(multipart_next(&outer, arena, &part), MULTIPART_PART);
     assert_int_equal(multipart_type(part.content_type, &boundary), MULTIPART_TYPE_OK);
-    multipart_begin(&inner, arena, boundary, part.content);
+    multipart_begin(&inner, arena, MULTIPART_STRICT, boundary, part.content);
     assert_int_equal(multipart_next(&inner, arena, &part), MULTIPART_PART);
     assert_bytes(part.content, "x");
     assert_int_equal(multipart_next(&inner, arena, &part), MULTIPART_END);
@@ -184,7 +223,7 @@ static void test_part_limits(void **state)
 static bool read_request(struct arena *arena, const char *content, struct request *request,
                          struct bytes *body)
 {
-    return multipart_request(arena, bytes_from_string(content), MULTIPART_PATHS, request, body);
+    return multipart_request(arena, bytes_from_string(content), MULTIPART_STRICT, request, body);
 }
 
 static void test_request(void **state)
@@ -219,6 +258,28 @@ static void test_request(void **state)
     assert_true(read_request(arena, "DELETE c/a://b HTTP/1.1", &request, &body));
 }
 
+/* As npm's azure-storage and Debian's azure-cosmosdb-table write them. decision: 260 */
+static void test_request_lenient(void **state)
+{
+    struct request request;
+    struct bytes body;
+
+    assert_true(multipart_request(
+        *state,
+        bytes_from_string("POST http://h:1/a/T?x=1 HTTP/1.1\naccept: json\r\nb: 2\n\n{\n\r\n}\n"),
+        MULTIPART_LENIENT, &request, &body));
+    assert_bytes(request.path, "/a/T");
+    assert_bytes(request.query, "x=1");
+    assert_int_equal(request.header_count, 2);
+    assert_bytes(request_header(&request, "accept"), "json");
+    assert_bytes(request_header(&request, "b"), "2");
+    assert_bytes(body, "{\n\r\n}\n");
+    assert_false(multipart_request(*state, bytes_from_string("POST /T HTTP/1.1\rA: 1"),
+                                   MULTIPART_LENIENT, &request, &body));
+    assert_false(multipart_request(*state, bytes_from_string("POST /T HTTP/1.1\nA: 1\rB: 2"),
+                                   MULTIPART_LENIENT, &request, &body));
+}
+
 static void test_request_refused(void **state)
 {
     static const char *const texts[] = {
@@ -245,7 +306,7 @@ static void test_request_refused(void **state)
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         assert_false(read_request(*state, texts[i], &request, &body));
-    assert_false(multipart_request(*state, bytes_of("GET /\0 HTTP/1.1", 15), MULTIPART_PATHS,
+    assert_false(multipart_request(*state, bytes_of("GET /\0 HTTP/1.1", 15), MULTIPART_STRICT,
                                    &request, &body));
 }
 
@@ -264,20 +325,20 @@ static void test_request_limits(void **state)
         assert_int_equal(multipart_request(arena,
                                            arena_printf(arena, "GET %.*s HTTP/1.1",
                                                         BYTES_ARG(text_bytes(&target))),
-                                           MULTIPART_PATHS, &request, &body),
+                                           MULTIPART_STRICT, &request, &body),
                          !over);
         text_init(&lines, arena, 0);
         text_add_string(&lines, "GET / HTTP/1.1");
         for (unsigned i = 0; i < MULTIPART_HEADER_COUNT_MAX + over; i++)
             text_printf(&lines, "\r\nh%u: 1", i);
         assert_int_equal(
-            multipart_request(arena, text_bytes(&lines), MULTIPART_PATHS, &request, &body), !over);
+            multipart_request(arena, text_bytes(&lines), MULTIPART_STRICT, &request, &body), !over);
         text_init(&lines, arena, 0);
         text_add_string(&lines, "GET / HTTP/1.1\r\na:");
         for (unsigned i = 2; i < MULTIPART_HEADERS_MAX + over; i++)
             text_add_char(&lines, 'x');
         assert_int_equal(
-            multipart_request(arena, text_bytes(&lines), MULTIPART_PATHS, &request, &body), !over);
+            multipart_request(arena, text_bytes(&lines), MULTIPART_STRICT, &request, &body), !over);
     }
 }
 
@@ -316,6 +377,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_type),           cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_line_ends),      cmocka_unit_test(test_request_lenient),
         cmocka_unit_test(test_nested),         cmocka_unit_test(test_part_limits),
         cmocka_unit_test(test_request),        cmocka_unit_test(test_request_refused),
         cmocka_unit_test(test_request_limits), cmocka_unit_test(test_answers),
