@@ -128,8 +128,8 @@ static enum store_result content_of(struct decision *d, const struct blob *targe
 
     if (target->type == BLOB_PAGE) {
         content = content_sparse(id, length);
-        result = content_write_ranges(d->before, d->changes, d->arena, &content, id, body,
-                                      bytes->ranges, bytes->range_count);
+        result = content_write_ranges(d->before, d->changes, &content, id, body, bytes->ranges,
+                                      bytes->range_count);
     } else if (target->type == BLOB_APPEND) {
         content_append(d->changes, id, &content, body);
     } else if (bytes->block_count > 0) {
@@ -282,7 +282,7 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
         return E_ServerBusy; /* somebody else copies the same */
     if (content.id == 0)
         content = content_sparse(d->now, pages->length);
-    result = content_write_ranges(d->before, d->changes, d->arena, &content, d->now, pages->body,
+    result = content_write_ranges(d->before, d->changes, &content, d->now, pages->body,
                                   pages->bytes->ranges, pages->bytes->range_count);
     if (result)
         return blob_fail_content(d, result);

@@ -71,6 +71,17 @@ bool backlog_decode(const struct record *record, struct backlog *ret_backlog);
 
 /* ---- deleting ---- */
 
+/* What a step of content_collect() may still do. A step never begins anything once this is spent,
+ * and what it begins is small: one unit, one run, one record. So its list of changes stays far below
+ * the cap of any arena, whatever clients wrote. */
+struct budget {
+    size_t records;                /* that may still be deleted */
+    const struct changes *changes; /* that the step makes */
+    size_t held;                   /* its arena, when the step began */
+};
+void budget_spend(struct budget *budget, size_t records);
+bool budget_is_spent(const struct budget *budget);
+
 /* Deletes the segments of a map, at most `limit`. Does not look at what they say: damage can be
  * deleted.
  *

@@ -180,7 +180,7 @@ struct content_range {
 /* Writes many ranges within the content in one change, which may not change it otherwise: the bytes
  * of the body, one range after another, and holes. Ranges: in order, none overlaps another. */
 enum store_result content_write_ranges(struct snapshot *before, struct changes *changes,
-                                       struct arena *arena, struct content *content, uint64_t stamp,
+                                       struct content *content, uint64_t stamp,
                                        const struct body *body, const struct content_range *ranges,
                                        size_t count);
 /* Makes a range within the content a hole. A large one takes effect at once, and its records are

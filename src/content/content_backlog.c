@@ -12,6 +12,10 @@
 /* A run has few segments; each costs one more to look for. */
 #define SEGMENTS_OF_RUN  4u
 
+/* What the changes of a step hold when no more is begun: a unit or a record adds less than 2 MiB, the
+ * commit about as much again. decision: 245 */
+#define STEP_HELD_BYTES  ((size_t)4 << 20)
+
 enum store_result segments_delete(struct snapshot *before, struct changes *changes,
                                   enum segment_owner owner, uint64_t id, size_t limit,
                                   struct bytes *ret_next)
@@ -200,21 +204,27 @@ bool backlog_decode(const struct record *record, struct backlog *ret_backlog)
 
 /* ---- a step ---- */
 
+void budget_spend(struct budget *budget, size_t records)
+{
+    budget->records -= records < budget->records ? records : budget->records;
+}
+
+bool budget_is_spent(const struct budget *budget)
+{
+    return budget->records == 0 ||
+           arena_held(changes_arena(budget->changes)) - budget->held > STEP_HELD_BYTES;
+}
+
 struct step {
     struct snapshot *before;
     struct changes *changes;
     struct arena *arena;
-    size_t budget; /* records that may still be deleted */
+    struct budget budget;
 };
-
-static void spend(struct step *step, size_t records)
-{
-    step->budget -= records < step->budget ? records : step->budget;
-}
 
 static enum store_result delete_run(struct step *step, const struct content_block *block)
 {
-    spend(step, block->run != 0 ? SEGMENTS_OF_RUN : 1);
+    budget_spend(&step->budget, block->run != 0 ? SEGMENTS_OF_RUN : 1);
     return content_block_delete(step->before, step->changes, block);
 }
 
@@ -225,7 +235,7 @@ static enum store_result collect_runs(struct step *step, const struct backlog *b
 
     for (size_t i = 0; i < backlog->run_count; i++)
         runs[i] = le64_get(backlog->runs + 8 * i);
-    while (done < backlog->run_count && step->budget > 0) {
+    while (done < backlog->run_count && !budget_is_spent(&step->budget)) {
         const struct content_block block = { .run = runs[done++] };
         enum store_result result = delete_run(step, &block);
 
@@ -244,7 +254,7 @@ static enum store_result delete_record(struct step *step, const struct backlog *
     struct content_block block;
 
     changes_delete(step->changes, RECORD_INNER, record->key);
-    spend(step, 1);
+    budget_spend(&step->budget, 1);
     if (backlog->with_runs && content_block_decode(record, &block))
         return delete_run(step, &block);
     changes_release(step->changes, record->pieces, record->piece_count);
@@ -261,7 +271,7 @@ static enum store_result collect_records(struct step *step, const struct backlog
     struct record record;
 
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
-        if (step->budget == 0) {
+        if (budget_is_spent(&step->budget)) {
             rest.from = record.key;
             put_records(step->changes, &rest);
             break;
@@ -278,7 +288,7 @@ static enum store_result collect_chain(struct step *step, const struct backlog *
 {
     enum store_result result = chain_leave(step->before, step->changes, step->arena, backlog->id);
 
-    step->budget = 0; /* chain invariant 3 */
+    step->budget.records = 0; /* chain invariant 3 */
     return result ? result : STORE_NOT_FOUND;
 }
 
@@ -288,11 +298,10 @@ static enum store_result collect_sparse(struct step *step, const struct backlog 
     struct backlog rest = *backlog;
     enum store_result result =
         backlog->kind == BACKLOG_HOLE
-            ? sparse_collect_hole(step->before, step->changes, step->arena, &rest, &step->budget)
-            : sparse_collect_generation(step->before, step->changes, step->arena, &rest,
-                                        &step->budget);
+            ? sparse_collect_hole(step->before, step->changes, &rest, &step->budget)
+            : sparse_collect_generation(step->before, step->changes, &rest, &step->budget);
 
-    step->budget = 0; /* what one step wrote, another would not see */
+    step->budget.records = 0; /* what one step wrote, another would not see */
     if (!result)
         put_records(step->changes, &rest);
     return result;
@@ -328,6 +337,7 @@ static enum store_result collect_record(struct step *step, const struct record *
         result = collect_one(step, &backlog);
     else
         (void)content_damaged(0, 0, "a note of what is to be deleted");
+    budget_spend(&step->budget, 1); /* there may be many that name nothing any more */
     if (result != STORE_NOT_FOUND)
         return result;
     changes_delete(step->changes, RECORD_INNER, record->key);
@@ -338,14 +348,16 @@ enum store_result content_collect(struct snapshot *before, struct changes *chang
                                   struct arena *arena, size_t records, bool *ret_more)
 {
     static const char prefix = BACKLOG_PREFIX;
-    struct step step = { before, changes, arena, records };
+    struct step step = {
+        before, changes, arena, { records, changes, arena_held(changes_arena(changes)) }
+    };
     enum store_result result = STORE_OK;
     struct record record;
     struct scan *scan;
 
     assert(records > 0);
     scan = scan_open(before, RECORD_INNER, bytes_of(&prefix, 1), bytes_of("", 0));
-    while (!result && step.budget > 0) {
+    while (!result && !budget_is_spent(&step.budget)) {
         result = scan_next(scan, arena, &record);
         if (!result)
             result = collect_record(&step, &record);

@@ -163,9 +163,8 @@ enum store_result sparse_neighbours(struct snapshot *before, uint64_t id, uint32
                                     struct neighbours *ret_neighbours);
 /* Work that content_collect() does for BACKLOG_GENERATION and BACKLOG_HOLE. */
 enum store_result sparse_collect_generation(struct snapshot *before, struct changes *changes,
-                                            struct arena *arena, struct backlog *backlog,
-                                            size_t *budget);
+                                            struct backlog *backlog, struct budget *budget);
 enum store_result sparse_collect_hole(struct snapshot *before, struct changes *changes,
-                                      struct arena *arena, struct backlog *backlog, size_t *budget);
+                                      struct backlog *backlog, struct budget *budget);
 
 #endif

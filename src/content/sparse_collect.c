@@ -4,10 +4,11 @@
 #include "base/endian.h"
 #include "content/sparse_write.h"
 
-static void spend(size_t *budget, size_t records)
-{
-    *budget -= records < *budget ? records : *budget;
-}
+/* What is read of one unit; rewound behind each. */
+#define UNIT_ARENA_MAX ((size_t)64 << 20)
+/* A page or unit has as many versions as generations wrote to it. So many that are not looked for are
+ * passed over before they are left with a new scan. */
+#define PASSED_MAX     8
 
 /* ---- a generation that was given up ---- */
 
@@ -15,87 +16,124 @@ static void spend(size_t *budget, size_t records)
 struct interval {
     struct snapshot *before;
     struct changes *changes;
-    struct arena *arena;
+    struct arena *arena; /* of what is read */
     uint64_t id;
     bool has_older, has_newer;
     uint32_t older, newer;
-    size_t *budget;
+    struct budget *budget;
+    size_t looked_at; /* records, in a unit */
 };
 
 static void delete_version(const struct interval *in, const struct record *record)
 {
     changes_delete(in->changes, RECORD_INNER, record->key);
     changes_release(in->changes, record->pieces, record->piece_count);
+    budget_spend(in->budget, 1);
 }
 
 /* The versions of one page or unit, newest first, as a scan comes to them. */
 struct series {
     uint64_t number;
     bool begun;
-    bool has_newest;      /* a version in the interval was kept: */
-    struct bytes newest;  /* its key */
-    bool newest_is_empty; /* it only hides older ones */
-    bool has_older;       /* there is a version of `older` or before */
+    bool has_newest;              /* a version in the interval was kept: */
+    char newest[SPARSE_KEY_SIZE]; /* its key */
+    bool newest_is_empty;         /* it only hides older ones */
+    bool has_older;               /* there is a version of `older` or before */
+    unsigned passed;              /* versions outside of the interval */
 };
 
 /* A version without parts that hides nothing goes too. */
 static void end_series(const struct interval *in, const struct series *series)
 {
     if (series->has_newest && series->newest_is_empty && !series->has_older)
-        changes_delete(in->changes, RECORD_INNER, series->newest);
+        changes_delete(in->changes, RECORD_INNER, bytes_of(series->newest, sizeof series->newest));
+}
+
+static void keep_newest(const struct interval *in, struct series *series,
+                        const struct record *record)
+{
+    struct arena_mark mark = arena_mark(in->arena);
+    struct version version;
+
+    series->has_newest = true;
+    memcpy(series->newest, record->key.ptr, sizeof series->newest);
+    series->newest_is_empty =
+        sparse_decode(record, in->arena, &version) && version.parts.count == 0;
+    arena_rewind(in->arena, mark);
 }
 
 static void look_at(const struct interval *in, struct series *series, const struct record *record)
 {
     uint64_t number = be64_get(record->key.ptr + SPARSE_PREFIX);
     uint32_t epoch = UINT32_MAX - be32_get(record->key.ptr + SPARSE_NUMBER_END);
-    struct version version;
 
     if (!series->begun || series->number != number) {
-        if (series->begun)
-            end_series(in, series);
+        end_series(in, series);
         *series = (struct series){ .number = number, .begun = true };
     }
-    if (in->has_newer && epoch > in->newer)
-        return;
-    if (in->has_older && epoch <= in->older) {
+    if (in->has_newer && epoch > in->newer) {
+        series->passed++;
+    } else if (in->has_older && epoch <= in->older) {
         series->has_older = true;
+        series->passed++;
     } else if (!in->has_newer || series->has_newest) {
         delete_version(in, record);
     } else {
-        series->has_newest = true;
-        series->newest = arena_copy(in->arena, record->key);
-        series->newest_is_empty =
-            sparse_decode(record, in->arena, &version) && version.parts.count == 0;
+        keep_newest(in, series, record);
     }
 }
 
-/* All versions of pages or units first..last. */
-static enum store_result collect_series(const struct interval *in, enum sparse_kind kind,
-                                        uint64_t first, uint64_t last)
+/* Where to go on with a new scan, after many versions that are not in the interval. */
+static struct bytes behind_passed(const struct interval *in, enum sparse_kind kind,
+                                  const struct series *series, char room[SPARSE_KEY_SIZE])
+{
+    return series->has_older ? sparse_key(in->id, kind, series->number + 1, UINT32_MAX, room)
+                             : sparse_key(in->id, kind, series->number, in->newer, room);
+}
+
+/* Looks at versions from `from` on, until there are none up to `last` (STORE_NOT_FOUND), the budget is
+ * spent, or many were passed over that do not matter. */
+static enum store_result look_at_some(struct interval *in, struct bytes from, uint64_t last,
+                                      struct series *series)
+{
+    struct scan *scan =
+        scan_open(in->before, RECORD_INNER, bytes_of(from.ptr, SPARSE_PREFIX), from);
+    enum store_result result = STORE_OK;
+    struct record record;
+
+    series->passed = 0;
+    while (!result && series->passed < PASSED_MAX && !budget_is_spent(in->budget)) {
+        result = scan_next(scan, NULL, &record);
+        if (!result && record.key.len != SPARSE_KEY_SIZE)
+            result = content_damaged(in->id, last, "key of a page or unit");
+        if (!result && be64_get(record.key.ptr + SPARSE_PREFIX) > last)
+            result = STORE_NOT_FOUND;
+        if (!result)
+            look_at(in, series, &record);
+        in->looked_at++;
+    }
+    scan_close(scan);
+    return result;
+}
+
+/* All versions of pages or units first..last. Ends early, to be done again, when the budget is
+ * spent. */
+static enum store_result collect_series(struct interval *in, enum sparse_kind kind, uint64_t first,
+                                        uint64_t last)
 {
     struct series series = { .begun = false };
     char room[SPARSE_KEY_SIZE];
     struct bytes from = sparse_key(in->id, kind, first, UINT32_MAX, room);
     enum store_result result;
-    struct record record;
-    struct scan *scan = scan_open(in->before, RECORD_INNER, bytes_of(room, SPARSE_PREFIX), from);
 
-    while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
-        if (record.key.len != SPARSE_KEY_SIZE) {
-            result = content_damaged(in->id, first, "key of a page or unit");
-            break;
-        }
-        if (be64_get(record.key.ptr + SPARSE_PREFIX) > last)
-            break;
-        look_at(in, &series, &record);
-        spend(in->budget, 1);
+    while ((result = look_at_some(in, from, last, &series)) == STORE_OK) {
+        if (budget_is_spent(in->budget))
+            return STORE_OK;
+        from = behind_passed(in, kind, &series, room);
     }
-    scan_close(scan);
-    if (result && result != STORE_NOT_FOUND)
+    if (result != STORE_NOT_FOUND)
         return result;
-    if (series.begun)
-        end_series(in, &series);
+    end_series(in, &series);
     return STORE_OK;
 }
 
@@ -125,33 +163,44 @@ static bool is_first(struct seen *seen, uint64_t unit)
     return true;
 }
 
-/* One record that lists a unit as changed. */
-static enum store_result collect_unit(const struct interval *in, const struct record *record,
-                                      struct seen *seen)
+/* One record that lists a unit as changed.
+ * ret_rest: there is more to be deleted of the unit; the next step begins with it again. That gets
+ * through what this one kept, a few records a page, without spending, and deletes the next ones */
+static enum store_result collect_unit(struct interval *in, const struct record *record,
+                                      struct seen *seen, bool *ret_rest)
 {
-    uint64_t unit = be64_get(record->key.ptr + SPARSE_PREFIX + 4);
-    enum store_result result;
+    uint64_t unit = be64_get(record->key.ptr + SPARSE_PREFIX + 4), page = unit * PAGES_OF_UNIT;
+    enum store_result result = STORE_OK;
 
+    in->looked_at = 1;
+    *ret_rest = false;
+    if (is_first(seen, unit)) {
+        result = collect_series(in, SPARSE_PAGE, page, page + PAGES_OF_UNIT - 1);
+        if (!result && !budget_is_spent(in->budget))
+            result = collect_series(in, SPARSE_UNIT, unit, unit);
+        *ret_rest = budget_is_spent(in->budget);
+    }
+    if (result || *ret_rest)
+        return result;
     if (!in->has_older || !in->has_newer) /* nobody asks for this difference any more */
         changes_delete(in->changes, RECORD_INNER, record->key);
-    spend(in->budget, 1);
-    if (!is_first(seen, unit))
-        return STORE_OK;
-    result = collect_series(in, SPARSE_PAGE, unit * PAGES_OF_UNIT, (unit + 1) * PAGES_OF_UNIT - 1);
-    return result ? result : collect_series(in, SPARSE_UNIT, unit, unit);
+    budget_spend(in->budget, in->looked_at);
+    return STORE_OK;
 }
 
 /* Goes through the units that changed from an epoch on, up to the newer generation.
  * backlog->from: the key to go on with. */
-static enum store_result collect_changed(const struct interval *in, uint32_t first_epoch,
+static enum store_result collect_changed(struct interval *in, uint32_t first_epoch,
                                          struct backlog *backlog)
 {
-    struct seen seen = { .units = arena_array(in->arena, *in->budget, sizeof seen.units[0]) };
+    struct seen seen = { .units =
+                             arena_array(in->arena, in->budget->records, sizeof seen.units[0]) };
     char room[CHANGED_KEY_SIZE];
     struct bytes from = sparse_changed_key(in->id, first_epoch, 0, room);
     enum store_result result;
     struct record record;
     struct scan *scan;
+    bool rest;
 
     if (backlog->from.len > 0)
         from = backlog->from;
@@ -165,40 +214,50 @@ static enum store_result collect_changed(const struct interval *in, uint32_t fir
             result = STORE_NOT_FOUND;
             break;
         }
-        if (*in->budget == 0) {
-            backlog->from = arena_copy(in->arena, record.key);
-            break;
-        }
-        result = collect_unit(in, &record, &seen);
-        if (result)
+        rest = budget_is_spent(in->budget);
+        if (!rest)
+            result = collect_unit(in, &record, &seen, &rest);
+        if (!result && rest)
+            backlog->from = arena_copy(changes_arena(in->changes), record.key);
+        if (result || rest)
             break;
     }
     scan_close(scan);
     return result;
 }
 
-enum store_result sparse_collect_generation(struct snapshot *before, struct changes *changes,
-                                            struct arena *arena, struct backlog *backlog,
-                                            size_t *budget)
+/* in: the rest of it is filled in. */
+static enum store_result collect_interval(struct interval *in, struct backlog *backlog)
 {
-    struct interval in = {
-        .before = before, .changes = changes, .arena = arena, .id = backlog->id, .budget = budget
-    };
     struct neighbours around;
-    enum store_result result = sparse_neighbours(before, backlog->id, backlog->part, &around);
+    enum store_result result = sparse_neighbours(in->before, in->id, backlog->part, &around);
     uint32_t first = backlog->part + 1;
 
     if (result)
         return result;
-    in.has_older = around.has_older;
-    in.has_newer = around.has_newer;
-    in.older = around.older;
-    in.newer = around.newer;
-    if (!in.has_older && !in.has_newer)
-        return delete_all(&in);
-    if (!in.has_newer) /* what came after the older one goes, all of it */
-        first = in.older + 1;
-    return collect_changed(&in, first, backlog);
+    in->has_older = around.has_older;
+    in->has_newer = around.has_newer;
+    in->older = around.older;
+    in->newer = around.newer;
+    if (!in->has_older && !in->has_newer)
+        return delete_all(in);
+    if (!in->has_newer) /* what came after the older one goes, all of it */
+        first = in->older + 1;
+    return collect_changed(in, first, backlog);
+}
+
+enum store_result sparse_collect_generation(struct snapshot *before, struct changes *changes,
+                                            struct backlog *backlog, struct budget *budget)
+{
+    struct interval in = { .before = before,
+                           .changes = changes,
+                           .arena = arena_new(UNIT_ARENA_MAX),
+                           .id = backlog->id,
+                           .budget = budget };
+    enum store_result result = collect_interval(&in, backlog);
+
+    arena_free(in.arena);
+    return result;
 }
 
 /* ---- a large range that was cleared ---- */
@@ -226,25 +285,27 @@ static enum store_result cut(const struct sparse_writer *writer, const struct ho
 }
 
 static enum store_result cut_unit(const struct sparse_writer *writer, const struct hole *hole,
-                                  uint64_t unit, size_t *budget)
+                                  uint64_t unit, struct budget *budget)
 {
     uint64_t page = unit * PAGES_OF_UNIT, last = page + PAGES_OF_UNIT - 1;
     enum store_result result = cut(writer, hole, SPARSE_UNIT, unit);
 
-    spend(budget, 1);
+    budget_spend(budget, 1);
     for (; !result; page++) {
         result = sparse_next_number(writer->view, SPARSE_PAGE, page, last, &page);
         if (!result)
             result = cut(writer, hole, SPARSE_PAGE, page);
-        spend(budget, 1);
+        budget_spend(budget, 1);
     }
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 /* Cuts unit after unit; backlog->from: the unit to go on with, be. */
 static enum store_result cut_units(const struct sparse_writer *writer, const struct hole *hole,
-                                   struct backlog *backlog, size_t *budget)
+                                   struct backlog *backlog, struct budget *budget)
 {
+    struct arena *arena = writer->view->arena;
+    struct arena_mark empty = arena_mark(arena);
     uint64_t unit = hole->start / UNIT_BYTES, last = (hole->end - 1) / UNIT_BYTES;
     enum store_result result;
 
@@ -254,14 +315,15 @@ static enum store_result cut_units(const struct sparse_writer *writer, const str
         result = sparse_next_unit(writer->view, unit, &unit);
         if (!result && unit > last)
             result = STORE_NOT_FOUND;
-        if (result || *budget == 0)
+        if (result || budget_is_spent(budget))
             break;
         result = cut_unit(writer, hole, unit, budget);
         if (result)
             return result;
+        arena_rewind(arena, empty);
     }
     if (!result) {
-        char *from = arena_bytes(writer->view->arena, 8);
+        char *from = arena_bytes(changes_arena(writer->changes), 8);
 
         be64_put(from, unit);
         backlog->from = bytes_of(from, 8);
@@ -269,27 +331,27 @@ static enum store_result cut_units(const struct sparse_writer *writer, const str
     return result;
 }
 
-enum store_result sparse_collect_hole(struct snapshot *before, struct changes *changes,
-                                      struct arena *arena, struct backlog *backlog, size_t *budget)
+/* content: the view's, at the epoch of the hole. The view's arena: of what is read of one unit. */
+static enum store_result collect_hole(const struct sparse_view *view, struct content *content,
+                                      struct changes *changes, struct backlog *backlog,
+                                      struct budget *budget)
 {
-    struct content content = { .id = backlog->id, .form = CONTENT_SPARSE, .has_units = true };
-    struct sparse_view view = { .before = before, .arena = arena, .content = &content };
-    struct sparse_writer writer = { .view = &view, .changes = changes, .id = backlog->id };
+    struct sparse_writer writer = { .view = view, .changes = changes, .id = backlog->id };
     uint64_t stamp = be64_get(backlog->prefix.ptr);
     struct hole holes[HOLES_MAX];
     struct neighbours around;
     enum store_result result;
     size_t count, at = 0;
 
-    result = sparse_read_holes(before, arena, backlog->id, holes, &count);
+    result = sparse_read_holes(view->before, view->arena, backlog->id, holes, &count);
     if (result)
         return result;
     while (at < count && holes[at].stamp != stamp)
         at++;
     if (at == count)
         return STORE_NOT_FOUND; /* a larger one took its place, or the content is gone */
-    content.epoch = writer.epoch = holes[at].epoch;
-    result = sparse_neighbours(before, backlog->id, holes[at].epoch, &around);
+    content->epoch = writer.epoch = holes[at].epoch;
+    result = sparse_neighbours(view->before, backlog->id, holes[at].epoch, &around);
     if (result)
         return result;
     writer.has_older = around.has_older;
@@ -301,4 +363,16 @@ enum store_result sparse_collect_hole(struct snapshot *before, struct changes *c
     memmove(&holes[at], &holes[at + 1], (count - at - 1) * sizeof holes[0]);
     sparse_put_holes(changes, backlog->id, holes, count - 1);
     return STORE_NOT_FOUND;
+}
+
+enum store_result sparse_collect_hole(struct snapshot *before, struct changes *changes,
+                                      struct backlog *backlog, struct budget *budget)
+{
+    struct content content = { .id = backlog->id, .form = CONTENT_SPARSE, .has_units = true };
+    struct arena *arena = arena_new(UNIT_ARENA_MAX);
+    const struct sparse_view view = { .before = before, .arena = arena, .content = &content };
+    enum store_result result = collect_hole(&view, &content, changes, backlog, budget);
+
+    arena_free(arena);
+    return result;
 }

@@ -5,6 +5,9 @@
 
 #include "content/sparse_write.h"
 
+/* What is read of one unit; rewound behind each. A change may be of thousands. */
+#define UNIT_ARENA_MAX ((size_t)64 << 20)
+
 struct filling {
     const struct sparse_writer *writer;
     const struct content_range *ranges;
@@ -194,6 +197,8 @@ static enum store_result skip_empty(const struct filling *f, uint64_t *unit)
 
 static enum store_result write_all(struct filling *f)
 {
+    struct arena *arena = f->writer->view->arena;
+    struct arena_mark empty = arena_mark(arena);
     uint64_t unit = 0;
 
     while (f->range_count > 0) {
@@ -220,29 +225,41 @@ static enum store_result write_all(struct filling *f)
         result = write_unit(f, unit++);
         if (result)
             return result;
+        arena_rewind(arena, empty);
     }
     return STORE_OK;
 }
 
+static enum store_result fill(struct filling *f, struct snapshot *before, struct changes *changes,
+                              struct arena *arena, const struct content *content, uint64_t stamp)
+{
+    struct sparse_writer writer;
+    struct sparse_view view;
+    enum store_result result = sparse_view_open(before, arena, content, &view);
+
+    if (result)
+        return result;
+    writer = sparse_writer_of(&view, changes, stamp);
+    f->writer = &writer;
+    return write_all(f);
+}
+
 enum store_result content_write_ranges(struct snapshot *before, struct changes *changes,
-                                       struct arena *arena, struct content *content, uint64_t stamp,
+                                       struct content *content, uint64_t stamp,
                                        const struct body *body, const struct content_range *ranges,
                                        size_t count)
 {
     struct filling f = { .ranges = ranges, .range_count = count, .body = body };
-    struct sparse_writer writer;
-    struct sparse_view view;
     enum store_result result;
+    struct arena *arena;
 
     assert(count == 0 || ranges[count - 1].end <= content->length);
     result = snapshot_hold(before); /* reads each unit: thousands, of a copy */
-    if (!result)
-        result = sparse_view_open(before, arena, content, &view);
     if (result)
         return result;
-    writer = sparse_writer_of(&view, changes, stamp);
-    f.writer = &writer;
-    result = write_all(&f);
+    arena = arena_new(UNIT_ARENA_MAX);
+    result = fill(&f, before, changes, arena, content, stamp);
+    arena_free(arena);
     if (result)
         return result;
     assert(f.taken == body->length);

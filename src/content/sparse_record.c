@@ -188,7 +188,7 @@ bool sparse_decode(const struct record *record, struct arena *arena, struct vers
     if (decode_u8(&d) != SPARSE_VERSION)
         return false;
     count = decode_u64(&d);
-    if (count > record->value.len)
+    if (count > record->value.len || count > bytes_of_kind(kind))
         return false;
     version.parts.items = arena_array(arena, count, sizeof version.parts.items[0]);
     version.parts.count = version.parts.capacity = (size_t)count;

@@ -7,8 +7,11 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "content/content.h"
+#include "service/later_again.h"
 #include "service/server.h"
 
+/* What one item may hold. Each function says why it holds less: content_collect() (decision 245),
+ * which may read three lists of 50,000 runs at once; the others read some records of a few KiB. */
 #define ARENA_MAX_BYTES ((size_t)64 << 20)
 /* Then the runner looks whether it is to stop. */
 #define ITEMS_AT_ONCE   256
@@ -95,9 +98,41 @@ static enum store_result do_item(struct store *store, const struct later_item *i
 
 /* ---- all that are due ---- */
 
+struct runs {
+    struct store *store;
+    const struct service *const *services;
+    const struct endpoint *endpoints;
+    size_t count; /* of both */
+    instant now;
+};
+
+/* returns STORE_OK: it is done; else it is left, and *ret_moved says whether it was put off */
+static enum store_result run_item(const struct runs *runs, const struct later_item *item,
+                                  struct arena *arena, bool *ret_moved)
+{
+    enum store_result result = STORE_CORRUPT, moved;
+    struct later_try try;
+    struct doer doer;
+
+    *ret_moved = false;
+    if (!later_try_read(item, &try))
+        return result;
+    doer = find_doer(runs->services, runs->endpoints, runs->count, try.item.kind);
+    if (doer.decide)
+        result = do_item(runs->store, &try.item, &doer, arena);
+    if (!result)
+        return STORE_OK;
+    moved = later_put_off(runs->store, &try, result, runs->now, arena);
+    if (moved == STORE_NOT_FOUND)
+        return store_later_discard(runs->store, item);
+    *ret_moved = moved == STORE_OK;
+    return result;
+}
+
 instant later_run_due(struct store *store, const struct service *const *services,
                       const struct endpoint *endpoints, size_t count, instant now, bool *ret_left)
 {
+    const struct runs runs = { store, services, endpoints, count, now };
     struct arena *arena = arena_new(ARENA_MAX_BYTES);
     struct arena_mark empty = arena_mark(arena);
     const struct later_item *after = NULL;
@@ -106,14 +141,15 @@ instant later_run_due(struct store *store, const struct service *const *services
 
     *ret_left = false;
     for (int i = 0; i < ITEMS_AT_ONCE; i++) {
-        struct doer doer;
+        bool moved;
 
         if (store_later_next(store, now, after, arena, &item, &due))
             break;
-        doer = find_doer(services, endpoints, count, item.kind);
-        if (!doer.decide || do_item(store, &item, &doer, arena)) {
-            left = item; /* its place in the list is all that is looked at */
-            after = &left;
+        if (run_item(&runs, &item, arena, &moved)) {
+            if (!moved) {
+                left = item; /* its place in the list is all that is looked at */
+                after = &left;
+            }
             *ret_left = true;
         }
         arena_rewind(arena, empty);

@@ -3,7 +3,11 @@
  * would. A service names the kinds of items that it adds in struct service.
  *
  * An item is done at least once: again after a crash or a conflict. So its function decides on the
- * state as it is now, and looks first whether there still is something to do. */
+ * state as it is now, and looks first whether there still is something to do.
+ *
+ * An item that cannot be done is put off, by a second, two, four, up to an hour, and never given up
+ * (later_again.h). It must not be able to end the process either: its function does a bounded part of
+ * what may be much, and goes on later. */
 #ifndef LAGRA_SERVICE_LATER_H
 #define LAGRA_SERVICE_LATER_H
 
@@ -23,12 +27,12 @@ struct later_work {
 };
 /* Decides; may be called again on a newer state. To go on later it adds another item to the
  * changes.
- * returns STORE_OK; as the store: then nothing is committed, and it is tried again after a while */
+ * returns STORE_OK; as the store: then nothing is committed, and the item is put off */
 typedef enum store_result later_fn(struct later_work *work);
 
 /* Numbers of kinds are stored: one is never given to anything else. Those of the Blob service begin
  * at 0x100. */
-enum { LATER_COLLECT_CONTENT = 1 };
+enum { LATER_COLLECT_CONTENT = 1 }; /* 2: later_again.h */
 struct later_kind {
     uint32_t kind;
     later_fn *decide;
@@ -39,7 +43,8 @@ void later_collect_content(struct changes *changes, instant now);
 
 /* Does items that are due at `now`: all, or some hundred. Waits for disks; not while a runner runs.
  *
- * ret_left  some failed, or are of a kind that nobody here knows: they stay in the list
+ * ret_left  some failed, or are of a kind that nobody here knows: they stay in the list, most of them
+ *           put off
  * returns   when the next one is due, at most `now` when there are more; INSTANT_MAX: none is
  *           left */
 instant later_run_due(struct store *store, const struct service *const *services,

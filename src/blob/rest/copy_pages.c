@@ -51,9 +51,9 @@ static enum error look_own(struct page_walk *walk)
 {
     uint64_t length = walk->open->blob.content.length;
     struct content_ranges found;
-    enum store_result result =
-        content_reader_ranges(walk->open->reader, walk->g->call->arena, walk->older, walk->position,
-                              length, PAGES_STEP_RANGES, &found);
+    enum store_result result = content_reader_ranges(
+        walk->open->reader, walk->g->call->arena, walk->older, walk->position, length,
+        walk->older ? PAGES_DIFFERENCE_RANGES : PAGES_STEP_RANGES, &found);
 
     if (result)
         return decision_fail_store(walk->g->decision, result);

@@ -7,8 +7,10 @@
 #include "blob/rest/copy_source.h"
 
 /* A step has so many bytes and ranges at most: its commit and what it holds in memory. */
-#define PAGES_STEP_BYTES  (UINT64_C(64) << 20)
-#define PAGES_STEP_RANGES 4096u
+#define PAGES_STEP_BYTES        (UINT64_C(64) << 20)
+#define PAGES_STEP_RANGES       4096u
+/* The same of a difference: it changes units that have up to 175 KiB of records already. */
+#define PAGES_DIFFERENCE_RANGES 512u
 
 struct page_walk {
     struct gathering *g;

@@ -23,6 +23,8 @@
 #define PROGRESS_TICKS TICKS_PER_SECOND
 /* What a list of the pieces of so much takes in memory. decision: 56 */
 #define COPY_MAX       (UINT64_C(1) << 40)
+/* What it holds: that list, or what a step of a page blob changes, at most some 1,000 units with 175 KiB
+ * of records each (PAGES_DIFFERENCE_RANGES), besides a blob's record. decision: 245 */
 #define ARENA_MAX      ((size_t)512 << 20)
 
 struct copy_job {
@@ -151,6 +153,8 @@ static enum error commit(struct copying *c, const struct verdict *verdict)
 
         arena_rewind(c->arena, mark);
         e = attempt(c, verdict, &again);
+        if (!e && !again)
+            arena_rewind(c->arena, mark); /* a slow source sees a hundred thousand of these */
         if (!again)
             return e;
     }

@@ -147,7 +147,7 @@ static void write_ranges(struct model *m)
     fixture_begin(f);
     if (w->length > 0)
         body = fixture_body(f, bytes_of_ranges(m, w, stamp), w->piece_length);
-    assert_int_equal(content_write_ranges(f->before, f->changes, f->arena, &m->newest.content,
+    assert_int_equal(content_write_ranges(f->before, f->changes, &m->newest.content,
                                           CONTENT_ID + stamp, &body, w->ranges, w->count),
                      STORE_OK);
     commit(m);

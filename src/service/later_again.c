@@ -1,0 +1,78 @@
+/* See later_again.h. */
+#include "service/later_again.h"
+
+#include "base/codec.h"
+#include "base/log.h"
+
+#define PAYLOAD_VERSION 1
+/* Doubled so often, a second is longer than any wait. */
+#define DOUBLINGS_MAX   12u
+/* The partition may change meanwhile. */
+#define ATTEMPTS_MAX    10
+
+bool later_try_read(const struct later_item *item, struct later_try *ret_try)
+{
+    struct later_try try = { .item = *item };
+    uint64_t failures, kind;
+    struct decoder d;
+
+    if (item->kind == LATER_AGAIN) {
+        decoder_init(&d, item->payload);
+        if (decode_u8(&d) != PAYLOAD_VERSION)
+            d.bad = true;
+        failures = decode_u64(&d);
+        kind = decode_u64(&d);
+        try.item.payload = decode_bytes(&d);
+        if (!decoder_ok(&d) || kind > UINT32_MAX || kind == LATER_AGAIN) {
+            log_line(LOG_ERROR, "a task that was put off is damaged");
+            return false;
+        }
+        try.item.kind = (uint32_t)kind;
+        try.failures = failures < UINT32_MAX ? (unsigned)failures : UINT32_MAX - 1;
+    }
+    *ret_try = try;
+    return true;
+}
+
+static unsigned wait_s(unsigned failures)
+{
+    unsigned wait = 1u << (failures < DOUBLINGS_MAX ? failures : DOUBLINGS_MAX);
+
+    return wait < LATER_AGAIN_MAX_S ? wait : LATER_AGAIN_MAX_S;
+}
+
+static enum store_result move(struct store *store, const struct later_try *failed, instant due,
+                              struct bytes payload, struct arena *arena)
+{
+    struct snapshot *before = snapshot_open(store, failed->item.partition, STORE_MAY_BLOCK);
+    struct changes *changes = changes_new(arena);
+    enum store_result result;
+    uint64_t sequence;
+
+    changes_later_done(changes, &failed->item);
+    changes_later(changes, due, LATER_AGAIN, payload);
+    result = store_commit(store, &(struct commit_part){ before, changes }, 1,
+                          clock_above(snapshot_instant(before)), STORE_MAY_BLOCK, &sequence);
+    snapshot_close(before);
+    return result;
+}
+
+enum store_result later_put_off(struct store *store, const struct later_try *failed,
+                                enum store_result why, instant now, struct arena *arena)
+{
+    unsigned wait = wait_s(failed->failures);
+    enum store_result result = STORE_CONFLICT;
+    struct text payload;
+
+    text_init(&payload, arena, 32 + failed->item.payload.len);
+    encode_u8(&payload, PAYLOAD_VERSION);
+    encode_u64(&payload, failed->failures + UINT64_C(1));
+    encode_u64(&payload, failed->item.kind);
+    encode_bytes(&payload, failed->item.payload);
+    for (int i = 0; i < ATTEMPTS_MAX && result == STORE_CONFLICT; i++)
+        result = move(store, failed, now + wait * TICKS_PER_SECOND, text_bytes(&payload), arena);
+    if (!result && failed->failures + 1 >= LATER_FAILURES_LOUD)
+        log_line(LOG_ERROR, "a deferred task of kind 0x%x has failed %u times (%s); again in %u s",
+                 failed->item.kind, failed->failures + 1, store_result_text(why), wait);
+    return result;
+}

@@ -1,0 +1,159 @@
+/* Things to do later that cannot be done: they keep nobody waiting, are tried again ever more seldom, and
+ * are done once they can be. decision: 246; service/later.h */
+#include "service/later.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "service/operation.h"
+
+enum { FAILING = 0x901, DONE = 0x902, UNKNOWN = 0x903 };
+
+static unsigned tried, done;
+static bool is_mended;
+
+static enum store_result be_tried(struct later_work *work)
+{
+    tried++;
+    assert_int_equal(work->item->kind, FAILING);
+    assert_true(bytes_is(work->item->payload, "what it holds"));
+    return is_mended ? STORE_OK : STORE_CORRUPT;
+}
+
+static enum store_result succeed(struct later_work *work)
+{
+    assert_true(bytes_is(work->item->payload, "what it holds"));
+    done++;
+    return STORE_OK;
+}
+
+static const struct later_kind kinds[] = { { FAILING, be_tried }, { DONE, succeed } };
+static const struct service service = { .name = "test",
+                                        .later = kinds,
+                                        .later_count = sizeof kinds / sizeof kinds[0] };
+
+struct fixture {
+    struct store *store;
+    struct partition partition;
+    struct arena *arena;
+    instant now;
+};
+
+static int set_up(void **state)
+{
+    struct fixture *f = xcalloc(1, sizeof *f);
+
+    if (!log_open(LOG_ERROR, "/dev/null"))
+        return -1;
+    f->store = store_open_memory();
+    f->arena = arena_new(SIZE_MAX);
+    f->now = clock_now() + TICKS_PER_SECOND;
+    f->partition.key = bytes_from_string("k");
+    tried = done = 0;
+    is_mended = false;
+    *state = f;
+    return space_create(f->store, SPACE_WIDE, STORE_MAY_BLOCK, &f->partition.space) ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+
+    store_close(f->store);
+    arena_free(f->arena);
+    free(f);
+    return 0;
+}
+
+static void add(struct fixture *f, uint32_t kind, instant due)
+{
+    struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    struct changes *changes = changes_new(f->arena);
+    uint64_t sequence;
+
+    changes_later(changes, due, kind, bytes_from_string("what it holds"));
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
+                                  clock_above(snapshot_instant(before)), STORE_MAY_BLOCK,
+                                  &sequence),
+                     STORE_OK);
+    snapshot_close(before);
+}
+
+static bool run_at(struct fixture *f, instant now)
+{
+    const struct service *services[] = { &service };
+    bool left;
+
+    later_run_due(f->store, services, NULL, 1, now, &left);
+    return left;
+}
+
+/* Hundreds of items that fail, or that nobody knows, do not keep those behind them from being done. */
+static void others_go_on(void **state)
+{
+    struct fixture *f = *state;
+
+    for (instant i = 0; i < 600; i++)
+        add(f, i % 2 ? FAILING : UNKNOWN, f->now - 1000 + i);
+    add(f, DONE, f->now);
+    for (int looks = 0; looks < 5 && done == 0; looks++)
+        run_at(f, f->now);
+    assert_int_equal(done, 1);
+}
+
+/* In three hours an item is tried 12 times in the first, then once in each; and it is there with all that
+ * it was added with until it succeeds. */
+static void seldom_and_never_given_up(void **state)
+{
+    struct fixture *f = *state;
+
+    add(f, FAILING, f->now);
+    for (instant s = 0; s < 3 * 3600; s++)
+        run_at(f, f->now + s * TICKS_PER_SECOND);
+    assert_in_range(tried, 13, 15);
+    is_mended = true;
+    tried = 0;
+    for (instant s = 0; s <= 3600; s += 60)
+        run_at(f, f->now + (3 * 3600 + s) * TICKS_PER_SECOND);
+    assert_int_equal(tried, 1);
+    assert_false(run_at(f, f->now + 1000000 * TICKS_PER_SECOND));
+    assert_int_equal(tried, 1);
+}
+
+/* An item of a space that is dropped is not kept, whatever it came to. */
+static void dropped_space(void **state)
+{
+    struct fixture *f = *state;
+    struct partition other = { guid_new(), bytes_from_string("o") };
+    struct snapshot *before = snapshot_open(f->store, other, STORE_MAY_BLOCK);
+    struct changes *changes = changes_new(f->arena);
+    uint64_t sequence;
+
+    add(f, FAILING, f->now);
+    changes_drop_space(changes, f->partition.space);
+    assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
+                                  clock_above(snapshot_instant(before)), STORE_MAY_BLOCK,
+                                  &sequence),
+                     STORE_OK);
+    snapshot_close(before);
+    assert_false(run_at(f, f->now));
+    assert_false(run_at(f, f->now + 1000000 * TICKS_PER_SECOND));
+    assert_true(tried <= 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(others_go_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(seldom_and_never_given_up, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(dropped_space, set_up, tear_down),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
