@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sas_terms.h"
 #include "world.h"
 
 /* ---- bytes ---- */
@@ -240,14 +241,14 @@ static const char *compare_policies(const struct container_state *c, const struc
 
     answer->body[answer->body_size] = '\0';
     for (unsigned i = 0; i < POLICIES; i++) {
-        char policy[120];
+        char policy[300], id[16];
+        const char *shown;
 
-        (void)snprintf(policy, sizeof policy,
-                       "<Id>p%u</Id><AccessPolicy><Permission>%s</Permission>", i,
-                       c->policies[i] ? sas_letters[c->policies[i]] : "");
-        if (!c->policies[i])
-            policy[strlen("<Id>p0<")] = '\0';
-        if (!strstr(xml, policy) == !!c->policies[i])
+        sas_format_policy(&c->policies[i], true, policy, sizeof policy);
+        (void)snprintf(id, sizeof id, "<Id>p%u</Id>", i);
+        shown = strstr(xml, id);
+        if (!shown != !c->policies[i].exists ||
+            (shown && strncmp(shown + strlen(id), policy, strlen(policy)) != 0))
             return "other policies";
     }
     return NULL;

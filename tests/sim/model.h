@@ -80,7 +80,7 @@ struct container_state {
     uint64_t incarnation;
     struct stamp *stamp;
     unsigned metadata, access;
-    unsigned policies[POLICIES]; /* letters of each; 0: there is none */
+    struct stored_policy policies[POLICIES];
     struct lease_state lease;
     struct ending forgotten; /* then a second Delete Container stops to succeed */
 };

@@ -177,6 +177,33 @@ const DEFECTS = [
         change: [['return lease->ends == 0 || now < lease->ends ? LEASE_LEASED : LEASE_EXPIRED;',
             'return LEASE_LEASED;']] },
 
+    { name: 'space-never-collected', file: 'src/store/embedded/commit.c',
+        change: [['            collector_add(&commit->embedded->collector, &dropped[k]);', '            (void)dropped[k];']] },
+    { name: 'space-collected-by-one-step', file: 'src/store/embedded/collector.c',
+        change: [['        while (!result && !must_stop(collector)) {', '        if (!must_stop(collector)) {'],
+            ['        if (!result)\n            return STORE_WAIT; /* it goes on', '        if (must_stop(collector))\n            return STORE_WAIT; /* it goes on'],
+            ['        if (result != STORE_NOT_FOUND) {', '        if (result && result != STORE_NOT_FOUND) {']],
+        all: [['CURSOR_RECORDS  4096', 'CURSOR_RECORDS  1'], ['BATCH_RECORDS   256', 'BATCH_RECORDS   1']] },
+    { name: 'content-collected-by-one-step', file: 'src/service/later.c',
+        change: [['    if (!result && more)\n        later_collect_content', '    if (result && more)\n        later_collect_content']] },
+    { name: 'blocks-never-expire', file: 'src/blob/expire_blocks.c',
+        change: [['    changes_later(changes, blocks_expire_at(total->last_put), LATER_EXPIRE_BLOCKS,',
+            '    changes_later(changes, blocks_expire_at(total->last_put), LATER_EXPIRE_BLOCKS + 0x7000,']] },
+    { name: 'holders-left-behind', file: 'src/content/content_holders.c',
+        change: [['    if (holders <= 1) {\n        changes_delete(changes, RECORD_INNER, bytes_of(key, sizeof key));', '    if (holders <= 1) {']] },
+    { name: 'policy-start-ignored', file: 'src/auth/permit.c',
+        change: [['check_times(sas->start > 0 ? sas->start : policy->start, expiry,', 'check_times(sas->start, expiry,']] },
+    { name: 'policy-and-sas-say-both', file: 'src/auth/permit.c',
+        change: [['(sas->permissions.ptr && policy->permission.ptr))', '!policy)']] },
+    { name: 'key-expiry-ignored', file: 'src/auth/sas.c',
+        change: [['if (now >= key->start && now < key->expiry)', 'if (now >= key->start)']] },
+    { name: 'key-start-ignored', file: 'src/auth/sas.c',
+        change: [['if (now >= key->start && now < key->expiry)', 'if (now < key->expiry)']] },
+    { name: 'address-of-another', file: 'src/auth/sas.c', change: [['|| peer < from || peer > to)', '|| peer > to)']] },
+    { name: 'mark-cleared-behind-its-target', file: 'src/store/embedded/syncer.c',
+        change: [['        atomic_store(&syncer->dirty, false);\n        target = keyspace_sequence(syncer->keyspace);\n',
+            '        target = keyspace_sequence(syncer->keyspace);\n        atomic_store(&syncer->dirty, false);\n']] },
+
     { name: 'message-got-by-two', service: 'queue', file: 'src/service/attempt.c',
         change: [['    if (result == STORE_OK)\n        decision_saw(d, sequence);',
             '    if (result == STORE_CONFLICT && strcmp(d->operation->name, "Get Messages") == 0)\n' +
@@ -271,6 +298,17 @@ const DEFECTS = [
             '    case FILTER_LESS_EQUAL:\n        add_interval(&to, c->field, everything.from, key);'],
         ['    case FILTER_GREATER_EQUAL:\n        add_interval(&to, c->field, key, none);',
             '    case FILTER_GREATER_EQUAL:\n        add_interval(&to, c->field, behind, none);']] },
+    { name: 'int64-compared-as-double', service: 'table', file: 'src/table/filter.c',
+        change: [['        return (a->as.integer > b->as.integer) - (a->as.integer < b->as.integer);',
+            '        return ((double)a->as.integer > (double)b->as.integer) - ((double)a->as.integer < (double)b->as.integer);']] },
+    { name: 'bytes-compared-with-a-sign', service: 'table', file: 'src/table/filter.c',
+        change: [['        return memcmp(a->as.guid.b, b->as.guid.b, sizeof a->as.guid.b);',
+            '        return (signed char)a->as.guid.b[0] - (signed char)b->as.guid.b[0];']] },
+    { name: 'not-equal-finds-equal', service: 'table', file: 'src/table/filter_ranges.c',
+        change: [['    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);\n        add_interval(&to, c->field, behind, none);',
+            '    case FILTER_NOT_EQUAL:\n        add_interval(&to, c->field, everything.from, key);']] },
+    { name: 'table-left-in-the-store', service: 'table', file: 'src/store/embedded/commit.c',
+        change: [['            collector_add(&commit->embedded->collector, &dropped[k]);', '            (void)dropped[k];']] },
 ];
 
 function run(command, args) {
@@ -302,7 +340,8 @@ function mutate(defect) {
 function make(defect) {
     const folder = path.join(build, 'tests/sim/planted', defect.name);
     const file = path.join(folder, path.basename(defect.file));
-    const own = commands.find(({ file: of }) => path.resolve(build, of) === path.join(ROOT, defect.file));
+    const all = commands.filter(({ file: of }) => path.resolve(build, of) === path.join(ROOT, defect.file));
+    const own = all.find(({ output }) => output.includes('simulate_')) ?? all[0];
     const object = `${file}.o`, program = path.join(folder, 'simulate');
 
     mkdirSync(folder, { recursive: true });

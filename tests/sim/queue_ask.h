@@ -56,6 +56,7 @@ struct queue_ask {
     bool receipt_is_odd;
     uint64_t version;                        /* that the receipt was given with */
     const struct queue_malformed *malformed; /* NULL: nothing is */
+    unsigned policies[2];                    /* letters of each; 0: there is none */
 };
 
 struct queue_reply {

@@ -456,7 +456,7 @@ static void change_queue(struct run *run)
     else if (run->asked->op == QUEUE_SET_METADATA)
         queue->metadata = run->ask->metadata;
     else if (run->asked->op == QUEUE_SET_ACL)
-        memcpy(queue->policies, run->ask->policies, sizeof queue->policies);
+        memcpy(queue->policies, run->ask->queue.policies, sizeof queue->policies);
 }
 
 static void perform(struct run *run)

@@ -88,7 +88,8 @@ void queue_format(const struct ask *ask, char *to, size_t size)
                        asked->visibility_s, asked->ttl_s, asked->text_length);
     if (asked->op == QUEUE_SET_ACL)
         (void)snprintf(policies, sizeof policies, " policies=%s,%s",
-                       queue_letters[ask->policies[0]], queue_letters[ask->policies[1]]);
+                       queue_letters[ask->queue.policies[0]],
+                       queue_letters[ask->queue.policies[1]]);
     (void)snprintf(
         to, size, "%s %s %s%s%s%s%s%s%s count=%u%s%s meta=%u prefix='%s' max=%u%s",
         names[asked->op], container_names[ask->container], asked->id_is_odd ? "(no id)" : id,
@@ -207,11 +208,11 @@ static void add_policies(struct text *body, const struct ask *ask)
 {
     text_add_string(body, "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>");
     for (unsigned i = 0; i < POLICIES; i++) {
-        if (ask->policies[i])
+        if (ask->queue.policies[i])
             text_printf(body,
                         "<SignedIdentifier><Id>p%u</Id><AccessPolicy><Permission>%s</Permission>"
                         "</AccessPolicy></SignedIdentifier>",
-                        i, queue_letters[ask->policies[i]]);
+                        i, queue_letters[ask->queue.policies[i]]);
     }
     text_add_string(body, "</SignedIdentifiers>");
 }

@@ -147,7 +147,7 @@ static void draw_particular(struct draws *draws, unsigned client, struct ask *as
         break;
     case QUEUE_SET_ACL:
         for (unsigned i = 0; i < POLICIES; i++)
-            ask->policies[i] = draw(draws, 3) == 0 ? 0 : 1 + draw(draws, SAS_LETTERS - 1);
+            ask->queue.policies[i] = draw(draws, 3) == 0 ? 0 : 1 + draw(draws, SAS_LETTERS - 1);
         break;
     case QUEUE_PUT:
         draw_put(draws, asked);

@@ -18,6 +18,7 @@
 #include "pooled.h"
 #include "remote.h"
 #include "sas.h"
+#include "sas_terms.h"
 #include "scheduler.h"
 #include "service/server.h"
 #include "services.h"
@@ -120,6 +121,11 @@ struct server *server_open(const char **ret_problem)
 bool server_healthy(const struct server *server)
 {
     return store_healthy(server->endpoint.store) && !store_wants_reopening(server->endpoint.store);
+}
+
+struct store *server_store(const struct server *server)
+{
+    return server->endpoint.store;
 }
 
 void server_open_wire(struct server *server)
@@ -369,7 +375,8 @@ static struct bytes source_url(struct sent *sent)
     const struct ask *ask = sent->ask;
     const struct ask reads = { .container = ask->source_container,
                                .signature = SIGNED_BY_SAS,
-                               .sas = 1 };
+                               .sas = 1,
+                               .terms = { .expiry = FAR_AHEAD } };
     struct text url;
 
     if (ask->is_remote)
@@ -592,11 +599,12 @@ static void add_policies(const struct ask *ask, struct text *text)
 {
     text_add_string(text, "<?xml version=\"1.0\" encoding=\"utf-8\"?><SignedIdentifiers>");
     for (unsigned i = 0; i < POLICIES; i++) {
-        if (ask->policies[i])
-            text_printf(text,
-                        "<SignedIdentifier><Id>p%u</Id><AccessPolicy><Permission>%s</Permission>"
-                        "</AccessPolicy></SignedIdentifier>",
-                        i, sas_letters[ask->policies[i]]);
+        char policy[300];
+
+        if (!ask->policies[i].exists)
+            continue;
+        sas_format_policy(&ask->policies[i], false, policy, sizeof policy);
+        text_printf(text, "<SignedIdentifier><Id>p%u</Id>%s</SignedIdentifier>", i, policy);
     }
     text_add_string(text, "</SignedIdentifiers>");
 }
@@ -1161,7 +1169,8 @@ void ask_format_blob(const struct ask *ask, char *to, size_t size)
         (void)snprintf(range, sizeof range, " since %s", ask->previous);
     if (ask->op == OP_SET_ACL)
         (void)snprintf(range, sizeof range, " access=%u policies=%s,%s", ask->access,
-                       sas_letters[ask->policies[0]], sas_letters[ask->policies[1]]);
+                       sas_letters[ask->policies[0].letters],
+                       sas_letters[ask->policies[1].letters]);
     if (ask->op == OP_COPY)
         (void)snprintf(range, sizeof range, " from %s/%s%s%s %" PRIX64 "%s",
                        ask->is_remote ? "elsewhere" : container_names[ask->source_container],

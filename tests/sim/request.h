@@ -87,6 +87,24 @@ enum signature {
     SIGNED_BY_ACCOUNT_SAS,
 };
 
+/* A time of a signature or of a policy: on one side of now or the other, by years. */
+enum moment { AT_NO_TIME, LONG_PAST, FAR_AHEAD };
+#define MOMENTS 3u
+/* Which address, and how, may use a signature; 0: it does not say. */
+enum sas_address { ANY_ADDRESS, OWN_ADDRESS, ADDRESSES_AROUND, OTHER_ADDRESS, ADDRESSES_BESIDE };
+enum sas_protocol { ANY_PROTOCOL, BOTH_PROTOCOLS, HTTPS_ALONE };
+struct sas_terms {
+    enum moment start, expiry, key_start, key_expiry;
+    enum sas_address address;
+    enum sas_protocol protocol;
+    unsigned letters; /* of sas_letters, beside those of the policy; 0: none */
+};
+struct stored_policy {
+    bool exists;
+    unsigned letters; /* of sas_letters; 0: it says none */
+    enum moment start, expiry;
+};
+
 struct copy_id {
     unsigned char bytes[16];
 };
@@ -120,17 +138,18 @@ struct ask {
     uint64_t etag;                            /* of the condition */
     int64_t modified_since, unmodified_since; /* Unix seconds; 0: none */
     enum signature signature;
-    unsigned sas;                      /* of sas_letters, or the policy's number */
-    unsigned sas_types;                /* of account_sas_types */
+    unsigned sas;       /* of sas_letters, or the policy's number */
+    unsigned sas_types; /* of account_sas_types */
+    struct sas_terms terms;
     unsigned if_tag;                   /* value that the tag is to have; 0: no such condition */
     const struct malformed *malformed; /* one part of the request is; NULL: none */
     struct page_ask page;
-    unsigned lease_id;           /* 0: none */
-    unsigned metadata;           /* 0: none */
-    unsigned type;               /* of the content; 0: none sent */
-    unsigned tag;                /* value of the one tag; 0: none */
-    unsigned access;             /* public: 0 none, 1 blob, 2 container */
-    unsigned policies[POLICIES]; /* letters of each; 0: there is none */
+    unsigned lease_id; /* 0: none */
+    unsigned metadata; /* 0: none */
+    unsigned type;     /* of the content; 0: none sent */
+    unsigned tag;      /* value of the one tag; 0: none */
+    unsigned access;   /* public: 0 none, 1 blob, 2 container */
+    struct stored_policy policies[POLICIES];
     enum tier tier;
     bool is_fast; /* rehydrates with high priority */
     /* Of a copy. */
@@ -221,9 +240,11 @@ extern const char *const sas_letters[SAS_LETTERS];
 extern const char *const account_sas_types[SAS_TYPES];
 
 struct server;
+struct store;
 /* Opens the store. NULL with *ret_problem. */
 struct server *server_open(const char **ret_problem);
 bool server_healthy(const struct server *server);
+struct store *server_store(const struct server *server);
 /* From now on requests come by sockets. */
 void server_open_wire(struct server *server);
 void server_close(struct server *server);

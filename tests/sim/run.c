@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "census.h"
 #include "damage.h"
 #include "disk.h"
 #include "faults.h"
@@ -151,6 +152,10 @@ static void check_end(void)
     if (sim_service()->check_end)
         sim_service()->check_end(server);
     check_budgets(0);
+    faults_begin(true); /* no crash takes back what the model does not know: days pass */
+    census_take(server);
+    if (!server_healthy(server))
+        world_end(OUTCOME_FINAL);
     if (world_once_in(STREAM_SYSTEM, 2))
         server_close(server);
     world_end(OUTCOME_DONE);

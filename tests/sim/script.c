@@ -295,6 +295,52 @@ static void draw_copy(struct draws *draws, struct ask *ask)
         draw_remote(draws, ask);
 }
 
+/* Most can be used, and all that can be wrong is, here and there. */
+static void draw_terms(struct draws *draws, struct ask *ask)
+{
+    struct sas_terms *terms = &ask->terms;
+    unsigned wrong = draw(draws, 20);
+
+    terms->start = draw(draws, 3) == 0 ? LONG_PAST : AT_NO_TIME;
+    terms->expiry = FAR_AHEAD;
+    terms->key_start = LONG_PAST;
+    terms->key_expiry = FAR_AHEAD;
+    terms->address = draw(draws, 4) == 0 ? 1 + draw(draws, 2) : ANY_ADDRESS;
+    terms->protocol = draw(draws, 4) == 0 ? BOTH_PROTOCOLS : ANY_PROTOCOL;
+    if (ask->signature == SIGNED_BY_POLICY) {
+        terms->expiry = draw(draws, 2) == 0 ? AT_NO_TIME : FAR_AHEAD;
+        terms->letters = draw(draws, 3) > 0    ? 0
+                         : draw(draws, 2) == 0 ? SAS_ALL
+                                               : 1 + draw(draws, SAS_LETTERS - 1);
+    }
+    if (wrong == 0)
+        terms->start = FAR_AHEAD;
+    else if (wrong == 1)
+        terms->expiry = LONG_PAST;
+    else if (wrong == 2)
+        terms->address = draw(draws, 2) == 0 ? OTHER_ADDRESS : ADDRESSES_BESIDE;
+    else if (wrong == 3)
+        terms->protocol = HTTPS_ALONE;
+    else if (wrong < 6)
+        terms->key_start = FAR_AHEAD;
+    else if (wrong < 8)
+        terms->key_expiry = LONG_PAST;
+}
+
+static struct stored_policy draw_policy(struct draws *draws)
+{
+    struct stored_policy policy = { .exists = draw(draws, 3) > 0 };
+
+    if (!policy.exists)
+        return policy;
+    policy.letters = draw(draws, 4) == 0   ? 0
+                     : draw(draws, 2) == 0 ? SAS_ALL
+                                           : 1 + draw(draws, SAS_LETTERS - 1);
+    policy.start = draw(draws, 2) == 0 ? AT_NO_TIME : (enum moment)draw(draws, MOMENTS);
+    policy.expiry = draw(draws, 2) == 0 ? AT_NO_TIME : draw(draws, 4) == 0 ? LONG_PAST : FAR_AHEAD;
+    return policy;
+}
+
 static void draw_signature(struct draws *draws, struct ask *ask)
 {
     static const enum signature signatures[] = { SIGNED_BY_SAS, SIGNED_BY_POLICY, SIGNED_BY_POLICY,
@@ -311,6 +357,7 @@ static void draw_signature(struct draws *draws, struct ask *ask)
     ask->sas_types = draw(draws, 2) == 0 ? 0 : draw(draws, SAS_TYPES);
     if (ask->signature == SIGNED_BY_POLICY)
         ask->sas = draw(draws, POLICIES);
+    draw_terms(draws, ask);
 }
 
 static void draw_if_tag(struct draws *draws, struct ask *ask)
@@ -495,9 +542,7 @@ static void draw_particular(struct draws *draws, struct ask *ask)
     case OP_SET_ACL:
         ask->access = draw(draws, 3);
         for (unsigned i = 0; i < POLICIES; i++)
-            ask->policies[i] = draw(draws, 3) == 0   ? 0
-                               : draw(draws, 2) == 0 ? SAS_ALL
-                                                     : 1 + draw(draws, SAS_LETTERS - 1);
+            ask->policies[i] = draw_policy(draws);
         break;
     case OP_SET_TIER:
         ask->tier = (enum tier)(1 + draw(draws, TIERS - 1));

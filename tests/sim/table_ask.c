@@ -28,44 +28,7 @@ const char *const table_partitions_json[TABLE_PARTITIONS] = { "a", "\\ud83d\\ude
 const char *const table_letters[TABLE_LETTERS] = { "", "raud", "r", "au", "ud", "rad" };
 const char *const table_rows[TABLE_ROWS] = { "", "1", "10", "b'c" };
 
-enum { VALUE_INT32, VALUE_STRING, VALUE_INT64, VALUE_DOUBLE, VALUE_TYPES };
-
-const char *table_value_type(unsigned value)
-{
-    return value % VALUE_TYPES == VALUE_INT64 ? "Edm.Int64" : NULL;
-}
-
-void table_value_json(unsigned value, char to[TABLE_VALUE_SIZE])
-{
-    size_t used;
-
-    switch (value % VALUE_TYPES) {
-    case VALUE_INT32:
-        (void)snprintf(to, TABLE_VALUE_SIZE, "%u", value);
-        break;
-    case VALUE_INT64:
-        (void)snprintf(to, TABLE_VALUE_SIZE, "\"%u\"", value);
-        break;
-    case VALUE_DOUBLE:
-        (void)snprintf(to, TABLE_VALUE_SIZE, "%u.5", value);
-        break;
-    default: /* some are long */
-        used = (size_t)snprintf(to, TABLE_VALUE_SIZE, "\"s%u", value);
-        if (value % 16 == VALUE_STRING) {
-            memset(to + used, 'x', value * 7 % 3000);
-            used += value * 7 % 3000;
-        }
-        memcpy(to + used, "\"", 2);
-        break;
-    }
-}
-
-bool table_value_above(unsigned value, unsigned number)
-{
-    if (value == 0 || value % VALUE_TYPES == VALUE_STRING)
-        return false;
-    return value > number || (value == number && value % VALUE_TYPES == VALUE_DOUBLE);
-}
+const char *const table_operators[TABLE_OPERATORS] = { "eq", "ne", "lt", "le", "gt", "ge" };
 
 /* ---- for people ---- */
 
@@ -104,7 +67,7 @@ void table_ask_format(const struct table_ask *table, char *to, size_t size)
                                  table->sas.has_last ? (int)table->sas.last : -1);
     if (table->op == TABLE_QUERY || table->op == TABLE_BATCHED_QUERY || table->op == TABLE_LIST)
         (void)snprintf(
-            to + used, size - used, " filter=%d place=%u other=%u value=%u top=%u from=%u%s",
-            (int)table->query.filter, table->query.place, table->query.other, table->query.value,
+            to + used, size - used, " filter=%d %s place=%u other=%u value=%u top=%u from=%u%s",
+            (int)table->query.filter, table_operators[table->query.operator], table->query.place, table->query.other, table->query.value,
             table->query.top, table->query.from, table->query.is_partial ? " partial" : "");
 }

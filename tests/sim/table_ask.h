@@ -40,7 +40,8 @@ enum table_op {
 
 enum table_if { TABLE_IF_NOTHING, TABLE_IF_ANY, TABLE_IF_ETAG };
 
-/* One write to an entity. A value is a number, 0: none; type and text follow from it. */
+/* One write to an entity. A value is a number, 0: none; type and text follow from it
+ * (table_value.h). */
 struct table_change {
     enum table_op op;
     unsigned place;
@@ -61,11 +62,25 @@ enum table_filter {
     FILTER_TWO,            /* one place or another */
     FILTER_ROW,            /* RowKey eq r */
     FILTER_BEHIND,         /* PartitionKey gt p */
+    FILTER_NOT_ROW,        /* RowKey ne r */
+    FILTER_NOT_PARTITION,  /* PartitionKey ne p */
+    FILTER_ORDER,          /* A, an operator, v */
     FILTER_KINDS
 };
 
+enum table_operator {
+    OPERATOR_EQ,
+    OPERATOR_NE,
+    OPERATOR_LT,
+    OPERATOR_LE,
+    OPERATOR_GT,
+    OPERATOR_GE
+};
+#define TABLE_OPERATORS 6u
+
 struct table_query {
     enum table_filter filter;
+    enum table_operator operator; /* of FILTER_ORDER */
     unsigned place, other, value;
     unsigned top;    /* 0: not said */
     bool is_partial; /* selects one property */
@@ -106,12 +121,7 @@ extern const char *const table_letters[TABLE_LETTERS];
 /* The partitions as JSON may have them. */
 extern const char *const table_partitions_json[TABLE_PARTITIONS];
 
-/* A value's type, and its text in JSON. NULL: one that needs no annotation. */
-const char *table_value_type(unsigned value);
-#define TABLE_VALUE_SIZE 4096u
-void table_value_json(unsigned value, char to[TABLE_VALUE_SIZE]);
-/* Is the value above a number, as $filter compares? Texts are not. */
-bool table_value_above(unsigned value, unsigned number);
+extern const char *const table_operators[TABLE_OPERATORS];
 /* For people. */
 void table_ask_format(const struct table_ask *table, char *to, size_t size);
 

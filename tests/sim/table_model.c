@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "table_value.h"
 #include "world.h"
 
 /* In the world; set before any life begins. */
@@ -285,6 +286,12 @@ bool table_filter_holds(const struct table_query *query, unsigned place,
         return row == asked_row;
     case FILTER_BEHIND:
         return partition > asked_partition;
+    case FILTER_NOT_ROW:
+        return row != asked_row;
+    case FILTER_NOT_PARTITION:
+        return partition != asked_partition;
+    case FILTER_ORDER:
+        return table_value_holds(version->values[0], query->operator, query->value);
     default:
         return true;
     }

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "table_value.h"
+
 static bool is_value(const struct table_shown *shown, unsigned property, unsigned value)
 {
     static char text[TABLE_VALUE_SIZE];

@@ -9,6 +9,7 @@
 #include "draft.h"
 #include "table_reply.h"
 #include "table_text.h"
+#include "table_value.h"
 
 #define ACCOUNT_PATH    "/devstoreaccount1"
 #define JSON            "application/json;odata=minimalmetadata"

@@ -3,6 +3,7 @@
 
 #include "draws.h"
 #include "table_judge.h"
+#include "table_value.h"
 #include "world.h"
 
 static const unsigned weights[TABLE_OPS] = {
@@ -49,6 +50,14 @@ static void draw_condition(struct draws *draws, unsigned table, struct table_cha
         change->condition = TABLE_IF_ANY;
 }
 
+/* Of the property that filters are about. */
+static unsigned draw_value(struct draws *draws)
+{
+    if (draw(draws, 2) == 0)
+        return 1 + draw(draws, 8);
+    return TABLE_EDGES + draw(draws, draw(draws, 2) == 0 ? TABLE_EDGE_CLOSE : TABLE_EDGE_COUNT);
+}
+
 static void draw_change(struct draws *draws, unsigned table, struct table_change *change)
 {
     draw_condition(draws, table, change);
@@ -57,7 +66,7 @@ static void draw_change(struct draws *draws, unsigned table, struct table_change
         return;
     for (unsigned i = 0; i < TABLE_PROPERTIES; i++) {
         if (draw(draws, 2) == 0)
-            change->values[i] = i == 0 ? 1 + draw(draws, 8) : 1 + draw(draws, 1000);
+            change->values[i] = i == 0 ? draw_value(draws) : 1 + draw(draws, 1000);
     }
 }
 
@@ -101,12 +110,15 @@ static void draw_query(struct draws *draws, unsigned client, struct table_ask *a
                                        .place = draw_place(draws),
                                        .other = draw_place(draws),
                                        .value = 1 + draw(draws, 8),
+                                       .operator=(enum table_operator) draw(draws, TABLE_OPERATORS),
                                        .is_partial = draw(draws, 6) == 0 };
     /* Two places of one partition, which transactions change together, lie in two ranges. */
     if (ask->query.filter >= FILTER_KINDS) {
         ask->query.filter = FILTER_TWO;
         ask->query.other = ask->query.place / TABLE_ROWS * TABLE_ROWS + draw(draws, TABLE_ROWS);
     }
+    if (ask->query.filter == FILTER_ORDER)
+        ask->query.value = draw_value(draws);
     if (op == TABLE_QUERY && draw(draws, 2) == 0)
         ask->query.top = 1 + draw(draws, 3);
 }

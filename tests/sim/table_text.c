@@ -1,7 +1,7 @@
 /* See table_text.h. */
 #include "table_text.h"
 
-#include <stdio.h>
+#include "table_value.h"
 
 void table_add_escaped(struct text *text, const char *from)
 {
@@ -41,11 +41,7 @@ void table_add_filter(struct text *filter, const struct table_query *query)
     static char value[TABLE_VALUE_SIZE];
     const char *partition = table_partition_of(query->place), *row = table_row_of(query->place);
 
-    table_value_json(query->value, value);
-    for (char *c = value; *c; c++)
-        *c = (char)(*c == '"' ? '\'' : *c); /* as in OData */
-    if (table_value_type(query->value))
-        (void)snprintf(value, sizeof value, "%uL", query->value);
+    table_value_literal(query->value, value);
     switch ((int)query->filter) {
     case FILTER_PARTITION:
     case FILTER_PARTITION_FROM:
@@ -85,6 +81,17 @@ void table_add_filter(struct text *filter, const struct table_query *query)
     case FILTER_ROW:
         text_add_string(filter, "RowKey eq ");
         table_add_literal(filter, row);
+        break;
+    case FILTER_NOT_ROW:
+        text_add_string(filter, "RowKey ne ");
+        table_add_literal(filter, row);
+        break;
+    case FILTER_NOT_PARTITION:
+        text_add_string(filter, "PartitionKey ne ");
+        table_add_literal(filter, partition);
+        break;
+    case FILTER_ORDER:
+        text_printf(filter, "A %s %s", table_operators[query->operator], value);
         break;
     case FILTER_BEHIND:
         text_add_string(filter, "PartitionKey gt ");

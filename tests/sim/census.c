@@ -1,0 +1,235 @@
+/* See census.h. */
+#include "census.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "auth/auth.h"
+#include "base/endian.h"
+#include "census_part.h"
+#include "request.h"
+#include "scheduler.h"
+#include "service/names.h"
+#include "services.h"
+#include "store/embedded/cursor.h"
+#include "store/record_key.h"
+#include "store/record_value.h"
+#include "world.h"
+
+#define SECOND_NS  UINT64_C(1000000000)
+#define SPACES_MAX 16u
+/* Blocks wait a week for their list; and the wall clock may have been ahead for three days. */
+#define LEAP_NS    (11 * 86400 * SECOND_NS)
+#define LEAPS      3u
+#define WAIT_S     180u
+
+static const struct census_part *part;
+static struct guid account;
+static struct {
+    struct guid id;
+    unsigned index_rows;
+} spaces[SPACES_MAX];
+static unsigned space_count;
+
+static void say(void *context, const char *sentence)
+{
+    (void)context;
+    world_fail("census: %s", sentence);
+}
+
+/* -1: nothing in the account names it. */
+static int find_space(const void *id)
+{
+    for (unsigned i = 0; i < space_count; i++) {
+        if (memcmp(spaces[i].id.b, id, sizeof spaces[i].id.b) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static bool is_account(const void *id)
+{
+    return memcmp(account.b, id, sizeof account.b) == 0;
+}
+
+/* ---- records ---- */
+
+static void learn(void *context, const struct record_place *place, const struct record *record)
+{
+    struct guid space;
+
+    (void)context;
+    if (place->family != RECORD_LISTED || !is_account(place->space.b) ||
+        !bytes_is(place->record_key, part->record_key))
+        return;
+    if (!part->read(record->value, &space))
+        world_fail("census: the record of %.*s makes no sense", BYTES_ARG(place->partition_key));
+    if (find_space(space.b) >= 0 || space_count == SPACES_MAX)
+        world_fail("census: %.*s has the space of another", BYTES_ARG(place->partition_key));
+    spaces[space_count++].id = space;
+}
+
+static void note(void *context, const struct record_place *place, const struct record *record)
+{
+    if (place->family == RECORD_LISTED && find_space(place->space.b) >= 0)
+        part->note(context, place, record);
+}
+
+static noreturn void fail_record(const struct record_place *place, const char *why)
+{
+    world_fail("census: %s: %s record '%c' (%zu bytes) of the partition %.*s", why,
+               place->family == RECORD_LISTED ? "a listed" : "an inner",
+               place->record_key.len > 0 ? place->record_key.ptr[0] : ' ', place->record_key.len,
+               BYTES_ARG(place->partition_key));
+}
+
+static void judge(void *context, const struct record_place *place, const struct record *record)
+{
+    const char *why = NULL;
+
+    (void)context;
+    if (find_space(place->space.b) >= 0)
+        why = part->judge(place, record);
+    else if (!is_account(place->space.b))
+        why = "in a space that nothing names";
+    else if (place->family == RECORD_INNER && !bytes_is(place->record_key, "p"))
+        why = "a note that days have not ended";
+    if (why)
+        fail_record(place, why);
+}
+
+/* ---- rows that are no records ---- */
+
+/* Calls `look` for each row of a kind. */
+static unsigned count_rows(struct store *store, char kind,
+                           void (*look)(const struct cursor *cursor, void *context), void *context)
+{
+    char end = (char)(kind + 1);
+    struct cursor *cursor = cursor_open(store, bytes_of(&end, 1));
+    enum store_result result = embedded_cursor_seek(cursor, bytes_of(&kind, 1));
+    unsigned count = 0;
+
+    for (; !result; count++) {
+        if (look)
+            look(cursor, context);
+        result = embedded_cursor_next(cursor);
+    }
+    embedded_cursor_close(cursor);
+    if (result != STORE_NOT_FOUND)
+        world_fail("census: rows '%c' cannot be read: %s", kind, store_result_text(result));
+    return count;
+}
+
+static void look_at_index(const struct cursor *cursor, void *context)
+{
+    int space = cursor->key.len > KEY_SPACE_SIZE ? find_space(cursor->key.ptr + 1) : -1;
+
+    (void)context;
+    if (space < 0)
+        world_fail("census: a row of the index is in a space that nothing names");
+    spaces[space].index_rows++;
+}
+
+static void look_at_counter(const struct cursor *cursor, void *context)
+{
+    (void)context;
+    if (cursor->key.len < KEY_SPACE_SIZE || find_space(cursor->key.ptr + 1) < 0)
+        world_fail("census: a counter is of a space that nothing names");
+}
+
+static void look_at_piece(const struct cursor *cursor, void *context)
+{
+    struct piece_row row;
+    uint64_t *bytes = context;
+
+    if (!piece_row_read(cursor->value, &row))
+        world_fail("census: a row of the index of pieces makes no sense");
+    *bytes += row.length;
+}
+
+static void look_at_task(const struct cursor *cursor, void *context)
+{
+    unsigned *due = context;
+
+    *due += be64_get(cursor->key.ptr + 1) <= clock_now();
+}
+
+/* ---- the whole ---- */
+
+/* Until nothing is left that is to be done by now. What a service keeps for years is none of it. */
+static void let_tasks_end(struct store *store)
+{
+    unsigned left = 0, due = 0;
+
+    for (unsigned leap = 0; leap < LEAPS; leap++) {
+        world->now_ns += LEAP_NS;
+        for (unsigned i = 0; i < WAIT_S; i++) {
+            sched_sleep(SECOND_NS);
+            due = 0;
+            left = count_rows(store, KEY_KIND_LATER, look_at_task, &due);
+            if (part->keeps_tasks ? due == 0 : left == 0)
+                return;
+            if (!store_healthy(store))
+                return;
+        }
+    }
+    world_fail("census: after %" PRIu64 " days %u deferred tasks are left, of which %u are due",
+               LEAPS * LEAP_NS / SECOND_NS / 86400, left, due);
+}
+
+static void check_pieces(struct store *store)
+{
+    struct store_usage usage;
+    uint64_t bytes = 0;
+
+    store_collect_now(store, &usage);
+    count_rows(store, KEY_KIND_PIECE, look_at_piece, &bytes);
+    if (usage.pending_bytes > 0)
+        world_fail("census: %" PRIu64 " bytes of freed pieces are not given back",
+                   usage.pending_bytes);
+    if (usage.piece_bytes != bytes)
+        world_fail("census: pieces have %" PRIu64 " bytes, and %" PRIu64 " are counted", bytes,
+                   usage.piece_bytes);
+}
+
+static void inspect(struct store *store, inspect_visit *visit)
+{
+    enum store_result result = store_inspect(store, visit, say, store);
+
+    if (result)
+        world_fail("census: not all records can be read: %s", store_result_text(result));
+}
+
+static const struct census_part *part_of_run(void)
+{
+    static const struct census_part *const parts[SIM_SERVICES] = {
+        [SIM_BLOB] = &census_blob, [SIM_QUEUE] = &census_queue, [SIM_TABLE] = &census_table
+    };
+
+    return parts[world->plan.service];
+}
+
+void census_take(struct server *server)
+{
+    struct store *store = server_store(server);
+
+    part = part_of_run();
+    account = account_space(part->service, bytes_from_string(DEVELOPMENT_ACCOUNT));
+    let_tasks_end(store);
+    if (!store_healthy(store))
+        return;
+    check_pieces(store);
+    if (count_rows(store, KEY_KIND_DROPPED, NULL, NULL) > 0)
+        world_fail("census: a space that was dropped is not collected");
+    inspect(store, learn);
+    inspect(store, note);
+    inspect(store, judge);
+    count_rows(store, KEY_KIND_INDEX, look_at_index, NULL);
+    count_rows(store, KEY_KIND_COUNTER, look_at_counter, NULL);
+    for (unsigned i = 0; i < space_count; i++) {
+        const char *wrong = part->end(store, &spaces[i].id, spaces[i].index_rows);
+
+        if (wrong)
+            world_fail("census: %s", wrong);
+    }
+}

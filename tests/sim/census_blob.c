@@ -1,0 +1,195 @@
+/* Of containers: blobs and snapshots hold contents, contents refer to runs; whatever else is in a
+ * blob's partition belongs to one of these. See census.h. */
+#include "census_part.h"
+
+#include <assert.h>
+
+#include "base/codec.h"
+#include "base/endian.h"
+#include "blob/blob.h"
+#include "content/backlog.h"
+#include "world.h"
+
+#define CONTENTS_MAX 1024u
+#define RUNS_MAX     8192u
+#define ARENA_MAX    (64u << 20)
+#define NAME_SIZE    16
+
+/* Of one blob. */
+struct owner {
+    struct guid space;
+    char name[NAME_SIZE];
+};
+
+static struct held {
+    struct owner owner;
+    uint64_t id;
+    unsigned holders;
+    bool is_sparse;
+} contents[CONTENTS_MAX];
+static struct {
+    struct owner owner;
+    uint64_t id;
+} runs[RUNS_MAX];
+static struct {
+    struct guid space;
+    unsigned tagged;
+} tags[16];
+static unsigned content_count, run_count, tagged_count;
+
+static bool read_container(struct bytes value, struct guid *ret_space)
+{
+    struct container container;
+    bool makes_sense = container_decode(value, &container);
+
+    if (makes_sense)
+        *ret_space = container.space;
+    return makes_sense;
+}
+
+static struct owner owner_of(const struct record_place *place)
+{
+    struct owner owner = { .space = place->space };
+
+    assert(place->partition_key.len < NAME_SIZE);
+    memcpy(owner.name, place->partition_key.ptr, place->partition_key.len);
+    return owner;
+}
+
+static struct held *find_content(const struct owner *owner, uint64_t id)
+{
+    for (unsigned i = 0; i < content_count; i++) {
+        if (contents[i].id == id && memcmp(&contents[i].owner, owner, sizeof *owner) == 0)
+            return &contents[i];
+    }
+    return NULL;
+}
+
+static bool is_run(const struct owner *owner, uint64_t id)
+{
+    for (unsigned i = 0; i < run_count; i++) {
+        if (runs[i].id == id && memcmp(&runs[i].owner, owner, sizeof *owner) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void note_runs(struct store *store, const struct record_place *place, uint64_t id)
+{
+    struct partition partition = { place->space, place->partition_key };
+    struct snapshot *snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
+    struct arena *arena = arena_new(ARENA_MAX);
+    struct owner owner = owner_of(place);
+    struct run_set set = { 0 };
+
+    if (run_set_of_content(snapshot, arena, id, CONTENT_BLOCKS_MAX, DAMAGE_STOPS, &set) ||
+        run_count + set.count > RUNS_MAX)
+        world_fail("census: the runs of %s cannot be read", owner.name);
+    for (size_t i = 0; i < set.count; i++) {
+        runs[run_count].owner = owner;
+        runs[run_count++].id = set.ids[i];
+    }
+    snapshot_close(snapshot);
+    arena_free(arena);
+}
+
+static void note_tags(const struct guid *space)
+{
+    if (tagged_count == 0 || !guid_equal(&tags[tagged_count - 1].space, space)) {
+        assert(tagged_count < sizeof tags / sizeof tags[0]);
+        tags[tagged_count++].space = *space;
+    }
+    tags[tagged_count - 1].tagged++;
+}
+
+static void note_blob(struct store *store, const struct record_place *place,
+                      const struct record *record)
+{
+    struct owner owner = owner_of(place);
+    struct held *held;
+    struct blob blob;
+
+    if (!blob_decode(record->value, &blob))
+        world_fail("census: the record of %s makes no sense", owner.name);
+    if (blob.tags.len > 0 && blob.snapshot == 0)
+        note_tags(&place->space);
+    if (blob.content.id == 0)
+        return;
+    held = find_content(&owner, blob.content.id);
+    if (!held) {
+        assert(content_count < CONTENTS_MAX);
+        held = &contents[content_count++];
+        *held = (struct held){ .owner = owner,
+                               .id = blob.content.id,
+                               .is_sparse = blob.content.form == CONTENT_SPARSE };
+        if (blob.content.has_runs)
+            note_runs(store, place, blob.content.id);
+    }
+    held->holders++;
+}
+
+/* rest: Put-Block, "Remarks" */
+static const char *judge_listed(const struct record *record)
+{
+    struct blob blob;
+
+    return blob_decode(record->value, &blob) && blob.uncommitted
+               ? "uncommitted blocks outlive their week"
+               : NULL;
+}
+
+static const char *judge_holders(const struct held *held, struct bytes value)
+{
+    struct decoder from;
+    uint64_t holders;
+
+    decoder_init(&from, value);
+    (void)decode_u8(&from);
+    holders = decode_u64(&from);
+    return held->is_sparse || (holders == held->holders && holders > 1)
+               ? NULL
+               : "the number of who holds a content is wrong";
+}
+
+static const char *judge_blob(const struct record_place *place, const struct record *record)
+{
+    struct owner owner = owner_of(place);
+    const struct held *held;
+    uint64_t id;
+    char kind;
+
+    if (place->family == RECORD_LISTED)
+        return judge_listed(record);
+    if (record->key.len < 1 + sizeof id)
+        return "no part of a blob is stored so, or uncommitted blocks outlive their week";
+    kind = record->key.ptr[0];
+    id = be64_get(record->key.ptr + 1);
+    if (kind == 'n')
+        return is_run(&owner, id) ? NULL : "a run that no content refers to";
+    held = find_content(&owner, kind == 'K' ? UINT64_MAX - id : id);
+    if (!strchr("cpxdghkKr", kind))
+        return kind == 'q' ? "what is left for a task that there is not"
+                           : "uncommitted blocks outlive their week, or another kind of record";
+    if (!held)
+        return "a content that no blob and no snapshot holds";
+    return kind == 'r' ? judge_holders(held, record->value) : NULL;
+}
+
+static const char *end_container(struct store *store, const struct guid *space, unsigned index_rows)
+{
+    unsigned i = 0;
+
+    (void)store;
+    while (i < tagged_count && !guid_equal(&tags[i].space, space))
+        i++;
+    return index_rows == (i < tagged_count ? tags[i].tagged : 0)
+               ? NULL
+               : "the index of tags is not that of the blobs";
+}
+
+const struct census_part census_blob = { .service = "blob",
+                                         .record_key = "c",
+                                         .read = read_container,
+                                         .note = note_blob,
+                                         .judge = judge_blob,
+                                         .end = end_container };

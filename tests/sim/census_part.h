@@ -1,0 +1,23 @@
+/* What census.h counts of each service. */
+#ifndef LAGRA_SIM_CENSUS_PART_H
+#define LAGRA_SIM_CENSUS_PART_H
+
+#include "store/inspect.h"
+
+/* A service's part. Every record of a container's space (a queue's, a table's) is shown twice. */
+struct census_part {
+    const char *service;
+    const char *record_key; /* of what names a space, in the account's own */
+    bool (*read)(struct bytes value, struct guid *ret_space);
+    /* What is reachable; of LISTED records. */
+    void (*note)(struct store *store, const struct record_place *place,
+                 const struct record *record);
+    /* NULL, or why the record should not be there. */
+    const char *(*judge)(const struct record_place *place, const struct record *record);
+    /* A space, when all its records were shown. index_rows: that it has. NULL, or what is wrong. */
+    const char *(*end)(struct store *store, const struct guid *space, unsigned index_rows);
+    bool keeps_tasks; /* that are not due when days have passed */
+};
+extern const struct census_part census_blob, census_queue, census_table;
+
+#endif

@@ -1,0 +1,40 @@
+/* Numbers of the server that no run of a few hundred requests comes near: smaller here, drawn for each
+ * life. */
+#include "base/crc.h"
+#include "content/content.h"
+#include "world.h"
+
+/* ---- stripes of partitions (store/embedded/snapshots.h) ---- */
+
+#define STRIPES 4096u
+
+/* What snapshots.c has in the place of crc32c() here (meson.build): it hashes partitions alone. */
+uint32_t small_partition_hash(uint32_t crc, const void *data, size_t size);
+
+/* Few stripes, whose partitions still have a hash each: what is above the number of the stripe. */
+uint32_t small_partition_hash(uint32_t crc, const void *data, size_t size)
+{
+    static uint32_t few;
+    uint32_t hash = crc32c(crc, data, size);
+
+    if (few == 0)
+        few = world_once_in(STREAM_FAULTS, 3) ? STRIPES : 1 + world_draw(STREAM_FAULTS, 3);
+    return hash * STRIPES + hash % few;
+}
+
+/* ---- records that one commit clears away (service/later.c) ---- */
+
+enum store_result __real_content_collect(struct snapshot *before, struct changes *changes,
+                                         struct arena *arena, size_t records, bool *ret_more);
+enum store_result __wrap_content_collect(struct snapshot *before, struct changes *changes,
+                                         struct arena *arena, size_t records, bool *ret_more);
+
+enum store_result __wrap_content_collect(struct snapshot *before, struct changes *changes,
+                                         struct arena *arena, size_t records, bool *ret_more)
+{
+    static size_t few;
+
+    if (few == 0)
+        few = world_once_in(STREAM_FAULTS, 3) ? records : 1 + world_draw(STREAM_FAULTS, 3);
+    return __real_content_collect(before, changes, arena, few, ret_more);
+}
