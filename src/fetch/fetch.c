@@ -1,6 +1,6 @@
 /* See fetch.h. Over libcurl's multi interface, so that the caller pulls the bytes at his own pace:
  * what has come lies in a buffer, and the transfer pauses while that is full. */
-#include "fetch/fetch.h"
+#include "fetch/head.h"
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define BUFFER_BYTES   (1u << 20)
-#define RECEIVE_BYTES  (256L << 10)
-#define HEADERS_MAX    128u
-#define HEAD_BYTES_MAX (64u << 10)
-#define CONNECT_S      30L
+#define BUFFER_BYTES       (1u << 20)
+#define RECEIVE_BYTES      (256L << 10)
+#define CONNECT_S          30L
 /* Slower for so long: given up. */
-#define RATE_MIN       1024L
-#define RATE_S         60L
+#define RATE_MIN           1024L
+#define RATE_S             60L
+/* What one redirect may have of a body. */
+#define REDIRECT_BYTES_MAX (256L << 10)
 /* How soon a stop is noticed. */
-#define LOOK_MS        200
+#define LOOK_MS            200
 
 struct fetcher {
     struct fetcher_options options;
@@ -26,18 +26,15 @@ struct fetcher {
 
 struct fetch {
     struct fetcher *fetcher;
-    struct arena *arena; /* the head */
+    struct arena *arena; /* the head, and what is asked */
     CURL *easy;
     CURLM *multi;
     struct curl_slist *headers_sent;
     bool over; /* the transfer; how: `code` */
     CURLcode code;
-    bool refused;       /* an address was not permitted */
-    bool head_complete; /* of the answer that is no redirect */
-    long status;        /* of the head that is coming in */
-    struct fetch_header headers[HEADERS_MAX];
-    size_t header_count;
-    size_t head_bytes;
+    bool refused;     /* an address was not permitted */
+    bool is_nonsense; /* its head is malformed or has no end */
+    struct fetch_head head;
     char *buffer;
     size_t begin, end; /* of what has not been read */
     bool paused;
@@ -82,48 +79,14 @@ static curl_socket_t open_socket(void *context, curlsocktype purpose, struct cur
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-static void begin_head(struct fetch *fetch, struct bytes line)
-{
-    struct bytes version, rest;
-    uint64_t status = 0;
-
-    bytes_cut(line, ' ', &version, &rest);
-    if (rest.len >= 3)
-        bytes_parse_u64(bytes_of(rest.ptr, 3), 999, &status);
-    fetch->status = (long)status;
-    fetch->header_count = 0;
-}
-
-static bool is_redirect(const struct fetch *fetch)
-{
-    return fetch->status / 100 == 3 && fetch->status != 304 && fetch_header(fetch, "location").ptr;
-}
-
-/* Of each head on the way: of redirects, of 100 Continue, of the answer. */
+/* Of each head on the way: of redirects, of 100 Continue, of the answer; and trailers. */
 static size_t take_header(char *data, size_t size, size_t count, void *context)
 {
     struct fetch *fetch = context;
     size_t length = size * count;
-    struct bytes line = bytes_of(data, length), name, value;
 
-    fetch->head_bytes += length;
-    if (fetch->head_bytes > HEAD_BYTES_MAX)
-        return 0;
-    while (line.len > 0 && (line.ptr[line.len - 1] == '\n' || line.ptr[line.len - 1] == '\r'))
-        line.len--;
-    if (bytes_has_prefix(line, bytes_from_string("HTTP/"))) {
-        begin_head(fetch, line);
-    } else if (line.len == 0) {
-        fetch->head_complete = fetch->status >= 200 && !is_redirect(fetch);
-    } else if (!fetch->head_complete && fetch->header_count < HEADERS_MAX) {
-        bytes_cut(line, ':', &name, &value);
-        if (value.ptr)
-            fetch->headers[fetch->header_count++] = (struct fetch_header){
-                .name = arena_copy_lower(fetch->arena, bytes_trim(name)),
-                .value = arena_copy(fetch->arena, bytes_trim(value)),
-            };
-    }
-    return length;
+    fetch->is_nonsense = !fetch_head_line(&fetch->head, bytes_of(data, length));
+    return fetch->is_nonsense ? 0 : length;
 }
 
 static size_t take_body(char *data, size_t size, size_t count, void *context)
@@ -131,8 +94,10 @@ static size_t take_body(char *data, size_t size, size_t count, void *context)
     struct fetch *fetch = context;
     size_t length = size * count;
 
-    if (!fetch->head_complete)
-        return length; /* of a redirect */
+    if (!fetch->head.is_complete) {
+        fetch->is_nonsense = true; /* libcurl keeps bodies of redirects to itself */
+        return 0;
+    }
     if (fetch->begin == fetch->end)
         fetch->begin = fetch->end = 0;
     if (length > BUFFER_BYTES - fetch->end) {
@@ -203,6 +168,17 @@ static void set_callbacks(struct fetch *fetch)
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, fetch);
 }
 
+/* libcurl reads the bodies of redirects to their ends, which may be far. */
+static bool has_too_much_before_head(const struct fetch *fetch)
+{
+    curl_off_t passed_over = 0;
+
+    if (fetch->head.is_complete || fetch->over ||
+        curl_easy_getinfo(fetch->easy, CURLINFO_SIZE_DOWNLOAD_T, &passed_over) != CURLE_OK)
+        return false;
+    return passed_over > REDIRECT_BYTES_MAX;
+}
+
 /* Lets the transfer go on for a moment. */
 static enum fetch_result step(struct fetch *fetch)
 {
@@ -216,6 +192,10 @@ static enum fetch_result step(struct fetch *fetch)
     while ((message = curl_multi_info_read(fetch->multi, &left))) {
         fetch->over = true;
         fetch->code = message->data.result;
+    }
+    if (has_too_much_before_head(fetch)) {
+        fetch->is_nonsense = true;
+        return FETCH_FAILED;
     }
     if (!fetch->over && fetch->begin == fetch->end && !fetch->paused &&
         curl_multi_poll(fetch->multi, NULL, 0, LOOK_MS, NULL) != CURLM_OK)
@@ -239,7 +219,7 @@ enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *
 
     *ret_fetch = fetch;
     fetch->fetcher = fetcher;
-    fetch->arena = arena_new(1u << 20);
+    fetch->arena = fetch->head.arena = arena_new(1u << 20);
     fetch->buffer = xmalloc(BUFFER_BYTES);
     fetch->easy = curl_easy_init();
     fetch->multi = curl_multi_init();
@@ -250,9 +230,9 @@ enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *
     set_callbacks(fetch);
     if (curl_multi_add_handle(fetch->multi, fetch->easy) != CURLM_OK)
         return FETCH_FAILED;
-    while (!result && !fetch->head_complete && !fetch->over)
+    while (!result && !fetch->head.is_complete && !fetch->over)
         result = step(fetch);
-    if (!result && (!fetch->head_complete || (fetch->over && fetch->code != CURLE_OK)))
+    if (!result && (!fetch->head.is_complete || (fetch->over && fetch->code != CURLE_OK)))
         result = ended(fetch);
     return result;
 }
@@ -281,32 +261,30 @@ enum fetch_result fetch_read(struct fetch *fetch, char *to, size_t max, size_t *
 
 int fetch_status(const struct fetch *fetch)
 {
-    return (int)fetch->status;
+    return fetch->head.status;
 }
 
 struct bytes fetch_header(const struct fetch *fetch, const char *name)
 {
-    for (size_t i = fetch->header_count; i > 0; i--) {
-        if (bytes_is(fetch->headers[i - 1].name, name))
-            return fetch->headers[i - 1].value;
-    }
-    return (struct bytes){ NULL, 0 };
+    return fetch_head_find(&fetch->head, name);
 }
 
 size_t fetch_header_count(const struct fetch *fetch)
 {
-    return fetch->header_count;
+    return fetch->head.header_count;
 }
 
 struct fetch_header fetch_header_at(const struct fetch *fetch, size_t i)
 {
-    return fetch->headers[i];
+    return fetch->head.headers[i];
 }
 
 const char *fetch_problem(const struct fetch *fetch)
 {
     if (fetch->refused)
         return "its address is not permitted";
+    if (fetch->is_nonsense)
+        return "its head is malformed or too long";
     if (fetch->problem[0])
         return fetch->problem;
     return curl_easy_strerror(fetch->code);

@@ -59,18 +59,22 @@ static enum connection_header connection_header(const struct live *live)
     return live->keeps_1_0 ? CONNECTION_KEEP_ALIVE : CONNECTION_NONE;
 }
 
-/* returns false: it is too long, or not to be sent */
-static bool write_head(struct live *live)
+static void write_head(struct live *live)
 {
     struct worker *worker = live->connection->worker;
+    struct response *response = &live->exchange.response;
     size_t size;
 
     date_text_set(&worker->date, clock_wall());
-    size =
-        answer_head_write(&live->exchange.response, &worker->date, connection_header(live),
-                          worker->head, live->connection->server->limits.connection_memory_bytes);
+    size = answer_head_write(response, &worker->date, connection_header(live), worker->head,
+                             ANSWER_HEAD_BYTES);
+    if (size == 0) {
+        response_drop_unsendable(response);
+        size = answer_head_write(response, &worker->date, connection_header(live), worker->head,
+                                 ANSWER_HEAD_BYTES);
+    }
+    assert(size > 0);
     live->unsent = bytes_of(worker->head, size);
-    return size > 0;
 }
 
 enum turn answer_begin(struct live *live)
@@ -83,8 +87,7 @@ enum turn answer_begin(struct live *live)
     live->stage = STAGE_ANSWER;
     live->closes |= atomic_load_explicit(&connection->server->stopping, memory_order_relaxed);
     connection_is_ours(connection);
-    if (!write_head(live)) /* of a read: those of writes are short */
-        return response->header_count > 0 ? answer_refuse(live, 431) : TURN_ENDS;
+    write_head(live);
     turn = answer_step(live);
     if (connection->live) /* the answer is not over yet */
         keep_head(live);

@@ -1,7 +1,8 @@
 /* See answer_head.h. */
 #include "http/answer_head.h"
 
-#include "http/tokens.h"
+#include "base/log.h"
+#include "http/head.h"
 
 /* rfc: 9110 15, 4918 11, 6585. decision: 40 */
 static const struct {
@@ -75,6 +76,64 @@ void date_text_set(struct date_text *date, instant now)
     instant_format_http(now, date->text);
 }
 
+/* ---- what cannot be sent ---- */
+
+/* Of the headers that are the application's; the rest of a head has some 300 bytes. */
+#define HEADERS_BYTES_MAX (ANSWER_HEAD_BYTES - 1024)
+
+/* One that is longer than all headers of a request was not stored by a request. */
+static bool can_be_sent(const struct http_header *header)
+{
+    return header->value.len <= HEAD_HEADERS_SIZE_MAX && !http_has_control(header->value, '\t');
+}
+
+static size_t line_size(const struct http_header *header)
+{
+    return header->name.len + header->value.len + sizeof ": \r\n" - 1;
+}
+
+static void drop(struct response *response, size_t i)
+{
+    const struct http_header *header = &response->headers[i];
+
+    log_line(LOG_INFO, "an answer goes without its header %.*s, which cannot be sent",
+             BYTES_ARG(header->name));
+    response->header_count--;
+    memmove(&response->headers[i], &response->headers[i + 1],
+            (response->header_count - i) * sizeof *header);
+}
+
+static size_t longest(const struct response *response)
+{
+    size_t at = 0;
+
+    for (size_t i = 1; i < response->header_count; i++) {
+        if (line_size(&response->headers[i]) > line_size(&response->headers[at]))
+            at = i;
+    }
+    return at;
+}
+
+void response_drop_unsendable(struct response *response)
+{
+    size_t size = 0;
+
+    for (size_t i = response->header_count; i > 0; i--) {
+        if (!can_be_sent(&response->headers[i - 1]))
+            drop(response, i - 1);
+        else
+            size += line_size(&response->headers[i - 1]);
+    }
+    while (size > HEADERS_BYTES_MAX) {
+        size_t at = longest(response);
+
+        size -= line_size(&response->headers[at]);
+        drop(response, at);
+    }
+}
+
+/* ---- as text ---- */
+
 /* Text into a buffer that may turn out too small. */
 struct writer {
     char *at;
@@ -117,7 +176,7 @@ static void put_header(struct writer *to, const struct http_header *header)
     put_literal(to, ": ");
     put(to, header->value);
     put_literal(to, "\r\n");
-    to->failed |= http_has_control(header->value, '\t');
+    to->failed |= !can_be_sent(header);
 }
 
 size_t answer_head_write(const struct response *response, const struct date_text *date,

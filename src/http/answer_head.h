@@ -32,10 +32,18 @@ static inline uint64_t response_length(const struct response *response)
     return response->body_kind == BODY_BYTES ? response->body.len : response->body_length;
 }
 
+/* What the head of an answer may have: twice what requests can have stored of headers (decision 49),
+ * with room for those that other requests and the rules of CORS add. */
+#define ANSWER_HEAD_BYTES ((size_t)64 * 1024)
+
+/* Takes out what cannot be sent: headers with control characters, those that are longer than any that
+ * a request can bring, and then the longest ones until those that stay have room. What was stored can
+ * so always be answered. decision: 241 */
+void response_drop_unsendable(struct response *response);
 /* Writes status line, headers and the empty line.
  *
- * returns  the size; 0: there is no room for it, or a header has a control character, which is a bug
- *          that must not become a second answer in the client's eyes */
+ * returns  the size; 0: there is no room for it, or a header is not to be sent: a control character
+ *          would become a second answer in the client's eyes */
 size_t answer_head_write(const struct response *response, const struct date_text *date,
                          enum connection_header connection, char *to, size_t room);
 

@@ -10,8 +10,8 @@
 #include "http/http.h"
 
 #define HEAD_HEADERS_MAX      256u
-/* Of the header lines together. What is stored of them must fit into the head of an answer, beside
- * what another request may have stored (metadata: 8 KiB). */
+/* Of the header lines together. What is stored of them must fit into the head of an answer
+ * (ANSWER_HEAD_BYTES), beside what another request may have stored (metadata: 8 KiB). */
 #define HEAD_HEADERS_SIZE_MAX ((size_t)16 * 1024)
 
 /* How far a head has been looked through while it comes in. Zeroed: not at all. Positions count from

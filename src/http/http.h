@@ -113,10 +113,13 @@ void response_init(struct response *response, struct arena *arena);
 /* Adds a header.
  *
  * name   static or in the arena
- * value  in the arena; a control character in it is a bug: what comes from outside is checked
- *        before it is stored */
+ * value  in the arena; without control characters: what comes from outside is checked before it is
+ *        stored. A header that cannot be sent does not go out. decision: 241 */
 void response_header(struct response *response, struct bytes name, struct bytes value);
 void response_header_string(struct response *response, const char *name, const char *value);
+/* Is there a control character but `allowed` (a tab: all that a header's value may have; a blank,
+ * which is none: no control character)? */
+bool http_has_control(struct bytes text, char allowed);
 /* What the status line says of a status: "Accepted". Static. */
 struct bytes http_reason(int status);
 
@@ -179,7 +182,7 @@ struct http_limits {
     unsigned workers; /* 0: one a core */
     unsigned connections_max;
     unsigned connections_per_address_max; /* 0: as many as in all */
-    size_t connection_memory_bytes;       /* head of a request and of its answer */
+    size_t connection_memory_bytes;       /* head of a request */
     unsigned idle_s;            /* a connection without a complete head for so long is closed */
     unsigned body_stall_s;      /* no body byte for so long: closed */
     unsigned body_rate_min;     /* bytes a second on average ... */

@@ -131,7 +131,7 @@ struct worker {
     struct connection *last_ready;
     char *input; /* WORKER_INPUT_BYTES */
     char *block; /* WORKER_BLOCK_BYTES: a part of a body on its way out */
-    char *head;  /* connection_memory_bytes: of an answer */
+    char *head;  /* ANSWER_HEAD_BYTES: of an answer */
     struct date_text date;
     unsigned spare_count;
     struct arena *spares[WORKER_SPARES]; /* see exchange_begin() */

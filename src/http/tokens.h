@@ -13,7 +13,5 @@ bool http_lower_name(struct bytes name, char *to);
  * its length; 0: there is none. */
 size_t http_lower_token(struct bytes line, char *to);
 bool http_is_token(struct bytes text);
-/* Control characters, but for `allowed` (a tab; none: a blank, which is no such one). */
-bool http_has_control(struct bytes text, char allowed);
 
 #endif

@@ -240,7 +240,7 @@ const char *worker_start(struct worker *worker, struct http_server *server)
     worker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     worker->input = xmalloc(WORKER_INPUT_BYTES);
     worker->block = xmalloc(WORKER_BLOCK_BYTES);
-    worker->head = xmalloc(server->limits.connection_memory_bytes);
+    worker->head = xmalloc(ANSWER_HEAD_BYTES);
     if (worker->set < 0 || worker->wake < 0 ||
         epoll_ctl(worker->set, EPOLL_CTL_ADD, worker->wake, &event) != 0) {
         close_own(worker);

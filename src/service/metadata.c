@@ -20,18 +20,6 @@ static bool is_identifier(struct bytes name)
     return name.len > 0;
 }
 
-/* Azure stores what a header can carry: visible ASCII, blanks, and bytes above 0x7F as sent. */
-static bool is_value(struct bytes value)
-{
-    for (size_t i = 0; i < value.len; i++) {
-        unsigned char c = (unsigned char)value.ptr[i];
-
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static bool next_pair(struct decoder *in, struct bytes *ret_name, struct bytes *ret_value)
 {
     if (in->bad || in->at == in->end)
@@ -97,7 +85,9 @@ enum error metadata_from_headers(struct call *call, struct bytes *ret_metadata)
         name = bytes_from(header->name_as_sent, prefix.len);
         if (name.len == 0)
             return E_EmptyMetadataKey;
-        if (!is_identifier(name) || !is_value(header->value))
+        /* Azure stores what a header can carry: visible ASCII, blanks, and bytes above 0x7F as
+         * sent. */
+        if (!is_identifier(name) || http_has_control(header->value, '\t'))
             return call_fail_header(call, E_InvalidMetadata, PREFIX, name);
         total += name.len + header->value.len;
         if (total > METADATA_MAX_BYTES)

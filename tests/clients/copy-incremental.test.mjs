@@ -71,6 +71,10 @@ test('each snapshot of the source becomes one of the destination', async (t) => 
     assert.equal(items.length, 3);
     assert.ok(items.every(({ properties }) => properties.incrementalCopy === true));
     assert.equal(items[2].properties.destinationSnapshot, two.destinationSnapshot);
+    const { value: page } = await container.listBlobsFlat({ includeCopy: true, prefix: 'backup' }).byPage().next();
+    const date = two.destinationSnapshot; // decision: 242
+    assert.ok(page._response.bodyAsText.includes('</CopyCompletionTime><IncrementalCopy>true</IncrementalCopy>' +
+        `<CopyDestinationSnapshot>${date}</CopyDestinationSnapshot><DestinationSnapshot>${date}</DestinationSnapshot><ServerEncrypted>`));
     // The same again is a snapshot more; an earlier one is not.
     await copy(source, second.snapshot, target);
     await refused(target.startCopyIncremental(source.withSnapshot(first.snapshot).url), 409, 'IncrementalCopyOfEarlierSnapshotNotAllowed');

@@ -1,7 +1,9 @@
 // A server that sources of copies lie on: it answers each path as its handler says, and can be
 // slow, short, or wrong.
+import { once } from 'node:events';
 import http from 'node:http';
 import https from 'node:https';
+import net from 'node:net';
 
 // handlers: { '/path': (request, response) => .. }. Closed after the test `t`.
 export async function sourceServer(t, handlers, tls) {
@@ -39,5 +41,46 @@ export function serve(content, headers = {}) {
             ...headers,
         });
         response.end(part);
+    };
+}
+
+// A server that answers with bytes which no HTTP library would send. answers: { '/path': bytes, or a
+// function of (socket, head of the request as text) that gives them or sends them itself }. The
+// connection ends with the answer. Closed after the test `t`.
+export async function rawSource(t, answers) {
+    const sockets = new Set();
+    const server = net.createServer((socket) => {
+        let head = '';
+        sockets.add(socket);
+        socket.on('error', () => {});
+        socket.on('close', () => sockets.delete(socket));
+        socket.on('data', (data) => {
+            head += data.toString('latin1');
+            if (!head.includes('\r\n\r\n'))
+                return;
+            const answer = answers[/^[A-Z]+ ([^ ?]*)/.exec(head)[1]] ?? 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n';
+            const bytes = typeof answer === 'function' ? answer(socket, head) : answer;
+            if (bytes !== undefined)
+                socket.end(Buffer.from(bytes, 'latin1'));
+        });
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => {
+        sockets.forEach((socket) => socket.destroy());
+        server.close();
+    });
+    return { url: `http://127.0.0.1:${server.address().port}` };
+}
+
+// Sends the same bytes until the other side has enough.
+export function endless(first, again) {
+    return (socket) => {
+        const send = () => {
+            while (!socket.destroyed && socket.write(again, 'latin1'));
+        };
+        socket.write(first, 'latin1');
+        socket.on('drain', send);
+        send();
     };
 }

@@ -10,6 +10,7 @@
 
 #include "base/gate.h"
 #include "base/log.h"
+#include "blob/page_blob_operations.h"
 #include "blob/rest/copy_pages.h"
 #include "concurrency/etag.h"
 
@@ -42,7 +43,7 @@ struct copying {
     struct arena *arena;
     struct partition partition;
     struct pending_copy pending; /* as it was found first */
-    uint64_t copied;             /* of a page blob: as it was found first */
+    uint64_t copied, total;      /* of a page blob: as it was found first */
     uint64_t seen;               /* newest sequence of what was read of the source */
     struct problem problem;
     instant shown; /* when progress was written last */
@@ -163,6 +164,12 @@ static enum error commit(struct copying *c, const struct verdict *verdict)
 
 /* ---- the way of a job ---- */
 
+/* A source may send so slowly that it never ends. */
+static bool is_late(const struct copying *c, instant now)
+{
+    return now > c->pending.begun && now - c->pending.begun > COPY_MAX_TICKS;
+}
+
 /* Is it to go on? Shows how far it is. */
 static enum error look(struct source_watch *watch, uint64_t bytes_read)
 {
@@ -170,7 +177,7 @@ static enum error look(struct source_watch *watch, uint64_t bytes_read)
     const struct verdict show = { .kind = SHOW, .copied = bytes_read };
     instant now = clock_now();
 
-    if (background_is_stopping(c->job->base.background))
+    if (background_is_stopping(c->job->base.background) || is_late(c, now))
         return E_ServerBusy;
     if (now - c->shown < PROGRESS_TICKS)
         return OK;
@@ -192,6 +199,7 @@ static enum error find_now(struct copying *c)
     enum error e = copy_find(&d, &c->job->base.id, &c->pending);
 
     c->copied = state.blob.copy.copied;
+    c->total = state.blob.copy.total;
     snapshot_close(before);
     return e;
 }
@@ -233,12 +241,19 @@ static void make_call(struct copying *c, struct request *request, struct http_he
     };
 }
 
-/* The source must be what it was when the copy began. rest: Copy-Blob "Remarks" */
+/* The source must be what it was when the copy began. A server of others may say the same ETag of
+ * something else: the pages that are there must be those of a blob of this length. rest: Copy-Blob
+ * "Remarks" */
 static enum error check_same(const struct copying *c, const struct open_source *source)
 {
-    if (!c->pending.etag.ptr || bytes_equal(c->pending.etag, source->etag))
-        return OK;
-    return E_SourceConditionNotMet;
+    bool has_pages = c->pending.target.type == BLOB_PAGE && !source->is_own;
+
+    if (c->pending.etag.ptr && !bytes_equal(c->pending.etag, source->etag))
+        return E_SourceConditionNotMet;
+    if (has_pages &&
+        (source->length > PAGE_BLOB_MAX || source->offset + source->length != c->total))
+        return E_SourceConditionNotMet;
+    return OK;
 }
 
 /* ---- all at once ---- */
@@ -400,7 +415,7 @@ static struct bytes describe(const struct copying *c, enum error e)
 
 static void give_up(struct copying *c, enum error e)
 {
-    bool late = clock_now() - c->pending.begun > COPY_MAX_TICKS;
+    bool late = is_late(c, clock_now());
     struct verdict verdict = { .kind = SHOW };
 
     if (decision_is_unfinished(e))

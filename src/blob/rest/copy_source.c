@@ -349,7 +349,7 @@ void source_close(struct open_source *open)
 
 /* ---- reading ---- */
 
-/* How many bytes may pass between two looks. */
+/* How many bytes of an own source, which comes fast, may pass between two looks. */
 #define LOOK_BYTES (4u << 20)
 
 struct reading {
@@ -372,7 +372,8 @@ static enum error read_some(struct gather_source *bytes, char *to, size_t max, s
     struct reading *reading = (struct reading *)(void *)bytes;
     enum error e = OK;
 
-    if (reading->watch && reading->done - reading->looked >= LOOK_BYTES) {
+    if (reading->watch &&
+        (!reading->open->is_own || reading->done - reading->looked >= LOOK_BYTES)) {
         reading->looked = reading->done;
         e = reading->watch->look(reading->watch, reading->done);
     }

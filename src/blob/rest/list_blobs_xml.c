@@ -52,7 +52,7 @@ static void add_md5(struct text *out, const struct http_properties *http)
               "</Content-MD5>");
 }
 
-static void add_tier(struct text *out, const struct blob *blob)
+static void add_tier(struct text *out, const struct blob_view *view, const struct blob *blob)
 {
     bool inferred = blob->tier == TIER_NONE;
 
@@ -60,6 +60,9 @@ static void add_tier(struct text *out, const struct blob *blob)
              "</AccessTier>");
     if (blob->rehydrates_to != TIER_NONE)
         add_word(out, "<ArchiveStatus>", archive_status_text(blob), "</ArchiveStatus>");
+    if (blob->rehydrates_to != TIER_NONE && view->tag_count) /* of the same version */
+        add_word(out, "<RehydratePriority>", blob->is_rehydrated_fast ? "High" : "Standard",
+                 "</RehydratePriority>");
     if (inferred)
         text_add(out, bytes_from_string("<AccessTierInferred>true</AccessTierInferred>"));
     else if (blob->tier_changed > 0 && !tier_is_premium(blob->tier))
@@ -93,6 +96,8 @@ static void add_copy(struct text *out, const struct blob_copy *copy)
         xml_element(out, "CopyStatusDescription", copy->description);
 }
 
+/* The service sends CopyDestinationSnapshot (recorded); the definitions that SDKs are made from, and
+ * so their newest versions, read DestinationSnapshot. decision: 242 */
 static void add_incremental(struct text *out, const struct blob_view *view, const struct blob *blob)
 {
     char date[INSTANT_ISO_SIZE];
@@ -101,6 +106,7 @@ static void add_incremental(struct text *out, const struct blob_view *view, cons
     if (!view->copy || blob->copy.status != COPY_SUCCESS)
         return;
     instant_format_iso(blob->incremental.snapshot, date);
+    add_word(out, "<CopyDestinationSnapshot>", date, "</CopyDestinationSnapshot>");
     add_word(out, "<DestinationSnapshot>", date, "</DestinationSnapshot>");
 }
 
@@ -146,21 +152,18 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
         xml_element_u64(out, "x-ms-blob-sequence-number", blob->sequence_number);
     add_word(out, "<BlobType>", blob_type_text(blob->type), "</BlobType>");
     if (tier && (blob->type == BLOB_BLOCK || blob->tier != TIER_NONE))
-        add_tier(out, blob);
+        add_tier(out, view, blob);
     if (snapshot == 0)
         add_lease(out, &blob->lease, view->now);
     if (view->copy && blob->copy.status != COPY_NONE)
         add_copy(out, &blob->copy);
-    add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true", "</ServerEncrypted>");
     if (blob->incremental.is_one)
         add_incremental(out, view, blob);
+    add_word(out, "<ServerEncrypted>", blob->uncommitted ? "false" : "true", "</ServerEncrypted>");
     if (view->sealed && blob->is_sealed)
         text_add(out, bytes_from_string("<Sealed>true</Sealed>"));
     if (view->tag_count && blob->tags.len > 0)
         xml_element_u64(out, "TagCount", tags_count(blob->tags));
-    if (view->tag_count && blob->rehydrates_to != TIER_NONE) /* of the same version */
-        add_word(out, "<RehydratePriority>", blob->is_rehydrated_fast ? "High" : "Standard",
-                 "</RehydratePriority>");
     text_add(out, bytes_from_string("</Properties>"));
     if (view->metadata)
         metadata_xml(out, blob->metadata);

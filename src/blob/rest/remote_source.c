@@ -1,5 +1,7 @@
 /* See remote_source.h. What a server answers to a GET is taken as a blob: its bytes, and what its
- * headers say of them. */
+ * headers say of them. Nobody knows who that server is: what it says is held to the rules that a
+ * request is held to, and bytes are taken if they are those that were asked for. decisions: 240,
+ * 241 */
 #include "blob/rest/remote_source.h"
 
 #include "base/encode.h"
@@ -7,7 +9,11 @@
 #include "service/metadata.h"
 
 /* A source that is read while its request waits takes at most so long. decision: 55 */
-#define READ_S 600u
+#define READ_S        600u
+/* Headers that become the blob's, together: what a request may have of headers. decision: 49 */
+#define KEPT_SIZE_MAX ((size_t)16 * 1024)
+/* The codes of the reference have up to 50 letters. */
+#define CODE_SIZE_MAX 100u
 
 /* ---- what is wrong ---- */
 
@@ -27,31 +33,68 @@ static enum error fail_fetch(struct gathering *g, const struct open_source *open
     return E_CannotVerifyCopySource;
 }
 
+/* As those of the reference; another is none. */
+static struct bytes error_code_of(struct gathering *g, const struct open_source *open)
+{
+    struct bytes code = fetch_header(open->fetch, "x-ms-error-code");
+
+    for (size_t i = 0; i < code.len; i++) {
+        char c = code.ptr[i];
+
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')))
+            return bytes_of(NULL, 0);
+    }
+    return code.len <= CODE_SIZE_MAX ? arena_copy(g->call->arena, code) : bytes_of(NULL, 0);
+}
+
+/* Its status becomes that of our answer, if it is one of a refusal. */
 static enum error fail_status(struct gathering *g, const struct copy_source *source,
                               const struct open_source *open)
 {
     struct problem *problem = g->call->problem;
-    struct bytes code = fetch_header(open->fetch, "x-ms-error-code");
     int status = fetch_status(open->fetch);
 
     if (source->rule == SOURCE_COPIED && (status == 304 || status == 412))
         return E_SourceConditionNotMet;
-    if (status < 300)
-        status = 500; /* an answer that was not asked for */
+    if (status < 300 || status > 599)
+        status = 500; /* an answer that was not asked for, or none that there is */
     problem->source_status = status;
-    if (status != 304 && status != 412 && code.ptr)
-        problem->source_code = arena_copy(g->call->arena, code);
+    if (status != 304 && status != 412)
+        problem->source_code = error_code_of(g, open);
     return E_CannotVerifyCopySource;
 }
 
 /* ---- what is known of it ---- */
 
-static struct bytes kept_header(struct gathering *g, const struct open_source *open,
-                                const char *name)
-{
-    struct bytes value = fetch_header(open->fetch, name);
+/* Headers that are kept. */
+struct keeping {
+    struct gathering *g;
+    const struct open_source *open;
+    size_t size; /* of them as header lines */
+};
 
-    return value.len > 0 ? arena_copy(g->call->arena, value) : bytes_of(NULL, 0);
+/* Counts a header line. */
+static enum error count_header(struct keeping *k, const char *name, struct bytes value)
+{
+    k->size += strlen(name) + value.len + sizeof ": \r\n" - 1;
+    if (k->size <= KEPT_SIZE_MAX && !http_has_control(value, '\t'))
+        return OK;
+    problem_set_header(k->g->call->problem, name, bytes_of(NULL, 0));
+    return source_cannot_verify(k->g, E_InvalidHeaderValue);
+}
+
+static enum error keep_header(struct keeping *k, const char *name, struct bytes *ret_value)
+{
+    struct bytes value = fetch_header(k->open->fetch, name);
+    enum error e = OK;
+
+    *ret_value = bytes_of(NULL, 0);
+    if (value.len == 0)
+        return OK;
+    e = count_header(k, name, value);
+    if (!e)
+        *ret_value = arena_copy(k->g->call->arena, value);
+    return e;
 }
 
 static void read_md5(struct gathering *g, const struct open_source *open,
@@ -113,43 +156,98 @@ static void read_type(const struct open_source *open, struct blob *blob)
     }
 }
 
+static enum error keep_metadata(struct keeping *k, struct bytes *ret_metadata)
+{
+    static const struct bytes prefix = BYTES("x-ms-meta-");
+    enum error e = OK;
+
+    for (size_t i = 0; !e && i < fetch_header_count(k->open->fetch); i++) {
+        struct fetch_header header = fetch_header_at(k->open->fetch, i);
+
+        if (bytes_has_prefix(header.name, prefix))
+            e = count_header(k, arena_string(k->g->call->arena, header.name), header.value);
+    }
+    return e ? e : read_metadata(k->g, k->open, ret_metadata);
+}
+
 static enum error read_facts(struct gathering *g, const struct copy_source *source,
                              struct open_source *open)
 {
     struct http_properties *http = &open->blob.http;
+    struct keeping keeping = { .g = g, .open = open };
+    const struct {
+        const char *name;
+        struct bytes *to;
+    } kept[] = {
+        { "etag", &open->etag },
+        { "content-type", &http->content_type },
+        { "content-encoding", &http->content_encoding },
+        { "content-language", &http->content_language },
+        { "content-disposition", &http->content_disposition },
+        { "cache-control", &http->cache_control },
+    };
 
-    open->etag = kept_header(g, open, "etag");
-    http->content_type = kept_header(g, open, "content-type");
-    http->content_encoding = kept_header(g, open, "content-encoding");
-    http->content_language = kept_header(g, open, "content-language");
-    http->content_disposition = kept_header(g, open, "content-disposition");
-    http->cache_control = kept_header(g, open, "cache-control");
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        enum error e = keep_header(&keeping, kept[i].name, kept[i].to);
+
+        if (e)
+            return e;
+    }
     if (!source->range.ptr)
         read_md5(g, open, http);
     read_type(open, &open->blob);
-    return read_metadata(g, open, &open->blob.metadata);
+    return keep_metadata(&keeping, &open->blob.metadata);
 }
 
 /* ---- which bytes ---- */
 
+/* rfc: 9112 6.3: in chunks it is as long as they are, whatever else is said. */
 static uint64_t announced_length(const struct open_source *open)
 {
     struct bytes text = fetch_header(open->fetch, "content-length");
     uint64_t length;
 
+    if (fetch_header(open->fetch, "transfer-encoding").ptr)
+        return HTTP_LENGTH_UNKNOWN;
     return bytes_parse_u64(text, INT64_MAX, &length) ? length : HTTP_LENGTH_UNKNOWN;
 }
 
-/* "bytes a-b/total" begins where it was asked to. */
-static bool range_begins_at(const struct open_source *open, uint64_t offset)
+/* "bytes a-b/total". rfc: 9110 14.4 */
+struct sent_range {
+    uint64_t first, last;
+    uint64_t total; /* HTTP_LENGTH_UNKNOWN: "*" */
+};
+
+static bool read_sent_range(const struct open_source *open, struct sent_range *ret_range)
 {
-    struct bytes unit, rest, first, last;
-    uint64_t begins;
+    struct bytes unit, rest, positions, total, first, last;
 
     bytes_cut(fetch_header(open->fetch, "content-range"), ' ', &unit, &rest);
-    bytes_cut(rest, '-', &first, &last);
-    return bytes_is_nocase(unit, "bytes") && bytes_parse_u64(first, UINT64_MAX, &begins) &&
-           begins == offset;
+    bytes_cut(rest, '/', &positions, &total);
+    bytes_cut(positions, '-', &first, &last);
+    ret_range->total = HTTP_LENGTH_UNKNOWN;
+    return bytes_is_nocase(unit, "bytes") && bytes_parse_u64(first, INT64_MAX, &ret_range->first) &&
+           bytes_parse_u64(last, INT64_MAX, &ret_range->last) &&
+           (bytes_is(total, "*") || bytes_parse_u64(total, INT64_MAX, &ret_range->total)) &&
+           ret_range->first <= ret_range->last && ret_range->last < ret_range->total;
+}
+
+/* The part must be the one that was asked for; a shorter one is, where the source ends there. */
+static enum error find_part(struct gathering *g, const struct copy_source *source,
+                            struct open_source *open)
+{
+    uint64_t announced = announced_length(open), asked, length;
+    struct sent_range sent;
+
+    if (range_parse(source->range, UINT64_MAX, &open->offset, &asked) != RANGE_PART ||
+        !read_sent_range(open, &sent) || sent.first != open->offset)
+        return source_cannot_verify(g, E_InvalidRange);
+    length = sent.last - sent.first + 1;
+    if (length > asked || (length < asked && sent.last + 1 != sent.total) ||
+        (announced != HTTP_LENGTH_UNKNOWN && announced != length))
+        return source_cannot_verify(g, E_InvalidRange);
+    open->length = length;
+    return OK;
 }
 
 /* A server that does not know ranges sends all: what is not asked for is passed over. */
@@ -157,21 +255,16 @@ static enum error find_bytes(struct gathering *g, const struct copy_source *sour
                              struct open_source *open)
 {
     uint64_t announced = announced_length(open);
-    enum range_result range = range_parse(source->range, announced, &open->offset, &open->length);
 
-    if (!source->range.ptr) {
-        open->length = announced;
+    open->length = announced;
+    if (!source->range.ptr)
         return OK;
-    }
-    if (fetch_status(open->fetch) == 206) {
-        uint64_t asked;
-
-        range_parse(source->range, UINT64_MAX, &open->offset, &asked);
-        open->length = announced;
-        return range_begins_at(open, open->offset) ? OK : source_cannot_verify(g, E_InvalidRange);
-    }
-    if (range == RANGE_UNSATISFIABLE)
+    if (fetch_status(open->fetch) == 206)
+        return find_part(g, source, open);
+    if (range_parse(source->range, announced, &open->offset, &open->length) != RANGE_PART)
         return source_cannot_verify(g, E_InvalidRange);
+    if (announced == HTTP_LENGTH_UNKNOWN && open->length == announced - open->offset)
+        open->length = HTTP_LENGTH_UNKNOWN; /* to its end, which nobody knows */
     open->skip = open->offset;
     return OK;
 }
@@ -230,8 +323,8 @@ enum error remote_read(struct gathering *g, struct open_source *open, char *to, 
             break;
         open->skip -= *ret_count;
     } while (!result && *ret_count > 0);
-    if (!result && *ret_count == 0 && open->length != HTTP_LENGTH_UNKNOWN)
-        result = FETCH_FAILED; /* shorter than it said */
+    if (!result && *ret_count == 0 && (open->skip > 0 || open->length != HTTP_LENGTH_UNKNOWN))
+        result = FETCH_FAILED; /* shorter than it said, or than what was asked for */
     if (result)
         return fail_fetch(g, open, result);
     if (open->length != HTTP_LENGTH_UNKNOWN)

@@ -128,18 +128,6 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
 
 /* ---- properties ---- */
 
-/* A property is sent back as a header, so it may hold what a header may. */
-static bool is_header_text(struct bytes text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-
-        if ((c < 0x20 && c != '\t') || c == 0x7f)
-            return false;
-    }
-    return true;
-}
-
 static enum error parse_property(struct call *call, const char *name, const char *standard_name,
                                  struct bytes *ret_value)
 {
@@ -147,7 +135,7 @@ static enum error parse_property(struct call *call, const char *name, const char
 
     if (!value.ptr && standard_name)
         value = call_header(call, standard_name);
-    if (!is_header_text(value))
+    if (http_has_control(value, '\t')) /* it is sent back as a header */
         return call_fail_header(call, E_InvalidHeaderValue, name, (struct bytes){ NULL, 0 });
     if (value.len == 0)
         value = (struct bytes){ NULL, 0 }; /* sent empty: not set */

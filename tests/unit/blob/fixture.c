@@ -76,18 +76,19 @@ static void make_request(struct fixture *f, struct request *request, const char 
 
 /* ---- the way of a request ---- */
 
-static void run_due_of(struct store *store, const struct service *service)
+static void run_due_of(struct store *store, const struct service *service,
+                       const struct endpoint *endpoint)
 {
     bool left;
 
-    while (later_run_due(store, &service, NULL, 1, clock_now(), &left) <= clock_now())
+    while (later_run_due(store, &service, endpoint, 1, clock_now(), &left) <= clock_now())
         assert_false(left);
     assert_false(left);
 }
 
 void run_due(struct store *store)
 {
-    run_due_of(store, &blob_service);
+    run_due_of(store, &blob_service, NULL);
 }
 
 void fixture_serve(struct fixture *f, const struct service *service)
@@ -97,7 +98,13 @@ void fixture_serve(struct fixture *f, const struct service *service)
 
 void fixture_run_due(struct fixture *f)
 {
-    run_due_of(f->store, f->endpoint.service);
+    run_due_of(f->store, f->endpoint.service, &f->endpoint);
+}
+
+void fixture_read_sources(struct fixture *f, struct fetcher *fetcher, struct background *background)
+{
+    f->endpoint.fetcher = fetcher;
+    f->endpoint.background = background;
 }
 
 static struct flow *flow_new(struct fixture *f, struct exchange *exchange)
@@ -125,7 +132,6 @@ static enum error admit(struct work *work)
 static enum error take_body(struct flow *flow, struct bytes body)
 {
     size_t taken;
-    enum error e;
 
     intake_init(flow);
     while (body.len > 0) {
@@ -137,7 +143,16 @@ static enum error take_body(struct flow *flow, struct bytes body)
         body = bytes_from(body, taken);
     }
     assert_int_equal(intake_finish(flow), STORE_OK);
-    e = intake_check_sums(flow);
+    return intake_check_sums(flow);
+}
+
+/* Bytes that the request only names; then attempts begin. */
+static enum error gather(struct flow *flow)
+{
+    const struct operation *operation = flow->work.call.operation;
+    enum error e =
+        operation->functions->gather ? work_gather(&flow->work, &flow->intake.stage) : OK;
+
     if (!e)
         work_parse(&flow->work);
     return e;
@@ -228,6 +243,8 @@ struct reply ask_bytes(struct fixture *f, const char *target, const char *header
     e = admit(work);
     if (!e)
         e = take_body(flow, body);
+    if (!e)
+        e = gather(flow);
     if (!e)
         e = begin_list(flow);
     if (!e)

@@ -10,6 +10,7 @@
 
 #include "blob/blob.h"
 #include "service/operation.h"
+#include "service/server.h"
 
 #include <cmocka.h> /* last: it has a macro `fail` */
 
@@ -42,6 +43,9 @@ const char *header_of(struct fixture *f, const struct reply *answer, const char 
 
 /* From now on requests are of another service; NULL: of the Blob service again. */
 void fixture_serve(struct fixture *f, const struct service *service);
+/* From now on sources of copies on other servers are read, and pending copies are carried on. */
+void fixture_read_sources(struct fixture *f, struct fetcher *fetcher,
+                          struct background *background);
 /* Does what is due of the list of things to do later, of the service that is served. */
 void fixture_run_due(struct fixture *f);
 

@@ -93,6 +93,14 @@ static void archived_blobs_refuse(void **state)
     assert_ok(ask(f, "DELETE /box/b", NULL, NULL), 202);
 }
 
+static void expect_in_order(const struct reply *answer)
+{
+    static const char text[] = "</ArchiveStatus><RehydratePriority>Standard</RehydratePriority>"
+                               "<AccessTierChangeTime>";
+
+    assert_non_null(memmem(answer->body.ptr, answer->body.len, text, strlen(text)));
+}
+
 /* Rule: an archived blob comes back after a time; until then its tier is archive and a status says
  * where it goes. The priority may be raised, nothing else. rest: Set-Blob-Tier */
 static void archived_blobs_come_back(void **state)
@@ -111,6 +119,7 @@ static void archived_blobs_come_back(void **state)
     answer = ask(f, LIST, NULL, NULL);
     assert_string_equal(first_text(f, answer, "ArchiveStatus"), "rehydrate-pending-to-cool");
     assert_string_equal(first_text(f, answer, "RehydratePriority"), "Standard");
+    expect_in_order(&answer); /* as recorded */
     assert_answer(set_tier(f, "Hot", NULL), 409, "BlobBeingRehydrated");
     assert_answer(set_tier(f, "Archive", NULL), 409, "BlobBeingRehydrated");
     assert_ok(set_tier(f, "Cool", NULL), 202);

@@ -69,7 +69,7 @@ static void writes_no_length(void **state)
     arena_free(arena);
 }
 
-/* A bug of who made the header does not become a second answer. */
+/* A header does not become a second answer. */
 static void refuses_control_characters(void **state)
 {
     struct arena *arena = arena_new((size_t)1 << 20);
@@ -81,6 +81,49 @@ static void refuses_control_characters(void **state)
     response.status = 200;
     response_header_string(&response, "a", "b\r\nc: d");
     assert_int_equal(answer_head_write(&response, &date, CONNECTION_NONE, to, sizeof to), 0);
+    arena_free(arena);
+}
+
+static void add_filled(struct response *response, const char *name, size_t size)
+{
+    char *value = arena_bytes(response->arena, size);
+
+    memset(value, 'x', size);
+    response_header(response, bytes_from_string(name), bytes_of(value, size));
+}
+
+/* What was stored can always be answered: without the headers that cannot be sent. decision: 241 */
+static void drops_what_cannot_be_sent(void **state)
+{
+    static const char *const names[] = { "a", "b", "c", "d", "e" };
+    struct arena *arena = arena_new((size_t)1 << 20);
+    struct response response;
+    char *to = malloc(ANSWER_HEAD_BYTES);
+    size_t size;
+
+    (void)state;
+    response_init(&response, arena);
+    response.status = 200;
+    response_header_string(&response, "x", "\t\xe9");
+    response_header_string(&response, "Content-Type", "text/\x01x");
+    add_filled(&response, "long", 16 * 1024 + 1);
+    response_header_string(&response, "etag", "\"1\"");
+    response_header_string(&response, "y", "\x7f");
+    assert_int_equal(answer_head_write(&response, &date, CONNECTION_NONE, to, ANSWER_HEAD_BYTES),
+                     0);
+    response_drop_unsendable(&response);
+    expect(&response, CONNECTION_NONE,
+           "HTTP/1.1 200 OK\r\n" DATE "x: \t\xe9\r\netag: \"1\"\r\nContent-Length: 0\r\n\r\n");
+    for (size_t i = 0; i < 5; i++)
+        add_filled(&response, names[i], 16 * 1024 - i);
+    assert_int_equal(answer_head_write(&response, &date, CONNECTION_NONE, to, ANSWER_HEAD_BYTES),
+                     0);
+    response_drop_unsendable(&response);
+    size = answer_head_write(&response, &date, CONNECTION_CLOSE, to, ANSWER_HEAD_BYTES);
+    assert_true(size > 3 * 16 * 1024 && memmem(to, size, "etag", 4));
+    assert_int_equal(response.header_count, 5); /* x, etag, and three of the five */
+    assert_string_equal(response.headers[2].name.ptr, "c");
+    free(to);
     arena_free(arena);
 }
 
@@ -105,6 +148,7 @@ int main(void)
         cmocka_unit_test(writes_heads),
         cmocka_unit_test(writes_no_length),
         cmocka_unit_test(refuses_control_characters),
+        cmocka_unit_test(drops_what_cannot_be_sent),
         cmocka_unit_test(formats_a_date_once_a_second),
     };
 
