@@ -24,8 +24,9 @@ char *read_small_file(const char *path)
         fprintf(stderr, "lagra: cannot read %s: %s\n", path, strerror(errno));
         free(text);
         text = NULL;
-    } else if (length == FILE_MAX_BYTES) {
-        fprintf(stderr, "lagra: %s is longer than 8 MiB\n", path);
+    } else if (length == FILE_MAX_BYTES || memchr(text, '\0', length)) {
+        fprintf(stderr, "lagra: %s is %s\n", path,
+                length == FILE_MAX_BYTES ? "longer than 8 MiB" : "no text: it holds NUL");
         free(text);
         text = NULL;
     }
@@ -87,35 +88,66 @@ static bool open_accounts(const struct options *options, bool loopback, struct a
 
 /* ---- tokens ---- */
 
-/* NULL after saying why; *ret_wanted: tokens are to be taken at all. */
+/* The text of a file that may be named; ptr NULL: it is not. Returns false after saying why it cannot
+ * be read. */
+static bool read_named(const char *path, struct bytes *ret_text)
+{
+    *ret_text = bytes_from_string(path ? read_small_file(path) : NULL);
+    return ret_text->ptr || !path;
+}
+
+/* What is assigned to places that hold nothing looks like a mistake to whom it was assigned. */
+static void warn_of_unplaced(const struct trust *trust)
+{
+    size_t count = trust_unplaced(trust);
+
+    if (count > 0)
+        log_line(LOG_WARN,
+                 "--oauthRoles: %zu assignments are of subscriptions, resource groups or all, and "
+                 "open nothing: --oauthAccounts says which accounts are there",
+                 count);
+}
+
+/* NULL after saying why. */
 static struct trust *make_trust(const struct options *options)
 {
     struct trust_options wanted = { .basic = options->oauth_basic,
                                     .issuer = options->oauth_issuer,
                                     .audience = options->oauth_audience };
-    char *keys = NULL, *roles = NULL;
-    const char *problem = "";
+    struct trust_problem problem;
     struct trust *trust = NULL;
-    bool are_read = true;
 
-    if (options->oauth_keys_path) {
-        keys = read_small_file(options->oauth_keys_path);
-        are_read = keys;
-        wanted.keys = bytes_from_string(keys);
-    }
-    if (are_read && options->oauth_roles_path) {
-        roles = read_small_file(options->oauth_roles_path);
-        are_read = roles;
-        wanted.roles = bytes_from_string(roles);
-    }
-    if (are_read) {
+    if (read_named(options->oauth_keys_path, &wanted.keys) &&
+        read_named(options->oauth_roles_path, &wanted.roles) &&
+        read_named(options->oauth_accounts_path, &wanted.accounts)) {
         trust = trust_new(&wanted, &problem);
-        if (!trust)
-            fprintf(stderr, "lagra: --oauthKeys or --oauthRoles: %s\n", problem);
+        if (trust)
+            warn_of_unplaced(trust);
+        else
+            fprintf(stderr, "lagra: %s\n", problem.text);
     }
-    free(keys);
-    free(roles);
+    free((char *)wanted.keys.ptr);
+    free((char *)wanted.roles.ptr);
+    free((char *)wanted.accounts.ptr);
     return trust;
+}
+
+/* Nobody signs the tokens of the development mode, so whoever reaches the server may do everything:
+ * beyond this machine it is said twice. decision: 252 */
+static bool may_be_basic(const struct options *options, bool loopback)
+{
+    if (!options->oauth_basic || loopback)
+        return true;
+    if (!options->allow_unchecked_tokens) {
+        fprintf(stderr, "lagra: on an address other than loopback, --oauth basic lets everybody do "
+                        "everything: take tokens by --oauthIssuer and --oauthKeys,\n"
+                        "       or say so twice by --allowUncheckedTokens\n");
+        return false;
+    }
+    if (options->is_azurite)
+        fprintf(stderr, "lagra: as Azurite does, --oauth basic takes tokens that nobody checks "
+                        "beyond this machine\n");
+    return true;
 }
 
 static bool wants_trust(const struct options *options)
@@ -130,6 +162,8 @@ bool credentials_open(const struct options *options, bool loopback,
 {
     ret_credentials->accounts = accounts_new();
     if (!open_accounts(options, loopback, ret_credentials->accounts))
+        return false;
+    if (!may_be_basic(options, loopback))
         return false;
     if (wants_trust(options)) {
         struct trust *trust = make_trust(options);

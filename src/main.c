@@ -1,4 +1,5 @@
 /* Lagra: options -> rooms, signals, orderly stop. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -66,10 +67,14 @@ struct running {
 
 /* ---- accounts ---- */
 
+/* Names other than "localhost" may be of any address, whatever they begin with. */
 static bool is_loopback(const char *host)
 {
-    return strncmp(host, "127.", 4) == 0 || strcmp(host, "localhost") == 0 ||
-           strcmp(host, "::1") == 0;
+    struct in_addr address;
+
+    if (inet_aton(host, &address) != 0)
+        return ntohl(address.s_addr) >> 24 == 127;
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
 }
 
 static bool all_loopback(const struct options *options)

@@ -64,10 +64,12 @@ static const struct option_row rows[] = {
     { "disableProductStyleUrl", 0, NULL,   "account always in the path, never in the host name", MEMBER(product_style_url), SET_FALSE },
     { "allowDevelopmentAccount", 0, NULL,  "serve devstoreaccount1 and its published key on other addresses than loopback", MEMBER(allow_development_account), SET_TRUE },
     { "oauth",                 0,  "basic", "take bearer tokens unchecked but for their claims, for development (HTTPS)", MEMBER(oauth_basic), OAUTH },
+    { "allowUncheckedTokens",  0,  NULL,   "take those of --oauth basic on other addresses than loopback: whoever reaches them may do everything", MEMBER(allow_unchecked_tokens), SET_TRUE },
     { "oauthIssuer",           0,  "URL",  "take bearer tokens of this issuer (iss), with --oauthKeys (HTTPS)", MEMBER(oauth_issuer), SET_TEXT },
     { "oauthKeys",             0,  "FILE", "the issuer's public keys (JSON Web Key Set); read again at SIGHUP", MEMBER(oauth_keys_path), SET_TEXT },
     { "oauthAudience",         0,  "TEXT", "take them for this audience (aud) too, beside Azure's", MEMBER(oauth_audience), SET_TEXT },
     { "oauthRoles",            0,  "FILE", "who may do what, as az role assignment list prints it; read again at SIGHUP", MEMBER(oauth_roles_path), SET_TEXT },
+    { "oauthAccounts",         0,  "FILE", "in which subscription and resource group accounts are, as az storage account list prints it; read again at SIGHUP", MEMBER(oauth_accounts_path), SET_TEXT },
     { "accountsFile",          0,  "FILE", "accounts as in AZURITE_ACCOUNTS, or one a line; read again at SIGHUP", MEMBER(accounts_path), SET_TEXT },
     { "disallowPublicAccess",  0,  NULL,   "no container can be opened to the public, and none is", MEMBER(no_public_access), SET_TRUE },
     { "disableTelemetry",      0,  NULL,   "accepted for Azurite's sake: there is no telemetry", 0, IGNORE },
@@ -239,7 +241,7 @@ static enum options_result parse_command(int argc, char **argv, struct options *
 static enum options_result check_oauth(const struct options *options)
 {
     bool uses_keys = options->oauth_issuer || options->oauth_keys_path || options->oauth_audience ||
-                     options->oauth_roles_path;
+                     options->oauth_roles_path || options->oauth_accounts_path;
     const char *problem = NULL;
 
     if (uses_keys && (!options->oauth_issuer || !options->oauth_keys_path))
@@ -361,6 +363,7 @@ static void apply_name(const char *path, struct options *options)
     if (!options->is_azurite)
         return;
     options->allow_development_account = true;
+    options->allow_unchecked_tokens = true;
     if (getenv("AZURITE_DB"))
         fprintf(stderr, "lagra: AZURITE_DB has no effect: everything is kept in --location\n");
 }

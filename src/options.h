@@ -43,12 +43,14 @@ struct options {
     bool product_style_url;
     bool allow_development_account;
     bool no_public_access;
-    bool oauth_basic;          /* the development mode of bearer tokens */
-    const char *accounts_path; /* accounts and their keys, read again at SIGHUP */
-    const char *oauth_issuer;  /* with oauth_keys_path: bearer tokens are taken */
+    bool oauth_basic;            /* the development mode of bearer tokens */
+    bool allow_unchecked_tokens; /* that mode beyond loopback */
+    const char *accounts_path;   /* accounts and their keys, read again at SIGHUP */
+    const char *oauth_issuer;    /* with oauth_keys_path: bearer tokens are taken */
     const char *oauth_audience;
     const char *oauth_keys_path;
     const char *oauth_roles_path;
+    const char *oauth_accounts_path;
 };
 
 enum options_result {

@@ -8,9 +8,14 @@
 
 #include "base/encode.h"
 
-#define KEYS_MAX     64
-#define RSA_BITS_MIN 2048
-#define ARENA_MAX    (1u << 20)
+#define KEYS_MAX          64
+/* Larger ones cost too much for each request: 16384 bits take 16 times the time of 4096. */
+#define RSA_BITS_MIN      2048
+#define RSA_BITS_MAX      8192
+/* Mostly 65537. One of 1 would make any text its own signature. */
+#define EXPONENT_BITS_MAX 64
+/* A certificate's chain may stand in a key. */
+#define KEY_DEPTH         8
 
 static const struct algorithm {
     const char *name;  /* alg */
@@ -47,93 +52,140 @@ static struct bytes own(struct bytes text)
     return text.ptr ? bytes_of(memcpy(xmalloc(text.len), text.ptr, text.len), text.len) : text;
 }
 
+/* The members of a key that count. rfc: 7517 4, 7518 6 */
+enum { KTY, USE, ALG, KID, CRV, N, E, X, Y, MEMBERS };
+static const char *const members[MEMBERS] = {
+    "kty", "use", "alg", "kid", "crv", "n", "e", "x", "y"
+};
+
 /* A number in base64url, as GnuTLS takes it. */
-static bool read_number(struct arena *arena, const json_t *json, const char *name,
+static bool read_number(struct arena *arena, const struct json_member *json,
                         gnutls_datum_t *ret_number)
 {
-    struct bytes text = json_text(json, name);
+    struct bytes text = json_text(json);
     struct bytes number = text.ptr ? base64url_decode(arena, text) : text;
 
     *ret_number = (gnutls_datum_t){ (unsigned char *)(uintptr_t)number.ptr, (unsigned)number.len };
     return number.ptr;
 }
 
-static bool import_rsa(gnutls_pubkey_t to, const json_t *json, struct arena *arena)
+/* Without the zeros in front. */
+static size_t bits_of(gnutls_datum_t number)
 {
-    gnutls_datum_t modulus, exponent;
-    unsigned bits = 0;
-
-    return read_number(arena, json, "n", &modulus) && read_number(arena, json, "e", &exponent) &&
-           gnutls_pubkey_import_rsa_raw(to, &modulus, &exponent) == 0 &&
-           gnutls_pubkey_get_pk_algorithm(to, &bits) == GNUTLS_PK_RSA && bits >= RSA_BITS_MIN;
+    while (number.size > 0 && number.data[0] == 0) {
+        number.data++;
+        number.size--;
+    }
+    return number.size > 0 ? 8 * (size_t)number.size - (size_t)__builtin_clz(number.data[0]) + 24
+                           : 0;
 }
 
-static bool import_ecc(gnutls_pubkey_t to, const json_t *json, gnutls_ecc_curve_t curve,
-                       struct arena *arena)
+/* Odd, and more than 1. */
+static bool is_exponent(gnutls_datum_t number)
+{
+    size_t bits = bits_of(number);
+
+    return bits > 1 && bits <= EXPONENT_BITS_MAX && number.data[number.size - 1] % 2 == 1;
+}
+
+static bool import_rsa(gnutls_pubkey_t to, const struct json_member *json, struct arena *arena)
+{
+    gnutls_datum_t modulus, exponent;
+
+    return read_number(arena, &json[N], &modulus) && read_number(arena, &json[E], &exponent) &&
+           bits_of(modulus) >= RSA_BITS_MIN && bits_of(modulus) <= RSA_BITS_MAX &&
+           is_exponent(exponent) && gnutls_pubkey_import_rsa_raw(to, &modulus, &exponent) == 0;
+}
+
+static bool import_ecc(gnutls_pubkey_t to, const struct json_member *json,
+                       const struct algorithm *algorithm, struct arena *arena)
 {
     gnutls_datum_t x, y;
 
-    return read_number(arena, json, "x", &x) && read_number(arena, json, "y", &y) &&
-           gnutls_pubkey_import_ecc_raw(to, curve, &x, &y) == 0;
+    return read_number(arena, &json[X], &x) && read_number(arena, &json[Y], &y) &&
+           x.size <= algorithm->half && y.size <= algorithm->half &&
+           gnutls_pubkey_import_ecc_raw(to, algorithm->ecc, &x, &y) == 0 &&
+           gnutls_pubkey_verify_params(to) == 0; /* it is on the curve */
 }
 
-/* Fills key->fits by the kind of key. Returns false for one of another kind, or a broken one. */
-static bool import_key(struct key *key, const json_t *json, struct arena *arena)
+/* Fills key->fits by the kind of key. Returns false for one of another kind or algorithm, or a broken
+ * one. */
+static bool import_key(struct key *key, const struct json_member *json, struct arena *arena)
 {
-    struct bytes kind = json_text(json, "kty"), curve = json_text(json, "crv");
-    bool imported = false;
+    struct bytes kind = json_text(&json[KTY]), curve = json_text(&json[CRV]);
+    bool imported = false, fits_any = false;
 
     for (size_t i = 0; i < ALGORITHMS; i++) {
         const struct algorithm *one = &algorithms[i];
 
         if (!bytes_is(kind, one->kind) || (one->curve && !bytes_is(curve, one->curve)))
             continue;
-        if (!imported && !(one->curve ? import_ecc(key->public, json, one->ecc, arena)
+        if (!imported && !(one->curve ? import_ecc(key->public, json, one, arena)
                                       : import_rsa(key->public, json, arena)))
             return false;
         imported = true;
         key->fits[i] = !key->alg.ptr || bytes_is(key->alg, one->name);
+        fits_any |= key->fits[i];
     }
-    return imported;
+    return fits_any;
 }
 
-static bool add_key(struct key_set *set, const json_t *json, struct arena *arena)
+static void add_key(struct key_set *set, struct bytes text, struct arena *arena)
 {
-    struct key key = { .kid = json_text(json, "kid"), .alg = json_text(json, "alg") };
-    struct bytes use = json_text(json, "use");
+    struct json_member json[MEMBERS];
+    struct bytes use;
+    struct key key;
 
-    if ((use.ptr && !bytes_is(use, "sig")) || set->count == KEYS_MAX)
-        return false;
+    if (!json_object_pick(arena, text, KEY_DEPTH, members, MEMBERS, json))
+        return;
+    use = json_text(&json[USE]);
+    if (use.ptr && !bytes_is(use, "sig"))
+        return;
+    key = (struct key){ .kid = json_text(&json[KID]), .alg = json_text(&json[ALG]) };
     if (gnutls_pubkey_init(&key.public) != 0)
-        return false;
+        return;
     if (!import_key(&key, json, arena)) {
         gnutls_pubkey_deinit(key.public);
-        return false;
+        return;
     }
     key.kid = own(key.kid);
     key.alg = own(key.alg);
     set->keys[set->count++] = key;
+}
+
+/* Returns false for what is no list of at most KEYS_MAX keys. */
+static bool add_keys(struct key_set *set, struct bytes text, struct arena *arena)
+{
+    static const char *const names[] = { "keys" };
+    struct json_member list, key;
+    struct json_reader keys;
+    size_t count = 0;
+
+    if (!json_object_pick(arena, text, KEY_DEPTH + 2, names, 1, &list) || list.kind != JSON_LIST)
+        return false;
+    json_list_init(&keys, arena, list.text, KEY_DEPTH + 1);
+    while (json_next(&keys, &key)) {
+        if (++count > KEYS_MAX)
+            return false;
+        if (key.kind == JSON_OBJECT)
+            add_key(set, key.text, arena);
+    }
     return true;
 }
 
-struct key_set *key_set_new(struct bytes text, const char **ret_problem)
+struct key_set *key_set_new(struct bytes text, struct trust_problem *ret_problem)
 {
-    json_t *json = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, NULL);
-    const json_t *list = json_object_get(json, "keys");
     struct key_set *set = xcalloc(1, sizeof *set);
-    struct arena *arena = arena_new(ARENA_MAX);
+    struct arena *arena = arena_new(2 * json_memory_max(text));
 
-    *ret_problem = NULL;
-    if (!json_is_array(list) || json_array_size(list) > KEYS_MAX)
-        *ret_problem = "it is no JSON Web Key Set of at most 64 keys";
-    for (size_t i = 0; !*ret_problem && i < json_array_size(list); i++)
-        add_key(set, json_array_get(list, i), arena);
-    if (!*ret_problem && set->count == 0)
-        *ret_problem = "it has no key for signatures (RSA of 2048 bits or more, P-256, P-384, "
-                       "P-521)";
-    json_decref(json);
+    ret_problem->text[0] = '\0';
+    if (!add_keys(set, text, arena))
+        trust_problem_set(ret_problem, "--oauthKeys: it is no JSON Web Key Set of at most 64 keys");
+    else if (set->count == 0)
+        trust_problem_set(ret_problem, "--oauthKeys: it has no key for signatures (RSA of 2048 to "
+                                       "8192 bits, P-256, P-384, P-521)");
     arena_free(arena);
-    if (!*ret_problem)
+    if (!ret_problem->text[0])
         return set;
     key_set_free(set);
     return NULL;

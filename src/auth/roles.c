@@ -1,11 +1,13 @@
 /* Who was assigned which role, as `az role assignment list --all -o json` prints it: a list of
  * objects with principalId, roleDefinitionName and scope. Azure's built-in roles that say something
- * of storage data count; others are passed over. */
+ * of storage data count; others are passed over. Of their scopes those count that hold storage
+ * data: see scope.h.
+ *
+ * Assignments are kept by principal and scope, so what somebody may do in a container is looked up
+ * at each of the six scopes that it is in, however many there are. decision: 250 */
 #include "auth/trust_private.h"
 
 #include <stdlib.h>
-
-#define ASSIGNMENTS_MAX 100000
 
 #define OF_CONTAINERS                                                                              \
     (ACTION_CONTAINER_READ | ACTION_CONTAINER_WRITE | ACTION_CONTAINER_DELETE |                    \
@@ -48,29 +50,22 @@ static const struct definition {
       ACTION_DELEGATION_KEY | ACTION_SERVICE_READ | ACTION_SERVICE_WRITE | OF_CONTAINERS },
 };
 
-/* What a scope's path calls a service, and what it has of the kind of containers. */
-static const struct {
-    char service;
-    const char *services, *containers;
-} scopes[] = {
-    { 'b', "blobServices", "containers" },
-    { 'q', "queueServices", "queues" },
-    { 't', "tableServices", "tables" },
-    { 'f', "fileServices", "fileshares" },
-};
+#define SERVICES 4
+static const char service_letters[SERVICES + 1] = "bqtf";
 
+/* All that somebody may do at one scope. */
 struct assignment {
-    struct bytes principal; /* into the JSON, as the others */
-    struct bytes account;   /* ptr NULL: all of them */
-    char service;           /* '\0': all of them */
-    struct bytes container; /* ptr NULL: all of them */
-    const struct definition *definition;
+    struct bytes principal;
+    struct scope at; /* in lower case; what is above the account is set only of what is above it */
+    unsigned actions[SERVICES];
 };
 
 struct roles {
-    json_t *json;
-    struct assignment *list; /* by principal */
-    size_t count;
+    const struct places *places;
+    struct arena *arena;
+    struct assignment *list; /* in the order of compare() */
+    size_t count, capacity;
+    size_t unplaced; /* of scopes above accounts, while no account is said to be in any */
 };
 
 static const struct definition *definition_of(struct bytes role)
@@ -82,78 +77,115 @@ static const struct definition *definition_of(struct bytes role)
     return NULL;
 }
 
-/* The part of a scope after `name` and before the next slash; ptr NULL: it has none. */
-static struct bytes part_after(struct bytes scope, const char *name)
-{
-    struct bytes part;
+/* ---- reading ---- */
 
-    while (scope.ptr) {
-        bytes_cut(scope, '/', &part, &scope);
-        if (bytes_is_nocase(part, name) && scope.ptr) {
-            bytes_cut(scope, '/', &part, &scope);
-            return part;
-        }
-    }
-    return (struct bytes){ NULL, 0 };
+static int compare(const void *a, const void *b)
+{
+    const struct assignment *x = a, *y = b;
+    int order = bytes_compare(x->principal, y->principal);
+
+    return order != 0 ? order : scope_compare(&x->at, &y->at);
 }
 
-static void read_scope(struct bytes scope, struct assignment *assignment)
+/* An account is known by its name alone, unless it is said to be elsewhere: Azure leaves an
+ * account's assignments behind when it is moved. */
+static bool is_elsewhere(const struct roles *roles, const struct scope *at)
 {
-    assignment->account = part_after(scope, "storageAccounts");
-    for (size_t i = 0; i < sizeof scopes / sizeof scopes[0]; i++) {
-        struct bytes container = part_after(scope, scopes[i].containers);
+    const struct scope *place = places_find(roles->places, at->account);
 
-        if (!container.ptr && !part_after(scope, scopes[i].services).ptr)
+    return place && !(bytes_equal(place->subscription, at->subscription) &&
+                      bytes_equal(place->group, at->group));
+}
+
+static void add(struct roles *roles, struct bytes principal, const struct scope *scope,
+                const struct definition *definition)
+{
+    struct arena *arena = roles->arena;
+    struct assignment *to;
+    struct scope at = *scope;
+
+    at.subscription = arena_copy_lower(arena, at.subscription);
+    at.group = arena_copy_lower(arena, at.group);
+    at.account = arena_copy_lower(arena, at.account);
+    at.container = arena_copy_lower(arena, at.container);
+    if (at.kind >= SCOPE_ACCOUNT) {
+        if (is_elsewhere(roles, &at))
+            return;
+        at.subscription = at.group = bytes_of(NULL, 0);
+    }
+    if (roles->count == roles->capacity) {
+        roles->capacity = roles->capacity > 0 ? 2 * roles->capacity : 16;
+        roles->list = xrealloc(roles->list, roles->capacity * sizeof roles->list[0]);
+    }
+    to = &roles->list[roles->count++];
+    *to = (struct assignment){ .principal = arena_copy(arena, principal), .at = at };
+    for (size_t i = 0; i < SERVICES; i++) {
+        if (strchr(definition->services, service_letters[i]))
+            to->actions[i] = definition->actions;
+    }
+}
+
+enum { PRINCIPAL, ROLE, SCOPE, CONDITION, MEMBERS };
+static const char *const members[MEMBERS] = { "principalId", "roleDefinitionName", "scope",
+                                              "condition" };
+
+static void read_entry(struct roles *roles, struct entries *entries,
+                       const struct json_member given[MEMBERS])
+{
+    struct bytes principal = json_text(&given[PRINCIPAL]);
+    const struct definition *definition = definition_of(json_text(&given[ROLE]));
+    struct scope scope = scope_parse(json_text(&given[SCOPE]));
+
+    if (!principal.ptr) {
+        entries_refuse(entries, "it has no principalId");
+    } else if (scope.kind == SCOPE_UNKNOWN) {
+        entries_refuse(entries, "its scope is no resource's id, or one within a storage account "
+                                "that has no data");
+    } else if (!definition || scope.kind == SCOPE_OTHER) {
+        return;
+    } else if (given[CONDITION].kind != JSON_ABSENT && given[CONDITION].kind != JSON_NULL) {
+        entries_refuse(entries, "it has a condition, which this server cannot check");
+    } else {
+        roles->unplaced += scope.kind < SCOPE_ACCOUNT && places_count(roles->places) == 0;
+        add(roles, principal, &scope, definition);
+    }
+}
+
+static void merge(struct roles *roles)
+{
+    size_t kept = 0;
+
+    qsort(roles->list, roles->count, sizeof roles->list[0], compare);
+    for (size_t i = 1; i < roles->count; i++) {
+        if (compare(&roles->list[kept], &roles->list[i]) != 0) {
+            roles->list[++kept] = roles->list[i];
             continue;
-        assignment->service = scopes[i].service;
-        assignment->container = container;
+        }
+        for (size_t service = 0; service < SERVICES; service++)
+            roles->list[kept].actions[service] |= roles->list[i].actions[service];
     }
+    roles->count = kept + 1;
 }
 
-static const char *add(struct roles *roles, const json_t *json)
-{
-    struct bytes principal = json_text(json, "principalId");
-    struct bytes scope = json_text(json, "scope");
-    const struct definition *definition = definition_of(json_text(json, "roleDefinitionName"));
-    const json_t *condition = json_object_get(json, "condition");
-
-    if (!principal.ptr || !scope.ptr)
-        return "an assignment has no principalId or no scope";
-    if (!definition)
-        return NULL;
-    if (condition && !json_is_null(condition))
-        return "an assignment has a condition, which this server cannot check";
-    roles->list[roles->count] =
-        (struct assignment){ .principal = principal, .definition = definition };
-    read_scope(scope, &roles->list[roles->count++]);
-    return NULL;
-}
-
-static int by_principal(const void *a, const void *b)
-{
-    return bytes_compare(((const struct assignment *)a)->principal,
-                         ((const struct assignment *)b)->principal);
-}
-
-struct roles *roles_new(struct bytes text, const char **ret_problem)
+struct roles *roles_new(struct bytes json, const struct places *places,
+                        struct trust_problem *ret_problem)
 {
     struct roles *roles = xcalloc(1, sizeof *roles);
-    size_t count;
+    struct json_member given[MEMBERS];
+    struct entries entries;
 
-    *ret_problem = NULL;
-    roles->json = json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, NULL);
-    count = json_array_size(roles->json);
-    if (!json_is_array(roles->json) || count > ASSIGNMENTS_MAX)
-        *ret_problem = "it is no JSON list of at most 100000 assignments of roles";
-    else
-        roles->list = xcalloc(count + 1, sizeof roles->list[0]);
-    for (size_t i = 0; !*ret_problem && i < count; i++)
-        *ret_problem = add(roles, json_array_get(roles->json, i));
-    if (*ret_problem) {
+    roles->places = places;
+    roles->arena = arena_new(json_memory_max(json));
+    entries_begin(&entries, "--oauthRoles", json, ret_problem);
+    while (entries_next(&entries, members, MEMBERS, given))
+        read_entry(roles, &entries, given);
+    entries_end(&entries);
+    if (ret_problem->text[0]) {
         roles_free(roles);
         return NULL;
     }
-    qsort(roles->list, roles->count, sizeof roles->list[0], by_principal);
+    if (roles->count > 0)
+        merge(roles);
     return roles;
 }
 
@@ -161,51 +193,75 @@ void roles_free(struct roles *roles)
 {
     if (!roles)
         return;
-    json_decref(roles->json);
+    arena_free(roles->arena);
     free(roles->list);
     free(roles);
 }
 
-/* The first assignment that is not before this principal. */
-static size_t first_of(const struct roles *roles, struct bytes principal)
+size_t roles_unplaced(const struct roles *roles)
 {
-    size_t from = 0, to = roles->count;
+    return roles->unplaced;
+}
 
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
+/* ---- what somebody may do ---- */
 
-        if (bytes_compare(roles->list[middle].principal, principal) < 0)
-            from = middle + 1;
-        else
-            to = middle;
+static unsigned actions_at(const struct roles *roles, struct bytes oid, size_t service,
+                           struct scope at)
+{
+    const struct assignment key = { .principal = oid, .at = at };
+    const struct assignment *found =
+        bsearch(&key, roles->list, roles->count, sizeof roles->list[0], compare);
+
+    return found ? found->actions[service] : 0;
+}
+
+/* Longer than any name of an account or a container. */
+#define NAME_MAX_BYTES 128
+
+/* In lower case; ptr NULL: it is longer than any name. */
+static struct bytes lower(struct bytes name, char buffer[NAME_MAX_BYTES])
+{
+    if (name.len > NAME_MAX_BYTES)
+        return bytes_of(NULL, 0);
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.ptr[i];
+
+        buffer[i] = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
     }
-    return from;
+    return bytes_of(buffer, name.len);
 }
 
-/* Names of tables ignore the case of letters. rest: Understanding-the-Table-Service-Data-Model */
-static bool is_container(struct bytes assigned, char service, struct bytes container)
-{
-    return service == 't' ? bytes_equal_nocase(assigned, container)
-                          : bytes_equal(assigned, container);
-}
-
+/* Names of tables ignore the case of letters, those of containers and queues have none.
+ * rest: Understanding-the-Table-Service-Data-Model */
 unsigned roles_actions(const struct roles *roles, struct bytes oid, struct bytes account,
                        char service, struct bytes container)
 {
-    unsigned actions = 0;
+    char account_buffer[NAME_MAX_BYTES], container_buffer[NAME_MAX_BYTES];
+    const char *letter = service ? strchr(service_letters, service) : NULL;
+    size_t i = letter ? (size_t)(letter - service_letters) : 0;
+    struct scope at = { .kind = SCOPE_ACCOUNT, .account = lower(account, account_buffer) };
+    const struct scope *place;
+    unsigned actions;
 
-    for (size_t i = first_of(roles, oid);
-         i < roles->count && bytes_equal(roles->list[i].principal, oid); i++) {
-        const struct assignment *one = &roles->list[i];
-
-        if (one->account.ptr && !bytes_equal_nocase(one->account, account))
-            continue;
-        if ((one->service && one->service != service) ||
-            !strchr(one->definition->services, service))
-            continue;
-        if (one->container.ptr && !is_container(one->container, service, container))
-            continue;
-        actions |= one->definition->actions;
-    }
-    return actions;
+    if (!letter || !at.account.ptr || roles->count == 0)
+        return 0;
+    place = places_find(roles->places, at.account);
+    actions = actions_at(roles, oid, i, at);
+    at.kind = SCOPE_SERVICE;
+    at.service = service;
+    actions |= actions_at(roles, oid, i, at);
+    at.kind = SCOPE_CONTAINER;
+    at.container = container.ptr ? lower(container, container_buffer) : container;
+    if (at.container.ptr)
+        actions |= actions_at(roles, oid, i, at);
+    if (!place)
+        return actions;
+    at = (struct scope){ .kind = SCOPE_ROOT };
+    actions |= actions_at(roles, oid, i, at);
+    at.kind = SCOPE_SUBSCRIPTION;
+    at.subscription = place->subscription;
+    actions |= actions_at(roles, oid, i, at);
+    at.kind = SCOPE_GROUP;
+    at.group = place->group;
+    return actions | actions_at(roles, oid, i, at);
 }

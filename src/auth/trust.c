@@ -1,7 +1,9 @@
 /* The check of a bearer token: see trust.h. */
 #include "auth/trust_private.h"
 
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/encode.h"
@@ -11,6 +13,7 @@ struct trust {
     struct bytes issuer;   /* owned */
     struct bytes audience; /* owned; ptr NULL: none */
     struct key_set *keys;
+    struct places *places;
     struct roles *roles;  /* NULL: nobody has one */
     struct trust *before; /* that it took the place of */
 };
@@ -27,7 +30,27 @@ static struct bytes own(const char *text)
     return bytes_from_string(text ? xstrdup(text) : NULL);
 }
 
-struct trust *trust_new(const struct trust_options *options, const char **ret_problem)
+void trust_problem_set(struct trust_problem *problem, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(problem->text, sizeof problem->text, format, args);
+    va_end(args);
+}
+
+static bool read_files(struct trust *trust, const struct trust_options *options,
+                       struct trust_problem *ret_problem)
+{
+    trust->keys = key_set_new(options->keys, ret_problem);
+    if (trust->keys)
+        trust->places = places_new(options->accounts, ret_problem);
+    if (trust->places && options->roles.ptr)
+        trust->roles = roles_new(options->roles, trust->places, ret_problem);
+    return trust->places && (trust->roles || !options->roles.ptr);
+}
+
+struct trust *trust_new(const struct trust_options *options, struct trust_problem *ret_problem)
 {
     struct trust *trust = xcalloc(1, sizeof *trust);
 
@@ -36,15 +59,7 @@ struct trust *trust_new(const struct trust_options *options, const char **ret_pr
         return trust;
     trust->issuer = own(options->issuer);
     trust->audience = own(options->audience);
-    trust->keys = key_set_new(options->keys, ret_problem);
-    if (trust->keys && options->roles.ptr) {
-        trust->roles = roles_new(options->roles, ret_problem);
-        if (!trust->roles) {
-            trust_free(trust);
-            return NULL;
-        }
-    }
-    if (trust->keys)
+    if (read_files(trust, options, ret_problem))
         return trust;
     trust_free(trust);
     return NULL;
@@ -56,9 +71,15 @@ void trust_free(struct trust *trust)
         return;
     key_set_free(trust->keys);
     roles_free(trust->roles);
+    places_free(trust->places);
     free((char *)trust->issuer.ptr);
     free((char *)trust->audience.ptr);
     free(trust);
+}
+
+size_t trust_unplaced(const struct trust *trust)
+{
+    return trust->roles ? roles_unplaced(trust->roles) : 0;
 }
 
 /* ---- what it is found by ---- */
@@ -107,14 +128,14 @@ unsigned trust_actions(const struct trust *trust, struct bytes oid, struct bytes
 
 /* ---- claims ---- */
 
-struct bytes json_text(const json_t *object, const char *name)
-{
-    const json_t *member = json_object_get(object, name);
-
-    if (!json_is_string(member) || json_string_length(member) == 0)
-        return (struct bytes){ NULL, 0 };
-    return bytes_of(json_string_value(member), json_string_length(member));
-}
+/* The members of a token's header and claims that count. Values of others may be deep. rfc: 7519 4.1,
+ * 7515 4.1 */
+enum { ALG, KID, CRIT, HEADERS };
+static const char *const header_names[HEADERS] = { "alg", "kid", "crit" };
+enum { ISS, AUD, EXP, NBF, IAT, OID, SUB, TID, CLAIMS };
+static const char *const claim_names[CLAIMS] = { "iss", "aud", "exp", "nbf",
+                                                 "iat", "oid", "sub", "tid" };
+#define PART_DEPTH 16
 
 static enum error refuse(struct bytes *ret_detail, const char *detail)
 {
@@ -126,25 +147,20 @@ static enum error refuse(struct bytes *ret_detail, const char *detail)
 static const char malformed[] = "Authentication scheme Bearer is not supported.";
 
 /* A NumericDate: whole or broken seconds since 1970. */
-static bool read_date(const json_t *claims, const char *name, double *ret_seconds)
+static bool read_date(const struct json_member *claim, double *ret_seconds)
 {
-    const json_t *member = json_object_get(claims, name);
-
-    if (!json_is_number(member))
-        return false;
-    *ret_seconds = json_number_value(member);
-    return *ret_seconds >= 0;
+    return json_number(claim, ret_seconds) && *ret_seconds >= 0;
 }
 
-static enum error check_times(const struct trust *trust, const json_t *claims, instant now,
-                              struct bytes *ret_detail)
+static enum error check_times(const struct trust *trust, const struct json_member *claims,
+                              instant now, struct bytes *ret_detail)
 {
     double seconds = (double)(now - INSTANT_UNIX_EPOCH) / (double)TICKS_PER_SECOND;
     double start = 0, end = 0, issued;
-    bool has_start = read_date(claims, "nbf", &start);
+    bool has_start = read_date(&claims[NBF], &start);
 
-    if (!read_date(claims, "exp", &end) || (json_object_get(claims, "nbf") && !has_start) ||
-        (trust->basic && (!has_start || !read_date(claims, "iat", &issued))))
+    if (!read_date(&claims[EXP], &end) || (claims[NBF].kind != JSON_ABSENT && !has_start) ||
+        (trust->basic && (!has_start || !read_date(&claims[IAT], &issued))))
         return refuse(ret_detail, malformed);
     if (seconds < start)
         return refuse(ret_detail, "Lifetime validation failed.");
@@ -175,35 +191,58 @@ static bool is_issuer(const struct trust *trust, struct bytes issuer)
     return trust->basic ? is_microsofts(issuer) : bytes_equal(issuer, trust->issuer);
 }
 
-/* "https://storage.azure.com" or "https://account.blob.core.windows.net", each also with a
- * slash. */
-static bool is_audience(const struct trust *trust, struct bytes audience, struct bytes account,
-                        const char *service, struct arena *arena)
+/* Azure Storage's application id: what it is called in every tenant. decision: 251 */
+#define STORAGE_ID "e406a681-f3d4-42a8-90b6-c2b029497af1"
+
+/* "blob.core.windows.net", in any of Azure's clouds. */
+static bool is_service_host(struct bytes host, const char *service)
 {
-    struct bytes own_url =
-        arena_printf(arena, "https://%.*s.%s.core.windows.net", BYTES_ARG(account), service);
+    static const char *const clouds[] = { "core.windows.net", "core.chinacloudapi.cn",
+                                          "core.usgovcloudapi.net", "core.cloudapi.de" };
+    struct bytes first, cloud;
+
+    bytes_cut(host, '.', &first, &cloud);
+    for (size_t i = 0; i < sizeof clouds / sizeof clouds[0]; i++) {
+        if (bytes_is(first, service) && bytes_is(cloud, clouds[i]))
+            return true;
+    }
+    return false;
+}
+
+/* "https://storage.azure.com" or "https://account.blob.core.windows.net", each also with a slash; of
+ * any account in the development mode, as Azurite does. */
+static bool is_audience(const struct trust *trust, struct bytes audience, struct bytes account,
+                        const char *service)
+{
+    static const struct bytes scheme = BYTES("https://");
+    struct bytes name, host;
 
     if (trust->audience.ptr && bytes_equal(audience, trust->audience))
         return true;
+    if (bytes_is(audience, STORAGE_ID))
+        return true;
     if (audience.len > 0 && audience.ptr[audience.len - 1] == '/')
         audience.len--;
-    return bytes_is(audience, "https://storage.azure.com") || bytes_equal(audience, own_url);
+    if (bytes_is(audience, "https://storage.azure.com"))
+        return true;
+    if (!bytes_has_prefix(audience, scheme))
+        return false;
+    bytes_cut(bytes_from(audience, scheme.len), '.', &name, &host);
+    return is_service_host(host, service) && (trust->basic || bytes_equal(name, account));
 }
 
 /* One text, or a list of them. */
-static bool has_audience(const struct trust *trust, const json_t *claims, struct bytes account,
-                         const char *service, struct arena *arena)
+static bool has_audience(const struct trust *trust, const struct json_member *claim,
+                         struct bytes account, const char *service, struct arena *arena)
 {
-    const json_t *list = json_object_get(claims, "aud");
+    struct json_reader list;
+    struct json_member one;
 
-    if (!json_is_array(list))
-        return is_audience(trust, json_text(claims, "aud"), account, service, arena);
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *one = json_array_get(list, i);
-
-        if (json_is_string(one) &&
-            is_audience(trust, bytes_of(json_string_value(one), json_string_length(one)), account,
-                        service, arena))
+    if (claim->kind != JSON_LIST)
+        return is_audience(trust, json_text(claim), account, service);
+    json_list_init(&list, arena, claim->text, PART_DEPTH);
+    while (json_next(&list, &one)) {
+        if (is_audience(trust, json_text(&one), account, service))
             return true;
     }
     return false;
@@ -219,13 +258,13 @@ static bool is_id(struct bytes id)
     return id.len <= PRINCIPAL_ID_MAX;
 }
 
-static enum error read_principal(const json_t *claims, struct arena *arena,
+static enum error read_principal(const struct json_member *claims, struct arena *arena,
                                  struct principal *ret_principal, struct bytes *ret_detail)
 {
-    struct bytes oid = json_text(claims, "oid"), tid = json_text(claims, "tid");
+    struct bytes oid = json_text(&claims[OID]), tid = json_text(&claims[TID]);
 
     if (!oid.ptr)
-        oid = json_text(claims, "sub");
+        oid = json_text(&claims[SUB]);
     if (!oid.ptr || !is_id(oid) || !is_id(tid))
         return refuse(ret_detail, malformed);
     *ret_principal = (struct principal){
@@ -235,7 +274,7 @@ static enum error read_principal(const json_t *claims, struct arena *arena,
     return OK;
 }
 
-static enum error check_claims(const struct trust *trust, const json_t *claims,
+static enum error check_claims(const struct trust *trust, const struct json_member *claims,
                                struct bytes account, const char *service, instant now,
                                struct arena *arena, struct principal *ret_principal,
                                struct bytes *ret_detail)
@@ -244,38 +283,35 @@ static enum error check_claims(const struct trust *trust, const json_t *claims,
 
     if (e)
         return e;
-    if (!is_issuer(trust, json_text(claims, "iss")))
+    if (!is_issuer(trust, json_text(&claims[ISS])))
         return refuse(ret_detail, "Invalid token issuer.");
-    if (!has_audience(trust, claims, account, service, arena))
+    if (!has_audience(trust, &claims[AUD], account, service, arena))
         return refuse(ret_detail, "Invalid token audience.");
     return read_principal(claims, arena, ret_principal, ret_detail);
 }
 
 /* ---- the token ---- */
 
-/* A part in base64url without padding, as a JSON object; NULL: it is none. */
-static json_t *read_part(struct arena *arena, struct bytes part)
+/* A part in base64url without padding, as a JSON object. */
+static bool read_part(struct arena *arena, struct bytes part, const char *const names[],
+                      size_t count, struct json_member *ret_members)
 {
     struct bytes text = base64url_decode(arena, part);
-    json_t *json = text.ptr ? json_loadb(text.ptr, text.len, JSON_REJECT_DUPLICATES, NULL) : NULL;
 
-    if (json_is_object(json))
-        return json;
-    json_decref(json);
-    return NULL;
+    return text.ptr && json_object_pick(arena, text, PART_DEPTH, names, count, ret_members);
 }
 
 /* `text`: header and claims as they were signed. An extension that has to be understood ("crit") is
  * not. rfc: 7515 4.1.11 */
-static bool is_signed(const struct trust *trust, const json_t *header, struct bytes text,
-                      struct bytes signature, struct arena *arena)
+static bool is_signed(const struct trust *trust, const struct json_member *header,
+                      struct bytes text, struct bytes signature, struct arena *arena)
 {
     struct bytes bytes = base64url_decode(arena, signature);
 
     if (trust->basic)
         return true;
-    return bytes.ptr && !json_object_get(header, "crit") &&
-           key_set_signed(trust->keys, json_text(header, "alg"), json_text(header, "kid"), text,
+    return bytes.ptr && header[CRIT].kind == JSON_ABSENT &&
+           key_set_signed(trust->keys, json_text(&header[ALG]), json_text(&header[KID]), text,
                           bytes);
 }
 
@@ -283,26 +319,18 @@ enum error trust_check(const struct trust *trust, struct bytes token, struct byt
                        const char *service, instant now, struct arena *arena,
                        struct principal *ret_principal, struct bytes *ret_detail)
 {
+    struct json_member header[HEADERS], claims[CLAIMS];
     struct bytes first, rest, second, signature;
-    json_t *header, *claims;
-    enum error e;
 
     if (token.len > TOKEN_MAX_BYTES)
         return refuse(ret_detail, malformed);
     bytes_cut(token, '.', &first, &rest);
     bytes_cut(rest, '.', &second, &signature);
-    if (!signature.ptr)
+    if (!signature.ptr || !read_part(arena, first, header_names, HEADERS, header) ||
+        !read_part(arena, second, claim_names, CLAIMS, claims))
         return refuse(ret_detail, malformed);
-    header = read_part(arena, first);
-    claims = read_part(arena, second);
-    if (!header || !claims)
-        e = refuse(ret_detail, malformed);
-    else if (!is_signed(trust, header, bytes_of(token.ptr, first.len + 1 + second.len), signature,
-                        arena))
-        e = refuse(ret_detail, "Signature validation failed.");
-    else
-        e = check_claims(trust, claims, account, service, now, arena, ret_principal, ret_detail);
-    json_decref(header);
-    json_decref(claims);
-    return e;
+    if (!is_signed(trust, header, bytes_of(token.ptr, first.len + 1 + second.len), signature,
+                   arena))
+        return refuse(ret_detail, "Signature validation failed.");
+    return check_claims(trust, claims, account, service, now, arena, ret_principal, ret_detail);
 }

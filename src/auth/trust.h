@@ -4,12 +4,13 @@
  *     of that key (RS256/384/512, ES256/384/512; never "none", never a shared secret), by the
  *     configured issuer, for an audience of this server or account, and at a time between nbf and
  *     exp.
- * (2) Its owner (oid, else sub) may do what the roles do that were assigned to him; without an
- *     assignment, nothing. The token itself gives no role.
+ * (2) Its owner (oid, else sub) may do what the roles do that were assigned to him in a scope that
+ *     the account is in; without an assignment, nothing. The token itself gives no role. An account
+ *     is in the subscription and resource group that the configuration says, else in none.
  * (3) In the development mode (--oauth basic, Azurite's) signatures are not looked at and everybody
  *     may do everything: claims alone are checked.
  * (4) Tokens are taken over TLS only. They are never logged.
- * rest: Authorize-with-Azure-Active-Directory; rfc: 7519 7.2; decision: 84 */
+ * rest: Authorize-with-Azure-Active-Directory; rfc: 7519 7.2; decision: 84, 250 */
 #ifndef LAGRA_AUTH_TRUST_H
 #define LAGRA_AUTH_TRUST_H
 
@@ -24,6 +25,12 @@ struct trust_options {
     const char *audience; /* beside Azure's own; may be NULL */
     struct bytes keys;    /* a JSON Web Key Set */
     struct bytes roles;   /* assignments as `az role assignment list` prints them; ptr NULL: none */
+    struct bytes accounts; /* as `az storage account list` prints them; ptr NULL: none */
+};
+
+/* For the operator, in one line; nothing secret. */
+struct trust_problem {
+    char text[256];
 };
 
 struct trust; /* immutable */
@@ -38,9 +45,12 @@ void trust_replace(struct trust_holder *holder, struct trust *trust);
 /* Any thread. */
 const struct trust *trust_now(const struct trust_holder *holder);
 
-/* ret_problem  for the operator, static, nothing secret; set when NULL is returned */
-struct trust *trust_new(const struct trust_options *options, const char **ret_problem);
+/* ret_problem  set when NULL is returned */
+struct trust *trust_new(const struct trust_options *options, struct trust_problem *ret_problem);
 void trust_free(struct trust *trust);
+/* Assignments that open nothing: of a subscription, a resource group or all, while nothing says
+ * where accounts are. */
+size_t trust_unplaced(const struct trust *trust);
 
 /* Who a token is of. In the arena. */
 struct principal {

@@ -87,8 +87,6 @@ static enum error add_parameter(struct work *work, struct query_parameter *param
     return OK;
 }
 
-static bool names_website(const struct work *work);
-
 /* What a page of a website is asked with is its own business. */
 static enum error read_query(struct work *work)
 {
@@ -97,7 +95,6 @@ static enum error read_query(struct work *work)
     size_t count = count_parameters(rest);
     struct query_parameter *parameters;
 
-    call->website = !work->list && names_website(work);
     if (call->website) {
         call->version = bytes_from_string(VERSION_OF_WEBSITES);
         return OK;
@@ -234,24 +231,39 @@ static enum error read_resource(struct work *work, struct bytes path)
     return service->read_resource(call, path, resource);
 }
 
+/* Comes first, and refuses nothing: what its account's CORS rules say of a request is said of refused
+ * ones too. */
+static enum error read_account(struct work *work)
+{
+    struct call *call = &work->call;
+    struct bytes account, path;
+    bool in_path;
+
+    call->website = names_website(work);
+    account = account_of_host(work);
+    in_path = !account.ptr;
+    if (in_path)
+        bytes_cut(bytes_from(call->request->path, 1), '/', &account, &path);
+    call->url_prefix = url_prefix(work, in_path ? account : bytes_of(NULL, 0));
+    find_account(work, account, in_path ? accounts_find : accounts_find_host);
+    call->input.account = call->account_name;
+    return OK;
+}
+
 static enum error read_target(struct work *work)
 {
     struct call *call = &work->call;
-    struct bytes path = bytes_from(call->request->path, 1);
-    struct bytes account = account_of_host(work);
-    bool in_path = !account.ptr;
+    struct bytes path = bytes_from(call->request->path, 1), account;
+    bool in_path = !account_of_host(work).ptr;
 
     if (in_path)
         bytes_cut(path, '/', &account, &path);
-    call->url_prefix = url_prefix(work, in_path ? account : bytes_of(NULL, 0));
-    find_account(work, account, in_path ? accounts_find : accounts_find_host);
     /* The host is not signed: "/name/c" of the host "name.blob..." has the string to sign of
      * "/name/c" in path style, which means another resource. decision: 21 */
     if (!in_path && !call->website && begins_with_account(call, path))
         return call_fail(
             &work->call, E_InvalidUri,
             "A container of the account's own name can only be addressed in path style.");
-    call->input.account = call->account_name;
     return read_resource(work, path);
 }
 
@@ -377,8 +389,8 @@ static enum error read_all(struct work *work, reader_fn *const *readers)
 enum error route_request(struct work *work)
 {
     static reader_fn *const readers[] = {
-        read_version,  require_length,   refuse_repeated, read_query, read_target,
-        read_lease_id, route_conditions, read_timeout,    read_gate,  NULL
+        read_account,  read_version,     require_length, refuse_repeated, read_query, read_target,
+        read_lease_id, route_conditions, read_timeout,   read_gate,       NULL
     };
 
     return read_all(work, readers);

@@ -202,7 +202,7 @@ void list_free(struct flow *flow);
 /* ---- lists that are done whole: whole_list.c ---- */
 
 /* The list is checked, its parts are routed, checked, parsed and admitted.
- * returns DECIDE, DECIDE_IN_POOL; LIST: again; LIST_BEGIN_IN_POOL; DURABLE: refused */
+ * returns DECIDE, DECIDE_IN_POOL; LIST: again; LIST_BEGIN_IN_POOL; CORS: refused */
 enum state whole_list_begin(struct flow *flow);
 /* All parts on the state as it is now: part of work_decide(). The clock and the snapshot are the work's. */
 enum error whole_list_decide(struct work *work);

@@ -96,7 +96,7 @@ static enum error prepare_all(struct work *work)
 static enum state refuse(struct work *work, enum error e)
 {
     work->error = e;
-    return DURABLE;
+    return CORS;
 }
 
 enum state whole_list_begin(struct flow *flow)

@@ -2,10 +2,11 @@
 // whole account's.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { AzureNamedKeyCredential, TableServiceClient } from '@azure/data-tables';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { Server } from '../lib/server.mjs';
 import { raw, rawRefused } from './raw.mjs';
-import { credential, once } from './setup.mjs';
+import { account, credential, once } from './setup.mjs';
 
 const WORDS = ['access-control-allow-origin', 'access-control-allow-methods', 'access-control-allow-headers',
     'access-control-max-age', 'access-control-allow-credentials', 'access-control-expose-headers', 'vary'];
@@ -23,7 +24,7 @@ before(async () => {
 after(() => server.kill().then(() => server.remove()));
 
 const setRules = (...cors) => service.setProperties({ cors });
-const ask = (method, path, headers, options = {}) => raw(method, path, headers, '', { base, ...options });
+const ask = (method, path, headers, options = {}, body = '') => raw(method, path, headers, body, { base, ...options });
 /** A browser sends neither a signature nor a version. */
 const preflight = (origin, method, headers, path = '/box/b') => ask('OPTIONS', path, {
     Origin: origin, 'Access-Control-Request-Method': method, 'Access-Control-Request-Headers': headers,
@@ -142,4 +143,86 @@ test('answers: errors and 304 too; writes without an origin have nothing', async
     assert.deepEqual(cors(await put({ Origin: 'http://b.example' })), {});
     assert.deepEqual(cors(await put({ Origin: 'http://a.example' })),
         { 'access-control-allow-origin': 'http://a.example', 'access-control-allow-credentials': 'true' });
+});
+
+/** A body of a multipart request whose only part is this request. */
+const batchOf = (...lines) => ['--b', 'Content-Type: application/http', 'Content-Transfer-Encoding: binary', '', ...lines,
+    '--b--', ''].join('\r\n');
+
+test('answers: a refusal has them wherever on its way the request is refused', async () => {
+    // rest: as above, "Understanding how the Vary header is set": of a simple request, whatever becomes of it
+    const origin = 'http://a.example';
+    await setRules(rule(origin, 'GET,HEAD,PUT,DELETE,POST,PATCH,MERGE', '', '*'));
+    const wrongly = { Authorization: 'SharedKey devstoreaccount1:AAAA' };
+    const multipart = { 'Content-Type': 'multipart/mixed; boundary=b' };
+    const properties = batchOf('GET /devstoreaccount1/box/b HTTP/1.1', '', '');
+    for (const [status, method, path, headers = {}, body = '', options = {}] of [
+        // By authentication, the route, the table of operations.
+        [404, 'GET', '/box/b', {}, '', { signed: false }],
+        [401, 'GET', '/box/b', { 'x-ms-version': '2021-12-02' }, '', { signed: false }],
+        [403, 'GET', '/box/b', wrongly, '', { signed: false }],
+        [403, 'GET', '/box/b?sig=x&sv=2020-02-10', {}, '', { signed: false }],
+        [400, 'GET', '/box/b', { 'x-ms-version': 'x' }],
+        [400, 'GET', '/box/b?comp=nothing'],
+        [400, 'GET', '/BOX/b'],
+        [405, 'PATCH', '/box/b'],
+        [400, 'GET', '/box/b?a=1&a=2'],
+        [400, 'GET', '/box/b?%zz', {}, '', { signed: false }],
+        [400, 'GET', '/box/b', { 'x-ms-lease-id': 'x' }],
+        // By its check, before its body.
+        [411, 'PUT', '/box/b', { 'Content-Length': undefined, 'x-ms-blob-type': 'BlockBlob' }],
+        [400, 'PUT', '/box/b', {}],
+        [413, 'PUT', '/box/b?comp=blocklist', { 'Content-Length': '900000000' }, '', {}],
+        [400, 'PUT', '/box/b', { 'x-ms-blob-type': 'BlockBlob', 'Content-MD5': 'AAAA' }, 'x'],
+        // By its body, by decide.
+        [400, 'PUT', '/box/b', { 'x-ms-blob-type': 'BlockBlob', 'Content-MD5': 'AAAAAAAAAAAAAAAAAAAAAA==' }, 'x'],
+        [400, 'PUT', '/box/b?comp=blocklist', {}, '<x'],
+        [404, 'GET', '/none/b'],
+        [404, 'HEAD', '/box/none'],
+        [409, 'PUT', '/box?restype=container'],
+        [412, 'GET', '/box/b', { 'If-Match': '"0x1"' }],
+        [416, 'GET', '/box/b', { Range: 'bytes=9-10' }],
+        // Of a batch: as a whole, and where its only part is refused.
+        [202, 'POST', '/?comp=batch', { 'Content-Type': 'text/plain' }, 'x'],
+        [202, 'POST', '/?comp=batch', multipart, 'x'],
+        [202, 'POST', '/?comp=batch', multipart, properties],
+        [202, 'POST', '/?comp=batch', multipart, batchOf('DELETE /devstoreaccount1/box/none HTTP/1.1', 'Content-Length: 0', '', '')],
+        [403, 'POST', '/?comp=batch', { ...multipart, ...wrongly }, properties, { signed: false }],
+    ]) {
+        const answer = await ask(method, path, { Origin: origin, ...headers }, options, body);
+        const said = `${status} ${method} ${path} ${JSON.stringify(headers)}: ${answer.status} ${answer.text}`;
+        assert.equal(answer.status, status, said);
+        assert.equal(cors(answer)['access-control-allow-origin'], origin, said);
+    }
+});
+
+test('answers: a transaction that is refused has them', async () => {
+    const origin = 'http://a.example';
+    const tables = new TableServiceClient(server.urlOf('table'), new AzureNamedKeyCredential(account.name, account.key),
+        { allowInsecureConnection: true, retryOptions: { maxRetries: 0 } });
+    await tables.setProperties({ cors: [rule(origin, 'POST,GET', '', '*')] });
+    await tables.createTable('Cors');
+    const at = { host: '127.0.0.1', port: server.ports.table };
+    const multipart = (boundary) => ({ 'Content-Type': `multipart/mixed; boundary=${boundary}` });
+    const changeset = (...requests) => ['--b', 'Content-Type: multipart/mixed; boundary=c', '',
+        ...requests.flatMap((lines) => ['--c', 'Content-Type: application/http', 'Content-Transfer-Encoding: binary', '', ...lines]),
+        '--c--', '--b--', ''].join('\r\n');
+    const insert = (table, key, more = {}) => [`POST ${server.urlOf('table')}/${table} HTTP/1.1`,
+        'Content-Type: application/json', 'Accept: application/json;odata=nometadata', '',
+        JSON.stringify({ PartitionKey: key, RowKey: 'r', ...more })];
+    for (const [what, headers, body] of [
+        ['no list', { 'Content-Type': 'text/plain' }, 'x'],
+        ['no part', multipart('b'), '--b--\r\n'],
+        ['no request', multipart('b'), changeset(['nonsense', '', ''])],
+        ['no JSON', multipart('b'), changeset([...insert('Cors', 'p').slice(0, -1), '{'])],
+        ['two partitions', multipart('b'), changeset(insert('Cors', 'p'), insert('Cors', 'q'))],
+        ['no operation', multipart('b'), changeset([`POST ${server.urlOf('table')}/Cors?comp=x HTTP/1.1`, '', '{}'])],
+        ['no table', multipart('b'), changeset(insert('None', 'p'))],
+        ['done', multipart('b'), changeset(insert('Cors', 'p'))],
+        ['done before', multipart('b'), changeset(insert('Cors', 'p'))],
+    ]) {
+        const answer = await raw('POST', '/$batch', { Origin: origin, 'x-ms-version': '2019-02-02', DataServiceVersion: '3.0',
+            ...headers }, body, { base: at, service: 'table' });
+        assert.equal(cors(answer)['access-control-allow-origin'], origin, `${what}: ${answer.status} ${answer.text}`);
+    }
 });

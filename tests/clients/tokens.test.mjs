@@ -35,6 +35,9 @@ const jwks = (...keys) => JSON.stringify({ keys: keys.map(([kid, pair, more]) =>
 const base64url = (json) => Buffer.from(typeof json === 'string' ? json : JSON.stringify(json)).toString('base64url');
 const seconds = () => Math.floor(Date.now() / 1000);
 
+/* Azure Storage's own application id. */
+const STORAGE_ID = 'e406a681-f3d4-42a8-90b6-c2b029497af1';
+
 const claimsOf = (oid, more = {}) => ({
     iss: ISSUER, aud: 'https://storage.azure.com', iat: seconds() - 10, nbf: seconds() - 10, exp: seconds() + 600,
     oid, tid: TENANT, ...more,
@@ -46,20 +49,26 @@ function tokenOf(claims, { alg = 'RS256', kid = 'rsa', pair = rsa, header = {} }
     return `${text}.${signBytes(`sha${alg.slice(2)}`, Buffer.from(text), key).toString('base64url')}`;
 }
 
+const PLACE = '/subscriptions/x/resourceGroups/y';
+const accountIn = (place, name) => `${place}/providers/Microsoft.Storage/storageAccounts/${name}`;
+const HERE = accountIn(PLACE, DEVELOPMENT.account);
 const ROLES = JSON.stringify([
     { principalId: OWNER, roleDefinitionName: 'Storage Blob Data Owner', scope: '/subscriptions/x' },
     { principalId: OWNER, roleDefinitionName: 'Storage Account Contributor', scope: '/' },
-    { principalId: OWNER, roleDefinitionName: 'Storage Queue Data Message Sender', scope: '/subscriptions/x' },
-    { principalId: OWNER, roleDefinitionName: 'Storage Queue Data Reader', scope: '/subscriptions/x' },
-    { principalId: OWNER, roleDefinitionName: 'Storage Table Data Contributor', scope: '/subscriptions/x' },
+    { principalId: OWNER, roleDefinitionName: 'Storage Queue Data Message Sender', scope: '/subscriptions/X' },
+    { principalId: OWNER, roleDefinitionName: 'Storage Queue Data Reader', scope: PLACE },
+    { principalId: OWNER, roleDefinitionName: 'Storage Table Data Contributor', scope: HERE },
     { principalId: READER, roleDefinitionName: 'Storage Table Data Reader', scope: '/subscriptions/x' },
     { principalId: STRANGER, roleDefinitionName: 'Storage Table Data Contributor',
-        scope: `/x/storageAccounts/${DEVELOPMENT.account}/tableServices/default/tables/Shared` },
+        scope: `${HERE}/tableServices/default/tables/Shared` },
     { principalId: READER, roleDefinitionName: 'Storage Blob Data Reader', condition: null,
-        scope: `/subscriptions/x/resourceGroups/y/providers/Microsoft.Storage/storageAccounts/${DEVELOPMENT.account}` +
-            '/blobServices/default/containers/shared' },
+        scope: `${HERE.toUpperCase()}/blobServices/default/containers/shared` },
     { principalId: READER, roleDefinitionName: 'Storage Blob Delegator', scope: '/subscriptions/x' },
-    { principalId: STRANGER, roleDefinitionName: 'Storage Blob Data Owner', scope: '/x/storageAccounts/another' },
+    // None of these holds the account.
+    ...[accountIn(PLACE, 'another'), '/subscriptions/x/resourceGroups/dev', '/subscriptions/w',
+        accountIn('/subscriptions/x/resourceGroups/dev', DEVELOPMENT.account), `${PLACE}/providers/Microsoft.KeyVault/vaults/v`,
+        '/providers/Microsoft.Management/managementGroups/m'].map((scope) =>
+        ({ principalId: STRANGER, roleDefinitionName: 'Storage Blob Data Owner', scope })),
 ]);
 
 /** A server over HTTPS: { url, ca, folder, child, said() }. */
@@ -74,6 +83,7 @@ async function serve(t, args, env = {}) {
         execFileSync('certtool', what, { stdio: 'ignore' });
     await writeFile(file('keys.json'), jwks(['rsa', rsa], ['ec', ec]));
     await writeFile(file('roles.json'), ROLES);
+    await writeFile(file('places.json'), JSON.stringify([{ id: HERE, name: DEVELOPMENT.account, kind: 'StorageV2' }]));
     await writeFile(file('accounts'), `# one a line\n${DEVELOPMENT.account}:${DEVELOPMENT.key}\n`);
     const child = spawn(process.env.LAGRA_BINARY, ['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
         '--tablePort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--accountsFile', file('accounts'),
@@ -100,7 +110,7 @@ const bearer = (server, token) => new BlobServiceClient(server.url,
 const byKey = (server) => new BlobServiceClient(server.url, credential, options(server));
 const bySas = (server, sas) => new BlobServiceClient(`${server.url}?${sas}`, new AnonymousCredential(), options(server));
 const CHECKED = ['--oauthIssuer', ISSUER, '--oauthKeys', 'FOLDER/keys.json', '--oauthRoles', 'FOLDER/roles.json',
-    '--oauthAudience', 'api://lagra'];
+    '--oauthAccounts', 'FOLDER/places.json', '--oauthAudience', 'api://lagra'];
 
 /** One request by hand, over TLS: { status, code, text }. */
 async function ask(server, path, headers) {
@@ -122,6 +132,9 @@ test('a token is checked: signature, issuer, audience, times', async (t) => {
         tokenOf(good), tokenOf(good, { alg: 'ES256', kid: 'ec', pair: ec }), tokenOf(good, { alg: 'RS512' }),
         tokenOf(good, { kid: undefined }),
         tokenOf(claimsOf(OWNER, { aud: `https://${DEVELOPMENT.account}.blob.core.windows.net/` })),
+        tokenOf(claimsOf(OWNER, { aud: `https://${DEVELOPMENT.account}.blob.core.usgovcloudapi.net` })),
+        tokenOf(claimsOf(OWNER, { aud: STORAGE_ID })),
+        tokenOf(claimsOf(OWNER, { deep: [[{ a: [{ b: { c: null } }] }]], aud: ['https://storage.azure.com'] })),
         tokenOf(claimsOf(OWNER, { aud: 'api://lagra' })), tokenOf(claimsOf(OWNER, { aud: ['x', 'https://storage.azure.com/'] })),
         tokenOf(claimsOf(undefined, { sub: OWNER })), tokenOf(claimsOf(OWNER, { nbf: undefined })),
     ])
@@ -140,6 +153,10 @@ test('a token is checked: signature, issuer, audience, times', async (t) => {
         'crit': tokenOf(good, { header: { crit: ['x'], x: 1 } }),
         'issuer': tokenOf(claimsOf(OWNER, { iss: `${ISSUER}x` })), 'no issuer': tokenOf(claimsOf(OWNER, { iss: undefined })),
         'audience': tokenOf(claimsOf(OWNER, { aud: 'https://management.azure.com' })),
+        'no cloud of Azure': tokenOf(claimsOf(OWNER, { aud: `https://${DEVELOPMENT.account}.blob.core.example.net` })),
+        'too deep': tokenOf(claimsOf(OWNER, { deep: JSON.parse('['.repeat(40) + ']'.repeat(40)) })),
+        'twice': tokenOf(JSON.stringify(good).replace('{', `{"oid":"${STRANGER}",`)),
+        'a huge number': tokenOf(JSON.stringify(good).replace(/"exp":\d+/, '"exp":1e999')),
         'another account': tokenOf(claimsOf(OWNER, { aud: 'https://another.blob.core.windows.net' })),
         'expired': tokenOf(claimsOf(OWNER, { exp: seconds() - 1 })), 'no exp': tokenOf(claimsOf(OWNER, { exp: undefined })),
         'not yet': tokenOf(claimsOf(OWNER, { nbf: seconds() + 60 })), 'nbf': tokenOf(claimsOf(OWNER, { nbf: 'soon' })),
@@ -324,6 +341,13 @@ test('--oauth basic: claims alone, as Azurite', async (t) => {
     const sas = generateBlobSASQueryParameters({ containerName: 'made', permissions: ContainerSASPermissions.parse('rd'),
         expiresOn: new Date(Date.now() + 60000) }, key, DEVELOPMENT.account);
     await bySas(server, sas).getContainerClient('made').getBlobClient('b').delete();
+    // What Azurite takes, of any account. decision: 251
+    for (const aud of [STORAGE_ID, 'https://storage.azure.com/', ...['windows.net', 'chinacloudapi.cn', 'usgovcloudapi.net',
+        'cloudapi.de'].flatMap((cloud) => ['', '/'].map((end) => `https://somebody.blob.core.${cloud}${end}`))])
+        await loose(claimsOf(STRANGER, { aud })).getProperties();
+    for (const aud of [`${STORAGE_ID}x`, 'https://somebody.queue.core.windows.net', 'http://somebody.blob.core.windows.net',
+        'https://somebody.blob.core.windows.net.example.org', 'https://example.org/somebody.blob.core.windows.net'])
+        await refused(loose(claimsOf(STRANGER, { aud })).getProperties(), 403, 'AuthenticationFailed');
     for (const claims of [{ iss: 'https://example.org/' }, { aud: 'x' }, { exp: seconds() - 1 }, { nbf: undefined },
         { iat: undefined }, { nbf: seconds() + 60 }])
         await refused(loose(claimsOf(STRANGER, claims)).getProperties(), 403, 'AuthenticationFailed');
@@ -363,6 +387,13 @@ test('SIGHUP: keys are exchanged while requests are served', async (t) => {
     await withKey(fresh).getProperties();
     await bearer(server, token).getProperties();
     assert.match(server.errors(), /stay as they were/);
+    await writeFile(server.file('keys.json'), jwks(['other', other]));
+    await writeFile(server.file('roles.json'), `[\n${JSON.stringify({ ...JSON.parse(ROLES)[0], scope: '/x/storageAccounts/y' })}]`);
+    server.child.kill('SIGHUP');
+    for (let i = 0; i < 200 && !/oauthRoles, line 2, entry 1: its scope/.test(server.errors()); i++)
+        await delay(20);
+    assert.match(server.errors(), /oauthRoles, line 2, entry 1: its scope/);
+    await bearer(server, token).getProperties();
     assert.doesNotMatch(server.errors(), new RegExp(fresh.slice(0, 20)));
 });
 
@@ -378,11 +409,47 @@ test('--disallowPublicAccess: nothing is opened', async (t) => {
     await refused(open.getContainerClient('closed').getBlobClient('b').delete(), 401, 'NoAuthenticationInformation');
 });
 
+/** What a start that ends says on stderr. */
+async function errorsOf(args, env = {}, argv0 = process.env.LAGRA_BINARY) {
+    const child = spawn(process.env.LAGRA_BINARY, args, { argv0, stdio: ['ignore', 'ignore', 'pipe'],
+        env: { ...process.env, AZURITE_ACCOUNTS: `mine:${DEVELOPMENT.key}`, ...env } });
+    let errors = '';
+    child.stderr.on('data', (text) => { errors += text; });
+    const [code] = await event(child, 'close');
+    return { code, errors };
+}
+
+test('--oauth basic beyond this machine is said twice', async () => {
+    // decision: 252. No start gets as far as listening: there is no certificate.
+    const args = ['--inMemoryPersistence', '--oauth', 'basic', '--cert', '/nowhere', '--key', '/nowhere'];
+    for (const host of ['192.0.2.1', '0.0.0.0', '::', '127.example.org', '128.0.0.1'])
+        for (const service of ['blob', 'queue', 'table']) {
+            const once = await errorsOf([...args, `--${service}Host`, host]);
+            assert.equal(once.code, 1);
+            assert.match(once.errors, /lets everybody do everything.*\n.*--allowUncheckedTokens/, host);
+            const twice = await errorsOf([...args, `--${service}Host`, host, '--allowUncheckedTokens']);
+            assert.match(twice.errors, /cannot read \/nowhere/, host);
+            assert.doesNotMatch(twice.errors, /everybody/, host);
+        }
+    for (const host of ['127.0.0.1', '127.0.0.2', '::1', 'localhost'])
+        assert.doesNotMatch((await errorsOf([...args, '--blobHost', host])).errors, /everybody/, host);
+    const azurite = await errorsOf([...args, '--blobHost', '192.0.2.1'], {}, 'azurite');
+    assert.match(azurite.errors, /as Azurite does, --oauth basic takes tokens that nobody checks/);
+});
+
+test('a role file without places: what opens nothing is said', async (t) => {
+    const server = await serve(t, CHECKED.filter((arg, i) => arg !== '--oauthAccounts' && CHECKED[i - 1] !== '--oauthAccounts'));
+    const owner = bearer(server, tokenOf(claimsOf(OWNER)));
+    await refused(owner.getContainerClient('x').create(), 403, 'AuthorizationPermissionMismatch');
+    await refused(owner.getProperties(), 403, 'AuthorizationPermissionMismatch');
+    assert.match(server.errors(), /--oauthRoles: \d+ assignments .* open nothing: --oauthAccounts/);
+});
+
 test('options that cannot work say so at the start', async () => {
     for (const [args, said] of [
         [['--oauth', 'full'], /--oauth takes basic/], [['--oauth', 'basic'], /HTTPS only/],
         [['--oauthIssuer', 'x'], /go together/], [['--oauthKeys', 'x'], /go together/],
-        [['--oauthRoles', 'x'], /go together/],
+        [['--oauthRoles', 'x'], /go together/], [['--oauthAccounts', 'x'], /go together/],
         [['--oauthIssuer', 'x', '--oauthKeys', 'y', '--oauth', 'basic'], /checks no signature/],
     ]) {
         const child = spawn(process.env.LAGRA_BINARY, args, { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -109,7 +109,7 @@ struct server *server_open(const char **ret_problem)
     server->endpoint = (struct endpoint){
         .service = served, .store = store, .accounts = server->accounts, .options = &server->options
     };
-    server->endpoint.trust = trust_holder_new(trust_new(&trust, ret_problem));
+    server->endpoint.trust = trust_holder_new(trust_new(&trust, NULL));
     server->endpoint.pool = pooled_new();
     server->endpoint.fetcher = remote_new();
     server->endpoint.background = background_new(2);

@@ -1,8 +1,8 @@
 /* The entity that a request's body holds: see entity_json.h. */
 #include "base/encode.h"
+#include "base/json.h"
 #include "table/edm_text.h"
 #include "table/rest/entity_json.h"
-#include "table/rest/json.h"
 
 #include <assert.h>
 
@@ -131,6 +131,9 @@ static bool infer_value(const struct json_member *m, struct edm_value *to)
         to->type = EDM_DOUBLE;
         return edm_parse_double(m->text, &to->as.real);
     case JSON_NULL:
+    case JSON_ABSENT:
+    case JSON_OBJECT:
+    case JSON_LIST:
         break;
     }
     return false;
@@ -276,11 +279,11 @@ enum error entity_json_read(struct arena *arena, struct bytes body, struct entit
     struct reader r = { .arena = arena };
     struct entity entity = { .count = 0 };
     struct json_member member;
-    struct json_object object;
+    struct json_reader object;
     enum error e = OK;
 
-    json_object_init(&object, arena, body);
-    while (!e && json_object_next(&object, &member))
+    json_object_init(&object, arena, body, 0);
+    while (!e && json_next(&object, &member))
         e = add_member(&r, &member);
     if (!e)
         e = object.bad ? refuse(&r) : read_given(&r, &entity);

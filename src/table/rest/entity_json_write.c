@@ -1,8 +1,8 @@
 /* Entities in answers: see entity_json.h. Order and annotations are those that were recorded. */
 #include "base/encode.h"
+#include "base/json.h"
 #include "table/edm_text.h"
 #include "table/rest/entity_json.h"
-#include "table/rest/json.h"
 
 #include <assert.h>
 #include <math.h>

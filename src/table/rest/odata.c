@@ -1,7 +1,7 @@
 /* OData's headers, and answers in its form: see odata.h. */
 #include "table/rest/odata.h"
 
-#include "table/rest/json.h"
+#include "base/json.h"
 
 /* ---- which form ---- */
 

@@ -1,7 +1,7 @@
 /* See table_json.h. Names of tables and accounts need no escapes; a host is the client's word. */
 #include "table/rest/table_json.h"
 
-#include "table/rest/json.h"
+#include "base/json.h"
 
 static void add_url(struct text *out, const struct call *call, const char *name, struct bytes rest)
 {

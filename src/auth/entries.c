@@ -1,0 +1,66 @@
+/* Reading lists that Azure's command line prints: see trust_private.h. */
+#include "auth/trust_private.h"
+
+#define ENTRIES_MAX 100000
+/* What Azure prints has two levels. */
+#define ENTRY_DEPTH 8
+
+void entries_begin(struct entries *entries, const char *option, struct bytes text,
+                   struct trust_problem *problem)
+{
+    *entries = (struct entries){
+        .option = option,
+        .text = text,
+        .problem = problem,
+        .arena = arena_new(json_memory_max(text)),
+    };
+    problem->text[0] = '\0';
+    json_list_init(&entries->list, entries->arena, text, 1 + ENTRY_DEPTH);
+    entries->empty = arena_mark(entries->arena);
+}
+
+void entries_end(struct entries *entries)
+{
+    arena_free(entries->arena);
+}
+
+/* The line of the file that a place in it is in, from 1. */
+static size_t line_of(struct bytes text, const char *place)
+{
+    size_t line = 1;
+
+    for (const char *at = text.ptr; at < place; at++)
+        line += *at == '\n';
+    return line;
+}
+
+void entries_refuse(struct entries *entries, const char *why)
+{
+    trust_problem_set(entries->problem, "%s, line %zu, entry %zu: %s", entries->option,
+                      line_of(entries->text, entries->entry), entries->count, why);
+}
+
+bool entries_next(struct entries *entries, const char *const names[], size_t count,
+                  struct json_member *ret_members)
+{
+    struct json_member entry;
+
+    arena_rewind(entries->arena, entries->empty);
+    if (entries->problem->text[0] || !json_next(&entries->list, &entry)) {
+        if (entries->list.bad)
+            trust_problem_set(entries->problem, "%s, line %zu: it is no JSON list of objects",
+                              entries->option,
+                              line_of(entries->text, entries->text.ptr + entries->list.at));
+        return false;
+    }
+    entries->count++;
+    entries->entry = entries->text.ptr + entries->list.at; /* behind it */
+    if (entry.kind == JSON_OBJECT)
+        entries->entry = entry.text.ptr;
+    if (entries->count > ENTRIES_MAX)
+        entries_refuse(entries, "there are more than 100000");
+    else if (entry.kind != JSON_OBJECT ||
+             !json_object_pick(entries->arena, entry.text, ENTRY_DEPTH, names, count, ret_members))
+        entries_refuse(entries, "it is no object, or says something twice");
+    return !entries->problem->text[0];
+}
