@@ -99,7 +99,8 @@ export class Server {
 
     get connectionString() {
         return `DefaultEndpointsProtocol=http;AccountName=${DEVELOPMENT.account};` +
-            `AccountKey=${DEVELOPMENT.key};BlobEndpoint=${this.url};`;
+            `AccountKey=${DEVELOPMENT.key};BlobEndpoint=${this.url};` +
+            `QueueEndpoint=${this.urlOf('queue')};TableEndpoint=${this.urlOf('table')};`;
     }
 
     /** Starts a process on the same data folder, after stop({ keep: true }) or kill(). */
