@@ -23,7 +23,7 @@ test: ## build with gates and pass all tests; ends with "N passed, N failed"
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/run.mjs --build build-test
 
-works-with: ## clients that others have written (docs/works-with.md): installs them, 500 MiB
+works-with: ## clients that others have written (docs/works-with.md): installs them, 2.3 GiB
 	@tools/prepare works-with
 	@tools/compile build-test -Dgates=true
 	@LAGRA_BINARY=$(CURDIR)/build-test/lagra tools/node tests/works_with/run.mjs

@@ -1,18 +1,29 @@
-// azure-storage-blob for Python, and barman-cloud, which is built on it: archive a WAL file,
-// restore it.
+// Clients in Python, from Debian: azure-storage-blob; barman-cloud, which is built on it (archive a
+// WAL file, restore it); azure-cosmosdb-table; libcloud; Celery with its results in blobs.
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { connectionString, isInstalled, newContainer, newFolder, run, same } from './setup.mjs';
+import {
+    connectionString, isInstalled, newContainer, newFolder, run, runThroughKills, same,
+} from './setup.mjs';
 
 const env = { AZURE_STORAGE_CONNECTION_STRING: connectionString };
-const hasSdk = await run('/usr/bin/python3', ['-c', 'import azure.storage.blob']).then(() => true, () => false);
+const PYTHON = '/usr/bin/python3'; // Debian's, which finds Debian's packages
+const has = (module) => run(PYTHON, ['-c', `import ${module}`]).then(() => true, () => false);
 
-test('azure-storage-blob for Python', { skip: !hasSdk }, async () => {
-    await run('/usr/bin/python3', [fileURLToPath(new URL('blobs.py', import.meta.url))], env);
+test('azure-storage-blob for Python', { skip: !await has('azure.storage.blob') }, async () => {
+    await run(PYTHON, [fileURLToPath(new URL('blobs.py', import.meta.url))], env);
 });
+
+for (const [name, module, program] of [
+    ['azure-cosmosdb-table', 'azure.cosmosdb.table', 'cosmosdb_table.py'],
+    ['libcloud', 'libcloud', 'libcloud_blobs.py'],
+    ['Celery', 'celery', 'celery_results.py'],
+])
+    test(`${name}, through kills`, { skip: !await has(module) },
+        (t) => runThroughKills(t, PYTHON, program, 2));
 
 test('barman-cloud', { skip: !isInstalled('barman-cloud-wal-archive') }, async (t) => {
     const container = await newContainer(t);
