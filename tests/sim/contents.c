@@ -118,32 +118,32 @@ void contents_append(struct contents *contents, const struct segment *bytes, boo
     contents->appended++;
 }
 
-static struct blob_pages *change_pages(struct contents *contents, bool kept)
+static struct blob_pages *change_pages(struct contents *contents, unsigned count, bool kept)
 {
-    static struct blob_pages unkept;
-    struct blob_pages *pages = kept ? world_alloc(sizeof *pages) : &unkept;
+    static _Alignas(struct blob_page) unsigned char
+        unkept[sizeof(struct blob_pages) + PAGES_MAX * sizeof(struct blob_page)];
+    const struct blob_pages *were = contents->pages;
+    unsigned same = were && were->count < count ? were->count : were ? count : 0;
+    struct blob_pages *pages =
+        kept ? world_alloc(sizeof *pages + count * sizeof pages->at[0]) : (void *)unkept;
 
-    if (contents->pages)
-        *pages = *contents->pages;
-    else
-        memset(pages, 0, sizeof *pages);
+    if (were && were != pages)
+        memcpy(pages->at, were->at, same * sizeof pages->at[0]);
+    memset(pages->at + same, 0, (count - same) * sizeof pages->at[0]);
+    pages->count = count;
     contents->pages = pages;
     return pages;
 }
 
 void contents_resize(struct contents *contents, uint32_t size, bool kept)
 {
-    struct blob_pages *pages = change_pages(contents, kept);
-
-    for (unsigned i = size / PAGE_BYTES; i < pages->count; i++)
-        pages->at[i] = (struct blob_page){ .mark = 0 };
-    pages->count = size / PAGE_BYTES;
+    (void)change_pages(contents, size / PAGE_BYTES, kept);
 }
 
 void contents_write(struct contents *contents, uint32_t from, uint32_t length,
                     const struct segment *bytes, uint64_t mark, bool kept)
 {
-    struct blob_pages *pages = change_pages(contents, kept);
+    struct blob_pages *pages = change_pages(contents, contents->pages->count, kept);
 
     for (uint32_t at = 0; at < length; at += PAGE_BYTES) {
         struct blob_page *page = &pages->at[(from + at) / PAGE_BYTES];

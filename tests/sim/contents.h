@@ -19,7 +19,7 @@ struct blob_page {
 };
 struct blob_pages {
     unsigned count;
-    struct blob_page at[PAGES_MAX];
+    struct blob_page at[];
 };
 
 struct contents {

@@ -9,6 +9,7 @@
 
 #include "batch.h"
 #include "compare.h"
+#include "origins.h"
 #include "faults.h"
 #include "linear.h"
 #include "listing.h"
@@ -340,6 +341,8 @@ static const char *compare_at(const struct slot *slot, const struct reply *answe
         if (!compare_sources(slot, answer, &container, blob, commit))
             return NULL;
     }
+    if (!first && slot->ask->op == OP_GET_SERVICE)
+        return origins_compare(answer, commit);
     return first;
 }
 
@@ -431,6 +434,21 @@ static void judge_batch(const struct slot *slot, const struct reply *answer, boo
     }
 }
 
+/* Which rules there are is read when the answer is made. Where they cannot be read it goes without. */
+static void judge_origin(const struct slot *slot, const struct reply *answer, bool may_fail)
+{
+    uint64_t commit;
+    const char *why;
+
+    if (slot->ask->origin == 0 || slot->ask->op == OP_SET_SERVICE || slot->ask->malformed)
+        return; /* what is malformed may be refused before the account is looked at */
+    why = origins_find(slot->ask, answer, slot->before, &commit);
+    if (!why)
+        acknowledge(commit);
+    else if (answer->origin[0] || !may_fail)
+        fail(slot, answer, why);
+}
+
 void judge_answered(unsigned slot_number, const struct reply *answer, bool may_fail)
 {
     struct slot *slot = &slots[slot_number];
@@ -454,6 +472,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
             judge_commit(slot, answer);
         else
             judge_view(slot, answer);
+        judge_origin(slot, answer, may_fail);
         if (!judge_says_cannot(answer))
             linear_note(slot->ask, answer);
     } else if (slot->commit > 0 && answer->etag > 0) {
@@ -470,7 +489,7 @@ void judge_answered(unsigned slot_number, const struct reply *answer, bool may_f
 
 /* ---- after a crash ---- */
 
-#define STOCK_MAX (CONTAINERS * (3 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
+#define STOCK_MAX (1 + CONTAINERS * (3 + LEASE_IDS + BLOBS * (3 + LEASE_IDS)))
 
 struct stock {
     struct ask ask;
@@ -523,6 +542,8 @@ static const char *stock_differs(const struct stock *stock, uint64_t commit)
         if (!why)
             break;
     }
+    if (!why && stock->ask.op == OP_GET_SERVICE)
+        why = origins_compare(&stock->answer, commit);
     if (!why && stock->ask.op == OP_LIST_BLOBS && stock->answer.status == 200)
         why = listing_compare(&stock->ask, &stock->answer, commit, commit, &unused, &next);
     return why;
@@ -599,6 +620,7 @@ static unsigned list_stock(struct stock *stock)
     unsigned count = 0;
 
     memset(stock, 0, STOCK_MAX * sizeof *stock);
+    stock[count++].ask = (struct ask){ .op = OP_GET_SERVICE };
     for (unsigned c = 0; c < CONTAINERS; c++) {
         stock[count++].ask = (struct ask){ .op = OP_LIST_BLOBS,
                                            .container = c,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "origins.h"
 #include "malformed.h"
 #include "model_private.h"
 #include "world.h"
@@ -57,6 +58,8 @@ uint64_t model_changed_before(const struct ask *ask, uint64_t from, uint64_t to)
     uint64_t b = model_blob_at(ask->container, ask->blob, to)->since;
     uint64_t newest = c > b ? c : b;
 
+    if (ask->op == OP_GET_SERVICE)
+        newest = origins_changed_before(from, to);
     return newest > from ? newest : 0;
 }
 
@@ -73,6 +76,8 @@ void model_apply(const struct ask *ask, const struct expected *expected, uint64_
     blob->since = commit;
     blob->older = model()->blobs[ask->container][ask->blob];
     model()->blobs[ask->container][ask->blob] = blob;
+    if (ask->op == OP_SET_SERVICE)
+        origins_apply(ask->origin, commit);
 }
 
 /* Keeps the newest version that is not after the commit, and all after it. */
@@ -133,6 +138,7 @@ void model_widen(uint64_t commit, uint64_t other)
 
 void model_roll_back(uint64_t commit)
 {
+    origins_roll_back(commit);
     for (unsigned c = 0; c < CONTAINERS; c++) {
         while (model()->containers[c]->since > commit)
             model()->containers[c] = model()->containers[c]->older;
@@ -354,7 +360,7 @@ static bool fits(const struct run *run, const struct stamp *stamp)
 {
     if (stamp->etag == 0)
         return run->doubt.tag_fits;
-    return stamp->etag == run->ask->etag;
+    return !run->ask->is_weak && stamp->etag == run->ask->etag; /* ours are strong */
 }
 
 /* ---- conditions. rest: Specifying-Conditional-Headers-for-Blob-Service-Operations ---- */
@@ -1015,8 +1021,10 @@ void model_expect(const struct ask *ask, const struct container_state *container
     ret_expected->blob = *blob;
     if (!check_form(&run))
         return;
-    if (ask->op == OP_LIST_CONTAINERS)
+    if (ask->op == OP_LIST_CONTAINERS || ask->op == OP_GET_SERVICE)
         rule_succeed(&run, 200, false);
+    else if (ask->op == OP_SET_SERVICE)
+        rule_succeed(&run, 202, true);
     else if (ask->op <= OP_LIST_BLOBS)
         on_container(&run);
     else

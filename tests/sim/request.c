@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "auth/auth.h"
+#include "origins.h"
 #include "draft.h"
 #include "files.h"
 #include "judge.h"
@@ -41,6 +42,8 @@ const char *const op_names[OPS] = {
     [OP_FIND] = "Find Blobs",
     [OP_LIST_BLOBS] = "List Blobs",
     [OP_LIST_CONTAINERS] = "List Containers",
+    [OP_SET_SERVICE] = "Set Service Properties",
+    [OP_GET_SERVICE] = "Get Service Properties",
     [OP_BATCH] = "Blob Batch",
     [OP_PUT_BLOB] = "Put Blob",
     [OP_GET_BLOB] = "Get Blob",
@@ -305,7 +308,8 @@ static void add_date(struct sent *sent, const char *name, int64_t seconds)
 static void add_condition(struct sent *sent)
 {
     const struct ask *ask = sent->ask;
-    struct bytes tag = arena_printf(sent->exchange.arena, "\"0x%" PRIX64 "\"", ask->etag);
+    struct bytes tag = arena_printf(sent->exchange.arena, "%s\"0x%" PRIX64 "\"",
+                                    ask->is_weak ? "W/" : "", ask->etag);
 
     switch (ask->condition) {
     case IF_NOTHING:
@@ -473,6 +477,8 @@ static const struct {
     [OP_ABORT_COPY] = { METHOD_PUT, "PUT", true, "comp=copy" },
     [OP_LIST_BLOBS] = { METHOD_GET, "GET", false, "restype=container&comp=list" },
     [OP_LIST_CONTAINERS] = { METHOD_GET, "GET", false, "comp=list" },
+    [OP_SET_SERVICE] = { METHOD_PUT, "PUT", false, "restype=service&comp=properties" },
+    [OP_GET_SERVICE] = { METHOD_GET, "GET", false, "restype=service&comp=properties" },
     [OP_PUT_BLOB] = { METHOD_PUT, "PUT", true, NULL },
     [OP_GET_BLOB] = { METHOD_GET, "GET", true, NULL },
     [OP_HEAD_BLOB] = { METHOD_HEAD, "HEAD", true, NULL },
@@ -569,7 +575,7 @@ static void set_target(struct sent *sent)
 
     request->method = forms[ask->op].method;
     request->method_text = bytes_from_string(forms[ask->op].text);
-    if (ask->op == OP_LIST_CONTAINERS)
+    if (ask->op >= OP_LIST_CONTAINERS && ask->op <= OP_GET_SERVICE)
         request->path = bytes_from_string("/" DEVELOPMENT_ACCOUNT "/");
     else if (forms[ask->op].of_blob)
         request->path = arena_printf(arena, "/" DEVELOPMENT_ACCOUNT "/%s/%s",
@@ -665,6 +671,11 @@ static void make_body(struct sent *sent, size_t *ret_size)
         text_init(&text, sent->exchange.arena, 512);
         add_policies(ask, &text);
         copy_body(sent, text_bytes(&text), ret_size);
+    } else if (ask->op == OP_SET_SERVICE) {
+        char rules[600];
+
+        origins_format(ask->origin, rules, sizeof rules);
+        copy_body(sent, bytes_from_string(rules), ret_size);
     } else if (ask->op == OP_BATCH) {
         text_init(&text, sent->exchange.arena, 4096);
         for (unsigned i = 0; i < ask->part_count; i++)
@@ -855,6 +866,9 @@ static void make_head(struct sent *sent, uint64_t length, bool is_part)
     if (!is_part) {
         add_text(sent, "x-ms-version", "2021-12-02");
         add_number(sent, "x-ms-client-request-id", sent->slot);
+        if (sent->ask->origin > 0 && sent->ask->op != OP_SET_SERVICE)
+            add(sent, "origin",
+                arena_printf(sent->exchange.arena, "http://o%u", sent->ask->origin));
     }
     if (request->method & (METHOD_PUT | METHOD_POST | METHOD_MERGE))
         add_number(sent, "content-length", (int64_t)length);
@@ -920,6 +934,7 @@ static void read_header(const struct http_header *header, struct reply *answer)
         { "x-ms-blob-public-access", answer->access, sizeof answer->access },
         { "x-ms-snapshot", answer->snapshot, sizeof answer->snapshot },
         { "content-range", answer->range, sizeof answer->range },
+        { "access-control-allow-origin", answer->origin, sizeof answer->origin },
         { "x-ms-blob-type", answer->kind, sizeof answer->kind },
         { "x-ms-access-tier", answer->tier, sizeof answer->tier },
         { "x-ms-archive-status", answer->archive_status, sizeof answer->archive_status },

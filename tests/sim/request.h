@@ -21,6 +21,8 @@ enum op {
     OP_FIND,
     OP_LIST_BLOBS,
     OP_LIST_CONTAINERS,
+    OP_SET_SERVICE,
+    OP_GET_SERVICE,
     OP_BATCH,
     OP_PUT_BLOB,
     OP_GET_BLOB,
@@ -54,7 +56,8 @@ enum op {
 #define BLOCK_IDS     4u
 #define SEGMENTS_MAX  6u
 #define PAGE_BYTES    512u
-#define PAGES_MAX     256u
+#define UNIT_PAGES    512u /* of one unit of the server */
+#define PAGES_MAX     1100u
 #define POLICIES      2u
 #define SAS_LETTERS   8u
 #define SAS_ALL       4u /* the one that permits most */
@@ -136,12 +139,14 @@ struct ask {
     char snapshot[SNAPSHOT_SIZE]; /* empty: the base */
     enum condition condition;
     uint64_t etag;                            /* of the condition */
+    bool is_weak;                             /* that ETag */
     int64_t modified_since, unmodified_since; /* Unix seconds; 0: none */
     enum signature signature;
     unsigned sas;       /* of sas_letters, or the policy's number */
     unsigned sas_types; /* of account_sas_types */
     struct sas_terms terms;
-    unsigned if_tag;                   /* value that the tag is to have; 0: no such condition */
+    unsigned origin; /* the site that asks; of Set Service Properties: that may; 0: none */
+    unsigned if_tag; /* value that the tag is to have; 0: no such condition */
     const struct malformed *malformed; /* one part of the request is; NULL: none */
     struct page_ask page;
     unsigned lease_id; /* 0: none */
@@ -217,6 +222,7 @@ struct reply {
     unsigned block_count; /* of an append blob */
     int lease_time;
     char range[64];
+    char origin[24]; /* that may read the answer */
     struct queue_reply queue;
     struct table_tokens table;
     unsigned char *body; /* malloc; answer_release() */

@@ -18,6 +18,8 @@ static const unsigned weights[OPS] = {
     [OP_LEASE_CONTAINER] = 2,
     [OP_LIST_BLOBS] = 6,
     [OP_LIST_CONTAINERS] = 2,
+    [OP_SET_SERVICE] = 3,
+    [OP_GET_SERVICE] = 1,
     [OP_PUT_BLOB] = 20,
     [OP_GET_BLOB] = 16,
     [OP_HEAD_BLOB] = 8,
@@ -41,7 +43,7 @@ static const unsigned weights[OPS] = {
     [OP_SET_TIER] = 6,
     [OP_COPY] = 12,
     [OP_ABORT_COPY] = 3,
-    [OP_BATCH] = 5,
+    [OP_BATCH] = 7,
 };
 
 static enum op draw_op(struct draws *draws)
@@ -57,6 +59,11 @@ static enum op draw_op(struct draws *draws)
         at -= weights[i];
     }
     return OP_HEAD_BLOB;
+}
+
+static bool is_of_service(enum op op)
+{
+    return op == OP_SET_SERVICE || op == OP_GET_SERVICE;
 }
 
 static bool is_listing_op(enum op op)
@@ -145,6 +152,11 @@ static void draw_pages(struct draws *draws, struct ask *ask)
     uint32_t pages = judge_known_length(ask->container, ask->blob) / PAGE_BYTES;
     uint32_t from = draw(draws, pages + 1), count = 1 + draw(draws, draw(draws, 3) > 0 ? 4 : 64);
 
+    /* Where one unit of the server ends and the next begins. */
+    if (pages > UNIT_PAGES && draw(draws, 2) == 0) {
+        from = UNIT_PAGES * (1 + draw(draws, pages / UNIT_PAGES)) - draw(draws, 6);
+        count = 1 + draw(draws, draw(draws, 4) > 0 ? 8 : UNIT_PAGES);
+    }
     ask->has_range = true;
     if (from + count > pages && draw(draws, 8) != 0)
         from = count < pages ? pages - count : 0;
@@ -161,7 +173,9 @@ static void draw_pages(struct draws *draws, struct ask *ask)
 
 static uint32_t draw_size(struct draws *draws)
 {
-    return PAGE_BYTES * (draw(draws, 4) == 0 ? draw(draws, PAGES_MAX + 1) : draw(draws, 24));
+    if (draw(draws, 8) == 0)
+        return PAGE_BYTES * (UNIT_PAGES - 4 + draw(draws, PAGES_MAX - UNIT_PAGES + 5));
+    return PAGE_BYTES * (draw(draws, 4) == 0 ? draw(draws, 256) : draw(draws, 24));
 }
 
 static void draw_sequence(struct draws *draws, struct ask *ask)
@@ -348,7 +362,7 @@ static void draw_signature(struct draws *draws, struct ask *ask)
     unsigned kind = draw(draws, 20);
     bool of_container = ask->op >= OP_FIND && ask->op != OP_LIST_CONTAINERS;
 
-    if (kind > 4 || ask->op == OP_BATCH)
+    if (kind > 4 || ask->op == OP_BATCH || is_of_service(ask->op))
         return;
     if (signatures[kind] != SIGNED_BY_ACCOUNT_SAS && !of_container)
         return;
@@ -388,13 +402,15 @@ static void draw_batch(struct draws *draws, unsigned client, struct ask *ask)
         struct ask part = { .op = op, .container = ask->container, .break_s = -1 };
 
         part.blob = draw(draws, BLOBS);
+        for (unsigned b = 0; b < BLOBS && !judge_known_etag(part.container, part.blob); b++)
+            part.blob = (part.blob + 1) % BLOBS;
         if (draw(draws, 4) == 0)
             part.lease_id = 1 + draw(draws, LEASE_IDS);
         part.delete_mode = op == OP_DELETE_BLOB ? (enum delete_mode)draw(draws, 3) : DELETE_BASE;
         if (op == OP_SET_TIER)
             part.tier = tier_for(&part, (enum tier)(1 + draw(draws, TIERS - 1)));
         draw_signature(draws, &part);
-        if (draw(draws, 12) == 0)
+        if (draw(draws, 24) == 0)
             part.signature = draw(draws, 2) == 0 ? UNSIGNED : SIGNED_WRONGLY;
         parts[client][i] = part;
     }
@@ -433,7 +449,7 @@ static void draw_condition(struct draws *draws, struct ask *ask)
     unsigned kind = draw(draws, 10);
 
     if (draw(draws, ask->op >= OP_PUT_BLOB ? 5 : 8) != 0 || is_listing_op(ask->op) ||
-        ask->op == OP_FIND || ask->op == OP_BATCH)
+        ask->op == OP_FIND || ask->op == OP_BATCH || is_of_service(ask->op))
         return;
     if (kind >= 7 || kind == 3)
         ask->modified_since = draw_date(draws, ask);
@@ -446,6 +462,9 @@ static void draw_condition(struct draws *draws, struct ask *ask)
         ask->etag = judge_known_etag(ask->container, ask->blob);
         if (ask->etag == 0 || draw(draws, 6) == 0)
             ask->etag = 0x8DE000000000000 + draw(draws, 1000);
+        else if (draw(draws, 8) == 0)
+            ask->etag--; /* the next one might be the blob's already */
+        ask->is_weak = draw(draws, 8) == 0;
     }
 }
 
@@ -483,7 +502,7 @@ static void draw_offence(struct draws *draws, struct ask *ask)
 {
     unsigned kind = draw(draws, 60);
 
-    if (ask->op == OP_BATCH || ask->signature != SIGNED)
+    if (ask->op == OP_BATCH || is_of_service(ask->op) || ask->signature != SIGNED)
         return;
     if (kind < 3) {
         ask->signature = kind < 2 ? UNSIGNED : (enum signature)(SIGNED_WRONGLY + draw(draws, 2));
@@ -505,8 +524,8 @@ static void draw_offence(struct draws *draws, struct ask *ask)
 
 static bool takes_lease_id(enum op op)
 {
-    return op != OP_CREATE_CONTAINER && !is_listing_op(op) && op != OP_LEASE_BLOB &&
-           op != OP_LEASE_CONTAINER && op != OP_FIND && op != OP_BATCH;
+    return !is_of_service(op) && op != OP_CREATE_CONTAINER && !is_listing_op(op) &&
+           op != OP_LEASE_BLOB && op != OP_LEASE_CONTAINER && op != OP_FIND && op != OP_BATCH;
 }
 
 static void draw_particular(struct draws *draws, struct ask *ask)
@@ -636,6 +655,8 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     if (is_listing_op(ask.op) || ask.op == OP_FIND)
         draw_page(&draws, client, &ask);
     draw_offence(&draws, &ask);
+    if (ask.op == OP_SET_SERVICE || draw(&draws, 3) == 0)
+        ask.origin = draw(&draws, 3);
     draw_behaviour(&draws, &ask, 40, 30);
     drawn[client] = *ret_ask = ask;
 }

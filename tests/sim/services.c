@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "origins.h"
 #include "judge.h"
 #include "linear.h"
 #include "model.h"
@@ -22,6 +23,7 @@ extern const struct service blob_service, queue_service, table_service;
 static void begin_blobs(void)
 {
     model_begin();
+    origins_begin();
     linear_begin();
 }
 

@@ -12,6 +12,17 @@
 #include "scheduler.h"
 #include "world.h"
 
+/* In some lives the clocks that the server dates by go on in ticks, as those of some machines do. */
+static int64_t stand_still(int64_t ns)
+{
+    static const int64_t ticks[] = { 1, 1, 1000000, 16000000 };
+    static int64_t tick;
+
+    if (tick == 0)
+        tick = ticks[world_draw(STREAM_SYSTEM, 4)];
+    return ns - ns % tick;
+}
+
 static int64_t read_clock(clockid_t clock)
 {
     int64_t ns;
@@ -19,7 +30,9 @@ static int64_t read_clock(clockid_t clock)
     sched_point();
     faults_set_wall();
     ns = (int64_t)world->now_ns;
-    return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? ns + world->wall_ns : ns;
+    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
+        return stand_still(ns + world->wall_ns);
+    return clock == CLOCK_BOOTTIME ? stand_still(ns) : ns;
 }
 
 int clock_gettime(clockid_t clock, struct timespec *ret_time)
