@@ -72,7 +72,8 @@ OPERATION_DECLARE(get_entity);
 /* The entities of a page are handed over one by one. Starts anew with each attempt; what it is
  * given is gone after the call. */
 struct entity_sink {
-    bool full; /* it takes no more */
+    bool full;      /* it takes no more */
+    uint64_t steps; /* that the last one took, as filter_holds() counts them */
     void (*begin)(struct entity_sink *sink, struct bytes table);
     void (*add)(struct entity_sink *sink, const struct entity *entity);
 };

@@ -71,13 +71,62 @@ static bool holds_value(const struct filter_comparison *c, const struct edm_valu
 
 /* ---- comparisons ---- */
 
-static bool holds_text(const struct filter_comparison *c, struct bytes text)
+/* Bytes of two texts that are compared in a step. */
+#define STEP_BYTES 16
+
+static uint64_t steps_of(const struct edm_value *a, const struct edm_value *b)
 {
-    return holds_value(c, &(struct edm_value){ .type = EDM_STRING, .as.bytes = text });
+    size_t x, y;
+
+    if (a->type != b->type || (a->type != EDM_STRING && a->type != EDM_BINARY))
+        return 1;
+    x = a->as.bytes.len;
+    y = b->as.bytes.len;
+    return 1 + (x < y ? x : y) / STEP_BYTES;
+}
+
+static bool compare(const struct filter_comparison *c, const struct edm_value *value,
+                    uint64_t *steps)
+{
+    *steps += steps_of(&c->value, value);
+    return holds_value(c, value);
+}
+
+static bool compare_text(const struct filter_comparison *c, struct bytes text, uint64_t *steps)
+{
+    return compare(c, &(struct edm_value){ .type = EDM_STRING, .as.bytes = text }, steps);
+}
+
+/* The first in the order of names that is not before `name`. */
+static size_t first_of(const struct filter *filter, struct bytes name, uint64_t *steps)
+{
+    size_t from = 0, to = filter->name_count;
+
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+
+        (*steps)++;
+        if (bytes_compare(filter->by_name[middle]->name, name) < 0)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static void compare_property(const struct filter *filter, const struct property *p, bool *results,
+                             uint64_t *steps)
+{
+    (*steps)++;
+    for (size_t i = first_of(filter, p->name, steps);
+         i < filter->name_count && bytes_equal(filter->by_name[i]->name, p->name); i++)
+        results[filter->by_name[i] - filter->comparisons] =
+            compare(filter->by_name[i], &p->value, steps);
 }
 
 /* Looks at the properties of a record, once for all comparisons. False: an unknown form. */
-static bool look_at_record(const struct filter *filter, struct bytes record, bool *results)
+static bool look_at_record(const struct filter *filter, struct bytes record, bool *results,
+                           uint64_t *steps)
 {
     struct entity_reader reader;
     struct property p;
@@ -86,16 +135,11 @@ static bool look_at_record(const struct filter *filter, struct bytes record, boo
         return false;
     for (size_t i = 0; i < filter->comparison_count; i++)
         if (filter->comparisons[i].field == FIELD_TIMESTAMP)
-            results[i] = holds_value(
+            results[i] = compare(
                 &filter->comparisons[i],
-                &(struct edm_value){ .type = EDM_DATETIME, .as.time = reader.timestamp });
+                &(struct edm_value){ .type = EDM_DATETIME, .as.time = reader.timestamp }, steps);
     while (entity_reader_next(&reader, &p))
-        for (size_t i = 0; i < filter->comparison_count; i++) {
-            const struct filter_comparison *c = &filter->comparisons[i];
-
-            if (c->field == FIELD_PROPERTY && bytes_equal(c->name, p.name))
-                results[i] = holds_value(c, &p.value);
-        }
+        compare_property(filter, &p, results, steps);
     return decoder_ok(&reader.in);
 }
 
@@ -109,23 +153,26 @@ static bool needs_record(const struct filter *filter)
     return false;
 }
 
-static bool look(const struct filter *filter, const struct filter_subject *subject, bool *results)
+static bool look(const struct filter *filter, struct filter_subject *subject, bool *results)
 {
+    uint64_t *steps = &subject->steps;
+
+    *steps += filter->comparison_count + filter->node_count;
     for (size_t i = 0; i < filter->comparison_count; i++) {
         const struct filter_comparison *c = &filter->comparisons[i];
 
         results[i] = false; /* also for a property that is not there */
         if (c->field == FIELD_PARTITION_KEY)
-            results[i] = holds_text(c, subject->partition_key);
+            results[i] = compare_text(c, subject->partition_key, steps);
         else if (c->field == FIELD_ROW_KEY)
-            results[i] = holds_text(c, subject->row_key);
+            results[i] = compare_text(c, subject->row_key, steps);
         else if (c->field == FIELD_TABLE_NAME)
-            results[i] = holds_text(c, subject->table_name);
+            results[i] = compare_text(c, subject->table_name, steps);
     }
-    return !needs_record(filter) || look_at_record(filter, subject->record, results);
+    return !needs_record(filter) || look_at_record(filter, subject->record, results, steps);
 }
 
-bool filter_holds(const struct filter *filter, const struct filter_subject *subject)
+bool filter_holds(const struct filter *filter, struct filter_subject *subject)
 {
     bool results[FILTER_COMPARISONS_MAX];
     bool nodes[FILTER_NODES_MAX];

@@ -64,6 +64,8 @@ struct filter_node {
 struct filter {
     struct filter_comparison *comparisons;
     size_t comparison_count;
+    const struct filter_comparison **by_name; /* those of FIELD_PROPERTY, in the order of names */
+    size_t name_count;
     struct filter_node *nodes; /* the last is the root */
     size_t node_count;
 };
@@ -80,9 +82,14 @@ struct filter_subject {
     struct bytes partition_key, row_key;
     struct bytes record; /* ptr NULL: of a table */
     struct bytes table_name;
+    uint64_t steps; /* filter_holds() adds what it took */
 };
-/* False also for a record of an unknown form. */
-bool filter_holds(const struct filter *filter, const struct filter_subject *subject);
+/* False also for a record of an unknown form.
+ *
+ * The comparisons of a property are looked up by its name, so what it takes grows with the properties
+ * and the comparisons, not with their product. A step is about 10 ns: a property that is read, a name
+ * that is compared, a comparison, 16 bytes of two texts that are compared, a node. */
+bool filter_holds(const struct filter *filter, struct filter_subject *subject);
 
 /* ---- where to look ----
  * Keys are encoded (entity_key_encode()); `to` is the first that is not in the range, ptr NULL:

@@ -3,6 +3,7 @@
 #include "table/filter_token.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /* Comparisons take no other comparison as an operand: those are asked for before. */
 enum precedence { BINDS_OR, BINDS_AND, BINDS_NOT, BINDS_COMPARISON };
@@ -301,6 +302,25 @@ static enum error parse_expression(struct parser *p, enum precedence least, stru
     return e;
 }
 
+/* ---- the comparisons by their names ---- */
+
+static int by_name(const void *a, const void *b)
+{
+    const struct filter_comparison *const *x = a, *const *y = b;
+
+    return bytes_compare((*x)->name, (*y)->name);
+}
+
+static void sort_names(struct arena *arena, struct filter *filter)
+{
+    filter->by_name = arena_array(arena, filter->comparison_count, sizeof *filter->by_name);
+    for (size_t i = 0; i < filter->comparison_count; i++)
+        if (filter->comparisons[i].field == FIELD_PROPERTY)
+            filter->by_name[filter->name_count++] = &filter->comparisons[i];
+    if (filter->name_count > 0)
+        qsort(filter->by_name, filter->name_count, sizeof *filter->by_name, by_name);
+}
+
 enum error filter_parse(struct arena *arena, struct bytes text, enum filter_of of,
                         struct filter *ret_filter, const char **ret_message)
 {
@@ -325,6 +345,7 @@ enum error filter_parse(struct arena *arena, struct bytes text, enum filter_of o
     *ret_message = p.message;
     if (!e) {
         assert(all.node + 1u == filter.node_count);
+        sort_names(arena, &filter);
         *ret_filter = filter;
     }
     return e;

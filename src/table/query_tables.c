@@ -14,27 +14,28 @@ enum error get_table_decide(struct decision *d, const struct get_table_parameter
     return OK;
 }
 
-static bool is_wanted(const struct filter *filter, struct bytes name)
-{
-    struct filter_subject subject = { .table_name = name };
-
-    return !filter || filter_holds(filter, &subject);
-}
+/* What a worker does of a page with a long filter, as filter_holds() counts it; one that needs more is
+ * made in the pool. decision: 254 */
+#define WORKER_STEPS_MAX 500000u
 
 /* Hands a page of tables to the sink. The work of a page is bounded: it ends after so many tables,
  * whether they were wanted or not.
- * returns  STORE_OK, STORE_CORRUPT, STORE_IO.. */
+ * returns  STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO.. */
 static enum store_result add_page(struct space_iterator *iterator,
                                   const struct query_tables_parameters *p, struct decision *d,
                                   struct query_tables_result *r)
 {
+    struct filter_subject subject = { .steps = 0 };
     uint32_t shown = 0;
 
     for (uint32_t count = 0;; count++) {
         struct space_record at;
         struct table table;
-        enum store_result result = space_iterator_next(iterator, &at);
+        enum store_result result;
 
+        if (d->access == STORE_NO_WAIT && subject.steps > WORKER_STEPS_MAX)
+            return STORE_WAIT;
+        result = space_iterator_next(iterator, &at);
         if (result)
             return result == STORE_NOT_FOUND ? STORE_OK : result;
         if (shown == p->top || p->sink->full || count == LISTING_RECORDS_MAX) {
@@ -46,7 +47,8 @@ static enum store_result add_page(struct space_iterator *iterator,
                      BYTES_ARG(at.partition_key));
             return STORE_CORRUPT;
         }
-        if (!is_wanted(p->filter, table.name))
+        subject.table_name = table.name;
+        if (p->filter && !filter_holds(p->filter, &subject))
             continue;
         p->sink->add(p->sink, table.name);
         shown++;

@@ -35,12 +35,24 @@ static void begin_page(struct entity_sink *sink, struct bytes table)
     entity_list_begin(&page->out, &page->view);
 }
 
+/* To write a property, and to look for a selected one among 8 of an entity. */
+#define WRITE_STEPS 8u
+#define FIND_SHIFT  3
+
+static uint64_t steps_of(const struct entity_page *page, const struct entity *entity)
+{
+    if (page->select_count == 0)
+        return WRITE_STEPS * entity->count;
+    return page->select_count * (WRITE_STEPS + (entity->count >> FIND_SHIFT));
+}
+
 static void add_entity(struct entity_sink *sink, const struct entity *entity)
 {
     struct entity_page *page = page_of(sink);
 
     entity_list_add(&page->out, &page->view, entity);
     sink->full = page->out.len > PAGE_BYTES;
+    sink->steps = steps_of(page, entity);
 }
 
 /* A token is a key, whoever made it: any text that can be ordered. ret_key: encoded */

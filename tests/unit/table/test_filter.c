@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -382,6 +383,55 @@ static void damaged_records_are_not_found(void **state)
     arena_free(arena);
 }
 
+/* Rule: what a filter takes grows with the properties and with the comparisons, not with their
+ * product; texts that are compared count by their length. decision: 254 */
+static void work_is_no_product(void **state)
+{
+    static struct property many[ENTITY_PROPERTIES_MAX];
+    static const unsigned counts[] = { 1, 16, ENTITY_PROPERTIES_MAX };
+    struct arena *arena = arena_new(ARENA_CAP);
+    struct entity wide = { .properties = many };
+    char name[8], long_text[1600];
+
+    (void)state;
+    for (size_t i = 0; i < ENTITY_PROPERTIES_MAX; i++) {
+        snprintf(name, sizeof name, "P%03zu", i);
+        many[i] = (struct property){ .name = arena_copy(arena, bytes_from_string(name)),
+                                     .value = { .type = EDM_INT32, .as.integer = 1 } };
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        for (unsigned comparisons = 1; comparisons <= FILTER_COMPARISONS_MAX; comparisons *= 2) {
+            struct filter_subject subject = { .steps = 0 };
+            struct text text;
+            struct filter filter;
+
+            /* From the last to the first, so that the order of names is not that of the filter; each
+             * name twice; one of them holds at last. */
+            text_init(&text, arena, 4096);
+            for (unsigned c = comparisons; c > 0; c--)
+                text_printf(&text, "P%03u eq %d%s", (c - 1) / 2, c == 1, c > 1 ? " or " : "");
+            filter = parsed(arena, arena_string(arena, text_bytes(&text)), FILTER_ENTITIES);
+            wide.count = counts[i];
+            subject.record = entity_encode(arena, &wide);
+            assert_true(filter_holds(&filter, &subject));
+            assert_in_range(subject.steps, counts[i], 9 * counts[i] + 4 * comparisons);
+        }
+    }
+    memset(long_text, 'x', sizeof long_text);
+    many[0].value =
+        (struct edm_value){ .type = EDM_STRING, .as.bytes = bytes_of(long_text, sizeof long_text) };
+    wide.count = 1;
+    for (unsigned length = 16; length <= sizeof long_text; length *= 10) {
+        struct filter_subject subject = { .record = entity_encode(arena, &wide) };
+        struct bytes text = arena_printf(arena, "P000 gt '%.*s'", (int)length, long_text);
+        struct filter filter = parsed(arena, arena_string(arena, text), FILTER_ENTITIES);
+
+        assert_int_equal(filter_holds(&filter, &subject), length < sizeof long_text);
+        assert_in_range(subject.steps, length / 16, length / 16 + 8);
+    }
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +443,7 @@ int main(void)
         cmocka_unit_test(filters_have_limits),
         cmocka_unit_test(tables_are_filtered_by_name),
         cmocka_unit_test(damaged_records_are_not_found),
+        cmocka_unit_test(work_is_no_product),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
