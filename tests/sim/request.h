@@ -62,7 +62,7 @@ enum op {
 #define SAS_LETTERS   8u
 #define SAS_ALL       4u /* the one that permits most */
 #define SAS_TYPES     5u
-#define PARTS_MAX     4u
+#define PARTS_MAX     12u
 #define REHYDRATE_S   40u
 #define LIST_PREFIXES 6u
 #define SNAPSHOT_SIZE 32

@@ -396,7 +396,8 @@ static void draw_batch(struct draws *draws, unsigned client, struct ask *ask)
             op = OP_DELETE_BLOB;
     }
 
-    ask->part_count = 1 + draw(draws, PARTS_MAX);
+    /* More than eight are done in the pool, several in one commit. */
+    ask->part_count = draw(draws, 2) == 0 ? 9 + draw(draws, PARTS_MAX - 8) : 1 + draw(draws, 4);
     ask->parts = parts[client];
     for (unsigned i = 0; i < ask->part_count; i++) {
         struct ask part = { .op = op, .container = ask->container, .break_s = -1 };
