@@ -2,11 +2,12 @@
  * what has come lies in a buffer, and the transfer pauses while that is full. */
 #include "fetch/head.h"
 
-#include <curl/curl.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
+
+#include "fetch/curl.h"
 
 #define BUFFER_BYTES       (1u << 20)
 #define RECEIVE_BYTES      (256L << 10)
@@ -26,7 +27,8 @@ struct fetcher {
 
 struct fetch {
     struct fetcher *fetcher;
-    struct arena *arena; /* the head, and what is asked */
+    const struct curl_library *curl; /* NULL: it cannot be loaded */
+    struct arena *arena;             /* the head, and what is asked */
     CURL *easy;
     CURLM *multi;
     struct curl_slist *headers_sent;
@@ -43,11 +45,8 @@ struct fetch {
 
 struct fetcher *fetcher_new(const struct fetcher_options *options)
 {
-    struct fetcher *fetcher;
+    struct fetcher *fetcher = xcalloc(1, sizeof *fetcher);
 
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
-        return NULL;
-    fetcher = xcalloc(1, sizeof *fetcher);
     fetcher->options = *options;
     atomic_init(&fetcher->stopping, false);
     return fetcher;
@@ -60,7 +59,7 @@ void fetcher_stop(struct fetcher *fetcher)
 
 void fetcher_free(struct fetcher *fetcher)
 {
-    curl_global_cleanup();
+    curl_library_release();
     free(fetcher);
 }
 
@@ -118,7 +117,7 @@ static void add_headers(struct fetch *fetch, const struct fetch_asked *asked)
             arena_printf(fetch->arena, "%.*s: %.*s%c", BYTES_ARG(asked->headers[i].name),
                          BYTES_ARG(asked->headers[i].value), '\0');
 
-        fetch->headers_sent = curl_slist_append(fetch->headers_sent, line.ptr);
+        fetch->headers_sent = fetch->curl->slist_append(fetch->headers_sent, line.ptr);
     }
 }
 
@@ -128,44 +127,46 @@ static void set_options(struct fetch *fetch, const struct fetch_asked *asked)
     const char *url = arena_string(fetch->arena, asked->url);
     bool secure =
         bytes_has_prefix(arena_copy_lower(fetch->arena, asked->url), bytes_from_string("https:"));
+    const struct curl_library *curl = fetch->curl;
     CURL *easy = fetch->easy;
 
-    curl_easy_setopt(easy, CURLOPT_URL, url);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(easy, CURLOPT_NOBODY, asked->head_only ? 1L : 0L);
-    curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
-    curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)FETCH_REDIRECTS_MAX);
-    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, RATE_MIN);
-    curl_easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, RATE_S);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)asked->seconds_max);
-    curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "Lagra/" LAGRA_VERSION);
+    curl->easy_setopt(easy, CURLOPT_URL, url);
+    curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl->easy_setopt(easy, CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
+    curl->easy_setopt(easy, CURLOPT_PROXY, "");
+    curl->easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
+    curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl->easy_setopt(easy, CURLOPT_NOBODY, asked->head_only ? 1L : 0L);
+    curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
+    curl->easy_setopt(easy, CURLOPT_MAXREDIRS, (long)FETCH_REDIRECTS_MAX);
+    curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
+    curl->easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, RATE_MIN);
+    curl->easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, RATE_S);
+    curl->easy_setopt(easy, CURLOPT_TIMEOUT, (long)asked->seconds_max);
+    curl->easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
+    curl->easy_setopt(easy, CURLOPT_USERAGENT, "Lagra/" LAGRA_VERSION);
     if (fetch->fetcher->options.ca_path)
-        curl_easy_setopt(easy, CURLOPT_CAINFO, fetch->fetcher->options.ca_path);
+        curl->easy_setopt(easy, CURLOPT_CAINFO, fetch->fetcher->options.ca_path);
     if (fetch->fetcher->options.trusts_all) {
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+        curl->easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl->easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
     }
 }
 
 static void set_callbacks(struct fetch *fetch)
 {
+    const struct curl_library *curl = fetch->curl;
     CURL *easy = fetch->easy;
 
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, fetch->headers_sent);
-    curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, fetch->problem);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-    curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, fetch);
-    curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(easy, CURLOPT_HEADERDATA, fetch);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, fetch);
+    curl->easy_setopt(easy, CURLOPT_HTTPHEADER, fetch->headers_sent);
+    curl->easy_setopt(easy, CURLOPT_ERRORBUFFER, fetch->problem);
+    curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
+    curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, fetch);
+    curl->easy_setopt(easy, CURLOPT_HEADERFUNCTION, take_header);
+    curl->easy_setopt(easy, CURLOPT_HEADERDATA, fetch);
+    curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_body);
+    curl->easy_setopt(easy, CURLOPT_WRITEDATA, fetch);
 }
 
 /* libcurl reads the bodies of redirects to their ends, which may be far. */
@@ -174,7 +175,7 @@ static bool has_too_much_before_head(const struct fetch *fetch)
     curl_off_t passed_over = 0;
 
     if (fetch->head.is_complete || fetch->over ||
-        curl_easy_getinfo(fetch->easy, CURLINFO_SIZE_DOWNLOAD_T, &passed_over) != CURLE_OK)
+        fetch->curl->easy_getinfo(fetch->easy, CURLINFO_SIZE_DOWNLOAD_T, &passed_over) != CURLE_OK)
         return false;
     return passed_over > REDIRECT_BYTES_MAX;
 }
@@ -187,9 +188,9 @@ static enum fetch_result step(struct fetch *fetch)
 
     if (atomic_load(&fetch->fetcher->stopping))
         return FETCH_STOPPED;
-    if (curl_multi_perform(fetch->multi, &running) != CURLM_OK)
+    if (fetch->curl->multi_perform(fetch->multi, &running) != CURLM_OK)
         return FETCH_FAILED;
-    while ((message = curl_multi_info_read(fetch->multi, &left))) {
+    while ((message = fetch->curl->multi_info_read(fetch->multi, &left))) {
         fetch->over = true;
         fetch->code = message->data.result;
     }
@@ -198,7 +199,7 @@ static enum fetch_result step(struct fetch *fetch)
         return FETCH_FAILED;
     }
     if (!fetch->over && fetch->begin == fetch->end && !fetch->paused &&
-        curl_multi_poll(fetch->multi, NULL, 0, LOOK_MS, NULL) != CURLM_OK)
+        fetch->curl->multi_poll(fetch->multi, NULL, 0, LOOK_MS, NULL) != CURLM_OK)
         return FETCH_FAILED;
     return FETCH_OK;
 }
@@ -221,14 +222,17 @@ enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *
     fetch->fetcher = fetcher;
     fetch->arena = fetch->head.arena = arena_new(1u << 20);
     fetch->buffer = xmalloc(BUFFER_BYTES);
-    fetch->easy = curl_easy_init();
-    fetch->multi = curl_multi_init();
+    fetch->curl = curl_library_load();
+    if (!fetch->curl)
+        return FETCH_FAILED;
+    fetch->easy = fetch->curl->easy_init();
+    fetch->multi = fetch->curl->multi_init();
     if (!fetch->easy || !fetch->multi)
         return FETCH_FAILED;
     add_headers(fetch, asked);
     set_options(fetch, asked);
     set_callbacks(fetch);
-    if (curl_multi_add_handle(fetch->multi, fetch->easy) != CURLM_OK)
+    if (fetch->curl->multi_add_handle(fetch->multi, fetch->easy) != CURLM_OK)
         return FETCH_FAILED;
     while (!result && !fetch->head.is_complete && !fetch->over)
         result = step(fetch);
@@ -245,7 +249,7 @@ enum fetch_result fetch_read(struct fetch *fetch, char *to, size_t max, size_t *
 
         if (fetch->paused) {
             fetch->paused = false;
-            curl_easy_pause(fetch->easy, CURLPAUSE_CONT);
+            fetch->curl->easy_pause(fetch->easy, CURLPAUSE_CONT);
         }
         result = step(fetch);
         if (result)
@@ -285,20 +289,23 @@ const char *fetch_problem(const struct fetch *fetch)
         return "its address is not permitted";
     if (fetch->is_nonsense)
         return "its head is malformed or too long";
+    if (!fetch->curl)
+        return "libcurl cannot be loaded";
     if (fetch->problem[0])
         return fetch->problem;
-    return curl_easy_strerror(fetch->code);
+    return fetch->curl->easy_strerror(fetch->code);
 }
 
 void fetch_close(struct fetch *fetch)
 {
     if (fetch->multi && fetch->easy)
-        curl_multi_remove_handle(fetch->multi, fetch->easy);
+        fetch->curl->multi_remove_handle(fetch->multi, fetch->easy);
     if (fetch->easy)
-        curl_easy_cleanup(fetch->easy);
+        fetch->curl->easy_cleanup(fetch->easy);
     if (fetch->multi)
-        curl_multi_cleanup(fetch->multi);
-    curl_slist_free_all(fetch->headers_sent);
+        fetch->curl->multi_cleanup(fetch->multi);
+    if (fetch->headers_sent)
+        fetch->curl->slist_free_all(fetch->headers_sent);
     free(fetch->buffer);
     arena_free(fetch->arena);
     free(fetch);

@@ -19,7 +19,7 @@ struct fetcher_options {
     const char *ca_path; /* PEM file of the authorities that are trusted; NULL: the system's */
     bool trusts_all;     /* any address and certificate: where the operator names the server */
 };
-/* Main thread, once. NULL: the library cannot be initialised. */
+/* Main thread, once. What fetches (libcurl) is loaded when the first fetch is opened. */
 struct fetcher *fetcher_new(const struct fetcher_options *options);
 /* Ends all fetches with FETCH_STOPPED, soon, and those that begin from now on. Any thread. */
 void fetcher_stop(struct fetcher *fetcher);
@@ -29,7 +29,7 @@ void fetcher_free(struct fetcher *fetcher);
 enum fetch_result {
     FETCH_OK,
     FETCH_REFUSED, /* an address that is not permitted, or too many redirects */
-    FETCH_FAILED, /* not found, not connected, cut, too slow, no TLS that can be trusted, no HTTP */
+    FETCH_FAILED, /* not found, not connected, cut, too slow, no TLS that can be trusted, no HTTP; libcurl cannot be loaded */
     FETCH_STOPPED,
 };
 

@@ -2,7 +2,7 @@
 // Each test has a server of its own, which may read sources on loopback.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -108,8 +108,8 @@ test('TLS: a certificate has to be trusted', async (t) => {
     t.after(() => rm(folder, { recursive: true, force: true }));
     const path = (name) => join(folder, name);
     execFileSync('certtool', ['--generate-privkey', '--outfile', path('key')], { stdio: 'ignore' });
-    await import('node:fs/promises').then(({ writeFile }) => writeFile(path('template'),
-        'cn = "source"\nip_address = "127.0.0.1"\nca\ntls_www_server\nexpiration_days = 2\n'));
+    await writeFile(path('template'),
+        'cn = "source"\nip_address = "127.0.0.1"\nca\ntls_www_server\nexpiration_days = 2\n');
     execFileSync('certtool', ['--generate-self-signed', '--load-privkey', path('key'),
         '--template', path('template'), '--outfile', path('cert')], { stdio: 'ignore' });
     const content = pattern(50000);
@@ -120,6 +120,26 @@ test('TLS: a certificate has to be trusted', async (t) => {
     const { target: trusting } = await newTarget(t, [...ALLOW, '--copySourceCa', path('cert')]);
     await trusting.syncUploadFromURL(`${source.url}/b`);
     assert.deepEqual(await trusting.downloadToBuffer(), content);
+});
+
+test('without libcurl all but sources on other servers works', async (t) => {
+    // decision: 243. The program's own names of the library name none.
+    const folder = await mkdtemp(join(tmpdir(), 'lagra-without-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const binary = join(folder, 'lagra');
+    const text = (await readFile(process.env.LAGRA_BINARY)).toString('latin1');
+    await writeFile(binary, Buffer.from(text.replaceAll(/libcurl(?=[-a-z]*\.so\.4\0)/g, 'libnone'), 'latin1'), { mode: 0o755 });
+    const server = await Server.start({ binary, args: ALLOW });
+    t.after(() => server.kill().then(() => server.remove()));
+    const source = await sourceServer(t, { '/b': serve(pattern(10)) });
+    const container = new BlobServiceClient(server.url, credential, once).getContainerClient('copies');
+    await container.create();
+    const target = container.getBlockBlobClient('target');
+    for (let i = 0; i < 2; i++)
+        await refused(target.syncUploadFromURL(`${source.url}/b`), 500, 'CannotVerifyCopySource');
+    assert.equal(server.stderr.match(/error no source of a copy on another server can be read: libcurl: libnone/g).length, 1);
+    await target.upload('x', 1);
+    assert.equal((await target.downloadToBuffer()).toString(), 'x');
 });
 
 // A source that sends half of itself, and the rest when it is told to.

@@ -144,6 +144,10 @@ void rule_copy(struct run *run)
     struct source source;
     struct pending_state target;
 
+    if (ask->is_remote && ask->fate == FATE_LIES_AT_ONCE) {
+        rule_refuse(run, 500, "CannotVerifyCopySource");
+        return;
+    }
     if (ask->is_remote)
         remote_source(run, &contents, &source);
     else if (!find_source(run, &source))

@@ -1,5 +1,5 @@
-/* See remote.h. It always answers a request's own reading; later ones may be cut while there are
- * faults. */
+/* See remote.h. It always answers a request's own reading; later ones may be cut, or answered with
+ * nonsense that a server may have got over by the next time, while there are faults. */
 #include "remote.h"
 
 #include <inttypes.h>
@@ -20,7 +20,7 @@ struct fetch {
     struct {
         const char *name;
         char value[40];
-    } headers[4];
+    } headers[5];
     size_t header_count;
 };
 
@@ -45,6 +45,35 @@ static void add(struct fetch *fetch, const char *name, const char *format, uint6
     fetch->header_count++;
 }
 
+/* A header that no blob may have, metadata that has no name, pages of another length, or a refusal.
+ * Each ends a copy. decisions: 240, 241 */
+static void lie(struct fetch *fetch, unsigned kind)
+{
+    switch (world_random(STREAM_SYSTEM) % (kind == KIND_PAGES ? 4 : 3)) {
+    case 0:
+        add(fetch, "cache-control", "a\x01%" PRIu64, 1);
+        return;
+    case 1:
+        add(fetch, "x-ms-meta-0", "%" PRIu64, 1);
+        return;
+    case 2:
+        fetch->status = 416;
+        return;
+    default:
+        fetch->length = fetch->length > 0 ? fetch->length - 1 : 1000;
+        return;
+    }
+}
+
+/* No answer that there is, or one to another question: told as 500, after which a pending copy is
+ * tried again. */
+static int odd_status(uint64_t random)
+{
+    static const int statuses[] = { 0, 99, 101, 201, 600, 700, 999 };
+
+    return statuses[random % (sizeof statuses / sizeof statuses[0])];
+}
+
 enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *asked,
                              struct fetch **ret_fetch)
 {
@@ -67,6 +96,12 @@ enum fetch_result fetch_open(struct fetcher *fetcher, const struct fetch_asked *
     if (fetch->cut_at == 0)
         return FETCH_FAILED;
     fetch->status = later && fate == FATE_IS_GONE ? 404 : 200;
+    if (fetch->cut_at != UINT32_MAX && world_once_in(STREAM_FAULTS, 3))
+        fetch->status = odd_status(world_random(STREAM_FAULTS));
+    if (fate == FATE_LIES_AT_ONCE)
+        fetch->status = odd_status(world_random(STREAM_SYSTEM));
+    else if (later && fate == FATE_LIES)
+        lie(fetch, kind);
     add(fetch, "content-length", "%" PRIu64, fetch->length);
     add(fetch, "etag", "\"%" PRIu64 "\"", later && fate == FATE_CHANGES ? 2 : 1);
     add(fetch, "content-type", "text/plain", 0);

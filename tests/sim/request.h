@@ -78,7 +78,14 @@ enum sequence_act { SEQUENCE_KEPT, SEQUENCE_MAX, SEQUENCE_UPDATE, SEQUENCE_INCRE
 enum sequence_condition { IF_ANY_SEQUENCE, IF_SEQUENCE_LE, IF_SEQUENCE_LT, IF_SEQUENCE_EQ };
 enum tier { AT_INFERRED, AT_HOT, AT_COOL, AT_COLD, AT_ARCHIVE, TIERS };
 /* What becomes of a source on another server after the request that named it. */
-enum fate { FATE_STAYS, FATE_IS_GONE, FATE_CHANGES, FATES };
+enum fate {
+    FATE_STAYS,
+    FATE_IS_GONE,
+    FATE_CHANGES,
+    FATE_LIES,         /* answers what no blob of ours may have, under the same ETag */
+    FATE_LIES_AT_ONCE, /* answers the request itself so */
+    FATES
+};
 enum signature {
     SIGNED,
     UNSIGNED,

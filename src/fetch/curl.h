@@ -1,0 +1,35 @@
+/* Inside fetch/ only: libcurl, loaded when something is fetched for the first time. It brings eighteen
+ * other libraries, whose linking was a third of the time in which the program starts, and most
+ * servers never copy from a URL. decision: 243 */
+#ifndef LAGRA_FETCH_CURL_H
+#define LAGRA_FETCH_CURL_H
+
+#include <curl/curl.h>
+
+/* Its functions under their names; each has the type that libcurl's header gives it. */
+struct curl_library {
+    __typeof__(&curl_global_init) global_init;
+    __typeof__(&curl_global_cleanup) global_cleanup;
+    __typeof__(&curl_easy_init) easy_init;
+    __typeof__(&curl_easy_setopt) easy_setopt;
+    __typeof__(&curl_easy_getinfo) easy_getinfo;
+    __typeof__(&curl_easy_pause) easy_pause;
+    __typeof__(&curl_easy_strerror) easy_strerror;
+    __typeof__(&curl_easy_cleanup) easy_cleanup;
+    __typeof__(&curl_multi_init) multi_init;
+    __typeof__(&curl_multi_add_handle) multi_add_handle;
+    __typeof__(&curl_multi_perform) multi_perform;
+    __typeof__(&curl_multi_info_read) multi_info_read;
+    __typeof__(&curl_multi_poll) multi_poll;
+    __typeof__(&curl_multi_remove_handle) multi_remove_handle;
+    __typeof__(&curl_multi_cleanup) multi_cleanup;
+    __typeof__(&curl_slist_append) slist_append;
+    __typeof__(&curl_slist_free_all) slist_free_all;
+};
+
+/* Loads it, once. NULL: it cannot be loaded, which the log says. Any thread. */
+const struct curl_library *curl_library_load(void);
+/* Gives back what it holds, if it was loaded. When nothing is fetched any more. */
+void curl_library_release(void);
+
+#endif
