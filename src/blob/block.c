@@ -64,7 +64,6 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
 {
     struct uncommitted total;
     enum store_result result;
-    bool begins_set;
     enum error e;
 
     (void)r;
@@ -81,14 +80,15 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
     e = check_count(d, &total, p->id);
     if (e)
         return e;
-    begins_set = total.count == 0;
     total.id_length = p->id_length;
+    if (total.count == 0) {
+        total.set = total.last_put = d->now;
+        expire_blocks_later(d->changes, &total);
+    }
     result =
         uncommitted_put(d->before, d->changes, d->arena, &total, d->now, p->id, &d->input->body);
     if (result)
         return blob_fail_content(d, result);
-    if (begins_set)
-        expire_blocks_later(d->changes, &total);
     write_blob(d);
     return OK;
 }

@@ -4,13 +4,14 @@
 #include "base/endian.h"
 #include "blob/blob.h"
 
-void expire_blocks_later(struct changes *changes, const struct uncommitted *total)
+void expire_blocks_later(struct changes *changes, struct uncommitted *total)
 {
     char set[8];
 
     be64_put(set, total->set);
-    changes_later(changes, blocks_expire_at(total->last_put), LATER_EXPIRE_BLOCKS,
-                  bytes_of(set, sizeof set));
+    total->item_due = blocks_expire_at(total->last_put);
+    total->item =
+        changes_later(changes, total->item_due, LATER_EXPIRE_BLOCKS, bytes_of(set, sizeof set));
 }
 
 static bool is_of_set(struct bytes payload, uint64_t set)
@@ -53,6 +54,7 @@ enum store_result expire_blocks(struct later_work *work)
         return result;
     if (!blocks_expired(total.last_put, work->now)) {
         expire_blocks_later(work->changes, &total);
+        uncommitted_write(work->changes, work->arena, &total);
         return STORE_OK;
     }
     return expire(work, &blob, &total);

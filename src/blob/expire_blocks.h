@@ -15,7 +15,7 @@
 enum { LATER_EXPIRE_BLOCKS = 0x100 };
 
 /* Adds the item of a set, due when it will have expired. */
-void expire_blocks_later(struct changes *changes, const struct uncommitted *total);
+void expire_blocks_later(struct changes *changes, struct uncommitted *total);
 /* Does it. */
 later_fn expire_blocks;
 

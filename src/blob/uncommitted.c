@@ -7,7 +7,8 @@
 #include "base/endian.h"
 #include "base/log.h"
 
-#define TOTAL_VERSION   2
+#define TOTAL_VERSION   3
+#define TOTAL_VERSION_2 2 /* without its item */
 #define TOTAL_VERSION_1 1 /* without a set */
 
 /* Up to so many records are deleted at once. */
@@ -26,15 +27,36 @@ static enum store_result damaged(const char *what)
 
 /* ---- the total ---- */
 
+static bool total_decode(struct bytes value, struct uncommitted *ret_total)
+{
+    struct uncommitted total = { .set = 0 };
+    uint64_t count, id_length;
+    struct decoder d;
+    uint8_t version;
+
+    decoder_init(&d, value);
+    version = decode_u8(&d);
+    count = decode_u64(&d);
+    id_length = decode_u64(&d);
+    total.last_put = decode_u64(&d);
+    if (version > TOTAL_VERSION_1)
+        total.set = decode_u64(&d);
+    if (version > TOTAL_VERSION_2) {
+        total.item_due = decode_u64(&d);
+        decode_fixed(&d, total.item.b, sizeof total.item.b);
+    }
+    total.count = (uint32_t)count;
+    total.id_length = (uint32_t)id_length;
+    *ret_total = total;
+    return decoder_ok(&d) && version >= TOTAL_VERSION_1 && version <= TOTAL_VERSION && count > 0 &&
+           count <= UINT32_MAX && id_length <= UINT32_MAX;
+}
+
 enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
                                    struct uncommitted *ret_total)
 {
-    uint64_t count, id_length, set = 0;
     enum store_result result;
     struct record record;
-    struct decoder d;
-    instant last_put;
-    uint8_t version;
 
     result = snapshot_get(before, RECORD_INNER, total_key, arena, &record);
     if (result == STORE_NOT_FOUND) {
@@ -43,36 +65,22 @@ enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
     }
     if (result)
         return result;
-    decoder_init(&d, record.value);
-    version = decode_u8(&d);
-    count = decode_u64(&d);
-    id_length = decode_u64(&d);
-    last_put = decode_u64(&d);
-    if (version == TOTAL_VERSION)
-        set = decode_u64(&d);
-    if (!decoder_ok(&d) || (version != TOTAL_VERSION && version != TOTAL_VERSION_1) || count == 0 ||
-        count > UINT32_MAX || id_length > UINT32_MAX)
-        return damaged("their total");
-    *ret_total = (struct uncommitted){
-        .count = (uint32_t)count,
-        .id_length = (uint32_t)id_length,
-        .last_put = last_put,
-        .set = set,
-    };
-    return STORE_OK;
+    return total_decode(record.value, ret_total) ? STORE_OK : damaged("their total");
 }
 
-static void total_write(struct changes *changes, struct arena *arena,
-                        const struct uncommitted *total)
+void uncommitted_write(struct changes *changes, struct arena *arena,
+                       const struct uncommitted *total)
 {
     struct text value;
 
-    text_init(&value, arena, 32);
+    text_init(&value, arena, 64);
     encode_u8(&value, TOTAL_VERSION);
     encode_u64(&value, total->count);
     encode_u64(&value, total->id_length);
     encode_u64(&value, total->last_put);
     encode_u64(&value, total->set);
+    encode_u64(&value, total->item_due);
+    encode_fixed(&value, total->item.b, sizeof total->item.b);
     changes_put(changes, RECORD_INNER, total_key, text_bytes(&value), NULL, 0);
 }
 
@@ -154,7 +162,7 @@ enum store_result uncommitted_put(struct snapshot *before, struct changes *chang
     content_block_encode(&value, &block);
     changes_put(changes, RECORD_INNER, block_key(total->set, block_id, room), text_bytes(&value),
                 NULL, 0);
-    total_write(changes, arena, total);
+    uncommitted_write(changes, arena, total);
     return STORE_OK;
 }
 
@@ -214,6 +222,9 @@ enum store_result uncommitted_drop(struct snapshot *before, struct changes *chan
     if (total->count == 0)
         return STORE_OK;
     changes_delete(changes, RECORD_INNER, total_key);
+    if (total->item_due != 0)
+        changes_later_done(changes,
+                           &(struct later_item){ .due = total->item_due, .id = total->item });
     if (is_large) {
         content_leave_blocks(changes, total->set, set_prefix(total->set, room), !blocks);
         *ret_more = true;

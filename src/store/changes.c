@@ -146,7 +146,7 @@ static struct later_change *add_later(struct changes *changes)
     return later;
 }
 
-void changes_later(struct changes *changes, instant due, uint32_t kind, struct bytes payload)
+struct guid changes_later(struct changes *changes, instant due, uint32_t kind, struct bytes payload)
 {
     struct later_change *later = add_later(changes);
 
@@ -154,6 +154,7 @@ void changes_later(struct changes *changes, instant due, uint32_t kind, struct b
     later->id = guid_new();
     later->kind = kind;
     later->payload = payload.ptr ? arena_copy(changes->arena, payload) : payload;
+    return later->id;
 }
 
 void changes_later_done(struct changes *changes, const struct later_item *item)

@@ -272,8 +272,11 @@ void changes_stamp_space(struct changes *changes, struct guid space);
  *
  * due      not before this instant
  * kind     what is to be done, a number of the caller's
- * payload  for whoever does it */
-void changes_later(struct changes *changes, instant due, uint32_t kind, struct bytes payload);
+ * payload  for whoever does it
+ * returns  the id of the item: where nothing will be left to do, changes_later_done() takes it out
+ *          before it is due (`due` must have been in the future) */
+struct guid changes_later(struct changes *changes, instant due, uint32_t kind,
+                          struct bytes payload);
 /* Removes an item: part of the commit that has done it, or has found nothing to do. */
 struct later_item;
 void changes_later_done(struct changes *changes, const struct later_item *item);

@@ -16,7 +16,8 @@
 #define GATHER_MS       10
 #define RETRY_MS        5000
 #define LOW_MS          1000
-#define CURSOR_RECORDS  4096 /* a cursor holds old state: it is renewed after so many */
+#define ROUND_MS        60000 /* of spaces.h */
+#define CURSOR_RECORDS  4096  /* a cursor holds old state: it is renewed after so many */
 
 static uint64_t now_ms(void)
 {
@@ -171,6 +172,7 @@ static void forget_space(struct collector *collector, const struct guid *space)
     key_release(&key);
     commit_rows(collector->embedded, writes);
     rocksdb_writebatch_destroy(writes);
+    spaces_collected(&collector->embedded->spaces, space);
 }
 
 /* STORE_OK: nothing of the space is left; STORE_WAIT: the collector is to stop. */
@@ -237,6 +239,22 @@ static void look_after_disk(struct collector *collector)
     collector->given_back_ms = now_ms();
 }
 
+static bool forgets_spaces(const struct collector *collector)
+{
+    return atomic_load(&collector->embedded->spaces.collected) > 0;
+}
+
+/* One round however long ago the last one was. */
+static void look_after_rounds(struct collector *collector)
+{
+    uint64_t now = now_ms();
+
+    if (!forgets_spaces(collector) || now - collector->round_ms < ROUND_MS)
+        return;
+    collector->round_ms = now;
+    spaces_end_round(&collector->embedded->spaces);
+}
+
 /* One round over all there is to do; true when something still waits for the disk. */
 static bool work(struct collector *collector)
 {
@@ -244,6 +262,7 @@ static bool work(struct collector *collector)
 
     retry_postponed(collector);
     look_after_disk(collector);
+    look_after_rounds(collector);
     for (;;) {
         enum store_result result;
         struct guid space;
@@ -253,6 +272,8 @@ static bool work(struct collector *collector)
         found = collector->spaces.count > 0;
         if (found)
             space = collector->spaces.ids[--collector->spaces.count];
+        else
+            space_list_trim(&collector->spaces);
         lock_give(&collector->lock);
         if (!found || must_stop(collector))
             break;
@@ -275,6 +296,7 @@ static void wait_for_work(struct collector *collector, bool left)
     int longest = left                                             ? GATHER_MS
                   : disk_space_is_low(&collector->embedded->space) ? LOW_MS
                   : collector->postponed.count > 0                 ? RETRY_MS
+                  : forgets_spaces(collector)                      ? ROUND_MS
                                                                    : -1;
 
     while (!collector->stopping && collector->asked == collector->answered && !collector->poked &&

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define LIST_KEPT 1024u
+
 void collector_init(struct collector *collector, struct embedded *embedded)
 {
     *collector = (struct collector){ .embedded = embedded };
@@ -27,6 +29,14 @@ void space_list_add(struct space_list *list, const struct guid *space)
         list->ids = xrealloc(list->ids, list->capacity * sizeof list->ids[0]);
     }
     list->ids[list->count++] = *space;
+}
+
+void space_list_trim(struct space_list *list)
+{
+    if (list->count > 0 || list->capacity <= LIST_KEPT)
+        return;
+    free(list->ids);
+    *list = (struct space_list){ .ids = NULL };
 }
 
 void collector_add(struct collector *collector, const struct guid *space)

@@ -16,6 +16,8 @@ struct space_list {
     size_t count, capacity;
 };
 void space_list_add(struct space_list *list, const struct guid *space);
+/* Gives back the room of an empty list that was long. */
+void space_list_trim(struct space_list *list);
 
 struct collector {
     struct embedded *embedded;
@@ -29,6 +31,7 @@ struct collector {
     uint64_t retry_ms;           /* when these are tried again; CLOCK_MONOTONIC */
     uint64_t given_back; /* the sequence when records last gave back their space; of the thread */
     uint64_t given_back_ms;
+    uint64_t round_ms;        /* when the last round of spaces ended; of the thread */
     bool poked;               /* freed pieces were added, or the disk is low; under lock */
     bool stopping;            /* under lock */
     uint64_t asked, answered; /* rounds asked for by collector_wait(); under lock */

@@ -100,6 +100,10 @@ static enum store_result check_spaces(const struct commit *commit)
     for (size_t i = 0; i < commit->count; i++)
         if (spaces_dropped_at(spaces, &commit->parts[i].snapshot->space) > 0)
             return STORE_NOT_FOUND;
+    for (size_t i = 0; i < commit->count; i++)
+        if (commit->parts[i].changes &&
+            spaces_round_is_old(spaces, snapshot_of(&commit->parts[i])->round))
+            return STORE_CONFLICT; /* its space may have been dropped and forgotten since */
     for (size_t i = 0; i < commit->count; i++) {
         const struct commit_part *owner = &commit->parts[i];
 

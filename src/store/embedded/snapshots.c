@@ -145,6 +145,7 @@ struct snapshot *embedded_snapshot_open(struct store *store, struct partition pa
     spaces_enter(&embedded->spaces, &partition.space);
     dropped_at = spaces_dropped_at(&embedded->spaces, &partition.space);
     snapshot->snapshot.gone = dropped_at > 0;
+    snapshot->round = atomic_load(&embedded->spaces.round);
     lock_take(&stripe->lock);
     snapshot->snapshot.sequence = stripe->sequence > dropped_at ? stripe->sequence : dropped_at;
     snapshot->snapshot.newest =

@@ -48,6 +48,7 @@ struct embedded_snapshot {
     struct embedded_snapshot *next, *previous; /* in the stripe's list; under its lock */
     uint64_t frontier;                         /* of the extents when it was opened */
     struct view *_Atomic view;                 /* set once, under the stripe's lock */
+    uint32_t round;                            /* of spaces, when it was opened */
     uint64_t seen;   /* of an owner: the newest sequence of all when it was opened */
     bool committing; /* its commit is about to write; under the stripe's lock */
     bool spent;      /* its commit is done; owner's thread */

@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#define CAPACITY_LEAST 16u
+
 static unsigned lock_index(const struct guid *space)
 {
     return space->b[15] % SPACE_LOCKS;
@@ -11,12 +13,16 @@ static unsigned lock_index(const struct guid *space)
 
 void spaces_init(struct spaces *spaces)
 {
-    *spaces = (struct spaces){ 0 };
-    for (unsigned i = 0; i < SPACE_LOCKS; i++) {
-        int failed = pthread_rwlock_init(&spaces->locks[i].lock, NULL);
+    pthread_rwlockattr_t attributes;
+    int failed = pthread_rwlockattr_init(&attributes);
 
-        assert(!failed);
-    }
+    failed = failed || pthread_rwlockattr_setkind_np(&attributes,
+                                                     PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    *spaces = (struct spaces){ 0 };
+    for (unsigned i = 0; i < SPACE_LOCKS; i++)
+        failed = failed || pthread_rwlock_init(&spaces->locks[i].lock, &attributes);
+    assert(!failed);
+    pthread_rwlockattr_destroy(&attributes);
 }
 
 void spaces_release(struct spaces *spaces)
@@ -99,12 +105,13 @@ uint64_t spaces_dropped_at(const struct spaces *spaces, const struct guid *space
     return lock->count > 0 ? find(lock, space)->sequence : 0;
 }
 
-static void grow(struct space_lock *lock)
+/* Moves all entries to a table of that capacity, which has room for one more. */
+static void resize(struct space_lock *lock, size_t capacity)
 {
     struct space_lock old = *lock;
 
-    lock->capacity = old.capacity > 0 ? 2 * old.capacity : 16;
-    lock->dropped = xcalloc(lock->capacity, sizeof lock->dropped[0]);
+    lock->capacity = capacity;
+    lock->dropped = xcalloc(capacity, sizeof lock->dropped[0]);
     for (size_t i = 0; i < old.capacity; i++)
         if (old.dropped[i].sequence > 0)
             *find(lock, &old.dropped[i].space) = old.dropped[i];
@@ -118,12 +125,82 @@ void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_
 
     assert(sequence > 0);
     if (2 * lock->count >= lock->capacity)
-        grow(lock);
+        resize(lock, lock->capacity > 0 ? 2 * lock->capacity : CAPACITY_LEAST);
     entry = find(lock, space);
     if (entry->sequence == 0) {
-        *entry = (struct dropped_space){ *space, sequence };
+        *entry = (struct dropped_space){ .space = *space, .sequence = sequence };
         lock->count++;
     }
+}
+
+void spaces_collected(struct spaces *spaces, const struct guid *space)
+{
+    struct space_lock *lock = &spaces->locks[lock_index(space)];
+    struct dropped_space *entry;
+
+    pthread_rwlock_wrlock(&lock->lock);
+    entry = lock->count > 0 ? find(lock, space) : NULL;
+    if (entry && entry->sequence > 0 && !entry->is_collected) {
+        entry->is_collected = true;
+        entry->round = atomic_load(&spaces->round);
+        atomic_fetch_add(&spaces->collected, 1);
+    }
+    pthread_rwlock_unlock(&lock->lock);
+}
+
+/* Empties entries, so that the others have to be put in a new table. returns how many. Under the
+ * lock. */
+static size_t forget_old(struct space_lock *lock, uint32_t round)
+{
+    size_t forgotten = 0;
+
+    for (size_t i = 0; i < lock->capacity; i++) {
+        struct dropped_space *entry = &lock->dropped[i];
+
+        if (entry->sequence == 0 || !entry->is_collected || round - entry->round < SPACE_ROUNDS)
+            continue;
+        entry->sequence = 0;
+        forgotten++;
+    }
+    lock->count -= forgotten;
+    return forgotten;
+}
+
+static void shrink(struct space_lock *lock)
+{
+    size_t capacity = CAPACITY_LEAST;
+
+    while (2 * lock->count >= capacity)
+        capacity *= 2;
+    if (lock->count > 0) {
+        resize(lock, capacity);
+        return;
+    }
+    free(lock->dropped);
+    lock->dropped = NULL;
+    lock->capacity = 0;
+}
+
+void spaces_end_round(struct spaces *spaces)
+{
+    uint32_t round = atomic_fetch_add(&spaces->round, 1) + 1;
+
+    for (unsigned i = 0; i < SPACE_LOCKS; i++) {
+        struct space_lock *lock = &spaces->locks[i];
+        size_t forgotten;
+
+        pthread_rwlock_wrlock(&lock->lock);
+        forgotten = forget_old(lock, round);
+        if (forgotten > 0)
+            shrink(lock);
+        pthread_rwlock_unlock(&lock->lock);
+        atomic_fetch_sub(&spaces->collected, forgotten);
+    }
+}
+
+bool spaces_round_is_old(const struct spaces *spaces, uint32_t round)
+{
+    return atomic_load(&spaces->round) - round >= SPACE_ROUNDS / 2;
 }
 
 static unsigned stamp_index(const struct guid *space)

@@ -4,21 +4,31 @@
  * is under way while it is dropped, and after that none begins.
  *
  * Spaces share SPACE_LOCKS locks, which are taken in the order of their numbers, before the locks
- * of stripes. Nobody waits for a disk while holding one. A space stays known as dropped until the
- * next start (20 odd bytes each), since a request may have read its id before. */
+ * of stripes. Nobody waits for a disk while holding one. Who waits for one exclusively comes before
+ * those who ask for it shared later: these are many, and never leave a gap.
+ *
+ * A request may have read the id of a space before that was dropped. So a dropped space stays known
+ * while its contents are collected and SPACE_ROUNDS rounds of a minute longer; then it is forgotten (40
+ * bytes each). Between reading an id and opening a snapshot there nobody waits for anything, and a
+ * commit whose snapshot is older than half of that is STORE_CONFLICT. Rounds are counted, not read
+ * from a clock, so a process that is stopped for an hour forgets nothing. decision: 248 */
 #ifndef LAGRA_STORE_EMBEDDED_SPACES_H
 #define LAGRA_STORE_EMBEDDED_SPACES_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "store/store.h"
 
 #define SPACE_LOCKS   64
 #define STAMPS_A_LOCK 16
+#define SPACE_ROUNDS  10u
 
 struct dropped_space {
     struct guid space;
     uint64_t sequence; /* of the drop; 0: no entry */
+    uint32_t round;    /* when it was collected; */
+    bool is_collected; /* nothing of it is left */
 };
 
 struct space_lock {
@@ -31,6 +41,8 @@ struct space_lock {
 
 struct spaces {
     struct space_lock locks[SPACE_LOCKS];
+    _Atomic uint32_t round;
+    _Atomic size_t collected; /* spaces that are known and collected */
 };
 
 void spaces_init(struct spaces *spaces);
@@ -54,6 +66,14 @@ void spaces_leave_set(struct spaces *spaces, const struct space_set *set);
 uint64_t spaces_dropped_at(const struct spaces *spaces, const struct guid *space);
 /* The caller holds the lock exclusively. */
 void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_t sequence);
+
+/* Nothing of the dropped space is left. Any thread, without a lock. */
+void spaces_collected(struct spaces *spaces, const struct guid *space);
+/* Ends a round, forgets what is to be forgotten. Where spaces are known and collected, once a minute. One
+ * thread, without a lock. */
+void spaces_end_round(struct spaces *spaces);
+/* Whether a snapshot opened in that round is too old to be committed. */
+bool spaces_round_is_old(const struct spaces *spaces, uint32_t round);
 
 /* At least the sequence of the newest stamp of the space, 0 when there was none since the start;
  * now and then that of another space. The caller holds the lock. */

@@ -304,6 +304,37 @@ static void blocks_end_after_a_week(void **state)
     assert_int_equal(bytes_kept(f), 0);
 }
 
+static void assert_list_of_later_is_empty(struct fixture *f)
+{
+    struct arena *arena = arena_new(1 << 20);
+    struct later_item item;
+    instant due;
+
+    fixture_run_due(f);
+    assert_int_equal(store_later_next(store_of(f), clock_now(), NULL, arena, &item, &due),
+                     STORE_NOT_FOUND);
+    assert_int_equal(due, INSTANT_MAX);
+    arena_free(arena);
+}
+
+/* Rule: what is to be done in a week is forgotten with the blocks that it is about: when their list is
+ * committed, the blob is overwritten or deleted. decision: 247 */
+static void item_goes_with_its_set(void **state)
+{
+    struct fixture *f = *state;
+
+    assert_ok(stage_block(f, 0, "one"), 201);
+    assert_ok(stage_block(f, 1, "two"), 201);
+    assert_ok(commit(f, "L0", NULL), 201);
+    assert_list_of_later_is_empty(f);
+    assert_ok(stage_block(f, 0, "one"), 201);
+    assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "whole"), 201);
+    assert_list_of_later_is_empty(f);
+    assert_ok(stage_block(f, 0, "one"), 201);
+    assert_ok(ask(f, "DELETE /box/b", NULL, NULL), 202);
+    assert_list_of_later_is_empty(f);
+}
+
 /* Rule: expired blocks are deleted when nobody touches the blob any more; a set that was added to
  * since is put off, and one that was committed is left alone. rest: Put-Block "Remarks" */
 static void expired_blocks_are_deleted(void **state)
@@ -381,6 +412,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(block_size_is_limited_by_version, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(blocks_end_after_a_week, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(item_goes_with_its_set, fixture_setup, fixture_teardown),
         cmocka_unit_test_setup_teardown(expired_blocks_are_deleted, fixture_setup,
                                         fixture_teardown),
         cmocka_unit_test_setup_teardown(pieces_are_shared_and_given_back, fixture_setup,

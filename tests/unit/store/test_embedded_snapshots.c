@@ -121,6 +121,28 @@ static void own_change_is_found_among_neighbours(void **state)
     assert_string_equal(get_now(world->store, world->a, world->arena, "k"), "1");
 }
 
+/* Rule: a snapshot so old that its space may have been dropped and forgotten since is decided on again.
+ * spaces.h; decision: 248 */
+static void old_snapshots_are_decided_again(void **state)
+{
+    struct world *world = *state;
+    struct spaces *spaces = &embedded_of(world->store)->spaces;
+    struct snapshot *a = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+
+    for (unsigned round = 1; round < SPACE_ROUNDS / 2; round++)
+        spaces_end_round(spaces);
+    assert_int_equal(commit_on(world, a, "1"), STORE_OK);
+    snapshot_close(a);
+    a = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    for (unsigned round = 0; round < SPACE_ROUNDS / 2; round++)
+        spaces_end_round(spaces);
+    assert_int_equal(commit_on(world, a, "2"), STORE_CONFLICT);
+    snapshot_close(a);
+    a = snapshot_open(world->store, world->a, STORE_MAY_BLOCK);
+    assert_int_equal(commit_on(world, a, "3"), STORE_OK);
+    snapshot_close(a);
+}
+
 /* Rule: a commit whose own snapshot has a view leaves the other open snapshots alone. */
 static void others_stay_open_over_a_commit(void **state)
 {
@@ -306,6 +328,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(neighbours_do_not_conflict, setup, teardown),
         cmocka_unit_test_setup_teardown(own_change_is_found_among_neighbours, setup, teardown),
+        cmocka_unit_test_setup_teardown(old_snapshots_are_decided_again, setup, teardown),
         cmocka_unit_test_setup_teardown(others_stay_open_over_a_commit, setup, teardown),
         cmocka_unit_test_setup_teardown(what_was_read_follows_each_commit, setup, teardown),
         cmocka_unit_test_setup_teardown(freed_pieces_wait_for_the_oldest, setup, teardown),
