@@ -1,16 +1,37 @@
 /* See contents.h. */
 #include "blob/contents.h"
 
+/* What is read of one content that goes: its runs, 50,000 at most, and one segment of its map. */
+#define READ_ARENA_MAX ((size_t)64 << 20)
+
 /* ---- a list of them ---- */
+
+/* What is known of one content. Most come in the order in which they were made: nothing is looked for
+ * where the id is above all others. */
+static struct ended *find_ended(struct ended_contents *ended, uint64_t id)
+{
+    if (ended->count == 0 || id > ended->newest)
+        return NULL;
+    for (size_t i = ended->count; i > 0; i--)
+        if (ended->items[i - 1].content.id == id)
+            return &ended->items[i - 1];
+    return NULL;
+}
 
 void contents_end(struct decision *d, struct ended_contents *ended, const struct blob *blob)
 {
-    for (size_t i = 0; i < ended->count && blob->content.form == CONTENT_SEQUENCE; i++) {
-        if (ended->items[i].content.id == blob->content.id) {
-            ended->items[i].holders++;
-            return;
-        }
+    bool is_empty = blob->content.form == CONTENT_SEQUENCE && blob->content.id == 0;
+    struct ended *known =
+        blob->content.form == CONTENT_SEQUENCE ? find_ended(ended, blob->content.id) : NULL;
+
+    if (is_empty)
+        return;
+    if (known) {
+        known->holders++;
+        return;
     }
+    if (blob->content.id > ended->newest)
+        ended->newest = blob->content.id;
     if (ended->count == ended->capacity) {
         size_t capacity = ended->capacity > 0 ? 2 * ended->capacity : 4;
         struct ended *grown = arena_array(d->arena, capacity, sizeof *grown);
@@ -27,13 +48,14 @@ void contents_end(struct decision *d, struct ended_contents *ended, const struct
     };
 }
 
-static enum store_result give_up(struct decision *d, const struct ended *ended,
+/* arena: of what is read. */
+static enum store_result give_up(struct decision *d, struct arena *arena, const struct ended *ended,
                                  struct content *base)
 {
     const struct content *content = &ended->content;
 
     if (content->form == CONTENT_SEQUENCE)
-        return content_give_up(d->before, d->changes, d->arena, content, ended->holders,
+        return content_give_up(d->before, d->changes, arena, content, ended->holders,
                                &d->leaves_more);
     if (ended->is_base) {
         content_newest_delete(d->changes, content, &d->leaves_more);
@@ -48,13 +70,16 @@ static enum store_result give_up(struct decision *d, const struct ended *ended,
 enum store_result contents_give_up(struct decision *d, const struct ended_contents *ended,
                                    struct content *base)
 {
-    for (size_t i = ended->count; i > 0; i--) {
-        enum store_result result = give_up(d, &ended->items[i - 1], base);
+    struct arena *arena = arena_new(READ_ARENA_MAX);
+    struct arena_mark empty = arena_mark(arena);
+    enum store_result result = STORE_OK;
 
-        if (result)
-            return result;
+    for (size_t i = ended->count; i > 0 && !result; i--) {
+        result = give_up(d, arena, &ended->items[i - 1], base);
+        arena_rewind(arena, empty);
     }
-    return STORE_OK;
+    arena_free(arena);
+    return result;
 }
 
 /* ---- one ---- */

@@ -15,6 +15,7 @@ struct ended_contents {
     } * items;
     size_t count;
     size_t capacity;
+    uint64_t newest; /* id */
 };
 /* One blob more is deleted. Snapshots come from the oldest to the newest, the base last. */
 void contents_end(struct decision *d, struct ended_contents *ended, const struct blob *blob);

@@ -4,9 +4,13 @@
 #include "blob/tag_index.h"
 #include "blob/uncommitted.h"
 
+/* More are not deleted on a worker. */
+#define SNAPSHOTS_ON_WORKER 64u
+
 /* Deletes the records of all snapshots. STORE_OK also when there are none. */
 static enum store_result delete_snapshots(struct decision *d, struct ended_contents *ended)
 {
+    size_t count = 0;
     struct record record;
     struct blob blob;
     enum store_result result;
@@ -15,7 +19,11 @@ static enum store_result delete_snapshots(struct decision *d, struct ended_conte
     if (blob_state(d)->blob.without_snapshots)
         return STORE_OK;
     scan = blob_scan_snapshots(d->before, 0);
-    while ((result = scan_next(scan, d->arena, &record)) == STORE_OK) {
+    while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
+        if (++count > SNAPSHOTS_ON_WORKER && d->access == STORE_NO_WAIT) {
+            result = STORE_WAIT;
+            break;
+        }
         if (!blob_decode(record.value, &blob)) {
             result = STORE_CORRUPT;
             break;
@@ -94,10 +102,12 @@ static enum store_result delete_several(struct decision *d, enum delete_snapshot
     if (!result && snapshots != SNAPSHOTS_ONLY)
         result = delete_base(d, &ended);
     if (!result)
-        result = contents_give_up(d, &ended, snapshots == SNAPSHOTS_ONLY ? &base.content : NULL);
-    if (!result && base.content.kept != blob_state(d)->blob.content.kept)
-        blob_write(d->changes, d->arena, &base);
-    return result;
+        result = contents_give_up(d, &ended, NULL);
+    if (result || snapshots != SNAPSHOTS_ONLY || base.content.kept == 0)
+        return result;
+    base.content.kept = 0; /* all generations but the newest are gone */
+    blob_write(d->changes, d->arena, &base);
+    return STORE_OK;
 }
 
 /* A base that has snapshots goes only together with them. rest: Delete-Blob; semantics 5 */

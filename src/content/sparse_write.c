@@ -364,16 +364,18 @@ enum store_result content_snapshot_delete(struct snapshot *before, struct change
                                           const struct content *snapshot, struct content *newest,
                                           bool *ret_more)
 {
+    bool is_kept = newest && newest->kept == snapshot->epoch + 1;
     char room[GENERATION_KEY_SIZE];
-    struct neighbours around;
-    enum store_result result = sparse_neighbours(before, snapshot->id, snapshot->epoch, &around);
+    struct neighbours around = { .has_older = false };
+    enum store_result result =
+        is_kept ? sparse_neighbours(before, snapshot->id, snapshot->epoch, &around) : STORE_OK;
 
     if (result)
         return result;
     changes_delete(changes, RECORD_INNER, generation_key(snapshot->id, snapshot->epoch, room));
     backlog_add_generation(changes, snapshot->id, snapshot->epoch);
     *ret_more = true;
-    if (newest && newest->kept == snapshot->epoch + 1)
+    if (is_kept)
         newest->kept = around.has_older ? around.older + 1 : 0;
     return STORE_OK;
 }

@@ -269,12 +269,9 @@ void changes_count(struct changes *changes, struct bytes name, int64_t delta);
  * it: immutability, access, holds. Cheap in local engines; a remote one writes to all shards. */
 void changes_stamp_space(struct changes *changes, struct guid space);
 /* Adds an item to the list of things to do later (store_later_next()), of this partition.
- *
  * due      not before this instant
- * kind     what is to be done, a number of the caller's
- * payload  for whoever does it
- * returns  the id of the item: where nothing will be left to do, changes_later_done() takes it out
- *          before it is due (`due` must have been in the future) */
+ * kind     what is to be done, a number of the caller's; payload: for whoever does it
+ * returns  the id of the item, for changes_later_done() before it is due */
 struct guid changes_later(struct changes *changes, instant due, uint32_t kind,
                           struct bytes payload);
 /* Removes an item: part of the commit that has done it, or has found nothing to do. */

@@ -350,12 +350,38 @@ static void single_sectors(void **state)
     assert_true(put_alone <= SECTOR + 64);
 }
 
+/* All snapshots are deleted in one change without a look at the others of each. rest: Delete-Blob */
+static void all_generations_at_once(void **state)
+{
+    struct fixture *f = *state;
+    struct content content = content_sparse(100, 8 * TIB), snapshots[1000];
+    size_t count = sizeof snapshots / sizeof snapshots[0];
+    bool more = false;
+
+    for (size_t i = 0; i < count; i++) {
+        fixture_begin(f);
+        snapshots[i] = content_snapshot(f->changes, &content);
+        fixture_commit(f);
+    }
+    count_from_here();
+    fixture_begin(f);
+    for (size_t i = count; i > 0; i--)
+        assert_int_equal(
+            content_snapshot_delete(f->before, f->changes, &snapshots[i - 1], NULL, &more),
+            STORE_OK);
+    assert_int_equal(counted.reads, 0);
+    fixture_commit(f);
+    fixture_collect_all(f);
+    assert_int_equal(fixture_record_count(f), 1); /* the newest is noted */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(small_appends, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(random_pages, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(single_sectors, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(all_generations_at_once, fixture_set_up, fixture_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
