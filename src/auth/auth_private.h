@@ -81,8 +81,10 @@ void resource_add_path(struct text *out, const struct auth_target *target, unsig
 
 /* Can the query be read in one way only, once it is decoded and joined by line feeds? A name with a
  * colon or a control character, a value with a control character, what is not well encoded, and a
- * parameter other than `include` that is given twice cannot. */
-bool resource_is_unambiguous(struct arena *arena, struct bytes query);
+ * parameter other than `include` that is given twice cannot. Of values for tables comp's alone is
+ * signed, and looked at. */
+bool resource_is_unambiguous(struct arena *arena, const struct auth_target *target,
+                             struct bytes query);
 
 /* "\nname:value" for each parameter, sorted and decoded; of several with one name
  * "\nname:value1,value2". */

@@ -219,7 +219,7 @@ enum error authenticate(const struct request *request, const struct auth_target 
     e = check_date(&headers, now, arena, ret_detail);
     if (e)
         return e;
-    if (!resource_is_unambiguous(arena, request->query))
+    if (!resource_is_unambiguous(arena, target, request->query))
         return E_InvalidQueryParameterValue;
     e = check_signature(request, &headers, target, &credential, arena, ret_detail);
     if (!e)

@@ -115,8 +115,10 @@ static bool is_well_encoded(struct arena *arena, struct bytes query)
     return query.len == 0 || query_decode(arena, query).ptr;
 }
 
-bool resource_is_unambiguous(struct arena *arena, struct bytes query)
+bool resource_is_unambiguous(struct arena *arena, const struct auth_target *target,
+                             struct bytes query)
 {
+    bool comp_alone = target->service == 't';
     struct parameter *parameters;
     size_t count;
 
@@ -126,7 +128,8 @@ bool resource_is_unambiguous(struct arena *arena, struct bytes query)
     for (size_t i = 0; i < count; i++) {
         struct bytes name = parameters[i].name;
 
-        if (has_control(name) || has_control(parameters[i].value) ||
+        if (has_control(name) ||
+            (has_control(parameters[i].value) && (!comp_alone || bytes_is(name, "comp"))) ||
             (name.len > 0 && memchr(name.ptr, ':', name.len)))
             return false;
         if (i > 0 && bytes_equal(name, parameters[i - 1].name) && !bytes_is(name, "include"))

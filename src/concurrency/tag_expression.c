@@ -82,6 +82,22 @@ static bool take_quoted(struct parser *p, char quote, struct bytes *ret_text)
 
 /* ---- comparisons ---- */
 
+/* A text that no tag can have is a mistake. In a condition its length is not looked at, as in the
+ * service. decision: 265 */
+static bool check_text(struct parser *p, struct bytes text, size_t max, const char *too_long)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (!tags_may_have(text.ptr[i]))
+            return fail(p, "A character is not permitted in the name or value of a tag.");
+    }
+    return p->grammar == TAG_CONDITION || text.len <= max || fail(p, too_long);
+}
+
+static bool check_name(struct parser *p, struct bytes name)
+{
+    return check_text(p, name, TAG_NAME_MAX, "The name of a tag has at most 128 characters.");
+}
+
 static bool take_name(struct parser *p, struct tag_comparison *to)
 {
     size_t begin;
@@ -89,7 +105,7 @@ static bool take_name(struct parser *p, struct tag_comparison *to)
     if (take(p, "\"")) {
         if (!take_quoted(p, '"', &to->name))
             return false;
-        return to->name.len > 0 || fail(p, "The name of a tag is empty.");
+        return to->name.len > 0 ? check_name(p, to->name) : fail(p, "The name of a tag is empty.");
     }
     skip_blanks(p);
     begin = p->at;
@@ -103,7 +119,7 @@ static bool take_name(struct parser *p, struct tag_comparison *to)
     to->of_container = to->name.ptr[0] == '@';
     if (to->of_container && (p->grammar != TAG_SEARCH || !bytes_is(to->name, "@container")))
         return fail(p, "No such name can be used here.");
-    return true;
+    return to->of_container || check_name(p, to->name);
 }
 
 static bool take_operator(struct parser *p, enum tag_operator *ret_operator)
@@ -177,6 +193,13 @@ static bool fits_search(struct parser *p, const struct tag_comparison *added)
     return true;
 }
 
+/* The name of a container may be anything: another one does not hold. */
+static bool check_value(struct parser *p, const struct tag_comparison *added)
+{
+    return added->of_container || check_text(p, added->value, TAG_VALUE_MAX,
+                                             "The value of a tag has at most 256 characters.");
+}
+
 static bool take_comparison(struct parser *p)
 {
     struct tag_comparison added = { .of_container = false };
@@ -185,7 +208,7 @@ static bool take_comparison(struct parser *p)
         return false;
     if (!take(p, "'"))
         return fail(p, "A value in single quotes is expected.");
-    if (!take_quoted(p, '\'', &added.value))
+    if (!take_quoted(p, '\'', &added.value) || !check_value(p, &added))
         return false;
     if (p->grammar == TAG_SEARCH && !fits_search(p, &added))
         return false;

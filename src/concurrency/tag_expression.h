@@ -9,12 +9,14 @@
  *   operator    = "=" | "<>" | "!=" | ">" | ">=" | "<" | "<="
  *   value       = "'" text "'"
  *
- * AND and OR in either case; a quote inside a text is doubled. Values are compared as bytes. No
+ * AND and OR in either case; a quote inside a text is doubled, but no tag has one: names and values
+ * have the characters that tags may have, and in a search their lengths. Values are compared as
+ * bytes. No
  * comparison with a tag that the blob does not have holds, "<>" neither. A search has neither OR
  * nor "<>", and names a tag once, or twice for the two ends of a range; @container is of searches
  * alone, with "=".
  * rest: Find-Blobs-by-Tags "Remarks", Specifying-Conditional-Headers-for-Blob-Service-Operations;
- * decision: 78 */
+ * decision: 78, 265 */
 #ifndef LAGRA_CONCURRENCY_TAG_EXPRESSION_H
 #define LAGRA_CONCURRENCY_TAG_EXPRESSION_H
 

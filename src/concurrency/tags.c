@@ -3,14 +3,18 @@
 
 #include "base/encode.h"
 
+bool tags_may_have(char c)
+{
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    bool digit = c >= '0' && c <= '9';
+
+    return letter || digit || (c != '\0' && strchr(" +-./:=_", c));
+}
+
 static bool is_tag_text(struct bytes text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        char c = text.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        bool digit = c >= '0' && c <= '9';
-
-        if (!letter && !digit && (c == '\0' || !strchr(" +-./:=_", c)))
+        if (!tags_may_have(text.ptr[i]))
             return false;
     }
     return true;

@@ -19,6 +19,8 @@ struct tags {
     size_t count;
 };
 
+/* May a name or a value have this character? */
+bool tags_may_have(char c);
 /* Adds a tag that came from outside; it stays the caller's memory.
  * returns  OK
  *          E_EmptyTagName

@@ -270,10 +270,11 @@ static enum error why_none(struct decision *d, const struct guid *id)
     return written.expires <= message_now(d) ? E_MessageNotFound : E_PopReceiptMismatch;
 }
 
-static enum error refuse_receipt(struct decision *d)
+static enum error refuse_receipt(struct decision *d, struct bytes sent)
 {
     problem_set_field(d->problem, "QueryParameterName", bytes_from_string("popreceipt"));
-    problem_add_field(d->problem, "Reason", bytes_from_string("invalid receipt format"));
+    problem_add_field(d->problem, "QueryParameterValue", sent);
+    problem_add_field(d->problem, "Reason", bytes_from_string("Invalid pop receipt format"));
     return E_InvalidQueryParameterValue;
 }
 
@@ -286,7 +287,7 @@ enum error message_find(struct decision *d, const struct message_claim *claim,
     enum store_result result;
 
     if (!claim->has_receipt)
-        return refuse_receipt(d);
+        return refuse_receipt(d, claim->receipt_sent);
     if (!claim->has_id)
         return E_MessageNotFound;
     result = snapshot_get(d->before, RECORD_INNER, at, d->arena, &record);

@@ -98,7 +98,8 @@ enum store_result message_read_text(struct snapshot *before, struct arena *arena
 struct message_claim {
     bool has_id; /* false: what was sent as its id is none */
     struct guid id;
-    bool has_receipt; /* false: what was sent as its receipt is none */
+    struct bytes receipt_sent;
+    bool has_receipt; /* false: what was sent is none */
     struct receipt receipt;
 };
 /* The message of a claim, without its text.

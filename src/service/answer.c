@@ -52,6 +52,11 @@ void answer_lease(struct answer *a, const struct lease *lease)
         answer_string(a, "x-ms-lease-duration", duration);
 }
 
+void answer_code(struct answer *a, enum error e)
+{
+    answer_string(a, "x-ms-error-code", error_code(e));
+}
+
 void answer_xml(struct answer *a, int status, const struct text *xml)
 {
     answer_status(a, status);

@@ -9,7 +9,8 @@ struct answer {
     const struct call *call;
     struct arena *arena;
     struct response *response;
-    instant now;  /* of the decision that is answered */
+    instant now;      /* of the decision that is answered */
+    enum error error; /* that it says; OK: a success */
     bool of_part; /* of a list: errors have a line feed behind the XML declaration, as recorded */
     size_t part;  /* of a list that is done whole: which one it is.. */
     size_t parts; /* ..of how many, for the message of an error */
@@ -33,6 +34,8 @@ void answer_date(struct answer *a, const char *name, instant t);
 void answer_etag(struct answer *a, struct etag etag, instant modified);
 /* x-ms-lease-status, -state, -duration. */
 void answer_lease(struct answer *a, const struct lease *lease);
+/* x-ms-error-code. */
+void answer_code(struct answer *a, enum error e);
 void answer_xml(struct answer *a, int status, const struct text *xml);
 
 #endif

@@ -121,8 +121,8 @@ void control_reply(const struct work *work)
                 operation ? operation->name : "",
                 operation ? operation - work->call.service->operations : -1,
                 work->call.service->name, BYTES_ARG(work->call.request->method_text));
-    text_printf(&line, "\"status\":%d,\"code\":\"%.*s\",\"headers\":[", response->status,
-                BYTES_ARG(request_log_code(response)));
+    text_printf(&line, "\"status\":%d,\"code\":\"%s\",\"headers\":[", response->status,
+                request_log_code(&work->answer));
     for (size_t i = 0; i < response->header_count; i++)
         text_printf(&line, "%s\"%.*s\"", i > 0 ? "," : "", BYTES_ARG(response->headers[i].name));
     text_add_string(&line, "]}\n");

@@ -183,7 +183,7 @@ enum error cors_rules_read(struct call *call, const struct xml_node *cors,
         if (!bytes_is(node->name, "CorsRule"))
             return xml_fail(call, node, "Only CorsRule elements are expected in Cors.");
         if (rules.count == CORS_RULES_MAX)
-            return xml_fail(call, cors, "At most five CORS rules can be set.");
+            return xml_fail_whole(call);
         e = read_rule(call, node, &rules.items[rules.count]);
         if (e)
             return e;

@@ -95,6 +95,7 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
 {
     struct response *response = a->response;
 
+    a->error = e;
     a->content.wanted = false;
     response->header_count = 0;
     response->body_kind = BODY_NONE;
@@ -103,11 +104,13 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
     if (e == E_InvalidRange)
         answer_header(a, "Content-Range",
                       arena_printf(a->arena, "bytes */%" PRIu64, problem->length));
-    if (status_of(e, problem) == 304 || a->call->request->method == METHOD_HEAD)
+    if (status_of(e, problem) == 304 || a->call->request->method == METHOD_HEAD) {
         answer_status(a, status_of(e, problem)); /* headers alone, as recorded */
-    else if (!a->call->service->answer_error || !a->call->service->answer_error(a, e, problem))
+        answer_code(a, e);
+    } else if (!a->call->service->answer_error || !a->call->service->answer_error(a, e, problem)) {
         error_xml(a, e, problem);
-    answer_string(a, "x-ms-error-code", error_code(e));
+        answer_code(a, e);
+    }
     if (problem->source_status != 0)
         answer_u64(a, "x-ms-copy-source-status-code", (uint64_t)problem->source_status);
     if (problem->source_status != 0 && problem->source_code.ptr)

@@ -58,5 +58,5 @@ enum error name_check(struct bytes name)
             return E_InvalidResourceName;
         after_dash = dash;
     }
-    return name.len < NAME_MIN || name.len > NAME_MAX ? E_OutOfRangeInput : OK;
+    return name.len < NAME_MIN || name.len > NAME_MAX ? E_OutOfRangeName : OK;
 }

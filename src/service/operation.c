@@ -135,8 +135,8 @@ void operation_answer(struct answer *a, const struct parameters *parameters,
     operation->functions->answer(a, parameters, result);
     if (a->call->service->reads_are_not_cached && (a->call->method & (METHOD_GET | METHOD_HEAD)))
         answer_string(a, "Cache-Control", "no-cache");
-    if (answers_header(a->response, "x-ms-error-code"))
-        return; /* an error with a body of the operation's own */
+    if (a->error)
+        return; /* with a body of the operation's own */
     assert(status_is_promised(operation, a->response->status));
     assert(operation->etag != ETAG_CHANGED || answers_header(a->response, "ETag"));
 }

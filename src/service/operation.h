@@ -197,6 +197,8 @@ struct service {
         *later; /* kinds of items that it adds to the list of things to do later */
     size_t later_count;
     unsigned sections; /* bits of service/service_properties.h: what only some services have */
+    /* The parameter whose value may have control characters: no signature is over it. NULL: none. */
+    const char *unsigned_parameter;
     bool reads_are_not_cached; /* a GET or HEAD that succeeds says so, as recorded */
     /* Where a resource of each level is found, for print: "/container"; by resource.level. */
     const char *const *levels;
@@ -227,8 +229,8 @@ struct service {
      * stored policies. ret_facts is zeroed, but for `known` and `exists`. Pure. NULL: nothing does.
      * returns  OK, or as decision_fail_store(), or what refuses it whatever else is permitted */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
-    /* The body of an error's answer, with its type, in the form of the service. False: it is XML,
-     * as in all services. NULL: XML always. */
+    /* The answer to an error in the form of the service, with all its headers. False: it is XML, as
+     * in all services. NULL: XML always. */
     bool (*answer_error)(struct answer *a, enum error e, const struct problem *problem);
 };
 

@@ -4,15 +4,6 @@
 #include "base/log.h"
 #include "service/service_private.h"
 
-struct bytes request_log_code(const struct response *response)
-{
-    for (size_t i = 0; i < response->header_count; i++) {
-        if (bytes_is(response->headers[i].name, "x-ms-error-code"))
-            return response->headers[i].value;
-    }
-    return bytes_from_string("");
-}
-
 /* The query as it was sent, but for the signature of a SAS, which opens what it was signed for. A
  * name that is percent-encoded may be "sig" too. */
 static void add_query(struct text *to, struct bytes query)
@@ -31,22 +22,25 @@ static void add_query(struct text *to, struct bytes query)
     }
 }
 
+const char *request_log_code(const struct answer *answer)
+{
+    return answer->error ? error_code(answer->error) : "";
+}
+
 void request_log(const struct flow *flow)
 {
     const struct request *request = &flow->exchange->request;
     const struct response *response = &flow->exchange->response;
-    struct bytes code;
+    const char *code = request_log_code(&flow->work.answer);
     char id[GUID_TEXT_SIZE];
     struct text query;
 
     if (!log_enabled(LOG_DEBUG))
         return;
-    code = request_log_code(response);
     guid_format(&flow->work.call.request_id, id);
     text_init(&query, flow->exchange->arena, 128);
     add_query(&query, request->query);
-    log_line(LOG_DEBUG, "%.*s %d %.*s%s%.*s %.*s%.*s request %s", BYTES_ARG(request->peer),
-             response->status, BYTES_ARG(code), code.len > 0 ? " " : "",
-             BYTES_ARG(request->method_text), BYTES_ARG(request->path),
-             BYTES_ARG(text_bytes(&query)), id);
+    log_line(LOG_DEBUG, "%.*s %d %s%s%.*s %.*s%.*s request %s", BYTES_ARG(request->peer),
+             response->status, code, code[0] ? " " : "", BYTES_ARG(request->method_text),
+             BYTES_ARG(request->path), BYTES_ARG(text_bytes(&query)), id);
 }

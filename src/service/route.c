@@ -59,6 +59,14 @@ static bool has_control(struct bytes text)
     return false;
 }
 
+/* decision: 264 */
+static bool may_have_control(const struct call *call, struct bytes name)
+{
+    const char *free = call->service->unsigned_parameter;
+
+    return free && bytes_is(name, free);
+}
+
 /* Adds a parameter. One that is given twice would in part be ignored, and what could be read in two
  * ways once it is joined by line feeds could share a signature with another request.
  * decisions: 21, 36 */
@@ -70,7 +78,7 @@ static enum error add_parameter(struct work *work, struct query_parameter *param
 
     if (has_control(new.name) || (new.name.len > 0 && memchr(new.name.ptr, ':', new.name.len)))
         return E_InvalidUri;
-    if (has_control(new.value))
+    if (has_control(new.value) && !may_have_control(call, new.name))
         return call_fail_query(&work->call, E_InvalidQueryParameterValue, name, bytes_of(NULL, 0),
                                "It contains a control character.");
     for (size_t i = 0; i < call->query_count; i++) {

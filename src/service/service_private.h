@@ -245,7 +245,7 @@ enum error route_authenticate(struct work *work);
 
 /* ---- answers: error_answer.c ---- */
 
-/* Replaces the response by the error's: status, x-ms-error-code, XML body with what the problem says. */
+/* Replaces the response by the error's: status, code, and a body with what the problem says. */
 void answer_error(struct answer *a, enum error e, const struct problem *problem);
 /* x-ms-request-id, x-ms-version, x-ms-client-request-id, Server. */
 void answer_common(struct work *work);
@@ -271,8 +271,8 @@ void cors_answer(struct work *work);
 
 /* ---- what was asked and answered: request_log.c ---- */
 
-/* x-ms-error-code of the response; empty when there is none. */
-struct bytes request_log_code(const struct response *response);
+/* The code of the error that was answered, whether a header says it or not; "": none. */
+const char *request_log_code(const struct answer *answer);
 /* One line of the log at level debug; without the signature of a SAS. */
 void request_log(const struct flow *flow);
 

@@ -67,7 +67,7 @@ static enum error check_permission(struct call *call, const char *permissions,
         char c = permission.ptr[i];
 
         if (!memchr(known.ptr, c, known.len) || memchr(permission.ptr, c, i))
-            return xml_fail_value(call, "Permission", permission, "Not a set of permissions.");
+            return xml_fail_whole(call);
     }
     return OK;
 }
@@ -142,7 +142,7 @@ enum error signed_identifiers_read(struct call *call, const char *permissions,
         if (!bytes_is(node->name, "SignedIdentifier"))
             return xml_fail(call, node, "Only SignedIdentifier elements are expected here.");
         if (policies.count == POLICIES_MAX)
-            return xml_fail(call, root, "At most five signed identifiers can be set.");
+            return xml_fail_whole(call);
         e = read_policy(call, permissions, node, &policy);
         if (e)
             return e;

@@ -30,6 +30,11 @@ enum error xml_fail(struct call *call, const struct xml_node *node, const char *
     return E_InvalidXmlDocument;
 }
 
+enum error xml_fail_whole(struct call *call)
+{
+    return fail_at(call, 0, 0, "");
+}
+
 enum error xml_fail_value(struct call *call, const char *name, struct bytes value,
                           const char *reason)
 {

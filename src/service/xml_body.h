@@ -13,6 +13,9 @@ enum error xml_body(struct call *call, const char *root, const struct xml_node *
 /* E_InvalidXmlDocument with Reason in the body; node: the element that the fault is in, whose
  * LineNumber and LinePosition are given, or NULL. */
 enum error xml_fail(struct call *call, const struct xml_node *node, const char *reason);
+/* E_InvalidXmlDocument as the service says it where a document breaks a rule that it looks at only
+ * once the document is read: LineNumber and LinePosition 0, Reason empty (recorded). */
+enum error xml_fail_whole(struct call *call);
 /* E_InvalidXmlNodeValue with XmlNodeName, XmlNodeValue and Reason in the body. */
 enum error xml_fail_value(struct call *call, const char *name, struct bytes value,
                           const char *reason);

@@ -8,7 +8,7 @@
  *   literal          = 'text' | 12 | 12L | 1.5 | 1e3 | 1.5d | NaN | INF | -INF | true | false
  *                      | datetime'..' | guid'..' | X'0aFF' | binary'0aFF'
  *
- * Words have one case; a quote inside a text is doubled. One side of a comparison is a property
+ * Words have one case, but for true and false; a quote inside a text is doubled. One side of a comparison is a property
  * and the other a literal; a property alone is compared with true. A property that an entity
  * does not have, or that has another type than the literal, makes its comparison false, "ne"
  * too; an Int32 literal is also compared with Int64 and Double. What OData has besides

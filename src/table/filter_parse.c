@@ -48,6 +48,7 @@ struct parser {
 
 /* ---- refusals ---- */
 
+/* The position is behind the token that does not fit, as recorded: 7 in 'aaa bbb ccc'. */
 static enum error syntax_error(struct parser *p)
 {
     struct bytes shown = p->text;
@@ -61,7 +62,7 @@ static enum error syntax_error(struct parser *p)
     else
         p->message =
             arena_string(p->arena, arena_printf(p->arena, "Syntax error at position %zu in '%.*s'.",
-                                                p->next.at, BYTES_ARG(shown)));
+                                                p->next.at + p->next.text.len, BYTES_ARG(shown)));
     return E_InvalidInput;
 }
 

@@ -15,6 +15,11 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r'); /* tab, line feed, the like */
+}
+
 static char at_or_nul(struct bytes text, size_t at)
 {
     return at < text.len ? text.ptr[at] : '\0';
@@ -139,7 +144,7 @@ static struct token read_number(struct bytes text, size_t at)
     return token;
 }
 
-/* Words that are values; "-INF" begins as a number does. */
+/* Words that are values, Booleans in either case; "-INF" begins as a number does. */
 static bool is_literal_word(struct bytes word, struct edm_value *to)
 {
     static const struct {
@@ -154,7 +159,8 @@ static bool is_literal_word(struct bytes word, struct edm_value *to)
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (bytes_equal(word, rows[i].word)) {
+        if (rows[i].value.type == EDM_BOOLEAN ? bytes_equal_nocase(word, rows[i].word)
+                                              : bytes_equal(word, rows[i].word)) {
             *to = rows[i].value;
             return true;
         }
@@ -189,7 +195,7 @@ struct token token_read(struct arena *arena, struct bytes text, size_t at)
 {
     char c;
 
-    while (at < text.len && (text.ptr[at] == ' ' || text.ptr[at] == '\t'))
+    while (at < text.len && is_space(text.ptr[at]))
         at++;
     if (at == text.len)
         return (struct token){ .kind = TOKEN_END, .at = at, .text = bytes_of("", 0) };

@@ -1,6 +1,7 @@
 // Requests that the SDK would not send: exact headers, query and body, signed, over one socket
 // each. Built on tests/lib, which has the signature and HTTP/1.1 by hand.
 import assert from 'node:assert/strict';
+import { errorCode } from '../lib/errors.mjs';
 import { Connection } from '../lib/http.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 import { account, url } from './setup.mjs';
@@ -33,7 +34,7 @@ export async function raw(method, path, headers = {}, body = '', options = {}) {
     try {
         const answer = await connection.exchange(ready, bytes);
         answer.text = answer.body.toString();
-        answer.code = answer.headers.get('x-ms-error-code');
+        answer.code = errorCode(answer);
         return answer;
     } finally {
         connection.close();

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { AzureNamedKeyCredential, TableClient, TableServiceClient } from '@azure/data-tables';
+import { errorCode } from '../lib/errors.mjs';
 import { account } from './setup.mjs';
 
 assert(process.env.LAGRA_TEST_TABLE_URL, 'LAGRA_TEST_TABLE_URL is not set: start the tests with run.mjs');
@@ -36,7 +37,7 @@ export async function refusedTable(promise, status, code) {
     } catch (error) {
         const got = {
             status: error.statusCode,
-            code: error.response?.headers.get('x-ms-error-code'),
+            code: error.response && errorCode({ headers: error.response.headers, body: error.response.bodyAsText }),
         };
         if (got.status === undefined)
             throw error;

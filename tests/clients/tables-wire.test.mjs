@@ -2,6 +2,7 @@
 // rest: Setting-the-X-HTTP-Method-Header, Payload-Format-for-Table-Service-Operations; semantics 6
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { errorCode } from '../lib/errors.mjs';
 import { Connection } from '../lib/http.mjs';
 import { signTableLite } from '../lib/sign.mjs';
 import { raw } from './raw.mjs';
@@ -67,7 +68,7 @@ test('Shared Key Lite in the form of the Table service', async (t) => {
         const answer = await connection.exchange(change(signTableLite({
             method, target: new URL(tableUrl).pathname + path, headers: [['Host', `${host}:${port}`], ...length],
         })), Buffer.from(body));
-        return [answer.status, answer.headers.get('x-ms-error-code')].join(' ').trim();
+        return [answer.status, errorCode(answer)].join(' ').trim();
     };
     const key = `/${tableName}(PartitionKey='p',RowKey='it%27%27s%20%C3%A9')`;
     assert.equal(await ask('PUT', key, '{"n":1}'), '204');

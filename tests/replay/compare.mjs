@@ -1,5 +1,6 @@
 // What differs between a recorded answer and ours, as short texts that differences.json can name.
 
+import { errorCode } from '../lib/errors.mjs';
 import { odataDifferences } from './odata.mjs';
 import { elementsOf, shapeOf, valuesOf } from './xml.mjs';
 
@@ -138,7 +139,7 @@ export class EtagHistory {
 /** All differences; when status or code differ already, the rest says nothing.
  *  options: isCompared(header), isLeftOut(element), isExact: every body up to here was recorded. */
 export function differencesOf(exchange, answer, etags, options) {
-    const code = answer.headers.get('x-ms-error-code');
+    const code = errorCode(answer);
     const first = [];
 
     if (exchange.status !== answer.status)

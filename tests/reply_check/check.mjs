@@ -6,7 +6,7 @@
 //
 //   - a success has a status of the row; ETag and Last-Modified are there exactly as the row says
 //     (the Table service has no Last-Modified)
-//   - an error has x-ms-error-code, and status and code stand together in the error table
+//   - an error has x-ms-error-code, but for the JSON of tables, and status and code stand together in the error table
 //   - every reply has x-ms-request-id and x-ms-version
 //   - a row that is built was answered with a success and with an error, one that is not with 501
 //
@@ -64,11 +64,12 @@ function checkSuccess(row, { service, status }, headers) {
     }
 }
 
-function checkError(row, { status, code }) {
+function checkError(row, { service, status, code }, headers) {
     row.errors++;
     if (status === 501)
         row.unbuilt++;
-    if (code === '')
+    // The Table service says the code of an error in JSON in its body alone.
+    if (code === '' || (!headers.has('x-ms-error-code') && service !== 'table'))
         fault(row, `${status} without x-ms-error-code`);
     // A copy source's own status is passed on. decision: 52
     else if (!errors.has(`${status} ${code}`) && code !== 'CannotVerifyCopySource')
@@ -92,7 +93,7 @@ function checkReply(line) {
     if (headers.size !== line.headers.length)
         fault(row, `${line.status} with a header twice`);
     if (line.status >= 300) {
-        checkError(row, line);
+        checkError(row, line, headers);
     } else if (row === refused) {
         fault(row, `answered ${line.status}`);
     } else {

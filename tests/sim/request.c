@@ -1019,6 +1019,18 @@ static bool read_source(struct sent *sent, struct reply *answer)
     return true;
 }
 
+/* The Table service says it in JSON alone. */
+static void read_code(const struct response *response, struct reply *answer)
+{
+    static const struct bytes before = BYTES("{\"odata.error\":{\"code\":\"");
+    struct bytes code, rest;
+
+    if (answer->code[0] || !bytes_has_prefix(response->body, before))
+        return;
+    bytes_cut(bytes_from(response->body, before.len), '"', &code, &rest);
+    copy(answer->code, sizeof answer->code, code);
+}
+
 static bool read_body(struct sent *sent, struct reply *answer)
 {
     const struct response *response = &sent->exchange.response;
@@ -1031,6 +1043,7 @@ static bool read_body(struct sent *sent, struct reply *answer)
     if (response->body_kind == BODY_BYTES && answer->length > 0) {
         memcpy(answer->body, response->body.ptr, response->body.len);
         answer->body_size = response->body.len;
+        read_code(response, answer);
     } else if (response->body_kind == BODY_FILE) {
         if (sent->ask->pause_ns > 0)
             sched_sleep(sent->ask->pause_ns);

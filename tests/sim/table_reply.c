@@ -222,14 +222,16 @@ static void read_header(const char *head, const char *begin, char *to, size_t si
 
 static void read_part(const char *from, const char *end, struct table_part *part)
 {
-    static const char message[] = "\"value\":\"";
+    static const char code[] = "\r\n\r\n{\"odata.error\":{\"code\":\"", message[] = "\"value\":\"";
     char head[1024], etag[80];
     const char *at;
 
     (void)snprintf(head, sizeof head, "%.*s", (int)(end - from), from);
     *part =
         (struct table_part){ .status = (int)strtol(head, NULL, 10), .number = -1, .body = end + 4 };
-    read_header(head, "\r\nx-ms-error-code: ", part->code, sizeof part->code);
+    if (strncmp(end, code, sizeof code - 1) == 0)
+        (void)snprintf(part->code, sizeof part->code, "%.*s",
+                       (int)strcspn(end + sizeof code - 1, "\""), end + sizeof code - 1);
     read_header(head, "\r\nx-ms-continuation-NextPartitionKey: ", part->tokens.partition,
                 sizeof part->tokens.partition);
     read_header(head, "\r\nx-ms-continuation-NextRowKey: ", part->tokens.row,

@@ -17,7 +17,8 @@ void website_answer(struct answer *a, const struct website_parameters *p,
     blob_answer_content(a, &p->read, &r->read);
     if (r->is_error_document) {
         answer_status(a, error_status(E_WebContentNotFound));
-        answer_string(a, "x-ms-error-code", error_code(E_WebContentNotFound));
+        a->error = E_WebContentNotFound;
+        answer_code(a, a->error);
     }
     blob_answer_http_properties(a, &r->read.blob);
     if (a->call->request->method == METHOD_HEAD)
@@ -36,6 +37,7 @@ bool website_answer_error(struct answer *a, enum error e, const struct problem *
     instant_format_iso(a->now, time);
     answer_status(a, error_status(e));
     answer_string(a, "Content-Type", "text/html");
+    answer_code(a, e);
     a->response->body_kind = BODY_BYTES;
     a->response->body =
         arena_printf(a->arena,

@@ -65,6 +65,7 @@ enum error read_claim(struct call *call, struct message_claim *ret_claim)
         return call_fail_query(call, E_MissingRequiredQueryParameter, "popreceipt",
                                (struct bytes){ NULL, 0 }, NULL);
     ret_claim->has_id = guid_parse(queue_resource(call->input.resource)->message, &ret_claim->id);
+    ret_claim->receipt_sent = receipt;
     ret_claim->has_receipt = receipt_parse(call->arena, receipt, &ret_claim->receipt);
     return OK;
 }

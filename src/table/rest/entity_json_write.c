@@ -211,18 +211,22 @@ static void write_system_property(struct text *out, const struct entity_view *vi
     }
 }
 
-/* A name of $select; null when the entity has no such property. */
+/* Which system property it names; SYSTEM_PROPERTIES: none. */
+static int system_property_of(struct bytes name)
+{
+    int i = 0;
+
+    while (i < SYSTEM_PROPERTIES && !bytes_is(name, system_names[i]))
+        i++;
+    return i;
+}
+
+/* A property that $select names; null when the entity has none of that name. */
 static void write_selected(struct text *out, const struct entity_view *view,
                            const struct entity *entity, struct bytes name)
 {
-    const struct property *property;
+    const struct property *property = entity_find(entity, name);
 
-    for (int i = 0; i < SYSTEM_PROPERTIES; i++)
-        if (bytes_is(name, system_names[i])) {
-            write_system_property(out, view, entity, i);
-            return;
-        }
-    property = entity_find(entity, name);
     if (property) {
         write_property(out, view, name, &property->value);
         return;
@@ -231,13 +235,29 @@ static void write_selected(struct text *out, const struct entity_view *view,
     text_add_string(out, "null");
 }
 
+/* Keys and Timestamp come first, however they are asked for. decision: 263 */
+static void write_selection(struct text *out, const struct entity_view *view,
+                            const struct entity *entity)
+{
+    bool wanted[SYSTEM_PROPERTIES + 1] = { false };
+
+    for (size_t i = 0; i < view->select_count; i++)
+        wanted[system_property_of(view->select[i])] = true;
+    for (int i = 0; i < SYSTEM_PROPERTIES; i++)
+        if (wanted[i])
+            write_system_property(out, view, entity, i);
+    for (size_t i = 0; i < view->select_count; i++)
+        if (system_property_of(view->select[i]) == SYSTEM_PROPERTIES)
+            write_selected(out, view, entity, view->select[i]);
+}
+
 static void write_properties(struct text *out, const struct entity_view *view,
                              const struct entity *entity)
 {
-    for (size_t i = 0; i < view->select_count; i++)
-        write_selected(out, view, entity, view->select[i]);
-    if (view->select_count > 0)
+    if (view->select_count > 0) {
+        write_selection(out, view, entity);
         return;
+    }
     for (int i = 0; i < SYSTEM_PROPERTIES; i++)
         write_system_property(out, view, entity, i);
     for (size_t i = 0; i < entity->count; i++)

@@ -2,6 +2,8 @@
 #include "table/rest/odata.h"
 
 #include "base/json.h"
+#include "base/xml.h"
+#include "service/operation.h"
 
 /* ---- which form ---- */
 
@@ -229,14 +231,25 @@ static bool detail_is_message(enum error e)
     return e == E_InvalidInput || e == E_OutOfRangeInput;
 }
 
+/* Does the message begin with the number of its part of a transaction? Of a changeset of one operation
+ * it does not where the data refused it. Recorded both ways; decision: 146 */
+static bool has_number(const struct answer *a, enum error e)
+{
+    bool by_data =
+        e == E_EntityAlreadyExists || e == E_ResourceNotFound || e == E_UpdateConditionNotSatisfied;
+    bool is_alone =
+        a->parts == 1 && a->call->operation && a->call->operation->rights.effect == WRITES;
+
+    return a->of_part && !(by_data && is_alone);
+}
+
 static struct bytes error_text(const struct answer *a, enum error e, const struct problem *problem)
 {
     char id[GUID_TEXT_SIZE], time[INSTANT_ISO_SIZE];
     struct text out;
 
     text_init(&out, a->arena, 256);
-    /* Which part of a batch it was; of this error alone recorded without. decision: 146 */
-    if (a->of_part && (e != E_EntityAlreadyExists || a->parts > 1))
+    if (has_number(a, e))
         text_printf(&out, "%zu:", a->part);
     guid_format(&a->call->request_id, id);
     instant_format_iso(a->now, time);
@@ -250,13 +263,34 @@ static struct bytes error_text(const struct answer *a, enum error e, const struc
     return text_bytes(&out);
 }
 
-bool odata_answer_error(struct answer *a, enum error e, const struct problem *problem)
+/* Of what is no OData, those with ?comp=: XML of a form of its own, as recorded. */
+static void answer_error_xml(struct answer *a, enum error e, const struct problem *problem)
+{
+    struct text out;
+
+    text_init(&out, a->arena, 512);
+    text_printf(&out,
+                "<?xml version=\"1.0\" encoding=\"utf-8\"?><m:error xmlns:m=\"%s\"><m:code>%s"
+                "</m:code><m:message xml:lang=\"en-US\">",
+                "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata", error_code(e));
+    xml_escape(&out, error_text(a, e, problem));
+    text_add_string(&out, "</m:message></m:error>");
+    answer_xml(a, error_status(e), &out);
+    answer_code(a, e);
+}
+
+/* Found before the service has begun its answer, as recorded of these: a query that cannot be read,
+ * a table that is not there. */
+static bool is_early(const struct answer *a, enum error e)
+{
+    return e == E_TableNotFound || (e == E_InvalidInput && a->call->method == METHOD_GET);
+}
+
+static void answer_error_json(struct answer *a, enum error e, const struct problem *problem)
 {
     struct odata odata = { .metadata = ODATA_MINIMAL_METADATA };
     struct text out;
 
-    if (call_query(a->call, "comp").ptr)
-        return false;
     read_accept(call_header(a->call, "accept"), &odata.metadata);
     text_init(&out, a->arena, 512);
     text_printf(&out,
@@ -264,8 +298,22 @@ bool odata_answer_error(struct answer *a, enum error e, const struct problem *pr
                 error_code(e));
     json_write_string(&out, error_text(a, e, problem));
     text_add_string(&out, "}}}");
-    odata_answer(a, error_status(e));
-    odata_answer_preference(a);
+    if (is_early(a, e)) {
+        answer_status(a, error_status(e));
+        answer_string(a, "X-Content-Type-Options", "nosniff");
+    } else {
+        odata_answer(a, error_status(e));
+        odata_answer_preference(a);
+    }
     odata_answer_json(a, &odata, &out);
+}
+
+/* No header says the code of one in JSON, as recorded. decision: 144 */
+bool odata_answer_error(struct answer *a, enum error e, const struct problem *problem)
+{
+    if (call_query(a->call, "comp").ptr)
+        answer_error_xml(a, e, problem);
+    else
+        answer_error_json(a, e, problem);
     return true;
 }

@@ -35,8 +35,8 @@ struct entity_view entity_view_of(const struct call *call, const struct odata *o
                                   struct bytes table);
 /* ETag */
 void entity_answer_etag(struct answer *a, instant timestamp);
-/* An error as {"odata.error":..}: struct service, answer_error. False for the operations that speak
- * XML: those with ?comp=. */
+/* An error as {"odata.error":..}, or as <m:error> of the operations that speak XML, those with
+ * ?comp=: struct service, answer_error. */
 bool odata_answer_error(struct answer *a, enum error e, const struct problem *problem);
 
 #endif

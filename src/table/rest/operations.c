@@ -118,6 +118,7 @@ const struct service table_service = {
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
     .levels = levels,
+    .unsigned_parameter = "$filter",
     .etags = ETAG_TIMESTAMP,
     .resource_size = sizeof(struct table_resource),
     .state_size = sizeof(struct table_state),

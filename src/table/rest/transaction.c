@@ -42,7 +42,8 @@ static enum error read_part(struct call *call, const struct multipart_part *part
         body.len = (size_t)ret_part->request.content_length;
     }
     ret_part->body = body;
-    ret_part->id = part->id.ptr ? part->id : request_header(&ret_part->request, "content-id");
+    /* One in the part's own headers is not answered, as recorded. */
+    ret_part->id = request_header(&ret_part->request, "content-id");
     return OK;
 }
 

@@ -161,7 +161,7 @@ static size_t strings_of(struct arena *arena, const struct accounts *accounts,
     struct signed_headers headers;
     size_t count = 0;
 
-    if (!resource_is_unambiguous(arena, request.query))
+    if (!resource_is_unambiguous(arena, &target, request.query))
         return 0;
     signed_headers_read(arena, &request, &target, &headers);
     for (unsigned form = 0; form < FORMS; form++) {
@@ -289,6 +289,7 @@ static void queries_share_no_string(void **state)
 {
     static const char *const parts[] = { "a", "b", "&",   "&",   "=",   "=",
                                          "+", ",", "%0A", "%3A", "%20", "%2C" };
+    static const struct auth_target blobs = { .service = 'b' };
     static struct meaning meanings[QUERIES];
     static struct bytes strings[QUERIES];
     struct arena *arena = arena_new(1u << 26);
@@ -304,7 +305,7 @@ static void queries_share_no_string(void **state)
             random = random * 1103515245u + 12345u;
             text_add_string(&query, parts[(random >> 16) % (sizeof parts / sizeof parts[0])]);
         }
-        if (!resource_is_unambiguous(arena, text_bytes(&query)))
+        if (!resource_is_unambiguous(arena, &blobs, text_bytes(&query)))
             continue;
         text_init(&text, arena, 64);
         resource_add_parameters(&text, text_bytes(&query));

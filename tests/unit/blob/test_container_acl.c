@@ -85,8 +85,8 @@ static void wrong_policies_are_refused(void **state)
         { "<SignedIdentifier><Id>a</Id><Id>b</Id></SignedIdentifier>", "InvalidXmlDocument" },
         { POLICY("a", "<Start>yesterday</Start>"), "InvalidXmlNodeValue" },
         { POLICY("a", "<Expiry>2026-13-01</Expiry>"), "InvalidXmlNodeValue" },
-        { POLICY("a", "<Permission>rq</Permission>"), "InvalidXmlNodeValue" },
-        { POLICY("a", "<Permission>rr</Permission>"), "InvalidXmlNodeValue" },
+        { POLICY("a", "<Permission>rq</Permission>"), "InvalidXmlDocument" },
+        { POLICY("a", "<Permission>rr</Permission>"), "InvalidXmlDocument" },
         { POLICY("a", "<Other>r</Other>"), "InvalidXmlDocument" },
         { POLICY("a", "") POLICY("a", ""), "InvalidXmlNodeValue" },
         { POLICY("a", "") POLICY("b", "") POLICY("c", "") POLICY("d", "") POLICY("e", "")

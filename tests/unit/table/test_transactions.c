@@ -315,6 +315,47 @@ static void line_ends(void **state)
                   "InvalidInput");
 }
 
+/* Rule: the message of a changeset of one operation has no number where the data refused it; a part has
+ * the Content-ID of its request, not that of its own head; no header says the code. decision: 146;
+ * recorded: test_new_delete_nonexistent_entity, test_new_non_existent_table,
+ * test_batch_update_if_doesnt_match, test_batch_single_insert */
+static void parts_as_recorded(void **state)
+{
+    static const char begin[] =
+        "--b\r\nContent-Type: multipart/mixed; boundary=c\r\n\r\n--c\r\nContent-Type: "
+        "application/http\r\nContent-ID: 0\r\n\r\n";
+    static const char end[] = "\r\n--c--\r\n--b--\r\n";
+    static const struct {
+        const char *request, *status, *message;
+    } rows[] = {
+        { "DELETE " PREFIX "abc(PartitionKey='p',RowKey='a') HTTP/1.1\r\nIf-Match: *\r\n\r\n",
+          "404", "The specified resource does not exist." },
+        { "PATCH " PREFIX "abc(PartitionKey='p',RowKey='b') HTTP/1.1\r\n"
+          "If-Match: W/\"datetime'2012-06-15T22%3A51%3A44.9662825Z'\"\r\n\r\n{}",
+          "412", "The update condition specified in the request was not satisfied." },
+        { "POST " PREFIX "none HTTP/1.1\r\n\r\n{\"PartitionKey\":\"p\",\"RowKey\":\"r\"}", "404",
+          "0:The table specified does not exist." },
+        { "DELETE " PREFIX "abc(PartitionKey='p',RowKey='b') HTTP/1.1\r\nContent-ID: 7\r\n"
+          "If-Match: *\r\n\r\n",
+          "204", NULL },
+    };
+    struct fixture *f = *state;
+
+    set_number(f, "b", true);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct reply answer = ask_batch(f, textf(f, "%s%s%s", begin, rows[i].request, end));
+
+        assert_int_equal(answer.status, 202);
+        assert_bytes(between(answer, "HTTP/1.1 ", " "), rows[i].status);
+        if (rows[i].message)
+            assert_bytes(between(answer, "\"value\":\"", "\\n"), rows[i].message);
+        assert_int_equal(count_of(answer.body, "x-ms-error-code"), 0);
+        assert_int_equal(count_of(answer.body, "Content-ID: 0"), 0);
+        assert_int_equal(count_of(answer.body, "Content-ID: 7"), rows[i].message ? 0 : 1);
+        assert_int_equal(count_of(answer.body, "Cache-Control: no-cache"), i == 2 ? 0 : 1);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -323,6 +364,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(parts_that_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(batches_that_are_none, setup, teardown),
         cmocka_unit_test_setup_teardown(line_ends, setup, teardown),
+        cmocka_unit_test_setup_teardown(parts_as_recorded, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
