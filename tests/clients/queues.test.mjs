@@ -119,8 +119,8 @@ test('Set and Get Queue ACL; a service SAS by a policy ends with it', async (t) 
     await byPolicy.sendMessage('a');
     await queue.setAccessPolicy([]);
     await refused(byPolicy.sendMessage('b'), 403, 'AuthenticationFailed');
-    await refused(queue.setAccessPolicy([{ id: 'p', accessPolicy: { ...policy, permissions: 'w' } }]),
-        400, 'InvalidXmlNodeValue');
+    await refused(queue.setAccessPolicy([{ id: 'p', accessPolicy: { ...policy, permissions: 'rwdl' } }]),
+        400, 'InvalidXmlDocument');
     await refused(queue.setAccessPolicy(['1', '2', '3', '4', '5', '6'].map((id) => ({ id, accessPolicy: policy }))),
         400, 'InvalidXmlDocument');
 });

@@ -241,10 +241,14 @@ test('errors name what they are about', async (t) => {
     const wrong = await rawRefused(raw('PUT', `${path}/new`, { 'x-ms-blob-type': 'Blob' }, 'x'), 400, 'InvalidHeaderValue');
     assert.match(wrong.text, /<HeaderName>x-ms-blob-type<\/HeaderName><HeaderValue>Blob<\/HeaderValue>/);
     const rule = '<CorsRule><AllowedOrigins>*</AllowedOrigins><AllowedMethods>GET</AllowedMethods><AllowedHeaders/><ExposedHeaders/><MaxAgeInSeconds>1</MaxAgeInSeconds></CorsRule>';
-    const xml = await rawRefused(raw('PUT', '/?restype=service&comp=properties', {},
-        `<?xml version="1.0" encoding="utf-8"?>\n<StorageServiceProperties><Cors>${rule.repeat(6)}</Cors></StorageServiceProperties>`), 400, 'InvalidXmlDocument');
-    const position = '<StorageServiceProperties><Cors>'.length + 6 * rule.length + 3;
-    assert.match(xml.text, new RegExp(`<LineNumber>2</LineNumber><LinePosition>${position}</LinePosition><Reason>.+</Reason>`));
+    // Both as recorded: a fault that stands at a place, and one of the document as a whole. decision: 266
+    const refusedProperties = async (inner) => (await rawRefused(raw('PUT', '/?restype=service&comp=properties', {},
+        `<?xml version='1.0' encoding='utf-8'?>\n<StorageServiceProperties>${inner}</StorageServiceProperties>`), 400, 'InvalidXmlDocument')).text;
+    assert.match(await refusedProperties('<MinuteMetrics><Version>1.0</Version><Enabled>true</Enabled><IncludeAPIs>true</IncludeAPIs><RetentionPolicy>' +
+        '<Enabled>true</Enabled><Days>366</Days></RetentionPolicy></MinuteMetrics>'),
+    /<LineNumber>2<\/LineNumber><LinePosition>176<\/LinePosition><Reason>Retention days must be greater than 0 and less than or equal to 365 days.<\/Reason><\/Error>$/);
+    assert.match(await refusedProperties(`<Cors>${rule.repeat(6)}</Cors>`),
+        /<LineNumber>0<\/LineNumber><LinePosition>0<\/LinePosition><Reason \/><\/Error>$/);
     const secondary = await rawRefused(raw('DELETE', '', {}, '', { target: `/${account.name}-secondary${path}/blob` }), 403, 'InsufficientAccountPermissions');
     assert.match(secondary.text, /<Message>Write operations are not allowed\.\n/);
 });
