@@ -72,10 +72,14 @@ static const char *letters_of(const char *letters)
     return strcmp(letters, RIGHTS_ANY) == 0 ? "any" : letters;
 }
 
-/* Letters in parentheses: only as long as what it is about does not exist. */
-static void print_letters(const char *always, const char *create)
+/* Joined by '+': all are needed. In parentheses: only as long as what it is about does not exist. */
+static void print_letters(const char *always, bool all, const char *create)
 {
-    printf("%s", letters_of(always));
+    if (all)
+        for (const char *letter = always; *letter; letter++)
+            printf("%s%c", letter > always ? "+" : "", *letter);
+    else
+        printf("%s", letters_of(always));
     if (*create)
         printf("(%s)", create);
     if (!*always && !*create)
@@ -93,9 +97,9 @@ static void print_rights(const struct service *service, const struct rights *rig
     }
     if (*rights->account || *rights->create)
         printf("%s: ", letters_of(rights->type));
-    print_letters(rights->account, rights->create);
+    print_letters(rights->account, rights->all_letters, rights->create);
     printf(" | ");
-    print_letters(rights->service, rights->create);
+    print_letters(rights->service, rights->all_letters, rights->create);
     printf(" | %s | %s |\n",
            rights->action == ACTION_ANY ? "any"
            : action                     ? action
@@ -167,11 +171,12 @@ void print_operations(const struct service *const *services, size_t count, enum 
         "# Operations\n\nPrinted by `lagra operations` from the tables that the server runs by.\n"
         "An operation that is not built yet is answered 501 NotImplemented.\n\n"
         "Who may: of an account SAS the signed resource type and the permission letters, any of\n"
-        "which allows it; of a service or user delegation SAS the letters; letters in parentheses\n"
-        "allow it only as long as the blob does not exist. A bearer token's owner (and whoever\n"
-        "signed a user delegation SAS) needs a role with the action. Public: what the container\n"
-        "has to be opened to for anybody to do it. The account's key may do everything, but ask\n"
-        "for a user delegation key.\n");
+        "which allows it, or, joined by +, all of which it needs; of a service or user delegation\n"
+        "SAS the letters; letters in parentheses allow it only as long as the blob does not "
+        "exist.\n"
+        "A bearer token's owner (and whoever signed a user delegation SAS) needs a role with the\n"
+        "action. Public: what the container has to be opened to for anybody to do it. The\n"
+        "account's key may do everything, but ask for a user delegation key.\n");
     for (size_t i = 0; i < count; i++)
         print_markdown(services[i]);
 }

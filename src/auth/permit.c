@@ -51,6 +51,7 @@ const char *rights_action_name(char service, enum action action)
         { 't', ACTION_ENTITY_READ, "entities/read" },
         { 't', ACTION_ENTITY_DELETE, "entities/delete" },
         { 't', ACTION_ENTITY_ADD, "entities/add/action" },
+        { 't', ACTION_ENTITY_UPSERT, "entities/add/action, entities/update/action" },
         { 't', ACTION_ENTITY_UPDATE, "entities/update/action" },
     };
 
@@ -160,7 +161,7 @@ static enum error permit_letters(struct bytes given, const char *always,
 {
     if (!has_all(given, demands->letters))
         return E_AuthorizationPermissionMismatch;
-    if (has_any(given, always))
+    if (needed->all_letters ? has_all(given, always) : has_any(given, always))
         return OK;
     if (!has_any(given, needed->create))
         return E_AuthorizationPermissionMismatch;

@@ -48,6 +48,7 @@ enum action {
     ACTION_ENTITY_DELETE = 1 << 22,
     ACTION_ENTITY_ADD = 1 << 23, /* who may write entities may add and update them */
     ACTION_ENTITY_UPDATE = 1 << 24,
+    ACTION_ENTITY_UPSERT = ACTION_ENTITY_ADD | ACTION_ENTITY_UPDATE,
     ACTIONS_ALL = (1 << 25) - 1,
     ACTION_NONE = 1 << 30, /* no token gives it */
 };
@@ -66,7 +67,8 @@ struct rights {
     const char *service; /* the same of a service or user delegation SAS; "": none allows it */
     /* Letters of all kinds that allow it as long as what it is about does not exist. */
     const char *create;
-    enum action action;           /* that a bearer token's owner needs */
+    bool all_letters;             /* all of them are needed, not any */
+    enum action action;           /* that a bearer token's owner needs; all, of several */
     enum public_access anonymous; /* the least that a container is opened to for anybody to do
                                        it; ACCESS_PRIVATE: nobody may without authorization */
     bool of_anybody;              /* needs no identity: preflight requests, never signed */

@@ -106,6 +106,8 @@ void answer_error(struct answer *a, enum error e, const struct problem *problem)
                       arena_printf(a->arena, "bytes */%" PRIu64, problem->length));
     if (status_of(e, problem) == 304 || a->call->request->method == METHOD_HEAD) {
         answer_status(a, status_of(e, problem)); /* headers alone, as recorded */
+        if (a->call->operation && a->call->operation->types_304)
+            answer_string(a, "Content-Type", "application/xml");
         answer_code(a, e);
     } else if (!a->call->service->answer_error || !a->call->service->answer_error(a, e, problem)) {
         error_xml(a, e, problem);

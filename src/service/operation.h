@@ -183,6 +183,7 @@ struct operation {
     uint64_t body_max;
     int ok[2];           /* success statuses; 0 ends */
     bool listed;         /* may be a part of its service's list of operations */
+    bool types_304;      /* its 304 says the type of the body that it does not have, as recorded */
     subject_fn *subject; /* may be NULL: no lease, no conditions */
     const struct operation_functions
         *functions; /* NULL: known, not built yet: 501 NotImplemented */

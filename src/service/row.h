@@ -10,7 +10,8 @@
  *   if_, class_ which conditional headers are accepted, and how they are answered
  *   lease, etag, body and the most bytes that it may have, success statuses: struct operation
  *   the last two: subject; the operation's functions, NULL: known, not built yet, 501;
- *               LISTED: may be a part of its service's list of operations */
+ *               LISTED: may be a part of its service's list of operations; TYPES_304: its 304 has a
+ *               Content-Type */
 #ifndef LAGRA_SERVICE_ROW_H
 #define LAGRA_SERVICE_ROW_H
 
@@ -35,7 +36,13 @@
     .type = type_, .account = account_, .service = service_, .create = create_,                    \
     .action = ACTION_##action_, .anonymous = ACCESS_##anonymous_
 
-#define LISTED(functions_) functions_, .listed = true
+/* A SAS needs all of these letters, of its object. */
+#define MAY_WITH_ALL(letters_, action_, anonymous_)                                                \
+    MAY("o", letters_, letters_, "", action_, anonymous_), .all_letters = true
+
+#define LISTED(functions_)    functions_, .listed = true
+
+#define TYPES_304(functions_) functions_, .types_304 = true
 
 #define ROW(name_, methods_, level_, selector_, variant_, effect_, may_, since_, if_, class_,      \
             lease_, etag_, body_, max_, ok_, also_, subject_, functions_)                          \

@@ -253,6 +253,30 @@ test('errors name what they are about', async (t) => {
     assert.match(secondary.text, /<Message>Write operations are not allowed\.\n/);
 });
 
+test('what errors say, in the words of the service', async (t) => {
+    // semantics 10.2; decision: 265; rest: Blob-Service-Error-Codes, Get-Page-Ranges
+    const container = await newContainer(t);
+    const path = `/${container.containerName}`;
+    const says = async (promise, status, code, text) =>
+        assert.match((await rawRefused(promise, status, code)).text, text);
+    await says(raw('PUT', '/ab?restype=container'), 400, 'OutOfRangeInput',
+        /<Message>The specified resource name length is not within the permissible limits\.\n/);
+    const page = { 'x-ms-blob-type': 'PageBlob', 'x-ms-blob-content-length': '512' };
+    const made = await raw('PUT', `${path}/page`, page);
+    assert.equal(made.status, 201, made.text);
+    assert.equal((await raw('PUT', `${path}/page?comp=snapshot`)).status, 201);
+    await says(raw('DELETE', `${path}/page`), 409, 'SnapshotsPresent',
+        /<Message>This operation is not permitted because the blob has snapshots\.\n/);
+    const unchanged = { 'If-None-Match': made.headers.get('etag') };
+    for (const [target, type] of [['?comp=pagelist', 'application/xml'], ['', undefined], ['?comp=metadata', undefined]]) {
+        const answer = await raw('GET', `${path}/page${target}`, unchanged);
+        assert.deepEqual([answer.status, answer.headers.get('content-type'), answer.text], [304, type, ''], target);
+    }
+    for (const where of ["a='b @'", '"a*"=\'b\'', `a='${'b'.repeat(257)}'`, `${'a'.repeat(129)}='b'`])
+        await says(raw('GET', `/?comp=blobs&where=${encodeURIComponent(where)}`), 400, 'InvalidQueryParameterValue', /<Reason>.+<\/Reason>/);
+    await says(raw('GET', `${path}/page`, { 'x-ms-if-tags': "a='b @'" }), 400, 'InvalidHeaderValue', /x-ms-if-tags/);
+});
+
 test('names that the service does not take', async (t) => {
     // decision: 44
     const container = await newContainer(t);

@@ -317,7 +317,7 @@ static const struct operation operations[] = {
         blob_subject, &put_page_functions),
     ROW("Get Page Ranges", GET, BLOB, "comp=pagelist", NULL, READS, MAY("o", "r", "r", "", BLOB_READ, BLOB), "2009-09-19",
         HTTP4T, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0,
-        blob_subject, &get_page_ranges_functions),
+        blob_subject, TYPES_304(&get_page_ranges_functions)),
 };
 /* clang-format on */
 

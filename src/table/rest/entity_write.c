@@ -42,16 +42,6 @@ static enum error read_named(struct call *call, struct entity *ret_entity)
     return OK;
 }
 
-/* An upsert needs the right to do either. rest: Create-service-SAS "Permissions for a table",
- * Authorize-with-Azure-Active-Directory "Permissions for table service operations" */
-static void demand_upsert(struct call *call)
-{
-    if (call->input.conditions.given & IF_MATCH)
-        return;
-    call->input.demands.letters = "au";
-    call->input.demands.actions = ACTION_ENTITY_UPDATE;
-}
-
 enum error insert_entity_check(struct call *call, struct insert_entity_parameters *p)
 {
     return check_head(call, &p->odata);
@@ -79,7 +69,6 @@ enum error replace_entity_check(struct call *call, struct replace_entity_paramet
     const struct odata *odata;
 
     (void)p;
-    demand_upsert(call);
     return check_head(call, &odata);
 }
 
@@ -93,7 +82,6 @@ enum error merge_entity_check(struct call *call, struct merge_entity_parameters 
     const struct odata *odata;
 
     (void)p;
-    demand_upsert(call);
     return check_head(call, &odata);
 }
 

@@ -72,8 +72,9 @@ static const struct operation operations[] = {
         NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 204, 0,
         table_subject, &set_table_acl_functions),
 
-    /* ---- entities: with If-Match they change what is there; the first row that fits is taken
-     * ---- */
+    /* ---- entities: with If-Match they change what is there; the first row that fits is taken. An upsert
+     * needs the right to do either (rest: Create-service-SAS "Permissions for a table",
+     * Authorize-with-Azure-Active-Directory "Permissions for table service operations") ---- */
     ROW("Insert Entity", POST, TABLE, "", NULL, WRITES, MAY("o", "a", "a", "", ENTITY_ADD, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 201, 204,
         entity_subject_optional, LISTED(&insert_entity_functions)),
@@ -83,10 +84,10 @@ static const struct operation operations[] = {
     ROW("Merge Entity", METHOD_MERGE | METHOD_PATCH, ENTITY, "", "if-match", WRITES, MAY("o", "u", "u", "", ENTITY_UPDATE, PRIVATE), "2009-09-19",
         M, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
         entity_subject, LISTED(&merge_entity_functions)),
-    ROW("Insert Or Replace Entity", PUT, ENTITY, "", NULL, WRITES, MAY("o", "a", "a", "", ENTITY_ADD, PRIVATE), "2009-09-19",
+    ROW("Insert Or Replace Entity", PUT, ENTITY, "", NULL, WRITES, MAY_WITH_ALL("au", ENTITY_UPSERT, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
         entity_subject_optional, LISTED(&replace_entity_functions)),
-    ROW("Insert Or Merge Entity", METHOD_MERGE | METHOD_PATCH, ENTITY, "", NULL, WRITES, MAY("o", "a", "a", "", ENTITY_ADD, PRIVATE), "2009-09-19",
+    ROW("Insert Or Merge Entity", METHOD_MERGE | METHOD_PATCH, ENTITY, "", NULL, WRITES, MAY_WITH_ALL("au", ENTITY_UPSERT, PRIVATE), "2009-09-19",
         NO_IF, ENTITY, IGNORED, CHANGED, MEMORY, ENTITY_BODY_MAX, 204, 0,
         entity_subject_optional, LISTED(&merge_entity_functions)),
     ROW("Delete Entity", DELETE, ENTITY, "", "if-match", WRITES, MAY("o", "d", "d", "", ENTITY_DELETE, PRIVATE), "2009-09-19",
