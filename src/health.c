@@ -8,9 +8,9 @@
 #include "fetch/fetch.h"
 #include "running.h"
 
-#define HOST_MAX     256
-#define SECONDS_MAX  5
-#define SERVER_ERROR 500
+#define HOST_MAX    256
+#define SECONDS_MAX 5
+#define HEALTHY     200
 
 static const char *const names[SERVICE_COUNT] = { "blob", "queue", "table" };
 
@@ -22,7 +22,7 @@ static const char *reached_at(const char *host)
     return strcmp(host, "::") == 0 ? "::1" : host;
 }
 
-/* NULL: it answered; what it thinks of a request without a name does not matter. */
+/* NULL: it does what it is for (service/health.c). */
 static const char *ask(struct fetcher *fetcher, const char *scheme,
                        const struct listen_options *listen, char *problem, size_t problem_size)
 {
@@ -36,8 +36,9 @@ static const char *ask(struct fetcher *fetcher, const char *scheme,
         return "the host is too long";
     if (listen->port == 0)
         return "it listens at any free port (0), which only its output names";
-    snprintf(url, sizeof url, strchr(host, ':') ? "%s://[%s]:%u/" : "%s://%s:%u/", scheme, host,
-             listen->port);
+    snprintf(url, sizeof url,
+             strchr(host, ':') ? "%s://[%s]:%u/$lagra/health" : "%s://%s:%u/$lagra/health", scheme,
+             host, listen->port);
     asked.url = bytes_from_string(url);
     if (fetch_open(fetcher, &asked, &fetch)) {
         snprintf(problem, problem_size, "%s: %s", url, fetch_problem(fetch));
@@ -45,7 +46,7 @@ static const char *ask(struct fetcher *fetcher, const char *scheme,
     } else if (!bytes_has_prefix(fetch_header(fetch, "server"), bytes_from_string("Lagra/"))) {
         snprintf(problem, problem_size, "%s: somebody else answers there", url);
         why = problem;
-    } else if (fetch_status(fetch) >= SERVER_ERROR) {
+    } else if (fetch_status(fetch) != HEALTHY) {
         snprintf(problem, problem_size, "%s: status %d", url, fetch_status(fetch));
         why = problem;
     }

@@ -12,11 +12,13 @@
 #include <unistd.h>
 
 #include "allocator.h"
+#include "base/episode.h"
 #include "base/log.h"
 #include "blob/blob.h"
 #include "certificate.h"
 #include "check.h"
 #include "credentials.h"
+#include "ending.h"
 #include "greet.h"
 #include "health.h"
 #include "options.h"
@@ -93,6 +95,7 @@ static bool open_store(struct running *run)
     struct store_options store_options = {
         .location = run->options.location,
         .disk_reserve = (uint64_t)run->options.disk_reserve_mib << 20,
+        .failed = ending_store_failed,
         .sync = true,
     };
     const char *problem = "";
@@ -105,6 +108,7 @@ static bool open_store(struct running *run)
 #ifdef LAGRA_GATES
     store_options.sync = !getenv("LAGRA_UNSAFE_NO_SYNC");
 #endif
+    ending_keep_reading(run->options.keep_reading);
     result = store_open_embedded(&store_options, &run->store, &problem);
     if (result) {
         fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", run->options.location,
@@ -289,6 +293,8 @@ static void stop(struct running *run, unsigned grace_s)
         background_free(run->background);
     if (run->fetcher)
         fetcher_free(run->fetcher);
+    if (run->store && !store_healthy(run->store))
+        ending_of_failed_store();
     if (run->store)
         store_close(run->store);
     credentials_close(&run->credentials);
@@ -328,7 +334,8 @@ static enum ending wait_for_ending(struct running *run, const sigset_t *signals)
             credentials_reload(&run->options, &run->credentials);
         else if (signal_number > 0)
             return ENDING_STOP;
-        else if (store_wants_reopening(run->store) && has_descriptors(run))
+        episodes_look();
+        if (signal_number < 0 && store_wants_reopening(run->store) && has_descriptors(run))
             return ENDING_REOPEN;
     }
 }

@@ -32,6 +32,7 @@ struct options {
     struct fetcher_options fetcher;       /* of sources of copies on other servers */
     unsigned rehydrate_seconds;           /* of an archived blob */
     unsigned disk_reserve_mib;            /* 0: the default of store.h */
+    bool keep_reading;                    /* ending.h */
     const char *cert_path;                /* PEM with key_path, PFX with pfx_password: HTTPS */
     const char *key_path;
     const char *pfx_password; /* NULL: not PFX */

@@ -31,6 +31,8 @@ const SUITES = [
     { name: 'power', command: ['crash/power.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'faults', command: ['faults/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'disk', command: ['faults/disk.mjs', ...(options.soak ? ['--soak'] : [])] },
+    { name: 'small', command: ['faults/small.mjs', ...(options.soak ? ['--soak'] : [])] },
+    { name: 'ends', command: ['faults/ends.mjs'] },
     { name: 'unit', command: ['unit/run.mjs', '--build', build] },
     { name: 'isolation', command: ['isolation/run.mjs'] },
     { name: 'clients', command: ['clients/run.mjs'], shared: true },
@@ -50,7 +52,7 @@ const SUITES = [
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'disk', 'sim', 'content', 'late clients', 'late replay'];
+const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };

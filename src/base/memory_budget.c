@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdatomic.h>
 
+#include "base/episode.h"
+
 static _Atomic size_t held;
 
 bool memory_budget_charge(size_t bytes)
@@ -11,8 +13,10 @@ bool memory_budget_charge(size_t bytes)
     size_t before = atomic_load_explicit(&held, memory_order_relaxed);
 
     do {
-        if (bytes > MEMORY_BUDGET_BYTES - before)
+        if (bytes > MEMORY_BUDGET_BYTES - before) {
+            episode_refused(EPISODE_MEMORY);
             return false;
+        }
     } while (!atomic_compare_exchange_weak(&held, &before, before + bytes));
     return true;
 }

@@ -12,29 +12,18 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/episode.h"
 #include "base/log.h"
 
-#define SWEEP_MS    250
+#define SWEEP_MS 250
 /* How soon to try again when there was no descriptor or no room for a connection. */
-#define RETRY_MS    10
+#define RETRY_MS 10
 /* Connections between two looks at the clock. */
-#define BATCH       64
-#define COMPLAIN_MS 10000u
+#define BATCH    64
 
 static bool is_lack(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
-}
-
-static void complain(struct http_server *server, int error)
-{
-    uint64_t now = monotonic_ms();
-
-    if (server->complained_ms != 0 && now - server->complained_ms < COMPLAIN_MS)
-        return;
-    server->complained_ms = now;
-    log_line(LOG_WARN, "port %u: connections wait to be accepted: %s", server->port,
-             strerrordesc_np(error));
 }
 
 enum accepted { ACCEPTED, ACCEPTED_NOTHING, ACCEPT_LATER };
@@ -51,7 +40,7 @@ static enum accepted accept_one(struct http_server *server)
         return ACCEPT_LATER;
     fd = accept4(server->listener, where, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
     if (fd < 0 && is_lack(errno)) {
-        complain(server, errno);
+        episode_goes_on(EPISODE_DESCRIPTORS, strerrordesc_np(errno));
         connections_make_room(server);
         return ACCEPT_LATER;
     }

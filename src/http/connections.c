@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/episode.h"
 #include "base/log.h"
 
 #define CONNECTION_MAGIC 0x6C636F6Eu
@@ -276,16 +277,20 @@ struct connection *connection_admit(struct http_server *server, int fd,
                                     const struct sockaddr *address)
 {
     struct connection *c = connection_new(server, fd, address);
-    bool dropped;
+    bool crowded, dropped, refused;
 
     lock_take(&server->lock);
-    c->refused = !address_has_room(server, c) || (is_full(server) && !make_room(server));
+    crowded = !address_has_room(server, c);
+    refused = crowded || (is_full(server) && !make_room(server));
+    c->refused = refused;
     dropped = c->refused && server->refused_count >= connections_beyond(&server->limits);
     if (!dropped) {
         c->worker = least_loaded(server);
         add(server, c);
     }
     lock_give(&server->lock);
+    if (refused)
+        episode_refused(crowded ? EPISODE_ADDRESS : EPISODE_CONNECTIONS);
     if (!dropped)
         return c;
     free(c);

@@ -163,7 +163,6 @@ struct http_server {
     /* The acceptor's. */
     int wake;                      /* an eventfd, see acceptor_wake() */
     unsigned next_worker;          /* where the search for the least loaded begins */
-    uint64_t complained_ms;        /* about a lack of descriptors */
     _Atomic unsigned answer_files; /* answers for which exchange_take_file() said yes */
     _Atomic bool stopping;         /* accept no more; answers say "Connection: close" */
 };

@@ -186,3 +186,27 @@ enum state answer_body(struct flow *flow)
         return read_whole(flow);
     return read_large(flow);
 }
+
+/* ---- the memory of an answer ---- */
+
+/* An answer that nobody reads holds its memory: one too many is ServerBusy. A write has been done by now
+ * and is reported; its answer is short. */
+void answer_charge_memory(struct flow *flow)
+{
+    const struct operation *operation = flow->work.call.operation;
+
+    if (!exchange_charge(flow->exchange) && operation && operation->rights.effect == READS)
+        answer_error(&flow->work.answer, E_ServerBusy, &flow->work.problem);
+}
+
+/* What the attempts left behind, or a body that was refused while it came in, but for an answer in
+ * memory; not while a reader lies in it. */
+void answer_drop_scratch(struct flow *flow)
+{
+    bool refused = flow->intake.was_refused;
+
+    if (flow->reader || (flow->work.attempts == 0 && !refused))
+        return;
+    work_close(&flow->work);
+    exchange_drop_scratch(flow->exchange, refused ? flow->intake.before : flow->work.attempt);
+}

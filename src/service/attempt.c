@@ -2,10 +2,12 @@
  * its commit. Nothing here suspends: what is not in memory is either waited for on this thread or
  * reported to the caller, by the decision's access. */
 #include "service/service_private.h"
-#include "service/gather.h"
 
 #include <assert.h>
 #include <stdlib.h>
+
+#include "base/episode.h"
+#include "service/gather.h"
 
 /* ---- the head ---- */
 
@@ -266,8 +268,10 @@ enum error work_decide(struct work *work)
     struct decision *d = &work->decision;
     enum error e;
 
-    if (++work->attempts > DECISION_ATTEMPTS_MAX)
+    if (++work->attempts > DECISION_ATTEMPTS_MAX) {
+        episode_refused(EPISODE_CONFLICTS);
         return E_ServerBusy;
+    }
     arena_rewind(d->arena, work->attempt);
     begin_attempt(work);
     e = work->whole ? whole_list_decide(work) : decide_alone(work);

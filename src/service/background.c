@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/episode.h"
 #include "base/lock.h"
 #include "service/decide_pool.h"
 
@@ -115,6 +116,8 @@ enum background_begun background_begin(struct background *background, struct bac
     lock_take(&background->lock);
     begun = admit(background, job);
     lock_give(&background->lock);
+    if (begun == BACKGROUND_FULL && !background_is_stopping(background))
+        episode_refused(EPISODE_JOBS);
     if (begun != BACKGROUND_BEGUN) {
         free(job);
         return begun;

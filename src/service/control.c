@@ -81,6 +81,8 @@ bool control_request(struct exchange *exchange)
     if (!bytes_has_prefix(exchange->request.path, prefix))
         return false;
     bytes_cut(bytes_from(exchange->request.path, prefix.len), '/', &what, &argument);
+    if (bytes_is(what, "health"))
+        return false;
     if (bytes_is(what, "gate"))
         control_gate(exchange, argument);
     else if (bytes_is(what, "job"))

@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "base/episode.h"
+
 void decision_saw(struct decision *d, uint64_t sequence)
 {
     if (sequence > d->seen)
@@ -43,8 +45,10 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
     case STORE_NOT_FOUND:
         return decision_fail(d, E_ResourceNotFound, "What the request is about is gone.");
     case STORE_FULL:
+        episode_refused(EPISODE_DISK);
         return decision_fail(d, E_InsufficientStorage, "The server's disk is full.");
     case STORE_SHORTAGE:
+        episode_refused(EPISODE_SHORTAGE);
         return E_ServerBusy;
     case STORE_CORRUPT:
         return decision_fail(d, E_InternalError,

@@ -18,6 +18,7 @@
 
 #include <assert.h>
 
+#include "base/episode.h"
 #include "base/log.h"
 #include "service/control.h"
 
@@ -109,8 +110,10 @@ static enum state finish_body(struct flow *flow)
     if (e)
         return refuse(flow, e);
     if (flow->work.call.operation->functions->gather) {
-        if (decide_pool_waiting(gather_pool(flow)) >= GATHERS_WAITING_MAX)
+        if (decide_pool_waiting(gather_pool(flow)) >= GATHERS_WAITING_MAX) {
+            episode_refused(EPISODE_GATHER);
             return refuse(flow, E_ServerBusy);
+        }
         flow->state = POOLED;
         flow_run_in(flow, gather_pool(flow), gather);
         return WAITING;
@@ -285,6 +288,8 @@ static enum state answer(struct flow *flow)
 static enum state enter(struct flow *flow)
 {
     switch (flow->state) {
+    case HEALTH:
+        return health_find(flow);
     case FIND_VERSION:
         return default_version_find(flow);
     case FIND_OPERATION:
@@ -342,28 +347,6 @@ static enum state enter(struct flow *flow)
     return RESPOND;
 }
 
-/* An answer that nobody reads holds its memory: one too many is ServerBusy. A write has been done by now
- * and is reported; its answer is short. */
-static void charge_memory(struct flow *flow)
-{
-    const struct operation *operation = flow->work.call.operation;
-
-    if (!exchange_charge(flow->exchange) && operation && operation->rights.effect == READS)
-        answer_error(&flow->work.answer, E_ServerBusy, &flow->work.problem);
-}
-
-/* What the attempts left behind, or a body that was refused while it came in, but for an answer in
- * memory; not while a reader lies in it. */
-static void drop_scratch(struct flow *flow)
-{
-    bool refused = flow->intake.was_refused;
-
-    if (flow->reader || (flow->work.attempts == 0 && !refused))
-        return;
-    work_close(&flow->work);
-    exchange_drop_scratch(flow->exchange, refused ? flow->intake.before : flow->work.attempt);
-}
-
 /* From state to state until the exchange has to wait or http/ is to do something. */
 static enum http_step run(struct flow *flow)
 {
@@ -381,12 +364,12 @@ static enum http_step run(struct flow *flow)
         flow->state = FINISH_BODY;
         return HTTP_WANT_BODY;
     }
-    charge_memory(flow);
+    answer_charge_memory(flow);
     answer_common(&flow->work);
     cors_answer(&flow->work);
     request_log(flow);
     control_reply(&flow->work);
-    drop_scratch(flow);
+    answer_drop_scratch(flow);
     return HTTP_RESPOND;
 }
 
@@ -409,8 +392,11 @@ static struct flow *flow_new(struct exchange *exchange)
 /* What is to be done once the head is there. */
 static enum state admit(struct flow *flow)
 {
-    enum error e = route_request(&flow->work);
+    enum error e;
 
+    if (health_is_asked(&flow->exchange->request))
+        return HEALTH;
+    e = route_request(&flow->work);
     if (!e && flow->exchange->server_is_busy)
         e = E_ServerBusy;
     if (!e)

@@ -111,6 +111,7 @@ struct list;
 
 /* What is to be done next. DECIDE to APPLIED are of the operation, or of one part of a list. */
 enum state {
+    HEALTH,         /* `lagra health` asks */
     FIND_VERSION,   /* which one the request is served by that says none */
     FIND_OPERATION, /* by what it asks for; check the head */
     EARLY_CHECK,    /* refuse what can be refused before the body comes */
@@ -228,6 +229,10 @@ enum error intake_check_sums(struct flow *flow);
 /* State BODY: makes the response's body from what the answer is to send.
  * returns RESPOND; WAITING when bytes have to be fetched first; DECIDE when their state is gone */
 enum state answer_body(struct flow *flow);
+/* Before it is sent: what it holds is counted, and a read for which there is no memory is ServerBusy. */
+void answer_charge_memory(struct flow *flow);
+/* Frees what the attempts left behind. */
+void answer_drop_scratch(struct flow *flow);
 
 /* ---- routing: route.c ---- */
 
@@ -260,6 +265,12 @@ enum state default_version_find(struct flow *flow);
 enum state operation_find_step(struct flow *flow);
 /* State EARLY_CHECK. returns WANT_BODY; EARLY_CHECK: again; CORS: refused; WAITING */
 enum state early_check(struct flow *flow);
+
+/* ---- what lagra health asks: health.c ---- */
+
+bool health_is_asked(const struct request *request);
+/* State HEALTH. returns RESPOND; ANSWER: an error; WAITING */
+enum state health_find(struct flow *flow);
 
 /* ---- CORS: cors.c ---- */
 

@@ -110,10 +110,10 @@ static inline uint32_t piece_sectors(const struct piece *piece)
 struct store_options {
     const char *location; /* data folder, created if missing; NULL for the memory store */
     size_t cache_bytes;   /* record cache; 0: default */
-    /* While less of the disk is free, what grows is refused (STORE_FULL); 0: 512 MiB, or a quarter of
-     * the file system when that is less. */
+    /* While less is free, what grows is refused (STORE_FULL); 0: 512 MiB, at most a quarter of the disk */
     uint64_t disk_reserve;
-    bool sync; /* false: acknowledge without syncing (tests of the tests only) */
+    void (*failed)(void); /* called once a write or sync has failed (store invariant 6); or NULL */
+    bool sync;            /* false: acknowledge without syncing (tests of the tests only) */
 };
 
 /* Opens the embedded store. Calls clock_resume(): no instant of any commit comes again.

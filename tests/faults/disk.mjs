@@ -8,8 +8,7 @@
 // loop device where that can be had (root), else on a disk whose size shim.c plays. One count for
 // each round.
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statfsSync, writeSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -18,7 +17,7 @@ import { randomFrom } from '../crash/campaign.mjs';
 import { Client } from '../crash/client.mjs';
 import { bytesOf, digest } from '../crash/model.mjs';
 import { Server } from '../lib/server.mjs';
-import { Shim } from './shim.mjs';
+import { makeDisk } from './disks.mjs';
 
 const { values: options } = parseArgs({
     options: { soak: { type: 'boolean', default: false }, rounds: { type: 'string' }, seed: { type: 'string' }, shim: { type: 'boolean', default: false } },
@@ -35,92 +34,7 @@ const CONTAINER = 'full';
 const random = randomFrom(SEED);
 const work = mkdtempSync(path.join(tmpdir(), 'lagra-full-'));
 
-/** An ext4 of its own. */
-class LoopDisk {
-    constructor() {
-        const image = path.join(work, 'disk');
-
-        this.mountPoint = path.join(work, 'mount');
-        mkdirSync(this.mountPoint);
-        execFileSync('truncate', ['-s', `${DISK_BYTES}`, image]);
-        execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', image], { stdio: 'pipe' });
-        execFileSync('mount', ['-o', 'loop', image, this.mountPoint], { stdio: 'pipe' });
-        this.location = path.join(this.mountPoint, 'data');
-        this.env = {};
-        this.isPossible = true;
-    }
-
-    /** Somebody else takes every byte that is left. */
-    fill() {
-        const file = openSync(path.join(this.mountPoint, 'filler'), 'w');
-        const bytes = Buffer.alloc(1 << 20, 'f');
-
-        for (let size = bytes.length; size >= 1; size >>= 1)
-            try {
-                for (;;)
-                    writeSync(file, bytes, 0, size);
-            } catch (error) {
-                if (error.code !== 'ENOSPC')
-                    throw error;
-            }
-        closeSync(file);
-    }
-
-    empty() {
-        rmSync(path.join(this.mountPoint, 'filler'));
-    }
-
-    free() {
-        const { bavail, bsize } = statfsSync(this.mountPoint);
-
-        return bavail * bsize;
-    }
-
-    close() {
-        spawnSync('umount', [this.mountPoint], { stdio: 'ignore' });
-    }
-}
-
-/** A disk that the shim plays. */
-class PlayedDisk {
-    #shim;
-
-    constructor() {
-        this.location = path.join(work, 'data');
-        this.#shim = new Shim(work, this.location);
-        this.#shim.setDiskSize(DISK_BYTES);
-        this.env = this.#shim.env;
-        this.isPossible = this.#shim.isTaken;
-    }
-
-    fill() {
-        this.#shim.setDiskSize(Math.max(1, this.#shim.diskUsed));
-    }
-
-    empty() {
-        this.#shim.setDiskSize(DISK_BYTES);
-    }
-
-    free() {
-        return DISK_BYTES - this.#shim.diskUsed;
-    }
-
-    close() {
-        this.#shim.close();
-    }
-}
-
-function makeDisk() {
-    if (!options.shim && process.getuid() === 0)
-        try {
-            return new LoopDisk();
-        } catch (error) {
-            console.log(`no ext4 on a loop device: ${error.message.split('\n')[0]}`);
-        }
-    return new PlayedDisk();
-}
-
-const disk = makeDisk();
+const disk = makeDisk(work, DISK_BYTES, { isPlayed: options.shim });
 if (!disk.isPossible) {
     console.log('skipped: this build takes no LD_PRELOAD, by which a disk is played');
     console.log('disk: 0 passed, 0 failed, 1 skipped');

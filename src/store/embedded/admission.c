@@ -2,15 +2,25 @@
 #include "store/embedded/admission.h"
 
 #include "store/embedded/embedded_private.h"
+#include "store/record_key.h"
 
 /* What a commit that deletes may put beside: the record of what is left. */
 #define PUT_WITH_DELETE_MAX 4096u
+/* By how much records that stand may grow below the reserve, in one commit: a lease that is acquired. All
+ * together: disk_space_overdraw(). */
+#define GROWTH_MAX          256u
+/* Bytes on the disk for each byte that is put, at most, until its compactions are done: in the log, in a
+ * table, in a level, and as much again while that is merged into the next. What is kept back holds
+ * that for commits of the size of a memtable in all (sizes.h); a large one finds its own room. */
+#define COMMIT_COST         8u
 
 /* What a commit changes, in bytes. */
 struct weight {
-    uint64_t put;     /* keys and values */
-    uint64_t freed;   /* pieces given up; they may have other references */
-    bool has_deletes; /* of records or spaces */
+    uint64_t put;      /* keys and values */
+    uint64_t freed;    /* pieces given up; they may have other references */
+    uint64_t standing; /* keys and values of the records that it replaces or deletes */
+    bool has_deletes;  /* of records or spaces */
+    bool has_new;      /* records where there are none */
 };
 
 static void weigh_pieces(const struct commit_part *parts, size_t part_count, struct weight *weight)
@@ -38,9 +48,66 @@ static void weigh(const struct changes *changes, struct weight *weight)
     weight->has_deletes = weight->has_deletes || dropped > 0;
 }
 
+/* Adds what stands where a change is made. returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
+static enum store_result weigh_standing(const struct embedded *embedded,
+                                        const struct commit_part *part, enum store_access access,
+                                        struct weight *weight)
+{
+    enum store_result result = STORE_OK;
+    struct key key;
+
+    key_init(&key);
+    for (const struct change *c = changes_first(part->changes); c && !result; c = c->next) {
+        rocksdb_pinnableslice_t *value;
+        size_t size = 0;
+
+        key_set_record(&key, c->family, part->snapshot->prefix, c->key);
+        result = keyspace_get(&embedded->keyspace, embedded->keyspace.newest, access,
+                              key_bytes(&key), &value);
+        if (result == STORE_NOT_FOUND) {
+            weight->has_new = weight->has_new || !c->is_delete;
+            result = STORE_OK;
+        } else if (!result) {
+            (void)rocksdb_pinnableslice_value(value, &size);
+            rocksdb_pinnableslice_destroy(value);
+            weight->standing += c->key.len + size;
+        }
+    }
+    key_release(&key);
+    return result;
+}
+
 static bool gives_back(const struct weight *weight)
 {
-    return weight->put <= weight->freed + (weight->has_deletes ? PUT_WITH_DELETE_MAX : 0);
+    return weight->put <=
+           weight->freed + weight->standing + (weight->has_deletes ? PUT_WITH_DELETE_MAX : 0);
+}
+
+/* What a lease needs, which who wants to delete may need first. */
+static bool grows_little(struct embedded *embedded, const struct weight *weight)
+{
+    uint64_t growth = weight->put - weight->freed - weight->standing;
+
+    return !weight->has_new && growth <= GROWTH_MAX &&
+           disk_space_overdraw(&embedded->space, growth);
+}
+
+/* Of a commit for which there is no room above the reserve. */
+static enum store_result admit_below(struct embedded *embedded, const struct commit_part *parts,
+                                     size_t count, enum store_access access, struct weight *weight)
+{
+    weigh_pieces(parts, count, weight);
+    if (gives_back(weight))
+        return STORE_OK;
+    for (size_t i = 0; i < count; i++) {
+        enum store_result result = STORE_OK;
+
+        if (parts[i].changes)
+            result = weigh_standing(embedded, &parts[i], access, weight);
+        if (result)
+            return result;
+    }
+    return gives_back(weight) || grows_little(embedded, weight) ? STORE_OK : STORE_FULL;
 }
 
 /* Buffers that are queued are not on the disk yet. */
@@ -49,17 +116,18 @@ static uint64_t pending_bytes(const struct embedded *embedded)
     return atomic_load(&embedded->io.queued_count) * (uint64_t)PIECE_SECTOR_BYTES;
 }
 
-bool admission_of_commit(struct embedded *embedded, const struct commit_part *parts, size_t count)
+enum store_result admission_of_commit(struct embedded *embedded, const struct commit_part *parts,
+                                      size_t count, enum store_access access)
 {
     struct weight weight = { .put = 0 };
 
     for (size_t i = 0; i < count; i++)
         if (parts[i].changes)
             weigh(parts[i].changes, &weight);
-    if (weight.put == 0 || disk_space_admits(&embedded->space, weight.put, pending_bytes(embedded)))
-        return true;
-    weigh_pieces(parts, count, &weight);
-    return gives_back(&weight);
+    if (weight.put == 0 ||
+        disk_space_admits(&embedded->space, COMMIT_COST * weight.put, pending_bytes(embedded)))
+        return STORE_OK;
+    return admit_below(embedded, parts, count, access, &weight);
 }
 
 bool admission_of_piece(struct embedded *embedded, uint64_t bytes)

@@ -369,8 +369,9 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
         return STORE_IO;
     if (atomic_load(&embedded->starved))
         return STORE_SHORTAGE;
-    if (!admission_of_commit(embedded, parts, count))
-        return STORE_FULL;
+    result = admission_of_commit(embedded, parts, count, access);
+    if (result)
+        return result;
     for (size_t i = 0; i < count; i++)
         assert(!snapshot_of(&parts[i])->spent);
     find_locks(&commit);

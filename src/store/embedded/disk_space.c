@@ -4,24 +4,29 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/episode.h"
 #include "base/log.h"
+#include "store/embedded/sizes.h"
 
-#define RESERVE_MAX   (512ull << 20)
-#define RESERVE_SHARE 4 /* of the file system */
-#define BALLAST_MAX   (64ull << 20)
-#define BALLAST_SHARE 4 /* of the reserve */
+#define RESERVE_MAX     SIZES_RESERVE_USEFUL
+#define RESERVE_SHARE   4 /* of the file system */
+#define BALLAST_MAX     (64ull << 20)
+#define BALLAST_SHARE   4 /* of the reserve */
 /* A ballast is laid when less than so many times the reserve is free. */
-#define BALLAST_FROM  4
+#define BALLAST_FROM    4
 /* With more room than this a look is good for LOOK_MS. */
-#define NEAR_BYTES    (64ull << 20)
-#define LOOK_MS       50
-#define POKE_MS       1000
+#define NEAR_BYTES      (64ull << 20)
+#define LOOK_MS         50
+#define POKE_MS         1000
 /* Of the reserve: it is over when there is so much more. */
-#define OVER_SHARE    8
+#define OVER_SHARE      8
+/* Of the reserve: what leases and the like may use of it. */
+#define OVERDRAFT_SHARE 32
 
 static const char name[] = "ballast";
 
@@ -49,16 +54,17 @@ static void note_low(struct disk_space *space, uint64_t free)
 {
     bool was_low = atomic_load(&space->is_low);
     bool is_low = free < space->reserve + (was_low ? space->reserve / OVER_SHARE : 0);
+    char detail[80];
 
-    if (is_low == was_low || atomic_exchange(&space->is_low, is_low) == is_low)
+    if (is_low != was_low)
+        atomic_store(&space->is_low, is_low);
+    if (was_low && !is_low)
+        atomic_store(&space->overdrawn, 0);
+    if (!is_low)
         return;
-    if (is_low)
-        log_line(LOG_WARN,
-                 "store: %" PRIu64 " MiB of the disk are free, less than the reserve of %" PRIu64
-                 ": what grows is refused, deletes are not",
-                 free >> 20, space->reserve >> 20);
-    else
-        log_line(LOG_WARN, "store: %" PRIu64 " MiB of the disk are free again", free >> 20);
+    snprintf(detail, sizeof detail, "%" PRIu64 " MiB are free, the reserve has %" PRIu64,
+             free >> 20, space->reserve >> 20);
+    episode_goes_on(EPISODE_DISK, detail);
 }
 
 static bool wants_ballast(const struct disk_space *space, uint64_t free)
@@ -106,6 +112,11 @@ bool disk_space_admits(struct disk_space *space, uint64_t bytes, uint64_t pendin
     return look(space, pending, now) > bytes;
 }
 
+bool disk_space_overdraw(struct disk_space *space, uint64_t bytes)
+{
+    return atomic_fetch_add(&space->overdrawn, bytes) + bytes <= space->reserve / OVERDRAFT_SHARE;
+}
+
 bool disk_space_is_low(const struct disk_space *space)
 {
     return atomic_load(&space->is_low);
@@ -151,10 +162,52 @@ static void give_up_ballast(struct disk_space *space)
              space->ballast >> 20);
 }
 
-void disk_space_open(struct disk_space *space, int folder, uint64_t reserve,
-                     void (*low)(void *context), void *context)
+enum store_result disk_space_claim(struct disk_space *space, uint64_t bytes,
+                                   const char **ret_problem)
+{
+    static char text[200];
+    uint64_t free = UINT64_MAX, size;
+
+    measure(space, &free, &size);
+    if (free < bytes && atomic_load(&space->has_ballast)) {
+        give_up_ballast(space);
+        measure(space, &free, &size);
+    }
+    if (free >= bytes)
+        return STORE_OK;
+    snprintf(text, sizeof text,
+             "the disk is full: to open it %" PRIu64 " KiB have to be free, and %" PRIu64 " are",
+             (bytes + 1023) >> 10, free >> 10);
+    *ret_problem = text;
+    return STORE_FULL;
+}
+
+/* What is kept back holds what RocksDB may still have to write (sizes.h), or the start is refused. */
+static enum store_result check_reserve(const struct disk_space *space, bool was_asked,
+                                       uint64_t size, const char **ret_problem)
+{
+    static char text[200];
+
+    if (space->reserve >= SIZES_RESERVE_LEAST)
+        return STORE_OK;
+    if (was_asked)
+        snprintf(text, sizeof text,
+                 "a reserve of %" PRIu64 " MiB (--diskReserve) cannot hold what deletes and "
+                 "compactions need: %llu MiB is the least",
+                 space->reserve >> 20, SIZES_RESERVE_LEAST >> 20);
+    else
+        snprintf(text, sizeof text, "its file system has %" PRIu64 " MiB, %llu are needed at least",
+                 size >> 20, SIZES_RESERVE_LEAST * RESERVE_SHARE >> 20);
+    *ret_problem = text;
+    return STORE_FULL;
+}
+
+enum store_result disk_space_open(struct disk_space *space, int folder, uint64_t reserve,
+                                  void (*low)(void *context), void *context,
+                                  const char **ret_problem)
 {
     uint64_t free = UINT64_MAX, size = UINT64_MAX;
+    enum store_result result;
 
     *space = (struct disk_space){ .low = low, .context = context };
     space->folder = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -163,11 +216,18 @@ void disk_space_open(struct disk_space *space, int folder, uint64_t reserve,
     space->reserve = size / RESERVE_SHARE < RESERVE_MAX ? size / RESERVE_SHARE : RESERVE_MAX;
     if (reserve > 0)
         space->reserve = reserve;
+    result = check_reserve(space, reserve > 0, size, ret_problem);
+    if (result) {
+        disk_space_close(space);
+        return result;
+    }
     space->ballast = space->reserve / BALLAST_SHARE;
     if (space->ballast > BALLAST_MAX)
         space->ballast = BALLAST_MAX;
     if (atomic_load(&space->has_ballast) && free < space->ballast)
         give_up_ballast(space);
+    note_low(space, free);
+    return STORE_OK;
 }
 
 void disk_space_close(struct disk_space *space)

@@ -16,26 +16,36 @@
 
 struct disk_space {
     int folder;                 /* of the data */
-    uint64_t reserve;           /* bytes */
+    uint64_t reserve;           /* bytes; sizes.h says how much is needed */
     uint64_t ballast;           /* bytes; 0: none is laid */
     void (*low)(void *context); /* there may be something to do for disk_space_tend() */
     void *context;
     _Atomic uint64_t room; /* above the reserve at the last look, less what was admitted since */
     _Atomic uint64_t looked_ms; /* CLOCK_MONOTONIC */
     _Atomic uint64_t poked_ms;
+    _Atomic uint64_t overdrawn; /* admitted below the reserve, since the disk is low */
     atomic_bool is_low;
     atomic_bool has_ballast;
 };
 
-/* Looks at the disk, gives up the ballast when there is no room left. reserve 0: 512 MiB, or a
- * quarter of the file system when that is less. low(context) may be called by any thread, at most
- * once a second. Start-up thread. */
-void disk_space_open(struct disk_space *space, int folder, uint64_t reserve,
-                     void (*low)(void *context), void *context);
+/* Looks at the disk. reserve 0: 512 MiB, or a quarter of the file system when that is less.
+ * low(context) may be called by any thread, at most once a second. Start-up thread.
+ * returns STORE_OK, STORE_FULL (the disk, or the reserve asked for, is too small; *ret_problem) */
+enum store_result disk_space_open(struct disk_space *space, int folder, uint64_t reserve,
+                                  void (*low)(void *context), void *context,
+                                  const char **ret_problem);
 void disk_space_close(struct disk_space *space);
+/* Sees to it that so many bytes are free, by giving up the ballast if need be: before something that
+ * cannot do without them. Start-up thread.
+ * returns STORE_OK, STORE_FULL (*ret_problem) */
+enum store_result disk_space_claim(struct disk_space *space, uint64_t bytes,
+                                   const char **ret_problem);
 /* Whether there is room for that many bytes more, while `pending` others are on their way to the
  * disk. Any thread. */
 bool disk_space_admits(struct disk_space *space, uint64_t bytes, uint64_t pending);
+/* Whether records that stand may grow by so many bytes more below the reserve: of that a 32nd of it can
+ * be spared, until it is whole again. Any thread. */
+bool disk_space_overdraw(struct disk_space *space, uint64_t bytes);
 /* Below the reserve, by the last look. Any thread. */
 bool disk_space_is_low(const struct disk_space *space);
 /* Looks again; lays the ballast when it is wanted and there is room. May wait for the disk.

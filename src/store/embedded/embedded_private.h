@@ -36,6 +36,7 @@ struct embedded {
     atomic_bool failed;            /* store invariant 6 */
     atomic_bool starved;           /* store_wants_reopening() */
     atomic_bool announced;         /* that it failed, in the log */
+    void (*when_failed)(void);     /* store_options; may be NULL */
     _Atomic size_t ending_stages;  /* closed, and still used by a thread */
     _Atomic int64_t piece_bytes;   /* referred to by records */
     _Atomic instant clock_ahead;   /* the newest clock row in the key space; see commit.c */

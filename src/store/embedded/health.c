@@ -5,9 +5,12 @@
 void embedded_fail(struct embedded *embedded)
 {
     atomic_store(&embedded->failed, true);
-    if (!atomic_exchange(&embedded->announced, true))
+    if (!atomic_exchange(&embedded->announced, true)) {
         log_line(LOG_ERROR, "store: a write or sync failed; nothing more is accepted until the "
                             "disk is looked after and the server started again");
+        if (embedded->when_failed)
+            embedded->when_failed();
+    }
     syncer_break(&embedded->syncer);
 }
 

@@ -11,15 +11,11 @@
 #define CACHE_BYTES_DEFAULT (32u << 20)
 #define CACHE_SHARD_BITS    2
 #define TABLES_SHARD_BITS   2
-#define WRITE_BUFFER_BYTES  (16u << 20)
-#define WRITE_BUFFERS       3
 #define WRITE_BUFFER_BLOOM  0.02 /* of a buffer */
-#define LEVEL_BYTES         (64u << 20)
-#define TABLE_BYTES         (16u << 20)
-#define COMPACTION_BYTES    (128u << 20)
 #define BLOCK_BYTES         (4u << 10)
 #define BLOOM_BITS          10
-#define LOG_FILE_BYTES      (1u << 20)
+#define LOG_FILE_BYTES      (256u << 10)
+#define ARENA_BLOCKS        64u /* of a memtable */
 #define STALL_POLL_US       2000
 #define LOG_FRAGMENT_HEADER 7u
 /* Of so many records in a row so many deleted: their file is compacted soon. A page that steps over
@@ -102,28 +98,33 @@ static rocksdb_cache_t *set_table_options(rocksdb_options_t *options, size_t cac
     return cache;
 }
 
-/* A test build may make all files smaller, by the same factor, so that few records make many. */
-static size_t file_bytes(size_t bytes)
+/* So that flushes and compactions find their room in what disk_space.h keeps back: sizes.h. */
+static void set_sizes(rocksdb_options_t *options, const struct sizes *sizes)
 {
-#ifdef LAGRA_GATES
-    const char *buffer = getenv("LAGRA_WRITE_BUFFER_BYTES");
-
-    if (buffer)
-        return bytes / (WRITE_BUFFER_BYTES / strtoul(buffer, NULL, 10));
-#endif
-    return bytes;
+    rocksdb_options_set_write_buffer_size(options, sizes->memtable);
+    rocksdb_options_set_max_write_buffer_number(options, SIZES_MEMTABLES);
+    rocksdb_options_set_arena_block_size(options, sizes->memtable / ARENA_BLOCKS);
+    rocksdb_options_set_level0_file_num_compaction_trigger(options, SIZES_LEVEL0_COMPACT);
+    /* No slower writes before: of small tables there are soon so many again, and RocksDB lowers the
+     * rate each time. */
+    rocksdb_options_set_level0_slowdown_writes_trigger(options, SIZES_LEVEL0_STOP);
+    rocksdb_options_set_level0_stop_writes_trigger(options, SIZES_LEVEL0_STOP);
+    rocksdb_options_set_max_bytes_for_level_base(options, sizes->level1);
+    rocksdb_options_set_target_file_size_base(options, sizes->table);
+    rocksdb_options_set_target_file_size_multiplier(options, 2);
+    rocksdb_options_set_max_compaction_bytes(options, sizes->compaction);
+    rocksdb_options_set_writable_file_max_buffer_size(options, sizes->log_buffer);
+    rocksdb_options_set_manifest_preallocation_size(options, sizes->manifest);
 }
 
-static rocksdb_options_t *new_options(void)
+static rocksdb_options_t *new_options(const struct sizes *sizes)
 {
     rocksdb_options_t *options = rocksdb_options_create();
 
     /* Promise: damage that RocksDB can see is an error, in opening and in reading. */
     rocksdb_options_set_paranoid_checks(options, 1);
     rocksdb_options_set_compression(options, rocksdb_no_compression);
-    rocksdb_options_set_write_buffer_size(options, file_bytes(WRITE_BUFFER_BYTES));
-    rocksdb_options_set_max_write_buffer_number(options, WRITE_BUFFERS);
-    rocksdb_options_set_arena_block_size(options, file_bytes(256u << 10));
+    set_sizes(options, sizes);
     rocksdb_options_set_memtable_whole_key_filtering(options, 1);
     rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, WRITE_BUFFER_BLOOM);
     rocksdb_options_set_max_background_jobs(options, 2);
@@ -134,11 +135,6 @@ static rocksdb_options_t *new_options(void)
     rocksdb_options_set_skip_stats_update_on_db_open(options, 1);
     rocksdb_options_set_bytes_per_sync(options, 1u << 20);
     rocksdb_options_set_enable_write_thread_adaptive_yield(options, 0);
-    /* So that a compaction finds its room in what disk_space.h keeps back. */
-    rocksdb_options_set_max_bytes_for_level_base(options, file_bytes(LEVEL_BYTES));
-    rocksdb_options_set_target_file_size_base(options, file_bytes(TABLE_BYTES));
-    rocksdb_options_set_target_file_size_multiplier(options, 2);
-    rocksdb_options_set_max_compaction_bytes(options, file_bytes(COMPACTION_BYTES));
     /* The log is written by the syncer, not by each commit. */
     rocksdb_options_set_manual_wal_flush(options, 1);
     /* Promise: a commit never survives without the one it was decided on. Logs are read up to the
@@ -169,9 +165,9 @@ rocksdb_readoptions_t *read_options_new(const rocksdb_snapshot_t *state)
 }
 
 /* All options; NULL when this RocksDB does not know one that a promise rests on. */
-static rocksdb_options_t *make_options(void)
+static rocksdb_options_t *make_options(const struct sizes *sizes)
 {
-    rocksdb_options_t *base = new_options();
+    rocksdb_options_t *base = new_options(sizes);
     rocksdb_options_t *options = rocksdb_options_create();
     char *error = NULL;
 
@@ -184,10 +180,12 @@ static rocksdb_options_t *make_options(void)
     return NULL;
 }
 
-enum store_result keyspace_open(const char *path, size_t cache_bytes, enum keyspace_mode mode,
-                                struct keyspace *ret_keyspace, const char **ret_problem)
+enum store_result keyspace_open(const char *path, const struct sizes *sizes, size_t cache_bytes,
+                                enum keyspace_mode mode, struct keyspace *ret_keyspace,
+                                const char **ret_problem)
 {
-    struct keyspace keyspace = { .options = make_options() };
+    struct sizes largest = sizes_of(SIZES_RESERVE_USEFUL);
+    struct keyspace keyspace = { .options = make_options(sizes ? sizes : &largest) };
     char *error = NULL;
     enum store_result result;
 
@@ -201,7 +199,7 @@ enum store_result keyspace_open(const char *path, size_t cache_bytes, enum keysp
     if (error) {
         result = keyspace_error("open the records", error);
         *ret_problem = result == STORE_CORRUPT ? "the records in the data folder are damaged"
-                       : result == STORE_FULL  ? "the disk is full: opening takes up to 64 MiB"
+                       : result == STORE_FULL  ? "the disk is full"
                                                : "the records in the data folder cannot be opened";
         rocksdb_cache_destroy(keyspace.cache);
         rocksdb_options_destroy(keyspace.options);

@@ -10,6 +10,7 @@
 #include <rocksdb/c.h>
 #include <stdatomic.h>
 
+#include "store/embedded/sizes.h"
 #include "store/store.h"
 
 /* How to read one state, NULL for the newest: checksums are verified. The caller destroys it. */
@@ -32,10 +33,11 @@ struct keyspace {
 /* Opens the key space in a folder, or makes it where there is none: in a folder that lost its
  * CURRENT, RocksDB would make an empty one. */
 enum keyspace_mode { KEYSPACE_EXISTS, KEYSPACE_NEW };
-/* cache_bytes 0: default. Start-up thread. *ret_problem: as store_open_embedded().
+/* sizes NULL: those of the largest reserve. cache_bytes 0: default. Start-up thread. *ret_problem: as store_open_embedded().
  * returns STORE_OK, STORE_CORRUPT, STORE_IO */
-enum store_result keyspace_open(const char *path, size_t cache_bytes, enum keyspace_mode mode,
-                                struct keyspace *ret_keyspace, const char **ret_problem);
+enum store_result keyspace_open(const char *path, const struct sizes *sizes, size_t cache_bytes,
+                                enum keyspace_mode mode, struct keyspace *ret_keyspace,
+                                const char **ret_problem);
 void keyspace_close(struct keyspace *keyspace);
 /* Closes it and deletes its files. */
 void keyspace_discard(struct keyspace *keyspace, const char *path);

@@ -171,10 +171,34 @@ static const char *explain(const struct damage *damage, enum store_result result
     return text;
 }
 
+/* A new MANIFEST, its copy and a log. */
+#define OPENING_BYTES (1u << 20)
+
+/* RocksDB's opening puts what the logs hold into tables before it deletes them. On a disk that is full
+ * it would fail half way, and end the process by an assertion: so it is not begun without room. */
+static enum store_result claim_room(struct embedded *embedded, const struct folder *folder,
+                                    const char **ret_problem)
+{
+    int records = openat(folder->fd, "records", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    uint64_t logs = 0;
+    enum store_result result = STORE_OK;
+
+    if (records >= 0) {
+        result = records_log_bytes(records, &logs);
+        close(records);
+    }
+    if (result)
+        return result;
+    if (disk_space_is_low(&embedded->space))
+        records_empty_aside(folder->fd);
+    return disk_space_claim(&embedded->space, logs + logs / 8 + OPENING_BYTES, ret_problem);
+}
+
 /* Opens the records, once it is proven that all of them are there. */
 static enum store_result open_records(struct embedded *embedded, const struct folder *folder,
                                       size_t cache_bytes, const char **ret_problem)
 {
+    struct sizes sizes = sizes_of(embedded->space.reserve);
     struct damage damage = { .say = log_finding };
     struct records_proof proof;
     uint64_t durable;
@@ -183,6 +207,12 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
     *ret_problem = "the data folder cannot be read";
     if (result)
         return result;
+    /* For what the proof moves and mends. */
+    result = disk_space_claim(&embedded->space, OPENING_BYTES, ret_problem);
+    if (result) {
+        close(embedded->synced);
+        return result;
+    }
     result = records_prove(folder->fd, embedded->synced, durable, PROOF_MEND, &damage, &proof);
     if (damage.count > 0)
         *ret_problem = explain(&damage, result);
@@ -190,7 +220,9 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
     if (!result && !proof.is_new)
         result = syncer_note_start(folder->fd, embedded->synced, proof.sequence);
     if (!result)
-        result = keyspace_open(folder->records_path, cache_bytes,
+        result = claim_room(embedded, folder, ret_problem);
+    if (!result)
+        result = keyspace_open(folder->records_path, &sizes, cache_bytes,
                                proof.is_new ? KEYSPACE_NEW : KEYSPACE_EXISTS, &embedded->keyspace,
                                ret_problem);
     if (!result && keyspace_sequence(&embedded->keyspace) < proof.sequence) {
@@ -212,8 +244,12 @@ static enum store_result open_parts(struct embedded *embedded, const struct fold
 {
     enum store_result result;
 
-    disk_space_open(&embedded->space, folder->fd, options->disk_reserve, collector_poke,
-                    &embedded->collector);
+    result = disk_space_open(&embedded->space, folder->fd, options->disk_reserve, collector_poke,
+                             &embedded->collector, ret_problem);
+    if (result) {
+        close(folder->extents);
+        return result;
+    }
     result = open_records(embedded, folder, options->cache_bytes, ret_problem);
     if (result)
         goto close_extents;
@@ -273,6 +309,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded = xcalloc(1, sizeof *embedded);
     embedded->store.operations = &embedded_operations;
     embedded->sync = options->sync;
+    embedded->when_failed = options->failed;
     embedded->lock_file = folder.lock_file;
     embedded->stripes = stripes_new();
     embedded->records = record_cache_new();

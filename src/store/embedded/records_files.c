@@ -108,6 +108,21 @@ enum store_result records_files_list(int records, struct records_files *ret_file
     return STORE_OK;
 }
 
+enum store_result records_log_bytes(int records, uint64_t *ret_bytes)
+{
+    struct records_files files;
+    enum store_result result = records_files_list(records, &files);
+
+    if (result)
+        return result;
+    *ret_bytes = 0;
+    for (size_t i = 0; i < files.count; i++)
+        if (files.list[i].kind == RECORDS_LOG)
+            *ret_bytes += files.list[i].size;
+    records_files_release(&files);
+    return STORE_OK;
+}
+
 enum store_result records_newest_log(int records, uint64_t *ret_number)
 {
     DIR *dir = open_listing(records);

@@ -27,6 +27,8 @@ enum store_result records_files_list(int records, struct records_files *ret_file
 /* The number of the newest log; 0: there is none. returns STORE_OK, STORE_IO (logged) */
 enum store_result records_newest_log(int records, uint64_t *ret_number);
 void records_files_release(struct records_files *files);
+/* Bytes of all logs, which an opening writes into tables. returns STORE_OK, STORE_IO (logged) */
+enum store_result records_log_bytes(int records, uint64_t *ret_bytes);
 const struct records_file *records_files_find(const struct records_files *files,
                                               enum records_kind kind, uint64_t number);
 
@@ -35,7 +37,7 @@ const struct records_file *records_files_find(const struct records_files *files,
 #define ASIDE_BYTES (256ull << 20)
 enum store_result records_move_aside(int folder, int records, const char *name, const char *why);
 /* Gives up what lies there, for a disk that is full: the start that is over has proven that nothing
- * of it is needed. Collector. */
+ * of it is needed. Start-up thread, then the collector. */
 void records_empty_aside(int folder);
 
 /* The number that CURRENT names.

@@ -194,10 +194,10 @@ static enum store_result salvage(int from, const struct folder *to, const char *
     if (faccessat(from, "synced", R_OK, 0) == 0 && syncer_open_note(from, &synced, &durable))
         synced = -1;
     target.pieces.from = openat(from, "extents", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    result = keyspace_open(scratch_at, 0, KEYSPACE_NEW, &scratch, ret_problem);
+    result = keyspace_open(scratch_at, NULL, 0, KEYSPACE_NEW, &scratch, ret_problem);
     if (result)
         goto out;
-    result = keyspace_open(to->records_path, 0, KEYSPACE_NEW, &target.records, ret_problem);
+    result = keyspace_open(to->records_path, NULL, 0, KEYSPACE_NEW, &target.records, ret_problem);
     if (!result) {
         *ret_problem = "the new folder cannot be written";
         result = salvage_records(from, synced, durable, &scratch, listener);

@@ -177,13 +177,13 @@ static void full_disk_changes_nothing(void **state)
 
     store_close(f->store);
     f->store = NULL;
-    if (mount("lagra-test", f->folder, "tmpfs", 0, "size=40m") != 0) {
-        print_message("a file system of 40 MiB cannot be mounted here: %s\n", strerror(errno));
+    if (mount("lagra-test", f->folder, "tmpfs", 0, "size=64m") != 0) {
+        print_message("a file system of 64 MiB cannot be mounted here: %s\n", strerror(errno));
         skip();
     }
     fixture_reopen(f);
     put_stream(f->store, f->partition, "s", 8 * MIB, 2);
-    result = stage_pattern(f->store, 64 * MIB, 1, 300000, &stage);
+    result = stage_pattern(f->store, 96 * MIB, 1, 300000, &stage);
     stage_close(stage);
     (void)usage_now(f->store);
     snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);

@@ -170,7 +170,8 @@ static int setup(void **state)
     strcpy(f->path, "descriptors-XXXXXX");
     assert_non_null(mkdtemp(f->path));
     assert_int_equal(setenv("LAGRA_WRITE_BUFFER_BYTES", SMALL_BYTES, 1), 0);
-    assert_int_equal(keyspace_open(f->path, 0, KEYSPACE_NEW, &f->keyspace, &problem), STORE_OK);
+    assert_int_equal(keyspace_open(f->path, NULL, 0, KEYSPACE_NEW, &f->keyspace, &problem),
+                     STORE_OK);
     return 0;
 }
 

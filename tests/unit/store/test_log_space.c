@@ -43,7 +43,8 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(f->folder));
     snprintf(f->path, sizeof f->path, "%s/records", f->folder);
     assert_int_equal(mkdir(f->path, 0700), 0);
-    assert_int_equal(keyspace_open(f->path, 0, KEYSPACE_NEW, &f->keyspace, &problem), STORE_OK);
+    assert_int_equal(keyspace_open(f->path, NULL, 0, KEYSPACE_NEW, &f->keyspace, &problem),
+                     STORE_OK);
     f->records = open(f->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     assert_true(f->records >= 0);
     log_space_open(&f->space, f->records);
@@ -257,7 +258,7 @@ static void nothing_is_read_behind_a_hole(void **state)
     assert_true(at >= 0 && synced >= 0);
     assert_int_equal(records_prove(at, synced, 4, PROOF_MEND, &damage, &proof), STORE_OK);
     assert_int_equal(proof.sequence, 4);
-    assert_int_equal(keyspace_open(records, 0, KEYSPACE_EXISTS, &found, &problem), STORE_OK);
+    assert_int_equal(keyspace_open(records, NULL, 0, KEYSPACE_EXISTS, &found, &problem), STORE_OK);
     assert_int_equal(keyspace_sequence(&found), 4);
     keyspace_close(&found);
     close(synced);

@@ -118,7 +118,7 @@ static void keys_are_in_order(void **state)
     for (size_t i = 0; i < KEYS; i++)
         make_key(&keys[i], &random);
     assert_non_null(mkdtemp(path));
-    assert_int_equal(keyspace_open(path, 0, KEYSPACE_NEW, &keyspace, &problem), STORE_OK);
+    assert_int_equal(keyspace_open(path, NULL, 0, KEYSPACE_NEW, &keyspace, &problem), STORE_OK);
     for (unsigned i = 0; i < VERSIONS; i++) {
         put_all(&keyspace, (char)('a' + i));
         states[i] = rocksdb_create_snapshot(keyspace.db);
