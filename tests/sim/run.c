@@ -171,7 +171,8 @@ static noreturn void live(bool calm)
     server = server_open(&problem);
     if (!server) {
         world_say("refused: %s", problem);
-        if (!faults_were_seen() && !world->was_damaged)
+        /* A disk without room is a fault that no call need have met. */
+        if (!faults_were_seen() && !world->was_damaged && world->disk->pages_max == UINT64_MAX)
             world_fail("the store does not open after a %s: %s",
                        world->power_lost ? "power cut" : "kill", problem);
         if (!world->was_damaged && (strstr(problem, "damaged") || strstr(problem, "backup")))
