@@ -51,31 +51,35 @@ static int read_version(struct bytes text, unsigned *ret_minor)
     return 0;
 }
 
-/* origin-form or absolute-form (rfc: 9112 3.2.2: a server accepts it; the authority is dropped).
- * Returns false for anything else. */
+/* Of the absolute-form: the scheme is cut off, and the authority, which counts, whatever Host says.
+ * It ends before the first '/' or '?'. rfc: 9112 3.2.2; 3986 3.2; decision: 270 */
+static bool read_authority(struct bytes *target, struct request *request)
+{
+    struct bytes scheme, rest;
+    size_t length = 0;
+
+    bytes_cut(*target, ':', &scheme, &rest);
+    if (!rest.ptr || !bytes_has_prefix(rest, (struct bytes)BYTES("//")) ||
+        (!bytes_is_nocase(scheme, "http") && !bytes_is_nocase(scheme, "https")))
+        return false;
+    rest = bytes_from(rest, 2);
+    while (length < rest.len && rest.ptr[length] != '/' && rest.ptr[length] != '?')
+        length++;
+    request->authority = bytes_of(rest.ptr, length);
+    *target = bytes_from(rest, length);
+    return http_is_host(request->authority);
+}
+
+/* origin-form or absolute-form. Neither has a fragment. rfc: 9112 3.2 */
 static bool read_target(struct bytes target, struct request *request)
 {
-    struct bytes path = target;
-
-    if (http_has_control(target, ' '))
+    if (http_has_control(target, ' ') || target.len == 0 || memchr(target.ptr, '#', target.len))
         return false;
-    if (target.len == 0 || target.ptr[0] != '/') {
-        const char *colon = target.len > 0 ? memchr(target.ptr, ':', target.len) : NULL;
-        struct bytes scheme = { target.ptr, colon ? (size_t)(colon - target.ptr) : 0 };
-        const char *slash;
-
-        if (!bytes_is_nocase(scheme, "http") && !bytes_is_nocase(scheme, "https"))
-            return false;
-        path = bytes_from(target, scheme.len + 1);
-        if (!bytes_has_prefix(path, (struct bytes)BYTES("//")))
-            return false;
-        path = bytes_from(path, 2);
-        slash = path.len > 0 ? memchr(path.ptr, '/', path.len) : NULL;
-        if (!slash)
-            return false;
-        path = bytes_from(path, (size_t)(slash - path.ptr));
-    }
-    bytes_cut(path, '?', &request->path, &request->query);
+    if (target.ptr[0] != '/' && !read_authority(&target, request))
+        return false;
+    bytes_cut(target, '?', &request->path, &request->query);
+    if (request->path.len == 0) /* rfc: 9110 4.2.3 */
+        request->path = (struct bytes)BYTES("/");
     return true;
 }
 

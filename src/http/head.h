@@ -31,8 +31,8 @@ enum head_found head_find(struct head_scan *scan, struct bytes input);
 void head_forget(struct head_scan *scan, size_t size);
 
 /* Reads a head that head_find() found, from its request line to its empty line. Sets
- * method, method_text, path, query, headers and header_count of the request, which point into `head`
- * or lie in the arena. A value is followed in memory by what the client sent behind it: blanks, CR.
+ * method, method_text, authority (of an absolute-form), path, query, headers and header_count of the
+ * request, which point into `head`, lie in the arena or are constant. A value is followed in memory by what the client sent behind it: blanks, CR.
  *
  * ret_minor  of the version: 0 or 1
  * returns    0, or the status of the refusal: 400, 431, 505 */

@@ -58,6 +58,8 @@ struct http_header {
 struct request {
     enum http_method method;
     struct bytes method_text;
+    /* host[:port] that it was sent to: the target's, else Host; ptr NULL: HTTP/1.0 without either */
+    struct bytes authority;
     struct bytes path;  /* raw, from the first '/', without '?' */
     struct bytes query; /* raw, without '?'; ptr NULL when there was no '?' */
     const struct http_header *headers;

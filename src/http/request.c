@@ -2,6 +2,8 @@
  * (rfc: 9112 6.3, 11.2), and whose request it is. */
 #include "http/request.h"
 
+#include "http/tokens.h"
+
 struct bytes request_find_header(const struct request *request, struct bytes name)
 {
     for (size_t i = 0; i < request->header_count; i++) {
@@ -18,9 +20,26 @@ struct bytes request_find_header(const struct request *request, struct bytes nam
 /* The headers that are the server's business, found in one pass. */
 struct own_headers {
     unsigned hosts, lengths, codings;
-    struct bytes length, coding, expect;
-    bool closes, keeps; /* Connection says so */
+    struct bytes host, length, coding;
+    bool closes, keeps;                   /* Connection says so */
+    bool expects_continue, expects_other; /* Expect does */
 };
+
+/* Empty elements are nothing. A comma in a quoted string parts it: it is an unknown expectation
+ * anyway. rfc: 9110 10.1.1, 5.6.1 */
+static void read_expect(struct bytes list, struct own_headers *own)
+{
+    struct bytes one;
+
+    while (list.ptr) {
+        bytes_cut(list, ',', &one, &list);
+        one = bytes_trim(one);
+        if (bytes_is_nocase(one, "100-continue"))
+            own->expects_continue = true;
+        else
+            own->expects_other |= one.len > 0;
+    }
+}
 
 /* A list of tokens, rfc: 9110 7.6.1 */
 static void read_connection(struct bytes list, struct own_headers *own)
@@ -42,6 +61,7 @@ static void find_own(const struct request *request, struct own_headers *own)
 
         if (bytes_is(h->name, "host")) {
             own->hosts++;
+            own->host = h->value;
         } else if (bytes_is(h->name, "content-length")) {
             own->lengths++;
             own->length = h->value;
@@ -50,8 +70,8 @@ static void find_own(const struct request *request, struct own_headers *own)
             own->coding = h->value;
         } else if (bytes_is(h->name, "connection")) {
             read_connection(h->value, own);
-        } else if (bytes_is(h->name, "expect") && !own->expect.ptr) {
-            own->expect = h->value;
+        } else if (bytes_is(h->name, "expect")) {
+            read_expect(h->value, own);
         }
     }
 }
@@ -88,20 +108,31 @@ static int read_framing(struct request *request, unsigned minor, const struct ow
     return own->lengths > 0 ? read_length(own->length, &request->content_length) : 0;
 }
 
+/* One in HTTP/1.1, with a value that is a host, or empty: the URL has none. It is looked at although
+ * an authority in the target goes before it. rfc: 9112 3.2 */
+static bool check_host(const struct own_headers *own, unsigned minor)
+{
+    if (own->hosts == 0)
+        return minor == 0;
+    return own->hosts == 1 && (own->host.len == 0 || http_is_host(own->host));
+}
+
 int request_read(struct request *request, unsigned minor, struct request_asks *ret_asks)
 {
     struct own_headers own = { .hosts = 0 };
     int refusal;
 
     find_own(request, &own);
-    if (own.hosts > 1 || (own.hosts == 0 && minor > 0)) /* rfc: 9112 3.2 */
+    if (!check_host(&own, minor))
         return 400;
+    if (!request->authority.ptr)
+        request->authority = own.host;
     refusal = read_framing(request, minor, &own);
     if (refusal != 0)
         return refusal;
-    if (own.expect.ptr && !bytes_is_nocase(own.expect, "100-continue"))
+    if (own.expects_other)
         return 417;
-    ret_asks->expects = own.expect.ptr && request->content_length != 0 && minor > 0;
+    ret_asks->expects = own.expects_continue && request->content_length != 0 && minor > 0;
     ret_asks->closes = own.closes || (minor == 0 && !own.keeps);
     ret_asks->keeps_1_0 = minor == 0 && !ret_asks->closes;
     return 0;

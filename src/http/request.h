@@ -1,5 +1,5 @@
 /* What the head of a request asks of the server itself: how long the body is, whether 100 is waited
- * for, whether the connection goes on. Pure. Inside http/ only. Any thread. */
+ * for, whether the connection goes on, which host it is for. Pure. Inside http/ only. Any thread. */
 #ifndef LAGRA_HTTP_REQUEST_H
 #define LAGRA_HTTP_REQUEST_H
 
@@ -10,7 +10,8 @@ struct request_asks {
     bool closes;    /* nothing is read after this request */
     bool keeps_1_0; /* HTTP/1.0 that asked for the connection to be kept */
 };
-/* Reads the headers that head_read() found, and sets the request's content_length.
+/* Reads the headers that head_read() found, and sets the request's content_length, and its
+ * authority where the target had none.
  *
  * minor    of the request's version
  * returns  0, or the status of the refusal: 400, 413, 417, 501 */

@@ -1,6 +1,8 @@
 /* Methods, names and values as HTTP spells them, wherever a head of a request is read. */
 #include "http/tokens.h"
 
+#include <arpa/inet.h>
+
 #include "base/words.h"
 
 static const struct {
@@ -78,4 +80,82 @@ bool http_has_control(struct bytes text, char allowed)
             return true;
     }
     return false;
+}
+
+/* ---- hosts ---- */
+
+static bool is_hex(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'f');
+}
+
+/* unreserved or sub-delims. rfc: 3986 2.2, 2.3 */
+static bool is_name_char(char c)
+{
+    return (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+           (c != '\0' && strchr("-._~!$&'()*+,;=", c));
+}
+
+/* reg-name, which an IPv4 address is too. */
+static bool is_name(struct bytes text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (is_name_char(text.ptr[i]))
+            continue;
+        if (text.ptr[i] != '%' || text.len - i < 3 || !is_hex(text.ptr[i + 1]) ||
+            !is_hex(text.ptr[i + 2]))
+            return false;
+        i += 2;
+    }
+    return text.len > 0;
+}
+
+/* "v1.x": of an address to come. */
+static bool is_future_address(struct bytes text)
+{
+    struct bytes version, address;
+
+    bytes_cut(text, '.', &version, &address);
+    if (version.len < 2 || (version.ptr[0] | 0x20) != 'v' || address.len == 0)
+        return false;
+    for (size_t i = 1; i < version.len; i++)
+        if (!is_hex(version.ptr[i]))
+            return false;
+    for (size_t i = 0; i < address.len; i++)
+        if (!is_name_char(address.ptr[i]) && address.ptr[i] != ':')
+            return false;
+    return true;
+}
+
+/* Between brackets. */
+static bool is_address(struct bytes text)
+{
+    char copy[INET6_ADDRSTRLEN];
+    struct in6_addr address;
+
+    if (text.len < sizeof copy && !memchr(text.ptr, '\0', text.len)) {
+        memcpy(copy, text.ptr, text.len);
+        copy[text.len] = '\0';
+        if (inet_pton(AF_INET6, copy, &address) == 1)
+            return true;
+    }
+    return is_future_address(text);
+}
+
+bool http_is_host(struct bytes text)
+{
+    bool has_brackets = text.len > 0 && text.ptr[0] == '[';
+    const char *end = text.len > 0 ? memchr(text.ptr, has_brackets ? ']' : ':', text.len) : NULL;
+    size_t length = end ? (size_t)(end - text.ptr) : text.len;
+    struct bytes port;
+
+    if (has_brackets && (!end || !is_address(bytes_of(text.ptr + 1, length - 1))))
+        return false;
+    if (!has_brackets && !is_name(bytes_of(text.ptr, length)))
+        return false;
+    port = bytes_from(text, has_brackets ? length + 1 : length);
+    for (size_t i = 1; i < port.len; i++)
+        if (port.ptr[i] < '0' || port.ptr[i] > '9')
+            return false;
+    return port.len == 0 || port.ptr[0] == ':';
 }

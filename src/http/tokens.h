@@ -13,5 +13,8 @@ bool http_lower_name(struct bytes name, char *to);
  * its length; 0: there is none. */
 size_t http_lower_token(struct bytes line, char *to);
 bool http_is_token(struct bytes text);
+/* host[:port] of a URL, as Host has it too: a name, an IPv4 address, or an address in brackets.
+ * Not empty; no user name. rfc: 9112 3.2; 3986 3.2.2, 3.2.3 */
+bool http_is_host(struct bytes text);
 
 #endif

@@ -11,21 +11,6 @@ struct inner {
     struct work work;
 };
 
-static const struct http_header *headers_with_host(struct arena *arena,
-                                                   const struct inner_request *asked)
-{
-    struct http_header *headers = arena_array(arena, asked->header_count + 1, sizeof *headers);
-
-    for (size_t i = 0; i < asked->header_count; i++)
-        headers[i] = asked->headers[i];
-    headers[asked->header_count] = (struct http_header){
-        .name = bytes_from_string("host"),
-        .value = asked->host,
-        .name_as_sent = bytes_from_string("Host"),
-    };
-    return headers;
-}
-
 static struct inner *begin(const struct endpoint *endpoint, struct arena *arena,
                            const struct inner_request *asked)
 {
@@ -34,10 +19,11 @@ static struct inner *begin(const struct endpoint *endpoint, struct arena *arena,
     inner->request = (struct request){
         .method = asked->method,
         .method_text = bytes_from_string(asked->method == METHOD_GET ? "GET" : "HEAD"),
+        .authority = asked->host,
         .path = asked->path,
         .query = asked->query,
-        .headers = headers_with_host(arena, asked),
-        .header_count = asked->header_count + 1,
+        .headers = asked->headers,
+        .header_count = asked->header_count,
         .peer = asked->peer,
         .secure = asked->secure,
     };

@@ -8,10 +8,10 @@
 
 struct inner_request {
     enum http_method method;           /* GET or HEAD */
-    struct bytes host;                 /* as in a Host header */
+    struct bytes host;                 /* as request->authority */
     struct bytes path;                 /* raw, from the first '/' */
     struct bytes query;                /* raw, without '?'; ptr NULL: none */
-    const struct http_header *headers; /* names in lower case; without Host */
+    const struct http_header *headers; /* names in lower case */
     size_t header_count;
     struct demands demands; /* of who asks, beside what the row of the read says */
     bool secure;            /* counts as over TLS */

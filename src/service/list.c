@@ -113,6 +113,7 @@ static enum error route_parts(struct flow *flow)
         struct request *request = &list->asked->parts[i].request;
         enum error e, found = OK;
 
+        request->authority = work->call.request->authority;
         request->peer = work->call.request->peer;
         request->peer_is_loopback = work->call.request->peer_is_loopback;
         request->secure = work->call.request->secure;

@@ -143,7 +143,7 @@ static enum error read_query(struct work *work)
 static struct bytes cut_host(const struct work *work, struct bytes *ret_service)
 {
     static const struct bytes nothing = { NULL, 0 };
-    struct bytes host = call_header(&work->call, "host");
+    struct bytes host = work->call.request->authority;
     struct bytes account, rest;
 
     *ret_service = nothing;
@@ -179,7 +179,7 @@ static struct bytes account_of_host(const struct work *work)
 /* account: in the path; ptr NULL when the host names it. */
 static struct bytes url_prefix(const struct work *work, struct bytes account)
 {
-    struct bytes host = call_header(&work->call, "host");
+    struct bytes host = work->call.request->authority;
     struct text out;
 
     if (!host.ptr || host.len == 0) /* HTTP/1.0 */

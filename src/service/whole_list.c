@@ -51,6 +51,7 @@ static enum error prepare(struct work *work, struct work *part, struct list_part
     struct request *request = &asked->request;
     enum error e;
 
+    request->authority = work->call.request->authority;
     request->peer = work->call.request->peer;
     request->peer_is_loopback = work->call.request->peer_is_loopback;
     request->secure = work->call.request->secure;

@@ -70,7 +70,11 @@ static bool lies_in(struct bytes part, struct bytes whole)
 static void check_request(const struct request *request, struct bytes head)
 {
     require(lies_in(request->method_text, head) && request->method_text.len > 0);
-    require(lies_in(request->path, head) && request->path.ptr[0] == '/');
+    require(lies_in(request->path, head) || bytes_is(request->path, "/"));
+    require(request->path.ptr[0] == '/' && !memchr(request->path.ptr, '#', request->path.len));
+    require(!request->authority.ptr ||
+            (lies_in(request->authority, head) && request->authority.len > 0 &&
+             !memchr(request->authority.ptr, '@', request->authority.len)));
     require(!request->query.ptr || lies_in(request->query, head));
     require(!memchr(request->path.ptr, '?', request->path.len));
     require(request->header_count <= HEAD_HEADERS_MAX);
@@ -139,6 +143,7 @@ static void read_head(struct arena *arena, struct bytes head, size_t lines)
     check_request(&request, head);
     check_again(arena, &request, minor);
     refusal = request_read(&request, minor, &asks);
+    require(refusal != 0 || minor == 0 || request.authority.ptr);
     require(refusal == 0 || refusal == 400 || refusal == 413 || refusal == 417 || refusal == 501);
     require(refusal != 0 || request.content_length == HTTP_LENGTH_UNKNOWN ||
             request.content_length <= INT64_MAX);

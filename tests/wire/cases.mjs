@@ -52,11 +52,17 @@ const requestLines = [
     line('asterisk', `OPTIONS * HTTP/1.1\r\n${HOST}\r\n`, 400, 'rfc: 9112 3.2.4'),
     line('authority only', `CONNECT 127.0.0.1:80 HTTP/1.1\r\n${HOST}\r\n`, 400, 'rfc: 9112 3.2.3'),
     line('other scheme', get('', 'ftp://127.0.0.1/a'), 400, 'rfc: 9112 3.2.2'),
-    line('scheme without path', get('', 'http://127.0.0.1'), 400, 'rfc: 9112 3.2.2'),
+    line('scheme without host', get('', `http://${TARGET}`), 400, 'rfc: 9110 4.2.1'),
+    line('user name in the authority', get('', `http://user@127.0.0.1${TARGET}`), 400, 'rfc: 9110 4.2.4'),
+    line('port that is no number', get('', `http://127.0.0.1:x${TARGET}`), 400, 'rfc: 3986 3.2.3'),
+    line('fragment behind the authority', get('', `http://127.0.0.1#${TARGET}`), 400, 'rfc: 9112 3.2'),
+    line('fragment behind the path', get('', `${TARGET}#more`), 400, 'rfc: 9112 3.2'),
     line('longer than all memory for it', get('', `/${LONG}`), 414, 'rfc: 9110 15.5.15'),
     line('method longer than all memory for it', `${LONG} / HTTP/1.1\r\n`, 414, 'rfc: 9112 3'),
     { name: 'request line: query of very many parts', rule: 'rfc: 9112 3', send: get('', `${TARGET}?${'a&'.repeat(5000)}`), expect: ['any'], then: 'open' },
     { name: 'request line: after empty lines', rule: 'rfc: 9112 2.2', send: `\r\n\r\n${get()}`, expect: [GET], then: 'open' },
+    { name: 'request line: authority that ends at the query', rule: 'rfc: 3986 3.2; decision: 270', send: get('', `http://127.0.0.1?x=${TARGET}`), expect: [404], then: 'open' },
+    { name: 'request line: authority alone', rule: 'rfc: 9110 4.2.3', send: get('', 'http://127.0.0.1'), expect: [404], then: 'open' },
     { name: 'request line: absolute form', rule: 'rfc: 9112 3.2.2', send: get('', `http://127.0.0.1${TARGET}`), expect: [GET], then: 'open' },
 ];
 
@@ -81,6 +87,14 @@ const headers = [
     field('bare CR in the value', 'a: b\rc\r\n', 'rfc: 9112 2.2'),
     field('a second Host', 'Host: other\r\n', 'rfc: 9112 3.2'),
     { name: 'header: first one folded', rule: 'rfc: 9112 2.2', send: `GET ${TARGET} HTTP/1.1\r\n ${HOST}\r\n`, expect: [400], then: 'closed' },
+    ...['a b', 'a/b', 'user@a', 'a:b', '[::1', '[a]', 'a"b', '%', '\xe4'].map((host) => ({
+        name: `header: Host: ${host}`, rule: 'rfc: 9112 3.2', send: `GET ${TARGET} HTTP/1.1\r\nHost: ${host}\r\n\r\n`, expect: [400], then: 'closed',
+    })),
+    ...['', 'localhost:10000', '[::1]:10000'].map((host) => ({
+        name: `header: Host: ${host}`, rule: 'rfc: 9112 3.2', send: `GET ${TARGET} HTTP/1.1\r\nHost: ${host}\r\n\r\n`, expect: [GET], then: 'open',
+    })),
+    { name: 'header: a second Expect that is unknown', rule: 'rfc: 9110 10.1.1', send: put('Content-Length: 1\r\nExpect: 100-continue\r\nExpect: more\r\n'), expect: [417], then: 'closed' },
+    { name: 'header: an unknown member of Expect', rule: 'rfc: 9110 10.1.1', send: put('Content-Length: 1\r\nExpect: 100-continue, more\r\n'), expect: [417], then: 'closed' },
     { name: 'header: no Host', rule: 'rfc: 9112 3.2', send: `GET ${TARGET} HTTP/1.1\r\n\r\n`, expect: [400], then: 'closed' },
     { name: 'header: no Host in HTTP/1.0', rule: 'rfc: 9112 3.2', send: `GET ${TARGET} HTTP/1.0\r\n\r\n`, expect: [GET], then: 'closed' },
     { name: 'header: 300 of them', rule: 'rfc: 6585 5', send: get('a: b\r\n'.repeat(300)), expect: [431], then: 'closed' },

@@ -215,16 +215,12 @@ static bool find(struct copying *c)
 }
 
 /* A call that asks for the source as the request did which began the copy. */
-static void make_call(struct copying *c, struct request *request, struct http_header *host,
-                      struct copy_source *source, struct call *call)
+static void make_call(struct copying *c, struct request *request, struct copy_source *source,
+                      struct call *call)
 {
-    *host = (struct http_header){ .name = bytes_from_string("host"),
-                                  .value = source->url.authority,
-                                  .name_as_sent = bytes_from_string("Host") };
-    *request = (struct request){ .headers = host,
-                                 .header_count = c->pending.is_own ? 1 : 0,
-                                 .secure = source->url.secure,
-                                 .peer = bytes_from_string("") };
+    *request = (struct request){ .secure = source->url.secure, .peer = bytes_from_string("") };
+    if (c->pending.is_own)
+        request->authority = source->url.authority;
     *call = (struct call){ .arena = c->arena,
                            .inline_max = store_limits(c->job->endpoint->store).inline_bytes,
                            .problem = &c->problem,
@@ -356,7 +352,6 @@ static enum error copy(struct copying *c)
     struct open_source open = { .inner = NULL };
     const struct verdict complete = { .kind = COMPLETE };
     struct request request;
-    struct http_header host;
     struct call call;
     struct decision d = { .arena = c->arena, .problem = &c->problem };
     struct stage *stage = NULL;
@@ -372,7 +367,7 @@ static enum error copy(struct copying *c)
         return commit(c, &complete);
     if (!url_parse(source.text, &source.url))
         return E_InvalidUri;
-    make_call(c, &request, &host, &source, &call);
+    make_call(c, &request, &source, &call);
     if (is_page_blob)
         go_on_at(c, &source);
     e = source_open(&g, &source, &open);

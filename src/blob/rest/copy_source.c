@@ -139,7 +139,7 @@ static struct bytes without_account(struct bytes host)
  * names. */
 static bool is_own(const struct call *call, const struct url *url)
 {
-    struct bytes authority = call_header(call, "host");
+    struct bytes authority = call->request->authority;
     struct url own;
     struct bytes here, there;
 

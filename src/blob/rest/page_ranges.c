@@ -83,7 +83,7 @@ static bool read_previous_url(const struct call *call, struct bytes text, instan
     struct bytes path, own_path = percent_decode(call->arena, call->request->path);
     struct url url;
 
-    if (!url_parse(text, &url) || !bytes_equal_nocase(url.authority, call_header(call, "host")))
+    if (!url_parse(text, &url) || !bytes_equal_nocase(url.authority, call->request->authority))
         return false;
     path = percent_decode(call->arena, url.path);
     return path.ptr && bytes_equal(path, own_path) &&

@@ -2,6 +2,7 @@
  * refused, and what their headers mean for the server. rfc: 9112 2, 3, 5, 6; decision: 49 */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include <cmocka.h>
@@ -37,6 +38,18 @@ static int read_text(struct bytes text, struct request *request, struct request_
     assert_int_equal(scan.end, text.len);
     refusal = head_read(arena, bytes_from(text, scan.begin), scan.lines, request, &minor);
     return refusal != 0 ? refusal : request_read(request, minor, asks);
+}
+
+/* With a NUL behind it. */
+static __attribute__((format(printf, 1, 2))) const char *printed(const char *format, ...)
+{
+    char *text = arena_bytes(arena, 512);
+    va_list args;
+
+    va_start(args, format);
+    assert_in_range(vsnprintf(text, 512, format, args), 0, 511);
+    va_end(args);
+    return text;
 }
 
 static int refusal_of(const char *text)
@@ -114,6 +127,14 @@ static void reads_targets(void **state)
         { "GET /a?b=c?d HTTP/1.0" HEADERS, "/a", "b=c?d" },
         { "GET http://h/a?b HTTP/1.1" HEADERS, "/a", "b" },
         { "GET HTTPS://h:1/ HTTP/1.1" HEADERS, "/", NULL },
+        { "GET http://h HTTP/1.1" HEADERS, "/", NULL },
+        { "GET http://h? HTTP/1.1" HEADERS, "/", "" },
+        { "GET http://h?x=/account/c/b HTTP/1.1" HEADERS, "/", "x=/account/c/b" },
+        { "GET http://h:1?x=//y@z HTTP/1.1" HEADERS, "/", "x=//y@z" },
+        { "GET http://h/?x HTTP/1.1" HEADERS, "/", "x" },
+        { "GET http://h//a@b:c HTTP/1.1" HEADERS, "//a@b:c", NULL },
+        { "GET http://[::1]:80/a HTTP/1.1" HEADERS, "/a", NULL },
+        { "GET //h/a HTTP/1.1" HEADERS, "//h/a", NULL },
         { "GET /\xC3\xA4\xFF HTTP/1.1" HEADERS, "/\xC3\xA4\xFF", NULL },
     };
     struct request request;
@@ -151,7 +172,24 @@ static void refuses_request_lines(void **state)
         { "GET a HTTP/1.1", 400 },
         { "GET * HTTP/1.1", 400 },
         { "GET http:/a HTTP/1.1", 400 },
-        { "GET http://a HTTP/1.1", 400 },
+        { "GET http:// HTTP/1.1", 400 },
+        { "GET http:///a HTTP/1.1", 400 },
+        { "GET http://?a HTTP/1.1", 400 },
+        { "GET http://:80/a HTTP/1.1", 400 },
+        { "GET http://user@a/b HTTP/1.1", 400 },
+        { "GET http://user:secret@a/b HTTP/1.1", 400 },
+        { "GET http://a:b/c HTTP/1.1", 400 },
+        { "GET http://[::1/a HTTP/1.1", 400 },
+        { "GET http://[a]/b HTTP/1.1", 400 },
+        { "GET http://a\\b/c HTTP/1.1", 400 },
+        { "GET http://a#/account/c/b HTTP/1.1", 400 },
+        { "GET http://a?x#/account/c/b HTTP/1.1", 400 },
+        { "GET http://a/b#c HTTP/1.1", 400 },
+        { "GET /a#b HTTP/1.1", 400 },
+        { "GET /a?b#c HTTP/1.1", 400 },
+        { "GET #/a HTTP/1.1", 400 },
+        { "GET http:a/b HTTP/1.1", 400 },
+        { "GET http HTTP/1.1", 400 },
         { "GET ftp://a/b HTTP/1.1", 400 },
         { "GET :///b HTTP/1.1", 400 },
         { "GET / HTTP", 400 },
@@ -173,6 +211,128 @@ static void refuses_request_lines(void **state)
         text_printf(&text, "%s" HEADERS "%c", rows[i].line, '\0');
         if (refusal_of(text.ptr) != rows[i].status)
             fail_msg("%s: %d", rows[i].line, refusal_of(text.ptr));
+    }
+}
+
+/* Which host counts: the target's, where it names one. rfc: 9112 3.2.2 */
+static void reads_authorities(void **state)
+{
+    static const struct {
+        const char *text;
+        const char *authority;
+    } rows[] = {
+        { "GET / HTTP/1.1\r\nHost: a.blob.localhost:10000\r\n\r\n", "a.blob.localhost:10000" },
+        { "GET http://b:1/ HTTP/1.1\r\nHost: a\r\n\r\n", "b:1" },
+        { "GET http://b?c HTTP/1.1\r\nHost: a\r\n\r\n", "b" },
+        { "GET http://b HTTP/1.1\r\nHost:\r\n\r\n", "b" },
+        { "GET http://b/ HTTP/1.0\r\n\r\n", "b" },
+        { "GET / HTTP/1.1\r\nHost: \t\r\n\r\n", "" },
+        { "GET / HTTP/1.0\r\n\r\n", NULL },
+    };
+    struct request request;
+    struct request_asks asks;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(read_text(bytes_from_string(rows[i].text), &request, &asks), 0);
+        assert_int_equal(!request.authority.ptr, !rows[i].authority);
+        assert_true(!rows[i].authority || bytes_is(request.authority, rows[i].authority));
+    }
+}
+
+/* rfc: 9112 3.2; 3986 3.2.2, 3.2.3; decision: 270 */
+static const char *const valid_hosts[] = {
+    "",
+    "x",
+    "X-1_y.z~",
+    "localhost:10000",
+    "x:",
+    "x:0010000",
+    "127.0.0.1",
+    "1.2.3.4.5:6",
+    "a%2Fb",
+    "a!$&'()*+,;=b",
+    "[::]",
+    "[::1]:1",
+    "[FE80::1:2]",
+    "[::ffff:1.2.3.4]",
+    "[v1.a:b]:2",
+    "[vF.1]",
+};
+static const char *const invalid_hosts[] = {
+    ":",
+    ":80",
+    "a b",
+    "a\tb",
+    "a/b",
+    "a?b",
+    "a#b",
+    "a@b",
+    "u:p@b",
+    "a:b",
+    "a:1:2",
+    "a:-1",
+    "a:1 ",
+    "\xC3\xA4",
+    "a\"b",
+    "<a>",
+    "a\\b",
+    "a^b",
+    "a`b",
+    "a{b}",
+    "a|b",
+    "a%",
+    "a%2",
+    "a%2g",
+    "a%g2",
+    "::1",
+    "[",
+    "[]",
+    "[::1",
+    "[::1]a",
+    "[::1]1",
+    "[::1]]",
+    "[1.2.3.4]",
+    "[::1%25eth0]",
+    "[::g]",
+    "[:::]",
+    "[v.a]",
+    "[v1.]",
+    "[vg.a]",
+    "[v1]",
+    "[v1.a b]",
+    "a[::1]",
+    "[0000:0000:0000:0000:0000:0000:0000:0000:0000:0000]",
+};
+
+static void takes_hosts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof valid_hosts / sizeof valid_hosts[0]; i++) {
+        if (refusal_of(printed("GET / HTTP/1.1\r\nHost: %s\r\n\r\n", valid_hosts[i])) != 0)
+            fail_msg("%s is refused", valid_hosts[i]);
+    }
+}
+
+/* In each place where a host stands, and where another names the host that counts. */
+static void refuses_hosts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof invalid_hosts / sizeof invalid_hosts[0]; i++) {
+        const char *host = invalid_hosts[i];
+        bool is_trimmed = host[strlen(host) - 1] == ' ';
+        bool ends_early = strpbrk(host, "/?");
+
+        if (!is_trimmed && refusal_of(printed("GET / HTTP/1.1\r\nHost: %s\r\n\r\n", host)) != 400)
+            fail_msg("Host: %s", host);
+        if (!is_trimmed &&
+            refusal_of(printed("GET http://x/ HTTP/1.1\r\nHost: %s\r\n\r\n", host)) != 400)
+            fail_msg("http://x/ with Host: %s", host);
+        if (refusal_of(printed("GET / HTTP/1.0\r\nHost: x%s@\r\n\r\n", host)) != 400)
+            fail_msg("HTTP/1.0 with Host: x%s@", host);
+        if (!ends_early &&
+            refusal_of(printed("GET http://%s/ HTTP/1.1\r\nHost: x\r\n\r\n", host)) != 400)
+            fail_msg("http://%s/", host);
     }
 }
 
@@ -286,8 +446,18 @@ static void reads_framing(void **state)
         { "Transfer-Encoding: gzip, chunked\r\n", 501 },
         { "Transfer-Encoding:\r\n", 501 },
         { "Host: y\r\n", 400 },
+        { "Host: x\r\n", 400 },
         { "Expect: 100-Continue\r\n", 0 },
         { "Expect: more\r\n", 417 },
+        { "Expect: 100-continue\r\nExpect: 100-continue\r\n", 0 },
+        { "Expect: 100-continue\r\nExpect: more\r\n", 417 },
+        { "Expect: more\r\nExpect: 100-continue\r\n", 417 },
+        { "Expect: 100-continue, more\r\n", 417 },
+        { "Expect: more,100-continue\r\n", 417 },
+        { "Expect: ,100-continue,, 100-continue,\r\n", 0 },
+        { "Expect: 100-continue;a=b\r\n", 417 },
+        { "Expect: more=\"a, 100-continue\"\r\n", 417 },
+        { "Expect:\r\n", 0 },
     };
 
     (void)state;
@@ -318,6 +488,11 @@ static void reads_what_is_asked(void **state)
           { .expects = true } },
         { "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nExpect: 100-continue\r\n\r\n",
           { .expects = false } },
+        { "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect:\r\n\r\n",
+          { .expects = false } },
+        { "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nExpect: ,\r\nExpect: "
+          "100-continue\r\n\r\n",
+          { .expects = true } },
         { "PUT / HTTP/1.0\r\nContent-Length: 1\r\nExpect: 100-continue\r\n\r\n",
           { .closes = true } },
     };
@@ -341,6 +516,9 @@ int main(void)
         cmocka_unit_test(refuses_bare_line_feeds),
         cmocka_unit_test(reads_targets),
         cmocka_unit_test(refuses_request_lines),
+        cmocka_unit_test(reads_authorities),
+        cmocka_unit_test(takes_hosts),
+        cmocka_unit_test(refuses_hosts),
         cmocka_unit_test(refuses_nul),
         cmocka_unit_test(reads_header_lines),
         cmocka_unit_test(refuses_header_lines),
