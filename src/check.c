@@ -438,7 +438,7 @@ static void release(struct check *check)
 
 static bool look_at_all(struct check *check, const char *location, bool salvages)
 {
-    struct store_options options = { .location = location, .sync = true };
+    struct store_options options = { .location = location, .must_exist = true, .sync = true };
     struct store_usage usage;
     const char *problem = "";
     enum store_result result = store_open_embedded(&options, &check->store, &problem);

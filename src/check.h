@@ -5,8 +5,8 @@
 #define LAGRA_CHECK_H
 
 /* Opens the folder as a start does (which mends what it can), or makes `salvage_to` of it, and
- * prints a line for each thing that is damaged or lost. Exit status: 0 nothing is, 1 something is,
- * or the folder is refused. */
+ * prints a line for each thing that is damaged or lost. Where there is no data folder nothing is
+ * written. Exit status: 0 nothing is damaged or lost, 1 something is, or the folder is refused. */
 int check_run(const char *location, const char *salvage_to);
 
 #endif

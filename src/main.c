@@ -92,8 +92,24 @@ static bool all_loopback(const struct options *options)
 
 static bool open_store(struct running *run)
 {
+    /* What a command line names may lie in the folder before there is a store in it, as with
+     * `azurite --location data --debug data/debug.log`. */
+    const char *const named[] = {
+        run->options.debug_path,
+        run->options.cert_path,
+        run->options.key_path,
+        run->options.accounts_path,
+        run->options.oauth_keys_path,
+        run->options.oauth_roles_path,
+        run->options.fetcher.ca_path,
+        "/dev/stdout",
+        "/dev/stderr",
+    };
+    const char *known_files[sizeof named / sizeof named[0] + 1];
+    size_t known_count = 0;
     struct store_options store_options = {
         .location = run->options.location,
+        .known_files = known_files,
         .disk_reserve = (uint64_t)run->options.disk_reserve_mib << 20,
         .failed = ending_store_failed,
         .sync = true,
@@ -109,6 +125,11 @@ static bool open_store(struct running *run)
     store_options.sync = !getenv("LAGRA_UNSAFE_NO_SYNC");
 #endif
     ending_keep_reading(run->options.keep_reading);
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        if (named[i])
+            known_files[known_count++] = named[i];
+    }
+    known_files[known_count] = NULL;
     result = store_open_embedded(&store_options, &run->store, &problem);
     if (result) {
         fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", run->options.location,
@@ -162,22 +183,27 @@ static bool start_listener(struct running *run, size_t i)
 
     if (listen->keep_alive_s > 0)
         limits.idle_s = listen->keep_alive_s;
-    greet(&run->options, GREET_STARTING, i, listen->port);
     run->servers[i] = http_start(&where, &limits, &service_application, &problem);
     if (!run->servers[i]) {
         fprintf(stderr, "lagra: the %s service cannot listen on %s port %u: %s\n",
                 services[i]->name, listen->host, listen->port, problem);
         return false;
     }
-    greet(&run->options, GREET_LISTENING, i, http_port(run->servers[i]));
     return true;
 }
 
+/* Nothing is said before all of them accept: who has waited for the one finds the others too. */
 static bool start_listeners(struct running *run)
 {
     for (size_t i = 0; i < SERVICES; i++) {
         if (run->options.listen[i].wanted && !start_listener(run, i))
             return false;
+    }
+    for (size_t i = 0; i < SERVICES; i++) {
+        if (!run->servers[i])
+            continue;
+        greet(&run->options, GREET_STARTING, i, run->options.listen[i].port);
+        greet(&run->options, GREET_LISTENING, i, http_port(run->servers[i]));
     }
     return true;
 }
@@ -320,6 +346,13 @@ static bool start(struct running *run, const struct options *options)
            start_threads(run) && fit_limits(run) && start_listeners(run);
 }
 
+static void reload(struct running *run)
+{
+    if (!log_reopen())
+        log_errno("open %s again", run->options.debug_path);
+    credentials_reload(&run->options, &run->credentials);
+}
+
 enum ending { ENDING_STOP, ENDING_REOPEN };
 
 /* Until a signal ends the server, or its store can be opened again (decision: 208). */
@@ -331,7 +364,7 @@ static enum ending wait_for_ending(struct running *run, const sigset_t *signals)
         int signal_number = sigtimedwait(signals, NULL, &look);
 
         if (signal_number == SIGHUP)
-            credentials_reload(&run->options, &run->credentials);
+            reload(run);
         else if (signal_number > 0)
             return ENDING_STOP;
         episodes_look();
@@ -374,6 +407,7 @@ int main(int argc, char **argv)
 {
     struct options options;
     enum log_level least;
+    enum log_level shown;
 
     switch (options_parse(argc, argv, &options)) {
     case OPTIONS_RUN:
@@ -393,11 +427,14 @@ int main(int argc, char **argv)
     }
     if (options.command == COMMAND_HEALTH)
         return health_ask(&options);
-    least = options.debug_path ? LOG_DEBUG : options.silent ? LOG_WARN : LOG_INFO;
+    shown = options.silent ? LOG_WARN : LOG_INFO;
+    least = options.debug_path ? LOG_DEBUG : shown;
     if (!log_open(least, options.debug_path)) {
         fprintf(stderr, "lagra: cannot write %s: %s\n", options.debug_path, strerror(errno));
         return EXIT_FAILURE;
     }
+    if (options.debug_path)
+        log_console(shown);
     log_aborts();
     if (options.command == COMMAND_CHECK)
         return check_run(options.location, options.salvage_to);

@@ -57,7 +57,7 @@ static const struct option_row rows[] = {
     { "allowCopyFrom",         0,  "LIST", "addresses and CIDR blocks that sources of copies may have beyond the public internet", MEMBER(fetcher.allowed), SET_ADDRESSES },
     { "copySourceCa",          0,  "FILE", "authorities (PEM) that sources of copies are trusted by (the system's)", MEMBER(fetcher.ca_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
-    { "debug",                'd', "FILE", "log every request to FILE",                         MEMBER(debug_path), SET_TEXT },
+    { "debug",                'd', "FILE", "log every request to FILE too; opened again at SIGHUP",                 MEMBER(debug_path), SET_TEXT },
     { "loose",                'L', NULL,   "ignore headers and parameters that are not supported", MEMBER(loose), SET_TRUE },
     { "skipApiVersionCheck",   0,  NULL,   "accept anything as x-ms-version",                   MEMBER(skip_version_check), SET_TRUE },
     { "inMemoryPersistence",   0,  NULL,   "keep data in memory only",                          MEMBER(in_memory), SET_TRUE },
@@ -79,6 +79,9 @@ static const struct option_row rows[] = {
 };
 /* clang-format on */
 #define ROWS                  (sizeof rows / sizeof rows[0])
+/* What getopt_long() returns for a row, if not its letter: each another number, or it takes the first
+ * of several names that begin alike. */
+#define ROW_FIRST             256
 
 static void print_help(void)
 {
@@ -180,13 +183,15 @@ static enum options_result apply(const struct option_row *row, const char *value
     return OPTIONS_WRONG;
 }
 
-static void fill_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2])
+static void fill_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 3])
 {
     size_t n = 0;
 
+    shorts[n++] = ':'; /* a value that is missing is a case of its own */
     for (size_t i = 0; i < ROWS; i++) {
         longs[i] = (struct option){ .name = rows[i].name,
-                                    .has_arg = rows[i].value ? required_argument : no_argument };
+                                    .has_arg = rows[i].value ? required_argument : no_argument,
+                                    .val = ROW_FIRST + (int)i };
         if (!rows[i].letter)
             continue;
         shorts[n++] = rows[i].letter;
@@ -197,14 +202,117 @@ static void fill_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 2]
     shorts[n] = '\0';
 }
 
-static const struct option_row *row_of_letter(int letter)
+/* NULL: none has it. */
+static const struct option_row *row_of(int got)
 {
+    if (got >= ROW_FIRST)
+        return &rows[got - ROW_FIRST];
     for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].letter && rows[i].letter == letter)
+        if (rows[i].letter && rows[i].letter == got)
             return &rows[i];
     }
     return NULL;
 }
+
+/* ---- what is no option ---- */
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* How many characters must be put in, left out or exchanged to make the one of the other, whatever
+ * their case: Levenshtein's distance, row by row. `a` has at most WORD_MAX characters. */
+#define WORD_MAX 63u
+static unsigned distance(struct bytes a, struct bytes b)
+{
+    unsigned row[WORD_MAX + 1];
+
+    for (unsigned i = 0; i <= a.len; i++)
+        row[i] = i;
+    for (size_t j = 0; j < b.len; j++) {
+        unsigned above_left = row[0]++;
+
+        for (size_t i = 0; i < a.len; i++) {
+            unsigned exchanged = above_left + (lower(a.ptr[i]) != lower(b.ptr[j]));
+            unsigned least = row[i] < row[i + 1] ? row[i] + 1 : row[i + 1] + 1;
+
+            above_left = row[i + 1];
+            row[i + 1] = exchanged < least ? exchanged : least;
+        }
+    }
+    return row[a.len];
+}
+
+/* The name that is like the word; NULL: none is. */
+static const char *nearest_option(struct bytes word)
+{
+    unsigned least = (unsigned)word.len / 3 + 2;
+    const char *nearest = NULL;
+
+    for (size_t i = 0; i < ROWS && word.len <= WORD_MAX; i++) {
+        unsigned d = distance(word, bytes_from_string(rows[i].name));
+
+        if (d < least) {
+            least = d;
+            nearest = rows[i].name;
+        }
+    }
+    return nearest;
+}
+
+static const char *nearest_command(struct bytes word)
+{
+    static const char *const commands[] = { "operations", "errors", "health", "check" };
+
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0] && word.len <= WORD_MAX; i++) {
+        if (distance(word, bytes_from_string(commands[i])) <= 2)
+            return commands[i];
+    }
+    return NULL;
+}
+
+/* A word of the command line that is nothing. */
+static enum options_result refuse_word(const char *word)
+{
+    bool is_long = strncmp(word, "--", 2) == 0;
+    struct bytes name, value;
+    const char *nearest;
+
+    bytes_cut(bytes_from_string(is_long ? word + 2 : word), '=', &name, &value);
+    nearest = is_long ? nearest_option(name) : nearest_command(name);
+    fprintf(stderr, "lagra: \"%s\" is not an option", word);
+    if (nearest)
+        fprintf(stderr, "; did you mean %s%s?", is_long ? "--" : "lagra ", nearest);
+    fprintf(stderr, "%s See lagra --help\n", nearest ? "" : ".");
+    return OPTIONS_WRONG;
+}
+
+/* What getopt_long() did not take: optopt as it left it, the word that it read. */
+static enum options_result refuse_option(const char *word)
+{
+    const struct option_row *row = row_of(optopt);
+    struct bytes name, value;
+    size_t begun = 0;
+
+    if (row)
+        fprintf(stderr, "lagra: --%s takes %s. See lagra --help\n", row->name,
+                row->value ? row->value : "no value");
+    else if (optopt)
+        fprintf(stderr, "lagra: \"-%c\" is not an option. See lagra --help\n", optopt);
+    if (optopt)
+        return OPTIONS_WRONG;
+    bytes_cut(bytes_from_string(word + 2), '=', &name, &value);
+    for (size_t i = 0; i < ROWS; i++)
+        begun += bytes_has_prefix(bytes_from_string(rows[i].name), name);
+    if (begun == 0)
+        return refuse_word(word);
+    fprintf(stderr, "lagra: \"--%.*s\" begins several options. See lagra --help\n",
+            BYTES_ARG(name));
+    return OPTIONS_WRONG;
+}
+
+/* ---- commands ---- */
 
 /* check [--salvage] FOLDER [NEW-FOLDER] */
 static enum options_result parse_check(int argc, char **argv, struct options *options)
@@ -281,23 +389,21 @@ static enum options_result parse_rows(int argc, char **argv, struct options *opt
                                       bool ret_named[SERVICE_COUNT + 1])
 {
     struct option longs[ROWS + 1];
-    char shorts[2 * ROWS + 2];
-    int index = 0, got;
+    char shorts[2 * ROWS + 3];
+    int got;
 
     fill_getopt(longs, shorts);
-    while ((got = getopt_long(argc, argv, shorts, longs, &index)) != -1) {
-        const struct option_row *row = got == 0 ? &rows[index] : row_of_letter(got);
-        enum options_result result = row ? apply(row, optarg, options) : OPTIONS_WRONG;
+    opterr = 0; /* it knows no nearest name */
+    while ((got = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        const struct option_row *row = row_of(got);
+        enum options_result result =
+            row ? apply(row, optarg, options) : refuse_option(argv[optind - 1]);
 
         if (result)
             return result;
         ret_named[service_of(row)] = true;
     }
-    if (optind < argc) {
-        fprintf(stderr, "lagra: \"%s\" is not an option; see lagra --help\n", argv[optind]);
-        return OPTIONS_WRONG;
-    }
-    return OPTIONS_RUN;
+    return optind < argc ? refuse_word(argv[optind]) : OPTIONS_RUN;
 }
 
 static enum options_result parse_serve(int argc, char **argv, struct options *options)

@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -17,9 +18,13 @@
 
 #define LINE_BYTES_MAX 4096
 
+#define LOG_NOTHING    (LOG_ERROR + 1)
+
 /* The only global mutable state, set at start-up. */
 static enum log_level log_least = LOG_INFO;
 static int log_fd = STDERR_FILENO;
+static const char *log_path;                 /* NULL: stderr alone */
+static unsigned console_least = LOG_NOTHING; /* of what goes to stderr beside the file */
 
 static const char *const level_names[] = {
     [LOG_DEBUG] = "debug",
@@ -28,17 +33,44 @@ static const char *const level_names[] = {
     [LOG_ERROR] = "error",
 };
 
+static int open_file(const char *path)
+{
+    return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
+}
+
 bool log_open(enum log_level least, const char *path)
 {
-    int fd = STDERR_FILENO;
+    int fd = path ? open_file(path) : STDERR_FILENO;
 
-    if (path)
-        fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0640);
     if (fd < 0)
         return false;
     log_fd = fd;
+    log_path = path;
     log_least = least;
     return true;
+}
+
+void log_console(enum log_level least)
+{
+    struct stat file, console;
+
+    if (fstat(log_fd, &file) == 0 && fstat(STDERR_FILENO, &console) == 0 &&
+        file.st_dev == console.st_dev && file.st_ino == console.st_ino)
+        return; /* each line once */
+    console_least = least;
+}
+
+/* Under the same descriptor: a thread that writes meanwhile writes to the one or to the other. */
+bool log_reopen(void)
+{
+    int fd = log_path ? open_file(log_path) : STDERR_FILENO;
+    bool opened;
+
+    if (fd < 0 || !log_path)
+        return fd >= 0;
+    opened = dup3(fd, log_fd, O_CLOEXEC) >= 0;
+    close(fd);
+    return opened;
 }
 
 bool log_enabled(enum log_level level)
@@ -72,6 +104,16 @@ static instant instant_of(const struct timespec *wall)
            (uint64_t)wall->tv_nsec / 100;
 }
 
+/* There is nowhere to tell that the log itself cannot be written. */
+static void write_out(enum log_level level, const char *text, size_t size)
+{
+    ssize_t written = write(log_fd, text, size);
+
+    if ((unsigned)level >= console_least)
+        written = write(STDERR_FILENO, text, size);
+    (void)written;
+}
+
 /* problem: what follows after ": ", or NULL. */
 static __attribute__((format(printf, 2, 0))) void write_line(enum log_level level,
                                                              const char *format, va_list args,
@@ -93,9 +135,7 @@ static __attribute__((format(printf, 2, 0))) void write_line(enum log_level leve
         used = add_sanitized(line, used, problem);
     }
     line[used++] = '\n';
-    /* There is nowhere to tell that the log itself cannot be written. */
-    if (write(log_fd, line, used) < 0)
-        return;
+    write_out(level, line, used);
 }
 
 /* Only what a signal handler may call. */
@@ -112,8 +152,8 @@ static void write_last_line(int signal_number)
     (void)signal_number;
     clock_gettime(CLOCK_REALTIME, &wall);
     instant_format_iso(instant_of(&wall), when);
-    if (write(log_fd, when, strlen(when)) < 0 || write(log_fd, text, sizeof text - 1) < 0)
-        return;
+    write_out(LOG_ERROR, when, strlen(when));
+    write_out(LOG_ERROR, text, sizeof text - 1);
 }
 
 void log_aborts(void)

@@ -1,4 +1,4 @@
-/* The log: lines on stderr (or a file), one event each: time, level, text. Never secrets: no
+/* The log: lines on stderr, in a file, or both, one event each: time, level, text. Never secrets: no
  * Authorization header, no key, no SAS signature. Any thread; a line is one write. */
 #ifndef LAGRA_BASE_LOG_H
 #define LAGRA_BASE_LOG_H
@@ -9,6 +9,11 @@ enum log_level { LOG_DEBUG, LOG_INFO, LOG_WARN, LOG_ERROR };
 
 /* Start-up only. path NULL: stderr. Returns false when the file cannot be opened (errno set). */
 bool log_open(enum log_level least, const char *path);
+/* Beside a file: lines of this level and above go to stderr too. Start-up only. */
+void log_console(enum log_level least);
+/* Opens the file of log_open() anew, which somebody may have renamed. Returns false when it cannot
+ * be opened (errno set): the old one is written on. Any thread. */
+bool log_reopen(void);
 bool log_enabled(enum log_level level);
 void log_line(enum log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* As log_line(LOG_ERROR), with ": " and the text of the current errno. */

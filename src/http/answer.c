@@ -97,6 +97,7 @@ enum turn answer_begin(struct live *live)
 enum turn answer_refuse(struct live *live, int status)
 {
     live->closes = true;
+    live->unread = true;
     response_init(&live->exchange.response, live->exchange.arena);
     live->exchange.response.status = status;
     return answer_begin(live);
@@ -133,6 +134,7 @@ static enum turn end_of_answer(struct live *live)
     struct connection *connection = live->connection;
     bool closes = live->closes;
 
+    connection->may_linger = closes && live->unread;
     exchange_over(connection);
     return closes ? TURN_ENDS : TURN_GOES_ON;
 }

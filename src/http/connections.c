@@ -2,7 +2,8 @@
  *
  * A server that is full takes a new connection in the place of an idle one: first the oldest on
  * which nobody has been authenticated, then the oldest on which somebody has. Idle is a connection
- * that has not sent a whole head, and an unauthenticated one also while a body is thrown away. So
+ * that has not sent a whole head, one that has its last answer, and an unauthenticated one also while
+ * a body is thrown away. So
  * whoever opens connections and sends nothing takes places only from others of the kind. If nobody
  * is idle, the new connection is admitted only to be answered 503, a few at a time; beyond those it
  * is closed at once.
@@ -139,7 +140,7 @@ static bool is_idle(const struct connection *c)
     int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
 
     return !c->gives_way && !c->refused &&
-           (phase == PHASE_HEAD || (phase == PHASE_BODY && !c->trusted));
+           (phase == PHASE_HEAD || phase == PHASE_CLOSE || (phase == PHASE_BODY && !c->trusted));
 }
 
 static void give_way(struct connection *c)
@@ -349,7 +350,9 @@ void connections_sweep(struct http_server *server)
 static void cut_list(const struct connection_list *list, enum cut_which which)
 {
     for (const struct connection *c = list->first; c; c = c->next) {
-        if (which == CUT_ALL || atomic_load(&c->phase) == PHASE_HEAD)
+        int phase = atomic_load(&c->phase);
+
+        if (which == CUT_ALL || phase == PHASE_HEAD || phase == PHASE_CLOSE)
             shutdown(c->fd, SHUT_RDWR);
     }
 }

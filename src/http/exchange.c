@@ -7,10 +7,10 @@
  *   STAGE_END        end()                                             -> ANSWER
  *   STAGE_ANSWER     the answer goes out (answer.c)                    -> no exchange: done()
  *
- * An answer that is known before the body was read waits until it was, because a client that is
- * still sending may not look for it. The exceptions close the connection, because what the client
- * sends next cannot be known: a malformed head or chunk, an Expect: 100-continue, and a body that is
- * too long to be thrown away.
+ * An answer that is known before the body was read waits until it was, so that the connection can go
+ * on. The exceptions close it, because what the client sends next cannot be known, and wait for the
+ * client to close too (linger.c): a malformed head or chunk, an Expect: 100-continue, and a body with
+ * more to come than is thrown away.
  *
  * A client may close its side once it has sent its request (rfc: 9112 9.6), and is owed the answer:
  * the end of the stream is looked at only where bytes are missing. */
@@ -288,16 +288,21 @@ static enum turn after(struct live *live, enum http_step step)
     return TURN_ENDS;
 }
 
-/* Whether an answer has to go before the body is read: what was announced with Expect is then not
- * sent, and what is too long to be thrown away may meet a client that reads while it sends. */
-static bool answers_before_body(const struct live *live)
+/* Whether more of a refused body is to come, or has come, than is thrown away. */
+static bool is_too_much(const struct live *live)
 {
-    uint64_t length = live->exchange.request.content_length;
+    bool has_length = live->exchange.request.content_length != HTTP_LENGTH_UNKNOWN;
+    uint64_t max = live->connection->server->limits.discard_max_bytes;
 
-    if (live->expects)
-        return true;
-    return length != HTTP_LENGTH_UNKNOWN &&
-           length > live->connection->server->limits.discard_max_bytes;
+    return live->discarded > max || (has_length && live->body_left > max - live->discarded);
+}
+
+/* While the client may still be sending. */
+static enum turn answer_early(struct live *live)
+{
+    live->closes = true;
+    live->unread = true;
+    return answer_begin(live);
 }
 
 static enum turn step_head(struct live *live)
@@ -310,10 +315,9 @@ static enum turn step_head(struct live *live)
     turn = after(live, step);
     if (turn != TURN_GOES_ON)
         return turn;
-    if (step == HTTP_RESPOND && answers_before_body(live)) {
-        live->closes = true;
-        return answer_begin(live);
-    }
+    /* What was announced with Expect is not sent after a refusal. */
+    if (step == HTTP_RESPOND && (live->expects || is_too_much(live)))
+        return answer_early(live);
     if (live->exchange.request.content_length != 0)
         connection_awaits_body(live->connection);
     return live->expects ? answer_continue(live) : TURN_GOES_ON;
@@ -380,14 +384,13 @@ static enum turn give_body(struct live *live, struct bytes run)
     return after(live, step);
 }
 
-/* Throws a run of a refused body away; cuts the connection when it was too much. */
+/* Throws a run of a refused body away. */
 static enum turn discard(struct live *live, struct bytes run)
 {
     connection_resumes_body(live->connection);
     live->discarded += run.len;
     took(live, run.len);
-    return live->discarded <= live->connection->server->limits.discard_max_bytes ? TURN_GOES_ON
-                                                                                 : TURN_ENDS;
+    return TURN_GOES_ON;
 }
 
 static enum turn step_body(struct live *live)
@@ -401,6 +404,8 @@ static enum turn step_body(struct live *live)
             return turn;
         connection_awaits_body(live->connection);
     }
+    if (live->stage == STAGE_DISCARD && is_too_much(live))
+        return answer_early(live);
     switch (find_run(live, &run)) {
     case CHUNK_MORE:
         return receive(live->connection, WORKER_INPUT_BYTES);
@@ -431,6 +436,8 @@ enum turn exchange_step(struct connection *connection)
 {
     struct live *live = connection->live;
 
+    if (connection->lingers)
+        return linger_step(connection);
     if (connection->tls && !connection->tls_is_up)
         return handshake(connection);
     if (!live)

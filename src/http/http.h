@@ -22,8 +22,8 @@
  *   - HEAD is answered without a body
  *   - `Expect: 100-continue` is answered 100 only when head() wants the body, else with the final
  *     answer at once
- *   - a refused body that was not announced with Expect is read and thrown away, up to
- *     discard_max_bytes, so that the client sees the answer
+ *   - a refused body that was not announced with Expect is read and thrown away, if there is no more
+ *     of it than discard_max_bytes; else the answer goes first and closes the connection (linger.c)
  *   - idle and slow connections are cut
  *   - of too many connections, idle ones are closed for new ones; if none is idle, a new one is
  *     answered 503 by the application (server_is_busy) and closed
@@ -192,7 +192,13 @@ struct http_limits {
     unsigned answer_stall_s;    /* the client took no byte of its answer for so long: closed */
     unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
     unsigned answer_rate_s;     /* ... so long: else closed */
-    uint64_t discard_max_bytes; /* of a refused body; a longer one is cut */
+    /* Of a refused body so much is read before the answer. Where there is more, the answer goes at
+     * once, the connection closes, and so much more is read, for so long, that the client can read
+     * it: linger.c. */
+    uint64_t discard_max_bytes;
+    uint64_t linger_max_bytes;
+    unsigned linger_s;
+    unsigned linger_stall_s;   /* nothing came for so long: closed */
     unsigned answer_files_max; /* answers at a time for which the application may open a file, which
                                 * the kernel sends */
 };

@@ -48,6 +48,7 @@ enum phase {
     PHASE_BODY,   /* body bytes */
     PHASE_OURS,   /* nothing: we work or wait */
     PHASE_ANSWER, /* to take its answer */
+    PHASE_CLOSE,  /* to close: it has its last answer (linger.c) */
 };
 
 #define PEER_TEXT_MAX 64 /* "[ipv6%scope]:port" */
@@ -90,6 +91,8 @@ struct connection {
     bool begun;            /* in the epoll set */
     bool is_ready;         /* in the list of those that have a turn */
     bool is_paused;        /* private invariant 3; until the worker hears of the resume */
+    bool may_linger;       /* its last answer is sent, and the client may still be sending */
+    bool lingers;          /* linger.c; counts as one of server->lingering */
     /* What the socket may have to say, as far as epoll and the last calls told. */
     bool readable;
     bool writable;
@@ -164,6 +167,7 @@ struct http_server {
     int wake;                      /* an eventfd, see acceptor_wake() */
     unsigned next_worker;          /* where the search for the least loaded begins */
     _Atomic unsigned answer_files; /* answers for which exchange_take_file() said yes */
+    _Atomic unsigned lingering;    /* connections that wait for their clients to close */
     _Atomic bool stopping;         /* accept no more; answers say "Connection: close" */
 };
 
@@ -203,6 +207,9 @@ void connection_pauses(struct connection *connection);
 void connection_is_ours(struct connection *connection);
 /* The socket takes no more of an answer for now. */
 void connection_awaits_taking(struct connection *connection);
+/* It has its last answer; what still comes is counted as of a body. */
+void connection_awaits_close(struct connection *connection);
+void connection_got_rest(struct connection *connection, size_t bytes);
 /* Why the connection is to be cut now, or NULL. Under server->lock. Acceptor. */
 const char *connection_lateness(struct connection *connection, uint64_t now_ms);
 
@@ -245,8 +252,13 @@ ssize_t transport_send(struct connection *connection, const struct iovec *parts,
 ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offset, size_t size);
 /* Once, when the connection's turns begin. returns false: it cannot be served. Worker. */
 bool transport_begin(struct connection *connection);
-/* Before the socket is closed. orderly: the client is to see the end of what was sent. Worker. */
-void transport_end(struct connection *connection, bool orderly);
+/* Before the socket is closed, or in the place of that for now. Worker. */
+enum transport_end {
+    TRANSPORT_CUT,
+    TRANSPORT_ORDERLY,     /* the client is to see the end of what was sent */
+    TRANSPORT_HALF_CLOSED, /* so too, and what it still sends can be received from the socket */
+};
+void transport_end(struct connection *connection, enum transport_end how);
 
 struct tls;
 /* Certificate and key, checked. returns NULL and *ret_problem: words for the operator. */
@@ -306,6 +318,7 @@ struct live {
     bool expects;         /* Expect: 100-continue, and a body */
     bool has_file;        /* counts as one of server->answer_files */
     bool closes;          /* the connection closes after the answer */
+    bool unread;          /* the client may be sending meanwhile: it closes by and by */
     bool keeps_1_0;       /* an HTTP/1.0 client asked for the connection to be kept */
     uint64_t body_left;   /* of a body with a length: not taken yet */
     struct chunks chunks; /* of one without */
@@ -336,6 +349,16 @@ enum turn answer_flush(struct live *live);
 enum turn answer_continue(struct live *live);
 /* Once the exchange is over: gives back what its answer took. */
 void answer_over(struct live *live);
+
+/* ---- linger.c ---- */
+
+/* Closes our side alone, where the client may still be sending. returns false: there is no room for
+ * that, or no time; close it. Worker. */
+bool linger_begin(struct connection *connection);
+/* returns TURN_ENDS when the client has closed, or has sent all that is read. */
+enum turn linger_step(struct connection *connection);
+/* Before the socket is closed, whether it lingered or not. */
+void linger_end(struct connection *connection);
 
 /* ---- response.c ---- */
 

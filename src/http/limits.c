@@ -64,6 +64,11 @@ void connection_awaits_taking(struct connection *connection)
     atomic_store_explicit(&connection->phase, (int)PHASE_ANSWER, memory_order_release);
 }
 
+void connection_awaits_close(struct connection *connection)
+{
+    enter(connection, PHASE_CLOSE);
+}
+
 /* A pause is our own doing: the client is not late meanwhile, nor does its rate suffer. */
 void connection_pauses(struct connection *connection)
 {
@@ -89,6 +94,12 @@ void connection_got_body(struct connection *connection, size_t bytes)
     atomic_fetch_add_explicit(&connection->body_bytes, bytes, memory_order_relaxed);
 }
 
+void connection_got_rest(struct connection *connection, size_t bytes)
+{
+    connection_got_body(connection, bytes);
+    atomic_store_explicit(&connection->last_ms, monotonic_ms(), memory_order_relaxed);
+}
+
 /* ---- lateness ---- */
 
 static const char *head_lateness(const struct connection *connection, uint64_t age)
@@ -111,6 +122,18 @@ static const char *body_lateness(const struct connection *connection, uint64_t a
     if (age > limits->body_rate_grace_s * 1000ull &&
         bytes * 1000u / (age + 1) < limits->body_rate_min)
         return "request body too slow";
+    return NULL;
+}
+
+static const char *close_lateness(const struct connection *connection, uint64_t age,
+                                  uint64_t silence)
+{
+    const struct http_limits *limits = &connection->server->limits;
+
+    if (silence > limits->linger_stall_s * 1000ull)
+        return "answered for the last time, and sends nothing";
+    if (age > limits->linger_s * 1000ull)
+        return "answered for the last time, and still sends";
     return NULL;
 }
 
@@ -168,5 +191,7 @@ const char *connection_lateness(struct connection *connection, uint64_t now_ms)
         return body_lateness(connection, age, silence);
     if (phase == PHASE_ANSWER)
         return answer_lateness(connection, now_ms);
+    if (phase == PHASE_CLOSE)
+        return close_lateness(connection, age, silence);
     return NULL;
 }

@@ -21,9 +21,13 @@ const struct http_limits http_limits_default = {
     .answer_stall_s = 60,
     .answer_rate_min = 1024,
     .answer_rate_s = 30,
-    /* The largest body that the SDKs send in one piece by default: reading it to its end lets them
-     * see the refusal, where a cut connection would make them try again. */
-    .discard_max_bytes = (uint64_t)256 * 1024 * 1024,
+    /* A small body is read to its end, and its connection goes on. */
+    .discard_max_bytes = (uint64_t)64 * 1024,
+    /* Most clients look for an answer while they send. Those that do not (Python's) send at most
+     * 64 MiB at once, and would take a reset for a reason to try again. */
+    .linger_max_bytes = (uint64_t)64 * 1024 * 1024,
+    .linger_s = 30,
+    .linger_stall_s = 5,
     .answer_files_max = 256,
 };
 

@@ -16,8 +16,8 @@
 
 #include "base/log.h"
 
-/* Of what a client that is answered for the last time still sends: read, so that the kernel does not
- * reset the connection and with it the answer (rfc: 9112 9.6). */
+/* Of what a client may have sent that was not to send any more: read, so that the kernel does not
+ * reset the connection and with it the answer (rfc: 9112 9.6). Of others linger.c reads more. */
 #define DRAIN_READS 4
 
 bool transport_begin(struct connection *connection)
@@ -131,7 +131,6 @@ ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offs
 
 static void drain(struct connection *connection)
 {
-    shutdown(connection->fd, SHUT_WR);
     for (int i = 0; i < DRAIN_READS; i++) {
         ssize_t n = recv(connection->fd, connection->worker->input, WORKER_INPUT_BYTES, 0);
 
@@ -140,10 +139,12 @@ static void drain(struct connection *connection)
     }
 }
 
-void transport_end(struct connection *connection, bool orderly)
+void transport_end(struct connection *connection, enum transport_end how)
 {
     if (connection->tls)
-        tls_end(connection, orderly);
-    if (orderly)
+        tls_end(connection, how != TRANSPORT_CUT);
+    if (how != TRANSPORT_CUT)
+        shutdown(connection->fd, SHUT_WR);
+    if (how == TRANSPORT_ORDERLY)
         drain(connection);
 }

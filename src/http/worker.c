@@ -74,7 +74,8 @@ static void close_connection(struct connection *connection, bool orderly)
 
     exchange_over(connection);
     input_free(&connection->input);
-    transport_end(connection, orderly);
+    transport_end(connection, orderly ? TRANSPORT_ORDERLY : TRANSPORT_CUT);
+    linger_end(connection);
     connection_remove(connection);
     close(fd);
 }
@@ -97,8 +98,11 @@ static void run_turn(struct worker *worker, struct connection *connection)
     if (connection->is_paused)
         return;
     turn = take_turn(connection);
+    if (turn == TURN_ENDS && connection->may_linger && !connection->lingers &&
+        linger_begin(connection))
+        turn = TURN_GOES_ON;
     if (turn == TURN_ENDS) {
-        close_connection(connection, !connection->ended);
+        close_connection(connection, !connection->ended && !connection->lingers);
         return;
     }
     input_keep(&connection->input);

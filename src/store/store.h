@@ -108,17 +108,18 @@ static inline uint32_t piece_sectors(const struct piece *piece)
 /* ---- opening ---- */
 
 struct store_options {
-    const char *location; /* data folder, created if missing; NULL for the memory store */
-    size_t cache_bytes;   /* record cache; 0: default */
-    /* While less is free, what grows is refused (STORE_FULL); 0: 512 MiB, at most a quarter of the disk */
+    const char *location;           /* data folder, created if missing; NULL for the memory store */
+    bool must_exist;                /* only a folder that holds a store is opened */
+    const char *const *known_files; /* paths, then NULL: may lie in a new folder; or NULL */
+    size_t cache_bytes;             /* record cache; 0: default */
+    /* While less is free, what grows is STORE_FULL; 0: 512 MiB, at most a quarter of the disk */
     uint64_t disk_reserve;
     void (*failed)(void); /* called once a write or sync has failed (store invariant 6); or NULL */
     bool sync;            /* false: acknowledge without syncing (tests of the tests only) */
 };
 
 /* Opens the embedded store. Calls clock_resume(): no instant of any commit comes again.
- * *ret_problem: a sentence for the operator when the result is not STORE_OK (static or leaked).
- * Start-up thread. */
+ * *ret_problem: for the operator when the result is not STORE_OK (static or leaked). Start-up. */
 enum store_result store_open_embedded(const struct store_options *options, struct store **ret_store,
                                       const char **ret_problem);
 struct store *store_open_memory(void);

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once as event } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import https from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,6 +89,28 @@ test('wrong options: a message that names them, and exit code 2', async () => {
     }
 });
 
+test('what is no option: the nearest name, one line, and where to look', async () => {
+    for (const [args, message] of [
+        [['--blobport', '1'], '"--blobport" is not an option; did you mean --blobPort?'],
+        [['--blobPrt=1'], '"--blobPrt=1" is not an option; did you mean --blobPort?'],
+        [['--locaton', 'x'], '"--locaton" is not an option; did you mean --location?'],
+        [['--slient'], '"--slient" is not an option; did you mean --silent?'],
+        [['--'.padEnd(200, 'x')], `"${'--'.padEnd(200, 'x')}" is not an option.`],
+        [['--nonsense'], '"--nonsense" is not an option.'],
+        [['-x'], '"-x" is not an option.'], [['-sx'], '"-x" is not an option.'],
+        [['--blob', '1'], '"--blob" begins several options.'],
+        [['--silent=1'], '--silent takes no value.'], [['--blobPort'], '--blobPort takes PORT.'],
+        [['-l'], '--location takes DIR.'],
+        [['chekc', '.'], '"chekc" is not an option; did you mean lagra check?'],
+        [['serve'], '"serve" is not an option.'],
+        [['health', '--blobport', '1'], '"--blobport" is not an option; did you mean --blobPort?'],
+    ]) {
+        const { code, errors } = await run(args);
+        assert.equal(code, 2, `${args}`);
+        assert.equal(errors, `lagra: ${message} See lagra --help\n`);
+    }
+});
+
 test('help, version, and the tables in print', async () => {
     const help = await run(['--help']);
     assert.equal(help.code, 0);
@@ -115,6 +137,108 @@ test('what cannot be used is told, and nothing is served', async (t) => {
     assert.equal(folder.code, 1);
     assert.match(folder.errors, /\/proc\/nowhere/);
     await assert.rejects(Connection.open('127.0.0.1', port));
+});
+
+/* ---- whose folder it is: decision 271 ---- */
+
+/** Everything in a folder, with its contents, sizes, modes and times, and the folder's own. */
+async function stateOf(folder) {
+    const names = ['.', ...(await readdir(folder, { recursive: true })).sort()];
+    return Promise.all(names.map(async (name) => {
+        const { mode, size, mtimeNs, ctimeNs } = await stat(join(folder, name), { bigint: true });
+        const content = size < MiB && (Number(mode) & 0o170000) === 0o100000
+            ? await readFile(join(folder, name), 'latin1') : '';
+        return [name, mode, size, mtimeNs, ctimeNs, content];
+    }));
+}
+
+/** What somebody else keeps: name of the folder -> its files, a name that ends with / is a folder. */
+const STRANGERS = {
+    nothing: {},
+    papers: { 'thesis.tex': 'text', 'figures/': null },
+    photos: { 'records/': null, '.hidden': 'x' },
+    azurite: {
+        '__azurite_db_blob__.json': '{}', '__azurite_db_blob_extent__.json': '{}', '__blobstorage__/': null,
+        'AzuriteConfig': '{}',
+    },
+    queues: { '__queuestorage__/': null },
+};
+
+async function stranger(t, files) {
+    const folder = await newFolder(t);
+    for (const [name, content] of Object.entries(files))
+        await (content === null ? mkdir(join(folder, name)) : writeFile(join(folder, name), content));
+    return folder;
+}
+
+/** Runs lagra, which is to refuse the folder and to leave it as it is. */
+async function leaves(folder, args, message) {
+    const before = await stateOf(folder);
+    const { code, output, errors } = await run(args);
+    assert.notEqual(code, 0, `${args}: ${output}`);
+    assert.match(errors, message);
+    assert.equal(errors.trim().split('\n').length, 1, errors);
+    assert.equal(output, '');
+    assert.deepEqual(await stateOf(folder), before);
+}
+
+test('check and salvage of what is no data folder: a message, and nothing is written', async (t) => {
+    const to = await newFolder(t);
+    for (const files of Object.values(STRANGERS)) {
+        const folder = await stranger(t, files);
+        await leaves(folder, ['check', folder], /^lagra: cannot open the data folder .*: (it is no data folder of Lagra|Azurite wrote it)/);
+        await leaves(folder, ['check', '--salvage', folder, join(to, 'new')], /^lagra: cannot salvage .*: (it is no data folder of Lagra|Azurite wrote it)/);
+        await leaves(folder, ['check', join(folder, 'missing')], /missing: the data folder cannot be opened: open: No such file/);
+        await leaves(folder, ['check', '--salvage', join(folder, 'missing'), join(to, 'new')], /missing to .*: No such file/);
+    }
+    assert.deepEqual(await readdir(to), []);
+    const file = join(await stranger(t, STRANGERS.papers), 'thesis.tex');
+    await leaves(join(file, '..'), ['check', file], /Not a directory/);
+});
+
+test('a start in a folder of somebody else is refused, and nothing is written', async (t) => {
+    const { args } = await serveArguments(t);
+    for (const [files, message] of [
+        [STRANGERS.papers, /it holds files that are not Lagra's \((thesis\.tex|figures)\)\. .*--location$/m],
+        [STRANGERS.photos, /it holds files that are not Lagra's \(records\)/],
+        [STRANGERS.azurite, /Azurite wrote it \(__.*\), .*another folder with --location$/m],
+        [STRANGERS.queues, /Azurite wrote it \(__queuestorage__\)/],
+    ]) {
+        const folder = await stranger(t, files);
+        await leaves(folder, [...args.slice(2), '--location', folder], message);
+    }
+});
+
+test('a folder is taken that holds nothing, what is harmless, or files that the options name', async (t) => {
+    const location = await stranger(t, { 'lost+found/': null, '.gitignore': '*', 'accounts': DEVELOPMENT.account + ':' + DEVELOPMENT.key });
+    const args = ['--debug', join(location, 'debug.log'), '--accountsFile', join(location, 'accounts')];
+    const server = await newServer(t, { location, args });
+    await clientOf(server).getContainerClient('kept').create();
+    await server.stop({ keep: true });
+    await writeFile(join(location, 'notes.txt'), 'of the operator'); /* ours by now, whatever lies beside */
+    await server.restart();
+    assert.equal(await clientOf(server).getContainerClient('kept').exists(), true);
+    await server.stop({ keep: true });
+    assert.match((await run(['check', location])).output, /0 blobs in 1 containers.*damaged or lost: 0/);
+});
+
+test('a format of another version, or none: what stands there, and what is read', async (t) => {
+    const server = await newServer(t);
+    await server.stop({ keep: true });
+    const { args } = await serveArguments(t);
+    for (const [format, message] of [
+        ['lagra store 2\n', /its format is 2, and this program reads format 1: another version of Lagra wrote it/],
+        ['lagra store 1234567\n', /its format is 1234567, and this program reads format 1/],
+        ['lagra store 1', /its file `format` says "lagra store 1", and this program reads "lagra store 1"/],
+        ['lagra store x\n', /its file `format` says "lagra store x\."/],
+        ['\x1b[2J\0%s', /its file `format` says "\.\[2J\.%s", and/],
+        ['x'.repeat(100000), /its file `format` says "x{32}", and/],
+        ['', /its file `format` says "", and/],
+    ]) {
+        await writeFile(join(server.location, 'format'), format);
+        await leaves(server.location, [...args.slice(2), '--location', server.location], message);
+        await leaves(server.location, ['check', server.location], message);
+    }
 });
 
 test('--skipApiVersionCheck takes any x-ms-version', async (t) => {
@@ -150,6 +274,25 @@ test('--debug: a line for each request and its answer, without signatures', asyn
         `GET /${server.account}/logged/a%20b?sv=2026-10-06&sig=*** request ${id}`)));
     assert.ok(lines.some((line) => line.includes(`GET /${server.account}/logged/b?sig=***&%73ig=*** request `)));
     assert.doesNotMatch(lines.join(), /c2VjcmV0|SharedKey|Eby8/);
+});
+
+test('--debug: warnings go to the console too, and SIGHUP begins a new file', async (t) => {
+    const folder = await newFolder(t);
+    const [log, accounts] = ['requests', 'accounts'].map((name) => join(folder, name));
+    await writeFile(accounts, `${DEVELOPMENT.account}:${DEVELOPMENT.key}`);
+    const server = await newServer(t, { args: ['--debug', log, '--accountsFile', accounts] });
+    await writeFile(accounts, 'nonsense');
+    await rename(log, `${log}.1`);
+    process.kill(server.pid, 'SIGHUP');
+    while (!/accounts/.test(server.stderr))
+        await delay(5);
+    const refusal = server.stderr.trim();
+    assert.equal(refusal.split('\n').length, 1, refusal);
+    assert.ok((await readFile(log, 'utf8')).includes(refusal), 'in the file as well');
+    await clientOf(server).getContainerClient('logged').create();
+    assert.match(await readFile(log, 'utf8'), /201 PUT /);
+    assert.doesNotMatch(await readFile(`${log}.1`, 'utf8'), /201 PUT /);
+    assert.equal(server.stderr.trim(), refusal);
 });
 
 test('--inMemoryPersistence keeps nothing on the disk', async (t) => {
@@ -397,4 +540,21 @@ test('everything is there again after a stop, and after a kill', async (t) => {
     const { etag } = await again.getProperties();
     const put = await again.upload('x', 1);
     assert.ok(BigInt(JSON.parse(put.etag)) > BigInt(JSON.parse(etag)));
+});
+
+/* ---- the build ---- */
+
+/** What tools/progress makes of what Ninja says. */
+const shorten = (text) => execFileSync(new URL('../../tools/progress', import.meta.url).pathname, { input: text, encoding: 'utf8' });
+
+test('a build says how far it is, and all of what warns or fails', () => {
+    const steps = (count, all) => Array.from({ length: count }, (_, i) => `[${i + 1}/${all}] Compiling ${i + 1}\n`).join('');
+    assert.equal(shorten(`ninja: Entering directory 'build'\n${steps(40, 40)}`),
+        [4, 8, 12, 16, 20, 24, 28, 32, 36, 40].map((n) => `Built ${n} of 40\n`).join(''));
+    assert.equal(shorten(steps(19, 19)), '');
+    assert.equal(shorten('ninja: no work to do.\n'), '');
+    assert.equal(shorten(`${steps(3, 40)}a.c:1: warning: x\n  more\n[4/40] Compiling 4\nFAILED: 4\ncc [1/2]\n` +
+        'ninja: build stopped: subcommand failed.'),
+    '[3/40] Compiling 3\na.c:1: warning: x\n  more\nBuilt 4 of 40\n[4/40] Compiling 4\nFAILED: 4\ncc [1/2]\n' +
+        'ninja: build stopped: subcommand failed.\n');
 });

@@ -3,7 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -102,11 +102,12 @@ export class Load {
         const work = await mkdtemp(path.join(tmpdir(), 'lagra-damage-'));
         const location = path.join(work, 'live');
 
-        /* A folder that was there, with everything open to others. */
+        /* A folder that was there, of a start that was killed, with everything open to others. */
         for (const folder of ['', 'records', 'extents']) {
             await mkdir(path.join(location, folder));
             await chmod(path.join(location, folder), 0o755);
         }
+        await writeFile(path.join(location, 'format'), 'lagra store 1\n');
         process.umask(0);
         const server = await Server.start({ location, env: ENVIRONMENT });
         const client = new Client(server);

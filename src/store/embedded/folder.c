@@ -4,23 +4,166 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/log.h"
 
 static const char format[] = "lagra store 1\n";
+#define FORMAT_PREFIX "lagra store "
+#define FORMAT_NUMBER "1"
+/* Of a file `format` that is not ours, so many bytes are shown. */
+#define FORMAT_SHOWN  32
 
-static enum store_result failed(const char *location, const char *what, const char *problem,
-                                const char **ret_problem)
+/* What is wrong, for the operator; stays until the next one. Start-up thread. */
+static __attribute__((format(printf, 1, 2))) const char *problem_text(const char *words, ...)
 {
-    log_errno("store: %s: %s", location, what);
-    *ret_problem = problem;
+    static char text[1024];
+    va_list args;
+
+    va_start(args, words);
+    vsnprintf(text, sizeof text, words, args);
+    va_end(args);
+    return text;
+}
+
+/* With the reason in errno. */
+static enum store_result failed(const char *what, const char *problem, const char **ret_problem)
+{
+    *ret_problem = problem_text("%s: %s: %s", problem, what, strerror(errno));
     return STORE_IO;
+}
+
+/* ---- whose it is ---- */
+
+/* What a folder holds, as far as its names say. */
+struct contents {
+    bool has_format, has_records, has_synced, has_own;
+    char azurites[NAME_MAX + 1]; /* one name; empty: none */
+    char others[NAME_MAX + 1];   /* one of neither, and not harmless */
+};
+
+static bool is_own_name(const char *name)
+{
+    static const char *const own[] = { "lock",    "format", "format.new", "synced",     "records",
+                                       "extents", "aside",  "ballast",    "salvage.tmp" };
+
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) {
+        if (strcmp(name, own[i]) == 0)
+            return true;
+    }
+    return strncmp(name, "manifest-", strlen("manifest-")) == 0;
+}
+
+/* Azurite 3: databases of what it keeps, and folders of extents. */
+static bool is_azurites_name(const char *name)
+{
+    return strncmp(name, "__azurite_db_", strlen("__azurite_db_")) == 0 ||
+           strcmp(name, "__blobstorage__") == 0 || strcmp(name, "__queuestorage__") == 0 ||
+           strcmp(name, "__tablestorage__") == 0;
+}
+
+/* Does nothing of ours ever have such a name, nor anything that is somebody's data? Hidden files
+ * are left by desktops, volumes and version control. */
+static bool is_harmless_name(const char *name)
+{
+    return name[0] == '.' || strcmp(name, "lost+found") == 0;
+}
+
+/* Is it one of the files that the operator named? */
+static bool is_known(int folder, const char *name, const char *const *known_files)
+{
+    struct stat found, known;
+
+    if (!known_files || fstatat(folder, name, &found, 0) < 0)
+        return false;
+    for (; *known_files; known_files++) {
+        if (stat(*known_files, &known) == 0 && known.st_dev == found.st_dev &&
+            known.st_ino == found.st_ino)
+            return true;
+    }
+    return false;
+}
+
+static void look_at_name(int folder, const char *name, const char *const *known_files,
+                         struct contents *contents)
+{
+    contents->has_format |= strcmp(name, "format") == 0;
+    contents->has_records |= strcmp(name, "records") == 0;
+    contents->has_synced |= strcmp(name, "synced") == 0;
+    if (is_own_name(name))
+        contents->has_own = true;
+    else if (is_azurites_name(name))
+        snprintf(contents->azurites, sizeof contents->azurites, "%s", name);
+    else if (!is_harmless_name(name) && !is_known(folder, name, known_files))
+        snprintf(contents->others, sizeof contents->others, "%s", name);
+}
+
+static bool look_at(int folder, const char *const *known_files, struct contents *ret_contents)
+{
+    int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    bool looked = dir;
+
+    *ret_contents = (struct contents){ .has_format = false };
+    while (looked && (entry = file_next_entry(dir)))
+        look_at_name(folder, entry->d_name, known_files, ret_contents);
+    looked = looked && errno == 0;
+    if (dir)
+        closedir(dir);
+    else if (fd >= 0)
+        close(fd);
+    return looked;
+}
+
+/* A start writes `format` before all else, so without it a folder is one of ours only where it was
+ * lost: the rest is there. */
+static bool holds_store(const struct contents *contents)
+{
+    return contents->has_records && (contents->has_format || contents->has_synced);
+}
+
+/* Why it is not for this use; NULL: it is. */
+static const char *refusal(const struct contents *contents, enum folder_use use)
+{
+    const char *other = contents->others[0] ? contents->others : "records";
+
+    if (use != FOLDER_FILL && holds_store(contents))
+        return NULL;
+    if (use == FOLDER_FILL && (contents->has_own || contents->others[0] || contents->azurites[0]))
+        return "the new folder is not empty";
+    if (contents->azurites[0])
+        return problem_text("Azurite wrote it (%s), and its files are not read. Nothing was "
+                            "changed: name another folder with --location",
+                            contents->azurites);
+    if (use == FOLDER_CHECK)
+        return "it is no data folder of Lagra. Nothing was changed";
+    if (!contents->has_format && (contents->others[0] || contents->has_records))
+        return problem_text("it holds files that are not Lagra's (%s). Nothing was changed: name "
+                            "an empty or a new folder with --location",
+                            other);
+    return NULL;
+}
+
+static enum store_result check_use(int folder, enum folder_use use, const char *const *known_files,
+                                   struct contents *ret_contents, const char **ret_problem)
+{
+    const char *problem;
+
+    if (!look_at(folder, known_files, ret_contents))
+        return failed("list", "the data folder cannot be read", ret_problem);
+    problem = refusal(ret_contents, use);
+    if (!problem)
+        return STORE_OK;
+    *ret_problem = problem;
+    return STORE_CORRUPT;
 }
 
 /* As mkdir -p. */
@@ -40,13 +183,12 @@ static bool make_folders(const char *location)
     return made;
 }
 
-static enum store_result take_lock(const char *location, int folder, int *ret_lock,
-                                   const char **ret_problem)
+static enum store_result take_lock(int folder, int *ret_lock, const char **ret_problem)
 {
     int fd = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return failed(location, "open `lock`", "the data folder cannot be written", ret_problem);
+        return failed("open `lock`", "the data folder cannot be written", ret_problem);
     if (flock(fd, LOCK_EX | LOCK_NB) == 0) {
         *ret_lock = fd;
         return STORE_OK;
@@ -56,7 +198,7 @@ static enum store_result take_lock(const char *location, int folder, int *ret_lo
         *ret_problem = "another process is using this data folder";
         return STORE_BUSY;
     }
-    failed(location, "lock", "the data folder cannot be locked", ret_problem);
+    failed("lock", "the data folder cannot be locked", ret_problem);
     close(fd);
     return STORE_IO;
 }
@@ -74,25 +216,59 @@ static bool write_format(int folder)
     return written && renameat(folder, "format.new", folder, "format") == 0 && fsync(folder) == 0;
 }
 
-static enum store_result check_format(const char *location, int folder, const char **ret_problem)
+/* What stands in `format` in the place of ours, with its control characters as dots. */
+static const char *explain_format(const char *found, size_t size)
 {
-    char found[sizeof format + 1];
+    char shown[FORMAT_SHOWN + 1];
+    size_t length = size < FORMAT_SHOWN ? size : FORMAT_SHOWN;
+    size_t prefix = strlen(FORMAT_PREFIX);
+    size_t digits;
+
+    for (size_t i = 0; i < length; i++)
+        shown[i] = found[i] >= ' ' && found[i] <= '~' ? found[i] : '.';
+    shown[length] = '\0';
+    digits = length > prefix ? strspn(shown + prefix, "0123456789") : 0;
+    if (digits > 0 && strncmp(shown, FORMAT_PREFIX, prefix) == 0 && prefix + digits + 1 == length &&
+        found[length - 1] == '\n')
+        return problem_text("its format is %.*s, and this program reads format " FORMAT_NUMBER
+                            ": another version of Lagra wrote it. Nothing was changed",
+                            (int)digits, shown + prefix);
+    return problem_text(
+        "its file `format` says \"%s\", and this program reads \"" FORMAT_PREFIX FORMAT_NUMBER
+        "\". Nothing was changed",
+        shown);
+}
+
+/* returns  STORE_NOT_FOUND  there is none */
+static enum store_result check_format(int folder, const char **ret_problem)
+{
+    char found[FORMAT_SHOWN + 1];
     ssize_t size;
     int fd = openat(folder, "format", O_RDONLY | O_CLOEXEC);
 
     if (fd < 0 && errno == ENOENT)
-        return write_format(folder) ? STORE_OK
-                                    : failed(location, "write `format`",
-                                             "the data folder cannot be written", ret_problem);
+        return STORE_NOT_FOUND;
     if (fd < 0)
-        return failed(location, "open `format`", "the data folder cannot be read", ret_problem);
-    size = read(fd, found, sizeof found);
+        return failed("open `format`", "the data folder cannot be read", ret_problem);
+    size = file_read_at(fd, found, sizeof found, 0);
     close(fd);
+    if (size < 0)
+        return failed("read `format`", "the data folder cannot be read", ret_problem);
     if (size == (ssize_t)sizeof format - 1 && memcmp(found, format, (size_t)size) == 0)
         return STORE_OK;
-    log_line(LOG_ERROR, "store: %s: the format is not one this program knows", location);
-    *ret_problem = "the data folder was written by another version of the program";
+    *ret_problem = explain_format(found, (size_t)size);
     return STORE_CORRUPT;
+}
+
+enum store_result folder_is_ours(int folder, const char **ret_problem, const char **ret_doubt)
+{
+    struct contents contents;
+    enum store_result result = check_use(folder, FOLDER_CHECK, NULL, &contents, ret_problem);
+
+    *ret_doubt = NULL;
+    if (!result && check_format(folder, ret_doubt) == STORE_NOT_FOUND)
+        *ret_doubt = "its file `format` is lost";
+    return result;
 }
 
 /* Nobody but the owner may read or enter it, or read a file in it, whatever the umask was when it
@@ -121,18 +297,18 @@ static bool close_to_others(int folder)
     return closed;
 }
 
-static enum store_result open_subfolder(const char *location, const struct folder *folder,
-                                        const char *name, int *ret_fd, const char **ret_problem)
+static enum store_result open_subfolder(const struct folder *folder, const char *name, int *ret_fd,
+                                        const char **ret_problem)
 {
     int fd;
 
     if (mkdirat(folder->fd, name, 0700) < 0 && errno != EEXIST)
-        return failed(location, name, "the data folder cannot be written", ret_problem);
+        return failed(name, "the data folder cannot be written", ret_problem);
     fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return failed(location, name, "the data folder cannot be read", ret_problem);
+        return failed(name, "the data folder cannot be read", ret_problem);
     if (!close_to_others(fd)) {
-        failed(location, name, "the data folder cannot be closed to other users", ret_problem);
+        failed(name, "the data folder cannot be closed to other users", ret_problem);
         close(fd);
         return STORE_IO;
     }
@@ -140,16 +316,15 @@ static enum store_result open_subfolder(const char *location, const struct folde
     return STORE_OK;
 }
 
-static enum store_result open_subfolders(const char *location, struct folder *folder,
-                                         const char **ret_problem)
+static enum store_result open_subfolders(struct folder *folder, const char **ret_problem)
 {
     int records;
-    enum store_result result = open_subfolder(location, folder, "records", &records, ret_problem);
+    enum store_result result = open_subfolder(folder, "records", &records, ret_problem);
 
     if (result)
         return result;
     close(records);
-    return open_subfolder(location, folder, "extents", &folder->extents, ret_problem);
+    return open_subfolder(folder, "extents", &folder->extents, ret_problem);
 }
 
 /* The folder's own name is in its parent, which may not be ours to read. */
@@ -169,10 +344,30 @@ enum store_result folder_sync(const struct folder *folder, const char **ret_prob
 {
     if (fsync(folder->fd) == 0 && sync_name(folder->fd))
         return STORE_OK;
-    return failed(folder->records_path, "sync", "the data folder cannot be written", ret_problem);
+    return failed("sync", "the data folder cannot be written", ret_problem);
 }
 
-enum store_result folder_open(const char *location, struct folder *ret_folder,
+/* Up to the lock nothing is written but the folder itself. */
+static enum store_result claim(struct folder *folder, enum folder_use use,
+                               const char *const *known_files, const char **ret_problem)
+{
+    struct contents contents;
+    enum store_result result = check_use(folder->fd, use, known_files, &contents, ret_problem);
+    enum store_result has_format;
+
+    if (result)
+        return result;
+    has_format = check_format(folder->fd, ret_problem);
+    if (has_format && has_format != STORE_NOT_FOUND)
+        return has_format;
+    result = take_lock(folder->fd, &folder->lock_file, ret_problem);
+    if (!result && has_format == STORE_NOT_FOUND && !write_format(folder->fd))
+        result = failed("write `format`", "the data folder cannot be written", ret_problem);
+    return result;
+}
+
+enum store_result folder_open(const char *location, enum folder_use use,
+                              const char *const *known_files, struct folder *ret_folder,
                               const char **ret_problem)
 {
     struct folder folder = { .fd = -1, .lock_file = -1, .extents = -1 };
@@ -180,16 +375,14 @@ enum store_result folder_open(const char *location, struct folder *ret_folder,
 
     /* RocksDB makes its files as the umask lets it. */
     umask(077);
-    if (!make_folders(location))
-        return failed(location, "make", "the data folder cannot be made", ret_problem);
+    if (use != FOLDER_CHECK && !make_folders(location))
+        return failed("make", "the data folder cannot be made", ret_problem);
     folder.fd = open(location, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder.fd < 0)
-        return failed(location, "open", "the data folder cannot be opened", ret_problem);
-    result = take_lock(location, folder.fd, &folder.lock_file, ret_problem);
+        return failed("open", "the data folder cannot be opened", ret_problem);
+    result = claim(&folder, use, known_files, ret_problem);
     if (!result)
-        result = check_format(location, folder.fd, ret_problem);
-    if (!result)
-        result = open_subfolders(location, &folder, ret_problem);
+        result = open_subfolders(&folder, ret_problem);
     if (!result) {
         size_t size = strlen(location) + sizeof "/records";
 

@@ -8,6 +8,10 @@
  *   extents/   see extent_file.h
  *   manifest-NNNNNN   see manifest_guard.h
  *   aside/     files of records/ that a start did not need, see records_files.h
+ *   ballast    see disk_space.h
+ *
+ * Whose folder it is, its names say, before anything is written: somebody else's is left as it is.
+ * decision: 271
  *
  * Folders in it are 0700 and files 0600, whatever the umask: opening sets it to 077 for the
  * process, and takes from older files what others may do. */
@@ -23,9 +27,26 @@ struct folder {
     char *records_path;
 };
 
-/* Makes what is missing. Start-up thread. returns STORE_OK, STORE_BUSY, STORE_CORRUPT, STORE_IO */
-enum store_result folder_open(const char *location, struct folder *ret_folder,
+enum folder_use {
+    FOLDER_SERVE, /* one of ours, or a new one: not there, or empty but for what is harmless */
+    FOLDER_CHECK, /* one of ours */
+    FOLDER_FILL,  /* a new one */
+};
+/* Makes what is missing.
+ *
+ * known_files   as in struct store_options
+ * *ret_problem  with the system's reason; nothing is in the log
+ * returns       STORE_OK, STORE_BUSY, STORE_IO
+ *               STORE_CORRUPT  not for this use, or not of this format: nothing was written
+ * Start-up thread. */
+enum store_result folder_open(const char *location, enum folder_use use,
+                              const char *const *known_files, struct folder *ret_folder,
                               const char **ret_problem);
+/* Whether there is something to salvage in it. Writes nothing.
+ *
+ * ret_doubt  what is wrong with its format, which damage may have done; NULL: nothing
+ * returns    as folder_open() */
+enum store_result folder_is_ours(int folder, const char **ret_problem, const char **ret_doubt);
 /* Makes the names in it durable, and its own. returns STORE_OK, STORE_IO */
 enum store_result folder_sync(const struct folder *folder, const char **ret_problem);
 /* Of what the caller has not taken over. */

@@ -150,10 +150,13 @@ static const struct store_operations embedded_operations = {
     .collect_now = embedded_collect_now,
 };
 
+/* The first is in what a refused start says. */
 static void log_finding(void *context, const char *sentence)
 {
-    (void)context;
-    log_line(LOG_ERROR, "store: %s", sentence);
+    const struct damage *damage = context;
+
+    if (damage->count > 0)
+        log_line(LOG_ERROR, "store: %s", sentence);
 }
 
 /* What is reported to the operator of a folder that is refused. What cannot be read now is not damaged
@@ -199,7 +202,7 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
                                       size_t cache_bytes, const char **ret_problem)
 {
     struct sizes sizes = sizes_of(embedded->space.reserve);
-    struct damage damage = { .say = log_finding };
+    struct damage damage = { .say = log_finding, .context = &damage };
     struct records_proof proof;
     uint64_t durable;
     enum store_result result = syncer_open_note(folder->fd, &embedded->synced, &durable);
@@ -214,6 +217,8 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
         return result;
     }
     result = records_prove(folder->fd, embedded->synced, durable, PROOF_MEND, &damage, &proof);
+    if (damage.count > 0 && !result)
+        log_line(LOG_ERROR, "store: %s", damage.first);
     if (damage.count > 0)
         *ret_problem = explain(&damage, result);
     damage_release(&damage);
@@ -302,7 +307,9 @@ enum store_result store_open_embedded(const struct store_options *options, struc
 {
     struct embedded *embedded;
     struct folder folder;
-    enum store_result result = folder_open(options->location, &folder, ret_problem);
+    enum folder_use use = options->must_exist ? FOLDER_CHECK : FOLDER_SERVE;
+    enum store_result result =
+        folder_open(options->location, use, options->known_files, &folder, ret_problem);
 
     if (result)
         return result;

@@ -1,7 +1,6 @@
 /* Salvage, second half: the newest value of each key from the scratch key space into a new data
  * folder, and the bytes that its pieces refer to. The index of pieces is made anew from the records,
  * so it is right whatever was lost. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -158,20 +157,6 @@ static enum store_result put_all(struct target *target, const struct keyspace *s
 
 /* ---- the folders ---- */
 
-static bool is_empty(const char *location)
-{
-    DIR *dir = opendir(location);
-    const struct dirent *entry;
-    bool empty = true;
-
-    while (dir && empty && (entry = file_next_entry(dir)))
-        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
-    empty = empty && (!dir || errno == 0);
-    if (dir)
-        closedir(dir);
-    return empty;
-}
-
 static char *scratch_path(const char *to)
 {
     size_t size = strlen(to) + sizeof "/" SCRATCH_NAME;
@@ -236,19 +221,22 @@ enum store_result store_salvage(const char *from, const char *to,
     int from_fd = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     enum store_result result;
     struct folder folder;
+    const char *doubt;
     char *path;
     int lock;
 
     if (from_fd < 0) {
-        log_errno("store: open %s", from);
-        *ret_problem = "the data folder cannot be read";
+        *ret_problem = strerror(errno);
         return STORE_IO;
     }
-    result = lock_source(from_fd, &lock, ret_problem);
+    result = folder_is_ours(from_fd, ret_problem, &doubt);
+    if (!result && doubt)
+        listener->say(listener->context, doubt);
+    if (!result)
+        result = lock_source(from_fd, &lock, ret_problem);
     if (result)
         goto close_from;
-    *ret_problem = "the new folder is not empty";
-    result = is_empty(to) ? folder_open(to, &folder, ret_problem) : STORE_IO;
+    result = folder_open(to, FOLDER_FILL, NULL, &folder, ret_problem);
     if (result)
         goto unlock;
     path = scratch_path(to);

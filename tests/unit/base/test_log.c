@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -109,13 +110,46 @@ static void with_errno(void **state)
     assert_non_null(strstr(logged(), "error open x: No such file or directory\n"));
 }
 
+/* Who renames the file gets the next lines in a new one, at the next log_reopen(). */
+static void reopened(void **state)
+{
+    char renamed[sizeof path + 2];
+    FILE *file;
+    char text[200];
+
+    (void)state;
+    snprintf(renamed, sizeof renamed, "%s.1", path);
+    log_line(LOG_INFO, "before");
+    assert_int_equal(rename(path, renamed), 0);
+    log_line(LOG_INFO, "between");
+    assert_true(log_reopen());
+    log_line(LOG_INFO, "behind");
+    assert_non_null(strstr(logged(), "Z info  behind\n"));
+    file = fopen(renamed, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    assert_int_equal(lines(text), 2);
+    assert_non_null(strstr(text, "between\n"));
+    /* A folder in its place: the file that is open is written on. */
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rename(renamed, path), 0);
+    assert_true(log_reopen());
+    assert_int_equal(rename(path, renamed), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_false(log_reopen());
+    log_line(LOG_INFO, "still");
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rename(renamed, path), 0);
+    assert_non_null(strstr(logged(), "still\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(line),
-        cmocka_unit_test(nobody_forges_lines),
-        cmocka_unit_test(long_lines),
-        cmocka_unit_test(with_errno),
+        cmocka_unit_test(line),       cmocka_unit_test(nobody_forges_lines),
+        cmocka_unit_test(long_lines), cmocka_unit_test(with_errno),
+        cmocka_unit_test(reopened),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

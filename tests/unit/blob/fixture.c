@@ -70,6 +70,7 @@ static void make_request(struct fixture *f, struct request *request, const char 
         bytes_cut(rest, '\n', &line, &rest);
         add_header(f->arena, request, list, line);
     }
+    request->authority = request_header(request, "host");
     if (request->method == METHOD_PUT && !request_header(request, "content-length").ptr)
         add_header(f->arena, request, list, arena_printf(f->arena, "Content-Length: %zu", length));
 }

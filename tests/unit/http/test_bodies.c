@@ -144,19 +144,19 @@ static void refuses_other_expectations(void **state)
     client_close(client);
 }
 
-/* A refused body is read to its end, the answer seen, the connection kept. */
+/* A refused body that is short is read to its end, the answer seen, the connection kept. */
 static void refuses_early(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
         struct client *client = fixture_client();
 
-        client_send(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
-        assert_true(client_send_bytes(client, echo_bytes(), 1000000));
+        client_send(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n\r\n");
+        assert_true(client_send_bytes(client, echo_bytes(), 60000));
         fixture_expect(client, 403, "refused");
         client_send(client, "PUT /refuse-late?body HTTP/1.1\r\nHost: x\r\n"
-                            "Content-Length: 1000000\r\n\r\n");
-        assert_true(client_send_bytes(client, echo_bytes(), 1000000));
+                            "Content-Length: 60000\r\n\r\n");
+        assert_true(client_send_bytes(client, echo_bytes(), 60000));
         fixture_expect(client, 409, "refused late");
         client_send(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
                             "5\r\nhello\r\n0\r\n\r\n");

@@ -23,6 +23,9 @@ static const struct http_limits few_places = {
     .body_rate_min = 1,
     .body_rate_grace_s = 60,
     .discard_max_bytes = 1000000,
+    .linger_max_bytes = 1000000,
+    .linger_s = 60,
+    .linger_stall_s = 60,
 };
 
 static struct http_server *server;

@@ -18,6 +18,9 @@
 #include "client.h"
 #include "echo.h"
 
+#define DISCARDED ((size_t)64 * 1024)
+#define LINGERED  ((size_t)8 * 1024 * 1024)
+
 static const struct http_limits small_limits = {
     .workers = 2,
     .connections_max = 8,
@@ -26,7 +29,10 @@ static const struct http_limits small_limits = {
     .body_stall_s = 1,
     .body_rate_min = 1000,
     .body_rate_grace_s = 1,
-    .discard_max_bytes = 1000000,
+    .discard_max_bytes = DISCARDED,
+    .linger_max_bytes = LINGERED,
+    .linger_s = 1,
+    .linger_stall_s = 1,
 };
 
 static struct http_server *server;
@@ -376,29 +382,94 @@ static void fits_descriptors(void **state)
     }
 }
 
-/* A refused body is read up to discard_max_bytes, then cut; one that says so is answered at
- * once. */
-static void limits_discarded_bodies(void **state)
+/* ---- refused bodies: decision 272 ---- */
+
+#define CHUNK_BYTES ((size_t)16 * 1024)
+
+/* The client need not look for the answer while it sends: it finds it behind all of its body. */
+static void refuses_long_bodies(void **state)
 {
-    struct client *client = open_client();
-    uint64_t sent = 0;
-    char chunk[16 * 1024 + 10];
+    static const uint64_t lengths[] = {
+        0, 1, DISCARDED - 1, DISCARDED, DISCARDED + 1, 1000000, DISCARDED + LINGERED - CHUNK_BYTES
+    };
+    char *body = calloc(1, DISCARDED + LINGERED);
 
     (void)state;
-    client_send(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000001\r\n\r\n");
-    expect(client, 403);
-    assert_true(client_sees_end(client, 5000));
-    client_close(client);
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        struct client *client = open_client();
+        bool goes_on = lengths[i] <= DISCARDED;
 
-    client = open_client();
-    client_send(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
-    memset(chunk, 'x', sizeof chunk);
-    memcpy(chunk, "4000\r\n", 6);
-    memcpy(chunk + 6 + 16 * 1024, "\r\n", 2);
-    while (sent < 100000000 && client_send_bytes(client, chunk, 6 + 16 * 1024 + 2))
-        sent += 16 * 1024;
-    assert_in_range(sent, 1000000, 20000000);
-    client_close(client);
+        client_sendf(client, "PUT /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: %llu\r\n\r\n",
+                     (unsigned long long)lengths[i]);
+        usleep(goes_on ? 0 : 20000); /* mostly it is answered by now */
+        assert_true(client_send_bytes(client, body, lengths[i]));
+        expect(client, 403);
+        if (goes_on) {
+            client_send(client, "GET /bytes/1 HTTP/1.1\r\nHost: x\r\n\r\n");
+            expect(client, 200);
+        } else {
+            assert_true(client_sees_end(client, 5000));
+        }
+        client_close(client);
+    }
+    free(body);
+}
+
+/* Sends chunks until the server has closed; returns how many bytes. */
+static uint64_t send_without_end(struct client *client)
+{
+    static char chunk[CHUNK_BYTES + 10] = "4000\r\n";
+    uint64_t sent = 0;
+
+    memcpy(chunk + 6 + CHUNK_BYTES, "\r\n", 2);
+    while (sent < 100000000 && client_send_bytes(client, chunk, 6 + CHUNK_BYTES + 2))
+        sent += CHUNK_BYTES;
+    return sent;
+}
+
+/* A body whose end nobody knows is read so far, and its client gets the answer. */
+static void bounds_refused_bodies(void **state)
+{
+    static const char *const heads[] = {
+        "PUT /refuse HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n",
+        "PUT /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000000\r\n\r\n",
+        "PUT /refuse HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        struct client *client = open_client();
+        char chunk[CHUNK_BYTES + 10] = "4000\r\n";
+
+        client_send(client, heads[i]);
+        memcpy(chunk + 6 + CHUNK_BYTES, "\r\n", 2);
+        for (size_t sent = 0; sent <= DISCARDED; sent += CHUNK_BYTES)
+            assert_true(client_send_bytes(client, chunk, 6 + CHUNK_BYTES + 2));
+        expect(client, 403);
+        /* What two sockets hold comes on top. */
+        assert_in_range(send_without_end(client), LINGERED - DISCARDED, LINGERED + 20000000);
+        client_close(client);
+    }
+}
+
+/* So few linger, and each for so long, that they keep nobody out. */
+static void bounds_lingering_connections(void **state)
+{
+    struct client *clients[8];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
+        clients[i] = open_client();
+        client_send(clients[i],
+                    "PUT /refuse HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n");
+        expect(clients[i], 403);
+    }
+    /* The server closes those that it has no room for, and the others when they are late. */
+    for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
+        while (client_send(clients[i], "x"))
+            usleep(1000);
+        client_close(clients[i]);
+    }
 }
 
 static bool is_refused(uint16_t port)
@@ -479,7 +550,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(cuts_slow_readers, start_with_answer_rate, stop),
         cmocka_unit_test_setup_teardown(needs_no_descriptors, start_for_readers, stop),
         cmocka_unit_test(fits_descriptors),
-        cmocka_unit_test_setup_teardown(limits_discarded_bodies, start, stop),
+        cmocka_unit_test_setup_teardown(refuses_long_bodies, start, stop),
+        cmocka_unit_test_setup_teardown(bounds_refused_bodies, start, stop),
+        cmocka_unit_test_setup_teardown(bounds_lingering_connections, start, stop),
         cmocka_unit_test_setup_teardown(stops_in_order, start, stop),
     };
 

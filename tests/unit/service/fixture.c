@@ -57,6 +57,7 @@ void fixture_request(struct fixture *f, enum http_method method, const char *tar
     request->headers = list;
     for (size_t i = 0; headers && headers[i]; i++)
         add_header(f, &list[request->header_count++], headers[i]);
+    request->authority = request_header(request, "host");
     if (method == METHOD_PUT && !request_header(request, "transfer-encoding").ptr)
         add_header(f, &list[request->header_count++], "Content-Length: 0");
     work_init(work, &f->endpoint, f->arena, request, &f->exchange.response);

@@ -1,0 +1,59 @@
+/* The end of a connection whose client may still be sending: a body that was refused before it was
+ * read, or what follows a malformed head. close() with bytes unread makes the kernel reset the
+ * connection, and a client that has not read its answer by then loses it. So our side is closed
+ * alone, and what comes is thrown away until the client closes, for a bounded time and number of
+ * bytes, on a bounded number of connections. rfc: 9112 9.6; decision: 272 */
+#include "http/http_private.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+bool linger_begin(struct connection *connection)
+{
+    struct http_server *server = connection->server;
+
+    /* One that was refused has its own time, and its place is needed for the next refusal. */
+    if (connection->refused || atomic_load_explicit(&server->stopping, memory_order_relaxed))
+        return false;
+    if (atomic_fetch_add(&server->lingering, 1) >= connections_beyond(&server->limits)) {
+        atomic_fetch_sub(&server->lingering, 1);
+        return false;
+    }
+    input_free(&connection->input);
+    transport_end(connection, TRANSPORT_HALF_CLOSED);
+    connection->lingers = true;
+    connection->readable = true; /* it is asked once, whatever was seen before */
+    connection_awaits_close(connection);
+    return true;
+}
+
+void linger_end(struct connection *connection)
+{
+    if (connection->lingers)
+        atomic_fetch_sub(&connection->server->lingering, 1);
+    connection->lingers = false;
+}
+
+enum turn linger_step(struct connection *connection)
+{
+    uint64_t sum = atomic_load_explicit(&connection->body_bytes, memory_order_relaxed);
+    ssize_t n;
+
+    if (!connection->readable)
+        return TURN_WAITS;
+    if (sum >= connection->server->limits.linger_max_bytes)
+        return TURN_ENDS;
+    /* Not by TLS: nobody reads it. */
+    do {
+        n = recv(connection->fd, connection->worker->input, WORKER_INPUT_BYTES, 0);
+    } while (n < 0 && errno == EINTR);
+    if (n > 0) {
+        connection_got_rest(connection, (size_t)n);
+        return TURN_GOES_ON;
+    }
+    if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        connection->readable = false;
+        return TURN_WAITS;
+    }
+    return TURN_ENDS;
+}
