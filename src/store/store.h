@@ -126,8 +126,7 @@ struct store *store_open_memory(void);
 /* Waits until all is durable, stops the threads, closes. All snapshots, iterators and stages must
  * be closed. */
 void store_close(struct store *store);
-/* How many file descriptors the store may have open, now and while it grows by 128 GiB: to be set
- * aside before connections get theirs. Any thread. */
+/* Most file descriptors that the store has open until it has grown by 128 GiB. Any thread. */
 unsigned store_descriptors(struct store *store);
 /* False after a write or sync has failed (store invariant 6). A local engine stays so; a remote one
  * may recover. Any thread. */
