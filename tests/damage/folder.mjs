@@ -107,7 +107,7 @@ export class Load {
             await mkdir(path.join(location, folder));
             await chmod(path.join(location, folder), 0o755);
         }
-        await writeFile(path.join(location, 'format'), 'lagra store 1\n');
+        await writeFile(path.join(location, 'format'), 'lagra store 1\n', { mode: 0o600 });
         process.umask(0);
         const server = await Server.start({ location, env: ENVIRONMENT });
         const client = new Client(server);
