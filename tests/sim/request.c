@@ -1019,18 +1019,6 @@ static bool read_source(struct sent *sent, struct reply *answer)
     return true;
 }
 
-/* The Table service says it in JSON alone. */
-static void read_code(const struct response *response, struct reply *answer)
-{
-    static const struct bytes before = BYTES("{\"odata.error\":{\"code\":\"");
-    struct bytes code, rest;
-
-    if (answer->code[0] || !bytes_has_prefix(response->body, before))
-        return;
-    bytes_cut(bytes_from(response->body, before.len), '"', &code, &rest);
-    copy(answer->code, sizeof answer->code, code);
-}
-
 static bool read_body(struct sent *sent, struct reply *answer)
 {
     const struct response *response = &sent->exchange.response;
@@ -1043,7 +1031,6 @@ static bool read_body(struct sent *sent, struct reply *answer)
     if (response->body_kind == BODY_BYTES && answer->length > 0) {
         memcpy(answer->body, response->body.ptr, response->body.len);
         answer->body_size = response->body.len;
-        read_code(response, answer);
     } else if (response->body_kind == BODY_FILE) {
         if (sent->ask->pause_ns > 0)
             sched_sleep(sent->ask->pause_ns);
@@ -1057,6 +1044,18 @@ static bool read_body(struct sent *sent, struct reply *answer)
         return read_source(sent, answer);
     }
     return true;
+}
+
+/* The Table service says it in JSON alone. */
+static void read_code(struct reply *answer)
+{
+    static const struct bytes before = BYTES("{\"odata.error\":{\"code\":\"");
+    struct bytes body = bytes_of(answer->body, answer->body_size), code, rest;
+
+    if (answer->code[0] || !answer->body || !bytes_has_prefix(body, before))
+        return;
+    bytes_cut(bytes_from(body, before.len), '"', &code, &rest);
+    copy(answer->code, sizeof answer->code, code);
 }
 
 /* ---- the way through ---- */
@@ -1146,6 +1145,7 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
     else
         send_directly(sent, size, &answer);
     answer.body_whole = answer.body_size == answer.length;
+    read_code(&answer);
     answer.commits_after = world->commits;
     answer.ended_ns = world->now_ns;
     arena_free(sent->exchange.arena);

@@ -157,10 +157,8 @@ static bool find_malformed(const struct table_ask *ask, struct table_expected *r
             ret_expected->code = "MissingRequiredHeader";
             return true;
         }
-        /* What a policy says is not known yet, nor what else an upsert needs. */
-        if (!ask->sas.by_policy &&
-            lacks_letters(&ask->sas, NULL, letters_of(part)[0] == 'a' ? "a" : letters_of(part),
-                          ret_expected)) {
+        /* What a policy says is not known yet. */
+        if (!ask->sas.by_policy && lacks_letters(&ask->sas, NULL, letters_of(part), ret_expected)) {
             ret_expected->part = (int)i;
             return true;
         }
