@@ -13,6 +13,8 @@ enum error {
     /* Not answers, never on the wire: what a decision says to who runs it (service/exchange.c). */
     DECIDE_BLOCKING, /* something is not in memory: decide where it may be waited for */
     DECIDE_AGAIN,    /* the state that was read is gone: decide on a newer one */
+    DECIDE_GONE,     /* what a change was made in was dropped: the same, from above it */
+    DECIDE_UNKNOWN,  /* whether it was committed cannot be known: neither may be reported */
 };
 
 /* "LeaseIdMissing"; "" for OK. */

@@ -181,12 +181,11 @@ static enum store_result search_one(struct search *search, struct bytes name)
 {
     struct decision *d = search->d;
     struct partition at = { .space = blob_account_space(d->input->account), .key = name };
-    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
+    struct decision_part *owner = decision_open(d, at, NULL);
     struct container container;
-    enum store_result result = container_read(snapshot, d->arena, &container);
+    enum store_result result = container_read(owner->before, d->arena, &container);
 
-    decision_saw(d, snapshot_sequence(snapshot));
-    snapshot_close(snapshot);
+    decision_leave(d, owner);
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
     return search_container(search, name, container.space);

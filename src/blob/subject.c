@@ -104,10 +104,10 @@ static enum error fail_no_container(struct decision *d, enum store_result result
 static enum error read_container(struct decision *d, struct partition at,
                                  struct container *ret_container)
 {
-    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
-    enum store_result result = container_read(snapshot, d->arena, ret_container);
+    struct decision_part *owner = decision_open(d, at, NULL);
+    enum store_result result = container_read(owner->before, d->arena, ret_container);
 
-    decision_leave_owner(d, snapshot);
+    decision_leave_owner(d, owner);
     return result ? fail_no_container(d, result) : OK;
 }
 

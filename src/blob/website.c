@@ -1,8 +1,7 @@
 /* A page of a static website: which blob it is, and its bytes. See website.h.
  *
  * The decision begins at the account's own partition, which has the properties of the service, and
- * goes on to the blob's: from then on the snapshot of that one is d->before, which the bytes are
- * read from. */
+ * goes on to the blob's, which the bytes are read from. */
 #include "blob/website.h"
 
 #include "service/service_properties.h"
@@ -11,12 +10,11 @@
 static enum error find_container(struct decision *d, struct guid *ret_space)
 {
     struct partition at = { .space = blob_account_space(d->input->account), .key = BYTES("$web") };
-    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
+    struct decision_part *owner = decision_open(d, at, NULL);
     struct container container;
-    enum store_result result = container_read(snapshot, d->arena, &container);
+    enum store_result result = container_read(owner->before, d->arena, &container);
 
-    decision_saw(d, snapshot_sequence(snapshot));
-    snapshot_close(snapshot);
+    decision_leave(d, owner);
     if (result)
         return result == STORE_NOT_FOUND ? E_WebContentNotFound : decision_fail_store(d, result);
     *ret_space = container.space;
@@ -33,9 +31,7 @@ static enum error open_blob(struct decision *d, struct guid space, struct bytes 
 
     if (blob_check_names(&named.base))
         return E_WebContentNotFound;
-    snapshot_close(d->before);
-    d->before = snapshot_open(d->store, at, d->access);
-    decision_saw(d, snapshot_sequence(d->before));
+    decision_open_subject(d, at);
     result = blob_read(d->before, d->arena, 0, blob);
     if (result == STORE_NOT_FOUND)
         return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_WebContentNotFound;

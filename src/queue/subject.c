@@ -35,7 +35,7 @@ enum error queue_locate(struct decision *d, struct partition *ret_partition)
     const struct queue_resource *asked = queue_asked(d);
     struct partition at = { .space = queue_account_space(d->input->account), .key = BYTES("") };
     struct queue_state *state = arena_alloc(d->arena, sizeof *state);
-    struct snapshot *owner;
+    struct decision_part *owner;
     enum error e;
 
     state->base.resource = d->input->resource;
@@ -43,8 +43,8 @@ enum error queue_locate(struct decision *d, struct partition *ret_partition)
     if (d->level != LEVEL_QUEUES)
         at.key = asked->queue;
     if (d->level >= LEVEL_MESSAGES && !asked->all_messages) {
-        owner = snapshot_open(d->store, at, d->access);
-        e = read_queue(d, owner);
+        owner = decision_open(d, at, NULL);
+        e = read_queue(d, owner->before);
         decision_leave_owner(d, owner);
         if (e)
             return e;

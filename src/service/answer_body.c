@@ -162,7 +162,7 @@ static enum state open_reader(struct flow *flow)
     snapshot_set_access(d->before, STORE_NO_WAIT);
     flow->reader = content_reader_open(d->store, d->before, d->arena, &content->content,
                                        content->offset, content->length);
-    d->before = NULL; /* the reader's now */
+    decision_take_snapshot(d); /* the reader's now */
     return BODY;
 }
 
@@ -205,8 +205,9 @@ void answer_drop_scratch(struct flow *flow)
 {
     bool refused = flow->intake.was_refused;
 
-    if (flow->reader || (flow->work.attempts == 0 && !refused))
+    if (flow->reader || (flow->work.decision.attempts == 0 && !refused))
         return;
-    work_close(&flow->work);
-    exchange_drop_scratch(flow->exchange, refused ? flow->intake.before : flow->work.attempt);
+    deciding_end(&flow->work.decision);
+    exchange_drop_scratch(flow->exchange,
+                          refused ? flow->intake.before : flow->work.decision.attempt);
 }

@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/episode.h"
 #include "service/gather.h"
 
 /* ---- the head ---- */
@@ -122,11 +121,11 @@ enum error work_gather(struct work *work, struct stage **stage)
         .decision = &work->decision,
         .partition = work->partition,
         .stage = stage,
-        .seen = &work->gathered_seen,
+        .seen = &work->decision.seen_before,
     };
     enum error e = work->call.operation->functions->gather(&gathering, work->parameters);
 
-    decision_saw(&work->decision, work->gathered_seen);
+    decision_saw(&work->decision, work->decision.seen_before);
     return e;
 }
 
@@ -143,21 +142,10 @@ void work_parse(struct work *work)
         work->malformed = work->problem;
         d->malformed_because = &work->malformed;
     }
-    work->attempt = arena_mark(d->arena);
+    d->attempt = arena_mark(d->arena);
 }
 
 /* ---- attempts ---- */
-
-void work_close(struct work *work)
-{
-    struct decision *d = &work->decision;
-
-    if (d->before)
-        snapshot_close(d->before);
-    if (d->guard)
-        snapshot_close(d->guard);
-    d->before = d->guard = NULL;
-}
 
 void work_move(struct work *work, struct arena *arena)
 {
@@ -167,24 +155,10 @@ void work_move(struct work *work, struct arena *arena)
     response_init(work->answer.response, arena);
 }
 
-/* The clock is read after the state was opened: so the decision's instant is above every one that
- * the state holds, and an ETag made of it is newer than all that its name ever had. */
-static void read_clock(struct decision *d)
-{
-    instant newest = d->before ? snapshot_instant(d->before) : 0;
-
-    if (d->guard && snapshot_instant(d->guard) > newest)
-        newest = snapshot_instant(d->guard);
-    d->now = clock_above(newest);
-}
-
 void work_open(struct work *work)
 {
-    struct decision *d = &work->decision;
-
-    d->before = snapshot_open(d->store, work->partition, d->access);
-    decision_saw(d, snapshot_sequence(d->before));
-    read_clock(d);
+    decision_open_subject(&work->decision, work->partition);
+    decision_read_clock(&work->decision);
 }
 
 /* Opens the partition as it is now. */
@@ -193,7 +167,7 @@ static enum error open_partition(struct work *work)
     enum error e = work->endpoint->service->locate(&work->decision, &work->partition);
 
     if (e)
-        read_clock(&work->decision);
+        decision_read_clock(&work->decision);
     else
         work_open(work);
     return e;
@@ -210,23 +184,6 @@ static enum error decide_alone(struct work *work)
     return e ? operation_missing(d, e) : operation_decide(d, work->parameters, work->result);
 }
 
-/* What an earlier attempt left is discarded, and what only it saw is never reported. */
-static void begin_attempt(struct work *work)
-{
-    struct decision *d = &work->decision;
-
-    work_close(work);
-    d->subject = (struct subject){ .exists = false };
-    d->lease = (struct lease){ .kind = 0 };
-    d->state = NULL;
-    d->seen = work->gathered_seen;
-    work->error = OK;
-    work->problem = (struct problem){ .detail = NULL };
-    d->changes = changes_new(d->arena);
-    d->leaves_more = false;
-    d->renders_long = false;
-}
-
 /* Test builds: an attempt on a worker found everything in memory; as if it had not. */
 static enum error or_wait(const struct work *work, enum error e)
 {
@@ -241,58 +198,43 @@ static enum error or_wait(const struct work *work, enum error e)
 
 enum error work_check(struct work *work)
 {
+    struct decision *d = &work->decision;
     enum error e;
 
-    begin_attempt(work);
+    work->error = OK;
+    deciding_begin(d);
     e = open_partition(work);
-    e = e ? operation_missing(&work->decision, e) : operation_check(&work->decision);
-    work_close(work);
+    e = e ? operation_missing(d, e) : operation_check(d);
+    deciding_end(d);
     return or_wait(work, e);
 }
 
-/* A commit that the store would not take is refused before it is tried. */
-static enum error fits_commit(struct decision *d)
+static enum error attempt(struct decision *d, void *of)
 {
-    uint64_t most = store_limits(d->store).commit_bytes;
+    struct work *work = of;
 
-    if (changes_bytes(d->changes) <= most)
-        return OK;
-    return decision_fail(d, E_RequestBodyTooLarge,
-                         "The request changes more at once than the server's store takes: %llu "
-                         "bytes of records.",
-                         (unsigned long long)most);
+    (void)d;
+    work->error = OK;
+    return or_wait(work, work->whole ? whole_list_decide(work) : decide_alone(work));
 }
 
 enum error work_decide(struct work *work)
 {
-    struct decision *d = &work->decision;
-    enum error e;
+    return deciding_attempt(&work->decision, attempt, work);
+}
 
-    if (++work->attempts > DECISION_ATTEMPTS_MAX) {
-        episode_refused(EPISODE_CONFLICTS);
-        return E_ServerBusy;
-    }
-    arena_rewind(d->arena, work->attempt);
-    begin_attempt(work);
-    e = work->whole ? whole_list_decide(work) : decide_alone(work);
-    if (!e)
-        e = fits_commit(d);
-    e = or_wait(work, e);
-    if (e == DECIDE_BLOCKING)
-        work->attempts--; /* nobody else was faster */
-    return e;
+enum error work_run(struct work *work)
+{
+    return deciding_run(&work->decision, attempt, work);
 }
 
 /* ---- the commit ---- */
 
 /* Held at APPLIED means applied and not yet durable: the syncer stops before the commit, not
  * after. */
-enum store_result work_commit(struct work *work)
+enum error work_commit(struct work *work)
 {
-    struct decision *d = &work->decision;
-    const struct commit_part parts[] = { { d->before, d->changes }, { d->guard, NULL } };
-    enum store_result result;
-    uint64_t sequence = 0;
+    enum error e;
 
 #ifdef LAGRA_GATES
     bool holds = work->call.gate.action == GATE_HOLD && work->call.gate.gate == GATE_APPLIED;
@@ -300,12 +242,10 @@ enum store_result work_commit(struct work *work)
     if (holds)
         gate_hold_syncer(true);
 #endif
-    result = store_commit(d->store, parts, d->guard ? 2 : 1, d->now, d->access, &sequence);
+    e = deciding_commit(&work->decision);
 #ifdef LAGRA_GATES
-    if (holds && result && gate_count(GATE_APPLIED) == 0)
+    if (holds && e && gate_count(GATE_APPLIED) == 0)
         gate_hold_syncer(false);
 #endif
-    if (result == STORE_OK)
-        decision_saw(d, sequence);
-    return result;
+    return e;
 }

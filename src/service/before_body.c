@@ -32,7 +32,7 @@ enum state default_version_find(struct flow *flow)
         work->error = decision_fail_store(&work->decision, result);
         return CORS;
     }
-    work->gathered_seen = sequence;
+    work->decision.seen_before = sequence;
     if (properties.default_version.len > 0)
         work->call.version = properties.default_version;
     return FIND_OPERATION;

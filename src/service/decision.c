@@ -11,6 +11,78 @@ void decision_saw(struct decision *d, uint64_t sequence)
         d->seen = sequence;
 }
 
+/* ---- the partitions ---- */
+
+struct decision_part *decision_open(struct decision *d, struct partition partition,
+                                    struct changes *changes)
+{
+    struct decision_part *part = &d->parts[d->part_count];
+
+    assert(d->part_count < DECISION_PARTS_MAX);
+    *part = (struct decision_part){ .partition = partition,
+                                    .before = snapshot_open(d->store, partition, d->access),
+                                    .changes = changes };
+    d->part_count++;
+    decision_saw(d, snapshot_sequence(part->before));
+    return part;
+}
+
+/* NULL: the operation's partition is not open, or another decision's. */
+static struct decision_part *subject_part(struct decision *d)
+{
+    for (unsigned i = 0; i < d->part_count; i++)
+        if (d->before && d->parts[i].before == d->before)
+            return &d->parts[i];
+    return NULL;
+}
+
+void decision_open_subject(struct decision *d, struct partition partition)
+{
+    struct decision_part *part = subject_part(d);
+
+    if (part)
+        decision_leave(d, part);
+    d->before = decision_open(d, partition, d->changes)->before;
+}
+
+void decision_leave(struct decision *d, struct decision_part *newest)
+{
+    assert(d->part_count > 0 && newest == &d->parts[d->part_count - 1]);
+    snapshot_close(newest->before);
+    d->part_count--;
+}
+
+void decision_move_parts(struct decision *to, struct decision *from)
+{
+    assert(to->part_count + from->part_count <= DECISION_PARTS_MAX);
+    memcpy(&to->parts[to->part_count], from->parts, from->part_count * sizeof from->parts[0]);
+    to->part_count += from->part_count;
+    from->part_count = 0;
+}
+
+struct snapshot *decision_take_snapshot(struct decision *d)
+{
+    struct snapshot *snapshot = d->before;
+    struct decision_part *part = subject_part(d);
+
+    assert(part);
+    *part = d->parts[--d->part_count];
+    d->before = NULL;
+    return snapshot;
+}
+
+void decision_read_clock(struct decision *d)
+{
+    instant newest = 0;
+
+    for (unsigned i = 0; i < d->part_count; i++)
+        if (snapshot_instant(d->parts[i].before) > newest)
+            newest = snapshot_instant(d->parts[i].before);
+    d->now = clock_above(newest);
+}
+
+/* ---- who may ---- */
+
 bool decision_rests_on_policy(const struct decision *d)
 {
     const struct identity *identity = &d->input->identity;
@@ -18,14 +90,13 @@ bool decision_rests_on_policy(const struct decision *d)
     return identity->kind == IDENTITY_SAS && identity->sas->policy.ptr;
 }
 
-void decision_leave_owner(struct decision *d, struct snapshot *owner)
+void decision_leave_owner(struct decision *d, struct decision_part *owner)
 {
-    decision_saw(d, snapshot_sequence(owner));
-    if (decision_rests_on_policy(d))
-        d->guard = owner;
-    else
-        snapshot_close(owner);
+    if (!decision_rests_on_policy(d))
+        decision_leave(d, owner);
 }
+
+/* ---- failing ---- */
 
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
 {
@@ -38,9 +109,20 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
     return e;
 }
 
+/* A refusal has none. */
+static void drop_changes(struct decision *d)
+{
+    struct decision_part *subject = subject_part(d);
+
+    for (unsigned i = 0; i < d->part_count; i++)
+        if (d->parts[i].changes)
+            d->parts[i].changes = changes_new(d->arena);
+    d->changes = subject ? subject->changes : changes_new(d->arena);
+}
+
 enum error decision_fail_store(struct decision *d, enum store_result result)
 {
-    d->changes = changes_new(d->arena); /* a refusal has none */
+    drop_changes(d);
     switch (result) {
     case STORE_NOT_FOUND:
         return decision_fail(d, E_ResourceNotFound, "What the request is about is gone.");

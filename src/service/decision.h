@@ -56,6 +56,18 @@ struct subject_state {
     const struct resource *resource;
 };
 
+/* No decision is over more partitions: a rename has two directories and what it replaces, each perhaps
+ * under rules that another partition holds. */
+#define DECISION_PARTS_MAX 8u
+_Static_assert(DECISION_PARTS_MAX <= COMMIT_PARTS_MAX, "a decision is one commit");
+
+/* A partition that a decision is over. */
+struct decision_part {
+    struct partition partition;
+    struct snapshot *before; /* as it is */
+    struct changes *changes; /* NULL: a guard: unchanged when the others' changes are committed */
+};
+
 struct decision {
     /* ---- given ---- */
     const struct service *service;
@@ -68,32 +80,52 @@ struct decision {
     struct arena *arena;
     struct store *store;
     enum store_access access; /* of every read and commit of this decision */
-    struct snapshot *before;  /* of the partition that the operation is about */
-    /* Another partition that was read and must be unchanged when the changes are committed, as a
-     * stored access policy that permits them; NULL: none. By locate(); closed with `before`. */
-    struct snapshot *guard;
-    instant now;
+    instant now;              /* above every instant that the parts hold */
+    /* ---- the partitions: by decision_open() and its kin, anew in each attempt ---- */
+    struct decision_part parts[DECISION_PARTS_MAX];
+    unsigned part_count;
+    struct snapshot *before; /* of the part that the operation is about */
+    struct changes *changes; /* of the same */
     /* ---- by subject() ---- */
     struct subject subject;
     struct lease lease;
     enum lease_resource lease_resource;
     struct subject_state *state;
     /* ---- what comes of it ---- */
-    struct changes *changes;
     bool renders_long;       /* the result is long: rendered in the pool, not on a worker */
     bool leaves_more;        /* the changes leave something to content_collect() */
     uint64_t seen;           /* newest sequence of anything read: by decision_saw() */
     struct problem *problem; /* what the error's answer says */
+    /* ---- its attempts: service/deciding.h ---- */
+    struct arena_mark attempt; /* where they begin: rewound for each */
+    unsigned attempts;
+    uint64_t seen_before; /* newest sequence of what was read before the first */
 };
 
+/* Opens one more partition as it is now, until the attempt ends. With `changes` (changes_new()) it is
+ * changed by them; with NULL it is a guard. The newest part may be closed again by decision_leave(). */
+struct decision_part *decision_open(struct decision *d, struct partition partition,
+                                    struct changes *changes);
+/* Opens the partition that the operation is about: d->before, and d->changes are its. In the place of
+ * one that was opened so before. */
+void decision_open_subject(struct decision *d, struct partition partition);
+/* Closes the newest part: what was read there stays read, and nothing rests on it. */
+void decision_leave(struct decision *d, struct decision_part *newest);
+/* Moves the parts of one decision to another, which goes on with them. */
+void decision_move_parts(struct decision *to, struct decision *from);
+/* Takes the snapshot of the subject out of the decision: it is the caller's to close. */
+struct snapshot *decision_take_snapshot(struct decision *d);
+/* Reads the clock: above all that the parts hold, so that an ETag made of it is newer than all that
+ * its name ever had. After they were opened. */
+void decision_read_clock(struct decision *d);
 /* Something of another partition was read: its sequence must be durable before the answer goes. */
 void decision_saw(struct decision *d, uint64_t sequence);
 /* Does a stored access policy permit the operation, if anything does? */
 bool decision_rests_on_policy(const struct decision *d);
 /* By locate(), when it has read what the operation's partition belongs to (a container of a blob, a
- * queue of messages, a table of entities): closes the snapshot, or keeps it as the guard when a
- * stored access policy there is what permits the operation. */
-void decision_leave_owner(struct decision *d, struct snapshot *owner);
+ * queue of messages, a table of entities), which it opened last: leaves it, or keeps it as a guard when
+ * a stored access policy there is what permits the operation. */
+void decision_leave_owner(struct decision *d, struct decision_part *owner);
 /* Is the operation one that writes? By its row. */
 bool decision_may_change(const struct decision *d);
 /* return decision_fail(d, E_X, "..."): the code with a sentence for the client (printf). */
@@ -104,13 +136,10 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
  * which a decide function returns as it returns errors: it is then run again. What the decision has
  * in d->changes by now is dropped. */
 enum error decision_fail_store(struct decision *d, enum store_result result);
-/* What keeps losing against others is decided so often, and then given up or left for a while: far
- * above what racing threads can cause. */
-#define DECISION_ATTEMPTS_MAX 1000
 /* Neither an answer nor an error: to be decided again. */
 static inline bool decision_is_unfinished(enum error e)
 {
-    return e == DECIDE_BLOCKING || e == DECIDE_AGAIN;
+    return e > ERROR_COUNT;
 }
 
 /* ---- declaring the functions of an operation ---- */

@@ -146,7 +146,7 @@ void answer_common(struct work *work)
     if (is_echoed(client_id))
         answer_header(a, "x-ms-client-request-id", client_id);
 #ifdef LAGRA_GATES
-    if (work->attempts > 1) /* a test sees that it was decided again */
-        answer_u64(a, "x-lagra-attempts", work->attempts);
+    if (work->decision.attempts > 1) /* a test sees that it was decided again */
+        answer_u64(a, "x-lagra-attempts", work->decision.attempts);
 #endif
 }

@@ -135,7 +135,7 @@ static enum state decide(struct flow *flow)
         return DECIDE;
     if (e == DECIDE_BLOCKING)
         return DECIDE_IN_POOL;
-    if (e || changes_empty(flow->current->decision.changes))
+    if (e || deciding_is_empty(&flow->current->decision))
         return decided(flow, e);
     return DECIDED;
 }
@@ -152,27 +152,15 @@ static enum state decide_and_commit(struct flow *flow)
 
 static enum state commit(struct flow *flow)
 {
-    struct decision *d = &flow->current->decision;
-    enum store_result result = work_commit(flow->current);
+    enum error e = work_commit(flow->current);
 
-    switch (result) {
-    case STORE_OK:
-        return APPLIED;
-    case STORE_CONFLICT:
-    case STORE_NOT_FOUND: /* the space was dropped: the next attempt finds its container gone */
+    if (e == DECIDE_AGAIN || e == DECIDE_GONE)
         return DECIDE;
-    case STORE_WAIT:
+    if (e == DECIDE_BLOCKING)
         return COMMIT_IN_POOL;
-    case STORE_UNKNOWN:
+    if (e == DECIDE_UNKNOWN)
         return CUT;
-    case STORE_CORRUPT:
-    case STORE_IO:
-    case STORE_FULL:
-    case STORE_SHORTAGE:
-    case STORE_BUSY:
-        break;
-    }
-    return decided(flow, decision_fail_store(d, result));
+    return e ? decided(flow, e) : APPLIED;
 }
 
 /* ---- LIST, PART: the operations of a list, one after another ---- */
@@ -254,7 +242,7 @@ static enum state become_durable(struct flow *flow)
                             again */
         if (flow->list)
             return list_decide_again(flow);
-        return flow->work.attempts > 0 ? DECIDE : CUT;
+        return flow->work.decision.attempts > 0 ? DECIDE : CUT;
     case STORE_UNKNOWN: /* neither success nor failure may be reported */
         return CUT;
     case STORE_NOT_FOUND:
@@ -470,7 +458,7 @@ static void on_done(struct exchange *exchange)
         return;
     if (flow->reader)
         content_reader_close(flow->reader);
-    work_close(&flow->work);
+    deciding_end(&flow->work.decision);
     list_free(flow);
     if (flow->intake.stage)
         stage_close(flow->intake.stage);

@@ -1,8 +1,6 @@
 /* See inner.h. */
 #include "service/inner.h"
 
-#include <assert.h>
-
 #include "service/service_private.h"
 
 struct inner {
@@ -44,14 +42,8 @@ static enum error authenticated(struct inner *inner, const struct inner_request 
 
 static enum error decide(struct inner *inner)
 {
-    enum error e;
-
     work_parse(&inner->work); /* there is no body: attempts begin here */
-    do
-        e = work_decide(&inner->work);
-    while (e == DECIDE_AGAIN);
-    assert(!decision_is_unfinished(e));
-    return e;
+    return work_run(&inner->work);
 }
 
 enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
@@ -98,13 +90,10 @@ uint64_t inner_seen(const struct inner *inner)
 
 struct snapshot *inner_take_snapshot(struct inner *inner)
 {
-    struct snapshot *snapshot = inner->work.decision.before;
-
-    inner->work.decision.before = NULL;
-    return snapshot;
+    return decision_take_snapshot(&inner->work.decision);
 }
 
 void inner_end(struct inner *inner)
 {
-    work_close(&inner->work);
+    deciding_end(&inner->work.decision);
 }

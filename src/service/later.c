@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "content/content.h"
+#include "service/deciding.h"
 #include "service/later_again.h"
 #include "service/server.h"
 
@@ -58,42 +59,50 @@ static struct doer find_doer(const struct service *const *services,
     return (struct doer){ .decide = NULL };
 }
 
-static enum store_result attempt(struct store *store, const struct later_item *item,
-                                 const struct doer *doer, struct arena *arena)
-{
-    struct snapshot *before = snapshot_open(store, item->partition, STORE_MAY_BLOCK);
-    struct later_work work = {
-        .item = item,
-        .before = before,
-        .changes = changes_new(arena),
-        .arena = arena,
-        .now = clock_above(snapshot_instant(before)),
-        .endpoint = doer->endpoint,
-    };
-    enum store_result result = doer->decide(&work);
-    uint64_t sequence;
+/* An item that is being done. */
+struct doing {
+    const struct later_item *item;
+    const struct doer *doer;
+    bool gone; /* there is nothing left to do it to */
+};
 
-    if (!result) {
-        changes_later_done(work.changes, item);
-        result = store_commit(store, &(struct commit_part){ before, work.changes }, 1, work.now,
-                              STORE_MAY_BLOCK, &sequence);
-    }
-    snapshot_close(before);
-    return result;
+static enum error attempt(struct decision *d, void *of)
+{
+    struct doing *doing = of;
+    enum store_result result;
+    struct later_work work = { .item = doing->item, .endpoint = doing->doer->endpoint };
+
+    decision_open_subject(d, doing->item->partition);
+    decision_read_clock(d);
+    work.before = d->before;
+    work.changes = d->changes;
+    work.arena = d->arena;
+    work.now = d->now;
+    result = doing->doer->decide(&work);
+    doing->gone = result == STORE_NOT_FOUND;
+    if (result)
+        return decision_fail_store(d, result);
+    changes_later_done(d->changes, doing->item);
+    return OK;
 }
 
 /* Without a wait for durability: nobody is told, and after a crash it is done again. */
-static enum store_result do_item(struct store *store, const struct later_item *item,
-                                 const struct doer *doer, struct arena *arena)
+static enum error do_item(struct store *store, const struct later_item *item,
+                          const struct doer *doer, struct arena *arena)
 {
-    struct arena_mark mark = arena_mark(arena);
-    enum store_result result = STORE_CONFLICT;
+    struct doing doing = { .item = item, .doer = doer };
+    struct problem problem;
+    struct decision d = { .store = store,
+                          .arena = arena,
+                          .access = STORE_MAY_BLOCK,
+                          .problem = &problem,
+                          .attempt = arena_mark(arena) };
+    enum error e = deciding_run(&d, attempt, &doing);
 
-    for (int i = 0; i < DECISION_ATTEMPTS_MAX && result == STORE_CONFLICT; i++) {
-        arena_rewind(arena, mark);
-        result = attempt(store, item, doer, arena);
-    }
-    return result == STORE_NOT_FOUND ? store_later_discard(store, item) : result;
+    deciding_end(&d);
+    if (e == DECIDE_GONE || doing.gone)
+        return store_later_discard(store, item) ? E_InternalError : OK;
+    return e;
 }
 
 /* ---- all that are due ---- */
@@ -106,27 +115,28 @@ struct runs {
     instant now;
 };
 
-/* returns STORE_OK: it is done; else it is left, and *ret_moved says whether it was put off */
-static enum store_result run_item(const struct runs *runs, const struct later_item *item,
-                                  struct arena *arena, bool *ret_moved)
+/* returns OK: it is done; else it is left, and *ret_moved says whether it was put off */
+static enum error run_item(const struct runs *runs, const struct later_item *item,
+                           struct arena *arena, bool *ret_moved)
 {
-    enum store_result result = STORE_CORRUPT, moved;
+    enum error e = E_InternalError;
+    enum store_result moved;
     struct later_try try;
     struct doer doer;
 
     *ret_moved = false;
     if (!later_try_read(item, &try))
-        return result;
+        return e;
     doer = find_doer(runs->services, runs->endpoints, runs->count, try.item.kind);
     if (doer.decide)
-        result = do_item(runs->store, &try.item, &doer, arena);
-    if (!result)
-        return STORE_OK;
-    moved = later_put_off(runs->store, &try, result, runs->now, arena);
+        e = do_item(runs->store, &try.item, &doer, arena);
+    if (!e)
+        return OK;
+    moved = later_put_off(runs->store, &try, e, runs->now, arena);
     if (moved == STORE_NOT_FOUND)
-        return store_later_discard(runs->store, item);
+        return store_later_discard(runs->store, item) ? e : OK;
     *ret_moved = moved == STORE_OK;
-    return result;
+    return e;
 }
 
 instant later_run_due(struct store *store, const struct service *const *services,

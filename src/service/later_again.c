@@ -57,8 +57,8 @@ static enum store_result move(struct store *store, const struct later_try *faile
     return result;
 }
 
-enum store_result later_put_off(struct store *store, const struct later_try *failed,
-                                enum store_result why, instant now, struct arena *arena)
+enum store_result later_put_off(struct store *store, const struct later_try *failed, enum error why,
+                                instant now, struct arena *arena)
 {
     unsigned wait = wait_s(failed->failures);
     enum store_result result = STORE_CONFLICT;
@@ -73,6 +73,6 @@ enum store_result later_put_off(struct store *store, const struct later_try *fai
         result = move(store, failed, now + wait * TICKS_PER_SECOND, text_bytes(&payload), arena);
     if (!result && failed->failures + 1 >= LATER_FAILURES_LOUD)
         log_line(LOG_ERROR, "a deferred task of kind 0x%x has failed %u times (%s); again in %u s",
-                 failed->item.kind, failed->failures + 1, store_result_text(why), wait);
+                 failed->item.kind, failed->failures + 1, error_code(why), wait);
     return result;
 }

@@ -12,6 +12,7 @@
 #ifndef LAGRA_SERVICE_LATER_AGAIN_H
 #define LAGRA_SERVICE_LATER_AGAIN_H
 
+#include "base/errors.h"
 #include "store/store.h"
 
 /* Numbers of kinds are stored. */
@@ -32,6 +33,6 @@ bool later_try_read(const struct later_item *item, struct later_try *ret_try);
  * now      that it was due at
  * returns  STORE_OK; STORE_NOT_FOUND: its space is dropped; otherwise it is where it was */
 enum store_result later_put_off(struct store *store, const struct later_try *failed,
-                                enum store_result why, instant now, struct arena *arena);
+                                enum error why, instant now, struct arena *arena);
 
 #endif

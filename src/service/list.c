@@ -46,7 +46,7 @@ void list_free(struct flow *flow)
     if (!flow->list)
         return;
     for (size_t i = 0; i < flow->list->asked->count && flow->list->works; i++)
-        work_close(&flow->list->works[i]);
+        deciding_end(&flow->list->works[i].decision);
     arena_free(flow->list->scratch);
     flow->list = NULL;
 }
@@ -199,25 +199,18 @@ static bool may_join(const struct list *list, const struct work *part)
     struct store_limits limits = store_limits(part->decision.store);
 
     return list->next >= list->alone && list->group_count < limits.group_parts &&
-           limits.group_parts > 1 && !part->decision.guard &&
+           limits.group_parts > 1 && part->decision.part_count == 1 &&
            list->group_bytes + changes_bytes(part->decision.changes) <= limits.commit_bytes;
 }
 
-static enum store_result commit_parts(const struct flow *flow, uint64_t *ret_sequence)
+static enum error commit_parts(const struct list *list)
 {
-    const struct list *list = flow->list;
-    const struct decision *whole = &flow->work.decision;
-    struct commit_part parts[COMMIT_PARTS_MAX];
-    instant now = 0;
+    struct decision *decisions[COMMIT_PARTS_MAX];
 
-    for (size_t i = 0; i < list->group_count; i++) {
-        const struct decision *d = &list->works[list->group[i]].decision;
-
-        parts[i] = (struct commit_part){ d->before, d->changes };
-        if (d->now > now)
-            now = d->now;
-    }
-    return store_commit(whole->store, parts, list->group_count, now, whole->access, ret_sequence);
+    assert(list->group_count > 0);
+    for (size_t i = 0; i < list->group_count; i++)
+        decisions[i] = &list->works[list->group[i]].decision;
+    return deciding_commit_together(decisions, list->group_count);
 }
 
 /* Commits the group, and renders the answers of its parts. */
@@ -226,8 +219,7 @@ static void commit_group(struct flow *flow)
     struct list *list = flow->list;
     struct work *current = flow->current;
     size_t count = list->group_count;
-    uint64_t sequence = 0;
-    enum store_result result = commit_parts(flow, &sequence);
+    enum error e = commit_parts(list);
 
     list->group_count = 0;
     list->group_bytes = 0;
@@ -235,16 +227,15 @@ static void commit_group(struct flow *flow)
         struct work *part = &list->works[list->group[i]];
 
         part->is_grouped = false;
-        if (result) {
-            work_close(part);
+        if (e) {
+            deciding_end(&part->decision);
             continue;
         }
-        decision_saw(&part->decision, sequence);
         flow->current = part;
         list_part_done(flow);
     }
     flow->current = current;
-    if (result) {
+    if (e) {
         list->alone = list->group[count - 1] + 1;
         list->next = list->group[0];
     }
@@ -262,7 +253,7 @@ enum state list_part_decided(struct flow *flow, enum state next)
         commit_group(flow);
         if (list->next == index)
             return DECIDE;
-        work_close(part);
+        deciding_end(&part->decision);
         part->error = OK;
         return PART;
     }
@@ -315,7 +306,7 @@ enum state list_next(struct flow *flow)
         return PART_DONE;
     /* Parts have no bodies. */
     assert(!part->call.operation->functions->parse && !part->call.operation->functions->gather);
-    part->attempt = arena_mark(list->scratch);
+    part->decision.attempt = arena_mark(list->scratch);
     return PART_FOUND;
 }
 
@@ -335,7 +326,7 @@ enum state list_part_done(struct flow *flow)
     answer_common(part);
     control_reply(part);
     list->answers[index] = render(flow, part, list->asked->parts[index].id);
-    work_close(part);
+    deciding_end(&part->decision);
     decision_saw(&flow->work.decision, part->decision.seen);
     return PART;
 }

@@ -6,6 +6,7 @@
 
 #include "service/decide_pool.h"
 #include "service/cors_rules.h"
+#include "service/deciding.h"
 #include "service/server.h"
 
 /* What the account's CORS rules say of an answer. */
@@ -29,12 +30,9 @@ struct work {
     struct problem malformed;      /* what parse refused the body for */
     struct decision decision;
     struct partition partition; /* of the decision: by the early check, then by each attempt */
-    struct arena_mark attempt;  /* where attempts begin: rewound for each */
-    unsigned attempts;
-    bool is_grouped;        /* part of a list: decided, and to be committed with others */
-    uint64_t gathered_seen; /* newest sequence of what was read before the attempts */
-    struct result *result;  /* of the newest attempt */
-    enum error error;       /* what it ended in instead; OK: nothing */
+    bool is_grouped;            /* part of a list: decided, and to be committed with others */
+    struct result *result;      /* of the newest attempt */
+    enum error error;           /* what it ended in instead; OK: nothing */
     struct cors cors;
     struct answer answer;
 };
@@ -63,16 +61,15 @@ void work_parse(struct work *work);
 /* Subject, permission, lease and conditions on the state as it is now; the snapshot is closed again.
  * returns as operation_check() */
 enum error work_check(struct work *work);
-/* One attempt to decide, on the state as it is now. With OK the changes, if there are any, are to be
- * committed.
- * returns OK, an error, DECIDE_BLOCKING, DECIDE_AGAIN; E_ServerBusy after too many attempts */
+/* One attempt; returns as deciding_attempt(). */
 enum error work_decide(struct work *work);
+/* Attempts until one has an outcome, of an operation that reads. Thread that may block; returns as
+ * deciding_run(). */
+enum error work_run(struct work *work);
 /* Opens the partition that was located, and reads the clock: part of an attempt. */
 void work_open(struct work *work);
-/* Commits what was decided; returns as store_commit(). */
-enum store_result work_commit(struct work *work);
-/* Closes the snapshot of the last attempt, if it is open. */
-void work_close(struct work *work);
+/* Commits what was decided; returns as deciding_commit(). */
+enum error work_commit(struct work *work);
 /* From now on memory for the work comes from this arena, and its response is empty. */
 void work_move(struct work *work, struct arena *arena);
 

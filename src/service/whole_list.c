@@ -124,7 +124,7 @@ enum state whole_list_begin(struct flow *flow)
     work->whole->functions = work->call.operation->functions->list;
     work->whole->works = arena_array(arena, work->whole->asked->count, sizeof *work->whole->works);
     e = prepare_all(work);
-    work->attempt = arena_mark(arena); /* attempts begin behind what was prepared */
+    work->decision.attempt = arena_mark(arena); /* attempts begin behind what was prepared */
     if (e)
         return refuse(work, e);
     return work->whole->asked->count > WORKER_PARTS_MAX ? DECIDE_IN_POOL : DECIDE;
@@ -138,8 +138,7 @@ static enum error locate_first(struct work *work, struct decision *d)
     enum error e = d->service->locate(d, &work->partition);
     enum store_result result = STORE_OK;
 
-    work->decision.guard = d->guard;
-    d->guard = NULL;
+    decision_move_parts(&work->decision, d);
     if (e)
         return operation_missing(d, e);
     work_open(work);
@@ -195,10 +194,8 @@ enum error whole_list_decide(struct work *work)
     for (size_t i = 0; i < whole->asked->count; i++) {
         enum error e = decide_part(work, &whole->works[i], i);
 
-        if (!e)
-            continue;
-        work->decision.changes = changes_new(work->decision.arena);
-        return decision_is_unfinished(e) ? e : fail_part(work, i, e);
+        if (e)
+            return decision_is_unfinished(e) ? e : fail_part(work, i, e);
     }
     return OK;
 }

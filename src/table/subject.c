@@ -64,10 +64,10 @@ void table_signed_names(const struct resource *resource, struct bytes *ret_table
 /* Reads the table of a request about an entity: it lies in another partition than the entity. */
 static enum error read_table(struct decision *d, struct partition at, struct table *ret_table)
 {
-    struct snapshot *snapshot = snapshot_open(d->store, at, d->access);
-    enum store_result result = table_read(snapshot, d->arena, ret_table);
+    struct decision_part *owner = decision_open(d, at, NULL);
+    enum store_result result = table_read(owner->before, d->arena, ret_table);
 
-    decision_leave_owner(d, snapshot);
+    decision_leave_owner(d, owner);
     if (result == STORE_NOT_FOUND)
         return E_TableNotFound;
     return result ? decision_fail_store(d, result) : OK;

@@ -28,8 +28,8 @@ const DEFECTS = [
     { name: 'answer-before-sync', file: 'src/service/exchange.c',
         change: [['enum store_result result = flow->list ? list_settled(flow) : store_settled(d->store, d->seen);',
             'enum store_result result = d->store ? STORE_OK : STORE_WAIT;']] },
-    { name: 'refusal-before-sync', file: 'src/service/attempt.c',
-        change: [['decision_saw(d, snapshot_sequence(d->before));', '']] },
+    { name: 'refusal-before-sync', file: 'src/service/decision.c',
+        change: [['decision_saw(d, snapshot_sequence(part->before));', '']] },
     { name: 'clock-before-snapshot', file: 'src/service/attempt.c',
         change: [['    enum error e = work->endpoint->service->locate(&work->decision, &work->partition);\n',
             '    instant early = clock_now();\n' +
@@ -84,9 +84,8 @@ const DEFECTS = [
     { name: 'search-begins-anew', file: 'src/blob/find_blobs.c',
         change: [['resumes ? from->name : bytes_of("", 0)', 'bytes_of("", 0)']] },
     { name: 'append-loses-its-race', file: 'src/service/attempt.c',
-        change: [['    if (result == STORE_OK)\n        decision_saw(d, sequence);',
-            '    if (result == STORE_CONFLICT && strcmp(d->operation->name, "Append Block") == 0)\n' +
-            '        result = STORE_OK;\n    if (result == STORE_OK)\n        decision_saw(d, sequence);']] },
+        change: [['    e = deciding_commit(&work->decision);\n', '    e = deciding_commit(&work->decision);\n' +
+            '    if (e == DECIDE_AGAIN && strcmp(work->decision.operation->name, "Append Block") == 0)\n        e = OK;\n']] },
     { name: 'append-at-an-old-offset', file: 'src/blob/append_blob.c',
         change: [['    r->offset = blob.content.length;', '    r->offset = p->has_position ? p->position : blob.content.length;'],
             ['if (p->has_position && p->position != length)', 'if (p->has_position && p->position > length)']] },
@@ -105,15 +104,15 @@ const DEFECTS = [
     { name: 'sas-of-another-type', file: 'src/auth/permit.c',
         change: [['        return E_AuthorizationResourceTypeMismatch;', '        return OK;']] },
     { name: 'policy-not-guarded', file: 'src/service/decision.c',
-        change: [['    if (decision_rests_on_policy(d))\n        d->guard = owner;\n    else\n', '']] },
+        change: [['    if (!decision_rests_on_policy(d))\n', '']] },
     { name: 'part-answered-and-not-done', file: 'src/service/list.c',
         change: [['    if (part->error)\n        answer_error(', '    if (part->error && part->error != E_SnapshotsPresent)\n        answer_error(']] },
     { name: 'part-committed-into-the-void', file: 'src/service/exchange.c',
-        change: [['enum store_result result = work_commit(flow->current);',
-            'enum store_result result = flow->list && d->now % 2 ? STORE_OK : work_commit(flow->current);']] },
-    { name: 'part-lost-by-its-group', file: 'src/service/list.c',
-        change: [['store_commit(whole->store, parts, list->group_count, now,',
-            'store_commit(whole->store, parts, list->group_count - (list->group_count > 1), now,']] },
+        change: [['enum error e = work_commit(flow->current);',
+            'enum error e = flow->list && flow->current->decision.now % 2 ? OK : work_commit(flow->current);']] },
+    { name: 'part-lost-by-its-group', file: 'src/service/deciding.c',
+        change: [['store_commit(first->store, parts, count, now,',
+            'store_commit(first->store, parts, count - (count > 1), now,']] },
     { name: 'tag-index-left-behind', file: 'src/blob/delete_blob.c',
         change: [['    tag_index_update(d->changes, d->arena, blob->tags, bytes_of(NULL, 0));\n', '']] },
     { name: 'archived-blob-read', file: 'src/blob/get_blob.c',
@@ -219,9 +218,8 @@ const DEFECTS = [
         change: [['now = ours > last ? ours : last + 1;', 'now = ours >= last ? ours : last + 1;']] },
 
     { name: 'message-got-by-two', service: 'queue', file: 'src/service/attempt.c',
-        change: [['    if (result == STORE_OK)\n        decision_saw(d, sequence);',
-            '    if (result == STORE_CONFLICT && strcmp(d->operation->name, "Get Messages") == 0)\n' +
-            '        result = STORE_OK;\n    if (result == STORE_OK)\n        decision_saw(d, sequence);']] },
+        change: [['    e = deciding_commit(&work->decision);\n', '    e = deciding_commit(&work->decision);\n' +
+            '    if (e == DECIDE_AGAIN && strcmp(work->decision.operation->name, "Get Messages") == 0)\n        e = OK;\n']] },
     { name: 'message-in-two-places', service: 'queue', file: 'src/queue/message.c',
         change: [['    if (message_place(before) != message_place(after))\n', '    if (message_place(before) != message_place(after) && before->dequeued > 0)\n']] },
     { name: 'old-receipt-accepted', service: 'queue', file: 'src/queue/message.c',
@@ -231,8 +229,9 @@ const DEFECTS = [
             '               !guid_equal(&ret_message->id, &claim->id))\n            ;\n        scan_close(scan);\n' +
             '        return result ? why_none(d, &claim->id) : OK;\n    }\n    if (result)\n        return decision']] },
     { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/attempt.c',
-        change: [['    if (result == STORE_OK)\n        decision_saw(d, sequence);',
-            '    if (result == STORE_OK && strcmp(d->operation->name, "Delete Message") != 0)\n        decision_saw(d, sequence);']] },
+        change: [['    e = deciding_commit(&work->decision);\n', '    uint64_t seen = work->decision.seen;\n' +
+            '    e = deciding_commit(&work->decision);\n' +
+            '    if (strcmp(work->decision.operation->name, "Delete Message") == 0)\n        work->decision.seen = seen;\n']] },
     { name: 'message-collected-early', service: 'queue', file: 'src/queue/expire_messages.c',
         change: [['if (next->due > run->now ||', 'if (next->due > run->now + 2 * TICKS_PER_SECOND ||']] },
     { name: 'collection-stops', service: 'queue', file: 'src/queue/expire_messages.c',
@@ -270,8 +269,7 @@ const DEFECTS = [
     { name: 'transaction-half-applied', service: 'table', file: 'src/service/whole_list.c',
         change: [['    if (!e)\n        changes_append(', '    if (!e && index != 1)\n        changes_append(']] },
     { name: 'transaction-refused-and-done', service: 'table', file: 'src/service/whole_list.c',
-        change: [['        work->decision.changes = changes_new(work->decision.arena);\n', ''],
-            ['return decision_is_unfinished(e) ? e : fail_part(work, i, e);',
+        change: [['return decision_is_unfinished(e) ? e : fail_part(work, i, e);',
                 'return decision_is_unfinished(e) ? e : i > 1 ? OK : fail_part(work, i, e);']] },
     { name: 'if-match-not-judged-at-commit', service: 'table', file: 'src/store/embedded/commit.c',
         change: [['    if (is_unchanged(commit)) {\n        instant', '    if (commit) {\n        instant']] },
@@ -305,7 +303,7 @@ const DEFECTS = [
             '    if (!policy) {\n        *ret_permissions = bytes_from_string("raud");\n        return OK;\n    }\n' +
             '    if (!policy)\n        return refuse(ret_detail, "SAS identifier']] },
     { name: 'policy-of-a-table-not-guarded', service: 'table', file: 'src/service/decision.c',
-        change: [['    if (decision_rests_on_policy(d))\n        d->guard = owner;\n    else\n', '']] },
+        change: [['    if (!decision_rests_on_policy(d))\n', '']] },
     { name: 'etag-stands-still', service: 'table', file: 'src/table/entity_write.c',
         change: [['return etag_after(d->subject.etag, d->now).v;',
             'return d->subject.exists ? d->subject.etag.v : d->now;']] },

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "blob/page_blob_operations.h"
 #include "blob/rest/copy_pages.h"
+#include "service/deciding.h"
 #include "concurrency/etag.h"
 
 /* How soon it is looked whether a copy is still under way. */
@@ -83,83 +84,94 @@ static enum error decide(struct decision *d, const struct copying *c, const stru
     return E_InternalError;
 }
 
+static struct decision decision_of(struct copying *c)
+{
+    return (struct decision){ .arena = c->arena,
+                              .store = c->job->endpoint->store,
+                              .access = STORE_MAY_BLOCK,
+                              .problem = &c->problem,
+                              .attempt = arena_mark(c->arena) };
+}
+
+static void open_target(struct decision *d, const struct copying *c)
+{
+    struct blob_state *state = arena_alloc(d->arena, sizeof *state);
+
+    decision_open_subject(d, c->partition);
+    decision_read_clock(d);
+    d->state = &state->base;
+}
+
 /* Test builds stop between a decision and its commit, and behind the last commit. */
-static enum store_result store_verdict(struct copying *c, const struct verdict *verdict,
-                                       const struct decision *d, uint64_t *ret_sequence)
+static void pass_gates(const struct verdict *verdict)
 {
     bool is_last = verdict->kind == COMPLETE;
-    enum store_result result;
 
     if (is_last || verdict->kind == PAGES)
         job_gate_pass(is_last ? JOB_DECIDED : JOB_STEP);
     if (is_last)
         job_gate_commits();
-    result = store_commit(c->job->endpoint->store, &(struct commit_part){ d->before, d->changes },
-                          1, d->now, STORE_MAY_BLOCK, ret_sequence);
-    if (is_last && result == STORE_OK)
-        job_gate_pass(JOB_APPLIED);
-    else if (is_last)
-        job_gate_committed_nothing();
-    return result;
 }
 
-/* A commit that never came to be is made again while what it needs is here, not after the source has been
- * read once more.
- *
- * returns as decide(); E_NoPendingCopyOperation also when the container is gone */
-static enum error attempt(struct copying *c, const struct verdict *verdict, bool *ret_again)
+static void pass_last_gate(const struct verdict *verdict, bool committed)
 {
-    struct store *store = c->job->endpoint->store;
-    struct blob_state state = { .found = false };
-    struct snapshot *before = snapshot_open(store, c->partition, STORE_MAY_BLOCK);
-    struct decision d = {
-        .arena = c->arena,
-        .store = store,
-        .access = STORE_MAY_BLOCK,
-        .before = before,
-        .now = clock_above(snapshot_instant(before)),
-        .changes = changes_new(c->arena),
-        .state = &state.base,
-        .problem = &c->problem,
-    };
-    enum error e = decide(&d, c, verdict);
-    enum store_result result = STORE_OK;
-    uint64_t sequence;
-
-    if (!e && d.leaves_more)
-        later_collect_content(d.changes, d.now);
-    if (!e)
-        result = store_verdict(c, verdict, &d, &sequence);
-    if (!e && !result)
-        result = store_await(store, sequence);
-    snapshot_close(before);
-    *ret_again = e == DECIDE_AGAIN || result == STORE_CONFLICT;
-    if (result == STORE_NOT_FOUND)
-        return E_NoPendingCopyOperation;
-    if (result == STORE_UNKNOWN)
-        return E_ServerBusy;
-    return e || !result || *ret_again ? e : decision_fail_store(&d, result);
+    if (verdict->kind == COMPLETE && committed)
+        job_gate_pass(JOB_APPLIED);
+    else if (verdict->kind == COMPLETE)
+        job_gate_committed_nothing();
 }
 
-/* What was read of the source must have come to be before anything is made of it. */
+struct attempt {
+    struct copying *c;
+    const struct verdict *verdict;
+};
+
+static enum error attempt(struct decision *d, void *of)
+{
+    const struct attempt *attempt = of;
+    enum error e;
+
+    pass_last_gate(attempt->verdict, false); /* of the attempt before */
+    open_target(d, attempt->c);
+    e = decide(d, attempt->c, attempt->verdict);
+    if (e)
+        return e;
+    if (d->leaves_more)
+        later_collect_content(d->changes, d->now);
+    pass_gates(attempt->verdict);
+    return OK;
+}
+
+/* returns as decide(); E_NoPendingCopyOperation also when the container is gone */
+static enum error commit_once(struct decision *d, struct attempt *of)
+{
+    enum error e = deciding_run(d, attempt, of);
+
+    pass_last_gate(of->verdict, !e);
+    deciding_end(d);
+    if (e == DECIDE_GONE)
+        return E_NoPendingCopyOperation;
+    return e == DECIDE_UNKNOWN ? E_ServerBusy : e;
+}
+
+/* What was read of the source must have come to be before anything is made of it. A commit that never came
+ * to be is made again while what it needs is here, not after the source has been read once more. */
 static enum error commit(struct copying *c, const struct verdict *verdict)
 {
-    struct arena_mark mark = arena_mark(c->arena);
+    struct decision d = decision_of(c);
+    struct attempt of = { .c = c, .verdict = verdict };
+    enum store_result result = STORE_CONFLICT;
+    enum error e = OK;
 
-    if (store_await(c->job->endpoint->store, c->seen))
+    if (store_await(d.store, c->seen))
         return E_ServerBusy; /* the item comes again */
-    for (int i = 0; i < DECISION_ATTEMPTS_MAX; i++) {
-        bool again;
-        enum error e;
-
-        arena_rewind(c->arena, mark);
-        e = attempt(c, verdict, &again);
-        if (!e && !again)
-            arena_rewind(c->arena, mark); /* a slow source sees a hundred thousand of these */
-        if (!again)
-            return e;
+    while (!e && result == STORE_CONFLICT) {
+        e = commit_once(&d, &of);
+        result = e ? STORE_OK : store_await(d.store, d.seen);
     }
-    return E_ServerBusy; /* the item comes again */
+    if (!e)
+        arena_rewind(c->arena, d.attempt); /* a slow source sees a hundred thousand of these */
+    return result ? E_ServerBusy : e;
 }
 
 /* ---- the way of a job ---- */
@@ -185,32 +197,26 @@ static enum error look(struct source_watch *watch, uint64_t bytes_read)
     return commit(c, &show);
 }
 
-/* Reads what is left to do.
- * returns as copy_find() */
-static enum error find_now(struct copying *c)
+/* Reads what is left to do. */
+static enum error find_now(struct decision *d, void *of)
 {
-    struct snapshot *before = snapshot_open(c->job->endpoint->store, c->partition, STORE_MAY_BLOCK);
-    struct blob_state state = { .found = false };
-    struct decision d = { .arena = c->arena,
-                          .before = before,
-                          .changes = changes_new(c->arena),
-                          .state = &state.base,
-                          .problem = &c->problem };
-    enum error e = copy_find(&d, &c->job->base.id, &c->pending);
+    struct copying *c = of;
+    enum error e;
 
-    c->copied = state.blob.copy.copied;
-    c->total = state.blob.copy.total;
-    snapshot_close(before);
+    open_target(d, c);
+    e = copy_find(d, &c->job->base.id, &c->pending);
+    c->copied = blob_state(d)->blob.copy.copied;
+    c->total = blob_state(d)->blob.copy.total;
     return e;
 }
 
 /* false: nothing is left to do, or nobody can say now what: the item comes again. */
 static bool find(struct copying *c)
 {
-    enum error e = DECIDE_AGAIN;
+    struct decision d = decision_of(c);
+    enum error e = deciding_run(&d, find_now, c);
 
-    for (int i = 0; i < DECISION_ATTEMPTS_MAX && e == DECIDE_AGAIN; i++)
-        e = find_now(c);
+    deciding_end(&d);
     return !e;
 }
 

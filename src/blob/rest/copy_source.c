@@ -2,6 +2,7 @@
 #include "blob/rest/remote_source.h"
 
 #include "base/encode.h"
+#include "service/deciding.h"
 
 /* rest: Copy-Blob "x-ms-copy-source" */
 #define URL_MAX 2048u
@@ -264,7 +265,7 @@ static enum error refuse_archived(struct gathering *g, const struct copy_source 
 static enum error read_head(struct gathering *g, const struct inner_request *asked,
                             struct open_source *open)
 {
-    for (int i = 0; i < DECISION_ATTEMPTS_MAX; i++) {
+    for (int i = 0; i < DECIDING_ATTEMPTS_MAX; i++) {
         enum error e = inner_read(g->endpoint, g->call->arena, asked, &open->inner);
         enum store_result result;
 

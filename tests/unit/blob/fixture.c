@@ -165,8 +165,8 @@ static enum error decide_and_commit(struct work *work)
 {
     enum error e = work_decide(work);
 
-    if (!e && !changes_empty(work->decision.changes))
-        assert_int_equal(work_commit(work), STORE_OK);
+    if (!e && !deciding_is_empty(&work->decision))
+        assert_int_equal(work_commit(work), OK);
     if (!e && work->decision.leaves_more)
         run_due(work->decision.store);
     return e;

@@ -131,7 +131,7 @@ static struct work *begin(struct fixture *f, uint64_t body_length)
 
 static void end(struct fixture *f)
 {
-    work_close(&f->work);
+    deciding_end(&f->work.decision);
     store_close(f->endpoint.store);
 }
 
@@ -160,11 +160,11 @@ static void conflicts_parse_nothing_again(void **state)
 
     assert_int_equal(work_decide(work), OK);
     write_beside(f->endpoint.store);
-    assert_int_equal(work_commit(work), STORE_CONFLICT);
+    assert_int_equal(work_commit(work), DECIDE_AGAIN);
     assert_int_equal(work_decide(work), OK);
-    assert_int_equal(work_commit(work), STORE_OK);
+    assert_int_equal(work_commit(work), OK);
     assert_int_equal(decided, 2);
-    assert_int_equal(work->attempts, 2);
+    assert_int_equal(work->decision.attempts, 2);
     end(f);
 }
 
@@ -177,12 +177,12 @@ static void unfinished_decisions_leave_nothing(void **state)
 
     read_answers = STORE_WAIT;
     assert_int_equal(work_decide(work), DECIDE_BLOCKING);
-    assert_int_equal(work->attempts, 0); /* nobody was faster */
+    assert_int_equal(work->decision.attempts, 0); /* nobody was faster */
     read_answers = STORE_CONFLICT;
     assert_int_equal(work_decide(work), DECIDE_AGAIN);
     read_answers = STORE_OK;
     assert_int_equal(work_decide(work), OK);
-    assert_int_equal(work_commit(work), STORE_OK);
+    assert_int_equal(work_commit(work), OK);
     end(f);
 }
 

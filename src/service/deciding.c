@@ -1,0 +1,146 @@
+/* Attempts, commits, and the one loop of both: see deciding.h. */
+#include "service/deciding.h"
+
+#include <assert.h>
+
+#include "base/episode.h"
+
+/* ---- attempts ---- */
+
+void deciding_end(struct decision *d)
+{
+    while (d->part_count > 0)
+        decision_leave(d, &d->parts[d->part_count - 1]);
+    d->before = NULL;
+}
+
+void deciding_begin(struct decision *d)
+{
+    deciding_end(d);
+    d->subject = (struct subject){ .exists = false };
+    d->lease = (struct lease){ .kind = 0 };
+    d->state = NULL;
+    d->seen = d->seen_before;
+    d->changes = changes_new(d->arena);
+    d->leaves_more = false;
+    d->renders_long = false;
+    *d->problem = (struct problem){ .detail = NULL };
+}
+
+bool deciding_is_empty(const struct decision *d)
+{
+    for (unsigned i = 0; i < d->part_count; i++)
+        if (d->parts[i].changes && !changes_empty(d->parts[i].changes))
+            return false;
+    return true;
+}
+
+/* A commit that the store would not take is refused before it is tried. */
+static enum error fits_commit(struct decision *d)
+{
+    uint64_t most = store_limits(d->store).commit_bytes, bytes = 0;
+
+    for (unsigned i = 0; i < d->part_count; i++)
+        if (d->parts[i].changes)
+            bytes += changes_bytes(d->parts[i].changes);
+    if (bytes <= most)
+        return OK;
+    return decision_fail(d, E_RequestBodyTooLarge,
+                         "The request changes more at once than the server's store takes: %llu "
+                         "bytes of records.",
+                         (unsigned long long)most);
+}
+
+enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
+{
+    enum error e;
+
+    if (++d->attempts > DECIDING_ATTEMPTS_MAX) {
+        episode_refused(EPISODE_CONFLICTS);
+        return E_ServerBusy;
+    }
+    arena_rewind(d->arena, d->attempt);
+    deciding_begin(d);
+    e = attempt(d, of);
+    if (e == DECIDE_BLOCKING)
+        d->attempts--; /* nobody else was faster */
+    return e ? e : fits_commit(d);
+}
+
+/* ---- commits ---- */
+
+static enum error outcome(struct decision *d, enum store_result result)
+{
+    switch (result) {
+    case STORE_OK:
+        return OK;
+    case STORE_CONFLICT:
+        return DECIDE_AGAIN;
+    case STORE_NOT_FOUND:
+        return DECIDE_GONE;
+    case STORE_WAIT:
+        return DECIDE_BLOCKING;
+    case STORE_UNKNOWN:
+        return DECIDE_UNKNOWN;
+    case STORE_CORRUPT:
+    case STORE_IO:
+    case STORE_FULL:
+    case STORE_SHORTAGE:
+    case STORE_BUSY:
+        break;
+    }
+    return decision_fail_store(d, result);
+}
+
+enum error deciding_commit(struct decision *d)
+{
+    struct commit_part parts[DECISION_PARTS_MAX];
+    uint64_t sequence = 0;
+    enum store_result result;
+
+    assert(d->part_count > 0);
+    for (unsigned i = 0; i < d->part_count; i++)
+        parts[i] = (struct commit_part){ d->parts[i].before, d->parts[i].changes };
+    result = store_commit(d->store, parts, d->part_count, d->now, d->access, &sequence);
+    if (!result)
+        decision_saw(d, sequence);
+    return outcome(d, result);
+}
+
+enum error deciding_commit_together(struct decision *const *decisions, size_t count)
+{
+    struct decision *first = decisions[0];
+    struct commit_part parts[COMMIT_PARTS_MAX];
+    uint64_t sequence = 0;
+    instant now = 0;
+    enum store_result result;
+
+    assert(count > 0 && count <= COMMIT_PARTS_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const struct decision *d = decisions[i];
+
+        assert(d->part_count == 1 && d->store == first->store);
+        parts[i] = (struct commit_part){ d->before, d->changes };
+        now = d->now > now ? d->now : now;
+    }
+    result = store_commit(first->store, parts, count, now, first->access, &sequence);
+    for (size_t i = 0; i < count && !result; i++)
+        decision_saw(decisions[i], sequence);
+    return outcome(first, result);
+}
+
+/* ---- the loop ---- */
+
+enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of)
+{
+    enum error e;
+
+    assert(d->access == STORE_MAY_BLOCK);
+    do {
+        e = deciding_attempt(d, attempt, of);
+        if (!e && !deciding_is_empty(d))
+            e = deciding_commit(d);
+    } while (e == DECIDE_AGAIN);
+    assert(e != DECIDE_BLOCKING);
+    return e;
+}
