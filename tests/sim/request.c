@@ -859,8 +859,10 @@ static void make_head(struct sent *sent, uint64_t length, bool is_part)
     else
         set_target(sent);
     request->content_length = length;
-    if (!is_part)
+    if (!is_part) {
         add_text(sent, "host", "127.0.0.1");
+        request->authority = bytes_from_string("127.0.0.1"); /* as http/ has it of the head */
+    }
     /* The server believes a signature for a quarter of an hour. */
     add_date(sent, "x-ms-date", signature == SIGNED_LONG_AGO ? now_s - 902 : now_s);
     if (!is_part) {
