@@ -76,7 +76,7 @@ async function finish({ server, shim }) {
 }
 
 const CASES = {
-    /* Red before: it stayed up, and was healthy. */
+    /* It stayed up once, and was healthy. */
     ...Object.fromEntries([['a sync of the log', { call: 'sync', kind: 'log' }], ['a write of the log', { call: 'write', kind: 'log' }],
         ['a sync of an extent', { call: 'sync', kind: 'extent' }]].map(([what, fault]) => [`${what} fails: the process ends`, async () => {
         const one = await begin();
@@ -111,6 +111,25 @@ const CASES = {
         await finish(one);
     },
 
+    /* RocksDB calls again on a file whose write failed, and asserts that nobody does. */
+    ...Object.fromEntries([['a start', 'info'], ['SIGTERM', 'log']].map(([what, kind]) => [`no room for what RocksDB writes at ${what}: no abort`, async () => {
+        const one = await begin();
+        const { server, shim } = one;
+
+        if (kind === 'info')
+            await server.stop({ keep: true });
+        shim.arm({ call: 'write', kind, nth: 1, fault: 'ENOSPC', forEver: true });
+        if (kind === 'log')
+            await put(one.client, 'lost').catch(() => null);
+        const failed = kind === 'info' ? server.restart() : server.stop({ keep: true });
+        await assert.rejects(failed, new RegExp(`exit code ${STORE_FAILED}`));
+        assert.match(server.stderr, SAYS);
+        shim.disarm();
+        await server.restart();
+        await canRead(server);
+        await finish(one);
+    }])),
+
     async 'a reserve that is too small is refused with the number'() {
         const { status, stderr } = spawnSync(process.env.LAGRA_BINARY,
             ['--location', path.join(work, 'reserve'), '--diskReserve', '3'], { encoding: 'utf8' });
@@ -141,7 +160,6 @@ const DISKS = {
         });
     },
 
-    /* Red before: SIGABRT (sync_without_flush_called_). */
     async 'SIGTERM on a disk that others have filled'() {
         await onFullDisk(100 * MIB, async (server, disk) => {
             await server.restart();
