@@ -90,8 +90,13 @@ class Replay {
                 ...(isWrite ? [['Content-Length', String(body.length)]] : []), ...headers],
         };
         this.#connection ??= await Connection.open(this.#server.host, this.#port);
-        return this.#connection.exchange(
+        const answer = await this.#connection.exchange(
             anonymous ? request : sign(request, { offsetMs: this.#clockMs, service: this.#service }), body);
+        if (answer.headers.get('connection') === 'close') {
+            this.#connection.close(); // behind the refusal of a long body
+            this.#connection = null;
+        }
+        return answer;
     }
 
     /** An answer with the account's URL as it was recorded. */

@@ -170,11 +170,17 @@ static void write_format(const struct folder *folder, const char *text)
 }
 
 /* Rule: a folder of a newer version, or of nobody, is refused with a sentence and left alone.
- * design: promise 5 */
+ * It says which format was found. design: promise 5 */
 static void other_formats_are_refused(void **state)
 {
-    static const char *const formats[] = { "lagra store 2\n", "lagra store 1", "lagra store 10\n",
-                                           "something else\n" };
+    static const struct {
+        const char *text, *problem;
+    } formats[] = {
+        { "lagra store 2\n", "its format is 2, and this program reads format 1" },
+        { "lagra store 1", "says \"lagra store 1\", and this program reads" },
+        { "lagra store 10\n", "its format is 10, and this program reads format 1" },
+        { "something else\n", "says \"something else.\"" },
+    };
     const struct folder *folder = *state;
 
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
@@ -182,10 +188,10 @@ static void other_formats_are_refused(void **state)
         struct store *store = NULL;
         char path[80];
 
-        write_format(folder, formats[i]);
+        write_format(folder, formats[i].text);
         assert_int_equal(open_folder(folder, &store, &problem), STORE_CORRUPT);
         assert_null(store);
-        assert_non_null(strstr(problem, "another version"));
+        assert_non_null(strstr(problem, formats[i].problem));
         (void)snprintf(path, sizeof path, "%s/records", folder->path);
         assert_int_equal(access(path, F_OK), -1);
     }
