@@ -116,7 +116,7 @@ void control_reply(const struct work *work)
     struct text line;
 
     pthread_once(&reply_log_once, reply_log_open);
-    if (reply_log < 0)
+    if (reply_log < 0 || health_is_asked(work->call.request)) /* of no row */
         return;
     text_init(&line, work->call.arena, 512);
     text_printf(&line, "{\"operation\":\"%s\",\"row\":%td,\"service\":\"%s\",\"method\":\"%.*s\",",
