@@ -338,6 +338,8 @@ static ssize_t write_at(struct open_file *file, void *from, size_t size, uint64_
     some = faults_shorten(size, file->inode->file);
     if (some < size && world_once_in(STREAM_FAULTS, 4))
         return fail_call(EINTR);
+    if (file->flags & O_APPEND)
+        at = file->inode->size; /* taken with the write, however long that waited */
     done = disk_write(file->inode, at, from, some);
     if (done == 0 && some > 0)
         return fail_call(faults_note_of(CELL_FULL, file->inode->file, ENOSPC));
@@ -355,8 +357,7 @@ CALL(ssize_t, write, int fd, const void *from, size_t size)
         return (ssize_t)size; /* the server's log */
     if (!file)
         return syscall(SYS_write, fd, from, size);
-    done = write_at(file, (void *)(uintptr_t)from, size,
-                    file->flags & O_APPEND ? file->inode->size : file->at);
+    done = write_at(file, (void *)(uintptr_t)from, size, file->at);
     if (done > 0)
         file->at = (file->flags & O_APPEND ? file->inode->size : file->at + (uint64_t)done);
     return done;
