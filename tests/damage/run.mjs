@@ -45,8 +45,10 @@ const CHANGED = 'a bit or byte changed', OTHER_FILE = 'a file missing';
 const cells = new Map(promised('⁷', [CHANGED, OTHER_FILE]).map(({ row, column, words }) => [`${row}: ${column}`, { words, met: 0 }]));
 const PROMISED = { refused: 'refuses', errors: 'says' };
 
-function cellOf({ file, what }) {
-    return cells.get(`${/flipped|exchanged|zeros/.test(what) ? CHANGED : OTHER_FILE}: ${COLUMN[kindOf(file)]}`);
+const isChange = ({ what }) => /flipped|exchanged|zeros/.test(what);
+
+function cellOf(damage) {
+    return cells.get(`${isChange(damage) ? CHANGED : OTHER_FILE}: ${COLUMN[kindOf(damage.file)]}`);
 }
 
 /** Damage may always do no harm. Files without a column: no wrong answer, as of any. */
@@ -97,12 +99,12 @@ async function tryOne(damage, folder) {
     await rm(folder, { recursive: true, force: true });
 }
 
-/* Without the soak: the same share of every kind of file, so that each is in every run. */
+/* Without the soak: the same share of every kind of file and of damage, so that each is in every run. */
 function sample(list) {
     const byKind = new Map();
 
     for (const damage of list.sort(() => random(3) - 1)) {
-        const kind = `${damage.moment} ${kindOf(damage.file)}`;
+        const kind = `${damage.moment} ${kindOf(damage.file)} ${isChange(damage)}`;
         byKind.set(kind, [...(byKind.get(kind) ?? []), damage]);
     }
     const chosen = [];
