@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test works-with image-test sim check asan ubsan tsan fuzz soak bench docs install clean
+.PHONY: help build run test works-with image-test sim mutants check asan ubsan tsan fuzz soak bench docs install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -61,6 +61,11 @@ sim: ## one run of the simulator: make sim SEED=n [ARGS="--clients 2 --verbose"]
 	@tools/prepare test
 	@tools/compile build-test -Dgates=true -- tests/sim/simulate
 	@build-test/tests/sim/simulate --seed $(SEED) $(ARGS)
+
+mutants: ## change 300 lines, one after the other, and see which no test notices: hours (ARGS="--count 10 --rooms http")
+	@tools/prepare test
+	@tools/compile build-test -Dgates=true
+	@tools/node tests/mutants/run.mjs --build build-test --seed $(SEED) $(ARGS)
 
 soak: ## the long crash campaigns: 10,000 kill -9 points, many power cuts, new seeds of the simulator
 	@tools/prepare test
