@@ -1,7 +1,9 @@
-// Who has to notice a mutation of a room: its unit programs first, then those of the rooms above it,
-// the simulator, and the suites that ask a whole server; cheap ones before dear ones.
+// Who has to notice a mutation of a room: its unit programs and those of the rooms above it, the
+// simulator, and the suites that ask a whole server. Those named as the file come first, then the
+// quick ones: how long each takes is learned as they pass.
 
 import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT } from '../lib/changed_program.mjs';
 
@@ -20,8 +22,6 @@ const CONCERNED = {
 };
 export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'auth', 'http'];
 
-/* Unit programs that take longer than a simulation: judges after it. */
-const SLOW_UNITS = ['test_conformance_sites', 'test_server', 'test_descriptors', 'test_log_space', 'test_limits'];
 const UNIT_LIMIT_S = 240;
 const SUITE_LIMIT_S = 1800;
 /* The faults of a drawn run, and the bit that sends it by the wire (tests/sim/README.md). */
@@ -31,49 +31,70 @@ export class Judges {
     #build;
     #units;
     #simSeconds;
+    #times; // milliseconds of a judge that passed
+    #timesFile;
 
-    constructor(build, simSeconds) {
+    /** quick: no suites of a whole server */
+    constructor(build, { simSeconds, quick }) {
         const listed = spawnSync('meson', ['introspect', '--tests', build.folder], { encoding: 'utf8' });
 
         this.#build = build;
         this.#simSeconds = simSeconds;
+        this.quick = quick;
+        this.#timesFile = path.join(build.folder, 'mutants.times.json');
+        this.#times = existsSync(this.#timesFile) ? JSON.parse(readFileSync(this.#timesFile, 'utf8')) : {};
         this.#units = JSON.parse(listed.stdout).map(({ name, cmd, env }) =>
             ({ name, env, target: path.relative(build.folder, cmd[0]), args: cmd.slice(1) }));
     }
 
     /** Does a program fail, end by a signal, or not end at all? */
-    #fails(program, args, limit, env = {}) {
-        const { status, output } = this.#build.run(program, args,
+    #fails(name, program, args, limit, env = {}) {
+        const began = Date.now();
+        const { status } = this.#build.run(program, args,
             { timeout: limit * 1000, killSignal: 'SIGKILL', cwd: ROOT, env: { ...process.env, ...env } });
 
-        return status === 0 ? null : { status, output };
+        if (status === 0) {
+            this.#times[name] = Date.now() - began;
+            writeFileSync(this.#timesFile, JSON.stringify(this.#times));
+        }
+        return status !== 0;
     }
 
-    #unitsOf(room, file) {
-        const stem = path.basename(file, '.c');
-        const own = this.#units.filter(({ target }) => target.startsWith(`tests/unit/${room}/`));
-
-        return own.sort((a, b) => b.name.includes(stem) - a.name.includes(stem));
+    #unit({ name, target, args, env }) {
+        return { name, fails: (object, into) =>
+            this.#fails(name, this.#build.link(target, object, into), args, UNIT_LIMIT_S, env) };
     }
 
-    /** One judge after another: { name, judge(object, folder) -> null or { status, output } }. */
-    *of(room, file) {
+    #simulation(service, wire) {
+        const name = `simulate ${service}`;
+        const args = ['--no-shrink', '--seed', '1', '--seconds', String(this.#simSeconds), '--service', service,
+            ...(wire ? BY_THE_WIRE : [])];
+
+        return { name, fails: (object, into) =>
+            this.#fails(name, this.#build.link('tests/sim/simulate', object, into), args, SUITE_LIMIT_S) };
+    }
+
+    #suite(name) {
+        return { name, fails: (object, into) => {
+            this.#build.link('lagra', object, into);
+            return this.#fails(name, process.execPath,
+                [path.join(ROOT, 'tests/run.mjs'), '--build', into, name], SUITE_LIMIT_S);
+        } };
+    }
+
+    /** Those of a file of a room, in the order in which they are asked: { name, fails(object, folder) }. */
+    of(room, file) {
         const { units, services, wire, suites } = CONCERNED[room];
+        const stem = path.basename(file, '.c');
+        const near = [room, ...units].map((each) => `tests/unit/${each}/`);
+        const named = ({ name }) => (name.includes(stem) ? 0 : 1);
+        const time = ({ name }) => this.#times[name] ?? 0;
 
-        const programs = [room, ...units].flatMap((each) => this.#unitsOf(each, file));
-        const unitJudge = (unit) => ({ name: unit.name, judge: (object, into) =>
-            this.#fails(this.#build.link(unit.target, object, into), unit.args, UNIT_LIMIT_S, unit.env) });
-
-        yield* programs.filter(({ name }) => !SLOW_UNITS.includes(name)).map(unitJudge);
-        for (const service of services)
-            yield { name: `simulate ${service}`, judge: (object, into) =>
-                this.#fails(this.#build.link('tests/sim/simulate', object, into), ['--no-shrink', '--seed', '1', '--seconds',
-                    String(this.#simSeconds), '--service', service, ...(wire ? BY_THE_WIRE : [])], SUITE_LIMIT_S) };
-        yield* programs.filter(({ name }) => SLOW_UNITS.includes(name)).map(unitJudge);
-        for (const suite of suites)
-            yield { name: suite, judge: (object, into) => {
-                this.#build.link('lagra', object, into);
-                return this.#fails(process.execPath, [path.join(ROOT, 'tests/run.mjs'), '--build', into, suite], SUITE_LIMIT_S);
-            } };
+        return [
+            ...this.#units.filter(({ target }) => near.some((folder) => target.startsWith(folder)))
+                .map((unit) => this.#unit(unit)),
+            ...services.map((service) => this.#simulation(service, wire)),
+            ...(this.quick ? [] : suites.map((suite) => this.#suite(suite))),
+        ].sort((a, b) => named(a) - named(b) || time(a) - time(b));
     }
 }

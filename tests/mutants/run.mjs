@@ -6,6 +6,7 @@
 //   --skip N     the first so many draws are left out: a campaign goes on where one ended
 //   --rooms A,B  only of these rooms; --file PATH only of this file
 //   --sim N      seconds that the simulator has for one, each service (20)
+//   --quick      without the suites that ask a whole server
 //   --list       names what would be judged, and runs nothing
 //
 // Each mutation (mutate.mjs) is compiled and linked into the programs that concern it (judges.mjs)
@@ -32,6 +33,7 @@ const { values: options } = parseArgs({
         rooms: { type: 'string', default: ROOMS.join(',') },
         file: { type: 'string' },
         sim: { type: 'string', default: '20' },
+        quick: { type: 'boolean', default: false },
         list: { type: 'boolean', default: false },
     },
 });
@@ -93,10 +95,7 @@ function compile({ file, text, candidate }, into) {
 
 /** The name of the judge that noticed, or null. */
 function killer(judges, file, object, into) {
-    for (const { name, judge } of judges.of(file.split('/')[1], file))
-        if (judge(object, into))
-            return name;
-    return null;
+    return judges.of(file.split('/')[1], file).find(({ fails }) => fails(object, into))?.name ?? null;
 }
 
 /** Draws mutations, none twice, past the first `skip`. */
@@ -112,14 +111,14 @@ function* drawn() {
     }
 }
 
-const judges = new Judges(build, Number(options.sim));
+const judges = new Judges(build, { simSeconds: options.sim, quick: options.quick });
 const known = reasons();
 const count = { killed: 0, reasoned: 0, lives: 0 };
 let drawnCount = Number(options.skip);
 
 for (const one of drawn()) {
     const said = shown(one.text, one.candidate);
-    const name = `${one.file}:${one.candidate.line}: ${said}`;
+    const name = `${drawnCount} ${one.file}:${one.candidate.line}: ${said}`;
     const into = path.join(work, String(drawnCount++));
 
     if (count.killed + count.reasoned + count.lives >= Number(options.count))
@@ -138,7 +137,7 @@ for (const one of drawn()) {
     } else if (object) {
         const by = killer(judges, one.file, object, into);
         count[by ? 'killed' : 'lives']++;
-        console.log(by ? `killed  ${name} (${by})` : `LIVES   ${name} (draw ${drawnCount - 1}, ${one.candidate.rule})`);
+        console.log(by ? `killed  ${name} (${by})` : `LIVES   ${name} (${one.candidate.rule})`);
     }
     rmSync(into, { recursive: true });
 }
