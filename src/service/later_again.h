@@ -32,7 +32,7 @@ bool later_try_read(const struct later_item *item, struct later_try *ret_try);
 /* Moves the item that failed once more. Waits for disks.
  * now      that it was due at
  * returns  STORE_OK; STORE_NOT_FOUND: its space is dropped; otherwise it is where it was */
-enum store_result later_put_off(struct store *store, const struct later_try *failed,
-                                enum error why, instant now, struct arena *arena);
+enum store_result later_put_off(struct store *store, const struct later_try *failed, enum error why,
+                                instant now, struct arena *arena);
 
 #endif
