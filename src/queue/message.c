@@ -457,9 +457,13 @@ enum store_result message_locate(struct snapshot *before, struct arena *arena,
     char key[INSTANT_KEY_SIZE];
     struct record record;
     uint64_t place;
-    enum store_result result =
-        snapshot_get(before, RECORD_INNER, order_key(key, message), arena, &record);
+    struct bytes at = order_key(key, message);
+    enum store_result result = snapshot_get(before, RECORD_INNER, at, arena, &record);
 
+    if (!result) { /* a note may say the same: an update wrote its place, and it was met in a search */
+        record.key = at;
+        return message_read_order(&record, message) ? STORE_OK : STORE_CORRUPT;
+    }
     if (result != STORE_NOT_FOUND)
         return result;
     result = note_read(before, arena, id_key(key, KEY_NOTE, &message->id),

@@ -132,7 +132,7 @@ struct scan *message_scan_expiring(struct snapshot *before, instant from);
 bool message_read_body(const struct record *record, struct message *ret_message, instant *ret_due);
 bool message_read_expiring(const struct record *record, struct message *ret_message,
                            instant *ret_due);
-/* Where the message of a body is now.
+/* Where the message of a body is now, and whether that is noted.
  * returns STORE_OK, STORE_NOT_FOUND (it has moved since, and nothing says where to), STORE_CORRUPT,
  *         STORE_WAIT, STORE_IO */
 enum store_result message_locate(struct snapshot *before, struct arena *arena,

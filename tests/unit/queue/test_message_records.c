@@ -214,6 +214,25 @@ static void test_updated(void **state)
     assert_int_equal(records(f, 's'), 0);
 }
 
+/* Noted where the update wrote that it is, because the one beside it was searched for: the note goes
+ * with it. */
+static void test_noted_where_updated(void **state)
+{
+    struct fixture *f = *state;
+    struct message message;
+
+    put(f, "?messagettl=2000");
+    assert_int_equal(get(f, "&visibilitytimeout=5"), 1);
+    message = first(f);
+    assert_ok(claim(f, "PUT", &message, SHOWN), 204);
+    put(f, "?messagettl=1000");
+    assert_int_equal(get(f, "&visibilitytimeout=5"), 1);
+    pass(f, 1100);
+    assert_records(f, 1, 1, 0);
+    pass(f, 1000);
+    assert_records(f, 0, 0, 0);
+}
+
 /* ---- records of an earlier version ---- */
 
 static void put_raw(struct changes *changes, char kind, instant at, const struct guid *id,
@@ -311,6 +330,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_moved, begin, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_hidden_for_longer, begin, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_updated, begin, fixture_teardown),
+        cmocka_unit_test_setup_teardown(test_noted_where_updated, begin, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_by_id, begin, fixture_teardown),
     };
 
