@@ -61,7 +61,7 @@ struct running {
     struct decide_pool *gather_pool;
     struct fetcher *fetcher;
     struct background *background;
-    struct later_runner *later;
+    struct task_runner *tasks;
     struct certificate certificate; /* NULL in it: HTTP */
     struct endpoint endpoints[SERVICES];
     struct http_server *servers[SERVICES];
@@ -160,10 +160,10 @@ static bool start_threads(struct running *run)
             .background = run->background,
         };
     if (run->pool && run->gather_pool && run->background && run->fetcher)
-        run->later = later_start(run->store, services, run->endpoints, SERVICES);
-    if (!run->later)
+        run->tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
+    if (!run->tasks)
         fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
-    return run->later;
+    return run->tasks;
 }
 
 /* ---- listeners ---- */
@@ -313,8 +313,8 @@ static void stop(struct running *run, unsigned grace_s)
         decide_pool_free(run->pool);
     if (run->gather_pool)
         decide_pool_free(run->gather_pool);
-    if (run->later)
-        later_stop(run->later);
+    if (run->tasks)
+        task_runner_stop(run->tasks);
     if (run->background)
         background_free(run->background);
     if (run->fetcher)

@@ -13,12 +13,12 @@ enum lock_rank {
     RANK_MEMORY_TREE,   /* memory store: the root */
     RANK_EXTENTS,       /* embedded store: allocation in extents, tables of extents */
     RANK_RECLAIM,       /* embedded store: freed ranges, open snapshots */
-    RANK_LATER,         /* store: the front of the list of things to do later */
+    RANK_DEFERRED,      /* store: the front of the list of deferred tasks */
     RANK_SYNCER,        /* waiting lists of the syncers */
     RANK_IO_POOL,       /* queue of the pool that waits for disks */
     RANK_DECIDE_POOL,   /* service: queue of the pool that decides what may wait */
     RANK_BACKGROUND,    /* service: list of background jobs */
-    RANK_LATER_RUNNER,  /* service: the runner of things to do later sleeps or wakes */
+    RANK_TASK_RUNNER,   /* service: the runner of deferred tasks sleeps or wakes */
     RANK_SLEEPER,       /* a thread that waits for one event */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */

@@ -172,7 +172,7 @@ extern const struct bytes blob_snapshot_prefix;
 /* The records of the snapshots from that date on, in order; 0: of all. */
 struct scan *blob_scan_snapshots(struct snapshot *before, instant from);
 /* Uncommitted blocks expire a week after the last Put Block of the blob: nobody sees them any more,
- * and an item of the list of things to do later deletes them. rest: Put-Block, "Remarks" */
+ * and a deferred task deletes them. rest: Put-Block, "Remarks" */
 bool blocks_expired(instant last_put, instant now);
 /* The first instant at which they are expired. */
 instant blocks_expire_at(instant last_put);
@@ -191,7 +191,7 @@ struct rehydration {
     uint64_t ticks; /* how long it takes */
 };
 /* The blob, whose tier is archive, is on its way to another. Whoever writes it calls
- * rehydrate_later(). */
+ * rehydrate_defer(). */
 void blob_rehydrate(struct blob *blob, enum access_tier to, const struct rehydration *how,
                     instant now);
 /* What is refused of an archived blob: all that reads or changes its content, properties or

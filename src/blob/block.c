@@ -83,7 +83,7 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
     total.id_length = p->id_length;
     if (total.count == 0) {
         total.set = total.last_put = d->now;
-        expire_blocks_later(d->changes, &total);
+        expire_blocks_defer(d->changes, &total);
     }
     result =
         uncommitted_put(d->before, d->changes, d->arena, &total, d->now, p->id, &d->input->body);

@@ -16,7 +16,7 @@ void container_deletion_note(struct changes *changes, struct arena *arena, insta
 
     note_write(changes, arena, record_key, &now, 1);
     be64_put(payload, now);
-    changes_later(changes, now + RECENT_S * TICKS_PER_SECOND, LATER_FORGET_DELETION,
+    changes_defer(changes, now + RECENT_S * TICKS_PER_SECOND, TASK_FORGET_DELETION,
                   bytes_of(payload, sizeof payload));
 }
 
@@ -38,15 +38,17 @@ enum store_result container_deletion_is_recent(struct snapshot *before, struct a
     return result;
 }
 
-enum store_result container_deletion_forget(struct later_work *work)
+enum store_result container_deletion_forget(struct decision *d, const struct deferred_task *task,
+                                            const struct endpoint *endpoint)
 {
-    struct bytes payload = work->item->payload;
+    struct bytes payload = task->payload;
     instant deleted;
-    enum store_result result = read_deletion(work->before, work->arena, &deleted);
+    enum store_result result = read_deletion(d->before, d->arena, &deleted);
 
+    (void)endpoint;
     if (result == STORE_NOT_FOUND)
         return STORE_OK;
     if (!result && payload.len == 8 && be64_get(payload.ptr) == deleted)
-        changes_delete(work->changes, RECORD_INNER, record_key);
+        changes_delete(d->changes, RECORD_INNER, record_key);
     return result;
 }

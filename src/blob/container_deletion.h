@@ -3,23 +3,23 @@
  * gone (decision: 62).
  *
  * The note is INNER "d" of the container's partition: u8 1 (version); the instant of the deletion,
- * ticks. An item of the list of things to do later deletes it; a container that is made meanwhile,
- * or deleted once more, is none of that item's business. */
+ * ticks. A deferred task deletes it; a container that is made meanwhile,
+ * or deleted once more, is none of that task's business. */
 #ifndef LAGRA_BLOB_CONTAINER_DELETION_H
 #define LAGRA_BLOB_CONTAINER_DELETION_H
 
-#include "service/later.h"
+#include "service/deferred_tasks.h"
 
 /* Stored: never given to anything else. */
-enum { LATER_FORGET_DELETION = 0x101 };
+enum { TASK_FORGET_DELETION = 0x101 };
 
-/* Notes that the container is deleted at `now`, and adds the item that forgets it. */
+/* Notes that the container is deleted at `now`, and adds the task that forgets it. */
 void container_deletion_note(struct changes *changes, struct arena *arena, instant now);
 /* Of a container that does not exist: was it deleted so short a time before `now`?
  * returns STORE_OK, STORE_NOT_FOUND: no; STORE_CORRUPT, STORE_WAIT, STORE_IO */
 enum store_result container_deletion_is_recent(struct snapshot *before, struct arena *arena,
                                                instant now);
-/* Does the item. */
-later_fn container_deletion_forget;
+/* Its handler. */
+task_fn container_deletion_forget;
 
 #endif

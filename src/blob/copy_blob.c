@@ -47,7 +47,7 @@ static enum error bring_back(struct decision *d, const struct copy_blob_paramete
 static enum error write_target(struct decision *d, struct blob *target)
 {
     if (target->rehydrates_to != TIER_NONE)
-        rehydrate_later(d->changes, target);
+        rehydrate_defer(d->changes, target);
     return create_blob_commit(d, target, NULL);
 }
 
@@ -192,7 +192,7 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
     blob.copy = copy_of(p, COPY_PENDING, d->now);
     tag_index_update(d->changes, d->arena, d->subject.tags, blob.tags);
     blob_write(d->changes, d->arena, &blob);
-    copy_begin_later(d, &pending);
+    copy_defer(d, &pending);
     r->status = COPY_PENDING;
     return OK;
 }
@@ -235,10 +235,10 @@ enum error copy_blob_from_url_decide(struct decision *d,
 
 /* ---- while it is pending ---- */
 
-void copy_begin_later(struct decision *d, const struct pending_copy *pending)
+void copy_defer(struct decision *d, const struct pending_copy *pending)
 {
     pending_copy_write(d->changes, d->arena, pending);
-    changes_later(d->changes, d->now, LATER_COPY_BLOB,
+    changes_defer(d->changes, d->now, TASK_COPY_BLOB,
                   bytes_of(pending->id.b, sizeof pending->id.b));
 }
 

@@ -1,17 +1,17 @@
-/* The item of a set of uncommitted blocks: added, and done. */
+/* The task of a set of uncommitted blocks: added, and done. */
 #include "blob/expire_blocks.h"
 
 #include "base/endian.h"
 #include "blob/blob.h"
 
-void expire_blocks_later(struct changes *changes, struct uncommitted *total)
+void expire_blocks_defer(struct changes *changes, struct uncommitted *total)
 {
     char set[8];
 
     be64_put(set, total->set);
-    total->item_due = blocks_expire_at(total->last_put);
-    total->item =
-        changes_later(changes, total->item_due, LATER_EXPIRE_BLOCKS, bytes_of(set, sizeof set));
+    total->task_due = blocks_expire_at(total->last_put);
+    total->task =
+        changes_defer(changes, total->task_due, TASK_EXPIRE_BLOCKS, bytes_of(set, sizeof set));
 }
 
 static bool is_of_set(struct bytes payload, uint64_t set)
@@ -20,42 +20,44 @@ static bool is_of_set(struct bytes payload, uint64_t set)
 }
 
 /* Deletes the blocks; a blob that was nothing but these is gone with them. */
-static enum store_result expire(struct later_work *work, struct blob *blob,
+static enum store_result expire(struct decision *d, struct blob *blob,
                                 const struct uncommitted *total)
 {
     bool more = false;
     enum store_result result =
-        uncommitted_drop(work->before, work->changes, work->arena, total, NULL, &more);
+        uncommitted_drop(d->before, d->changes, d->arena, total, NULL, &more);
 
     if (result)
         return result;
     if (blob->uncommitted) {
-        blob_delete_record(work->changes, work->arena, 0);
+        blob_delete_record(d->changes, d->arena, 0);
     } else {
         blob->nothing_staged = true;
-        blob_write(work->changes, work->arena, blob);
+        blob_write(d->changes, d->arena, blob);
     }
     if (more)
-        later_collect_content(work->changes, work->now);
+        defer_collection(d->changes, d->now);
     return STORE_OK;
 }
 
-enum store_result expire_blocks(struct later_work *work)
+enum store_result expire_blocks(struct decision *d, const struct deferred_task *task,
+                                const struct endpoint *endpoint)
 {
     struct uncommitted total;
     struct blob blob;
-    enum store_result result = blob_read(work->before, work->arena, 0, &blob);
+    enum store_result result = blob_read(d->before, d->arena, 0, &blob);
 
+    (void)endpoint;
     if (result == STORE_NOT_FOUND || (!result && blob.nothing_staged))
         return STORE_OK;
     if (!result)
-        result = uncommitted_read(work->before, work->arena, &total);
-    if (result || total.count == 0 || !is_of_set(work->item->payload, total.set))
+        result = uncommitted_read(d->before, d->arena, &total);
+    if (result || total.count == 0 || !is_of_set(task->payload, total.set))
         return result;
-    if (!blocks_expired(total.last_put, work->now)) {
-        expire_blocks_later(work->changes, &total);
-        uncommitted_write(work->changes, work->arena, &total);
+    if (!blocks_expired(total.last_put, d->now)) {
+        expire_blocks_defer(d->changes, &total);
+        uncommitted_write(d->changes, d->arena, &total);
         return STORE_OK;
     }
-    return expire(work, &blob, &total);
+    return expire(d, &blob, &total);
 }

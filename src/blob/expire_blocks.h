@@ -1,22 +1,22 @@
 /* Inside blob/ only: uncommitted blocks that nobody commits are deleted when they expire, a week
  * after the last Put Block. rest: Put-Block, "Remarks"
  *
- * Each set of uncommitted blocks has one item in the list of things to do later, added with its
- * first block. When the item is due and the set has been added to since, it is put off. A set of an
- * earlier version of the program has no item: the next change of its blob deletes it. */
+ * Each set of uncommitted blocks has one deferred task, added with its first
+ * block. When the task is due and the set has been added to since, it is put off. A set of an
+ * earlier version of the program has no task: the next change of its blob deletes it. */
 #ifndef LAGRA_BLOB_EXPIRE_BLOCKS_H
 #define LAGRA_BLOB_EXPIRE_BLOCKS_H
 
 #include "blob/uncommitted.h"
-#include "service/later.h"
+#include "service/deferred_tasks.h"
 
-/* Kinds of the Blob service in the list of things to do later. Stored: never given to anything
+/* Kinds of the Blob service in the list of deferred tasks. Stored: never given to anything
  * else. */
-enum { LATER_EXPIRE_BLOCKS = 0x100 };
+enum { TASK_EXPIRE_BLOCKS = 0x100 };
 
-/* Adds the item of a set, due when it will have expired. */
-void expire_blocks_later(struct changes *changes, struct uncommitted *total);
+/* Adds the task of a set, due when it will have expired. */
+void expire_blocks_defer(struct changes *changes, struct uncommitted *total);
 /* Does it. */
-later_fn expire_blocks;
+task_fn expire_blocks;
 
 #endif

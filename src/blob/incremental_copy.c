@@ -95,7 +95,7 @@ enum error incremental_copy_blob_decide(struct decision *d,
     if (e)
         return e;
     blob_write(d->changes, d->arena, &blob);
-    copy_begin_later(d, &pending);
+    copy_defer(d, &pending);
     r->etag = blob.etag;
     r->modified = blob.modified;
     return OK;

@@ -1,6 +1,6 @@
 /* Inside blob/ only: a copy that goes on after its request was answered: what is left to do, kept
- * in the partition of the destination until it is done, and an item of the list of things to do
- * later that begins it again after a restart. rest: Copy-Blob
+ * in the partition of the destination until it is done, and a
+ * deferred task begins it again after a restart. rest: Copy-Blob
  *
  *   INNER 'Y'   1 version (2), 16 copy id, begun, flags u8 (1 the source is this server's own), URL
  *               of the source (bytes), account that reads it (bytes), ETag of the source (bytes),
@@ -11,10 +11,10 @@
 #define LAGRA_BLOB_PENDING_COPY_H
 
 #include "blob/blob.h"
-#include "service/later.h"
+#include "service/deferred_tasks.h"
 
-/* Of the list of things to do later; stored: never given to anything else. */
-enum { LATER_COPY_BLOB = 0x102 };
+/* Of the list of deferred tasks; stored: never given to anything else. */
+enum { TASK_COPY_BLOB = 0x102 };
 
 struct pending_copy {
     struct guid id;
@@ -34,7 +34,7 @@ void pending_copy_write(struct changes *changes, struct arena *arena,
                         const struct pending_copy *pending);
 void pending_copy_delete(struct changes *changes);
 /* Writes it, and sees to it that it is begun. */
-void copy_begin_later(struct decision *d, const struct pending_copy *pending);
+void copy_defer(struct decision *d, const struct pending_copy *pending);
 
 /* ---- what becomes of it: each on the state as it is now ---- */
 

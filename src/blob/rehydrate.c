@@ -6,30 +6,32 @@
 
 #define PAYLOAD_SIZE 16
 
-void rehydrate_later(struct changes *changes, const struct blob *blob)
+void rehydrate_defer(struct changes *changes, const struct blob *blob)
 {
     char payload[PAYLOAD_SIZE];
 
     be64_put(payload, blob->snapshot);
     be64_put(payload + 8, blob->rehydrated_at);
-    changes_later(changes, blob->rehydrated_at, LATER_REHYDRATE, bytes_of(payload, sizeof payload));
+    changes_defer(changes, blob->rehydrated_at, TASK_REHYDRATE, bytes_of(payload, sizeof payload));
 }
 
-enum store_result rehydrate_blob(struct later_work *work)
+enum store_result rehydrate_blob(struct decision *d, const struct deferred_task *task,
+                                 const struct endpoint *endpoint)
 {
-    struct bytes payload = work->item->payload;
+    struct bytes payload = task->payload;
     struct blob blob;
     enum store_result result;
 
+    (void)endpoint;
     if (payload.len != PAYLOAD_SIZE)
         return STORE_OK;
-    result = blob_read(work->before, work->arena, be64_get(payload.ptr), &blob);
+    result = blob_read(d->before, d->arena, be64_get(payload.ptr), &blob);
     if (result == STORE_NOT_FOUND)
         return STORE_OK;
     if (result || blob.rehydrates_to == TIER_NONE ||
         blob.rehydrated_at != be64_get(payload.ptr + 8))
         return result;
-    blob_set_tier(&blob, blob.rehydrates_to, work->now);
-    blob_write(work->changes, work->arena, &blob);
+    blob_set_tier(&blob, blob.rehydrates_to, d->now);
+    blob_write(d->changes, d->arena, &blob);
     return STORE_OK;
 }

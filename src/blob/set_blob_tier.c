@@ -53,7 +53,7 @@ static enum error rehydrate(struct decision *d, const struct set_blob_tier_param
     if (blob->rehydrates_to != TIER_NONE && p->rehydration.is_high == blob->is_rehydrated_fast)
         return OK;
     blob_rehydrate(blob, p->tier, &p->rehydration, d->now);
-    rehydrate_later(d->changes, blob);
+    rehydrate_defer(d->changes, blob);
     return OK;
 }
 

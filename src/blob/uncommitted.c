@@ -8,7 +8,7 @@
 #include "base/log.h"
 
 #define TOTAL_VERSION   3
-#define TOTAL_VERSION_2 2 /* without its item */
+#define TOTAL_VERSION_2 2 /* without its task */
 #define TOTAL_VERSION_1 1 /* without a set */
 
 /* Up to so many records are deleted at once. */
@@ -42,8 +42,8 @@ static bool total_decode(struct bytes value, struct uncommitted *ret_total)
     if (version > TOTAL_VERSION_1)
         total.set = decode_u64(&d);
     if (version > TOTAL_VERSION_2) {
-        total.item_due = decode_u64(&d);
-        decode_fixed(&d, total.item.b, sizeof total.item.b);
+        total.task_due = decode_u64(&d);
+        decode_fixed(&d, total.task.b, sizeof total.task.b);
     }
     total.count = (uint32_t)count;
     total.id_length = (uint32_t)id_length;
@@ -79,8 +79,8 @@ void uncommitted_write(struct changes *changes, struct arena *arena,
     encode_u64(&value, total->id_length);
     encode_u64(&value, total->last_put);
     encode_u64(&value, total->set);
-    encode_u64(&value, total->item_due);
-    encode_fixed(&value, total->item.b, sizeof total->item.b);
+    encode_u64(&value, total->task_due);
+    encode_fixed(&value, total->task.b, sizeof total->task.b);
     changes_put(changes, RECORD_INNER, total_key, text_bytes(&value), NULL, 0);
 }
 
@@ -222,9 +222,9 @@ enum store_result uncommitted_drop(struct snapshot *before, struct changes *chan
     if (total->count == 0)
         return STORE_OK;
     changes_delete(changes, RECORD_INNER, total_key);
-    if (total->item_due != 0)
-        changes_later_done(changes,
-                           &(struct later_item){ .due = total->item_due, .id = total->item });
+    if (total->task_due != 0)
+        changes_task_done(changes,
+                          &(struct deferred_task){ .due = total->task_due, .id = total->task });
     if (is_large) {
         content_leave_blocks(changes, total->set, set_prefix(total->set, room), !blocks);
         *ret_more = true;

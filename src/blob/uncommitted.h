@@ -6,7 +6,7 @@
  *
  *   INNER  'U'                            1 version (3), v number of blocks, v bytes in a decoded
  *                                         id, v instant of the last Put Block, v set, v instant
- *                                         that the item is due at, 16 id of the item
+ *                                         that the task is due at, 16 id of the task
  *                                         (version 2 ends before these two)
  *   INNER  'v', 8 set be, base64 id       a block, by content_block_encode()
  *   INNER  'u', base64 id                 the same of set 0: blocks that version 1 of 'U' counts,
@@ -24,10 +24,10 @@ struct uncommitted {
     uint32_t id_length; /* of the decoded ids; all are equal */
     instant last_put;
     uint64_t set; /* the instant of its first Put Block; 0 in data of an earlier version */
-    /* The item that deletes them in a week (expire_blocks.h); due 0: not known, it finds nothing to
+    /* The task that deletes them in a week (expire_blocks.h); due 0: not known, it finds nothing to
      * do then. */
-    instant item_due;
-    struct guid item;
+    instant task_due;
+    struct guid task;
 };
 /* count 0 when there are none. */
 enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
@@ -56,7 +56,7 @@ struct named_blocks {
     const struct content_block *staged; /* all that uncommitted_list() returned */
     size_t staged_count;
 };
-/* Deletes all of them and their item, with all bytes that `named` does not refer to (NULL: nothing is named). When
+/* Deletes all of them and their task, with all bytes that `named` does not refer to (NULL: nothing is named). When
  * they are many, most is left to content_collect() and *ret_more is set to true. */
 enum store_result uncommitted_drop(struct snapshot *before, struct changes *changes,
                                    struct arena *arena, const struct uncommitted *total,

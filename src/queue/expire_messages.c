@@ -17,7 +17,7 @@ static const struct bytes record_key = BYTES("c");
 static const struct bytes search_key = BYTES("s");
 
 struct collection {
-    instant due; /* 0: there is no item */
+    instant due; /* 0: there is no task */
     instant from;
 };
 
@@ -48,7 +48,7 @@ static void arm(struct changes *changes, struct arena *arena, instant due, insta
 
     write_collection(changes, arena, (struct collection){ .due = due, .from = from });
     be64_put(payload, due);
-    changes_later(changes, clock_with_steps(due), LATER_EXPIRE_MESSAGES,
+    changes_defer(changes, clock_with_steps(due), TASK_EXPIRE_MESSAGES,
                   bytes_of(payload, sizeof payload));
 }
 
@@ -90,13 +90,12 @@ static enum store_result go_on(struct expiring *expiring)
 }
 
 /* Where it is now. STORE_NOT_FOUND: what was searched does not say. */
-static enum store_result find_place(struct later_work *work, struct expiring *expiring,
-                                    instant searched)
+static enum store_result find_place(struct decision *d, struct expiring *expiring, instant searched)
 {
     enum store_result result = STORE_OK;
 
     if (!expiring->first.by_id)
-        result = message_locate(work->before, work->arena, &expiring->first);
+        result = message_locate(d->before, d->arena, &expiring->first);
     if (result != STORE_NOT_FOUND || searched <= expiring->due)
         return result;
     log_line(LOG_ERROR, "a message has a body and no place");
@@ -105,9 +104,9 @@ static enum store_result find_place(struct later_work *work, struct expiring *ex
 
 enum { BODIES, BY_ID, ORDERS };
 
-/* One run of the item. */
+/* One run of the task. */
 struct run {
-    struct later_work *work;
+    struct decision *d;
     instant now;
     instant from;     /* where it begins among what expires */
     instant searched; /* the order up to there */
@@ -132,10 +131,10 @@ static enum store_result collect(struct run *run, struct expiring expiring[ORDER
         *ret_next = next->due;
         if (next->due > run->now || count == EXPIRE_AT_ONCE)
             break;
-        result = find_place(run->work, next, run->searched);
+        result = find_place(run->d, next, run->searched);
         if (result)
             break;
-        message_remove(run->work->changes, &next->first);
+        message_remove(run->d->changes, &next->first);
         count++;
         result = go_on(next);
     }
@@ -144,7 +143,7 @@ static enum store_result collect(struct run *run, struct expiring expiring[ORDER
 
 static enum store_result collect_expired(struct run *run, instant *ret_next)
 {
-    struct snapshot *before = run->work->before;
+    struct snapshot *before = run->d->before;
     struct expiring expiring[ORDERS] = {
         [BODIES] = { .scan = message_scan_bodies(before, run->from), .read = message_read_body },
         [BY_ID] = { .scan = message_scan_expiring(before, run->from),
@@ -163,9 +162,9 @@ static enum store_result collect_expired(struct run *run, instant *ret_next)
 static bool sort_out(struct run *run, const struct message *message)
 {
     if (message->expires <= run->now)
-        message_remove(run->work->changes, message);
+        message_remove(run->d->changes, message);
     else if (message->changes > 0 && !message->noted && !message->by_id)
-        message_note(run->work->changes, run->work->arena, message);
+        message_note(run->d->changes, run->d->arena, message);
     else
         return false;
     return true;
@@ -186,7 +185,7 @@ static enum store_result next_in_order(struct scan *scan, struct message *ret_me
 /* Of what lies in the order from `searched` up to now, about SEARCH_AT_ONCE; moves it. */
 static enum store_result search(struct run *run)
 {
-    struct scan *scan = message_search_order(run->work->before, run->searched);
+    struct scan *scan = message_search_order(run->d->before, run->searched);
     unsigned seen = 0, changed = 0;
     struct message message;
     enum store_result result = next_in_order(scan, &message);
@@ -208,43 +207,45 @@ static enum store_result search(struct run *run)
     return result;
 }
 
-static enum store_result read_searched(struct later_work *work, instant *ret_searched)
+static enum store_result read_searched(struct decision *d, instant *ret_searched)
 {
     struct front front;
     enum store_result result =
-        note_read(work->before, work->arena, search_key, "the note of how far a queue was searched",
+        note_read(d->before, d->arena, search_key, "the note of how far a queue was searched",
                   ret_searched, 1);
 
     if (!result || result == STORE_NOT_FOUND)
-        result = front_read(work->before, work->arena, &front);
+        result = front_read(d->before, d->arena, &front);
     if (!result && *ret_searched < front.mark)
         *ret_searched = front.mark;
     return result;
 }
 
-/* ---- the item ---- */
+/* ---- the task ---- */
 
 static enum store_result run_once(struct run *run, instant *ret_next)
 {
-    enum store_result result = read_searched(run->work, &run->searched);
+    enum store_result result = read_searched(run->d, &run->searched);
 
     if (!result)
         result = collect_expired(run, ret_next);
     if (result != STORE_NOT_FOUND)
         return result;
     result = search(run);
-    note_write(run->work->changes, run->work->arena, search_key, &run->searched, 1);
+    note_write(run->d->changes, run->d->arena, search_key, &run->searched, 1);
     return result;
 }
 
-enum store_result expire_messages(struct later_work *work)
+enum store_result expire_messages(struct decision *d, const struct deferred_task *task,
+                                  const struct endpoint *endpoint)
 {
-    struct bytes payload = work->item->payload;
-    struct run run = { .work = work, .now = clock_without_steps(work->now) };
+    struct bytes payload = task->payload;
+    struct run run = { .d = d, .now = clock_without_steps(d->now) };
     instant next = INSTANT_MAX, now = run.now, soon = now + EXPIRE_EVERY_S * TICKS_PER_SECOND;
     struct collection collection;
-    enum store_result result = read_collection(work->before, work->arena, &collection);
+    enum store_result result = read_collection(d->before, d->arena, &collection);
 
+    (void)endpoint;
     if (result || payload.len != 8 || be64_get(payload.ptr) != collection.due)
         return result;
     run.from = collection.from;
@@ -252,10 +253,10 @@ enum store_result expire_messages(struct later_work *work)
     if (result)
         return result;
     if (next == INSTANT_MAX)
-        write_collection(work->changes, work->arena, (struct collection){ .from = now });
+        write_collection(d->changes, d->arena, (struct collection){ .from = now });
     else if (next <= now)
-        arm(work->changes, work->arena, now, next);
+        arm(d->changes, d->arena, now, next);
     else /* not from `next` on: what is put meanwhile may expire before it */
-        arm(work->changes, work->arena, next > soon ? next : soon, now);
+        arm(d->changes, d->arena, next > soon ? next : soon, now);
     return STORE_OK;
 }

@@ -1,5 +1,5 @@
 /* Long work that no request waits for: a bounded number of threads, and never two at the same
- * thing. What is to be done is kept elsewhere (the store's list of things to do later), so that
+ * thing. What is to be done is kept elsewhere (the store's list of deferred tasks), so that
  * nothing is lost when the process ends, or when there are more than this can take. */
 #ifndef LAGRA_SERVICE_BACKGROUND_H
 #define LAGRA_SERVICE_BACKGROUND_H

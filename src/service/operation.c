@@ -121,7 +121,7 @@ enum error operation_decide(struct decision *d, const struct parameters *paramet
     if (!e)
         e = d->operation->functions->decide(d, parameters, result);
     if (!e && d->leaves_more)
-        later_collect_content(d->changes, d->now);
+        defer_collection(d->changes, d->now);
     assert_decided(d, e);
     return e;
 }

@@ -24,7 +24,7 @@
 #define LAGRA_SERVICE_OPERATION_H
 
 #include "service/answer.h"
-#include "service/later.h"
+#include "service/deferred_tasks.h"
 #include "service/list.h"
 
 /* A row of every level, and one of every comp and restype. */
@@ -194,9 +194,8 @@ struct service {
     const char *name; /* "blob" */
     const struct operation *operations;
     size_t operation_count;
-    const struct later_kind
-        *later; /* kinds of items that it adds to the list of things to do later */
-    size_t later_count;
+    const struct task_handler *task_handlers; /* of the kinds of deferred tasks that it adds */
+    size_t task_handler_count;
     unsigned sections; /* bits of service/service_properties.h: what only some services have */
     /* The parameter whose value may have control characters: no signature is over it. NULL: none. */
     const char *unsigned_parameter;

@@ -15,7 +15,7 @@ struct changes {
     struct change *first_index;
     struct change **index_link;
     struct count_change *first_count;
-    struct later_change *first_later;
+    struct task_change *first_task;
     struct piece_change *pieces;
     size_t piece_count;
     size_t piece_capacity;
@@ -43,7 +43,7 @@ struct arena *changes_arena(const struct changes *changes)
 bool changes_empty(const struct changes *changes)
 {
     return !changes->first && !changes->first_index && !changes->first_count &&
-           !changes->first_later && changes->piece_count == 0 && changes->dropped.count == 0 &&
+           !changes->first_task && changes->piece_count == 0 && changes->dropped.count == 0 &&
            changes->stamped.count == 0;
 }
 
@@ -137,33 +137,33 @@ void changes_release(struct changes *changes, const struct piece *pieces, size_t
     add_references(changes, pieces, piece_count, -1);
 }
 
-static struct later_change *add_later(struct changes *changes)
+static struct task_change *add_task(struct changes *changes)
 {
-    struct later_change *later = arena_alloc(changes->arena, sizeof *later);
+    struct task_change *task = arena_alloc(changes->arena, sizeof *task);
 
-    later->next = changes->first_later;
-    changes->first_later = later;
-    return later;
+    task->next = changes->first_task;
+    changes->first_task = task;
+    return task;
 }
 
-struct guid changes_later(struct changes *changes, instant due, uint32_t kind, struct bytes payload)
+struct guid changes_defer(struct changes *changes, instant due, uint32_t kind, struct bytes payload)
 {
-    struct later_change *later = add_later(changes);
+    struct task_change *task = add_task(changes);
 
-    later->due = due;
-    later->id = guid_new();
-    later->kind = kind;
-    later->payload = payload.ptr ? arena_copy(changes->arena, payload) : payload;
-    return later->id;
+    task->due = due;
+    task->id = guid_new();
+    task->kind = kind;
+    task->payload = payload.ptr ? arena_copy(changes->arena, payload) : payload;
+    return task->id;
 }
 
-void changes_later_done(struct changes *changes, const struct later_item *item)
+void changes_task_done(struct changes *changes, const struct deferred_task *item)
 {
-    struct later_change *later = add_later(changes);
+    struct task_change *task = add_task(changes);
 
-    later->is_done = true;
-    later->due = item->due;
-    later->id = item->id;
+    task->is_done = true;
+    task->due = item->due;
+    task->id = item->id;
 }
 
 static void add_space(struct changes *changes, struct spaces_list *list, struct guid space)
@@ -193,14 +193,14 @@ static void append_spaces(struct changes *changes, struct spaces_list *list,
         add_space(changes, list, more->spaces[i]);
 }
 
-/* Of the later items the order does not matter. */
-static void append_later(struct changes *changes, struct later_change *more)
+/* Of deferred tasks the order does not matter. */
+static void append_task(struct changes *changes, struct task_change *more)
 {
     while (more) {
-        struct later_change *next = more->next;
+        struct task_change *next = more->next;
 
-        more->next = changes->first_later;
-        changes->first_later = more;
+        more->next = changes->first_task;
+        changes->first_task = more;
         more = next;
     }
 }
@@ -233,7 +233,7 @@ void changes_append(struct changes *changes, struct changes *more)
     }
     for (const struct count_change *count = more->first_count; count; count = count->next)
         changes_count(changes, count->name, count->delta);
-    append_later(changes, more->first_later);
+    append_task(changes, more->first_task);
     if (more->piece_count > 0)
         append_pieces(changes, more->pieces, more->piece_count);
     append_spaces(changes, &changes->dropped, &more->dropped);
@@ -258,9 +258,9 @@ const struct count_change *changes_first_count(const struct changes *changes)
     return changes->first_count;
 }
 
-const struct later_change *changes_first_later(const struct changes *changes)
+const struct task_change *changes_first_task(const struct changes *changes)
 {
-    return changes->first_later;
+    return changes->first_task;
 }
 
 const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count)

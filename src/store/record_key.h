@@ -7,8 +7,8 @@
  *   'X'   a record of an index      16 space, index key, partition   the value as given
  *   'N'   a counter                 16 space, name                8 le, added by merges
  *   'P'   a piece                   4 extent, 8 offset, be        piece_row (record_value.h)
- *   'T'   a thing to do later       later.h
- *   'W'   their low-water mark      later.h
+ *   'T'   a deferred task       deferred.h
+ *   'W'   their low-water mark      deferred.h
  *   'D'   a dropped space           16 space                      version byte
  *   'C'   a bound of the clock      2 stripe be, or FFFF of none  clock_row (record_value.h)
  *
@@ -21,19 +21,19 @@
 
 #include "store/store.h"
 
-#define KEY_KIND_LISTED     'L'
-#define KEY_KIND_INNER      'I'
-#define KEY_KIND_PIECE      'P'
-#define KEY_KIND_INDEX      'X'
-#define KEY_KIND_COUNTER    'N'
-#define KEY_KIND_LATER      'T'
-#define KEY_KIND_LATER_MARK 'W'
-#define KEY_KIND_DROPPED    'D'
-#define KEY_KIND_CLOCK      'C'
+#define KEY_KIND_LISTED    'L'
+#define KEY_KIND_INNER     'I'
+#define KEY_KIND_PIECE     'P'
+#define KEY_KIND_INDEX     'X'
+#define KEY_KIND_COUNTER   'N'
+#define KEY_KIND_TASK      'T'
+#define KEY_KIND_TASK_MARK 'W'
+#define KEY_KIND_DROPPED   'D'
+#define KEY_KIND_CLOCK     'C'
 
-#define KEY_SPACE_SIZE      17 /* kind and space */
-#define KEY_PIECE_SIZE      13
-#define KEY_CLOCK_SIZE      3
+#define KEY_SPACE_SIZE     17 /* kind and space */
+#define KEY_PIECE_SIZE     13
+#define KEY_CLOCK_SIZE     3
 
 /* A key being made: in place while short, on the heap when long. */
 struct key {

@@ -268,15 +268,15 @@ void changes_count(struct changes *changes, struct bytes name, int64_t delta);
  * this partition from before. For rules of a space that change seldom and bind every write below
  * it: immutability, access, holds. Cheap in local engines; a remote one writes to all shards. */
 void changes_stamp_space(struct changes *changes, struct guid space);
-/* Adds an item to the list of things to do later (store_later_next()), of this partition.
+/* Adds a task to the list of deferred tasks (store_task_next()), of this partition.
  * due      not before this instant
  * kind     what is to be done, a number of the caller's; payload: for whoever does it
- * returns  the id of the item, for changes_later_done() before it is due */
-struct guid changes_later(struct changes *changes, instant due, uint32_t kind,
+ * returns  the id of the task, for changes_task_done() before it is due */
+struct guid changes_defer(struct changes *changes, instant due, uint32_t kind,
                           struct bytes payload);
-/* Removes an item: part of the commit that has done it, or has found nothing to do. */
-struct later_item;
-void changes_later_done(struct changes *changes, const struct later_item *item);
+/* Removes a task: part of the commit that has done it, or has found nothing to do. */
+struct deferred_task;
+void changes_task_done(struct changes *changes, const struct deferred_task *task);
 /* Drops a whole space in the same commit: all its partitions are gone at once for every new
  * snapshot and iterator, commits to it return STORE_NOT_FOUND, its contents are collected in the
  * background. */
@@ -387,24 +387,24 @@ void index_iterator_close(struct index_iterator *iterator);
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,
                               enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
 
-/* ---- things to do later ---- */
+/* ---- deferred tasks ---- */
 
-/* A durable list of items, ordered by the instant they are due at. An item is added by the commit
+/* A durable list of tasks, ordered by the instant they are due at. A task is added by the commit
  * that makes it necessary, and removed by the commit that does it, so it is done at least once: again
  * after a crash or a conflict, and perhaps by two processes at the same time. Whoever does it
  * therefore decides on the state as it is now: it looks whether there still is something to do.
  *
  * How a runner (one thread) uses it:
- *     loop: store_later_next(store, clock_now(), NULL, ..)
- *       STORE_OK         open a snapshot of item.partition; decide; commit, with changes_later_done().
- *                        To do it again later: changes_later() with a later instant, same commit.
- *                        STORE_NOT_FOUND from the commit: the space is dropped: store_later_discard()
- *                        Any other failure: leave it; go on with store_later_next(.., after that
- *                        item, ..) to do the others; begin with NULL again after a while
- *       STORE_NOT_FOUND  store_later_wait(store, due, waiter), and sleep until woken or until *ret_due
- * A limit that moves ahead all the time (a week after the last use) needs no item for each move: when
- * the item is due, whoever does it sees that the limit has moved and adds the next one. */
-struct later_item {
+ *     loop: store_task_next(store, clock_now(), NULL, ..)
+ *       STORE_OK         open a snapshot of task.partition; decide; commit, with changes_task_done().
+ *                        To do it again later: changes_defer() with a later instant, same commit.
+ *                        STORE_NOT_FOUND from the commit: the space is dropped: store_task_discard()
+ *                        Any other failure: leave it; go on with store_task_next(.., after that
+ *                        task, ..) to do the others; begin with NULL again after a while
+ *       STORE_NOT_FOUND  store_task_wait(store, due, waiter), and sleep until woken or until *ret_due
+ * A limit that moves ahead all the time (a week after the last use) needs no task for each move: when
+ * the task is due, whoever does it sees that the limit has moved and adds the next one. */
+struct deferred_task {
     instant due;
     uint32_t kind;
     struct partition partition;
@@ -412,21 +412,21 @@ struct later_item {
     struct guid id;       /* of the store */
 };
 
-/* The first item that is due at `now`; with `after`, the first behind that one. In the arena. May
+/* The first task that is due at `now`; with `after`, the first behind that one. In the arena. May
  * wait for a disk read.
  * returns STORE_OK
  *         STORE_NOT_FOUND  none; *ret_due: when the next one is, INSTANT_MAX: there is none
  *         STORE_CORRUPT, STORE_IO */
-enum store_result store_later_next(struct store *store, instant now, const struct later_item *after,
-                                   struct arena *arena, struct later_item *ret_item,
-                                   instant *ret_due);
-/* Wakes the waiter, once, when an item due before `due` is added, or has been since the last
- * store_later_next() without `after`. One waiter at a time. */
-void store_later_wait(struct store *store, instant due, struct waiter *waiter);
+enum store_result store_task_next(struct store *store, instant now,
+                                  const struct deferred_task *after, struct arena *arena,
+                                  struct deferred_task *ret_task, instant *ret_due);
+/* Wakes the waiter, once, when a task due before `due` is added, or has been since the last
+ * store_task_next() without `after`. One waiter at a time. */
+void store_task_wait(struct store *store, instant due, struct waiter *waiter);
 /* The waiter is not to be woken any more. False: it has been, or is being, woken. */
-bool store_later_forget(struct store *store, struct waiter *waiter);
-/* Removes an item whose space is dropped. May wait for a disk. returns STORE_OK, STORE_IO */
-enum store_result store_later_discard(struct store *store, const struct later_item *item);
+bool store_task_forget(struct store *store, struct waiter *waiter);
+/* Removes a task whose space is dropped. May wait for a disk. returns STORE_OK, STORE_IO */
+enum store_result store_task_discard(struct store *store, const struct deferred_task *task);
 
 /* ---- staging pieces ---- */
 

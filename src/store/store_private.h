@@ -9,13 +9,13 @@
 #ifndef LAGRA_STORE_STORE_PRIVATE_H
 #define LAGRA_STORE_STORE_PRIVATE_H
 
-#include "store/later.h"
+#include "store/deferred.h"
 #include "store/store.h"
 
 /* The first member of an engine's store. */
 struct store {
     const struct store_operations *operations;
-    struct later *later; /* of the engine */
+    struct deferred *deferred; /* of the engine */
 };
 
 /* The first member of an engine's snapshot; but for `access` immutable once open. */
@@ -153,8 +153,8 @@ struct count_change {
     int64_t delta;
 };
 
-struct later_change {
-    struct later_change *next;
+struct task_change {
+    struct task_change *next;
     bool is_done; /* the item is removed */
     instant due;
     struct guid id;
@@ -175,7 +175,7 @@ const struct change *changes_first(const struct changes *changes);
 /* Of index records, by their own keys; the family has no meaning. In the order they were made. */
 const struct change *changes_first_index(const struct changes *changes);
 const struct count_change *changes_first_count(const struct changes *changes);
-const struct later_change *changes_first_later(const struct changes *changes);
+const struct task_change *changes_first_task(const struct changes *changes);
 bool changes_have_pieces(const struct changes *changes);
 /* Of all parts together, sorted by (extent, offset), each piece once; in the arena of the changes. */
 const struct piece_change *commit_pieces(const struct commit_part *parts, size_t count,

@@ -49,7 +49,7 @@ static struct bytes earlier_end(struct bytes a, struct bytes b)
     return is_before(a, b) ? a : b;
 }
 
-static struct bytes later_end(struct bytes a, struct bytes b)
+static struct bytes deferred_end(struct bytes a, struct bytes b)
 {
     if (!a.ptr || !b.ptr)
         return bytes_of(NULL, 0);
@@ -139,7 +139,7 @@ static struct areas hull(struct finder *f, const struct area *areas, size_t coun
 
         if (bytes_compare(areas[i].partitions.from, to->from) < 0)
             to->from = areas[i].partitions.from;
-        to->to = later_end(areas[i].partitions.to, to->to);
+        to->to = deferred_end(areas[i].partitions.to, to->to);
     }
     one.areas[0].rows = everything;
     return one;
@@ -269,13 +269,13 @@ static void add_range(struct key_ranges *to, struct key_range added)
     if (!last || !is_before(added.partitions.from, last->partitions.to)) {
         to->ranges[to->count++] = added;
     } else if (!last->one_partition || !added.one_partition) {
-        last->partitions.to = later_end(last->partitions.to, added.partitions.to);
+        last->partitions.to = deferred_end(last->partitions.to, added.partitions.to);
         last->one_partition = false;
         last->rows = everything;
     } else if (last->rows.to.ptr && bytes_compare(last->rows.to, added.rows.from) < 0) {
         to->ranges[to->count++] = added;
     } else {
-        last->rows.to = later_end(last->rows.to, added.rows.to);
+        last->rows.to = deferred_end(last->rows.to, added.rows.to);
     }
 }
 

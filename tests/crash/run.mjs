@@ -52,7 +52,7 @@ async function checkSpace(campaign, server) {
 
     await campaign.removeAll();
     let usage = await usageOf(server);
-    /* What a request leaves to the list of things to do later is deleted behind it. */
+    /* What a request leaves to the list of deferred tasks is deleted behind it. */
     for (let looks = 1; !isEmpty(usage) && looks < LOOKS_MAX; looks++) {
         await setTimeout(50);
         usage = await usageOf(server);

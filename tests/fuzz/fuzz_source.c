@@ -10,7 +10,7 @@
 #include "hostile.h"
 #include "http/answer_head.h"
 
-/* Looks of the list of things to do later, five seconds from each other. */
+/* Looks of the list of deferred tasks, five seconds from each other. */
 #define LOOKS 4
 
 static const struct {

@@ -166,7 +166,7 @@ static void let_tasks_end(struct store *store)
         for (unsigned i = 0; i < WAIT_S; i++) {
             sched_sleep(SECOND_NS);
             due = 0;
-            left = count_rows(store, KEY_KIND_LATER, look_at_task, &due);
+            left = count_rows(store, KEY_KIND_TASK, look_at_task, &due);
             if (part->keeps_tasks ? due == 0 : left == 0)
                 return;
             if (!store_healthy(store))

@@ -163,7 +163,7 @@ const DEFECTS = [
         change: [['    if (!result && candidate->chain.sequence < proof->durable)', '    if (!result && !proof)']],
         args: ['--faults', '129', '--lives', '4', '--clients', '4', '--operations', '400'] },
     { name: 'pending-copy-forgotten', file: 'src/blob/copy_blob.c',
-        change: [['    changes_later(d->changes, d->now, LATER_COPY_BLOB,\n' +
+        change: [['    changes_defer(d->changes, d->now, TASK_COPY_BLOB,\n' +
             '                  bytes_of(pending->id.b, sizeof pending->id.b));', '']] },
     { name: 'aborted-copy-goes-on', file: 'src/blob/copy_blob.c',
         change: [['    if (state->blob.copy.status != COPY_PENDING || !guid_equal(&state->blob.copy.id, id))\n' +
@@ -183,11 +183,11 @@ const DEFECTS = [
             ['        if (!result)\n            return STORE_WAIT; /* it goes on', '        if (must_stop(collector))\n            return STORE_WAIT; /* it goes on'],
             ['        if (result != STORE_NOT_FOUND) {', '        if (result && result != STORE_NOT_FOUND) {']],
         all: [['CURSOR_RECORDS  4096', 'CURSOR_RECORDS  1'], ['BATCH_RECORDS   256', 'BATCH_RECORDS   1']] },
-    { name: 'content-collected-by-one-step', file: 'src/service/later.c',
-        change: [['    if (!result && more)\n        later_collect_content', '    if (result && more)\n        later_collect_content']] },
+    { name: 'content-collected-by-one-step', file: 'src/service/deferred_tasks.c',
+        change: [['    if (!result && more)\n        defer_collection', '    if (result && more)\n        defer_collection']] },
     { name: 'blocks-never-expire', file: 'src/blob/expire_blocks.c',
-        change: [['changes_later(changes, total->item_due, LATER_EXPIRE_BLOCKS,',
-            'changes_later(changes, total->item_due, LATER_EXPIRE_BLOCKS + 0x7000,']] },
+        change: [['changes_defer(changes, total->item_due, TASK_EXPIRE_BLOCKS,',
+            'changes_defer(changes, total->item_due, TASK_EXPIRE_BLOCKS + 0x7000,']] },
     { name: 'holders-left-behind', file: 'src/content/content_holders.c',
         change: [['    if (holders <= 1) {\n        changes_delete(changes, RECORD_INNER, bytes_of(key, sizeof key));', '    if (holders <= 1) {']] },
     { name: 'policy-start-ignored', file: 'src/auth/permit.c',

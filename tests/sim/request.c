@@ -86,7 +86,7 @@ struct server {
     struct endpoint endpoint;
     struct server_options options;
     struct accounts *accounts;
-    struct later_runner *later;
+    struct task_runner *tasks;
 };
 static const struct account *development_account;
 
@@ -116,8 +116,8 @@ struct server *server_open(const char **ret_problem)
     server->endpoint.pool = pooled_new();
     server->endpoint.fetcher = remote_new();
     server->endpoint.background = background_new(2);
-    server->later = later_start(store, &served, &server->endpoint, 1);
-    assert(server->later);
+    server->tasks = task_runner_start(store, &served, &server->endpoint, 1);
+    assert(server->tasks);
     return server;
 }
 
@@ -142,7 +142,7 @@ void server_close(struct server *server)
         wire_close();
     background_stop(server->endpoint.background);
     decide_pool_free(server->endpoint.pool);
-    later_stop(server->later);
+    task_runner_stop(server->tasks);
     background_free(server->endpoint.background);
     store_close(server->endpoint.store);
 }

@@ -22,7 +22,7 @@ uint32_t small_partition_hash(uint32_t crc, const void *data, size_t size)
     return hash * STRIPES + hash % few;
 }
 
-/* ---- records that one commit clears away (service/later.c) ---- */
+/* ---- records that one commit clears away (service/deferred_tasks.c) ---- */
 
 enum store_result __real_content_collect(struct snapshot *before, struct changes *changes,
                                          struct arena *arena, size_t records, bool *ret_more);

@@ -137,7 +137,7 @@ static enum error attempt(struct decision *d, void *of)
     if (e)
         return e;
     if (d->leaves_more)
-        later_collect_content(d->changes, d->now);
+        defer_collection(d->changes, d->now);
     pass_gates(attempt->verdict);
     return OK;
 }
@@ -164,7 +164,7 @@ static enum error commit(struct copying *c, const struct verdict *verdict)
     enum error e = OK;
 
     if (store_await(d.store, c->seen))
-        return E_ServerBusy; /* the item comes again */
+        return E_ServerBusy; /* the task comes again */
     while (!e && result == STORE_CONFLICT) {
         e = commit_once(&d, &of);
         result = e ? STORE_OK : store_await(d.store, d.seen);
@@ -210,7 +210,7 @@ static enum error find_now(struct decision *d, void *of)
     return e;
 }
 
-/* false: nothing is left to do, or nobody can say now what: the item comes again. */
+/* false: nothing is left to do, or nobody can say now what: the task comes again. */
 static bool find(struct copying *c)
 {
     struct decision d = decision_of(c);
@@ -456,40 +456,42 @@ static void run(struct background_job *base)
     arena_free(c.arena);
 }
 
-/* ---- the item ---- */
+/* ---- the task ---- */
 
-static enum background_begun begin(const struct later_work *work, const struct guid *id)
+static enum background_begun begin(const struct deferred_task *task, const struct guid *id,
+                                   const struct endpoint *endpoint)
 {
-    const struct partition *at = &work->item->partition;
+    const struct partition *at = &task->partition;
     struct copy_job *job = xcalloc(1, sizeof *job + at->key.len);
 
     job->base.run = run;
     job->base.id = *id;
-    job->endpoint = work->endpoint;
+    job->endpoint = endpoint;
     job->space = at->space;
     job->key_length = at->key.len;
     memcpy(job->key, at->key.ptr, at->key.len);
-    return background_begin(work->endpoint->background, &job->base);
+    return background_begin(endpoint->background, &job->base);
 }
 
-enum store_result copy_blob_later(struct later_work *work)
+enum store_result copy_blob_task(struct decision *d, const struct deferred_task *task,
+                                 const struct endpoint *endpoint)
 {
     struct blob blob;
     struct guid id;
-    enum store_result result = blob_read(work->before, work->arena, 0, &blob);
-    instant due = work->now + LOOK_TICKS;
+    enum store_result result = blob_read(d->before, d->arena, 0, &blob);
+    instant due = d->now + LOOK_TICKS;
 
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    if (work->item->payload.len != sizeof id.b)
+    if (task->payload.len != sizeof id.b)
         return STORE_CORRUPT;
-    memcpy(id.b, work->item->payload.ptr, sizeof id.b);
+    memcpy(id.b, task->payload.ptr, sizeof id.b);
     if (blob.copy.status != COPY_PENDING || !guid_equal(&blob.copy.id, &id))
         return STORE_OK;
-    if (!work->endpoint || !work->endpoint->background)
-        due = work->now + FULL_TICKS;
-    else if (begin(work, &id) == BACKGROUND_FULL)
-        due = work->now + FULL_TICKS;
-    changes_later(work->changes, due, LATER_COPY_BLOB, work->item->payload);
+    if (!endpoint || !endpoint->background)
+        due = d->now + FULL_TICKS;
+    else if (begin(task, &id, endpoint) == BACKGROUND_FULL)
+        due = d->now + FULL_TICKS;
+    changes_defer(d->changes, due, TASK_COPY_BLOB, task->payload);
     return STORE_OK;
 }

@@ -4,8 +4,8 @@
 
 #include "blob/pending_copy.h"
 
-/* Item LATER_COPY_BLOB: sees to it that a pending copy is under way in this process, and comes back
+/* Task TASK_COPY_BLOB: sees to it that a pending copy is under way in this process, and comes back
  * to look again; so one goes on after a restart. */
-later_fn copy_blob_later;
+task_fn copy_blob_task;
 
 #endif

@@ -328,11 +328,11 @@ static const char *const levels[] = {
     [LEVEL_WEBSITE] = "/page",
 };
 
-static const struct later_kind later[] = {
-    { LATER_EXPIRE_BLOCKS, expire_blocks },
-    { LATER_COPY_BLOB, copy_blob_later },
-    { LATER_REHYDRATE, rehydrate_blob },
-    { LATER_FORGET_DELETION, container_deletion_forget },
+static const struct task_handler task_handlers[] = {
+    { TASK_EXPIRE_BLOCKS, expire_blocks },
+    { TASK_COPY_BLOB, copy_blob_task },
+    { TASK_REHYDRATE, rehydrate_blob },
+    { TASK_FORGET_DELETION, container_deletion_forget },
 };
 
 const struct service blob_service = {
@@ -340,8 +340,8 @@ const struct service blob_service = {
     .sections = SECTION_DEFAULT_VERSION | SECTION_DELETE_RETENTION | SECTION_STATIC_WEBSITE,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
-    .later = later,
-    .later_count = sizeof later / sizeof later[0],
+    .task_handlers = task_handlers,
+    .task_handler_count = sizeof task_handlers / sizeof task_handlers[0],
     .levels = levels,
     .resource_size = sizeof(struct blob_resource),
     .read_resource = blob_read_resource,

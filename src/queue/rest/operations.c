@@ -112,16 +112,16 @@ static const char *const levels[] = {
     [LEVEL_MESSAGE] = "/queue/messages/id",
 };
 
-static const struct later_kind later[] = {
-    { LATER_EXPIRE_MESSAGES, expire_messages },
+static const struct task_handler task_handlers[] = {
+    { TASK_EXPIRE_MESSAGES, expire_messages },
 };
 
 const struct service queue_service = {
     .name = "queue",
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
-    .later = later,
-    .later_count = sizeof later / sizeof later[0],
+    .task_handlers = task_handlers,
+    .task_handler_count = sizeof task_handlers / sizeof task_handlers[0],
     .reads_are_not_cached = true,
     .levels = levels,
     .resource_size = sizeof(struct queue_resource),

@@ -15,7 +15,7 @@
 void batch_init(struct batch *batch, struct embedded *embedded)
 {
     *batch = (struct batch){ .embedded = embedded,
-                             .later_due = INSTANT_MAX,
+                             .task_due = INSTANT_MAX,
                              .writes = rocksdb_writebatch_create() };
 }
 
@@ -81,38 +81,38 @@ void batch_add_changes(struct batch *batch, struct bytes prefix, const struct gu
         add_change(batch, &key, c);
     }
     key_release(&key);
-    batch->has_later = batch->has_later || changes_first_later(changes);
+    batch->has_tasks = batch->has_tasks || changes_first_task(changes);
     batch->has_pieces = batch->has_pieces || changes_have_pieces(changes);
     add_counts(batch, space, changes_first_count(changes));
     dropped = changes_dropped_spaces(changes, &dropped_count);
     add_drops(batch, dropped, dropped_count);
 }
 
-void batch_add_later(struct batch *batch, struct bytes prefix, const struct changes *changes)
+void batch_add_tasks(struct batch *batch, struct bytes prefix, const struct changes *changes)
 {
-    struct later *later = &batch->embedded->later;
+    struct deferred *deferred = &batch->embedded->deferred;
     bool has_done = false;
     char mark[8];
     struct key key;
 
     key_init(&key);
-    for (const struct later_change *c = changes_first_later(changes); c; c = c->next) {
+    for (const struct task_change *c = changes_first_task(changes); c; c = c->next) {
         struct text value;
         instant due;
 
         has_done = has_done || c->is_done;
         if (c->is_done) {
-            later_done_key(c, &key);
+            deferred_done_key(c, &key);
             rocksdb_writebatch_delete(batch->writes, key.ptr, key.len);
             continue;
         }
         text_init(&value, changes_arena(changes), 64 + c->payload.len);
-        due = later_item_rows(later, c, prefix, &key, &value);
+        due = deferred_task_rows(deferred, c, prefix, &key, &value);
         rocksdb_writebatch_put(batch->writes, key.ptr, key.len, value.ptr, value.len);
-        if (due < batch->later_due)
-            batch->later_due = due;
+        if (due < batch->task_due)
+            batch->task_due = due;
     }
-    if (has_done && later_mark_row(later, &key, mark))
+    if (has_done && deferred_mark_row(deferred, &key, mark))
         rocksdb_writebatch_put(batch->writes, key.ptr, key.len, mark, sizeof mark);
     key_release(&key);
 }

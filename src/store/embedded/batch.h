@@ -18,8 +18,8 @@ struct batch {
     size_t piece_count;
     struct freed *freed;    /* pieces that lose their last reference; NULL: none */
     size_t first_count;     /* pieces that get their first one */
-    bool has_later;         /* some part adds to the list of things to do later, or removes */
-    instant later_due;      /* the earliest that is added; INSTANT_MAX: none */
+    bool has_tasks;         /* some part adds to the list of deferred tasks, or removes */
+    instant task_due;       /* the earliest that is added; INSTANT_MAX: none */
     int64_t referred_bytes; /* by how much the index of pieces grows */
 };
 
@@ -37,9 +37,9 @@ void batch_add_changes(struct batch *batch, struct bytes prefix, const struct gu
  *         STORE_CORRUPT, STORE_IO */
 enum store_result batch_add_pieces(struct batch *batch, const struct piece_change *pieces,
                                    size_t count, enum store_access access);
-/* Adds what a part puts into the list of things to do later, and takes out of it. Between
- * later_enter() and later_leave(). */
-void batch_add_later(struct batch *batch, struct bytes prefix, const struct changes *changes);
+/* Adds what a part puts into the list of deferred tasks, and takes out of it. Between
+ * deferred_enter() and deferred_leave(). */
+void batch_add_tasks(struct batch *batch, struct bytes prefix, const struct changes *changes);
 /* Adds a clock row of the stripe when one is due. Returns the instant it announces, 0: none. Under
  * the stripe's lock, so that the rows of one stripe rise. */
 instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now);

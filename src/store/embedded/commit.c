@@ -260,11 +260,11 @@ static void take_back(struct batch *batch)
     assert(!error); /* there is one */
 }
 
-static void add_later(struct commit *commit)
+static void add_task(struct commit *commit)
 {
     for (size_t i = 0; i < commit->count; i++)
         if (commit->parts[i].changes)
-            batch_add_later(&commit->batch, commit->parts[i].snapshot->prefix,
+            batch_add_tasks(&commit->batch, commit->parts[i].snapshot->prefix,
                             commit->parts[i].changes);
 }
 
@@ -274,11 +274,11 @@ static enum store_result try_commit(struct commit *commit)
     struct embedded *embedded = commit->embedded;
     enum store_result result;
 
-    if (commit->batch.has_later) {
+    if (commit->batch.has_tasks) {
         /* What is added from here on is added again by the next attempt. */
         rocksdb_writebatch_set_save_point(commit->batch.writes);
-        later_enter(&embedded->later);
-        add_later(commit);
+        deferred_enter(&embedded->deferred);
+        add_task(commit);
     }
     spaces_enter_set(&embedded->spaces, &commit->spaces);
     result = check_spaces(commit);
@@ -287,8 +287,8 @@ static enum store_result try_commit(struct commit *commit)
     if (!result)
         note_spaces(commit);
     spaces_leave_set(&embedded->spaces, &commit->spaces);
-    if (commit->batch.has_later) {
-        later_leave(&embedded->later);
+    if (commit->batch.has_tasks) {
+        deferred_leave(&embedded->deferred);
         if (result)
             take_back(&commit->batch);
     }
@@ -385,8 +385,8 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
         return result;
     *ret_sequence = commit.sequence;
     syncer_wrote(&embedded->syncer);
-    if (commit.batch.later_due < INSTANT_MAX)
-        later_added(&embedded->later, commit.batch.later_due);
+    if (commit.batch.task_due < INSTANT_MAX)
+        deferred_added(&embedded->deferred, commit.batch.task_due);
     collect_dropped(&commit);
     return STORE_OK;
 }

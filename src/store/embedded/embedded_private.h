@@ -29,7 +29,7 @@
 
 struct embedded {
     struct store store;
-    struct later later;
+    struct deferred deferred;
     int lock_file; /* held locked while open */
     int synced;    /* the file of the syncer's and the guard's notes */
     bool sync;

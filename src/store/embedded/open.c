@@ -90,7 +90,7 @@ static void embedded_close(struct store *store)
     collector_release(&embedded->collector);
     stripes_free(embedded->stripes);
     record_cache_free(embedded->records);
-    later_release(&embedded->later);
+    deferred_release(&embedded->deferred);
     spaces_release(&embedded->spaces);
     verified_release(&embedded->verified);
     keyspace_close(&embedded->keyspace);
@@ -320,8 +320,8 @@ enum store_result store_open_embedded(const struct store_options *options, struc
     embedded->lock_file = folder.lock_file;
     embedded->stripes = stripes_new();
     embedded->records = record_cache_new();
-    embedded->store.later = &embedded->later;
-    later_init(&embedded->later);
+    embedded->store.deferred = &embedded->deferred;
+    deferred_init(&embedded->deferred);
     spaces_init(&embedded->spaces);
     verified_init(&embedded->verified);
     collector_init(&embedded->collector, embedded);
@@ -335,7 +335,7 @@ enum store_result store_open_embedded(const struct store_options *options, struc
         spaces_release(&embedded->spaces);
         stripes_free(embedded->stripes);
         record_cache_free(embedded->records);
-        later_release(&embedded->later);
+        deferred_release(&embedded->deferred);
         close(embedded->lock_file);
         free(embedded);
         return result;

@@ -158,20 +158,20 @@ static void list_extents(struct embedded *embedded)
         recovery->ids[recovery->count++] = id;
 }
 
-static enum store_result recover_later(struct embedded *embedded)
+static enum store_result recover_tasks(struct embedded *embedded)
 {
     enum store_result result;
-    struct cursor *cursor = open_kind(embedded, KEY_KIND_LATER_MARK, &result);
+    struct cursor *cursor = open_kind(embedded, KEY_KIND_TASK_MARK, &result);
     instant mark = 0;
 
     if (!result && cursor->value.len == sizeof mark)
         mark = be64_get(cursor->value.ptr);
     else if (!result)
-        result = damaged("things to do later");
+        result = damaged("deferred tasks");
     embedded_cursor_close(cursor);
     if (result && result != STORE_NOT_FOUND)
         return result;
-    later_begin_at(&embedded->later, mark);
+    deferred_begin_at(&embedded->deferred, mark);
     return STORE_OK;
 }
 
@@ -183,7 +183,7 @@ enum store_result recovery_begin(struct embedded *embedded)
     if (!result)
         result = recover_dropped(embedded);
     if (!result)
-        result = recover_later(embedded);
+        result = recover_tasks(embedded);
     if (!result)
         result = reserve_ids(embedded);
     if (result)

@@ -1,5 +1,5 @@
 /* What a start finds: the clock, dropped spaces, the end of the last extent (before anything is
- * served), and bytes in extents that no row of the index covers (later, by the collector). */
+ * served), and bytes in extents that no row of the index covers (deferred, by the collector). */
 #ifndef LAGRA_STORE_EMBEDDED_RECOVERY_H
 #define LAGRA_STORE_EMBEDDED_RECOVERY_H
 

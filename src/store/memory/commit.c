@@ -149,22 +149,22 @@ enum store_result memory_delete_row(struct store *base, struct bytes key)
     return STORE_OK;
 }
 
-static void apply_later(struct memory_store *store, struct bytes prefix,
+static void apply_tasks(struct memory_store *store, struct bytes prefix,
                         const struct changes *changes)
 {
-    struct later *later = &store->later;
+    struct deferred *deferred = &store->deferred;
     struct key key;
 
     key_init(&key);
-    for (const struct later_change *c = changes_first_later(changes); c; c = c->next) {
+    for (const struct task_change *c = changes_first_task(changes); c; c = c->next) {
         if (c->is_done) {
-            later_done_key(c, &key);
+            deferred_done_key(c, &key);
             store->root = tree_delete(store->root, key_bytes(&key));
         } else {
             struct text value;
 
             text_init(&value, changes_arena(changes), 0);
-            (void)later_item_rows(later, c, prefix, &key, &value);
+            (void)deferred_task_rows(deferred, c, prefix, &key, &value);
             put(store, key_bytes(&key), text_bytes(&value));
         }
     }
@@ -172,14 +172,15 @@ static void apply_later(struct memory_store *store, struct bytes prefix,
 }
 
 /* After the commit, without a lock: wakes who waits for it. */
-static void tell_later(struct memory_store *store, const struct commit_part *parts, size_t count)
+static void tell_waiter_of_tasks(struct memory_store *store, const struct commit_part *parts,
+                                 size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (!parts[i].changes)
             continue;
-        for (const struct later_change *c = changes_first_later(parts[i].changes); c; c = c->next)
+        for (const struct task_change *c = changes_first_task(parts[i].changes); c; c = c->next)
             if (!c->is_done)
-                later_added(&store->later, c->due);
+                deferred_added(&store->deferred, c->due);
     }
 }
 
@@ -321,7 +322,7 @@ static void apply(struct memory_store *store, const struct snapshot *snapshot,
     apply_records(store, snapshot->prefix, changes_first(changes));
     apply_index(store, snapshot->prefix, changes_first_index(changes));
     apply_counts(store, &snapshot->space, changes_first_count(changes));
-    apply_later(store, snapshot->prefix, changes);
+    apply_tasks(store, snapshot->prefix, changes);
     apply_version(store, snapshot->prefix);
     for (size_t i = 0; i < stamped_count; i++)
         apply_stamp(store, &stamped[i]);
@@ -389,7 +390,7 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
         assert(!snapshot_of(&parts[i])->spent);
         empty = empty && (!parts[i].changes || changes_empty(parts[i].changes));
     }
-    later_enter(&store->later);
+    deferred_enter(&store->deferred);
     lock_take(&store->lock);
     result = check_parts(store, parts, count);
     if (!result) {
@@ -404,9 +405,9 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
         freed = memory_collect(store);
     }
     lock_give(&store->lock);
-    later_leave(&store->later);
+    deferred_leave(&store->deferred);
     if (!result)
-        tell_later(store, parts, count);
+        tell_waiter_of_tasks(store, parts, count);
     memory_pieces_free(freed);
     return result;
 }

@@ -25,7 +25,7 @@ static void memory_close(struct store *base)
 
     tree_release(store->root);
     memory_pieces_release(&store->pieces);
-    later_release(&store->later);
+    deferred_release(&store->deferred);
     lock_release(&store->lock);
     free(store);
 }
@@ -291,8 +291,8 @@ struct store *store_open_memory(void)
     struct guid seed = guid_new();
 
     store->base.operations = &memory_operations;
-    store->base.later = &store->later;
-    later_init(&store->later);
+    store->base.deferred = &store->deferred;
+    deferred_init(&store->deferred);
     lock_init(&store->lock, RANK_MEMORY_TREE);
     memcpy(&store->random, seed.b, sizeof store->random);
     store->random |= 1; /* never 0, from where the generator does not move */

@@ -26,7 +26,7 @@ struct memory_snapshot {
 
 struct memory_store {
     struct store base;
-    struct later later;
+    struct deferred deferred;
     struct lock lock;
     /* all below under the lock */
     struct tree_node *root;

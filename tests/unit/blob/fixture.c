@@ -82,7 +82,7 @@ static void run_due_of(struct store *store, const struct service *service,
 {
     bool left;
 
-    while (later_run_due(store, &service, endpoint, 1, clock_now(), &left) <= clock_now())
+    while (tasks_run_due(store, &service, endpoint, 1, clock_now(), &left) <= clock_now())
         assert_false(left);
     assert_false(left);
 }

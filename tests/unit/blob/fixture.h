@@ -46,11 +46,11 @@ void fixture_serve(struct fixture *f, const struct service *service);
 /* From now on sources of copies on other servers are read, and pending copies are carried on. */
 void fixture_read_sources(struct fixture *f, struct fetcher *fetcher,
                           struct background *background);
-/* Does what is due of the list of things to do later, of the service that is served. */
+/* Does what is due of the list of deferred tasks, of the service that is served. */
 void fixture_run_due(struct fixture *f);
 
 struct store *store_of(struct fixture *f);
-/* Does what is due of the list of things to do later. */
+/* Does what is due of the list of deferred tasks. */
 void run_due(struct store *store);
 /* The partition of blob "b" of "box"; to be closed. */
 struct snapshot *open_blob(struct fixture *f);

@@ -304,14 +304,14 @@ static void blocks_end_after_a_week(void **state)
     assert_int_equal(bytes_kept(f), 0);
 }
 
-static void assert_list_of_later_is_empty(struct fixture *f)
+static void assert_no_tasks(struct fixture *f)
 {
     struct arena *arena = arena_new(1 << 20);
-    struct later_item item;
+    struct deferred_task item;
     instant due;
 
     fixture_run_due(f);
-    assert_int_equal(store_later_next(store_of(f), clock_now(), NULL, arena, &item, &due),
+    assert_int_equal(store_task_next(store_of(f), clock_now(), NULL, arena, &item, &due),
                      STORE_NOT_FOUND);
     assert_int_equal(due, INSTANT_MAX);
     arena_free(arena);
@@ -326,13 +326,13 @@ static void item_goes_with_its_set(void **state)
     assert_ok(stage_block(f, 0, "one"), 201);
     assert_ok(stage_block(f, 1, "two"), 201);
     assert_ok(commit(f, "L0", NULL), 201);
-    assert_list_of_later_is_empty(f);
+    assert_no_tasks(f);
     assert_ok(stage_block(f, 0, "one"), 201);
     assert_ok(ask(f, "PUT /box/b", PUT_HEADERS, "whole"), 201);
-    assert_list_of_later_is_empty(f);
+    assert_no_tasks(f);
     assert_ok(stage_block(f, 0, "one"), 201);
     assert_ok(ask(f, "DELETE /box/b", NULL, NULL), 202);
-    assert_list_of_later_is_empty(f);
+    assert_no_tasks(f);
 }
 
 /* Rule: expired blocks are deleted when nobody touches the blob any more; a set that was added to

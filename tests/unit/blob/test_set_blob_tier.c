@@ -187,13 +187,14 @@ static void tiers_have_conditions(void **state)
     assert_answer(set_tier(f, "Cool", NULL), 412, "LeaseIdMissing");
 }
 
-/* Kinds of things to do later are stored: no two services or features share one. */
-static void kinds_of_later_are_unique(void **state)
+/* Kinds of deferred tasks are stored: no two services or features share one. */
+static void task_kinds_are_unique(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < blob_service.later_count; i++)
-        for (size_t k = i + 1; k < blob_service.later_count; k++)
-            assert_int_not_equal(blob_service.later[i].kind, blob_service.later[k].kind);
+    for (size_t i = 0; i < blob_service.task_handler_count; i++)
+        for (size_t k = i + 1; k < blob_service.task_handler_count; k++)
+            assert_int_not_equal(blob_service.task_handlers[i].kind,
+                                 blob_service.task_handlers[k].kind);
 }
 
 int main(void)
@@ -206,7 +207,7 @@ int main(void)
         TEST(archived_blobs_come_back),
         TEST(snapshots_and_deleted_blobs),
         TEST(tiers_have_conditions),
-        cmocka_unit_test(kinds_of_later_are_unique),
+        cmocka_unit_test(task_kinds_are_unique),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,15 +19,15 @@ static struct partition other_partition(const struct fixture *f)
 static void add_beside(struct fixture *f, struct arena *arena, uint64_t number, struct bytes value,
                        struct changes *other)
 {
-    struct later_item item;
+    struct deferred_task item;
     instant due;
 
     changes_put(other, RECORD_LISTED, bytes_from_string("o"), value, NULL, 0);
     changes_index_put(other, bytes_from_string("i"), value);
     changes_count(other, bytes_from_string("n"), 1);
-    changes_later(other, 1, (uint32_t)number, value);
-    if (store_later_next(f->store, clock_now(), NULL, arena, &item, &due) == STORE_OK)
-        changes_later_done(other, &item);
+    changes_defer(other, 1, (uint32_t)number, value);
+    if (store_task_next(f->store, clock_now(), NULL, arena, &item, &due) == STORE_OK)
+        changes_task_done(other, &item);
 }
 
 static enum store_result commit_staged(struct fixture *f, struct arena *arena, uint64_t number,
@@ -83,7 +83,7 @@ static void check_beside(struct fixture *f, uint64_t number, const char *text)
     struct space_iterator *records;
     struct index_iterator *iterator;
     struct index_record found;
-    struct later_item item, second;
+    struct deferred_task item, second;
     uint64_t sequence;
     int64_t sum;
     instant due;
@@ -106,10 +106,9 @@ static void check_beside(struct fixture *f, uint64_t number, const char *text)
                                  STORE_MAY_BLOCK, &sum, &sequence),
                      STORE_OK);
     assert_int_equal(sum, number);
-    assert_int_equal(store_later_next(f->store, clock_now(), NULL, f->arena, &item, &due),
-                     STORE_OK);
+    assert_int_equal(store_task_next(f->store, clock_now(), NULL, f->arena, &item, &due), STORE_OK);
     assert_int_equal(item.kind, number);
-    assert_int_equal(store_later_next(f->store, clock_now(), &item, f->arena, &second, &due),
+    assert_int_equal(store_task_next(f->store, clock_now(), &item, f->arena, &second, &due),
                      STORE_NOT_FOUND);
 }
 

@@ -1,6 +1,6 @@
 /* A load that tells whether commits are atomic and nothing is lost: each commit changes two
  * partitions. In the one it replaces a stream of pieces and two records, in both families; in the
- * other a record; and an index record, a counter, and a thing to do later. All tell one number,
+ * other a record; and an index record, a counter, and a deferred task. All tell one number,
  * which rises by 1. */
 #ifndef LAGRA_TESTS_STORE_CONFORMANCE_NUMBERS_H
 #define LAGRA_TESTS_STORE_CONFORMANCE_NUMBERS_H

@@ -570,7 +570,7 @@ struct store *store_open_late(struct store *inner, struct late_options options)
     int error;
 
     late->base.operations = &late_operations;
-    late->base.later = inner->later;
+    late->base.deferred = inner->deferred;
     late->inner = inner;
     late->options = options;
     late->random.state = clock_now();

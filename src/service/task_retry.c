@@ -1,5 +1,5 @@
-/* See later_again.h. */
-#include "service/later_again.h"
+/* See task_retry.h. */
+#include "service/task_retry.h"
 
 #include "base/codec.h"
 #include "base/log.h"
@@ -10,24 +10,24 @@
 /* The partition may change meanwhile. */
 #define ATTEMPTS_MAX    10
 
-bool later_try_read(const struct later_item *item, struct later_try *ret_try)
+bool task_try_read(const struct deferred_task *task, struct task_try *ret_try)
 {
-    struct later_try try = { .item = *item };
+    struct task_try try = { .task = *task };
     uint64_t failures, kind;
     struct decoder d;
 
-    if (item->kind == LATER_AGAIN) {
-        decoder_init(&d, item->payload);
+    if (task->kind == TASK_RETRY) {
+        decoder_init(&d, task->payload);
         if (decode_u8(&d) != PAYLOAD_VERSION)
             d.bad = true;
         failures = decode_u64(&d);
         kind = decode_u64(&d);
-        try.item.payload = decode_bytes(&d);
-        if (!decoder_ok(&d) || kind > UINT32_MAX || kind == LATER_AGAIN) {
+        try.task.payload = decode_bytes(&d);
+        if (!decoder_ok(&d) || kind > UINT32_MAX || kind == TASK_RETRY) {
             log_line(LOG_ERROR, "a task that was put off is damaged");
             return false;
         }
-        try.item.kind = (uint32_t)kind;
+        try.task.kind = (uint32_t)kind;
         try.failures = failures < UINT32_MAX ? (unsigned)failures : UINT32_MAX - 1;
     }
     *ret_try = try;
@@ -38,41 +38,41 @@ static unsigned wait_s(unsigned failures)
 {
     unsigned wait = 1u << (failures < DOUBLINGS_MAX ? failures : DOUBLINGS_MAX);
 
-    return wait < LATER_AGAIN_MAX_S ? wait : LATER_AGAIN_MAX_S;
+    return wait < TASK_RETRY_MAX_S ? wait : TASK_RETRY_MAX_S;
 }
 
-static enum store_result move(struct store *store, const struct later_try *failed, instant due,
+static enum store_result move(struct store *store, const struct task_try *failed, instant due,
                               struct bytes payload, struct arena *arena)
 {
-    struct snapshot *before = snapshot_open(store, failed->item.partition, STORE_MAY_BLOCK);
+    struct snapshot *before = snapshot_open(store, failed->task.partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(arena);
     enum store_result result;
     uint64_t sequence;
 
-    changes_later_done(changes, &failed->item);
-    changes_later(changes, due, LATER_AGAIN, payload);
+    changes_task_done(changes, &failed->task);
+    changes_defer(changes, due, TASK_RETRY, payload);
     result = store_commit(store, &(struct commit_part){ before, changes }, 1,
                           clock_above(snapshot_instant(before)), STORE_MAY_BLOCK, &sequence);
     snapshot_close(before);
     return result;
 }
 
-enum store_result later_put_off(struct store *store, const struct later_try *failed, enum error why,
-                                instant now, struct arena *arena)
+enum store_result task_put_off(struct store *store, const struct task_try *failed, enum error why,
+                               instant now, struct arena *arena)
 {
     unsigned wait = wait_s(failed->failures);
     enum store_result result = STORE_CONFLICT;
     struct text payload;
 
-    text_init(&payload, arena, 32 + failed->item.payload.len);
+    text_init(&payload, arena, 32 + failed->task.payload.len);
     encode_u8(&payload, PAYLOAD_VERSION);
     encode_u64(&payload, failed->failures + UINT64_C(1));
-    encode_u64(&payload, failed->item.kind);
-    encode_bytes(&payload, failed->item.payload);
+    encode_u64(&payload, failed->task.kind);
+    encode_bytes(&payload, failed->task.payload);
     for (int i = 0; i < ATTEMPTS_MAX && result == STORE_CONFLICT; i++)
         result = move(store, failed, now + wait * TICKS_PER_SECOND, text_bytes(&payload), arena);
-    if (!result && failed->failures + 1 >= LATER_FAILURES_LOUD)
+    if (!result && failed->failures + 1 >= TASK_FAILURES_LOUD)
         log_line(LOG_ERROR, "a deferred task of kind 0x%x has failed %u times (%s); again in %u s",
-                 failed->item.kind, failed->failures + 1, error_code(why), wait);
+                 failed->task.kind, failed->failures + 1, error_code(why), wait);
     return result;
 }

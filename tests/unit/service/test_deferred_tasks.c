@@ -1,6 +1,6 @@
-/* Things to do later that cannot be done: they keep nobody waiting, are tried again ever more seldom, and
- * are done once they can be. decision: 246; service/later.h */
-#include "service/later.h"
+/* Deferred tasks that cannot be done: they keep nobody waiting, are tried again ever more seldom, and
+ * are done once they can be. decision: 246; service/deferred_tasks.h */
+#include "service/deferred_tasks.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,25 +18,31 @@ enum { FAILING = 0x901, DONE = 0x902, UNKNOWN = 0x903 };
 static unsigned tried, done;
 static bool is_mended;
 
-static enum store_result be_tried(struct later_work *work)
+static enum store_result be_tried(struct decision *d, const struct deferred_task *task,
+                                  const struct endpoint *endpoint)
 {
+    (void)d;
+    (void)endpoint;
     tried++;
-    assert_int_equal(work->item->kind, FAILING);
-    assert_true(bytes_is(work->item->payload, "what it holds"));
+    assert_int_equal(task->kind, FAILING);
+    assert_true(bytes_is(task->payload, "what it holds"));
     return is_mended ? STORE_OK : STORE_CORRUPT;
 }
 
-static enum store_result succeed(struct later_work *work)
+static enum store_result succeed(struct decision *d, const struct deferred_task *task,
+                                 const struct endpoint *endpoint)
 {
-    assert_true(bytes_is(work->item->payload, "what it holds"));
+    (void)d;
+    (void)endpoint;
+    assert_true(bytes_is(task->payload, "what it holds"));
     done++;
     return STORE_OK;
 }
 
-static const struct later_kind kinds[] = { { FAILING, be_tried }, { DONE, succeed } };
+static const struct task_handler kinds[] = { { FAILING, be_tried }, { DONE, succeed } };
 static const struct service service = { .name = "test",
-                                        .later = kinds,
-                                        .later_count = sizeof kinds / sizeof kinds[0] };
+                                        .task_handlers = kinds,
+                                        .task_handler_count = sizeof kinds / sizeof kinds[0] };
 
 struct fixture {
     struct store *store;
@@ -77,7 +83,7 @@ static void add(struct fixture *f, uint32_t kind, instant due)
     struct changes *changes = changes_new(f->arena);
     uint64_t sequence;
 
-    changes_later(changes, due, kind, bytes_from_string("what it holds"));
+    changes_defer(changes, due, kind, bytes_from_string("what it holds"));
     assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
                                   clock_above(snapshot_instant(before)), STORE_MAY_BLOCK,
                                   &sequence),
@@ -90,7 +96,7 @@ static bool run_at(struct fixture *f, instant now)
     const struct service *services[] = { &service };
     bool left;
 
-    later_run_due(f->store, services, NULL, 1, now, &left);
+    tasks_run_due(f->store, services, NULL, 1, now, &left);
     return left;
 }
 

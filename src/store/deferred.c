@@ -1,0 +1,274 @@
+/* The list of deferred tasks. */
+#include "store/deferred.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/codec.h"
+#include "base/endian.h"
+#include "base/log.h"
+#include "store/store_private.h"
+
+#define TASK_VERSION  1
+#define MARK_STEP     (60 * TICKS_PER_SECOND)
+#define TASK_KEY_SIZE (1 + 8 + 16)
+
+void deferred_init(struct deferred *deferred)
+{
+    pthread_rwlockattr_t attributes;
+    int failed = pthread_rwlockattr_init(&attributes);
+
+    /* Those who add are many and quick: the one who looks must not wait for a gap between them. */
+    failed = failed || pthread_rwlockattr_setkind_np(&attributes,
+                                                     PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    failed = failed || pthread_rwlock_init(&deferred->adding, &attributes);
+    assert(!failed);
+    pthread_rwlockattr_destroy(&attributes);
+    lock_init(&deferred->lock, RANK_DEFERRED);
+    deferred->floor = deferred->mark = deferred->stored_mark = 0;
+    deferred->earliest = INSTANT_MAX;
+    deferred->waiter = NULL;
+}
+
+void deferred_begin_at(struct deferred *deferred, instant mark)
+{
+    deferred->floor = deferred->mark = deferred->stored_mark = mark;
+}
+
+void deferred_release(struct deferred *deferred)
+{
+    assert(!deferred->waiter);
+    lock_release(&deferred->lock);
+    pthread_rwlock_destroy(&deferred->adding);
+}
+
+void deferred_enter(struct deferred *deferred)
+{
+    pthread_rwlock_rdlock(&deferred->adding);
+}
+
+void deferred_leave(struct deferred *deferred)
+{
+    pthread_rwlock_unlock(&deferred->adding);
+}
+
+static void set_task_key(struct key *key, instant due, const struct guid *id)
+{
+    char full[TASK_KEY_SIZE];
+
+    full[0] = KEY_KIND_TASK;
+    be64_put(full + 1, due);
+    memcpy(full + 9, id->b, sizeof id->b);
+    key_set_raw(key, bytes_of(full, sizeof full));
+}
+
+instant deferred_task_rows(const struct deferred *deferred, const struct task_change *change,
+                           struct bytes partition_prefix, struct key *key, struct text *value)
+{
+    instant due = change->due > deferred->floor ? change->due : deferred->floor;
+
+    set_task_key(key, due, &change->id);
+    encode_u8(value, TASK_VERSION);
+    encode_u64(value, change->kind);
+    encode_bytes(value, change->payload);
+    text_add(value, bytes_from(partition_prefix, 1));
+    return due;
+}
+
+void deferred_done_key(const struct task_change *change, struct key *key)
+{
+    set_task_key(key, change->due, &change->id);
+}
+
+void deferred_added(struct deferred *deferred, instant due)
+{
+    struct waiter *waiter = NULL;
+
+    lock_take(&deferred->lock);
+    if (due < deferred->earliest)
+        deferred->earliest = due;
+    if (deferred->waiter && due < deferred->waited_for) {
+        waiter = deferred->waiter;
+        deferred->waiter = NULL;
+    }
+    lock_give(&deferred->lock);
+    if (waiter)
+        waiter->wake(waiter);
+}
+
+/* If the row is not written after all, the next one will be. */
+bool deferred_mark_row(struct deferred *deferred, struct key *key, char ret_value[8])
+{
+    static const char kind = KEY_KIND_TASK_MARK;
+    bool is_due;
+
+    lock_take(&deferred->lock);
+    is_due = deferred->mark >= deferred->stored_mark + MARK_STEP;
+    if (is_due) {
+        deferred->stored_mark = deferred->mark;
+        key_set_raw(key, bytes_of(&kind, 1));
+        be64_put(ret_value, deferred->mark);
+    }
+    lock_give(&deferred->lock);
+    return is_due;
+}
+
+static enum store_result read_task(const struct cursor *cursor, struct arena *arena,
+                                   struct deferred_task *ret_task)
+{
+    struct bytes value = arena_copy(arena, cursor->value);
+    struct deferred_task task;
+    struct decoder from;
+    struct bytes rest;
+
+    decoder_init(&from, value);
+    if (cursor->key.len != TASK_KEY_SIZE || decode_u8(&from) != TASK_VERSION)
+        return STORE_CORRUPT;
+    task.due = be64_get(cursor->key.ptr + 1);
+    memcpy(task.id.b, cursor->key.ptr + 9, sizeof task.id.b);
+    task.kind = (uint32_t)decode_u64(&from);
+    task.payload = decode_bytes(&from);
+    rest = bytes_of(from.at, (size_t)(from.end - from.at));
+    if (from.bad || rest.len < sizeof task.partition.space.b + 2)
+        return STORE_CORRUPT;
+    memcpy(task.partition.space.b, rest.ptr, sizeof task.partition.space.b);
+    rest = bytes_from(rest, sizeof task.partition.space.b);
+    rest.len -= 2; /* the end of an escaped key */
+    task.partition.key = rest;
+    if (rest.len > 0) {
+        char *key = arena_bytes(arena, rest.len);
+
+        task.partition.key.ptr = key;
+        if (!key_unescape(rest, key, &task.partition.key.len))
+            return STORE_CORRUPT;
+    }
+    *ret_task = task;
+    return STORE_OK;
+}
+
+/* Nobody adds anything below the floor that this returns, from now on; what was added before is
+ * there to be seen. */
+static instant raise_floor(struct deferred *deferred, instant now)
+{
+    instant floor;
+
+    pthread_rwlock_wrlock(&deferred->adding);
+    if (now > deferred->floor)
+        deferred->floor = now;
+    floor = deferred->floor;
+    pthread_rwlock_unlock(&deferred->adding);
+    return floor;
+}
+
+/* Where to begin to look at the front. */
+static instant begin_look(struct deferred *deferred)
+{
+    instant mark;
+
+    lock_take(&deferred->lock);
+    deferred->earliest = INSTANT_MAX;
+    mark = deferred->mark;
+    lock_give(&deferred->lock);
+    return mark;
+}
+
+static void raise_mark(struct deferred *deferred, instant mark)
+{
+    lock_take(&deferred->lock);
+    if (mark > deferred->mark)
+        deferred->mark = mark;
+    lock_give(&deferred->lock);
+}
+
+static struct cursor *look(struct store *store, const struct key *from,
+                           enum store_result *ret_result)
+{
+    static const char end = KEY_KIND_TASK + 1;
+    struct cursor *cursor = store->operations->row_cursor(store, bytes_of(&end, 1));
+
+    *ret_result = cursor->store->operations->cursor_seek(cursor, key_bytes(from));
+    return cursor;
+}
+
+enum store_result store_task_next(struct store *store, instant now,
+                                  const struct deferred_task *after, struct arena *arena,
+                                  struct deferred_task *ret_task, instant *ret_due)
+{
+    static const struct guid first = { { 0 } };
+    struct deferred *deferred = store->deferred;
+    instant floor = raise_floor(deferred, now);
+    struct cursor *cursor;
+    struct deferred_task task;
+    enum store_result result;
+    struct key from;
+
+    *ret_due = INSTANT_MAX;
+    key_init(&from);
+    if (after) {
+        set_task_key(&from, after->due, &after->id);
+        key_set_next(&from);
+    } else {
+        set_task_key(&from, begin_look(deferred), &first);
+    }
+    cursor = look(store, &from, &result);
+    key_release(&from);
+    if (!result)
+        result = read_task(cursor, arena, &task);
+    cursor->store->operations->cursor_close(cursor);
+    if (result == STORE_CORRUPT)
+        log_line(LOG_ERROR, "store: a deferred task is damaged");
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    if (!after)
+        raise_mark(deferred, !result && task.due < floor ? task.due : floor);
+    if (result)
+        return STORE_NOT_FOUND;
+    if (task.due > now) {
+        *ret_due = task.due;
+        return STORE_NOT_FOUND;
+    }
+    *ret_task = task;
+    return STORE_OK;
+}
+
+void store_task_wait(struct store *store, instant due, struct waiter *waiter)
+{
+    struct deferred *deferred = store->deferred;
+    bool is_added;
+
+    lock_take(&deferred->lock);
+    assert(!deferred->waiter);
+    is_added = deferred->earliest < due;
+    if (!is_added) {
+        deferred->waiter = waiter;
+        deferred->waited_for = due;
+    }
+    lock_give(&deferred->lock);
+    if (is_added)
+        waiter->wake(waiter);
+}
+
+bool store_task_forget(struct store *store, struct waiter *waiter)
+{
+    struct deferred *deferred = store->deferred;
+    bool was_waiting;
+
+    lock_take(&deferred->lock);
+    was_waiting = deferred->waiter == waiter;
+    if (was_waiting)
+        deferred->waiter = NULL;
+    lock_give(&deferred->lock);
+    return was_waiting;
+}
+
+enum store_result store_task_discard(struct store *store, const struct deferred_task *task)
+{
+    enum store_result result;
+    struct key key;
+
+    key_init(&key);
+    set_task_key(&key, task->due, &task->id);
+    result = store->operations->delete_row(store, key_bytes(&key));
+    key_release(&key);
+    return result;
+}
