@@ -2,7 +2,7 @@
  * (upper-case hex, in quotes). Unique and rising per object, also over delete and re-creation,
  * without a row for the dead: the clock never repeats a tick, and the instant of a decision is read
  * after its state was opened, so it is above that of every commit of the partition, deletions
- * included (service/attempt.c, store.h snapshot_instant()). Pure. semantics 0.3 */
+ * included (service/deciding.c, store.h snapshot_instant()). Pure. semantics 0.3 */
 #ifndef LAGRA_CONCURRENCY_ETAG_H
 #define LAGRA_CONCURRENCY_ETAG_H
 

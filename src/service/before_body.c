@@ -44,7 +44,7 @@ enum state operation_find_step(struct flow *flow)
     struct work *work = &flow->work;
     const struct call *call = &work->call;
 
-    work->error = work_find(work);
+    work->error = prepare_head(&work->call, &work->decision);
     if (work->error)
         return CORS;
     if (call->request->content_length <= call->inline_max && !call_header(call, "expect").ptr &&

@@ -12,6 +12,7 @@
 #include "service/decision.h"
 
 struct service;
+struct endpoint;
 
 struct query_parameter {
     struct bytes name;  /* decoded, lower case */
@@ -19,7 +20,9 @@ struct query_parameter {
 };
 
 struct call {
+    const struct endpoint *endpoint;
     const struct service *service;
+    const struct call *list; /* of operations, that it is a part of; NULL: none */
     const struct operation *operation;
     const struct request *request; /* by call_set_request() */
     uint64_t header_bits;          /* header_bit() of each of its headers */

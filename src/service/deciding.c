@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/episode.h"
+#include "service/operation.h"
 
 /* ---- attempts ---- */
 
@@ -14,7 +15,8 @@ void deciding_end(struct decision *d)
     d->before = NULL;
 }
 
-void deciding_begin(struct decision *d)
+/* Discards what an attempt before left: closes its parts, forgets what only it saw. */
+static void begin(struct decision *d)
 {
     deciding_end(d);
     d->subject = (struct subject){ .exists = false };
@@ -51,6 +53,12 @@ static enum error fits_commit(struct decision *d)
                          (unsigned long long)most);
 }
 
+/* Test builds: an attempt on a worker found everything in memory; as if it had not. */
+static enum error or_wait(const struct decision *d, enum error e)
+{
+    return d->always_waits && d->access == STORE_NO_WAIT ? DECIDE_BLOCKING : e;
+}
+
 enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
 {
     enum error e;
@@ -60,11 +68,45 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
         return E_ServerBusy;
     }
     arena_rewind(d->arena, d->attempt);
-    deciding_begin(d);
-    e = attempt(d, of);
+    begin(d);
+    e = or_wait(d, attempt(d, of));
     if (e == DECIDE_BLOCKING)
         d->attempts--; /* nobody else was faster */
     return e ? e : fits_commit(d);
+}
+
+/* ---- operations ---- */
+
+/* Opens the partition that the operation is about, as it is now. */
+static enum error open_subject(struct decision *d)
+{
+    enum error e = d->service->locate(d, &d->partition);
+
+    if (!e)
+        decision_open_subject(d, d->partition);
+    decision_read_clock(d);
+    return e;
+}
+
+enum error deciding_operation(struct decision *d, void *of)
+{
+    enum error e;
+
+    (void)of;
+    d->result = arena_alloc(d->arena, d->operation->functions->result_size);
+    e = open_subject(d);
+    return e ? operation_missing(d, e) : operation_decide(d, d->parameters, d->result);
+}
+
+enum error deciding_check(struct decision *d)
+{
+    enum error e;
+
+    begin(d);
+    e = open_subject(d);
+    e = e ? operation_missing(d, e) : operation_check(d);
+    deciding_end(d);
+    return or_wait(d, e);
 }
 
 /* ---- commits ---- */
@@ -131,7 +173,7 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
 
 /* ---- the loop ---- */
 
-enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of)
+enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of)
 {
     enum error e;
 

@@ -7,7 +7,7 @@
  *
  * An attempt opens the partitions that it is over (decision_open()), reads the clock, and decides. A
  * commit is of all parts or of none. Those who must not block take the steps one by one, with
- * STORE_NO_WAIT, and act on what they return; others leave the loop to deciding_run(). Store results
+ * STORE_NO_WAIT, and act on what they return; others leave the loop to deciding_run_unawaited(). Store results
  * become wire errors here and in decision_fail_store(), nowhere else. Knows no protocol.
  *
  * What every step returns beside OK and errors of the wire:
@@ -28,8 +28,13 @@ typedef enum error attempt_fn(struct decision *d, void *of);
  * above what racing threads can cause. */
 #define DECIDING_ATTEMPTS_MAX 1000
 
-/* Discards what an attempt before left: closes its parts, forgets what only it saw. */
-void deciding_begin(struct decision *d);
+/* The attempt of an operation, by its row: locates its partition, opens it, and decides into d->result.
+ * `of`: not used. */
+attempt_fn deciding_operation;
+/* The same up to the operation's own function: subject, permission, lease and conditions on the state
+ * as it is now; closed again. returns as operation_check(), DECIDE_AGAIN, DECIDE_BLOCKING */
+enum error deciding_check(struct decision *d);
+
 /* One attempt, from d->attempt on. With OK, and unless deciding_is_empty(), its changes are to be
  * committed.
  * returns  OK, an error; E_ServerBusy after too many; E_RequestBodyTooLarge: more than a commit takes */
@@ -46,7 +51,9 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
 void deciding_end(struct decision *d);
 
 /* Attempts and commits until it is done. Under STORE_MAY_BLOCK. When it returns the parts of the last
- * attempt are still open. What was committed is not awaited: d->seen is what to wait for. */
-enum error deciding_run(struct decision *d, attempt_fn *attempt, void *of);
+ * attempt are still open. What was committed is not durable yet: a caller that reports it first awaits
+ * d->seen (store_await()), and attempts again if that never came to be; one that promises durability
+ * only at a flush, or nothing at all as a deferred task, need not. */
+enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of);
 
 #endif

@@ -71,7 +71,8 @@ struct decision_part {
 struct decision {
     /* ---- given ---- */
     const struct service *service;
-    const struct operation *operation; /* the row */
+    const struct operation *operation; /* the row; NULL: what is decided is not an operation */
+    struct parameters *parameters;     /* of the operation, by check and parse */
     const struct input *input;
     uint32_t level; /* of the resource; 0 for rows of every level, which are about the service */
     enum error
@@ -80,18 +81,21 @@ struct decision {
     struct arena *arena;
     struct store *store;
     enum store_access access; /* of every read and commit of this decision */
+    bool always_waits;        /* test builds: under STORE_NO_WAIT, as if nothing were in memory */
     instant now;              /* above every instant that the parts hold */
     /* ---- the partitions: by decision_open() and its kin, anew in each attempt ---- */
     struct decision_part parts[DECISION_PARTS_MAX];
     unsigned part_count;
-    struct snapshot *before; /* of the part that the operation is about */
-    struct changes *changes; /* of the same */
+    struct partition partition; /* that the operation is about: located anew in each attempt */
+    struct snapshot *before;    /* of the part that the operation is about */
+    struct changes *changes;    /* of the same */
     /* ---- by subject() ---- */
     struct subject subject;
     struct lease lease;
     enum lease_resource lease_resource;
     struct subject_state *state;
     /* ---- what comes of it ---- */
+    struct result *result;   /* of the newest attempt */
     bool renders_long;       /* the result is long: rendered in the pool, not on a worker */
     bool leaves_more;        /* the changes leave something to content_collect() */
     uint64_t seen;           /* newest sequence of anything read: by decision_saw() */

@@ -95,7 +95,7 @@ static enum error run_once(struct store *store, const struct deferred_task *task
                           .access = STORE_MAY_BLOCK,
                           .problem = &problem,
                           .attempt = arena_mark(arena) };
-    enum error e = deciding_run(&d, attempt, &running);
+    enum error e = deciding_run_unawaited(&d, attempt, &running);
 
     deciding_end(&d);
     if (e == DECIDE_GONE || running.gone)

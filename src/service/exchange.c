@@ -73,7 +73,7 @@ static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
 
 static enum state parse(struct flow *flow)
 {
-    work_parse(&flow->work);
+    prepare_body(&flow->work.call, &flow->work.decision);
     return PARSED;
 }
 
@@ -82,7 +82,7 @@ static enum state parse(struct flow *flow)
 
 static struct decide_pool *gather_pool(const struct flow *flow)
 {
-    const struct endpoint *endpoint = flow->work.endpoint;
+    const struct endpoint *endpoint = flow->work.call.endpoint;
 
     return endpoint->gather_pool ? endpoint->gather_pool : endpoint->pool;
 }
@@ -90,7 +90,7 @@ static struct decide_pool *gather_pool(const struct flow *flow)
 /* On a thread that may wait for long. */
 static enum state gather(struct flow *flow)
 {
-    enum error e = work_gather(&flow->work, &flow->intake.stage);
+    enum error e = prepare_gather(&flow->work.call, &flow->work.decision, &flow->intake.stage);
 
     return e ? refuse(flow, e) : parse(flow);
 }
@@ -267,7 +267,8 @@ static enum state answer(struct flow *flow)
     else if (flow->work.error)
         answer_error(&flow->work.answer, flow->work.error, &flow->work.problem);
     else
-        operation_answer(&flow->work.answer, flow->work.parameters, flow->work.result);
+        operation_answer(&flow->work.answer, flow->work.decision.parameters,
+                         flow->work.decision.result);
     return BODY;
 }
 
@@ -384,11 +385,11 @@ static enum state admit(struct flow *flow)
 
     if (health_is_asked(&flow->exchange->request))
         return HEALTH;
-    e = route_request(&flow->work);
+    e = route_request(&flow->work.call);
     if (!e && flow->exchange->server_is_busy)
         e = E_ServerBusy;
     if (!e)
-        e = route_authenticate(&flow->work);
+        e = route_authenticate(&flow->work.call);
     if (!e && flow->work.call.input.identity.kind != IDENTITY_ANONYMOUS)
         exchange_trust(flow->exchange);
     if (e)

@@ -4,9 +4,10 @@
 #include "service/service_private.h"
 
 struct inner {
-    struct request request;
-    struct response response;
-    struct work work;
+    struct request request; /* its head, in which the URL and the headers are read */
+    struct call call;
+    struct problem problem;
+    struct decision decision;
 };
 
 static struct inner *begin(const struct endpoint *endpoint, struct arena *arena,
@@ -25,75 +26,74 @@ static struct inner *begin(const struct endpoint *endpoint, struct arena *arena,
         .peer = asked->peer,
         .secure = asked->secure,
     };
-    work_init(&inner->work, endpoint, arena, &inner->request, &inner->response);
-    inner->work.decision.access = STORE_MAY_BLOCK;
+    prepare_init(&inner->call, &inner->decision, endpoint, arena, &inner->request, &inner->problem);
+    inner->decision.access = STORE_MAY_BLOCK;
     return inner;
 }
 
 static enum error authenticated(struct inner *inner, const struct inner_request *asked)
 {
-    struct call *call = &inner->work.call;
+    struct call *call = &inner->call;
 
     if (!asked->identity || !bytes_equal(asked->account, call->account_name))
-        return route_authenticate(&inner->work);
+        return route_authenticate(call);
     call->input.identity = *asked->identity;
     return OK;
-}
-
-static enum error decide(struct inner *inner)
-{
-    work_parse(&inner->work); /* there is no body: attempts begin here */
-    return work_run(&inner->work);
 }
 
 enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
                       const struct inner_request *asked, struct inner **ret_inner)
 {
     struct inner *inner = begin(endpoint, arena, asked);
+    struct call *call = &inner->call;
+    struct decision *d = &inner->decision;
     enum error e;
 
     *ret_inner = inner;
-    e = route_request(&inner->work);
+    e = route_request(call);
     if (asked->demands.not_public)
-        inner->work.call.input.demands = asked->demands;
+        call->input.demands = asked->demands;
     if (!e)
         e = authenticated(inner, asked);
     if (!e)
-        e = work_find(&inner->work);
-    return e ? e : decide(inner);
+        e = prepare_head(call, d);
+    if (e)
+        return e;
+    prepare_body(call, d); /* there is none: attempts begin here */
+    return deciding_run_unawaited(d, deciding_operation, NULL);
 }
 
 struct bytes inner_account(const struct inner *inner)
 {
-    return inner->work.call.account_name;
+    return inner->call.account_name;
 }
 
 const struct operation *inner_operation(const struct inner *inner)
 {
-    return inner->work.call.operation;
+    return inner->call.operation;
 }
 
 const struct result *inner_result(const struct inner *inner)
 {
-    return inner->work.result;
+    return inner->decision.result;
 }
 
 const struct problem *inner_problem(const struct inner *inner)
 {
-    return &inner->work.problem;
+    return &inner->problem;
 }
 
 uint64_t inner_seen(const struct inner *inner)
 {
-    return inner->work.decision.seen;
+    return inner->decision.seen;
 }
 
 struct snapshot *inner_take_snapshot(struct inner *inner)
 {
-    return decision_take_snapshot(&inner->work.decision);
+    return decision_take_snapshot(&inner->decision);
 }
 
 void inner_end(struct inner *inner)
 {
-    deciding_end(&inner->work.decision);
+    deciding_end(&inner->decision);
 }

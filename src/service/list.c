@@ -34,7 +34,7 @@ static struct list *list_new(struct flow *flow)
     struct arena *arena = flow->work.call.arena;
     struct list *list = arena_alloc(arena, sizeof *list);
 
-    list->asked = (struct list_parameters *)(void *)flow->work.parameters;
+    list->asked = (struct list_parameters *)(void *)flow->work.decision.parameters;
     list->functions = flow->work.call.operation->functions->list;
     list->scratch = arena_new(SCRATCH_CAP_BYTES);
     list->fresh = arena_mark(list->scratch);
@@ -72,7 +72,7 @@ static enum state conclude(struct flow *flow, const struct bytes *answers, size_
     result->base.now = flow->work.decision.now;
     result->answers = answers;
     result->count = count;
-    flow->work.result = &result->base;
+    flow->work.decision.result = &result->base;
     flow->current = &flow->work;
     return LIST_APPLIED;
 }
@@ -118,9 +118,9 @@ static enum error route_parts(struct flow *flow)
         request->peer_is_loopback = work->call.request->peer_is_loopback;
         request->secure = work->call.request->secure;
         request->listener_tag = work->call.request->listener_tag;
-        work_init(part, work->endpoint, work->call.arena, request, &list->response);
+        work_init(part, work->call.endpoint, work->call.arena, request, &list->response);
         part->answer.of_part = true;
-        part->error = route_part(part, work);
+        part->error = route_part(&part->call, &work->call);
         if (part->error)
             continue;
         part->call.operation = operation_find(part->call.service, &part->call, &found);
@@ -158,7 +158,7 @@ enum state list_begin(struct flow *flow)
     flow->list = list_new(flow);
     flow->list->seen = work->decision.seen;
     if (work->decision.malformed)
-        work->problem = work->malformed;
+        work->problem = *work->decision.malformed_because;
     e = work->decision.malformed ? work->decision.malformed : route_parts(flow);
     if (e)
         return refuse_all(flow, e);
@@ -186,8 +186,8 @@ static bool group_changes(const struct list *list, const struct work *part)
     for (size_t i = 0; i < list->group_count && part->decision.before; i++) {
         const struct work *other = &list->works[list->group[i]];
 
-        if (guid_equal(&other->partition.space, &part->partition.space) &&
-            bytes_equal(other->partition.key, part->partition.key))
+        if (guid_equal(&other->decision.partition.space, &part->decision.partition.space) &&
+            bytes_equal(other->decision.partition.key, part->decision.partition.key))
             return true;
     }
     return false;
@@ -299,9 +299,9 @@ enum state list_next(struct flow *flow)
     work_move(part, list->scratch);
     part->decision.access = flow->work.decision.access;
     if (!part->error)
-        part->error = route_authenticate(part);
+        part->error = route_authenticate(&part->call);
     if (!part->error)
-        part->error = work_find(part);
+        part->error = prepare_head(&part->call, &part->decision);
     if (part->error)
         return PART_DONE;
     /* Parts have no bodies. */
@@ -321,7 +321,7 @@ enum state list_part_done(struct flow *flow)
     if (part->error)
         answer_error(&part->answer, part->error, &part->problem);
     else
-        operation_answer(&part->answer, part->parameters, part->result);
+        operation_answer(&part->answer, part->decision.parameters, part->decision.result);
     assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
     answer_common(part);
     control_reply(part);

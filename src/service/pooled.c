@@ -26,7 +26,7 @@ void flow_run_in(struct flow *flow, struct decide_pool *pool, enum state (*step)
 
 void flow_run_in_pool(struct flow *flow, enum state (*step)(struct flow *flow))
 {
-    flow_run_in(flow, flow->work.endpoint->pool, step);
+    flow_run_in(flow, flow->work.call.endpoint->pool, step);
 }
 
 enum state flow_to_pool(struct flow *flow, enum state (*step)(struct flow *flow))

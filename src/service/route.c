@@ -20,16 +20,15 @@ static const struct bytes secondary_suffix = BYTES("-secondary");
 
 /* ---- version and query ---- */
 
-static enum error read_version(struct work *work)
+static enum error read_version(struct call *call)
 {
-    struct call *call = &work->call;
     struct bytes version = call_header(call, "x-ms-version");
 
     call->version = bytes_from_string(VERSION_DEFAULT);
     if (!version.ptr)
         return OK;
-    if (!call_version_is_valid(version) && !work->endpoint->options->skip_version_check)
-        return call_fail_header(&work->call, E_InvalidHeaderValue, "x-ms-version", version);
+    if (!call_version_is_valid(version) && !call->endpoint->options->skip_version_check)
+        return call_fail_header(call, E_InvalidHeaderValue, "x-ms-version", version);
     call->version = version;
     return OK;
 }
@@ -70,22 +69,21 @@ static bool may_have_control(const struct call *call, struct bytes name)
 /* Adds a parameter. One that is given twice would in part be ignored, and what could be read in two
  * ways once it is joined by line feeds could share a signature with another request.
  * decisions: 21, 36 */
-static enum error add_parameter(struct work *work, struct query_parameter *parameters,
+static enum error add_parameter(struct call *call, struct query_parameter *parameters,
                                 struct query_parameter new)
 {
-    struct call *call = &work->call;
     const char *name = arena_string(call->arena, new.name);
 
     if (has_control(new.name) || (new.name.len > 0 && memchr(new.name.ptr, ':', new.name.len)))
         return E_InvalidUri;
     if (has_control(new.value) && !may_have_control(call, new.name))
-        return call_fail_query(&work->call, E_InvalidQueryParameterValue, name, bytes_of(NULL, 0),
+        return call_fail_query(call, E_InvalidQueryParameterValue, name, bytes_of(NULL, 0),
                                "It contains a control character.");
     for (size_t i = 0; i < call->query_count; i++) {
         if (!bytes_equal(parameters[i].name, new.name))
             continue;
         if (!is_list(new.name))
-            return call_fail_query(&work->call, E_InvalidQueryParameterValue, name, new.value,
+            return call_fail_query(call, E_InvalidQueryParameterValue, name, new.value,
                                    "The parameter is given more than once.");
         parameters[i].value = arena_printf(call->arena, "%.*s,%.*s", BYTES_ARG(parameters[i].value),
                                            BYTES_ARG(new.value));
@@ -96,9 +94,8 @@ static enum error add_parameter(struct work *work, struct query_parameter *param
 }
 
 /* What a page of a website is asked with is its own business. */
-static enum error read_query(struct work *work)
+static enum error read_query(struct call *call)
 {
-    struct call *call = &work->call;
     struct bytes rest = call->request->query;
     size_t count = count_parameters(rest);
     struct query_parameter *parameters;
@@ -124,7 +121,7 @@ static enum error read_query(struct work *work)
         value = value.ptr ? query_decode(call->arena, value) : bytes_from_string("");
         if (!name.ptr || !value.ptr || !bytes_is_utf8(name) || !bytes_is_utf8(value))
             return E_InvalidUri;
-        e = add_parameter(work, parameters,
+        e = add_parameter(call, parameters,
                           (struct query_parameter){ .name = arena_copy_lower(call->arena, name),
                                                     .value = value });
         if (e)
@@ -140,14 +137,14 @@ static enum error read_query(struct work *work)
  *
  * ret_service  the label that says which
  * returns      ptr NULL: not of that style */
-static struct bytes cut_host(const struct work *work, struct bytes *ret_service)
+static struct bytes cut_host(const struct call *call, struct bytes *ret_service)
 {
     static const struct bytes nothing = { NULL, 0 };
-    struct bytes host = work->call.request->authority;
+    struct bytes host = call->request->authority;
     struct bytes account, rest;
 
     *ret_service = nothing;
-    if (!host.ptr || !work->endpoint->options->product_style_url)
+    if (!host.ptr || !call->endpoint->options->product_style_url)
         return nothing;
     bytes_cut(host, '.', &account, &rest);
     if (!rest.ptr)
@@ -158,34 +155,34 @@ static struct bytes cut_host(const struct work *work, struct bytes *ret_service)
     return rest.ptr ? account : nothing;
 }
 
-static bool names_website(const struct work *work)
+static bool names_website(const struct call *call)
 {
     struct bytes service;
 
-    return (work->endpoint->service->sections & SECTION_STATIC_WEBSITE) &&
-           cut_host(work, &service).ptr && bytes_is_nocase(service, "web");
+    return (call->endpoint->service->sections & SECTION_STATIC_WEBSITE) &&
+           cut_host(call, &service).ptr && bytes_is_nocase(service, "web");
 }
 
 /* ptr NULL: not of that style. */
-static struct bytes account_of_host(const struct work *work)
+static struct bytes account_of_host(const struct call *call)
 {
-    struct bytes service, account = cut_host(work, &service);
+    struct bytes service, account = cut_host(call, &service);
 
-    if (!work->call.website && !bytes_is_nocase(service, work->endpoint->service->name))
+    if (!call->website && !bytes_is_nocase(service, call->endpoint->service->name))
         return (struct bytes){ NULL, 0 };
     return account;
 }
 
 /* account: in the path; ptr NULL when the host names it. */
-static struct bytes url_prefix(const struct work *work, struct bytes account)
+static struct bytes url_prefix(const struct call *call, struct bytes account)
 {
-    struct bytes host = work->call.request->authority;
+    struct bytes host = call->request->authority;
     struct text out;
 
     if (!host.ptr || host.len == 0) /* HTTP/1.0 */
         host = bytes_from_string("localhost");
-    text_init(&out, work->call.arena, sizeof "https:///" + host.len + account.len);
-    text_add_string(&out, work->call.request->secure ? "https://" : "http://");
+    text_init(&out, call->arena, sizeof "https:///" + host.len + account.len);
+    text_add_string(&out, call->request->secure ? "https://" : "http://");
     text_add(&out, host);
     if (account.ptr) {
         text_add_char(&out, '/');
@@ -198,14 +195,12 @@ typedef const struct account *find_fn(const struct accounts *accounts, struct by
 
 /* An account that is not there is refused by authentication, as a wrong signature is: names cannot
  * be probed. decision: 35 */
-static void find_account(struct work *work, struct bytes name, find_fn *find)
+static void find_account(struct call *call, struct bytes name, find_fn *find)
 {
-    struct call *call = &work->call;
-
-    call->account = find(work->endpoint->accounts, name);
+    call->account = find(call->endpoint->accounts, name);
     if (!call->account && bytes_has_suffix_nocase(name, secondary_suffix)) {
         name.len -= secondary_suffix.len;
-        call->account = find(work->endpoint->accounts, name);
+        call->account = find(call->endpoint->accounts, name);
         call->secondary = true;
     }
     call->account_name = call->account ? account_name(call->account) : name;
@@ -222,10 +217,9 @@ static bool begins_with_account(const struct call *call, struct bytes path)
     return bytes_equal(first, call->account_name);
 }
 
-static enum error read_resource(struct work *work, struct bytes path)
+static enum error read_resource(struct call *call, struct bytes path)
 {
-    struct call *call = &work->call;
-    const struct service *service = work->endpoint->service;
+    const struct service *service = call->endpoint->service;
     struct resource *resource;
 
     if (!service->read_resource) {
@@ -241,28 +235,26 @@ static enum error read_resource(struct work *work, struct bytes path)
 
 /* Comes first, and refuses nothing: what its account's CORS rules say of a request is said of refused
  * ones too. */
-static enum error read_account(struct work *work)
+static enum error read_account(struct call *call)
 {
-    struct call *call = &work->call;
     struct bytes account, path;
     bool in_path;
 
-    call->website = names_website(work);
-    account = account_of_host(work);
+    call->website = names_website(call);
+    account = account_of_host(call);
     in_path = !account.ptr;
     if (in_path)
         bytes_cut(bytes_from(call->request->path, 1), '/', &account, &path);
-    call->url_prefix = url_prefix(work, in_path ? account : bytes_of(NULL, 0));
-    find_account(work, account, in_path ? accounts_find : accounts_find_host);
+    call->url_prefix = url_prefix(call, in_path ? account : bytes_of(NULL, 0));
+    find_account(call, account, in_path ? accounts_find : accounts_find_host);
     call->input.account = call->account_name;
     return OK;
 }
 
-static enum error read_target(struct work *work)
+static enum error read_target(struct call *call)
 {
-    struct call *call = &work->call;
     struct bytes path = bytes_from(call->request->path, 1), account;
-    bool in_path = !account_of_host(work).ptr;
+    bool in_path = !account_of_host(call).ptr;
 
     if (in_path)
         bytes_cut(path, '/', &account, &path);
@@ -270,21 +262,21 @@ static enum error read_target(struct work *work)
      * "/name/c" in path style, which means another resource. decision: 21 */
     if (!in_path && !call->website && begins_with_account(call, path))
         return call_fail(
-            &work->call, E_InvalidUri,
+            call, E_InvalidUri,
             "A container of the account's own name can only be addressed in path style.");
-    return read_resource(work, path);
+    return read_resource(call, path);
 }
 
 /* Below the list's account, whether that is named once more, as in path style, or not: clients of
  * the service, where the host names it, do not. decision: 61 */
-static enum error read_part_target(struct work *work)
+static enum error read_part_target(struct call *call)
 {
-    struct bytes path = bytes_from(work->call.request->path, 1);
+    struct bytes path = bytes_from(call->request->path, 1);
     struct bytes account;
 
-    if (begins_with_account(&work->call, path))
+    if (begins_with_account(call, path))
         bytes_cut(path, '/', &account, &path);
-    return read_resource(work, path);
+    return read_resource(call, path);
 }
 
 /* ---- headers that every operation knows ---- */
@@ -310,9 +302,9 @@ static bool is_read_once(struct bytes name)
 
 /* Only the first of several headers of one name is looked at, so a condition, a lease id or a sum
  * that is sent twice would in part be ignored (promise 5). decision: 33 */
-static enum error refuse_repeated(struct work *work)
+static enum error refuse_repeated(struct call *call)
 {
-    const struct request *request = work->call.request;
+    const struct request *request = call->request;
     uint64_t before = 0; /* bits of the headers before this one */
 
     for (size_t i = 0; i < request->header_count; i++) {
@@ -324,69 +316,69 @@ static enum error refuse_repeated(struct work *work)
         if (!may_be_repeated || !is_read_once(header->name))
             continue;
         if (request_find_header(request, header->name).ptr != header->value.ptr)
-            return call_fail_header(&work->call, E_InvalidHeaderValue,
-                                    arena_string(work->call.arena, header->name), header->value);
+            return call_fail_header(call, E_InvalidHeaderValue,
+                                    arena_string(call->arena, header->name), header->value);
     }
     return OK;
 }
 
-static enum error read_lease_id(struct work *work)
+static enum error read_lease_id(struct call *call)
 {
-    struct bytes text = call_header(&work->call, "x-ms-lease-id");
+    struct bytes text = call_header(call, "x-ms-lease-id");
     struct guid id;
 
     if (!text.ptr)
         return OK;
     if (!guid_parse(text, &id)) /* an empty one too: it may be the mistake of a client */
-        return call_fail_header(&work->call, E_InvalidHeaderValue, "x-ms-lease-id", text);
-    struct guid *kept = arena_alloc(work->call.arena, sizeof *kept);
+        return call_fail_header(call, E_InvalidHeaderValue, "x-ms-lease-id", text);
+    struct guid *kept = arena_alloc(call->arena, sizeof *kept);
 
     *kept = id;
-    work->call.input.lease_id = kept;
+    call->input.lease_id = kept;
     return OK;
 }
 
 /* A number of seconds, which no operation here takes long enough to reach.
  * rest: Setting-Timeouts-for-Blob-Service-Operations */
-static enum error read_timeout(struct work *work)
+static enum error read_timeout(struct call *call)
 {
-    struct bytes text = call_query(&work->call, "timeout");
+    struct bytes text = call_query(call, "timeout");
     uint64_t seconds;
 
     if (!text.ptr || bytes_parse_u64(text, INT32_MAX, &seconds))
         return OK;
-    return call_fail_query(&work->call, E_InvalidQueryParameterValue, "timeout", text,
+    return call_fail_query(call, E_InvalidQueryParameterValue, "timeout", text,
                            "Not a number of seconds.");
 }
 
 /* rest: Status-and-Error-Codes2, MissingContentLengthHeader; decision: 38 */
-static enum error require_length(struct work *work)
+static enum error require_length(struct call *call)
 {
-    if (work->call.request->method == METHOD_PUT && !call_header(&work->call, "content-length").ptr)
+    if (call->request->method == METHOD_PUT && !call_header(call, "content-length").ptr)
         return E_MissingContentLengthHeader;
     return OK;
 }
 
-static enum error read_gate(struct work *work)
+static enum error read_gate(struct call *call)
 {
 #ifdef LAGRA_GATES
-    struct bytes text = call_header(&work->call, "x-lagra-gate");
+    struct bytes text = call_header(call, "x-lagra-gate");
 
-    if (text.ptr && !gate_parse(text, &work->call.gate))
-        return call_fail_header(&work->call, E_InvalidHeaderValue, "x-lagra-gate", text);
+    if (text.ptr && !gate_parse(text, &call->gate))
+        return call_fail_header(call, E_InvalidHeaderValue, "x-lagra-gate", text);
 #else
-    (void)work;
+    (void)call;
 #endif
     return OK;
 }
 
-typedef enum error reader_fn(struct work *work);
+typedef enum error reader_fn(struct call *call);
 
 /* NULL ends. */
-static enum error read_all(struct work *work, reader_fn *const *readers)
+static enum error read_all(struct call *call, reader_fn *const *readers)
 {
     for (; *readers; readers++) {
-        enum error e = (*readers)(work);
+        enum error e = (*readers)(call);
 
         if (e)
             return e;
@@ -394,48 +386,45 @@ static enum error read_all(struct work *work, reader_fn *const *readers)
     return OK;
 }
 
-enum error route_request(struct work *work)
+enum error route_request(struct call *call)
 {
     static reader_fn *const readers[] = {
         read_account,  read_version,     require_length, refuse_repeated, read_query, read_target,
         read_lease_id, route_conditions, read_timeout,   read_gate,       NULL
     };
 
-    return read_all(work, readers);
+    return read_all(call, readers);
 }
 
-enum error route_part(struct work *part, const struct work *list)
+enum error route_part(struct call *call, const struct call *list)
 {
     static reader_fn *const readers[] = { refuse_repeated,  read_query,
                                           read_part_target, read_lease_id,
                                           route_conditions, read_timeout,
                                           read_gate,        NULL };
-    struct call *call = &part->call;
-
-    part->list = list;
-    call->version = list->call.version;
-    call->account = list->call.account;
-    call->account_name = list->call.account_name;
-    call->secondary = list->call.secondary;
-    call->url_prefix = list->call.url_prefix;
+    call->list = list;
+    call->version = list->version;
+    call->account = list->account;
+    call->account_name = list->account_name;
+    call->secondary = list->secondary;
+    call->url_prefix = list->url_prefix;
     call->input.account = call->account_name;
-    return read_all(part, readers);
+    return read_all(call, readers);
 }
 
 /* Who presents nothing sees what is public. Where that is not enough, a client that knows of
  * challenges (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded;
  * decision: 11 */
-static void admit_anonymous(const struct work *work, struct identity *identity)
+static void admit_anonymous(const struct call *call, struct identity *identity)
 {
-    const struct call *call = work->list ? &work->list->call : &work->call;
-    struct bytes version = call_header(call, "x-ms-version");
+    struct bytes version = call_header(call->list ? call->list : call, "x-ms-version");
 
-    identity->sees_public = !work->endpoint->options->no_public_access;
+    identity->sees_public = !call->endpoint->options->no_public_access;
     if (bytes_compare(version, bytes_from_string("2019-12-12")) >= 0)
         identity->refusal = E_NoAuthenticationInformation;
     else
         identity->refusal = E_ResourceNotFound;
-    if (!identity->sees_public && (work->call.request->method & (METHOD_GET | METHOD_HEAD)))
+    if (!identity->sees_public && (call->request->method & (METHOD_GET | METHOD_HEAD)))
         identity->refusal = E_PublicAccessNotPermitted;
 }
 
@@ -451,16 +440,15 @@ static void read_sas_version(struct call *call)
 }
 
 /* What follows from who asks. */
-static enum error admit(struct work *work)
+static enum error admit(struct call *call)
 {
-    struct call *call = &work->call;
     struct identity *identity = &call->input.identity;
 
     if (identity->kind == IDENTITY_ANONYMOUS)
-        admit_anonymous(work, identity);
+        admit_anonymous(call, identity);
     if (identity->kind != IDENTITY_SAS)
         return OK;
-    if (!work->list)
+    if (!call->list)
         read_sas_version(call);
     if (identity->sas->encrypts && !call->loose)
         return call_fail_query(call, E_UnsupportedQueryParameter, "ses", call_query(call, "ses"),
@@ -468,17 +456,16 @@ static enum error admit(struct work *work)
     return OK;
 }
 
-enum error route_authenticate(struct work *work)
+enum error route_authenticate(struct call *call)
 {
-    struct call *call = &work->call;
     struct auth_target target = {
         .account = call->account,
         .name = call->account_name,
         .path = call->request->path,
         .secondary = call->secondary,
-        .service = work->endpoint->service->name[0],
-        .service_name = work->endpoint->service->name,
-        .trust = work->endpoint->trust ? trust_now(work->endpoint->trust) : NULL,
+        .service = call->endpoint->service->name[0],
+        .service_name = call->endpoint->service->name,
+        .trust = call->endpoint->trust ? trust_now(call->endpoint->trust) : NULL,
     };
     struct bytes detail = { NULL, 0 };
 
@@ -495,6 +482,6 @@ enum error route_authenticate(struct work *work)
                                 &call->input.identity, &detail);
 
     if (e && detail.ptr)
-        work->problem.detail = arena_string(call->arena, detail);
-    return e ? e : admit(work);
+        call->problem->detail = arena_string(call->arena, detail);
+    return e ? e : admit(call);
 }

@@ -34,9 +34,8 @@ static enum error blame_condition(struct call *call, enum error e)
     return e;
 }
 
-enum error route_conditions(struct work *work)
+enum error route_conditions(struct call *call)
 {
-    struct call *call = &work->call;
     struct condition_headers headers = {
         .if_match = call_header(call, "if-match"),
         .if_none_match = call_header(call, "if-none-match"),

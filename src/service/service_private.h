@@ -17,22 +17,31 @@ struct cors {
     uint64_t seen; /* where the rules were read, after the commit: settled by itself */
 };
 
-/* ---- an operation on its way: attempt.c ---- */
+/* ---- from a call that is routed and authenticated to a decision: prepare.c ---- */
+
+/* request, problem: stay the caller's. The decision is under STORE_NO_WAIT. */
+void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
+                  struct arena *arena, const struct request *request, struct problem *problem);
+/* Finds the operation and lets it check the head: d->operation, d->parameters. */
+enum error prepare_head(struct call *call, struct decision *d);
+/* Once the body of the request itself has come: lets the operation get what it names elsewhere. Thread
+ * that may block. stage: where it is staged; to be closed by the caller, whatever is returned */
+enum error prepare_gather(struct call *call, struct decision *d, struct stage **stage);
+/* Once all of the body has come: lets the operation parse it. What is wrong with it is kept until
+ * decide has looked at what comes before: existence, lease, conditions (decision: 2). Attempts begin
+ * behind what is in the arena then. */
+void prepare_body(struct call *call, struct decision *d);
+
+/* ---- an operation on its way: work.c ---- */
 
 /* From a request to an answer, whatever exchange it is part of. Nothing of it suspends. */
 struct work {
-    const struct endpoint *endpoint;
-    const struct work *list;  /* that it is a part of; NULL: none */
     struct whole_list *whole; /* it is one that is done whole: whole_list.c; NULL: it is not */
     struct call call;
     struct problem problem;
-    struct parameters *parameters; /* by check and parse */
-    struct problem malformed;      /* what parse refused the body for */
     struct decision decision;
-    struct partition partition; /* of the decision: by the early check, then by each attempt */
-    bool is_grouped;            /* part of a list: decided, and to be committed with others */
-    struct result *result;      /* of the newest attempt */
-    enum error error;           /* what it ended in instead; OK: nothing */
+    bool is_grouped;  /* part of a list: decided, and to be committed with others */
+    enum error error; /* what it ended in instead of a result; OK: nothing */
     struct cors cors;
     struct answer answer;
 };
@@ -50,24 +59,10 @@ static inline bool work_is_gated(const struct work *work)
 /* Prepares a zeroed work for a request. */
 void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
                const struct request *request, struct response *response);
-/* Once it is routed and known who asks: finds the operation and lets it check the head. */
-enum error work_find(struct work *work);
-/* Once the body of the request itself has come: lets the operation get what it names elsewhere. Thread
- * that may block. stage: where it is staged; to be closed by the caller, whatever is returned */
-enum error work_gather(struct work *work, struct stage **stage);
-/* Once all of the body has come: lets the operation parse it. What is wrong with it is kept until
- * decide has looked at what comes before: existence, lease, conditions (decision: 2). */
-void work_parse(struct work *work);
-/* Subject, permission, lease and conditions on the state as it is now; the snapshot is closed again.
- * returns as operation_check() */
+/* As deciding_check(). */
 enum error work_check(struct work *work);
 /* One attempt; returns as deciding_attempt(). */
 enum error work_decide(struct work *work);
-/* Attempts until one has an outcome, of an operation that reads. Thread that may block; returns as
- * deciding_run(). */
-enum error work_run(struct work *work);
-/* Opens the partition that was located, and reads the clock: part of an attempt. */
-void work_open(struct work *work);
 /* Commits what was decided; returns as deciding_commit(). */
 enum error work_commit(struct work *work);
 /* From now on memory for the work comes from this arena, and its response is empty. */
@@ -202,8 +197,9 @@ void list_free(struct flow *flow);
 /* The list is checked, its parts are routed, checked, parsed and admitted.
  * returns DECIDE, DECIDE_IN_POOL; LIST: again; LIST_BEGIN_IN_POOL; CORS: refused */
 enum state whole_list_begin(struct flow *flow);
-/* All parts on the state as it is now: part of work_decide(). The clock and the snapshot are the work's. */
-enum error whole_list_decide(struct work *work);
+/* The attempt of all parts on the state as it is now. of: the struct work of the list, whose clock and
+ * snapshot they share. */
+attempt_fn whole_list_decide;
 /* The answers of the parts, or of the one that was refused. */
 void whole_list_answer(struct work *work);
 
@@ -235,15 +231,15 @@ void answer_drop_scratch(struct flow *flow);
 
 /* Fills the call from the request: account, names, query, conditions, lease id, version.
  * returns OK or what is wrong with the request (the problem set). */
-enum error route_request(struct work *work);
+enum error route_request(struct call *call);
 /* The same for a part of a list: account, version and host are those of the list. A path may begin with
  * the account's name, as in path style, or below it. decision: 61 */
-enum error route_part(struct work *part, const struct work *list);
+enum error route_part(struct call *part, const struct call *list);
 /* The conditions of a request, into the call's input, and what they demand of who asks. returns OK,
  * E_InvalidHeaderValue, E_InvalidInput (of entity tags where the service's are timestamps) */
-enum error route_conditions(struct work *work);
+enum error route_conditions(struct call *call);
 /* Who asks: authenticate() with what the route found, into the call's input. */
-enum error route_authenticate(struct work *work);
+enum error route_authenticate(struct call *call);
 
 /* ---- answers: error_answer.c ---- */
 

@@ -33,7 +33,7 @@ static void identify(struct work *part, const struct work *list)
 {
     struct call *call = &part->call;
     struct identity *identity = &call->input.identity;
-    const struct trust_holder *trust = part->endpoint->trust;
+    const struct trust_holder *trust = part->call.endpoint->trust;
     struct bytes container = { NULL, 0 }, object;
 
     *identity = list->call.input.identity;
@@ -57,21 +57,21 @@ static enum error prepare(struct work *work, struct work *part, struct list_part
     request->secure = work->call.request->secure;
     request->listener_tag = work->call.request->listener_tag;
     request->content_length = asked->body.len;
-    work_init(part, work->endpoint, work->call.arena, request, work->answer.response);
+    work_init(part, work->call.endpoint, work->call.arena, request, work->answer.response);
     part->answer.of_part = true;
-    e = route_part(part, work);
+    e = route_part(&part->call, &work->call);
     if (e)
         return e;
     identify(part, work);
-    e = work_find(part);
+    e = prepare_head(&part->call, &part->decision);
     if (e)
         return e;
     assert(!call->operation->functions->gather && call->operation->body != BODY_STAGED);
     call->input.body.length = asked->body.len;
     call->input.body.inline_bytes = asked->body;
-    work_parse(part);
+    prepare_body(&part->call, &part->decision);
     if (part->decision.malformed)
-        part->problem = part->malformed;
+        part->problem = *part->decision.malformed_because;
     return part->decision.malformed;
 }
 
@@ -116,11 +116,11 @@ enum state whole_list_begin(struct flow *flow)
     if (e)
         return refuse(work, e);
     if (work->decision.malformed) {
-        work->problem = work->malformed;
+        work->problem = *work->decision.malformed_because;
         return refuse(work, work->decision.malformed);
     }
     work->whole = arena_alloc(arena, sizeof *work->whole);
-    work->whole->asked = (struct list_parameters *)(void *)work->parameters;
+    work->whole->asked = (struct list_parameters *)(void *)work->decision.parameters;
     work->whole->functions = work->call.operation->functions->list;
     work->whole->works = arena_array(arena, work->whole->asked->count, sizeof *work->whole->works);
     e = prepare_all(work);
@@ -135,13 +135,14 @@ enum state whole_list_begin(struct flow *flow)
 /* Where the parts lie: the first one is located, and the partition kept as it is. */
 static enum error locate_first(struct work *work, struct decision *d)
 {
-    enum error e = d->service->locate(d, &work->partition);
+    enum error e = d->service->locate(d, &work->decision.partition);
     enum store_result result = STORE_OK;
 
     decision_move_parts(&work->decision, d);
     if (e)
         return operation_missing(d, e);
-    work_open(work);
+    decision_open_subject(&work->decision, work->decision.partition);
+    decision_read_clock(&work->decision);
     if (work->whole->asked->count > WORKER_PARTS_MAX)
         result = snapshot_hold(work->decision.before);
     return result ? decision_fail_store(d, result) : OK;
@@ -171,14 +172,14 @@ static enum error decide_part(struct work *work, struct work *part, size_t index
     d->seen = 0;
     d->changes = changes_new(d->arena);
     part->problem = (struct problem){ .detail = NULL };
-    part->result = arena_alloc(d->arena, d->operation->functions->result_size);
+    part->decision.result = arena_alloc(d->arena, d->operation->functions->result_size);
     if (index > 0)
         locate_other(work, d);
     e = index == 0 ? locate_first(work, d) : OK;
     d->before = work->decision.before;
     d->now = whole->now;
     if (!e)
-        e = operation_decide(d, part->parameters, part->result);
+        e = operation_decide(d, part->decision.parameters, part->decision.result);
     decision_saw(whole, d->seen);
     if (!e)
         changes_append(whole->changes, d->changes);
@@ -186,10 +187,12 @@ static enum error decide_part(struct work *work, struct work *part, size_t index
     return e;
 }
 
-enum error whole_list_decide(struct work *work)
+enum error whole_list_decide(struct decision *d, void *of)
 {
+    struct work *work = of;
     struct whole_list *whole = work->whole;
 
+    (void)d;
     whole->has_failed = false;
     for (size_t i = 0; i < whole->asked->count; i++) {
         enum error e = decide_part(work, &whole->works[i], i);
@@ -222,7 +225,7 @@ static struct bytes render(struct work *work, size_t index, enum error e)
     if (e)
         answer_error(&part->answer, e, &part->problem);
     else
-        operation_answer(&part->answer, part->parameters, part->result);
+        operation_answer(&part->answer, part->decision.parameters, part->decision.result);
     assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
     answer.reason = http_reason(response.status);
     return whole->functions->render(work->call.arena, whole->asked, &answer);
@@ -246,7 +249,7 @@ void whole_list_answer(struct work *work)
     result->base.now = work->decision.now;
     result->answers = answers;
     result->count = count;
-    work->result = &result->base;
+    work->decision.result = &result->base;
     work->error = OK;
-    operation_answer(&work->answer, work->parameters, work->result);
+    operation_answer(&work->answer, work->decision.parameters, work->decision.result);
 }

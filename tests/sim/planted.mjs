@@ -30,12 +30,11 @@ const DEFECTS = [
             'enum store_result result = d->store ? STORE_OK : STORE_WAIT;']] },
     { name: 'refusal-before-sync', file: 'src/service/decision.c',
         change: [['decision_saw(d, snapshot_sequence(part->before));', '']] },
-    { name: 'clock-before-snapshot', file: 'src/service/attempt.c',
-        change: [['    enum error e = work->endpoint->service->locate(&work->decision, &work->partition);\n',
+    { name: 'clock-before-snapshot', file: 'src/service/deciding.c',
+        change: [['    enum error e = d->service->locate(d, &d->partition);\n',
             '    instant early = clock_now();\n' +
-            '    enum error e = work->endpoint->service->locate(&work->decision, &work->partition);\n'],
-        ['        work_open(work);\n    return e;',
-            '        work_open(work);\n    work->decision.now = early;\n    return e;']] },
+            '    enum error e = d->service->locate(d, &d->partition);\n'],
+        ['    decision_read_clock(d);\n    return e;', '    d->now = early;\n    return e;']] },
     { name: 'piece-freed-beside-reader', file: 'src/store/embedded/commit.c',
         change: [['    if (!stripe_keep_freed(stripe, freed))\n', '']] },
     { name: 'piece-freed-before-durable', file: 'src/store/embedded/reclaim.c',
@@ -83,7 +82,7 @@ const DEFECTS = [
         change: [['    if (is_full(page)) {', '    if (is_full(page) && page->shown > 1) {']] },
     { name: 'search-begins-anew', file: 'src/blob/find_blobs.c',
         change: [['resumes ? from->name : bytes_of("", 0)', 'bytes_of("", 0)']] },
-    { name: 'append-loses-its-race', file: 'src/service/attempt.c',
+    { name: 'append-loses-its-race', file: 'src/service/work.c',
         change: [['    e = deciding_commit(&work->decision);\n', '    e = deciding_commit(&work->decision);\n' +
             '    if (e == DECIDE_AGAIN && strcmp(work->decision.operation->name, "Append Block") == 0)\n        e = OK;\n']] },
     { name: 'append-at-an-old-offset', file: 'src/blob/append_blob.c',
@@ -217,7 +216,7 @@ const DEFECTS = [
     { name: 'instant-given-twice', file: 'src/base/clock.c',
         change: [['now = ours > last ? ours : last + 1;', 'now = ours >= last ? ours : last + 1;']] },
 
-    { name: 'message-got-by-two', service: 'queue', file: 'src/service/attempt.c',
+    { name: 'message-got-by-two', service: 'queue', file: 'src/service/work.c',
         change: [['    e = deciding_commit(&work->decision);\n', '    e = deciding_commit(&work->decision);\n' +
             '    if (e == DECIDE_AGAIN && strcmp(work->decision.operation->name, "Get Messages") == 0)\n        e = OK;\n']] },
     { name: 'message-in-two-places', service: 'queue', file: 'src/queue/message.c',
@@ -228,15 +227,15 @@ const DEFECTS = [
             '        while (!(result = scan_next(scan, NULL, &record)) && message_read_order(&record, ret_message) &&\n' +
             '               !guid_equal(&ret_message->id, &claim->id))\n            ;\n        scan_close(scan);\n' +
             '        return result ? why_none(d, &claim->id) : OK;\n    }\n    if (result)\n        return decision']] },
-    { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/attempt.c',
+    { name: 'delete-forgotten-by-a-crash', service: 'queue', file: 'src/service/work.c',
         change: [['    e = deciding_commit(&work->decision);\n', '    uint64_t seen = work->decision.seen;\n' +
             '    e = deciding_commit(&work->decision);\n' +
             '    if (strcmp(work->decision.operation->name, "Delete Message") == 0)\n        work->decision.seen = seen;\n']] },
     { name: 'message-collected-early', service: 'queue', file: 'src/queue/expire_messages.c',
         change: [['if (next->due > run->now ||', 'if (next->due > run->now + 2 * TICKS_PER_SECOND ||']] },
     { name: 'collection-stops', service: 'queue', file: 'src/queue/expire_messages.c',
-        change: [['arm(work->changes, work->arena, next > soon ? next : soon, now);',
-            'write_collection(work->changes, work->arena, (struct collection){ .due = soon, .from = next });']] },
+        change: [['arm(d->changes, d->arena, next > soon ? next : soon, now);',
+            'write_collection(d->changes, d->arena, (struct collection){ .due = soon, .from = next });']] },
     { name: 'collection-passes-what-is-put-later', service: 'queue', file: 'src/queue/expire_messages.c',
         change: [['next > soon ? next : soon, now);', 'next > soon ? next : soon, next);']] },
     { name: 'moved-message-not-searched', service: 'queue', file: 'src/queue/expire_messages.c',

@@ -145,7 +145,7 @@ static enum error attempt(struct decision *d, void *of)
 /* returns as decide(); E_NoPendingCopyOperation also when the container is gone */
 static enum error commit_once(struct decision *d, struct attempt *of)
 {
-    enum error e = deciding_run(d, attempt, of);
+    enum error e = deciding_run_unawaited(d, attempt, of);
 
     pass_last_gate(of->verdict, !e);
     deciding_end(d);
@@ -214,7 +214,7 @@ static enum error find_now(struct decision *d, void *of)
 static bool find(struct copying *c)
 {
     struct decision d = decision_of(c);
-    enum error e = deciding_run(&d, find_now, c);
+    enum error e = deciding_run_unawaited(&d, find_now, c);
 
     deciding_end(&d);
     return !e;

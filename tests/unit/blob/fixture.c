@@ -123,11 +123,11 @@ static struct flow *flow_new(struct fixture *f, struct exchange *exchange)
 
 static enum error admit(struct work *work)
 {
-    enum error e = route_request(work);
+    enum error e = route_request(&work->call);
 
     if (!e && !work->call.account)
         e = E_AuthenticationFailed;
-    return e ? e : work_find(work);
+    return e ? e : prepare_head(&work->call, &work->decision);
 }
 
 static enum error take_body(struct flow *flow, struct bytes body)
@@ -151,11 +151,12 @@ static enum error take_body(struct flow *flow, struct bytes body)
 static enum error gather(struct flow *flow)
 {
     const struct operation *operation = flow->work.call.operation;
-    enum error e =
-        operation->functions->gather ? work_gather(&flow->work, &flow->intake.stage) : OK;
+    enum error e = operation->functions->gather
+                       ? prepare_gather(&flow->work.call, &flow->work.decision, &flow->intake.stage)
+                       : OK;
 
     if (!e)
-        work_parse(&flow->work);
+        prepare_body(&flow->work.call, &flow->work.decision);
     return e;
 }
 
@@ -193,7 +194,7 @@ static void render(struct work *work, enum error e)
     else if (e)
         answer_error(&work->answer, e, &work->problem);
     else
-        operation_answer(&work->answer, work->parameters, work->result);
+        operation_answer(&work->answer, work->decision.parameters, work->decision.result);
 }
 
 static void never(struct waiter *waiter)

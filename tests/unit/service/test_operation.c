@@ -70,7 +70,7 @@ static void rows_are_found(void **state)
         enum error why = OK;
 
         fixture_request(f, one->method, one->target, (const char *const[]){ one->header, NULL });
-        assert_int_equal(route_request(&f->work), OK);
+        assert_int_equal(route_request(&f->work.call), OK);
         row = operation_find(&service, &f->work.call, &why);
         if (one->found) {
             assert_non_null(row);

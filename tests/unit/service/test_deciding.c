@@ -1,5 +1,5 @@
 /* Attempts to decide: what each begins with, and what is kept from one to the next.
- * service/attempt.c */
+ * service/deciding.c */
 #include "fixture.h"
 
 #include <stdlib.h>
@@ -122,10 +122,10 @@ static struct work *begin(struct fixture *f, uint64_t body_length)
     f->endpoint.service = &service;
     f->endpoint.store = store_open_memory();
     fixture_request(f, METHOD_PUT, "/" DEVELOPMENT_ACCOUNT "/", NULL);
-    assert_int_equal(route_request(work), OK);
-    assert_int_equal(work_find(work), OK);
+    assert_int_equal(route_request(&work->call), OK);
+    assert_int_equal(prepare_head(&work->call, &work->decision), OK);
     work->call.input.body.length = body_length;
-    work_parse(work);
+    prepare_body(&work->call, &work->decision);
     return work;
 }
 

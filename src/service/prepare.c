@@ -1,0 +1,139 @@
+/* From a call that is routed and authenticated to a decision that can be attempted: finds the
+ * operation, lets it check the head, gather and parse the body. */
+#include "service/service_private.h"
+
+#include "service/gather.h"
+
+/* ---- the head ---- */
+
+void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
+                  struct arena *arena, const struct request *request, struct problem *problem)
+{
+    *call = (struct call){
+        .endpoint = endpoint,
+        .service = endpoint->service,
+        .loose = endpoint->options->loose,
+        .no_public_access = endpoint->options->no_public_access,
+        .rehydrates_ticks = endpoint->options->rehydrate_seconds * TICKS_PER_SECOND,
+        .method = request->method,
+        .arena = arena,
+        .request_id = guid_new(),
+        .version = bytes_from_string(""),
+        .problem = problem,
+    };
+    call_set_request(call, request);
+    *d = (struct decision){
+        .service = endpoint->service,
+        .input = &call->input,
+        .arena = arena,
+        .store = endpoint->store,
+        .access = STORE_NO_WAIT,
+        .always_waits = endpoint->options->always_wait,
+        .problem = problem,
+        .now = clock_now(),
+    };
+}
+
+/* Who may not do it learns nothing else of it, not even whether there is such an operation. Nothing
+ * of the state is known yet. */
+static enum error permit_unseen(struct call *call, enum error found)
+{
+    static const struct rights of_nobody = {
+        .type = RIGHTS_ANY, .account = RIGHTS_ANY, .service = RIGHTS_ANY, .create = ""
+    };
+    static const struct permit_facts unknown = { .known = false };
+    struct bytes detail = { NULL, 0 };
+    enum error e;
+
+    if (found && call->request->method == METHOD_OPTIONS)
+        return found;
+    e = permit(found ? &of_nobody : &call->operation->rights, &call->input.demands,
+               &call->input.identity, &unknown, call->arena, &detail);
+    if (e && detail.ptr)
+        call->problem->detail = arena_string(call->arena, detail);
+    return e ? e : found;
+}
+
+static enum error find_operation(struct call *call)
+{
+    enum error e = OK;
+
+    if (call->service->operation_count == 0)
+        e = call_fail(call, E_NotImplemented, "The %s service is not built yet.",
+                      call->service->name);
+    else
+        call->operation = operation_find(call->service, call, &e);
+    e = permit_unseen(call, e);
+    if (e)
+        return e;
+    if (!call->operation->functions)
+        return call_fail(call, E_NotImplemented, "%s is not built yet.", call->operation->name);
+    if (call->secondary && call->operation->rights.effect == WRITES)
+        return E_WriteNotAllowed;
+    if (call->request->content_length != HTTP_LENGTH_UNKNOWN &&
+        call->operation->body != BODY_REFUSED &&
+        call->request->content_length > call->operation->body_max)
+        return E_RequestBodyTooLarge;
+    return OK;
+}
+
+/* The operation's own look at the head. */
+static enum error check(struct call *call, struct decision *d)
+{
+    const struct operation *row = call->operation;
+
+    d->operation = row;
+    d->level = row->level == LEVEL_ANY ? 0 : call->input.resource->level;
+    d->parameters = arena_alloc(call->arena, row->functions->parameters_size);
+    d->parameters->operation = row;
+    call->inline_max = store_limits(d->store).inline_bytes;
+    if (call_header(call, "content-md5").ptr)
+        call->wants_md5 = true;
+    if (call_header(call, "x-ms-content-crc64").ptr)
+        call->wants_crc64 = true;
+    return row->functions->check(call, d->parameters);
+}
+
+enum error prepare_head(struct call *call, struct decision *d)
+{
+    enum error e = find_operation(call);
+
+    if (!e)
+        e = call->service->check_names(call->input.resource);
+    return e ? e : check(call, d);
+}
+
+/* ---- the body ---- */
+
+enum error prepare_gather(struct call *call, struct decision *d, struct stage **stage)
+{
+    struct gathering gathering = {
+        .endpoint = call->endpoint,
+        .call = call,
+        .decision = d,
+        .partition = d->partition,
+        .stage = stage,
+        .seen = &d->seen_before,
+    };
+    enum error e = call->operation->functions->gather(&gathering, d->parameters);
+
+    decision_saw(d, d->seen_before);
+    return e;
+}
+
+/* What is wrong with the body is kept until decide has looked at what comes before it: existence,
+ * lease, conditions (decision: 2). */
+void prepare_body(struct call *call, struct decision *d)
+{
+    const struct operation_functions *functions = call->operation->functions;
+
+    if (functions->parse)
+        d->malformed = functions->parse(call, d->parameters);
+    if (d->malformed) {
+        struct problem *because = arena_alloc(d->arena, sizeof *because);
+
+        *because = *d->problem;
+        d->malformed_because = because;
+    }
+    d->attempt = arena_mark(d->arena);
+}

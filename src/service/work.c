@@ -1,0 +1,52 @@
+/* An operation on its way, without the exchange that it came by. Nothing here suspends: what is not in
+ * memory is either waited for on this thread or reported to the caller, by the decision's access. */
+#include "service/service_private.h"
+
+void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
+               const struct request *request, struct response *response)
+{
+    prepare_init(&work->call, &work->decision, endpoint, arena, request, &work->problem);
+    work->answer = (struct answer){ .call = &work->call, .arena = arena, .response = response };
+    response_init(response, arena);
+}
+
+void work_move(struct work *work, struct arena *arena)
+{
+    work->call.arena = arena;
+    work->decision.arena = arena;
+    work->answer.arena = arena;
+    response_init(work->answer.response, arena);
+}
+
+enum error work_check(struct work *work)
+{
+    work->error = OK;
+    return deciding_check(&work->decision);
+}
+
+enum error work_decide(struct work *work)
+{
+    work->error = OK;
+    return deciding_attempt(&work->decision, work->whole ? whole_list_decide : deciding_operation,
+                            work);
+}
+
+/* Held at APPLIED means applied and not yet durable: the syncer stops before the commit, not
+ * after. */
+enum error work_commit(struct work *work)
+{
+    enum error e;
+
+#ifdef LAGRA_GATES
+    bool holds = work->call.gate.action == GATE_HOLD && work->call.gate.gate == GATE_APPLIED;
+
+    if (holds)
+        gate_hold_syncer(true);
+#endif
+    e = deciding_commit(&work->decision);
+#ifdef LAGRA_GATES
+    if (holds && e && gate_count(GATE_APPLIED) == 0)
+        gate_hold_syncer(false);
+#endif
+    return e;
+}
