@@ -1,5 +1,6 @@
 /* Ranked mutexes. With LAGRA_DEBUG_LOCKS each thread remembers the ranks it holds, lowest first,
- * and taking one that is not above all of them is a bug. */
+ * and taking one that is not above all of them is a bug; so is a lock taken by a thread that may be kept
+ * from going on while others wait for it. */
 #include "base/lock.h"
 
 #include <assert.h>
@@ -7,15 +8,28 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/thread.h"
+
 #ifdef LAGRA_DEBUG_LOCKS
 
 #define HELD_MAX 32
 
 static _Thread_local enum lock_rank held[HELD_MAX];
 static _Thread_local int held_count;
+static _Thread_local uint32_t looked_at; /* a bit for each rank: was the share looked at? */
+
+/* Once for each rank, since each look is three calls of the system. decision: 280 */
+static void look_at_share(enum lock_rank rank)
+{
+    if (looked_at & 1u << rank)
+        return;
+    looked_at |= 1u << rank;
+    assert(thread_has_full_share()); /* no lock is held by a thread of lowered priority */
+}
 
 static void remember(enum lock_rank rank)
 {
+    look_at_share(rank);
     assert(held_count < HELD_MAX);
     assert(held_count == 0 || held[held_count - 1] < rank); /* locks only in rising rank */
     held[held_count++] = rank;

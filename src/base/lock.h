@@ -1,6 +1,6 @@
-/* Mutexes with ranks: a thread takes locks only in rising rank. Debug builds (and all sanitizer
- * builds) assert it. No lock is held while waiting for disk or network, nor over a callback,
- * unless the rank's line says so. */
+/* Mutexes with ranks: a thread takes locks only in rising rank, and has the same share of a core as
+ * those who may wait for it (base/thread.h). Debug builds (and all sanitizer builds) assert both. No
+ * lock is held while waiting for disk or network, nor over a callback, unless the rank's line says so. */
 #ifndef LAGRA_BASE_LOCK_H
 #define LAGRA_BASE_LOCK_H
 

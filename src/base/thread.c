@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -20,16 +21,21 @@ bool thread_start(struct thread *thread, void *(*run)(void *argument), void *arg
     return false;
 }
 
-#define GIVES_WAY 10 /* steps of niceness: about a tenth of the weight of the others */
-
 void thread_give_way(void)
 {
-    /* Linux keeps a niceness for each thread; the process has that of its first, with which an
-     * operator may have started it. Where it is refused, all goes on as before. */
-    int own = getpriority(PRIO_PROCESS, (id_t)getpid());
+    const struct sched_param none = { .sched_priority = 0 };
 
-    if (setpriority(PRIO_PROCESS, (id_t)gettid(), own + GIVES_WAY) != 0)
-        log_errno("lower the priority of a thread");
+    /* Where it is refused, all goes on as before. */
+    if (sched_setscheduler(0, SCHED_BATCH, &none) != 0)
+        log_errno("have a thread give way to others");
+}
+
+bool thread_has_full_share(void)
+{
+    /* Linux keeps a niceness for each thread; the process has that of its first, with which an
+     * operator may have started it. */
+    return getpriority(PRIO_PROCESS, 0) <= getpriority(PRIO_PROCESS, (id_t)getpid()) &&
+           sched_getscheduler(0) != SCHED_IDLE;
 }
 
 void thread_join(struct thread *thread)

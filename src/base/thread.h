@@ -14,8 +14,10 @@ struct thread {
 bool thread_start(struct thread *thread, void *(*run)(void *argument), void *argument);
 /* Waits for its end; returns at once when it was never started. */
 void thread_join(struct thread *thread);
-/* The calling thread gives way to those that serve clients: it has what they leave, and a tenth of
- * a core that they would take whole, so that whoever waits for it gets on. */
+/* The calling thread gives way to those that serve clients: when it wakes it interrupts none of them.
+ * Its share of a core stays that of the others, since it takes locks that they wait for. decision: 280 */
 void thread_give_way(void);
+/* Whether the calling thread has no smaller share of a core than the process's first one. */
+bool thread_has_full_share(void);
 
 #endif

@@ -6,12 +6,15 @@
 
 #include <cmocka.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/lock.h"
+#include "base/thread.h"
 
 /* ThreadSanitizer would end the children for the same inversions, in its own way. */
 const char *__tsan_default_options(void);
@@ -121,6 +124,64 @@ static void order(void **state)
     assert_true(aborts(wait_below));
 }
 
+static void *take_nicely(void *argument)
+{
+    if (setpriority(PRIO_PROCESS, (id_t)gettid(), getpriority(PRIO_PROCESS, 0) + 1) != 0)
+        return NULL; /* the caller sees that it did not abort */
+    lock_take(&high);
+    return argument;
+}
+
+static void *take_idly(void *argument)
+{
+    const struct sched_param none = { .sched_priority = 0 };
+
+    if (sched_setscheduler(0, SCHED_IDLE, &none) != 0)
+        return NULL;
+    lock_take(&high);
+    return argument;
+}
+
+static void *take_in_batch(void *argument)
+{
+    thread_give_way();
+    lock_take(&high);
+    return argument;
+}
+
+static void run_thread(void *(*run)(void *argument))
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, run, NULL) == 0)
+        pthread_join(thread, NULL);
+}
+
+static void low_by_niceness(void)
+{
+    run_thread(take_nicely);
+}
+
+static void low_by_policy(void)
+{
+    run_thread(take_idly);
+}
+
+static void gives_way(void)
+{
+    run_thread(take_in_batch);
+}
+
+/* A thread with less than its share of a core takes no lock: others would wait for it, and for all
+ * who have more. decision: 280 */
+static void share(void **state)
+{
+    (void)state;
+    assert_true(aborts(low_by_niceness));
+    assert_true(aborts(low_by_policy));
+    assert_false(aborts(gives_way));
+}
+
 static void *take_high(void *argument)
 {
     lock_take(&high);
@@ -174,6 +235,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(order, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(share, set_up, tear_down),
         cmocka_unit_test_setup_teardown(order_per_thread, set_up, tear_down),
         cmocka_unit_test_setup_teardown(waits, set_up, tear_down),
     };
