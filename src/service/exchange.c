@@ -212,37 +212,49 @@ static enum state run_from_decide(struct flow *flow)
 
 /* ---- DURABLE: nothing that was seen or done may be taken back by a crash once it is reported ---- */
 
+/* What the operation saw or did never came to be; who has not sent all yet, asks again. */
+static enum state decide_again(struct flow *flow)
+{
+    if (flow->list)
+        return list_decide_again(flow);
+    return flow->work.decision.attempts > 0 ? DECIDE : CUT;
+}
+
 /* Of the operation and of the CORS rules each by itself: a later sequence says nothing of an earlier
- * commit to another partition. *ret_awaited: the sequence to wait for, with STORE_WAIT. */
-static enum store_result settled(struct flow *flow, uint64_t *ret_awaited)
+ * commit to another partition, and where the rules alone were lost the operation is durable: it must not
+ * be done twice.
+ *
+ * ret_awaited  the sequence that it is about
+ * ret_again    where to go on when that never came to be */
+static enum store_result settled(struct flow *flow, uint64_t *ret_awaited, state_fn **ret_again)
 {
     const struct decision *d = &flow->work.decision;
     enum store_result result = flow->list ? list_settled(flow) : store_settled(d->store, d->seen);
 
     *ret_awaited = d->seen;
+    *ret_again = decide_again;
     if (result)
         return result;
     *ret_awaited = flow->work.cors.seen;
+    *ret_again = cors_find;
     return store_settled(d->store, flow->work.cors.seen);
 }
 
 static enum state become_durable(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
+    state_fn *again;
     uint64_t awaited;
 
-    switch (settled(flow, &awaited)) {
+    switch (settled(flow, &awaited, &again)) {
     case STORE_OK:
         return at_gate(flow, GATE_SYNCED, ANSWER);
     case STORE_WAIT:
         store_wait_durable(d->store, awaited, pause_arm(&flow->pause));
         pause_wait(&flow->pause);
         return WAITING;
-    case STORE_CONFLICT: /* what was seen or done never came to be; who has not sent all yet, asks
-                            again */
-        if (flow->list)
-            return list_decide_again(flow);
-        return flow->work.decision.attempts > 0 ? DECIDE : CUT;
+    case STORE_CONFLICT:
+        return again(flow);
     case STORE_UNKNOWN: /* neither success nor failure may be reported */
         return CUT;
     case STORE_NOT_FOUND:

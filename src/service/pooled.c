@@ -15,7 +15,7 @@ static void run_pooled(struct pool_job *job)
 }
 
 /* Everything that belongs to the exchange is the pool's until it is woken. */
-void flow_run_in(struct flow *flow, struct decide_pool *pool, enum state (*step)(struct flow *flow))
+void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step)
 {
     flow->pooled = step;
     flow->job.run = run_pooled;
@@ -24,12 +24,12 @@ void flow_run_in(struct flow *flow, struct decide_pool *pool, enum state (*step)
     pause_wait(&flow->pause);
 }
 
-void flow_run_in_pool(struct flow *flow, enum state (*step)(struct flow *flow))
+void flow_run_in_pool(struct flow *flow, state_fn *step)
 {
     flow_run_in(flow, flow->work.call.endpoint->pool, step);
 }
 
-enum state flow_to_pool(struct flow *flow, enum state (*step)(struct flow *flow))
+enum state flow_to_pool(struct flow *flow, state_fn *step)
 {
     flow->state = POOLED;
     flow_run_in_pool(flow, step);

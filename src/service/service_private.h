@@ -133,6 +133,10 @@ enum state {
     WAITING, /* only as a step's result: suspended; the same state is entered again */
 };
 
+struct flow;
+/* A step of an exchange: returns the state that comes next. */
+typedef enum state state_fn(struct flow *flow);
+
 #define FLOW_MAGIC 0x4c574f46u
 
 /* A body that is read from a content while it is sent. */
@@ -150,7 +154,7 @@ struct flow {
     struct pause pause;
     enum state state;
     struct pool_job job; /* of the step that is in the pool */
-    enum state (*pooled)(struct flow *flow);
+    state_fn *pooled;
     enum state pooled_next;
     struct body_intake intake;
     struct content_reader *reader;
@@ -162,12 +166,11 @@ struct flow {
 
 /* Suspends the exchange and runs the step on a thread of the pool, with STORE_MAY_BLOCK. The step must
  * not suspend. */
-void flow_run_in_pool(struct flow *flow, enum state (*step)(struct flow *flow));
+void flow_run_in_pool(struct flow *flow, state_fn *step);
 /* The same in another pool. */
-void flow_run_in(struct flow *flow, struct decide_pool *pool,
-                 enum state (*step)(struct flow *flow));
+void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step);
 /* The same as a step of its own: what `step` returns is the next state. returns WAITING */
-enum state flow_to_pool(struct flow *flow, enum state (*step)(struct flow *flow));
+enum state flow_to_pool(struct flow *flow, state_fn *step);
 
 /* ---- lists of operations: list.c ---- */
 

@@ -4,6 +4,8 @@
 //    else is reported: what was acknowledged is there, what was refused is not, what was neither is
 //    one of the two.
 //  - A limit for the size of a commit. What is above it is refused, and changes nothing.
+//  - CORS rules that were seen and never came to be, by a request that is durable itself: it reads the
+//    rules again, and is not done twice.
 //
 //   run.mjs [--server BINARY]    default: the environment variable LAGRA_BINARY, a lagra-late
 
@@ -13,6 +15,7 @@ import { Server } from '../lib/server.mjs';
 
 const CLIENTS = 6;
 const ROUNDS = 40;
+const MESSAGES = 60;
 const CUT = Symbol('cut');
 const COUNTER = '/late/counter';
 
@@ -120,9 +123,53 @@ async function sizes() {
     client.close();
 }
 
+/** Each message that was acknowledged is there once, whatever became of the CORS rules that its put saw. */
+async function cors() {
+    const rules = (age) => Buffer.from('<StorageServiceProperties><Cors><CorsRule><AllowedOrigins>*</AllowedOrigins>' +
+        `<AllowedMethods>POST</AllowedMethods><MaxAgeInSeconds>${age}</MaxAgeInSeconds><ExposedHeaders/><AllowedHeaders/>` +
+        '</CorsRule></Cors></StorageServiceProperties>');
+    const clients = Array.from({ length: CLIENTS }, () => new Client(server, 'queue'));
+    const acknowledged = [];
+    const putMessage = (client, text) => client.ask('POST', '/cors/messages', {
+        headers: [['Origin', 'http://example.org']], body: Buffer.from(`<QueueMessage><MessageText>${text}</MessageText></QueueMessage>`) });
+    let putting = CLIENTS - 1;
+
+    await clients[0].ask('PUT', '/cors');
+    await Promise.all(clients.map(async (client, number) => {
+        if (number === 0) {
+            for (let age = 1; putting > 0; age++)
+                await client.ask('PUT', '/?restype=service&comp=properties', { body: rules(age) });
+            return;
+        }
+        for (let i = 0; i < MESSAGES; i++) {
+            const { status } = await putMessage(client, `m${number}-${i}`);
+
+            if (status === 201)
+                acknowledged.push(`m${number}-${i}`);
+            else
+                problems.push(`Put Message: ${status}`);
+        }
+        putting--;
+    }));
+
+    const found = [];
+
+    for (;;) {
+        const { body } = await clients[0].ask('GET', '/cors/messages?numofmessages=32&visibilitytimeout=3600');
+        const texts = [...body.toString().matchAll(/<MessageText>(.*?)</g)].map((match) => match[1]);
+
+        if (texts.length === 0)
+            break;
+        found.push(...texts);
+    }
+    clients.forEach((client) => client.close());
+    if (found.toSorted().join() !== acknowledged.toSorted().join())
+        problems.push(`${acknowledged.length} messages were acknowledged, ${new Set(found).size} are there, ${found.length} times`);
+}
+
 let passed = 0, failed = 0;
 
-for (const [test, env] of [[outcomes, { LAGRA_LATE_UNKNOWN: '20' }], [sizes, {}]]) {
+for (const [test, env] of [[outcomes, { LAGRA_LATE_UNKNOWN: '20' }], [sizes, {}], [cors, { LAGRA_LATE_COMMITS: '40' }]]) {
     problems.length = 0;
     server = await Server.start({ binary: options.server, env });
     await test().catch((error) => problems.push(error.stack));

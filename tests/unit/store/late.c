@@ -8,9 +8,12 @@
 
 #include "base/gate.h"
 #include "conformance.h"
+#include "late_doomed.h"
 #include "store/store_private.h"
 
 #define SETTLE_US_MAX 1500
+/* What readers see and never was is undone by then, whoever waits for it. */
+#define UNDO_NS       (5 * 1000 * 1000)
 
 /* What became of a sequence. Every snapshot, iterator and commit has one of its own. */
 enum outcome { HAPPENED, NEVER_WAS, UNKNOWN };
@@ -24,6 +27,7 @@ struct late_store {
     struct store base;
     struct store *inner;
     struct late_options options;
+    struct doomed_list doomed; /* its lock before `mutex` */
     pthread_t settler;
     pthread_mutex_t mutex; /* all below under it */
     pthread_cond_t work;
@@ -40,6 +44,7 @@ struct late_store {
 struct late_snapshot {
     struct snapshot base;
     struct snapshot *inner;
+    struct partition partition; /* the key is its own */
     bool is_held;
 };
 
@@ -110,6 +115,20 @@ static struct waiter *take_any(struct late_store *late)
     return taken;
 }
 
+/* Until there is a waiter, or a while has passed. Under the mutex. */
+static void wait_for_work(struct late_store *late)
+{
+    struct timespec until;
+
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += UNDO_NS;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_cond_timedwait(&late->work, &late->mutex, &until);
+}
+
 static void *settle(void *argument)
 {
     struct late_store *late = argument;
@@ -120,12 +139,16 @@ static void *settle(void *argument)
         struct waiter *waiter;
 
         if (late->waiter_count == 0) {
-            pthread_cond_wait(&late->work, &late->mutex);
+            wait_for_work(late);
+            pthread_mutex_unlock(&late->mutex);
+            doomed_undo(&late->doomed);
+            pthread_mutex_lock(&late->mutex);
             continue;
         }
         pause.tv_nsec = (long)random_below(&late->random, SETTLE_US_MAX) * 1000;
         pthread_mutex_unlock(&late->mutex);
         nanosleep(&pause, NULL);
+        doomed_undo(&late->doomed); /* before anything that saw it settles */
         pthread_mutex_lock(&late->mutex);
         waiter = take_any(late);
         pthread_mutex_unlock(&late->mutex);
@@ -213,23 +236,39 @@ static bool late_is_durable(struct store *store, uint64_t sequence)
 
 /* ---- snapshots ---- */
 
+static struct bytes copy_key(struct bytes key)
+{
+    char *copy = xcalloc(1, key.len + 1);
+
+    if (key.len > 0)
+        memcpy(copy, key.ptr, key.len);
+    return bytes_of(copy, key.len);
+}
+
 static struct snapshot *late_snapshot_open(struct store *store, struct partition partition,
                                            enum snapshot_kind kind)
 {
     struct late_store *late = late_of(store);
     struct late_snapshot *snapshot = xcalloc(1, sizeof *snapshot);
+    bool is_doomed;
 
+    doomed_lock(&late->doomed);
+    is_doomed = doomed_covers(&late->doomed, partition);
     snapshot->inner = late->inner->operations->snapshot_open(late->inner, partition, kind);
+    doomed_unlock(&late->doomed);
+    snapshot->partition = (struct partition){ partition.space, copy_key(partition.key) };
     snapshot->inner->is_owner = kind == SNAPSHOT_OWNER;
     snapshot->base = *snapshot->inner;
     snapshot->base.store = store;
-    snapshot->base.sequence = new_sequence(late, HAPPENED, snapshot->inner->sequence);
+    snapshot->base.sequence =
+        new_sequence(late, is_doomed ? NEVER_WAS : HAPPENED, snapshot->inner->sequence);
     return &snapshot->base;
 }
 
 static void late_snapshot_close(struct snapshot *base)
 {
     snapshot_close(snapshot_of(base)->inner);
+    free((char *)snapshot_of(base)->partition.key.ptr);
     free(base);
 }
 
@@ -304,6 +343,33 @@ static void check_limits(struct store_limits limits, const struct commit_part *p
     assert(bytes <= limits.commit_bytes);
 }
 
+/* Does one of them rest on what never was? */
+static bool is_doomed(struct late_store *late, const struct commit_part *parts, size_t count)
+{
+    bool is = false;
+
+    doomed_lock(&late->doomed);
+    for (size_t i = 0; i < count; i++)
+        is = is || doomed_covers(&late->doomed, snapshot_of(parts[i].snapshot)->partition);
+    doomed_unlock(&late->doomed);
+    return is;
+}
+
+/* Readers see every other commit that never was, if it can be undone. */
+static bool can_be_shown(struct late_store *late, const struct commit_part *parts, size_t count)
+{
+    return count == 1 && parts[0].changes && doomed_can(parts[0].changes) && happens(late, 50);
+}
+
+static enum store_result show_doomed(struct late_store *late, const struct commit_part *part,
+                                     const struct commit_part *inner, instant now,
+                                     uint64_t *ret_sequence)
+{
+    inner->snapshot->access = STORE_MAY_BLOCK;
+    return doomed_commit(&late->doomed, inner, snapshot_of(part->snapshot)->partition, now,
+                         ret_sequence);
+}
+
 static enum store_result late_commit(struct store *store, const struct commit_part *parts,
                                      size_t count, instant now, enum store_access access,
                                      uint64_t *ret_sequence)
@@ -320,6 +386,10 @@ static enum store_result late_commit(struct store *store, const struct commit_pa
     check_limits(store_limits(store), parts, count);
     for (size_t i = 0; i < count; i++)
         inner[i] = (struct commit_part){ snapshot_of(parts[i].snapshot)->inner, parts[i].changes };
+    if (is_doomed(late, parts, count))
+        outcome = NEVER_WAS;
+    else if (outcome == NEVER_WAS && can_be_shown(late, parts, count))
+        result = show_doomed(late, &parts[0], &inner[0], now, &sequence);
     if (outcome == HAPPENED || (outcome == UNKNOWN && happens(late, 50)))
         result = late->inner->operations->commit(late->inner, inner, count, now, access, &sequence);
     if (!result)
@@ -525,6 +595,8 @@ static void late_close(struct store *store)
     pthread_cond_signal(&late->work);
     pthread_mutex_unlock(&late->mutex);
     pthread_join(late->settler, NULL);
+    doomed_undo(&late->doomed);
+    doomed_release(&late->doomed);
     pthread_mutex_destroy(&late->mutex);
     pthread_cond_destroy(&late->work);
     store_close(late->inner);
@@ -573,6 +645,7 @@ struct store *store_open_late(struct store *inner, struct late_options options)
     late->base.deferred = inner->deferred;
     late->inner = inner;
     late->options = options;
+    doomed_init(&late->doomed, inner);
     late->random.state = clock_now();
     pthread_mutex_init(&late->mutex, NULL);
     pthread_cond_init(&late->work, NULL);

@@ -2,7 +2,8 @@
  * store.h allows a remote engine. Under STORE_NO_WAIT everything answers STORE_WAIT; commits settle
  * late and out of order, never before they are durable in the inner store; and, when asked to,
  * reads answer STORE_CONFLICT until the snapshot is held, some commits that were answered STORE_OK
- * turn out never to have come to be, and of some the outcome cannot be learned.
+ * turn out never to have come to be, some of them after others have read what they wrote, and of some
+ * the outcome cannot be learned.
  *
  * The unit tests put it before the store in memory; tests/late drives the whole server through
  * it. */
