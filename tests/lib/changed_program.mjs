@@ -35,12 +35,14 @@ export class Build {
             throw new Error(output);
     }
 
-    /** Compiles `text` in the place of the source file `file` (from ROOT). Returns the object's path.
-     *  Throws what the compiler says. */
-    compile(file, text, into) {
+    /** Compiles `text` in the place of the source file `file` (from ROOT), as the build does it for the
+     *  library `library` where it does so more than once. Returns the object's path. Throws what the
+     *  compiler says. */
+    compile(file, text, into, library = '') {
         const copy = path.join(into, path.basename(file));
         const original = path.join(ROOT, file);
-        const own = this.#commands.find(({ file: of }) => path.resolve(this.#folder, of) === original);
+        const all = this.#commands.filter(({ file: of }) => path.resolve(this.#folder, of) === original);
+        const own = all.find(({ output }) => library && output.includes(library)) ?? all[0];
         const command = own.command.replace(/ -o \S+ -c \S+$/, '').replace(/ -M[QF] \S+| -MD/g, '').replace(/-Werror/g, '-w');
 
         mkdirSync(into, { recursive: true });

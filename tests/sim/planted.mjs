@@ -6,18 +6,16 @@
 // so many seconds (60) of the processor, whatever else the machine does. Without names: all. Last
 // line: "planted: N passed, N failed".
 
-import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { Build, ROOT } from '../lib/changed_program.mjs';
 
-const ROOT = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
 const { values: options, positionals: wanted } = parseArgs({
     allowPositionals: true,
     options: { build: { type: 'string' }, seconds: { type: 'string', default: '60' } },
 });
-const build = path.resolve(options.build);
+const build = new Build(options.build);
 
 // name, file, [from, to].. once, [from, to].. everywhere, the service whose requests show it (blob), and options of
 // the simulator that the defect needs.
@@ -324,15 +322,6 @@ const DEFECTS = [
         change: [['            collector_add(&commit->embedded->collector, &dropped[k]);', '            (void)dropped[k];']] },
 ];
 
-function run(command, args) {
-    const child = spawnSync(command, args, { encoding: 'utf8', cwd: build, maxBuffer: 1 << 26 });
-
-    return { status: child.status, output: `${child.stdout}${child.stderr}` };
-}
-
-const commands = JSON.parse(readFileSync(path.join(build, 'compile_commands.json'), 'utf8'));
-const link = run('ninja', ['-t', 'commands', '-s', 'tests/sim/simulate']).output.trim().split('\n').at(-1);
-
 function mutate(defect) {
     let text = readFileSync(path.join(ROOT, defect.file), 'utf8');
 
@@ -349,24 +338,11 @@ function mutate(defect) {
     return text;
 }
 
-/** A simulator with the defect in it. */
+/** A simulator with the defect in it. Files with points at atomics are compiled for it alone. */
 function make(defect) {
-    const folder = path.join(build, 'tests/sim/planted', defect.name);
-    const file = path.join(folder, path.basename(defect.file));
-    const all = commands.filter(({ file: of }) => path.resolve(build, of) === path.join(ROOT, defect.file));
-    const own = all.find(({ output }) => output.includes('simulate_')) ?? all[0];
-    const object = `${file}.o`, program = path.join(folder, 'simulate');
+    const folder = path.join(build.folder, 'tests/sim/planted', defect.name);
 
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(file, mutate(defect));
-    const compile = own.command.replace(/ -o \S+ -c \S+$/, '').replace(/ -M[DFQ]+ \S*\.d?o?\S*/g, '')
-        .replace(/-Werror/g, '-w').replace(/-MD|-MQ \S+|-MF \S+/g, '');
-    let made = run('sh', ['-c', `${compile} -I${path.dirname(path.join(ROOT, defect.file))} -o ${object} -c ${file}`]);
-    if (made.status === 0)
-        made = run('sh', ['-c', link.replace(/-o \S+/, `-o ${program} ${object}`)]);
-    if (made.status !== 0)
-        throw new Error(made.output);
-    return program;
+    return build.link('tests/sim/simulate', build.compile(defect.file, mutate(defect), folder, 'simulate_'), folder);
 }
 
 /** From "N seeds, N requests, .. N in a second of the processor". */
@@ -382,7 +358,7 @@ function search(program, args) {
     let output = '', seed = 1, seconds = 0, status = 0;
 
     while (status === 0 && seconds < options.seconds) {
-        ({ status, output } = run(program, ['--no-shrink', '--seed', String(seed), '--seconds', '10', ...args]));
+        ({ status, output } = build.run(program, ['--no-shrink', '--seed', String(seed), '--seconds', '10', ...args]));
         const { seeds, seconds: more } = done(output);
         if (status === 0 && seeds === 0)
             throw new Error(output);

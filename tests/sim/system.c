@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
@@ -140,6 +141,22 @@ pid_t getpid(void)
 pid_t gettid(void)
 {
     return sched_is_on() ? 2000 + (pid_t)sched_self() : (pid_t)syscall(SYS_gettid);
+}
+
+/* Who runs next is the scheduler's business: a thread may be as nice as it likes. */
+int getpriority(__priority_which_t which, id_t who)
+{
+    (void)which;
+    (void)who;
+    return 0;
+}
+
+int setpriority(__priority_which_t which, id_t who, int niceness)
+{
+    (void)which;
+    (void)who;
+    (void)niceness;
+    return 0;
 }
 
 int gethostname(char *name, size_t size)
