@@ -265,6 +265,9 @@ static enum state become_durable(struct flow *flow)
     case STORE_BUSY:
         break;
     }
+    /* A rule that may be lost is not shown either. */
+    if (store_settled(d->store, flow->work.cors.seen) != STORE_OK)
+        flow->work.cors = (struct cors){ .enabled = false };
     flow->work.error = decision_fail_store(d, STORE_IO);
     return ANSWER;
 }

@@ -20,6 +20,8 @@ void draw_behaviour(struct draws *draws, struct ask *ask, unsigned once_in, unsi
 {
     if (draw(draws, once_in) == 0)
         ask->think_ns = draw(draws, seconds) * SECOND_NS;
+    if (world->plan.faults & FAULT_WIRE)
+        framing_draw(draws, &ask->framing);
     if ((world->plan.faults & FAULT_CLIENTS) == 0)
         return;
     ask->in_pieces = draw(draws, 3) == 0;

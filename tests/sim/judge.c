@@ -178,8 +178,10 @@ void rocksdb_write(rocksdb_t *db, const rocksdb_writeoptions_t *options,
     busy = true;
     sched_hold();
     real(db, options, batch, ret_error);
-    if (!*ret_error && slot >= 0)
+    if (!*ret_error && slot >= 0) {
+        framing_committed((unsigned)slot);
         sim_service()->committed((unsigned)slot);
+    }
     if (!*ret_error && slot < 0 && sim_service()->committed_behind)
         sim_service()->committed_behind();
     sched_release();
@@ -442,6 +444,8 @@ static void judge_origin(const struct slot *slot, const struct reply *answer, bo
 
     if (slot->ask->origin == 0 || slot->ask->op == OP_SET_SERVICE || slot->ask->malformed)
         return; /* what is malformed may be refused before the account is looked at */
+    if (may_fail && judge_says_cannot(answer) && !answer->origin[0])
+        return; /* nothing was seen */
     why = origins_find(slot->ask, answer, slot->before, &commit);
     if (!why)
         acknowledge(commit);

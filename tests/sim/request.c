@@ -156,6 +156,7 @@ struct sent {
     struct http_header headers[HEADERS_MAX];
     const struct ask *ask;
     struct draft draft; /* of other services than blobs */
+    struct framing framing;
     unsigned char *body;
 };
 
@@ -846,6 +847,23 @@ void request_mac(const char *text, char *to, size_t size)
     encode64(digest, sizeof digest, to);
 }
 
+static bool goes_by_wire(unsigned slot)
+{
+    return wire_is_open() && slot != SLOTS_MAX - 1;
+}
+
+static void add_framing(struct sent *sent, uint64_t length)
+{
+    if (sent->framing.form != NOT_CHUNKED)
+        add_text(sent, "transfer-encoding", "chunked");
+    else if (sent->exchange.request.method & (METHOD_PUT | METHOD_POST | METHOD_MERGE))
+        add_number(sent, "content-length", (int64_t)length);
+    if (sent->framing.expectation != EXPECTS_NOTHING)
+        add_text(sent, "expect",
+                 sent->framing.expectation == EXPECTS_ELSE ? "100-continue, 200-ok"
+                                                           : "100-continue");
+}
+
 /* Parts of a batch are of the host and version of the whole. */
 static void make_head(struct sent *sent, uint64_t length, bool is_part)
 {
@@ -859,6 +877,9 @@ static void make_head(struct sent *sent, uint64_t length, bool is_part)
     else
         set_target(sent);
     request->content_length = length;
+    if (!is_part && goes_by_wire(sent->slot))
+        sent->framing = framing_of(&sent->ask->framing, request->method == METHOD_PUT,
+                                   request->method == METHOD_POST, length);
     if (!is_part) {
         add_text(sent, "host", "127.0.0.1");
         request->authority = bytes_from_string("127.0.0.1"); /* as http/ has it of the head */
@@ -872,8 +893,7 @@ static void make_head(struct sent *sent, uint64_t length, bool is_part)
             add(sent, "origin",
                 arena_printf(sent->exchange.arena, "http://o%u", sent->ask->origin));
     }
-    if (request->method & (METHOD_PUT | METHOD_POST | METHOD_MERGE))
-        add_number(sent, "content-length", (int64_t)length);
+    add_framing(sent, length);
     if (sim_service()->write) {
         for (unsigned i = 0; i < sent->draft.header_count; i++)
             add(sent, sent->draft.headers[i].name, sent->draft.headers[i].value);
@@ -1141,13 +1161,15 @@ void request_send(struct server *server, unsigned slot, const struct ask *ask,
     sent->ask = ask;
     sent->exchange.arena = arena_new(ARENA_MAX);
     make_request(sent, server, &size);
-    if (wire_is_open() && slot != SLOTS_MAX - 1)
-        wire_exchange(slot, ask, &sent->exchange.request, bytes_of(sent->body, size), read_header,
-                      &answer);
+    if (goes_by_wire(slot))
+        wire_exchange(slot, ask, &sent->exchange.request, &sent->framing,
+                      bytes_of(sent->body, size), read_header, &answer);
     else
         send_directly(sent, size, &answer);
     answer.body_whole = answer.body_size == answer.length;
     read_code(&answer);
+    if (goes_by_wire(slot))
+        framing_judge(&sent->framing, ask, &answer);
     answer.commits_after = world->commits;
     answer.ended_ns = world->now_ns;
     arena_free(sent->exchange.arena);

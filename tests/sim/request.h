@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "framing.h"
 #include "queue_ask.h"
 #include "table_ask.h"
 
@@ -199,12 +200,13 @@ struct ask {
     uint32_t range_from, range_to;
     struct table_ask table; /* of the Table service */
     /* How the client behaves. */
-    bool in_pieces;       /* the body comes in pieces */
-    uint64_t pause_ns;    /* between them */
-    bool goes_away;       /* before the answer */
-    bool half_closes;     /* sends no more after the request, but reads */
-    unsigned stops_after; /* pieces of the answer's body that are read; 0: all */
-    uint64_t think_ns;    /* before the request */
+    bool in_pieces;         /* the body comes in pieces */
+    uint64_t pause_ns;      /* between them */
+    bool goes_away;         /* before the answer */
+    bool half_closes;       /* sends no more after the request, but reads */
+    unsigned stops_after;   /* pieces of the answer's body that are read; 0: all */
+    uint64_t think_ns;      /* before the request */
+    struct framing framing; /* by the wire */
     /* Of other services. */
     struct queue_ask queue;
 };

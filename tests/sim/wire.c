@@ -12,6 +12,8 @@
 #include "world.h"
 
 #define HEAD_MAX 16384u
+#define STALL_S  90
+#define STALL_NS (STALL_S * UINT64_C(1000000000))
 
 static struct http_server *server;
 static struct link *links[CLIENTS_MAX];
@@ -129,9 +131,10 @@ static size_t write_head(const struct request *request, char *to, size_t size)
 }
 
 /* In pieces with pauses, where the client is such a one. False: it went away, or the server did. */
-static bool send_all(struct link *link, const struct ask *ask, const void *from, size_t size,
+static bool send_all(unsigned slot, const struct ask *ask, const void *from, size_t size,
                      size_t piece)
 {
+    struct link *link = links[slot];
     const char *at = from;
 
     while (size > 0) {
@@ -141,12 +144,32 @@ static bool send_all(struct link *link, const struct ask *ask, const void *from,
             return false;
         at += some;
         size -= some;
-        if (ask->in_pieces && ask->goes_away && size > 0)
+        if (ask->in_pieces && ask->goes_away && size > 0) {
+            framing_begin(slot, false);
             return false;
+        }
         if (ask->in_pieces && size > 0 && ask->pause_ns > 0)
             sched_sleep(ask->pause_ns);
     }
     return true;
+}
+
+/* One that stalls is given up in less time than it stalls. */
+static bool send_body(unsigned slot, const struct ask *ask, struct framing *framing,
+                      struct bytes body)
+{
+    unsigned char *framed = framing_write(framing, (const unsigned char *)body.ptr, body.len);
+    size_t piece = framing_piece(framing, ask->in_pieces ? ask->pause_ns : 0);
+    bool whole =
+        send_all(slot, ask, framed ? framed : (const void *)body.ptr, framing->size, piece);
+
+    free(framed);
+    if (whole && framing->form == STALLS) {
+        sched_sleep(STALL_NS);
+        if (!net_has_ended(links[slot]) && !faults_were_seen())
+            world_fail("a client that has stalled for %d s is waited for", STALL_S);
+    }
+    return whole;
 }
 
 /* What came and is not read yet. */
@@ -253,24 +276,59 @@ static bool read_body(struct incoming *in, const struct ask *ask, struct reply *
     return true;
 }
 
+static bool send_head(unsigned slot, const struct ask *ask, const struct request *request)
+{
+    char *head = malloc(HEAD_MAX);
+    bool whole = send_all(slot, ask, head, write_head(request, head, HEAD_MAX), 300);
+
+    free(head);
+    return whole;
+}
+
+/* That of the answer itself. */
+static bool read_last_head(struct incoming *in, struct reply *reply, struct framing *framing,
+                           void (*each_header)(const struct http_header *, struct reply *))
+{
+    bool got = read_head(in, reply, &framing->stays, each_header);
+
+    while (got && reply->status == 100) {
+        framing->continues++;
+        got = read_head(in, reply, &framing->stays, each_header);
+    }
+    return got;
+}
+
+/* False: the answer came instead, or nothing more does. */
+static bool await_continue(struct incoming *in, struct reply *reply, struct framing *framing,
+                           void (*each_header)(const struct http_header *, struct reply *),
+                           bool *ret_got_head)
+{
+    *ret_got_head = read_head(in, reply, &framing->stays, each_header);
+    if (!*ret_got_head || reply->status != 100)
+        return false;
+    *ret_got_head = false;
+    framing->continues++;
+    return true;
+}
+
 static bool ask_and_read(unsigned slot, const struct ask *ask, const struct request *request,
-                         struct bytes body, struct reply *reply,
+                         struct framing *framing, struct bytes body, struct reply *reply,
                          void (*each_header)(const struct http_header *, struct reply *))
 {
     struct incoming *in = calloc(1, sizeof *in);
-    char *head = malloc(HEAD_MAX);
-    size_t size = write_head(request, head, HEAD_MAX);
-    bool stays = false, whole;
+    bool stays = false, got_head = false;
+    bool whole = send_head(slot, ask, request);
 
     in->link = links[slot];
-    whole = send_all(in->link, ask, head, size, 300) &&
-            send_all(in->link, ask, body.ptr, body.len, 9000);
-    free(head);
+    if (whole && body.len > 0 && framing->expectation == AWAITS_CONTINUE)
+        whole = await_continue(in, reply, framing, each_header, &got_head);
+    whole = whole && send_body(slot, ask, framing, body);
     /* A server that refuses may close before it has read all: its answer is there all the same. */
-    if (whole && ask->half_closes)
+    if (whole && (ask->half_closes || framing->form >= CUT_SHORT))
         net_end_sending(in->link);
-    if (!ask->goes_away && (whole || net_has_ended(in->link)) &&
-        read_head(in, reply, &stays, each_header)) {
+    if (!ask->goes_away && (whole || got_head || net_has_ended(in->link)) &&
+        (got_head || read_last_head(in, reply, framing, each_header))) {
+        stays = framing->stays;
         if (reply->length > (64u << 20))
             world_fail("an answer of %llu bytes", (unsigned long long)reply->length);
         if (request->method == METHOD_HEAD) {
@@ -286,7 +344,7 @@ static bool ask_and_read(unsigned slot, const struct ask *ask, const struct requ
         stays = false;
     }
     free(in);
-    return stays && whole && !ask->half_closes;
+    return stays && whole && !ask->half_closes && framing->form < CUT_SHORT;
 }
 
 static noreturn void fail_cut(const struct ask *ask, const struct reply *reply)
@@ -300,7 +358,7 @@ static noreturn void fail_cut(const struct ask *ask, const struct reply *reply)
 }
 
 void wire_exchange(unsigned slot, const struct ask *ask, const struct request *request,
-                   struct bytes body,
+                   struct framing *framing, struct bytes body,
                    void (*each_header)(const struct http_header *header, struct reply *reply),
                    struct reply *reply)
 {
@@ -310,9 +368,11 @@ void wire_exchange(unsigned slot, const struct ask *ask, const struct request *r
         links[slot] = net_connect();
     if (!links[slot])
         world_fail("nobody listens");
-    if (!ask_and_read(slot, ask, request, body, reply, each_header))
+    framing_begin(slot, framing_is_whole(framing));
+    if (!ask_and_read(slot, ask, request, framing, body, reply, each_header))
         drop(slot);
     /* Also one that has half-closed its end is owed its answer. rfc: 9112 9.6 */
-    if (!reply->came && !ask->goes_away && !faults_were_seen() && !world->was_damaged)
+    if (!reply->came && !ask->goes_away && framing->form < CUT_SHORT && !faults_were_seen() &&
+        !world->was_damaged)
         fail_cut(ask, reply);
 }

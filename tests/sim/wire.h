@@ -15,9 +15,10 @@ void wire_close(void);
 /* Sends the request on the client's connection, a new one if need be, and reads its answer: the ask
  * says how the client behaves. Returns when the request is over on both sides.
  *
+ * framing      how the body goes
  * each_header  called for each of the answer, its name in lower case */
 void wire_exchange(unsigned slot, const struct ask *ask, const struct request *request,
-                   struct bytes body,
+                   struct framing *framing, struct bytes body,
                    void (*each_header)(const struct http_header *header, struct reply *reply),
                    struct reply *reply);
 
