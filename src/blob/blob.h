@@ -25,11 +25,32 @@ struct service;
 /* LEVEL_WEBSITE: a page of the static website: `blob` is its path. */
 enum blob_level { LEVEL_SERVICE, LEVEL_CONTAINER, LEVEL_BLOB, LEVEL_WEBSITE };
 
+/* Which state of a blob is meant. Where the kinds differ, a switch says so: a new kind is then met
+ * everywhere. */
+struct blob_ref {
+    enum blob_ref_kind { BLOB_BASE, BLOB_SNAPSHOT } kind;
+    instant at; /* of a snapshot; 0: of the base */
+};
+static const struct blob_ref blob_base = { .kind = BLOB_BASE };
+static inline struct blob_ref blob_snapshot_ref(instant at)
+{
+    return (struct blob_ref){ .kind = BLOB_SNAPSHOT, .at = at };
+}
+static inline bool blob_ref_is_base(struct blob_ref ref)
+{
+    return ref.kind == BLOB_BASE;
+}
+/* As one instant, where a stored form has it so: that of a snapshot, 0 for the base. */
+static inline struct blob_ref blob_ref_from_instant(instant at)
+{
+    return at == 0 ? blob_base : blob_snapshot_ref(at);
+}
+
 struct blob_resource {
     struct resource base;
     struct bytes container; /* ptr NULL at service level */
     struct bytes blob;      /* ptr NULL above blob level */
-    instant snapshot;       /* of the blob; 0: the base */
+    struct blob_ref ref;    /* of the blob */
 };
 static inline const struct blob_resource *blob_resource(const struct resource *resource)
 {
@@ -136,10 +157,10 @@ struct blob {
     bool nothing_staged; /* no uncommitted blocks, without a read; false is always right */
     bool without_snapshots; /* of a base: it has none, without a read; false is always right */
     instant created;
-    struct etag etag;   /* none while uncommitted */
-    instant modified;   /* while uncommitted: the last Put Block */
-    instant snapshot;   /* 0: base */
-    struct lease lease; /* base only */
+    struct etag etag;    /* none while uncommitted */
+    instant modified;    /* while uncommitted: the last Put Block */
+    struct blob_ref ref; /* what it is */
+    struct lease lease;  /* base only */
     struct content content;
     struct http_properties http;
     struct bytes metadata;
@@ -157,12 +178,12 @@ struct blob {
     struct incremental_copy incremental;
 };
 
-/* snapshot 0: the base; one that is uncommitted only is given too.
+/* A base that is uncommitted only is given too.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_IO; strings are in the arena */
-enum store_result blob_read(struct snapshot *before, struct arena *arena, instant snapshot,
+enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
                             struct blob *ret_blob);
 void blob_write(struct changes *changes, struct arena *arena, const struct blob *blob);
-void blob_delete_record(struct changes *changes, struct arena *arena, instant snapshot);
+void blob_delete_record(struct changes *changes, struct arena *arena, struct blob_ref ref);
 /* The value of the record. */
 void blob_encode(struct text *out, const struct blob *blob);
 /* For iterators: points into value. */

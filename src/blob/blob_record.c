@@ -15,6 +15,8 @@
  * version number; the old readers stay. */
 #include "blob/blob.h"
 
+#include <assert.h>
+
 #include "base/endian.h"
 #include "service/note.h"
 
@@ -56,19 +58,21 @@ const struct bytes blob_snapshot_prefix = BYTES("\x01");
 /* A week. */
 #define UNCOMMITTED_TICKS (7 * 24 * 3600 * TICKS_PER_SECOND)
 
-static struct bytes record_key(struct arena *arena, instant snapshot)
+static struct bytes record_key(struct arena *arena, struct blob_ref ref)
 {
-    char *key;
+    char *key = arena_bytes(arena, 1 + 8);
 
-    if (snapshot == 0) {
-        key = arena_bytes(arena, 1);
+    switch (ref.kind) {
+    case BLOB_BASE:
         key[0] = (char)KEY_OF_BASE;
         return bytes_of(key, 1);
+    case BLOB_SNAPSHOT:
+        key[0] = KEY_OF_SNAPSHOT;
+        be64_put(key + 1, ref.at);
+        return bytes_of(key, 1 + 8);
     }
-    key = arena_bytes(arena, 1 + 8);
-    key[0] = KEY_OF_SNAPSHOT;
-    be64_put(key + 1, snapshot);
-    return bytes_of(key, 1 + 8);
+    assert(false); /* not a kind */
+    return bytes_of(key, 0);
 }
 
 struct scan *blob_scan_snapshots(struct snapshot *before, instant from)
@@ -80,13 +84,13 @@ struct scan *blob_scan_snapshots(struct snapshot *before, instant from)
     return scan_open(before, RECORD_LISTED, blob_snapshot_prefix, bytes_of(key, sizeof key));
 }
 
-enum store_result blob_read(struct snapshot *before, struct arena *arena, instant snapshot,
+enum store_result blob_read(struct snapshot *before, struct arena *arena, struct blob_ref ref,
                             struct blob *ret_blob)
 {
     struct record record;
     enum store_result result;
 
-    result = snapshot_get(before, RECORD_LISTED, record_key(arena, snapshot), arena, &record);
+    result = snapshot_get(before, RECORD_LISTED, record_key(arena, ref), arena, &record);
     if (result)
         return result;
     if (!blob_decode(record.value, ret_blob))
@@ -305,7 +309,7 @@ void blob_encode(struct text *out, const struct blob *blob)
     encode_u64(out, blob->created);
     encode_u64(out, blob->etag.v);
     encode_u64(out, blob->modified);
-    encode_u64(out, blob->snapshot);
+    encode_u64(out, blob->ref.at);
     lease_encode(out, &blob->lease);
     encode_u64(out, blob->content.id);
     encode_u64(out, blob->content.length);
@@ -323,8 +327,7 @@ void blob_write(struct changes *changes, struct arena *arena, const struct blob 
 
     text_init(&out, arena, 256);
     blob_encode(&out, blob);
-    changes_put(changes, RECORD_LISTED, record_key(arena, blob->snapshot), text_bytes(&out), NULL,
-                0);
+    changes_put(changes, RECORD_LISTED, record_key(arena, blob->ref), text_bytes(&out), NULL, 0);
 }
 
 bool blob_decode(struct bytes value, struct blob *ret_blob)
@@ -349,7 +352,7 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     blob.created = decode_u64(&in);
     blob.etag.v = decode_u64(&in);
     blob.modified = decode_u64(&in);
-    blob.snapshot = decode_u64(&in);
+    blob.ref = blob_ref_from_instant(decode_u64(&in));
     lease_decode(&in, &blob.lease);
     blob.content.id = decode_u64(&in);
     blob.content.length = decode_u64(&in);
@@ -367,9 +370,9 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     return true;
 }
 
-void blob_delete_record(struct changes *changes, struct arena *arena, instant snapshot)
+void blob_delete_record(struct changes *changes, struct arena *arena, struct blob_ref ref)
 {
-    changes_delete(changes, RECORD_LISTED, record_key(arena, snapshot));
+    changes_delete(changes, RECORD_LISTED, record_key(arena, ref));
 }
 
 /* ---- small facts ---- */

@@ -71,7 +71,7 @@ static enum store_result read_staged(struct decision *d, struct content_block **
 
     *ret_blocks = NULL;
     *ret_count = 0;
-    if (!state->found || state->blob.nothing_staged || blob_asked(d)->snapshot != 0)
+    if (!state->found || state->blob.nothing_staged || !blob_ref_is_base(blob_asked(d)->ref))
         return STORE_OK;
     result = uncommitted_read(d->before, d->arena, &total);
     if (result || total.count == 0 || blocks_expired(total.last_put, d->now))

@@ -43,7 +43,7 @@ void contents_end(struct decision *d, struct ended_contents *ended, const struct
     }
     ended->items[ended->count++] = (struct ended){
         .content = blob->content,
-        .is_base = blob->snapshot == 0,
+        .is_base = blob_ref_is_base(blob->ref),
         .holders = 1,
     };
 }
@@ -122,7 +122,7 @@ enum store_result contents_cut_tail(struct decision *d, const struct content *co
         }
         if (blob.content.id != content->id)
             break;
-        if (blob.snapshot != except)
+        if (blob.ref.at != except)
             longest = blob.content.length;
     }
     scan_close(scan);

@@ -245,7 +245,7 @@ void copy_defer(struct decision *d, const struct pending_copy *pending)
 enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending)
 {
     struct blob_state *state = blob_state(d);
-    enum store_result result = blob_read(d->before, d->arena, 0, &state->blob);
+    enum store_result result = blob_read(d->before, d->arena, blob_base, &state->blob);
 
     if (result == STORE_NOT_FOUND)
         return E_NoPendingCopyOperation;

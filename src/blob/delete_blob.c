@@ -29,7 +29,7 @@ static enum store_result delete_snapshots(struct decision *d, struct ended_conte
             break;
         }
         contents_end(d, ended, &blob);
-        blob_delete_record(d->changes, d->arena, blob.snapshot);
+        blob_delete_record(d->changes, d->arena, blob.ref);
     }
     scan_close(scan);
     return result == STORE_NOT_FOUND ? STORE_OK : result;
@@ -43,7 +43,7 @@ static enum store_result delete_base(struct decision *d, struct ended_contents *
 
     if (!blob->uncommitted)
         contents_end(d, ended, blob);
-    blob_delete_record(d->changes, d->arena, 0);
+    blob_delete_record(d->changes, d->arena, blob_base);
     tag_index_update(d->changes, d->arena, blob->tags, bytes_of(NULL, 0));
     if (blob->nothing_staged)
         return STORE_OK;
@@ -76,16 +76,16 @@ static enum store_result delete_one_snapshot(struct decision *d)
     struct ended_contents ended = { .count = 0 };
     struct blob base;
     uint32_t kept;
-    enum store_result result = blob_read(d->before, d->arena, 0, &base);
+    enum store_result result = blob_read(d->before, d->arena, blob_base, &base);
 
     if (result)
         return result;
     kept = base.content.kept;
     contents_end(d, &ended, snapshot);
-    blob_delete_record(d->changes, d->arena, snapshot->snapshot);
+    blob_delete_record(d->changes, d->arena, snapshot->ref);
     result = contents_give_up(d, &ended, &base.content);
     if (!result && base.content.id != snapshot->content.id)
-        result = contents_cut_tail(d, &snapshot->content, snapshot->snapshot);
+        result = contents_cut_tail(d, &snapshot->content, snapshot->ref.at);
     if (!result && base.content.kept != kept)
         blob_write(d->changes, d->arena, &base);
     return result;
@@ -118,7 +118,7 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
     enum error e;
 
     (void)r;
-    if (blob_asked(d)->snapshot != 0) {
+    if (!blob_ref_is_base(blob_asked(d)->ref)) {
         result = delete_one_snapshot(d);
     } else {
         e = p->snapshots == SNAPSHOTS_REFUSED ? refuse_if_snapshots(d) : OK;

@@ -30,7 +30,7 @@ static enum store_result expire(struct decision *d, struct blob *blob,
     if (result)
         return result;
     if (blob->uncommitted) {
-        blob_delete_record(d->changes, d->arena, 0);
+        blob_delete_record(d->changes, d->arena, blob_base);
     } else {
         blob->nothing_staged = true;
         blob_write(d->changes, d->arena, blob);
@@ -45,7 +45,7 @@ enum store_result expire_blocks(struct decision *d, const struct deferred_task *
 {
     struct uncommitted total;
     struct blob blob;
-    enum store_result result = blob_read(d->before, d->arena, 0, &blob);
+    enum store_result result = blob_read(d->before, d->arena, blob_base, &blob);
 
     (void)endpoint;
     if (result == STORE_NOT_FOUND || (!result && blob.nothing_staged))

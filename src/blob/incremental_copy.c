@@ -20,7 +20,7 @@ static enum error check_destination(struct decision *d,
         return OK;
     if (!was->incremental.is_one || !bytes_equal(was->incremental.source, p->path))
         return E_IncrementalCopyBlobMismatch;
-    if (p->source_blob.snapshot < was->incremental.source_snapshot)
+    if (p->source_blob.ref.at < was->incremental.source_snapshot)
         return E_IncrementalCopyOfEarlierSnapshotNotAllowed;
     return was->content.epoch >= EPOCH_MAX ? E_SnapshotCountExceeded : OK;
 }
@@ -54,7 +54,7 @@ static enum error make_target(struct decision *d, const struct incremental_copy_
     ret_target->incremental = (struct incremental_copy){
         .is_one = true,
         .source = p->path,
-        .source_snapshot = p->source_blob.snapshot,
+        .source_snapshot = p->source_blob.ref.at,
     };
     return e;
 }
@@ -114,7 +114,7 @@ void incremental_copy_complete(struct decision *d, const struct blob *target)
     base.without_snapshots = false;
     snapshot = base;
     snapshot.content = content_snapshot(d->changes, &base.content);
-    snapshot.snapshot = d->now;
+    snapshot.ref = blob_snapshot_ref(d->now);
     snapshot.lease = (struct lease){ .kind = 0 };
     blob_write(d->changes, d->arena, &snapshot);
     blob_write(d->changes, d->arena, &base);

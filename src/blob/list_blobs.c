@@ -24,15 +24,15 @@ struct page {
 };
 
 /* 0 for the base. Returns false for a key of another form. */
-static bool snapshot_of_key(struct bytes key, instant *ret_snapshot)
+static bool ref_of_key(struct bytes key, struct blob_ref *ret_ref)
 {
     if (bytes_equal(key, base_key)) {
-        *ret_snapshot = 0;
+        *ret_ref = blob_base;
         return true;
     }
     if (key.len != 9 || key.ptr[0] != 1)
         return false;
-    *ret_snapshot = be64_get(key.ptr + 1);
+    *ret_ref = blob_snapshot_ref(be64_get(key.ptr + 1));
     return true;
 }
 
@@ -112,11 +112,11 @@ static enum store_result add_record(struct page *page, const struct space_record
     struct bytes name = at->partition_key;
     struct bytes group;
     struct blob blob;
-    instant snapshot;
+    struct blob_ref ref;
 
-    if (!snapshot_of_key(at->record_key, &snapshot))
+    if (!ref_of_key(at->record_key, &ref))
         return unknown_form(name);
-    if (snapshot > 0 && !page->asked->snapshots) {
+    if (!blob_ref_is_base(ref) && !page->asked->snapshots) {
         page->seek.len = 0;
         text_add(&page->seek, name);
         space_iterator_seek(page->iterator, text_bytes(&page->seek), base_key);
@@ -134,7 +134,7 @@ static enum store_result add_record(struct page *page, const struct space_record
     group = group_of(page->asked, name);
     if (group.ptr)
         return add_group(page, group);
-    page->sink->add(page->sink, name, snapshot, &blob);
+    page->sink->add(page->sink, name, ref, &blob);
     page->shown++;
     return STORE_OK;
 }

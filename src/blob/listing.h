@@ -17,8 +17,7 @@ struct container_sink {
 struct blob_sink {
     bool full;
     void (*begin)(struct blob_sink *sink, instant now);
-    /* snapshot: 0 for the base */
-    void (*add)(struct blob_sink *sink, struct bytes name, instant snapshot,
+    void (*add)(struct blob_sink *sink, struct bytes name, struct blob_ref ref,
                 const struct blob *blob);
     /* A BlobPrefix: all blobs whose names begin with it. */
     void (*add_group)(struct blob_sink *sink, struct bytes prefix);

@@ -88,9 +88,9 @@ static enum error find_previous(struct decision *d, instant previous, struct con
     struct blob older;
     enum store_result result;
 
-    if (blob->snapshot != 0 && previous > blob->snapshot)
+    if (!blob_ref_is_base(blob->ref) && previous > blob->ref.at)
         return E_PreviousSnapshotCannotBeNewer;
-    result = blob_read(d->before, d->arena, previous, &older);
+    result = blob_read(d->before, d->arena, blob_snapshot_ref(previous), &older);
     if (result == STORE_NOT_FOUND)
         return E_PreviousSnapshotNotFound;
     if (result)

@@ -10,7 +10,7 @@ void rehydrate_defer(struct changes *changes, const struct blob *blob)
 {
     char payload[PAYLOAD_SIZE];
 
-    be64_put(payload, blob->snapshot);
+    be64_put(payload, blob->ref.at);
     be64_put(payload + 8, blob->rehydrated_at);
     changes_defer(changes, blob->rehydrated_at, TASK_REHYDRATE, bytes_of(payload, sizeof payload));
 }
@@ -25,7 +25,7 @@ enum store_result rehydrate_blob(struct decision *d, const struct deferred_task 
     (void)endpoint;
     if (payload.len != PAYLOAD_SIZE)
         return STORE_OK;
-    result = blob_read(d->before, d->arena, be64_get(payload.ptr), &blob);
+    result = blob_read(d->before, d->arena, blob_ref_from_instant(be64_get(payload.ptr)), &blob);
     if (result == STORE_NOT_FOUND)
         return STORE_OK;
     if (result || blob.rehydrates_to == TIER_NONE ||

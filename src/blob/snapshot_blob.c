@@ -35,7 +35,7 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
     e = keep_content(d, &base.content, &snapshot.content);
     if (e)
         return e;
-    snapshot.snapshot = d->now;
+    snapshot.ref = blob_snapshot_ref(d->now);
     snapshot.lease = (struct lease){ .kind = 0 };
     if (p->metadata.len > 0) {
         snapshot.metadata = p->metadata;
@@ -46,7 +46,7 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
     if (base.content.form == CONTENT_SPARSE || blob_state(d)->blob.without_snapshots ||
         base.content.is_alone != blob_state(d)->blob.content.is_alone)
         blob_write(d->changes, d->arena, &base);
-    r->snapshot = snapshot.snapshot;
+    r->snapshot = d->now;
     r->etag = snapshot.etag;
     r->modified = snapshot.modified;
     return OK;

@@ -165,13 +165,13 @@ enum error container_subject_deleted(struct decision *d)
     return OK;
 }
 
-/* Loads the base blob or, where `snapshot` is not 0, one of its snapshots. Where the container's
+/* Loads what is meant of the blob. Where the container's
  * space was dropped after blob_locate() had read the container, nothing is said about the blob: it
  * is located again. */
-static enum error load_blob(struct decision *d, instant snapshot)
+static enum error load_blob(struct decision *d, struct blob_ref ref)
 {
     struct blob_state *state = blob_state(d);
-    enum store_result result = blob_read(d->before, d->arena, snapshot, &state->blob);
+    enum store_result result = blob_read(d->before, d->arena, ref, &state->blob);
 
     d->lease_resource = LEASE_OF_BLOB;
     d->lease = (struct lease){ .kind = 0 };
@@ -203,7 +203,7 @@ static enum error refuse_if_copying(struct decision *d)
 
 enum error blob_subject_copied(struct decision *d)
 {
-    enum error e = load_blob(d, 0);
+    enum error e = load_blob(d, blob_base);
 
     if (e)
         return e;
@@ -216,14 +216,14 @@ static enum error refuse_if_incremental(struct decision *d)
 {
     const struct blob *blob = &blob_state(d)->blob;
 
-    return d->subject.exists && blob->incremental.is_one && blob->snapshot == 0
+    return d->subject.exists && blob->incremental.is_one && blob_ref_is_base(blob->ref)
                ? E_OperationNotAllowedOnIncrementalCopyBlob
                : OK;
 }
 
 enum error blob_subject_shown(struct decision *d)
 {
-    enum error e = load_blob(d, blob_asked(d)->snapshot);
+    enum error e = load_blob(d, blob_asked(d)->ref);
 
     if (e)
         return e;
@@ -239,7 +239,7 @@ enum error blob_subject(struct decision *d)
 
 enum error blob_subject_incremental(struct decision *d)
 {
-    enum error e = load_blob(d, 0);
+    enum error e = load_blob(d, blob_base);
 
     return e ? e : refuse_if_copying(d);
 }
@@ -254,7 +254,7 @@ enum error blob_subject_optional(struct decision *d)
 enum error blob_subject_uncommitted(struct decision *d)
 {
     const struct blob_state *state = blob_state(d);
-    enum error e = load_blob(d, blob_asked(d)->snapshot);
+    enum error e = load_blob(d, blob_asked(d)->ref);
 
     if (e)
         return e;

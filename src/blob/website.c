@@ -32,7 +32,7 @@ static enum error open_blob(struct decision *d, struct guid space, struct bytes 
     if (blob_check_names(&named.base))
         return E_WebContentNotFound;
     decision_open_subject(d, at);
-    result = blob_read(d->before, d->arena, 0, blob);
+    result = blob_read(d->before, d->arena, blob_base, blob);
     if (result == STORE_NOT_FOUND)
         return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_WebContentNotFound;
     if (result)

@@ -111,7 +111,7 @@ static void note_blob(struct store *store, const struct record_place *place,
 
     if (!blob_decode(record->value, &blob))
         world_fail("census: the record of %s makes no sense", owner.name);
-    if (blob.tags.len > 0 && blob.snapshot == 0)
+    if (blob.tags.len > 0 && blob_ref_is_base(blob.ref))
         note_tags(&place->space);
     if (blob.content.id == 0)
         return;

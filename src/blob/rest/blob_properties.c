@@ -20,12 +20,12 @@ static void answer_snapshot_or_lease(struct answer *a, const struct blob *blob)
 {
     char text[INSTANT_ISO_SIZE];
 
-    if (blob->snapshot == 0) {
+    if (blob_ref_is_base(blob->ref)) {
         answer_lease(a, &blob->lease);
         return;
     }
     if (call_since(a->call, "2018-11-09")) {
-        instant_format_iso(blob->snapshot, text);
+        instant_format_iso(blob->ref.at, text);
         answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(text)));
     }
 }
@@ -129,7 +129,7 @@ void blob_answer_tier(struct answer *a, const struct blob *blob)
 {
     if (blob->type != BLOB_BLOCK && blob->tier == TIER_NONE && call_since(a->call, "2020-02-10"))
         return;
-    if (!call_since(a->call, blob->snapshot == 0 ? "2017-04-17" : "2019-12-12"))
+    if (!call_since(a->call, blob_ref_is_base(blob->ref) ? "2017-04-17" : "2019-12-12"))
         return;
     if (blob->tier == TIER_NONE) {
         answer_string(a, "x-ms-access-tier", access_tier_text(TIER_HOT));

@@ -309,7 +309,7 @@ static enum error find_previous(struct copying *c, struct gathering *g,
 
     if (c->pending.previous == 0)
         return OK;
-    result = blob_read(open->snapshot, c->arena, c->pending.previous, &previous);
+    result = blob_read(open->snapshot, c->arena, blob_snapshot_ref(c->pending.previous), &previous);
     if (result == STORE_NOT_FOUND)
         return E_PreviousSnapshotNotFound;
     if (result)
@@ -478,7 +478,7 @@ enum store_result copy_blob_task(struct decision *d, const struct deferred_task 
 {
     struct blob blob;
     struct guid id;
-    enum store_result result = blob_read(d->before, d->arena, 0, &blob);
+    enum store_result result = blob_read(d->before, d->arena, blob_base, &blob);
     instant due = d->now + LOOK_TICKS;
 
     if (result)

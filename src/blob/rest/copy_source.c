@@ -318,7 +318,7 @@ static enum error open_own(struct gathering *g, const struct copy_source *source
 
         open->blob = result->blob;
         e = refuse_archived(g, source, open);
-        if (!e && open->blob.incremental.is_one && open->blob.snapshot == 0)
+        if (!e && open->blob.incremental.is_one && blob_ref_is_base(open->blob.ref))
             e = E_OperationNotAllowedOnIncrementalCopyBlob;
     }
     if (e)

@@ -17,7 +17,8 @@ enum error delete_blob_check(struct call *call, struct delete_blob_parameters *p
         p->snapshots = SNAPSHOTS_ONLY;
     else
         return call_fail_header(call, E_InvalidHeaderValue, name, text);
-    if (blob_resource(call->input.resource)->snapshot != 0 && p->snapshots != SNAPSHOTS_REFUSED)
+    if (!blob_ref_is_base(blob_resource(call->input.resource)->ref) &&
+        p->snapshots != SNAPSHOTS_REFUSED)
         return E_InvalidOperation;
     return OK;
 }

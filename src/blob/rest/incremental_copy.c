@@ -46,7 +46,7 @@ static enum error check_source(const struct open_source *source)
 {
     if (source->blob.type != BLOB_PAGE)
         return E_InvalidSourceBlobType;
-    return source->blob.snapshot == 0 ? E_IncrementalCopySourceMustBeSnapshot : OK;
+    return blob_ref_is_base(source->blob.ref) ? E_IncrementalCopySourceMustBeSnapshot : OK;
 }
 
 /* Of this server alone. decision: 100 */

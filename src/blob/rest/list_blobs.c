@@ -106,13 +106,13 @@ static void begin_entry(struct blob_page *page)
     page->has_entry = true;
 }
 
-static void add_entry(struct blob_sink *sink, struct bytes name, instant snapshot,
+static void add_entry(struct blob_sink *sink, struct bytes name, struct blob_ref ref,
                       const struct blob *blob)
 {
     struct blob_page *page = page_of(sink);
 
     begin_entry(page);
-    blob_entry_xml(&page->out, &page->view, name, snapshot, blob);
+    blob_entry_xml(&page->out, &page->view, name, ref, blob);
     sink->full = page->out.len > LISTING_PAGE_BYTES;
 }
 

@@ -132,15 +132,15 @@ static void add_committed_properties(struct text *out, const struct blob_view *v
 }
 
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
-                    instant snapshot, const struct blob *blob)
+                    struct blob_ref ref, const struct blob *blob)
 {
-    bool tier = snapshot == 0 ? view->tier : view->snapshot_tier;
+    bool tier = blob_ref_is_base(ref) ? view->tier : view->snapshot_tier;
     char date[INSTANT_ISO_SIZE];
 
     text_add(out, bytes_from_string("<Blob>"));
     listing_name(out, "Name", name);
-    if (snapshot > 0) {
-        instant_format_iso(snapshot, date);
+    if (!blob_ref_is_base(ref)) {
+        instant_format_iso(ref.at, date);
         add_word(out, "<Snapshot>", date, "</Snapshot>");
     }
     text_add(out, bytes_from_string("<Properties>"));
@@ -153,7 +153,7 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     add_word(out, "<BlobType>", blob_type_text(blob->type), "</BlobType>");
     if (tier && (blob->type == BLOB_BLOCK || blob->tier != TIER_NONE))
         add_tier(out, view, blob);
-    if (snapshot == 0)
+    if (blob_ref_is_base(ref))
         add_lease(out, &blob->lease, view->now);
     if (view->copy && blob->copy.status != COPY_NONE)
         add_copy(out, &blob->copy);

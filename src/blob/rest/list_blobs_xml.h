@@ -20,6 +20,6 @@ struct blob_view {
 };
 /* snapshot: 0 for the base. */
 void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes name,
-                    instant snapshot, const struct blob *blob);
+                    struct blob_ref ref, const struct blob *blob);
 
 #endif

@@ -117,7 +117,7 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
         e = refuse_parameters(call, kind);
     if (e)
         return e;
-    if (blob_resource(call->input.resource)->snapshot != 0 && kind != REQUEST_READ &&
+    if (!blob_ref_is_base(blob_resource(call->input.resource)->ref) && kind != REQUEST_READ &&
         kind != REQUEST_DELETE && kind != REQUEST_TIER)
         return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot",
                                call_query(call, "snapshot"),

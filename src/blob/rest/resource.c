@@ -32,16 +32,19 @@ static struct bytes with_slashes(struct arena *arena, struct bytes name)
     return bytes_of(text, name.len);
 }
 
-static enum error read_snapshot(struct call *call, instant *ret_snapshot)
+static enum error read_ref(struct call *call, struct blob_ref *ret_ref)
 {
     struct bytes text = call_query(call, "snapshot");
+    instant at;
 
+    *ret_ref = blob_base;
     if (!text.ptr)
         return OK;
     /* An empty one would silently mean the blob itself: Delete Blob would delete that. */
-    if (!instant_parse_iso(text, ret_snapshot))
+    if (!instant_parse_iso(text, &at))
         return call_fail_query(call, E_InvalidQueryParameterValue, "snapshot", text,
                                "Not a snapshot's date and time.");
+    *ret_ref = blob_snapshot_ref(at);
     return OK;
 }
 
@@ -88,5 +91,5 @@ enum error blob_read_resource(struct call *call, struct bytes path, struct resou
         return read_page(call, path, resource);
     e = read_names(call, path, resource);
 
-    return e ? e : read_snapshot(call, &resource->snapshot);
+    return e ? e : read_ref(call, &resource->ref);
 }

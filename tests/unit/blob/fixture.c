@@ -359,7 +359,7 @@ static size_t count_indexed_tags(struct fixture *f, struct guid space)
         struct blob blob;
 
         assert_true(blob_decode(at.value, &blob) && tags_decode(blob.tags, &tags));
-        for (size_t i = 0; blob.snapshot == 0 && i < tags.count; i++) {
+        for (size_t i = 0; blob_ref_is_base(blob.ref) && i < tags.count; i++) {
             struct bytes key = tag_index_key(f->arena, tags.items[i].name, tags.items[i].value);
 
             index =

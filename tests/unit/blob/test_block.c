@@ -365,7 +365,7 @@ static void expired_blocks_are_deleted(void **state)
     /* What was nothing but blocks has no record any more; what was committed stays. */
     assert_answer(ask(f, "DELETE /box/u", NULL, NULL), 404, "BlobNotFound");
     snapshot = open_blob(f);
-    assert_int_equal(blob_read(snapshot, arena, 0, &blob), STORE_OK);
+    assert_int_equal(blob_read(snapshot, arena, blob_base, &blob), STORE_OK);
     snapshot_close(snapshot);
     arena_free(arena);
     free(large);

@@ -170,7 +170,7 @@ static void deleted_while_located(void **state)
     static subject_fn *const subjects[] = { blob_subject, blob_subject_optional,
                                             blob_subject_uncommitted };
     struct fixture *f = *state;
-    struct blob_resource asked = { .base.level = LEVEL_BLOB, BYTES("box"), BYTES("b"), 0 };
+    struct blob_resource asked = { .base.level = LEVEL_BLOB, BYTES("box"), BYTES("b"), { 0 } };
     struct input input = { .account = BYTES(DEVELOPMENT_ACCOUNT), .resource = &asked.base };
     struct arena *arena = arena_new((size_t)1 << 20);
     struct decision d = { .input = &input,

@@ -52,7 +52,6 @@ static const struct blob blob = {
     .created = 100,
     .etag = { 200 },
     .modified = 300,
-    .snapshot = 0,
     .lease = LEASE,
     .content = { .id = 200, .length = 5, .block_count = 2, .is_alone = true },
     .http = { .content_type = BYTES("text/plain"),
