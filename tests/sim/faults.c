@@ -197,6 +197,11 @@ static void count_to_damage(void)
         weather.calls_to_damage = 64; /* there is no such file yet */
 }
 
+static bool aims_at(enum file_kind file)
+{
+    return world->plan.aim == (unsigned)file + 1;
+}
+
 /* One call of one kind of file, which else is seldom the one that fails: tables are written now and
  * then, the note of what is durable in four bytes. */
 static void draw_aim(void)
@@ -214,8 +219,12 @@ static void draw_aim(void)
     do
         way = world_draw(STREAM_FAULTS, 3);
     while ((world->plan.faults & ways[way].fault) == 0);
-    aim->rare = 1u << world_draw(STREAM_FAULTS, world->plan.aim > 0 ? 4 : 6);
+    aim->rare = 1u << world_draw(STREAM_FAULTS, aims_at(FILE_OTHER)   ? 9
+                                                : world->plan.aim > 0 ? 4
+                                                                      : 6);
     aim->site = (enum site)world_draw(STREAM_FAULTS, SITE_OPEN + 1);
+    if (aims_at(FILE_EXTENT) && world_once_in(STREAM_FAULTS, 2))
+        aim->site = SITE_SYNC;
     aim->file = (enum file_kind)world_draw(STREAM_FAULTS, FILE_KINDS);
     aim->error = ways[way].error;
     aim->once = world_once_in(STREAM_FAULTS, 2);

@@ -77,8 +77,8 @@ static uint32_t draw_length(struct draws *draws)
     static const uint32_t edges[] = { 0,     1,     2,     511,   512,   4095,   4096,   16383,
                                       16384, 16385, 65535, 65536, 65537, 131072, 200000, 10 };
 
-    /* Some runs are of large bodies. */
-    if (world->plan.seed % 4 == 3 && draw(draws, 2) == 0)
+    /* Some runs are of large bodies, and all that are aimed at where those lie. */
+    if ((world->plan.seed % 4 == 3 || world->plan.aim == FILE_EXTENT + 1) && draw(draws, 2) == 0)
         return 16385 + draw(draws, 60000);
     return draw(draws, 3) == 0 ? edges[draw(draws, 16)] : draw(draws, 2000);
 }
