@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test works-with image-test sim mutants check asan ubsan tsan fuzz soak bench docs install clean
+.PHONY: help build run test smoke works-with image-test sim mutants check asan ubsan tsan fuzz soak bench docs install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -22,6 +22,11 @@ test: ## build with gates and pass all tests; ends with "N passed, N failed"
 	@tools/prepare test
 	@tools/compile build-test -Dgates=true
 	@tools/node tests/run.mjs --build build-test
+
+smoke: ## build, and test what has changed since main: two minutes
+	@tools/prepare test
+	@tools/compile build-test -Dgates=true
+	@tools/node tests/smoke.mjs --build build-test
 
 works-with: ## clients that others have written (docs/works-with.md): installs them, 2.3 GiB
 	@tools/prepare works-with

@@ -1,5 +1,8 @@
 #!/usr/bin/env node
-// Runs every suite against one build and adds up: run.mjs --build FOLDER [--soak] [SUITE..]
+// Runs every suite against one build and adds up: run.mjs --build FOLDER [--soak] [SUITE[:PART,PART..]..]
+//
+// Parts of clients and isolation are what the names of their files begin with; of unit, the rooms; of
+// short sim, the services.
 //
 // A suite is a program whose last line of output is "NAME: N passed, N failed[, N skipped]". Suites
 // that need a server of their own start LAGRA_BINARY; the others share the one at LAGRA_TEST_URL.
@@ -7,7 +10,7 @@
 // operation table. The last line here is "N passed, N failed".
 
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,6 +22,7 @@ const { values: options, positionals: wanted } = parseArgs({
     allowPositionals: true,
     options: { build: { type: 'string' }, soak: { type: 'boolean', default: false } },
 });
+const wantedParts = new Map(wanted.map((name) => name.split(':')).map(([suite, parts]) => [suite, parts?.split(',')]));
 const build = path.resolve(options.build);
 const work = mkdtempSync(path.join(tmpdir(), 'lagra-run-'));
 
@@ -47,15 +51,33 @@ const SUITES = [
     { name: 'late clients', command: ['clients/run.mjs'], shared: true, env: LATE, soakOnly: true },
     { name: 'late replay', command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },
     { name: 'content', command: ['unit/content.mjs', '--build', build], soakOnly: true },
+    { name: 'memory', command: ['memory/run.mjs', '--build', build, ...(options.soak ? ['--soak'] : [])] },
     { name: 'limits', command: ['limits/run.mjs', ...(options.soak ? ['--soak'] : [])] },
     { name: 'sim', command: ['sim/run.mjs', '--build', build, ...(options.soak ? ['--soak'] : [])] },
     { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
+    { name: 'short sim', command: ['sim/short.mjs', '--build', build], askedOnly: true },
 ];
 const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
-const SOAK = ['crash', 'damage', 'power', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
+const SOAK = ['crash', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
+/** Parts are names of files in a folder; null: as the suite takes them. */
+const PARTS = { unit: null, 'short sim': null, clients: 'clients', isolation: 'isolation/specs' };
 const JOBS = 2;
 
 const total = { passed: 0, failed: 0, skipped: 0 };
+
+/** The files of a suite, without their endings, whose names begin with one of its parts that are wanted. */
+function filesOf(name) {
+    const parts = wantedParts.get(name);
+
+    if (!parts)
+        return [];
+    if (PARTS[name] === null)
+        return parts;
+    if (!PARTS[name])
+        throw new Error(`${name} has no parts`);
+    return readdirSync(path.join(HERE, PARTS[name])).filter((file) => parts.some((part) => file.startsWith(part)))
+        .map((file) => file.split('.')[0]);
+}
 
 /** The counts of the last line; a suite that did not get so far has failed as a whole. */
 function countsOf(name, output, code) {
@@ -71,7 +93,7 @@ function countsOf(name, output, code) {
 async function runSuite({ name, command, env: more = {} }, common) {
     const env = { ...common, ...more };
     const began = Date.now();
-    const child = spawn(process.execPath, [path.join(HERE, command[0]), ...command.slice(1)],
+    const child = spawn(process.execPath, [path.join(HERE, command[0]), ...command.slice(1), ...filesOf(name)],
         { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
 
@@ -105,8 +127,8 @@ async function inParallel(suites, env) {
     }));
 }
 
-const isWanted = ({ name, soakOnly = false }) =>
-    (wanted.length > 0 ? wanted.includes(name) : options.soak ? SOAK.includes(name) : !soakOnly);
+const isWanted = ({ name, soakOnly = false, askedOnly = false }) =>
+    (wanted.length > 0 ? wantedParts.has(name) : options.soak ? SOAK.includes(name) : !soakOnly && !askedOnly);
 const isThere = ({ name, command }) => {
     if (existsSync(path.join(HERE, command[0])))
         return true;

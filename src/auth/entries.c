@@ -1,9 +1,21 @@
 /* Reading lists that Azure's command line prints: see trust_private.h. */
 #include "auth/trust_private.h"
 
+#include <stdarg.h>
+#include <stdio.h>
+
 #define ENTRIES_MAX 100000
 /* What Azure prints has two levels. */
 #define ENTRY_DEPTH 8
+
+void trust_problem_set(struct trust_problem *problem, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(problem->text, sizeof problem->text, format, args);
+    va_end(args);
+}
 
 void entries_begin(struct entries *entries, const char *option, struct bytes text,
                    struct trust_problem *problem)

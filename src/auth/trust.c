@@ -1,9 +1,7 @@
 /* The check of a bearer token: see trust.h. */
 #include "auth/trust_private.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/encode.h"
@@ -28,15 +26,6 @@ struct trust_holder {
 static struct bytes own(const char *text)
 {
     return bytes_from_string(text ? xstrdup(text) : NULL);
-}
-
-void trust_problem_set(struct trust_problem *problem, const char *format, ...)
-{
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(problem->text, sizeof problem->text, format, args);
-    va_end(args);
 }
 
 static bool read_files(struct trust *trust, const struct trust_options *options,

@@ -1,4 +1,5 @@
-/* Inside of auth/ only: the parts of what tokens are checked against. */
+/* Inside of auth/ only: the parts of what tokens are checked against. Each *_new() here returns NULL
+ * after saying why in *ret_problem. */
 #ifndef LAGRA_AUTH_TRUST_PRIVATE_H
 #define LAGRA_AUTH_TRUST_PRIVATE_H
 
@@ -6,9 +7,31 @@
 #include "auth/trust.h"
 #include "base/json.h"
 
-/* Each *_new() here returns NULL after saying why in *ret_problem. */
+/* ---- what is wrong with a file, and lists that Azure's command line prints: entries.c ---- */
+
+/* What is wrong with a file, for the operator. */
 void trust_problem_set(struct trust_problem *problem, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+struct entries {
+    const char *option; /* that named the file */
+    struct bytes text;
+    struct trust_problem *problem;
+    struct arena *arena; /* of the entry that is read */
+    struct arena_mark empty;
+    struct json_reader list;
+    const char *entry;
+    size_t count; /* entries so far */
+};
+void entries_begin(struct entries *entries, const char *option, struct bytes text,
+                   struct trust_problem *problem);
+void entries_end(struct entries *entries);
+/* The members of these names of the next entry; they are valid until the one after it. Returns
+ * false at the end, and once there is a problem. */
+bool entries_next(struct entries *entries, const char *const names[], size_t count,
+                  struct json_member *ret_members);
+/* Says that this entry is wrong, and where it is. */
+void entries_refuse(struct entries *entries, const char *why);
 
 /* ---- public keys: key_set.c ---- */
 
@@ -41,27 +64,5 @@ void roles_free(struct roles *roles);
 size_t roles_unplaced(const struct roles *roles);
 unsigned roles_actions(const struct roles *roles, struct bytes oid, struct bytes account,
                        char service, struct bytes container);
-
-/* ---- lists that Azure's command line prints: entries.c ---- */
-
-struct entries {
-    const char *option; /* that named the file */
-    struct bytes text;
-    struct trust_problem *problem;
-    struct arena *arena; /* of the entry that is read */
-    struct arena_mark empty;
-    struct json_reader list;
-    const char *entry;
-    size_t count; /* entries so far */
-};
-void entries_begin(struct entries *entries, const char *option, struct bytes text,
-                   struct trust_problem *problem);
-void entries_end(struct entries *entries);
-/* The members of these names of the next entry; they are valid until the one after it. Returns
- * false at the end, and once there is a problem. */
-bool entries_next(struct entries *entries, const char *const names[], size_t count,
-                  struct json_member *ret_members);
-/* Says that this entry is wrong, and where it is. */
-void entries_refuse(struct entries *entries, const char *why);
 
 #endif

@@ -3,7 +3,7 @@
  * Our time is noted once a second as its lead over the time since boot. Between two notes it is
  * that lead plus the time since boot, drawn to the wall clock by at most one part in SLEW of the
  * time that passed. A difference too large for that is a step of the wall clock: see
- * note_wall(). */
+ * observe_wall(). */
 #include "base/clock.h"
 
 #include <assert.h>
@@ -42,7 +42,7 @@ static struct step steps[STEPS_MAX];
 static _Atomic unsigned step_count;
 static _Atomic uint64_t steps_before; /* ticks, followed before this run */
 static _Atomic unsigned step_changes; /* odd while they are changed, under `noting` */
-static _Atomic uint64_t pending;      /* ticks; see struct clock_note */
+static _Atomic uint64_t pending;      /* ticks; see struct clock_checkpoint */
 static uint64_t warned_at;            /* ticks since boot, 0: never; under `noting` */
 
 instant clock_above(instant seen)
@@ -72,14 +72,14 @@ static uint64_t since_boot(void)
            atomic_load_explicit(&advance, memory_order_relaxed);
 }
 
-static void note_lead(uint64_t ours, uint64_t boot)
+static void set_lead(uint64_t ours, uint64_t boot)
 {
     atomic_store(&lead_at, boot);
     atomic_store(&lead, ours > boot ? ours - boot : 0);
 }
 
 /* Our time by the note, drawn to the wall. */
-static uint64_t by_note(uint64_t wall, uint64_t boot)
+static uint64_t by_lead(uint64_t wall, uint64_t boot)
 {
     uint64_t at = atomic_load(&lead_at);
     uint64_t ours = boot + atomic_load(&lead);
@@ -143,7 +143,7 @@ static uint64_t follow_step(uint64_t wall, uint64_t ours, uint64_t boot)
 
 /* Looks whether the wall clock was set, and notes our time. Only one thread at a time: another one
  * that comes meanwhile goes on by the old note. Returns our time. */
-static uint64_t note_wall(uint64_t wall, uint64_t boot, uint64_t ours)
+static uint64_t observe_wall(uint64_t wall, uint64_t boot, uint64_t ours)
 {
     const uint64_t far = CLOCK_STEP_MIN_S * TICKS_PER_SECOND;
 
@@ -151,9 +151,9 @@ static uint64_t note_wall(uint64_t wall, uint64_t boot, uint64_t ours)
         return ours;
     if (atomic_load(&lead_at) == 0) {
         ours = wall; /* nothing else is known of the time */
-        note_lead(ours, boot);
+        set_lead(ours, boot);
     }
-    ours = by_note(wall, boot);
+    ours = by_lead(wall, boot);
     if (wall > ours && wall - ours > far)
         ours = follow_step(wall, ours, boot);
     else
@@ -163,7 +163,7 @@ static uint64_t note_wall(uint64_t wall, uint64_t boot, uint64_t ours)
                  "the wall clock is %llu s behind the times of changes already made (it was "
                  "set back, or had been ahead): they go on from there, a little slower than time",
                  (ours - wall) / TICKS_PER_SECOND);
-    note_lead(ours, boot);
+    set_lead(ours, boot);
     atomic_flag_clear(&noting);
     return ours;
 }
@@ -182,10 +182,10 @@ instant clock_now(void)
     uint64_t at, ours, now;
 
     while ((at = atomic_load(&lead_at)) == 0)
-        note_wall(wall, boot, wall);
-    ours = by_note(wall, boot);
+        observe_wall(wall, boot, wall);
+    ours = by_lead(wall, boot);
     if ((boot > at && boot - at >= NOTE_TICKS) || is_far(wall, ours))
-        ours = note_wall(wall, boot, ours);
+        ours = observe_wall(wall, boot, ours);
     do
         now = ours > last ? ours : last + 1;
     while (!atomic_compare_exchange_weak(&newest, &last, now));
@@ -204,8 +204,8 @@ void clock_not_before(instant floor)
         ;
     uint64_t boot = since_boot();
 
-    if (floor > by_note(clock_wall(), boot))
-        note_lead(floor, boot);
+    if (floor > by_lead(clock_wall(), boot))
+        set_lead(floor, boot);
     atomic_flag_clear(&noting);
 }
 
@@ -269,11 +269,11 @@ instant clock_with_steps(instant t)
     return t + steps_until(INSTANT_MAX);
 }
 
-struct clock_note clock_note(instant now)
+struct clock_checkpoint clock_checkpoint(instant now)
 {
-    return (struct clock_note){ .bound = now,
-                                .steps = steps_until(now),
-                                .pending = atomic_load(&pending) };
+    return (struct clock_checkpoint){ .bound = now,
+                                      .steps = steps_until(now),
+                                      .pending = atomic_load(&pending) };
 }
 
 bool clock_is_behind(void)
@@ -283,17 +283,17 @@ bool clock_is_behind(void)
 
 /* Where the wall clock is not followed now nothing was jumped over: this process has run the store
  * before. */
-void clock_resume(const struct clock_note *note)
+void clock_resume(const struct clock_checkpoint *checkpoint)
 {
     uint64_t passed, left_out = 0;
     instant now;
 
-    clock_not_before(note->bound);
+    clock_not_before(checkpoint->bound);
     now = clock_now();
-    passed = now - note->bound;
+    passed = now - checkpoint->bound;
     if (atomic_load(&pending) == 0)
-        left_out = note->pending < passed ? note->pending : passed;
-    atomic_fetch_add(&steps_before, note->steps + left_out - steps_until(now));
+        left_out = checkpoint->pending < passed ? checkpoint->pending : passed;
+    atomic_fetch_add(&steps_before, checkpoint->steps + left_out - steps_until(now));
 }
 
 void clock_advance(uint64_t ticks)

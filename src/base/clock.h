@@ -11,22 +11,12 @@
  *      CLOCK_STEP_MAX_S, and what was to end soon is moved with it: clock_after_steps(). A larger
  *      one is not followed by the running server. Every step is logged.
  *  (5) clock_without_steps() of two answers keeps their order, also over a restart: it is time that
- *      passed, as far as the server can know. What it leaves out is in a note (struct clock_note),
+ *      passed, as far as the server can know. What it leaves out is in a checkpoint (struct clock_checkpoint),
  *      which the store keeps. */
 #ifndef LAGRA_BASE_CLOCK_H
 #define LAGRA_BASE_CLOCK_H
 
-#include <stdint.h>
-
-#include "base/arena.h"
-
-/* 100 ns ticks since 0001-01-01T00:00:00Z (proleptic Gregorian, no leap seconds). 0: never. */
-typedef uint64_t instant;
-
-#define INSTANT_MAX        UINT64_MAX /* after all others: never */
-#define TICKS_PER_SECOND   10000000ull
-/* 1970-01-01 as an instant. */
-#define INSTANT_UNIX_EPOCH 621355968000000000ull
+#include "base/dates.h"
 
 instant clock_now(void);
 /* The instant of a change: clock_now(), and above `seen`, the newest that the state it changes has
@@ -55,40 +45,22 @@ instant clock_without_steps(instant t);
 instant clock_with_steps(instant t);
 
 /* What a start has to know of the clock of the run before. */
-struct clock_note {
+struct clock_checkpoint {
     instant bound;    /* the clock starts above it */
     uint64_t steps;   /* what it had followed in all, ticks */
     uint64_t pending; /* a step that it had not followed: the start will; 0: none */
 };
 /* As of an answer of clock_now(), or soon after one. */
-struct clock_note clock_note(instant now);
+struct clock_checkpoint clock_checkpoint(instant now);
 /* Is a step pending? */
 bool clock_is_behind(void);
-/* A start, with the note of the greatest bound: clock_not_before(), and of the time that has passed
+/* A start, with the checkpoint of the greatest bound: clock_not_before(), and of the time that has passed
  * since, at most a pending step is left out. Before clock_without_steps() is asked. */
-void clock_resume(const struct clock_note *note);
+void clock_resume(const struct clock_checkpoint *checkpoint);
 
 /* Tests only: as if so much time had passed. */
 void clock_advance(uint64_t ticks);
 /* Tests only: as if the wall clock had been set, forward or back. */
 void clock_step_wall(int64_t ticks);
-
-/* Whole seconds since 0001-01-01: the resolution of Last-Modified and of dates in conditions. */
-static inline uint64_t instant_seconds(instant t)
-{
-    return t / TICKS_PER_SECOND;
-}
-
-/* "Sun, 06 Nov 1994 08:49:37 GMT"; rfc: 9110 5.6.7. Buffer of INSTANT_HTTP_SIZE, NUL included. */
-#define INSTANT_HTTP_SIZE 30
-void instant_format_http(instant t, char buffer[INSTANT_HTTP_SIZE]);
-/* "2019-05-09T01:19:17.1234567Z": snapshots, XML dates. */
-#define INSTANT_ISO_SIZE 29
-void instant_format_iso(instant t, char buffer[INSTANT_ISO_SIZE]);
-/* The three date forms of rfc: 9110 5.6.7. */
-bool instant_parse_http(struct bytes text, instant *ret_instant);
-/* yyyy-mm-ddThh:mm:ss[.f{1,7}]Z and the shorter forms SAS and policies allow
- * (yyyy-mm-dd, yyyy-mm-ddThh:mmZ). */
-bool instant_parse_iso(struct bytes text, instant *ret_instant);
 
 #endif

@@ -1,8 +1,9 @@
 /* Dates: instants as text and back, in our own arithmetic (no time zone, no lock, no locale:
- * gmtime() has all three). Declared in clock.h. */
-#include "base/clock.h"
+ * gmtime() has all three). */
+#include "base/dates.h"
 
-#include <stdbool.h>
+#include <string.h>
+#include <time.h>
 
 /* ---- calendar ---- */
 
@@ -239,7 +240,8 @@ static bool parse_imf(struct cursor at, instant *ret_instant)
  * most recent one in the past with the same last digits. rfc: 9110 5.6.7 */
 static bool parse_rfc850(struct cursor at, instant *ret_instant)
 {
-    unsigned this_year = civil_from_days(instant_seconds(clock_wall()) / SECONDS_PER_DAY).year;
+    instant now = INSTANT_UNIX_EPOCH + (uint64_t)time(NULL) * TICKS_PER_SECOND;
+    unsigned this_year = civil_from_days(instant_seconds(now) / SECONDS_PER_DAY).year;
     struct civil c;
     unsigned second_of_day;
 

@@ -1,14 +1,19 @@
-/* Reading files at an offset, whatever signals come, and folders to their end. */
+/* Reading files at an offset, whatever signals come; what of them is in memory; folders to their end. */
 #ifndef LAGRA_BASE_FILE_H
 #define LAGRA_BASE_FILE_H
 
 #include <dirent.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
 /* Reads `size` bytes at the offset into `to`, or as many as the file has there.
  * returns how many; -1 on an error (errno) */
 ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset);
+
+/* Whether all these bytes of a file of ours are in the page cache now, so that nobody waits for a disk to
+ * read them. False when that cannot be told. */
+bool file_is_cached(int fd, uint64_t offset, uint64_t length);
 
 /* readdir(). NULL: with errno 0 that was all, else an error, and there may be more. */
 struct dirent *file_next_entry(DIR *folder);

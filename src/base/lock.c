@@ -29,6 +29,7 @@ static void look_at_share(enum lock_rank rank)
 
 static void remember(enum lock_rank rank)
 {
+    assert(rank > 0); /* lock_init() was called */
     look_at_share(rank);
     assert(held_count < HELD_MAX);
     assert(held_count == 0 || held[held_count - 1] < rank); /* locks only in rising rank */

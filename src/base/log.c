@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/dates.h"
 
 #define LINE_BYTES_MAX 4096
 

@@ -202,32 +202,8 @@ instant blocks_expire_at(instant last_put);
 enum error blob_fail_content(struct decision *d, enum store_result result);
 /* The blob of a call as a change of its properties or metadata begins: with a new ETag and
  * modification time, a lease that expired or was broken forgotten.
- * returns OK, as blob_refuse_archived() */
+ * returns OK, as blob_refuse_archived() (blob/tier.h) */
 enum error blob_begin_change(struct decision *d, struct blob *ret_blob);
-/* Sets the tier that it has from now on; one that it was on the way to is given up. */
-void blob_set_tier(struct blob *blob, enum access_tier tier, instant now);
-/* How a blob comes back from the archive. */
-struct rehydration {
-    bool is_high;   /* its priority */
-    uint64_t ticks; /* how long it takes */
-};
-/* The blob, whose tier is archive, is on its way to another. Whoever writes it calls
- * rehydrate_defer(). */
-void blob_rehydrate(struct blob *blob, enum access_tier to, const struct rehydration *how,
-                    instant now);
-/* What is refused of an archived blob: all that reads or changes its content, properties or
- * metadata.
- * returns OK, E_BlobArchived, E_BlobBeingRehydrated */
-enum error blob_refuse_archived(const struct blob *blob);
-/* May a blob of this type and length have the tier? set_blob_tier.c
- * returns OK, E_AccessTierNotSupportedForBlobType, E_BlobTierInadequateForContentLength;
- * E_InvalidHeaderValue: a premium one of a block blob */
-enum error tier_fits(struct decision *d, enum access_tier tier, enum blob_type type,
-                     uint64_t length);
-/* "Hot"... as wire text; NULL for TIER_NONE. */
-const char *access_tier_text(enum access_tier tier);
-/* "rehydrate-pending-to-hot".. of a blob that is on the way back. */
-const char *archive_status_text(const struct blob *blob);
 
 /* Bytes of a block's id before base64. rest: Put-Block "blockid" */
 #define BLOCK_ID_MAX 64

@@ -1,6 +1,6 @@
 /* The operations on blobs: what each is asked and what comes of it. The functions: put_blob.c,
- * block.c, block_list.c, append_blob.c, get_blob.c, blob_properties.c, blob_metadata.c, lease.c,
- * snapshot_blob.c, delete_blob.c, and the files of these names in rest/. */
+ * block.c, block_list.c, append_blob.c, get_blob.c, blob_properties.c, lease.c, snapshot_blob.c,
+ * delete_blob.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_BLOB_OPERATIONS_H
 #define LAGRA_BLOB_BLOB_OPERATIONS_H
 

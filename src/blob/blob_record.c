@@ -1,6 +1,6 @@
 /* The record of a blob: how it lies in its partition (the key, the encoding) and back.
  *
- * Value, version 2:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5, 4 nothing staged,
+ * Value, version 1:  version u8 | type u8 | flags u8 (1 uncommitted, 2 has MD5, 4 nothing staged,
  *   8 content is alone, 16 content is without pieces, 32 content has runs, 64 content is in a
  *   chain, 128 has an MD5 of another length) | created | etag | modified | snapshot |
  *   lease | content id, length, block count | content type, encoding, language,
@@ -10,18 +10,16 @@
  *   tags (bytes) | rehydration: tier u8, high priority u8, instant |
  *   copy: status u8, id 16 bytes, source (bytes), copied, total, completed, description (bytes) |
  *   incremental copy: whole u8, source (bytes), snapshot of the source, snapshot made of it
- * Version 1 ends before the extras: it has none.
  * What most blobs do not have is another bit of the extras. Any other change of the form gets a new
- * version number; the old readers stay. */
+ * version number ("On disk" in store/README.md). */
 #include "blob/blob.h"
 
 #include <assert.h>
 
 #include "base/endian.h"
-#include "service/note.h"
+#include "service/small_record.h"
 
-#define RECORD_VERSION   2
-#define RECORD_VERSION_1 1
+#define RECORD_VERSION 1
 
 enum {
     FLAG_UNCOMMITTED = 1,
@@ -340,7 +338,7 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     version = decode_u8(&in);
     type = decode_u8(&in);
     flags = decode_u8(&in);
-    if (version < RECORD_VERSION_1 || version > RECORD_VERSION || type > BLOB_APPEND)
+    if (version != RECORD_VERSION || type > BLOB_APPEND)
         return false;
     blob.type = (enum blob_type)type;
     blob.uncommitted = (flags & FLAG_UNCOMMITTED) != 0;
@@ -361,8 +359,7 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     blob.metadata = decode_bytes(&in);
     tier = decode_u8(&in);
     blob.tier_changed = decode_u64(&in);
-    if (version > RECORD_VERSION_1)
-        decode_extras(&in, &blob);
+    decode_extras(&in, &blob);
     if (!decoder_ok(&in) || tier > TIER_LAST)
         return false;
     blob.tier = (enum access_tier)tier;
@@ -390,20 +387,6 @@ instant blocks_expire_at(instant last_put)
 enum error blob_fail_content(struct decision *d, enum store_result result)
 {
     return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
-}
-
-enum error blob_begin_change(struct decision *d, struct blob *ret_blob)
-{
-    struct blob blob = blob_state(d)->blob;
-    enum error e = blob_refuse_archived(&blob);
-
-    if (e)
-        return e;
-    blob.etag = etag_after(blob.etag, d->now);
-    blob.modified = d->now;
-    lease_forget_if_ended(&blob.lease, d->now);
-    *ret_blob = blob;
-    return OK;
 }
 
 const char *blob_type_text(enum blob_type type)
@@ -434,52 +417,4 @@ const char *copy_status_text(enum copy_status status)
         break;
     }
     return NULL;
-}
-
-void blob_set_tier(struct blob *blob, enum access_tier tier, instant now)
-{
-    if (blob->tier != tier)
-        blob->tier_changed = now;
-    blob->tier = tier;
-    blob->rehydrates_to = TIER_NONE;
-    blob->is_rehydrated_fast = false;
-    blob->rehydrated_at = 0;
-}
-
-void blob_rehydrate(struct blob *blob, enum access_tier to, const struct rehydration *how,
-                    instant now)
-{
-    blob->rehydrates_to = to;
-    blob->is_rehydrated_fast = how->is_high;
-    blob->rehydrated_at = now + how->ticks;
-}
-
-enum error blob_refuse_archived(const struct blob *blob)
-{
-    if (blob->tier != TIER_ARCHIVE)
-        return OK;
-    return blob->rehydrates_to != TIER_NONE ? E_BlobBeingRehydrated : E_BlobArchived;
-}
-
-const char *access_tier_text(enum access_tier tier)
-{
-    static const char *const texts[] = {
-        [TIER_HOT] = "Hot", [TIER_COOL] = "Cool", [TIER_COLD] = "Cold", [TIER_ARCHIVE] = "Archive",
-        [TIER_P4] = "P4",   [TIER_P6] = "P6",     [TIER_P10] = "P10",   [TIER_P15] = "P15",
-        [TIER_P20] = "P20", [TIER_P30] = "P30",   [TIER_P40] = "P40",   [TIER_P50] = "P50",
-        [TIER_P60] = "P60", [TIER_P70] = "P70",   [TIER_P80] = "P80",
-    };
-
-    return tier <= TIER_LAST ? texts[tier] : NULL;
-}
-
-const char *archive_status_text(const struct blob *blob)
-{
-    static const char *const texts[] = {
-        [TIER_HOT] = "rehydrate-pending-to-hot",
-        [TIER_COOL] = "rehydrate-pending-to-cool",
-        [TIER_COLD] = "rehydrate-pending-to-cold",
-    };
-
-    return texts[blob->rehydrates_to];
 }

@@ -2,6 +2,7 @@
  * it. */
 #include "blob/blob_operations.h"
 #include "blob/expire_blocks.h"
+#include "blob/tier.h"
 
 /* What is staged so far. Blocks that expired count as none, and are deleted with this change. */
 static enum store_result read_staged(struct decision *d, struct uncommitted *ret_total)

@@ -5,15 +5,15 @@
 #include "blob/create_blob.h"
 
 /* Longer lists are decided and rendered in the pool: a worker serves others meanwhile. */
-#define LONG_LIST      1000u
+#define LONG_LIST  1000u
 
-/* Most pieces of all blocks of a list that an earlier version of the program stored, which wrote
- * them into the map once for each time that the list names them. */
-#define OLD_PIECES_MAX (64u << 10)
+/* Most pieces of all blocks that a list names of a blob that is a copy: their pieces are written into
+ * the map once for each time that the list names them. */
+#define PIECES_MAX (64u << 10)
 
 static bool is_too_long_for_worker(const struct decision *d, size_t blocks)
 {
-    return d->access == STORE_NO_WAIT && blocks > LONG_LIST;
+    return !d->access.may_block && blocks > LONG_LIST;
 }
 
 /* ---- the blocks there are, by their ids ---- */
@@ -142,11 +142,10 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
             return E_InvalidBlockList;
         chosen[i] = *block;
         pieces += block->piece_count;
-        if (pieces > OLD_PIECES_MAX)
-            return decision_fail(
-                d, E_InvalidBlockList,
-                "Blocks that an earlier version of the server stored are named too "
-                "often: put them again.");
+        if (pieces > PIECES_MAX)
+            return decision_fail(d, E_InvalidBlockList,
+                                 "Blocks that were copied with a blob are named too often: put "
+                                 "them again.");
     }
     ret_blocks->named = chosen;
     ret_blocks->named_count = p->choice_count;

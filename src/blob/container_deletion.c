@@ -1,20 +1,20 @@
-/* The note of a deletion: written, read, forgotten. */
+/* The record of a deletion: written, read, forgotten. */
 #include "blob/container_deletion.h"
 
 #include "base/clock.h"
 #include "base/endian.h"
-#include "service/note.h"
+#include "service/small_record.h"
 
 /* "For at least 30 seconds" a name is taken by its deletion. rest: Delete-Container, "Remarks" */
 #define RECENT_S 30u
 
 static const struct bytes record_key = BYTES("d");
 
-void container_deletion_note(struct changes *changes, struct arena *arena, instant now)
+void container_deletion_write(struct changes *changes, struct arena *arena, instant now)
 {
     char payload[8];
 
-    note_write(changes, arena, record_key, &now, 1);
+    small_record_write(changes, arena, record_key, &now, 1);
     be64_put(payload, now);
     changes_defer(changes, now + RECENT_S * TICKS_PER_SECOND, TASK_FORGET_DELETION,
                   bytes_of(payload, sizeof payload));
@@ -23,8 +23,8 @@ void container_deletion_note(struct changes *changes, struct arena *arena, insta
 static enum store_result read_deletion(struct snapshot *before, struct arena *arena,
                                        instant *ret_deleted)
 {
-    return note_read(before, arena, record_key, "the note of a container's deletion", ret_deleted,
-                     1);
+    return small_record_read(before, arena, record_key, "the record of a container's deletion",
+                             ret_deleted, 1);
 }
 
 enum store_result container_deletion_is_recent(struct snapshot *before, struct arena *arena,

@@ -1,6 +1,5 @@
 /* The operations on containers: what each is asked and what comes of it. The functions:
- * create_container.c, container_properties.c, container_acl.c, delete_container.c, lease.c,
- * list_blobs.c, and the files of these names in rest/. */
+ * container_operations.c, lease.c, list_blobs.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_CONTAINER_OPERATIONS_H
 #define LAGRA_BLOB_CONTAINER_OPERATIONS_H
 

@@ -2,12 +2,12 @@
  *
  *   version 1:  u8 1; space, 16 raw; created, ETag and modified, ticks; lease
  *               (concurrency/lease.h); u8 public access; bytes metadata (service/metadata.h);
- *               bytes policies (container_acl.c)
+ *               bytes policies (container_operations.c)
  * To change it: a new version number, the old reader kept, a data folder of the old form added to
  * the tests. */
 #include "blob/blob.h"
 
-#include "service/note.h"
+#include "service/small_record.h"
 
 #define RECORD_VERSION 1
 

@@ -55,8 +55,8 @@ static enum store_result give_up(struct decision *d, struct arena *arena, const 
     const struct content *content = &ended->content;
 
     if (content->form == CONTENT_SEQUENCE)
-        return content_give_up(d->before, d->changes, arena, content, ended->holders,
-                               &d->leaves_more);
+        return content_unref(d->before, d->changes, arena, content, ended->holders,
+                             &d->leaves_more);
     if (ended->is_base) {
         content_newest_delete(d->changes, content, &d->leaves_more);
         return STORE_OK;
@@ -67,8 +67,8 @@ static enum store_result give_up(struct decision *d, struct arena *arena, const 
 
 /* From the newest to the oldest: so the base remembers the newest generation that stays, although
  * content_snapshot_delete() sees those that go in the same changes. */
-enum store_result contents_give_up(struct decision *d, const struct ended_contents *ended,
-                                   struct content *base)
+enum store_result contents_unref(struct decision *d, const struct ended_contents *ended,
+                                 struct content *base)
 {
     struct arena *arena = arena_new(READ_ARENA_MAX);
     struct arena_mark empty = arena_mark(arena);
@@ -112,7 +112,7 @@ enum store_result contents_cut_tail(struct decision *d, const struct content *co
 
     if (!content->is_appended || content->is_alone)
         return STORE_OK;
-    if (d->access == STORE_NO_WAIT)
+    if (!d->access.may_block)
         return STORE_WAIT; /* there may be many: not on a worker */
     scan = blob_scan_snapshots(d->before, content->id);
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {

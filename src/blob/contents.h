@@ -22,8 +22,8 @@ void contents_end(struct decision *d, struct ended_contents *ended, const struct
 /* Gives all of them up.
  * base  the content of the base blob where that stays: brought up to date; NULL where it goes
  *       too */
-enum store_result contents_give_up(struct decision *d, const struct ended_contents *ended,
-                                   struct content *base);
+enum store_result contents_unref(struct decision *d, const struct ended_contents *ended,
+                                 struct content *base);
 /* Gives up the content that the base blob had until now, `was`, whose place `content` takes.
  * *content is brought up to date.
  * blocks: what `content` is made of, which stays; none: of bytes that are no blocks */

@@ -10,7 +10,7 @@
 
 #include "blob/create_blob.h"
 #include "blob/incremental_copy.h"
-#include "blob/rehydrate.h"
+#include "blob/tier.h"
 #include "blob/tag_index.h"
 
 /* ---- the destination as it will be ---- */
@@ -234,13 +234,6 @@ enum error copy_blob_from_url_decide(struct decision *d,
 }
 
 /* ---- while it is pending ---- */
-
-void copy_defer(struct decision *d, const struct pending_copy *pending)
-{
-    pending_copy_write(d->changes, d->arena, pending);
-    changes_defer(d->changes, d->now, TASK_COPY_BLOB,
-                  bytes_of(pending->id.b, sizeof pending->id.b));
-}
 
 enum error copy_find(struct decision *d, const struct guid *id, struct pending_copy *ret_pending)
 {

@@ -4,6 +4,7 @@
 
 #include "blob/blob_operations.h"
 #include "blob/pending_copy.h"
+#include "blob/tier.h"
 
 /* How the bytes in the body are those of the source. */
 struct copied_bytes {

@@ -3,6 +3,7 @@
 
 #include "blob/contents.h"
 #include "blob/tag_index.h"
+#include "blob/tier.h"
 
 enum error create_blob_begin(struct decision *d, enum blob_type type,
                              const struct create_blob *given, struct blob *ret_blob)
@@ -43,8 +44,8 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
 }
 
 /* Drops what the blob was made of until now, but for what the new content is made of. */
-static enum store_result give_up_old(struct decision *d, struct content *content,
-                                     const struct named_blocks *blocks)
+static enum store_result unref_old(struct decision *d, struct content *content,
+                                   const struct named_blocks *blocks)
 {
     const struct named_blocks none = { .named_count = 0 };
     const struct named_blocks *kept = blocks ? blocks : &none;
@@ -70,7 +71,7 @@ static enum store_result give_up_old(struct decision *d, struct content *content
 enum error create_blob_commit(struct decision *d, struct blob *blob,
                               const struct named_blocks *blocks)
 {
-    enum store_result result = give_up_old(d, &blob->content, blocks);
+    enum store_result result = unref_old(d, &blob->content, blocks);
 
     if (result)
         return blob_fail_content(d, result);

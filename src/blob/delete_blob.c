@@ -20,7 +20,7 @@ static enum store_result delete_snapshots(struct decision *d, struct ended_conte
         return STORE_OK;
     scan = blob_scan_snapshots(d->before, 0);
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
-        if (++count > SNAPSHOTS_ON_WORKER && d->access == STORE_NO_WAIT) {
+        if (++count > SNAPSHOTS_ON_WORKER && !d->access.may_block) {
             result = STORE_WAIT;
             break;
         }
@@ -83,7 +83,7 @@ static enum store_result delete_one_snapshot(struct decision *d)
     kept = base.content.kept;
     contents_end(d, &ended, snapshot);
     blob_delete_record(d->changes, d->arena, snapshot->ref);
-    result = contents_give_up(d, &ended, &base.content);
+    result = contents_unref(d, &ended, &base.content);
     if (!result && base.content.id != snapshot->content.id)
         result = contents_cut_tail(d, &snapshot->content, snapshot->ref.at);
     if (!result && base.content.kept != kept)
@@ -102,7 +102,7 @@ static enum store_result delete_several(struct decision *d, enum delete_snapshot
     if (!result && snapshots != SNAPSHOTS_ONLY)
         result = delete_base(d, &ended);
     if (!result)
-        result = contents_give_up(d, &ended, NULL);
+        result = contents_unref(d, &ended, NULL);
     if (result || snapshots != SNAPSHOTS_ONLY || base.content.kept == 0)
         return result;
     base.content.kept = 0; /* all generations but the newest are gone */

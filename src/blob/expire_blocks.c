@@ -36,7 +36,7 @@ static enum store_result expire(struct decision *d, struct blob *blob,
         blob_write(d->changes, d->arena, blob);
     }
     if (more)
-        defer_collection(d->changes, d->now);
+        decision_defer_collection(d);
     return STORE_OK;
 }
 

@@ -2,8 +2,7 @@
  * after the last Put Block. rest: Put-Block, "Remarks"
  *
  * Each set of uncommitted blocks has one deferred task, added with its first
- * block. When the task is due and the set has been added to since, it is put off. A set of an
- * earlier version of the program has no task: the next change of its blob deletes it. */
+ * block. When the task is due and the set has been added to since, it is put off. */
 #ifndef LAGRA_BLOB_EXPIRE_BLOCKS_H
 #define LAGRA_BLOB_EXPIRE_BLOCKS_H
 

@@ -1,6 +1,7 @@
 /* Get Blob: the bytes of a blob or a snapshot, or a range of them. The bytes themselves are read
  * while they are sent, from the snapshot of the partition that was decided on (promise 4). */
 #include "blob/blob_operations.h"
+#include "blob/tier.h"
 
 /* A range whose sum is wanted is at most this long. rest: Get-Blob "x-ms-range-get-content-md5" */
 #define SUMMED_RANGE_MAX (4u << 20)

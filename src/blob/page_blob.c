@@ -2,6 +2,7 @@
  * only page blobs have is in blob_properties.c (size, sequence number) and page_ranges.c. */
 #include "blob/create_blob.h"
 #include "blob/page_blob_operations.h"
+#include "blob/tier.h"
 
 /* A page blob begins as a hole of its length. rest: Put-Blob */
 enum error create_page_blob_decide(struct decision *d, const struct create_page_blob_parameters *p,

@@ -138,7 +138,7 @@ enum error get_page_ranges_decide(struct decision *d, const struct get_page_rang
     e = choose_range(d, p, &wanted);
     if (e)
         return e;
-    if (d->access == STORE_NO_WAIT && blob->content.length > SHORT_BLOB)
+    if (!d->access.may_block && blob->content.length > SHORT_BLOB)
         return decision_fail_store(d, STORE_WAIT);
     result = snapshot_hold(d->before); /* many reads */
     if (result)

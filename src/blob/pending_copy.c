@@ -1,8 +1,7 @@
 /* The record of a pending copy: see pending_copy.h. */
 #include "blob/pending_copy.h"
 
-#define VERSION   2
-#define VERSION_1 1
+#define VERSION 1
 
 enum { FLAG_OWN = 1 };
 
@@ -15,13 +14,13 @@ enum store_result pending_copy_read(struct snapshot *before, struct arena *arena
     struct record record;
     struct decoder in;
     struct bytes target;
-    uint8_t version;
     enum store_result result = snapshot_get(before, RECORD_INNER, key, arena, &record);
 
     if (result)
         return result;
     decoder_init(&in, record.value);
-    version = decode_u8(&in);
+    if (decode_u8(&in) != VERSION)
+        return STORE_CORRUPT;
     decode_fixed(&in, pending.id.b, sizeof pending.id.b);
     pending.begun = decode_u64(&in);
     pending.is_own = (decode_u8(&in) & FLAG_OWN) != 0;
@@ -29,10 +28,8 @@ enum store_result pending_copy_read(struct snapshot *before, struct arena *arena
     pending.account = decode_bytes(&in);
     pending.etag = decode_bytes(&in);
     target = decode_bytes(&in);
-    if (version == VERSION)
-        pending.previous = decode_u64(&in);
-    if ((version != VERSION && version != VERSION_1) || !decoder_ok(&in) ||
-        !blob_decode(target, &pending.target))
+    pending.previous = decode_u64(&in);
+    if (!decoder_ok(&in) || !blob_decode(target, &pending.target))
         return STORE_CORRUPT;
     *ret_pending = pending;
     return STORE_OK;
@@ -61,4 +58,11 @@ void pending_copy_write(struct changes *changes, struct arena *arena,
 void pending_copy_delete(struct changes *changes)
 {
     changes_delete(changes, RECORD_INNER, key);
+}
+
+void copy_defer(struct decision *d, const struct pending_copy *pending)
+{
+    pending_copy_write(d->changes, d->arena, pending);
+    changes_defer(d->changes, d->now, TASK_COPY_BLOB,
+                  bytes_of(pending->id.b, sizeof pending->id.b));
 }

@@ -2,11 +2,11 @@
  * in the partition of the destination until it is done, and a
  * deferred task begins it again after a restart. rest: Copy-Blob
  *
- *   INNER 'Y'   1 version (2), 16 copy id, begun, flags u8 (1 the source is this server's own), URL
+ *   INNER 'Y'   1 version (1), 16 copy id, begun, flags u8 (1 the source is this server's own), URL
  *               of the source (bytes), account that reads it (bytes), ETag of the source (bytes),
  *               record of the blob as it will be but for its content (bytes): of a page blob with
  *               what is there of it, snapshot of the source that an incremental copy differs
- *               from. Version 1 ends before that. */
+ *               from */
 #ifndef LAGRA_BLOB_PENDING_COPY_H
 #define LAGRA_BLOB_PENDING_COPY_H
 

@@ -1,33 +1,7 @@
 /* Set Blob Tier: of a block blob to hot, cool, cold or archive; of a page blob to a tier of a
  * premium disk. ETag and Last-Modified stay. rest: Set-Blob-Tier; decision: 86 */
-#include "blob/rehydrate.h"
+#include "blob/tier.h"
 #include "blob/tier_operations.h"
-
-#define GIB (UINT64_C(1) << 30)
-
-/* The longest page blob of each premium tier.
- * learn.microsoft.com: azure/virtual-machines/disks-types, "Premium SSD size" */
-static uint64_t tier_size(enum access_tier tier)
-{
-    static const uint64_t gib[] = { 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32767 };
-
-    return gib[tier - TIER_P4] * GIB;
-}
-
-enum error tier_fits(struct decision *d, enum access_tier tier, enum blob_type type,
-                     uint64_t length)
-{
-    if (!tier_is_premium(tier))
-        return type == BLOB_BLOCK ? OK : E_AccessTierNotSupportedForBlobType;
-    if (type == BLOB_BLOCK) {
-        problem_set_header(d->problem, "x-ms-access-tier",
-                           bytes_from_string(access_tier_text(tier)));
-        return E_InvalidHeaderValue; /* as recorded */
-    }
-    if (type != BLOB_PAGE)
-        return E_AccessTierNotSupportedForBlobType;
-    return length > tier_size(tier) ? E_BlobTierInadequateForContentLength : OK;
-}
 
 /* Page blobs: never lower than a tier that was set, and large enough. */
 static enum error set_premium(struct decision *d, struct blob *blob, enum access_tier tier)

@@ -1,5 +1,6 @@
 /* Snapshot Blob: keeps the blob as it is now under a date and time of its own. */
 #include "blob/blob_operations.h"
+#include "blob/tier.h"
 
 /* So many snapshots has a page blob ever had. */
 #define EPOCH_MAX (UINT32_MAX - 2)
@@ -15,7 +16,7 @@ static enum error keep_content(struct decision *d, struct content *base, struct 
         *ret_kept = content_snapshot(d->changes, base);
         return OK;
     }
-    result = content_hold(d->before, d->changes, d->arena, base);
+    result = content_ref(d->before, d->changes, d->arena, base);
     *ret_kept = *base;
     return result ? blob_fail_content(d, result) : OK;
 }

@@ -3,6 +3,7 @@
 #define LAGRA_BLOB_TIER_OPERATIONS_H
 
 #include "blob/blob.h"
+#include "blob/tier.h"
 
 struct set_blob_tier_parameters {
     struct parameters base;

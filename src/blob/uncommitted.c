@@ -7,15 +7,13 @@
 #include "base/endian.h"
 #include "base/log.h"
 
-#define TOTAL_VERSION   3
-#define TOTAL_VERSION_2 2 /* without its task */
-#define TOTAL_VERSION_1 1 /* without a set */
+#define TOTAL_VERSION  1
 
 /* Up to so many records are deleted at once. */
-#define BLOCKS_AT_ONCE  64u
+#define BLOCKS_AT_ONCE 64u
 
-#define PREFIX_MAX      9
-#define KEY_MAX         (PREFIX_MAX + UNCOMMITTED_ID_MAX)
+#define PREFIX_SIZE    9
+#define KEY_MAX        (PREFIX_SIZE + UNCOMMITTED_ID_MAX)
 
 static const struct bytes total_key = BYTES("U");
 
@@ -32,24 +30,21 @@ static bool total_decode(struct bytes value, struct uncommitted *ret_total)
     struct uncommitted total = { .set = 0 };
     uint64_t count, id_length;
     struct decoder d;
-    uint8_t version;
+    bool is_known;
 
     decoder_init(&d, value);
-    version = decode_u8(&d);
+    is_known = decode_u8(&d) == TOTAL_VERSION;
     count = decode_u64(&d);
     id_length = decode_u64(&d);
     total.last_put = decode_u64(&d);
-    if (version > TOTAL_VERSION_1)
-        total.set = decode_u64(&d);
-    if (version > TOTAL_VERSION_2) {
-        total.task_due = decode_u64(&d);
-        decode_fixed(&d, total.task.b, sizeof total.task.b);
-    }
+    total.set = decode_u64(&d);
+    total.task_due = decode_u64(&d);
+    decode_fixed(&d, total.task.b, sizeof total.task.b);
     total.count = (uint32_t)count;
     total.id_length = (uint32_t)id_length;
     *ret_total = total;
-    return decoder_ok(&d) && version >= TOTAL_VERSION_1 && version <= TOTAL_VERSION && count > 0 &&
-           count <= UINT32_MAX && id_length <= UINT32_MAX;
+    return decoder_ok(&d) && is_known && count > 0 && count <= UINT32_MAX &&
+           id_length <= UINT32_MAX;
 }
 
 enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
@@ -86,15 +81,11 @@ void uncommitted_write(struct changes *changes, struct arena *arena,
 
 /* ---- one block ---- */
 
-static struct bytes set_prefix(uint64_t set, char room[PREFIX_MAX])
+static struct bytes set_prefix(uint64_t set, char room[PREFIX_SIZE])
 {
-    if (set == 0) {
-        room[0] = 'u';
-        return bytes_of(room, 1);
-    }
     room[0] = 'v';
     be64_put(room + 1, set);
-    return bytes_of(room, PREFIX_MAX);
+    return bytes_of(room, PREFIX_SIZE);
 }
 
 static struct bytes block_key(uint64_t set, struct bytes block_id, char room[KEY_MAX])
@@ -174,7 +165,7 @@ enum store_result uncommitted_list(struct snapshot *before, struct arena *arena,
 {
     struct content_block *blocks = arena_array(arena, total->count, sizeof blocks[0]);
     enum store_result result = STORE_OK;
-    char room[PREFIX_MAX];
+    char room[PREFIX_SIZE];
     struct bytes prefix = set_prefix(total->set, room);
     struct scan *scan = scan_open(before, RECORD_INNER, prefix, bytes_of("", 0));
     struct record record;
@@ -201,11 +192,10 @@ static void delete_records(struct changes *changes, const struct uncommitted *to
                            const struct named_blocks *blocks)
 {
     for (size_t i = 0; i < blocks->staged_count; i++) {
-        const struct content_block *block = &blocks->staged[i];
         char room[KEY_MAX];
 
-        changes_delete(changes, RECORD_INNER, block_key(total->set, block->block_id, room));
-        changes_release(changes, block->pieces, block->piece_count);
+        changes_delete(changes, RECORD_INNER,
+                       block_key(total->set, blocks->staged[i].block_id, room));
     }
 }
 
@@ -217,14 +207,13 @@ enum store_result uncommitted_drop(struct snapshot *before, struct changes *chan
     struct named_blocks all = { .named_count = 0 };
     enum store_result result = STORE_OK;
     struct content_block *staged;
-    char room[PREFIX_MAX];
+    char room[PREFIX_SIZE];
 
     if (total->count == 0)
         return STORE_OK;
     changes_delete(changes, RECORD_INNER, total_key);
-    if (total->task_due != 0)
-        changes_task_done(changes,
-                          &(struct deferred_task){ .due = total->task_due, .id = total->task });
+    changes_task_done(changes,
+                      &(struct deferred_task){ .due = total->task_due, .id = total->task });
     if (is_large) {
         content_leave_blocks(changes, total->set, set_prefix(total->set, room), !blocks);
         *ret_more = true;

@@ -4,13 +4,10 @@
  * They form a set. When they are dropped, the next Put Block begins another set under other keys,
  * so a large one can be deleted later and step by step.
  *
- *   INNER  'U'                            1 version (3), v number of blocks, v bytes in a decoded
+ *   INNER  'U'                            1 version (1), v number of blocks, v bytes in a decoded
  *                                         id, v instant of the last Put Block, v set, v instant
  *                                         that the task is due at, 16 id of the task
- *                                         (version 2 ends before these two)
- *   INNER  'v', 8 set be, base64 id       a block, by content_block_encode()
- *   INNER  'u', base64 id                 the same of set 0: blocks that version 1 of 'U' counts,
- *                                         which has no set, and those that joined them */
+ *   INNER  'v', 8 set be, base64 id       a block, by content_block_encode() */
 #ifndef LAGRA_BLOB_UNCOMMITTED_H
 #define LAGRA_BLOB_UNCOMMITTED_H
 
@@ -23,9 +20,8 @@ struct uncommitted {
     uint32_t count;
     uint32_t id_length; /* of the decoded ids; all are equal */
     instant last_put;
-    uint64_t set; /* the instant of its first Put Block; 0 in data of an earlier version */
-    /* The task that deletes them in a week (expire_blocks.h); due 0: not known, it finds nothing to
-     * do then. */
+    uint64_t set; /* the instant of its first Put Block */
+    /* The task that deletes them in a week (expire_blocks.h). */
     instant task_due;
     struct guid task;
 };

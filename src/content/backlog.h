@@ -24,6 +24,7 @@
 
 #include "content/segment.h"
 
+#define BACKLOG_PREFIX   'q'
 #define BACKLOG_RUNS_MAX 1000u
 
 enum backlog_kind {
@@ -68,6 +69,12 @@ struct backlog {
     struct bytes prefix, from;
 };
 bool backlog_decode(const struct record *record, struct backlog *ret_backlog);
+/* What a step has left, in the place of the record it worked on: one of BACKLOG_RECORDS,
+ * BACKLOG_GENERATION or BACKLOG_HOLE with its `from` moved, or one of BACKLOG_RUNS with fewer
+ * runs. */
+void backlog_put_records(struct changes *changes, const struct backlog *backlog);
+void backlog_put_runs(struct changes *changes, const struct backlog *backlog, const uint64_t *runs,
+                      size_t count);
 
 /* ---- deleting ---- */
 
@@ -79,17 +86,21 @@ struct budget {
     const struct changes *changes; /* that the step makes */
     size_t held;                   /* its arena, when the step began */
 };
-void budget_spend(struct budget *budget, size_t records);
-bool budget_is_spent(const struct budget *budget);
 
-/* Deletes the segments of a map, at most `limit`. Does not look at what they say: damage can be
- * deleted.
- *
- * ret_next  key of the first segment that is left, in the arena; ptr NULL: none is
- * returns   STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
-enum store_result segments_delete(struct snapshot *before, struct changes *changes,
-                                  enum segment_owner owner, uint64_t id, size_t limit,
-                                  struct bytes *ret_next);
+/* What the changes of a step hold when no more is begun: a unit or a record adds less than 2 MiB, the
+ * commit about as much again. decision: 245 */
+#define STEP_HELD_BYTES ((size_t)4 << 20)
+
+static inline void budget_spend(struct budget *budget, size_t records)
+{
+    budget->records -= records < budget->records ? records : budget->records;
+}
+
+static inline bool budget_is_spent(const struct budget *budget)
+{
+    return budget->records == 0 ||
+           arena_held(changes_arena(budget->changes)) - budget->held > STEP_HELD_BYTES;
+}
 
 /* ---- sets of runs ---- */
 

@@ -14,7 +14,7 @@
  * than one (content_holders.c). Contents of one blob may also share runs (content_chain.c).
  *
  * What a change leaves behind is deleted in the same commit when it is little. The rest is noted in
- * the partition, and content_collect() deletes it in steps of bounded size (content_backlog.c).
+ * the partition, and content_collect() deletes it in steps of bounded size (content_collect.c).
  *
  * The INNER record keys of a blob's partition that begin with c, k, K, n, q and r are this room's.
  * What a body may have inline is asked of the store (store_limits()). A record of this room has at
@@ -29,7 +29,7 @@
 #define LAGRA_CONTENT_CONTENT_H
 
 #include "base/errors.h"
-#include "store/store.h"
+#include "store/piece.h"
 
 /* So small because 50,000 of them are in memory at once when a list of them is committed. An engine
  * may ask for less. */
@@ -84,7 +84,7 @@ struct content_block {
     uint64_t length;
     uint64_t run;               /* not 0: its bytes are this run */
     struct bytes inline_bytes;  /* when run and piece_count are 0 */
-    const struct piece *pieces; /* of a block that an earlier version of the program wrote */
+    const struct piece *pieces; /* of a committed block of a blob that is a copy */
     size_t piece_count;
 };
 
@@ -92,7 +92,7 @@ struct content_block {
  * run: an id that no other run of the partition has or had (the ticks of the change), not 0. */
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body);
-/* Deletes the run or releases the pieces of a block that no content refers to. */
+/* Deletes the run of a block that no content refers to, if it has one; it has no pieces. */
 enum store_result content_block_delete(struct snapshot *before, struct changes *changes,
                                        const struct content_block *block);
 
@@ -109,15 +109,15 @@ struct content content_from_blocks(struct changes *changes, uint64_t id,
                                    const struct content_block *blocks, size_t count);
 
 /* One more holder (Snapshot Blob). From now on no record of a holder may say that it is alone. */
-enum store_result content_hold(struct snapshot *before, struct changes *changes,
-                               struct arena *arena, struct content *content);
+enum store_result content_ref(struct snapshot *before, struct changes *changes, struct arena *arena,
+                              struct content *content);
 /* `holders` (1 or more) holders less; the last one deletes the map, the pieces and the runs that no
  * other content refers to. Once for a content in one list of changes: it reads the count as it was
  * before (Delete Blob ends the base and snapshots of one content together).
  * ret_more: set to true when something was left for content_collect(), else unchanged. */
-enum store_result content_give_up(struct snapshot *before, struct changes *changes,
-                                  struct arena *arena, const struct content *content,
-                                  uint32_t holders, bool *ret_more);
+enum store_result content_unref(struct snapshot *before, struct changes *changes,
+                                struct arena *arena, const struct content *content,
+                                uint32_t holders, bool *ret_more);
 /* One holder of `old` less, whose place `content` takes, made in the same changes of `blocks`:
  * their runs stay. *content is brought up to date. */
 enum store_result content_replace(struct snapshot *before, struct changes *changes,
@@ -126,7 +126,7 @@ enum store_result content_replace(struct snapshot *before, struct changes *chang
                                   size_t count, bool *ret_more);
 
 /* Bytes at the end of a sequence (Append Block), in records of their own: nothing that is there is
- * written again. id: of the content, if it has none yet. Snapshots (content_hold()) keep the length
+ * written again. id: of the content, if it has none yet. Snapshots (content_ref()) keep the length
  * that they have. */
 void content_append(struct changes *changes, uint64_t id, struct content *content,
                     const struct body *body);
@@ -147,9 +147,9 @@ enum store_result content_collect(struct snapshot *before, struct changes *chang
 void content_leave_blocks(struct changes *changes, uint64_t id, struct bytes prefix,
                           bool with_runs);
 
-/* A block as the value of a record, without its id; pieces are those of the record. */
+/* A block as the value of a record, without its id; it has no pieces. */
 void content_block_encode(struct text *out, const struct content_block *block);
-/* Reads version 1 too. inline_bytes point into the value. */
+/* inline_bytes point into the value. */
 bool content_block_decode(const struct record *record, struct content_block *ret_block);
 
 /* All committed blocks in order (Get Block List, Put Block List); array in the arena. */
@@ -241,6 +241,11 @@ struct content_reader *content_reader_open(struct store *store, struct snapshot 
  * returns      STORE_OK, STORE_WAIT (call again when woken), STORE_CORRUPT, STORE_IO */
 enum store_result content_reader_begin(struct content_reader *reader, struct waiter *waiter,
                                        struct piece_file *ret_file, bool *ret_in_file);
+/* Whether what was set by content_reader_begin() can be sent from the file now, `length` bytes from `offset`
+ * of the range: checks what has left memory since.
+ * returns STORE_OK, STORE_WAIT (call again when woken), STORE_CORRUPT, STORE_IO */
+enum store_result content_reader_check(const struct content_reader *reader, uint64_t offset,
+                                       uint64_t length, struct waiter *waiter);
 /* Next 1..max bytes, in order; 0 only at the end of the range.
  *
  * waiter   NULL: the call waits for the disk itself

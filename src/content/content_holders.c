@@ -67,8 +67,8 @@ static void holders_write(struct changes *changes, struct arena *arena, uint64_t
     changes_put(changes, RECORD_INNER, bytes_of(key, sizeof key), text_bytes(&value), NULL, 0);
 }
 
-enum store_result content_hold(struct snapshot *before, struct changes *changes,
-                               struct arena *arena, struct content *content)
+enum store_result content_ref(struct snapshot *before, struct changes *changes, struct arena *arena,
+                              struct content *content)
 {
     enum store_result result;
     uint64_t holders = 1;
@@ -227,9 +227,9 @@ static enum store_result end_holders(struct snapshot *before, struct changes *ch
     return delete_content(before, changes, arena, content, kept, ret_more);
 }
 
-enum store_result content_give_up(struct snapshot *before, struct changes *changes,
-                                  struct arena *arena, const struct content *content,
-                                  uint32_t holders, bool *ret_more)
+enum store_result content_unref(struct snapshot *before, struct changes *changes,
+                                struct arena *arena, const struct content *content,
+                                uint32_t holders, bool *ret_more)
 {
     const struct run_set none = { .count = 0 };
 

@@ -102,13 +102,14 @@ bool content_reader_lacks_map(const struct content_reader *reader)
 
 enum store_result content_reader_load(struct content_reader *reader)
 {
+    struct store_access access = snapshot_access(reader->snapshot);
     enum store_result result;
 
     snapshot_set_access(reader->snapshot, STORE_MAY_BLOCK);
     result = seek(reader);
     if (!result)
         map_reader_look_ahead(&reader->map, reader->window.end, reader->end);
-    snapshot_set_access(reader->snapshot, STORE_NO_WAIT);
+    snapshot_set_access(reader->snapshot, access);
     return result;
 }
 
@@ -133,13 +134,14 @@ static bool lies_together(const struct content_reader *reader)
     return fragment->piece != NULL;
 }
 
-/* Checks what the range has of one fragment. ret_file: where it lies. */
+/* Checks what begin..end has of one fragment. ret_file: where it lies. */
 static enum store_result check_fragment(const struct content_reader *reader,
-                                        const struct fragment *fragment, struct waiter *waiter,
+                                        const struct fragment *fragment, uint64_t begin,
+                                        uint64_t end, struct waiter *waiter,
                                         struct piece_file *ret_file)
 {
-    uint64_t from = reader->at > fragment->start ? reader->at : fragment->start;
-    uint64_t to = reader->end < fragment->end ? reader->end : fragment->end;
+    uint64_t from = begin > fragment->start ? begin : fragment->start;
+    uint64_t to = end < fragment->end ? end : fragment->end;
 
     return piece_check(reader->store, fragment->piece,
                        fragment->piece_offset + (uint32_t)(from - fragment->start),
@@ -172,7 +174,8 @@ static enum store_result check_in_file(struct content_reader *reader, struct wai
     for (;; reader->checking++) {
         const struct fragment *fragment = reader->checking;
         struct piece_file file;
-        enum store_result result = check_fragment(reader, fragment, waiter, &file);
+        enum store_result result =
+            check_fragment(reader, fragment, reader->at, reader->end, waiter, &file);
         bool fits;
 
         if (result)
@@ -182,6 +185,26 @@ static enum store_result check_in_file(struct content_reader *reader, struct wai
         if (!fits)
             return STORE_NOT_FOUND;
         if (fragment->end >= reader->end)
+            return STORE_OK;
+    }
+}
+
+enum store_result content_reader_check(const struct content_reader *reader, uint64_t offset,
+                                       uint64_t length, struct waiter *waiter)
+{
+    uint64_t begin = reader->at + offset, end = begin + length;
+    const struct fragment *fragment = reader->fragment;
+
+    while (fragment->end <= begin)
+        fragment++;
+    for (;; fragment++) {
+        struct piece_file file;
+        enum store_result result = check_fragment(reader, fragment, begin, end, waiter, &file);
+
+        if (result)
+            return result;
+        piece_give(reader->store, &file);
+        if (fragment->end >= end)
             return STORE_OK;
     }
 }

@@ -1,23 +1,17 @@
 /* Runs: the bytes of a block, stored once under an id of their own; and the value of a record that
  * holds one block.
  *
- *   payload  1     version (2)
+ *   payload  1     version (1)
  *            v     run id; 0: the bytes lie inline
  *            v     length, when there is a run
- *            bytes what lies inline, when there is no run
- *
- * Version 1 has no run:
- *            1     version (1)
- *            bytes what lies inline; absent when the record has pieces
- *   pieces   of the block */
+ *            bytes what lies inline, when there is no run */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/codec.h"
 #include "content/backlog.h"
 
-#define BLOCK_VERSION   2
-#define BLOCK_VERSION_1 1
+#define BLOCK_VERSION 1
 
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body)
@@ -44,7 +38,7 @@ enum store_result content_block_delete(struct snapshot *before, struct changes *
 {
     struct bytes next;
 
-    changes_release(changes, block->pieces, block->piece_count);
+    assert(block->piece_count == 0);
     if (block->run == 0)
         return STORE_OK;
     return segments_delete(before, changes, SEGMENT_OF_RUN, block->run, SIZE_MAX, &next);
@@ -63,35 +57,13 @@ void content_block_encode(struct text *out, const struct content_block *block)
         encode_bytes(out, block->inline_bytes.ptr ? block->inline_bytes : bytes_of("", 0));
 }
 
-static bool decode_version_1(struct decoder *d, const struct record *record,
-                             struct content_block *block)
-{
-    block->pieces = record->pieces;
-    block->piece_count = record->piece_count;
-    block->inline_bytes = decode_bytes(d);
-    if ((block->inline_bytes.ptr != NULL) == (block->piece_count > 0))
-        return false;
-    block->length = block->inline_bytes.len;
-    for (size_t i = 0; i < block->piece_count; i++)
-        block->length += block->pieces[i].length;
-    return decoder_ok(d);
-}
-
 bool content_block_decode(const struct record *record, struct content_block *ret_block)
 {
     struct content_block block = { .run = 0 };
     struct decoder d;
-    uint8_t version;
 
     decoder_init(&d, record->value);
-    version = decode_u8(&d);
-    if (version == BLOCK_VERSION_1) {
-        if (!decode_version_1(&d, record, &block))
-            return false;
-        *ret_block = block;
-        return true;
-    }
-    if (version != BLOCK_VERSION || record->piece_count > 0)
+    if (decode_u8(&d) != BLOCK_VERSION || record->piece_count > 0)
         return false;
     block.run = decode_u64(&d);
     if (block.run != 0) {

@@ -3,7 +3,7 @@
  *   key      1   'c' of a content, 'n' of a run
  *            8   id, be
  *            8   end offset, be (the offset after the last byte of the segment)
- *   payload  1   version (2; 1 is read too: it has no ENTRY_RUN, and no segments of runs)
+ *   payload  1   version (1)
  *            4   number of entries, le
  *            then each entry:
  *            1   kind
@@ -15,8 +15,8 @@
  *   pieces   of the entries, in order
  *
  * `bytes` and `v` as base/codec.h writes them; the block id of bytes that are no block is absent.
- * The segments of a run have ENTRY_PIECES and ENTRY_MORE only. When the form changes: version up,
- * the old reader stays, and an image is added to tests/clients/images.
+ * The segments of a run have ENTRY_PIECES and ENTRY_MORE only. When the form changes: see
+ * "On disk" in store/README.md.
  *
  * Segment invariants, cited as "segment invariant N":
  *  (1) Segments of a content follow each other without gap or overlap; the last ends at its length.
@@ -32,6 +32,7 @@
 
 #include "content/content.h"
 
+#define SEGMENT_VERSION     1
 #define SEGMENT_KEY_SIZE    17
 #define SEGMENT_PREFIX_SIZE 9
 #define SEGMENT_WEIGHT_MAX  (16u << 10) /* bytes of its record, about */
@@ -123,6 +124,14 @@ enum store_result segment_get_last(struct snapshot *before, struct arena *arena,
                                    const struct content *content, struct record *ret_record);
 /* Deletes it unread: only where it refers to no pieces. */
 void segment_delete_last(struct changes *changes, const struct content *content);
+/* Deletes the segments of a map, at most `limit`. Does not look at what they say: damage can be
+ * deleted.
+ *
+ * ret_next  key of the first segment that is left, in the arena; ptr NULL: none is
+ * returns   STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
+enum store_result segments_delete(struct snapshot *before, struct changes *changes,
+                                  enum segment_owner owner, uint64_t id, size_t limit,
+                                  struct bytes *ret_next);
 /* True when the last segment is the only one for certain (segment invariant 4). */
 static inline bool segment_is_only(const struct content *content)
 {

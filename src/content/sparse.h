@@ -32,7 +32,7 @@
  *  (1) In each generation no byte is in a page record and in the unit's record: a change takes from
  *      one what it writes into the other. A version without parts hides older ones.
  *  (2) Between two kept generations that follow each other, a page or unit has one version at most,
- *      or a note in the backlog says that there may be more.
+ *      or the backlog says that there may be more.
  *  (3) Every unit that has a version of an epoch in which an older generation was kept is listed
  *      under 'd' in that epoch, or lies in a range under 'h'. So what changed between two
  *      generations, and what only one of them sees, is found without looking at anything else.
@@ -143,7 +143,7 @@ struct bytes sparse_key(uint64_t id, enum sparse_kind kind, uint64_t number, uin
 /* Releases the pieces that a version's record refers to. */
 void sparse_release(struct changes *changes, const struct version *version);
 /* Notes that the unit was changed in the epoch (sparse invariant 3). */
-void sparse_note_changed(struct changes *changes, uint64_t id, uint32_t epoch, uint64_t unit);
+void sparse_mark_changed(struct changes *changes, uint64_t id, uint32_t epoch, uint64_t unit);
 struct bytes sparse_changed_key(uint64_t id, uint32_t epoch, uint64_t unit,
                                 char room[CHANGED_KEY_SIZE]);
 void sparse_put_holes(struct changes *changes, uint64_t id, const struct hole *holes, size_t count);

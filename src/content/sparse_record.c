@@ -29,7 +29,7 @@ struct bytes sparse_changed_key(uint64_t id, uint32_t epoch, uint64_t unit,
     return bytes_of(room, CHANGED_KEY_SIZE);
 }
 
-void sparse_note_changed(struct changes *changes, uint64_t id, uint32_t epoch, uint64_t unit)
+void sparse_mark_changed(struct changes *changes, uint64_t id, uint32_t epoch, uint64_t unit)
 {
     static const char version = SPARSE_VERSION;
     char room[CHANGED_KEY_SIZE];

@@ -46,7 +46,7 @@ void sparse_replace(const struct sparse_writer *writer, enum sparse_kind kind, u
         sparse_put(writer->changes, writer->id, kind, number, writer->epoch, writer->joins_above,
                    parts);
     if (writer->has_older && !(old->found && old->epoch == writer->epoch))
-        sparse_note_changed(writer->changes, writer->id, writer->epoch, unit_of(kind, number));
+        sparse_mark_changed(writer->changes, writer->id, writer->epoch, unit_of(kind, number));
 }
 
 /* Takes the range from a page or unit, if it has bytes there. */

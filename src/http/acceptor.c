@@ -133,14 +133,6 @@ const char *acceptor_start(struct http_server *server)
     return "cannot start a thread";
 }
 
-void acceptor_wake(struct http_server *server)
-{
-    uint64_t one = 1;
-
-    if (write(server->wake, &one, sizeof one) != sizeof one)
-        log_errno("write an eventfd");
-}
-
 void acceptor_accept_no_more(struct http_server *server)
 {
     atomic_store(&server->stopping, true);

@@ -89,7 +89,7 @@ enum turn answer_begin(struct live *live)
     connection_is_ours(connection);
     write_head(live);
     turn = answer_step(live);
-    if (connection->live) /* the answer is not over yet */
+    if (turn != TURN_SENT)
         keep_head(live);
     return turn;
 }
@@ -129,16 +129,6 @@ enum turn answer_continue(struct live *live)
 
 /* ---- bodies ---- */
 
-static enum turn end_of_answer(struct live *live)
-{
-    struct connection *connection = live->connection;
-    bool closes = live->closes;
-
-    connection->may_linger = closes && live->unread;
-    exchange_over(connection);
-    return closes ? TURN_ENDS : TURN_GOES_ON;
-}
-
 /* Sends what is left of the head and a run of the body. */
 static enum turn send_run(struct live *live, struct bytes run)
 {
@@ -172,26 +162,41 @@ static enum turn send_bytes(struct live *live, uint64_t length)
     enum turn turn = send_run(live, bytes_from(body, (size_t)live->sent));
 
     if (turn == TURN_GOES_ON && live->unsent.len == 0 && live->sent == length)
-        return end_of_answer(live);
+        return TURN_SENT;
     return turn;
+}
+
+/* A source said that there is nothing to be sent. */
+static enum turn without_bytes(const struct live *live, long said)
+{
+    assert(said != BODY_WAIT || live->connection->is_paused);
+    return said == BODY_WAIT ? TURN_WAITS : TURN_ENDS;
 }
 
 static enum turn send_file(struct live *live, uint64_t length)
 {
     const struct response *response = &live->exchange.response;
+    struct body_source *source = response->source;
     uint64_t left = length - live->sent;
+    size_t step = left < FILE_STEP_BYTES ? (size_t)left : FILE_STEP_BYTES;
     ssize_t n;
 
     if (!live->connection->writable)
         return waits_for_client(live);
-    n = transport_send_file(live->connection, response->fd, response->fd_offset + live->sent,
-                            left < FILE_STEP_BYTES ? (size_t)left : FILE_STEP_BYTES);
+    if (source && source->is_ready) {
+        long ready = source->is_ready(source, live->sent, step);
+
+        if (ready <= 0)
+            return without_bytes(live, ready);
+        step = (size_t)ready;
+    }
+    n = transport_send_file(live->connection, response->fd, response->fd_offset + live->sent, step);
     if (n == 0)
         log_line(LOG_ERROR, "a file that is sent as a body is too short");
     if (n <= 0)
         return n == 0 ? TURN_ENDS : sent_nothing(live, n);
     live->sent += (uint64_t)n;
-    return live->sent == length ? end_of_answer(live) : TURN_GOES_ON;
+    return live->sent == length ? TURN_SENT : TURN_GOES_ON;
 }
 
 /* What the socket did not take of a block. */
@@ -229,12 +234,8 @@ static enum turn read_source(struct live *live, uint64_t left, struct bytes *ret
         return waits_for_client(live);
     n = source->read(source, live->sent, block, max);
     assert(n <= (long)max);
-    if (n == BODY_WAIT) {
-        assert(live->connection->is_paused);
-        return TURN_WAITS;
-    }
-    if (n < 0)
-        return TURN_ENDS;
+    if (n <= 0)
+        return without_bytes(live, n);
     *ret_run = bytes_of(block, (size_t)n);
     return TURN_GOES_ON;
 }
@@ -254,7 +255,7 @@ static enum turn send_source(struct live *live, uint64_t length)
     else
         drop_block(live);
     if (turn == TURN_GOES_ON && live->sent == length)
-        return end_of_answer(live);
+        return TURN_SENT;
     return turn;
 }
 

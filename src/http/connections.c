@@ -125,7 +125,7 @@ static void forget(struct http_server *server, struct connection *c)
     }
     assert(server->connection_count > 0 && c->worker->connections > 0);
     c->worker->connections--;
-    server->giving_way_count -= c->gives_way;
+    server->evicted_count -= c->is_evicted;
     server->refused_count -= c->refused;
     if (--server->connection_count == 0)
         pthread_cond_broadcast(&server->changed);
@@ -139,7 +139,7 @@ static bool is_idle(const struct connection *c)
 {
     int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
 
-    return !c->gives_way && !c->refused &&
+    return !c->is_evicted && !c->refused &&
            (phase == PHASE_HEAD || phase == PHASE_CLOSE || (phase == PHASE_BODY && !c->trusted));
 }
 
@@ -147,8 +147,8 @@ static void give_way(struct connection *c)
 {
     if (log_enabled(LOG_DEBUG))
         log_line(LOG_DEBUG, "%s: cut: idle, and others want its place", c->peer);
-    c->gives_way = true;
-    c->server->giving_way_count++;
+    c->is_evicted = true;
+    c->server->evicted_count++;
     shutdown(c->fd, SHUT_RDWR);
 }
 
@@ -195,7 +195,7 @@ static bool address_has_room(struct http_server *server, const struct connection
     for (struct connection *other = *bucket_of(server, c); other; other = other->next_of_address) {
         if (!same_address(other, c))
             continue;
-        count += !other->gives_way && !other->refused;
+        count += !other->is_evicted && !other->refused;
         if (is_idle(other) && other->trusted)
             trusted = other;
         else if (is_idle(other))
@@ -211,7 +211,7 @@ static bool address_has_room(struct http_server *server, const struct connection
 
 static bool is_full(const struct http_server *server)
 {
-    return server->connection_count - server->giving_way_count - server->refused_count >=
+    return server->connection_count - server->evicted_count - server->refused_count >=
            server->limits.connections_max;
 }
 
@@ -249,7 +249,7 @@ static struct connection *connection_new(struct http_server *server, int fd,
 
 static bool may_grow(const struct http_server *server)
 {
-    return server->giving_way_count < connections_beyond(&server->limits);
+    return server->evicted_count < overflow_connections(&server->limits);
 }
 
 bool connections_may_grow(struct http_server *server)
@@ -284,7 +284,7 @@ struct connection *connection_admit(struct http_server *server, int fd,
     crowded = !address_has_room(server, c);
     refused = crowded || (is_full(server) && !make_room(server));
     c->refused = refused;
-    dropped = c->refused && server->refused_count >= connections_beyond(&server->limits);
+    dropped = c->refused && server->refused_count >= overflow_connections(&server->limits);
     if (!dropped) {
         c->worker = least_loaded(server);
         add(server, c);
@@ -329,7 +329,7 @@ static void sweep_list(const struct connection_list *list)
     uint64_t now = monotonic_ms();
 
     for (struct connection *c = list->first; c; c = c->next) {
-        const char *why = connection_lateness(c, now);
+        const char *why = connection_timeout_reason(c, now);
 
         if (!why)
             continue;

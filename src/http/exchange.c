@@ -61,7 +61,7 @@ void exchange_resume(struct exchange *exchange)
     worker_post(connection->worker, connection);
 }
 
-void exchange_trust(struct exchange *exchange)
+void exchange_authenticate(struct exchange *exchange)
 {
     connection_trust(live_of(exchange)->connection);
 }
@@ -432,7 +432,17 @@ static enum turn handshake(struct connection *connection)
     return n == TRANSPORT_FAILED ? TURN_ENDS : TURN_GOES_ON;
 }
 
-enum turn exchange_step(struct connection *connection)
+/* The answer is sent. */
+static enum turn end_of_answer(struct connection *connection)
+{
+    bool closes = connection->live->closes;
+
+    connection->may_linger = closes && connection->live->unread;
+    exchange_over(connection);
+    return closes ? TURN_ENDS : TURN_GOES_ON;
+}
+
+static enum turn step(struct connection *connection)
 {
     struct live *live = connection->live;
 
@@ -455,4 +465,11 @@ enum turn exchange_step(struct connection *connection)
     }
     assert(false); /* no such stage */
     return TURN_ENDS;
+}
+
+enum turn exchange_step(struct connection *connection)
+{
+    enum turn turn = step(connection);
+
+    return turn == TURN_SENT ? end_of_answer(connection) : turn;
 }

@@ -90,6 +90,9 @@ struct body_source {
      *          BODY_WAIT    after exchange_suspend() and arming: asked again after the resume
      *          BODY_FAILED  the connection is cut: never a short body that looks complete */
     long (*read)(struct body_source *source, uint64_t at, char *to, size_t max);
+    /* Of a body in a file (NULL: always): whether 1..max bytes from position `at` can be sent from there now,
+     * right and without waiting for a disk. Asked before each part. Returns as read(). */
+    long (*is_ready)(struct body_source *source, uint64_t at, size_t max);
 };
 #define BODY_WAIT   0L
 #define BODY_FAILED (-1L)
@@ -106,7 +109,8 @@ struct response {
     struct bytes body; /* BODY_BYTES: arena or static, until done() */
     int fd;            /* BODY_FILE: not owned, stays open until done() */
     uint64_t fd_offset;
-    struct body_source *source; /* BODY_SOURCE: released by the application in done() */
+    struct body_source *source; /* BODY_SOURCE, BODY_FILE (or NULL): released by the application in
+                                 * done() */
     uint64_t body_length;       /* BODY_FILE, BODY_SOURCE; for HEAD: what GET would have */
 };
 
@@ -147,7 +151,7 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark);
 
 /* Somebody was authenticated on this connection: when the server is full, it is closed for
  * new connections only after all on which nobody was. Worker. */
-void exchange_trust(struct exchange *exchange);
+void exchange_authenticate(struct exchange *exchange);
 
 /* Whether the answer may be one of the few that are sent from a file (BODY_FILE), until it is over.
  * The application need not ask, if it has that file open anyway. Any number of times. Worker. */

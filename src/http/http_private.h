@@ -68,7 +68,7 @@ struct connection {
     struct connection *previous;
     struct connection *next_of_address; /* in a bucket of server->addresses */
     bool trusted;                       /* read by the worker without the lock: it alone sets it */
-    bool gives_way;                     /* its socket was shut down to make room */
+    bool is_evicted;                    /* its socket was shut down to make room */
     /* Written by the worker, read by the acceptor; milliseconds of the monotonic clock. */
     _Atomic int phase;
     _Atomic uint64_t since_ms;   /* the phase began; a body: without the time we paused it */
@@ -102,7 +102,7 @@ struct connection {
 };
 
 /* Connections beyond the limit, in each way: to be refused, and shut down but not yet closed. */
-static inline unsigned connections_beyond(const struct http_limits *limits)
+static inline unsigned overflow_connections(const struct http_limits *limits)
 {
     return limits->connections_max < 512 ? 1 + limits->connections_max / 8 : 64;
 }
@@ -157,7 +157,7 @@ struct http_server {
     struct connection_list trusted;
     struct connection *addresses[ADDRESS_BUCKETS]; /* only if the limit for an address is set */
     unsigned connection_count;                     /* listed: admitted, giving way, refused */
-    unsigned giving_way_count;
+    unsigned evicted_count;
     unsigned refused_count;
     bool acceptor_ends;
     bool acceptor_waits; /* for room: until connections_may_grow() */
@@ -211,7 +211,7 @@ void connection_awaits_taking(struct connection *connection);
 void connection_awaits_close(struct connection *connection);
 void connection_got_rest(struct connection *connection, size_t bytes);
 /* Why the connection is to be cut now, or NULL. Under server->lock. Acceptor. */
-const char *connection_lateness(struct connection *connection, uint64_t now_ms);
+const char *connection_timeout_reason(struct connection *connection, uint64_t now_ms);
 
 /* ---- the acceptor (acceptor.c) ---- */
 
@@ -221,8 +221,6 @@ const char *acceptor_start(struct http_server *server);
 void acceptor_accept_no_more(struct http_server *server);
 /* Ends and joins the thread: no connection may be left. Main thread. */
 void acceptor_stop(struct http_server *server);
-/* Something that the acceptor waits for may have come: a stop, its end, room. Any thread. */
-void acceptor_wake(struct http_server *server);
 
 /* ---- workers (worker.c) ---- */
 
@@ -230,8 +228,22 @@ void acceptor_wake(struct http_server *server);
 const char *worker_start(struct worker *worker, struct http_server *server);
 /* Ends and joins the thread, if it was started: no connection may be left. Main thread. */
 void worker_stop(struct worker *worker);
+
+/* ---- waking both (wake.c) ---- */
+
+/* Something that the acceptor waits for may have come: a stop, its end, room. Any thread. */
+void acceptor_wake(struct http_server *server);
+/* Any thread. */
+void worker_wake(struct worker *worker);
 /* A new connection, or one whose exchange was resumed: its turn comes. Any thread. */
 void worker_post(struct worker *worker, struct connection *connection);
+/* This thread is the worker's: what it posts itself it finds without being woken. */
+void worker_is_current(const struct worker *worker);
+/* Returns what was posted since, in its order, linked by next_posted; NULL: nothing. Worker. */
+struct connection *worker_take_posted(struct worker *worker);
+/* Returns once nobody is inside worker_post(), with no exchange left that could be resumed. Main
+ * thread. */
+void worker_await_posters(struct worker *worker);
 
 /* ---- bytes of the socket (transport.c, tls.c) ---- */
 
@@ -303,6 +315,7 @@ enum turn {
     TURN_GOES_ON, /* there is more to do */
     TURN_WAITS,   /* for the socket, or for a resume */
     TURN_ENDS,    /* the connection is to be closed */
+    TURN_SENT,    /* the answer is sent: inside of exchange_step() only */
 };
 
 /* What an exchange may hold without being charged for it. */
@@ -337,7 +350,7 @@ void exchange_over(struct connection *connection);
 
 /* ---- answer.c ---- */
 
-/* Begins to send exchange->response. Worker. */
+/* Begins to send exchange->response. returns TURN_SENT once all of it is sent. Worker. */
 enum turn answer_begin(struct live *live);
 /* Goes on with it. */
 enum turn answer_step(struct live *live);

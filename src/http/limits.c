@@ -175,7 +175,7 @@ static const char *answer_lateness(struct connection *connection, uint64_t now_m
     return NULL;
 }
 
-const char *connection_lateness(struct connection *connection, uint64_t now_ms)
+const char *connection_timeout_reason(struct connection *connection, uint64_t now_ms)
 {
     int phase = atomic_load_explicit(&connection->phase, memory_order_acquire);
     uint64_t since = atomic_load_explicit(&connection->since_ms, memory_order_relaxed);

@@ -15,7 +15,7 @@ bool linger_begin(struct connection *connection)
     /* One that was refused has its own time, and its place is needed for the next refusal. */
     if (connection->refused || atomic_load_explicit(&server->stopping, memory_order_relaxed))
         return false;
-    if (atomic_fetch_add(&server->lingering, 1) >= connections_beyond(&server->limits)) {
+    if (atomic_fetch_add(&server->lingering, 1) >= overflow_connections(&server->limits)) {
         atomic_fetch_sub(&server->lingering, 1);
         return false;
     }

@@ -283,8 +283,9 @@ static bool read_request_line(struct arena *arena, struct bytes line, enum multi
     bytes_cut(more, ' ', &target, &version);
     if (!bytes_is(version, "HTTP/1.1") && !bytes_is(version, "HTTP/1.0"))
         return false;
+    /* As the target of a request: it has no fragment. rfc: 9112 3.2 */
     if (request->method_text.len == 0 || target.len == 0 || target.len > MULTIPART_TARGET_MAX ||
-        http_has_control(line, ' '))
+        http_has_control(line, ' ') || memchr(target.ptr, '#', target.len))
         return false;
     request->method = http_method_of(request->method_text);
     bytes_cut(target, '?', &request->path, &request->query);

@@ -57,7 +57,7 @@ static unsigned own_descriptors(const struct http_limits *limits)
 /* Those of connections, of ones beyond the limit, of answers. */
 static unsigned descriptors_of_clients(const struct http_limits *limits)
 {
-    return limits->connections_max + 2 * connections_beyond(limits) + limits->answer_files_max;
+    return limits->connections_max + 2 * overflow_connections(limits) + limits->answer_files_max;
 }
 
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors)

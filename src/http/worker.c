@@ -4,16 +4,11 @@
  * receiving and sending, and one wait that ready connections share. An edge is noted in the
  * connection and gives it a turn; a turn ends when the connection waits for its socket or for a
  * resume, or after so many steps, so that none keeps the others waiting.
- *
- * Other threads post connections: the acceptor new ones, and whoever resumes an exchange its
- * connection. The eventfd is written only by who posts first: the worker takes all that were posted
- * at once, and always looks for them before it sleeps. A connection is posted at most once at a
- * time, because it is left alone until the worker has taken it. */
+ * Other threads give it connections by wake.c. */
 #include "http/http_private.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
@@ -25,33 +20,6 @@
 #define EVENTS_MAX 128
 /* Of one connection before the next one's turn: heads, runs of a body, blocks of an answer. */
 #define STEPS_MAX  32
-
-static _Thread_local const struct worker *current;
-
-/* ---- posts ---- */
-
-static void wake(struct worker *worker)
-{
-    uint64_t one = 1;
-
-    if (write(worker->wake, &one, sizeof one) != sizeof one)
-        log_errno("write an eventfd");
-}
-
-void worker_post(struct worker *worker, struct connection *connection)
-{
-    struct connection *first = atomic_load_explicit(&worker->posted, memory_order_relaxed);
-
-    /* Who takes the last connection's end may stop the server: it waits for who is in here. */
-    atomic_fetch_add(&worker->posters, 1);
-    do {
-        connection->next_posted = first;
-    } while (!atomic_compare_exchange_weak_explicit(&worker->posted, &first, connection,
-                                                    memory_order_release, memory_order_relaxed));
-    if (!first && current != worker)
-        wake(worker);
-    atomic_fetch_sub(&worker->posters, 1);
-}
 
 /* ---- turns ---- */
 
@@ -127,7 +95,7 @@ static void run_turns(struct worker *worker)
 
 /* ---- what happened ---- */
 
-static void note(struct worker *worker, const struct epoll_event *event)
+static void keep_edge(struct worker *worker, const struct epoll_event *event)
 {
     struct connection *c = event->data.ptr;
 
@@ -159,26 +127,18 @@ static void begin(const struct worker *worker, struct connection *c)
 /* Those that were posted, in their order. */
 static void take_posted(struct worker *worker)
 {
-    struct connection *last = atomic_exchange_explicit(&worker->posted, NULL, memory_order_acquire);
-    struct connection *first = NULL;
+    struct connection *c = worker_take_posted(worker);
 
-    while (last) {
-        struct connection *before = last->next_posted;
+    while (c) {
+        struct connection *next = c->next_posted;
 
-        last->next_posted = first;
-        first = last;
-        last = before;
-    }
-    while (first) {
-        struct connection *next = first->next_posted;
-
-        if (first->begun) {
-            first->is_paused = false;
-            give_turn(worker, first);
+        if (c->begun) {
+            c->is_paused = false;
+            give_turn(worker, c);
         } else {
-            begin(worker, first);
+            begin(worker, c);
         }
-        first = next;
+        c = next;
     }
 }
 
@@ -205,14 +165,14 @@ static void *worker_run(void *argument)
 
     pthread_setname_np(pthread_self(), "http-worker");
     block_pipe_signals();
-    current = worker;
+    worker_is_current(worker);
     while (!atomic_load(&worker->ends)) {
         int count = epoll_wait(worker->set, events, EVENTS_MAX, may_sleep(worker) ? -1 : 0);
 
         if (count < 0 && errno != EINTR)
             log_errno("wait for connections");
         for (int i = 0; i < count; i++)
-            note(worker, &events[i]);
+            keep_edge(worker, &events[i]);
         take_posted(worker);
         run_turns(worker);
     }
@@ -261,10 +221,9 @@ void worker_stop(struct worker *worker)
     if (!worker->server)
         return;
     assert(!atomic_load(&worker->posted));
-    while (atomic_load(&worker->posters) > 0)
-        sched_yield(); /* the last instructions of who resumed the last exchange */
+    worker_await_posters(worker);
     atomic_store(&worker->ends, true);
-    wake(worker);
+    worker_wake(worker);
     pthread_join(worker->thread, NULL);
     close_own(worker);
 }

@@ -4,9 +4,9 @@
 #include "base/endian.h"
 #include "base/log.h"
 #include "queue/front.h"
-#include "service/note.h"
+#include "service/small_record.h"
 
-/* Messages that one commit deletes or notes: few enough to get through beside busy clients. */
+/* Messages that one commit deletes or forwards: few enough to get through beside busy clients. */
 #define EXPIRE_AT_ONCE 64
 /* Those that it looks at while it searches. */
 #define SEARCH_AT_ONCE 256
@@ -27,8 +27,8 @@ static enum store_result read_collection(struct snapshot *before, struct arena *
                                          struct collection *ret_collection)
 {
     uint64_t numbers[NUMBERS];
-    enum store_result result = note_read(before, arena, record_key,
-                                         "the note of a queue's next collection", numbers, NUMBERS);
+    enum store_result result = small_record_read(
+        before, arena, record_key, "the record of a queue's next collection", numbers, NUMBERS);
 
     *ret_collection = (struct collection){ .due = numbers[DUE], .from = numbers[FROM] };
     return result == STORE_NOT_FOUND ? STORE_OK : result;
@@ -39,16 +39,16 @@ static void write_collection(struct changes *changes, struct arena *arena,
 {
     const uint64_t numbers[NUMBERS] = { collection.due, collection.from };
 
-    note_write(changes, arena, record_key, numbers, NUMBERS);
+    small_record_write(changes, arena, record_key, numbers, NUMBERS);
 }
 
-static void arm(struct changes *changes, struct arena *arena, instant due, instant from)
+static void arm(struct decision *d, instant due, instant from)
 {
     char payload[8];
 
-    write_collection(changes, arena, (struct collection){ .due = due, .from = from });
+    write_collection(d->changes, d->arena, (struct collection){ .due = due, .from = from });
     be64_put(payload, due);
-    changes_defer(changes, clock_with_steps(due), TASK_EXPIRE_MESSAGES,
+    changes_defer(d->changes, store_time_shown(d->store, due), TASK_EXPIRE_MESSAGES,
                   bytes_of(payload, sizeof payload));
 }
 
@@ -64,16 +64,15 @@ enum store_result expire_messages_at(struct decision *d, instant expires)
         return STORE_OK;
     result = read_collection(d->before, d->arena, &collection);
     if (!result && (collection.due == 0 || collection.due > due))
-        arm(d->changes, d->arena, due, collection.from);
+        arm(d, due, collection.from);
     return result;
 }
 
 /* ---- by expiry ---- */
 
-/* Two orders of what expires: bodies, and the records of an earlier version. */
+/* The bodies in the order in which they expire. */
 struct expiring {
     struct scan *scan;
-    bool (*read)(const struct record *record, struct message *ret_message, instant *ret_due);
     struct message first; /* of those that are left */
     instant due;          /* it has expired by then; INSTANT_MAX: none is left */
 };
@@ -86,23 +85,19 @@ static enum store_result go_on(struct expiring *expiring)
     expiring->due = INSTANT_MAX;
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    return expiring->read(&record, &expiring->first, &expiring->due) ? STORE_OK : STORE_CORRUPT;
+    return message_read_body(&record, &expiring->first, &expiring->due) ? STORE_OK : STORE_CORRUPT;
 }
 
 /* Where it is now. STORE_NOT_FOUND: what was searched does not say. */
 static enum store_result find_place(struct decision *d, struct expiring *expiring, instant searched)
 {
-    enum store_result result = STORE_OK;
+    enum store_result result = message_locate(d->before, d->arena, &expiring->first);
 
-    if (!expiring->first.by_id)
-        result = message_locate(d->before, d->arena, &expiring->first);
     if (result != STORE_NOT_FOUND || searched <= expiring->due)
         return result;
     log_line(LOG_ERROR, "a message has a body and no place");
     return STORE_OK;
 }
-
-enum { BODIES, BY_ID, ORDERS };
 
 /* One run of the task. */
 struct run {
@@ -116,55 +111,43 @@ struct run {
  *
  * ret_next  when the next one does, at most `now` when there are more; INSTANT_MAX: nothing is left
  * returns   STORE_NOT_FOUND  nothing is deleted: the first one's place is not known */
-static enum store_result collect(struct run *run, struct expiring expiring[ORDERS],
-                                 instant *ret_next)
+static enum store_result collect(struct run *run, struct expiring *expiring, instant *ret_next)
 {
-    enum store_result result = go_on(&expiring[BODIES]);
+    enum store_result result = go_on(expiring);
     unsigned count = 0;
 
-    if (!result)
-        result = go_on(&expiring[BY_ID]);
     while (!result) {
-        bool by_id = expiring[BY_ID].due < expiring[BODIES].due;
-        struct expiring *next = &expiring[by_id ? BY_ID : BODIES];
-
-        *ret_next = next->due;
-        if (next->due > run->now || count == EXPIRE_AT_ONCE)
+        *ret_next = expiring->due;
+        if (expiring->due > run->now || count == EXPIRE_AT_ONCE)
             break;
-        result = find_place(run->d, next, run->searched);
+        result = find_place(run->d, expiring, run->searched);
         if (result)
             break;
-        message_remove(run->d->changes, &next->first);
+        message_remove(run->d->changes, &expiring->first);
         count++;
-        result = go_on(next);
+        result = go_on(expiring);
     }
     return result == STORE_NOT_FOUND && count > 0 ? STORE_OK : result;
 }
 
 static enum store_result collect_expired(struct run *run, instant *ret_next)
 {
-    struct snapshot *before = run->d->before;
-    struct expiring expiring[ORDERS] = {
-        [BODIES] = { .scan = message_scan_bodies(before, run->from), .read = message_read_body },
-        [BY_ID] = { .scan = message_scan_expiring(before, run->from),
-                    .read = message_read_expiring },
-    };
-    enum store_result result = collect(run, expiring, ret_next);
+    struct expiring expiring = { .scan = message_scan_bodies(run->d->before, run->from) };
+    enum store_result result = collect(run, &expiring, ret_next);
 
-    scan_close(expiring[BODIES].scan);
-    scan_close(expiring[BY_ID].scan);
+    scan_close(expiring.scan);
     return result;
 }
 
 /* ---- in the order ---- */
 
-/* What has expired goes; where another one is that was moved is noted. False: it stays as it is. */
+/* What has expired goes; where another one is that was moved is recorded. False: it stays as it is. */
 static bool sort_out(struct run *run, const struct message *message)
 {
     if (message->expires <= run->now)
         message_remove(run->d->changes, message);
-    else if (message->changes > 0 && !message->noted && !message->by_id)
-        message_note(run->d->changes, run->d->arena, message);
+    else if (message->changes > 0 && !message->forwarded)
+        message_forward(run->d->changes, run->d->arena, message);
     else
         return false;
     return true;
@@ -211,8 +194,8 @@ static enum store_result read_searched(struct decision *d, instant *ret_searched
 {
     struct front front;
     enum store_result result =
-        note_read(d->before, d->arena, search_key, "the note of how far a queue was searched",
-                  ret_searched, 1);
+        small_record_read(d->before, d->arena, search_key,
+                          "the record of how far a queue was searched", ret_searched, 1);
 
     if (!result || result == STORE_NOT_FOUND)
         result = front_read(d->before, d->arena, &front);
@@ -232,7 +215,7 @@ static enum store_result run_once(struct run *run, instant *ret_next)
     if (result != STORE_NOT_FOUND)
         return result;
     result = search(run);
-    note_write(run->d->changes, run->d->arena, search_key, &run->searched, 1);
+    small_record_write(run->d->changes, run->d->arena, search_key, &run->searched, 1);
     return result;
 }
 
@@ -240,7 +223,7 @@ enum store_result expire_messages(struct decision *d, const struct deferred_task
                                   const struct endpoint *endpoint)
 {
     struct bytes payload = task->payload;
-    struct run run = { .d = d, .now = clock_without_steps(d->now) };
+    struct run run = { .d = d, .now = message_now(d) };
     instant next = INSTANT_MAX, now = run.now, soon = now + EXPIRE_EVERY_S * TICKS_PER_SECOND;
     struct collection collection;
     enum store_result result = read_collection(d->before, d->arena, &collection);
@@ -255,8 +238,8 @@ enum store_result expire_messages(struct decision *d, const struct deferred_task
     if (next == INSTANT_MAX)
         write_collection(d->changes, d->arena, (struct collection){ .from = now });
     else if (next <= now)
-        arm(d->changes, d->arena, now, next);
+        arm(d, now, next);
     else /* not from `next` on: what is put meanwhile may expire before it */
-        arm(d->changes, d->arena, next > soon ? next : soon, now);
+        arm(d, next > soon ? next : soon, now);
     return STORE_OK;
 }

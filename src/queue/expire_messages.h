@@ -5,15 +5,15 @@
  * Bodies lie in the order of expiry, but only the message's place when it was put, or got its text, is
  * written there. One that has expired and has been moved since is looked for in the order: all that has
  * expired lies before now (message.h), as does what was visible and nobody took. The search drops what
- * has expired and notes where the others that were moved are, so that no place is searched twice: what
- * comes into the order comes behind it. In a queue that nobody leaves messages in nothing is noted or
+ * has expired and records where the others that were moved are, so that no place is searched twice: what
+ * comes into the order comes behind it. In a queue that nobody leaves messages in nothing is recorded or
  * searched.
  *
- * INNER 'c' of the messages' partition, a note (service/note.h), says when the queue's task is due,
+ * INNER 'c' of the messages' partition, a small record (service/small_record.h), says when the queue's task is due,
  * and from where on it looks (expiry): due, from (as message_now()). A task of another due instant
  * is one that an earlier expiry has overtaken: it does nothing.
- * INNER 's', a note: searched. Of what lies before that place in the order and was moved there is a
- * note. */
+ * INNER 's', one too: searched. Of what lies before that place in the order and was moved there is a
+ * forward record. */
 #ifndef LAGRA_QUEUE_EXPIRE_MESSAGES_H
 #define LAGRA_QUEUE_EXPIRE_MESSAGES_H
 

@@ -1,7 +1,7 @@
 /* The low-water mark: see front.h. */
 #include "queue/front.h"
 
-#include "service/note.h"
+#include "service/small_record.h"
 
 static const struct bytes record_key = BYTES("w");
 
@@ -11,7 +11,7 @@ enum store_result front_read(struct snapshot *before, struct arena *arena, struc
 {
     uint64_t numbers[NUMBERS];
     enum store_result result =
-        note_read(before, arena, record_key, "a queue's low-water mark", numbers, NUMBERS);
+        small_record_read(before, arena, record_key, "a queue's low-water mark", numbers, NUMBERS);
 
     *ret_front = (struct front){ .mark = numbers[MARK],
                                  .busy_until = numbers[BUSY_UNTIL],
@@ -23,7 +23,7 @@ static void write_front(struct decision *d, const struct front *front)
 {
     const uint64_t numbers[NUMBERS] = { front->mark, front->busy_until, front->written };
 
-    note_write(d->changes, d->arena, record_key, numbers, NUMBERS);
+    small_record_write(d->changes, d->arena, record_key, numbers, NUMBERS);
 }
 
 void front_advance(struct decision *d, const struct front *front, instant mark)
@@ -35,9 +35,10 @@ void front_advance(struct decision *d, const struct front *front, instant mark)
         write_front(d, &moved);
 }
 
-void front_note_empty(struct decision *d, const struct front *front)
+void front_found_empty(struct decision *d, const struct front *front)
 {
-    instant now = message_now(d), changed = clock_without_steps(snapshot_instant(d->before));
+    instant now = message_now(d),
+            changed = store_time_passed(d->store, snapshot_instant(d->before));
     struct front moved = { .mark = now, .busy_until = front->busy_until, .written = now };
 
     if (changed > front->written)

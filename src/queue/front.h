@@ -2,7 +2,7 @@
  * RocksDB keeps a mark for each record deleted; a get that began at the first key would step over
  * all of them. So it begins at the low-water mark: no order record lies before it.
  *
- * It is INNER 'w', a note (service/note.h): mark, busy until, written (as message_now()). It may be
+ * It is INNER 'w', a small record (service/small_record.h): mark, busy until, written (as message_now()). It may be
  * lower than it could be, and costs steps then; so not every get has to write it:
  *  - of the gets that take something one in FRONT_EVERY does, picked by its instant;
  *  - one that finds nothing does after FRONT_IDLE_S, and only as long as deletions may have left
@@ -28,6 +28,6 @@ enum store_result front_read(struct snapshot *before, struct arena *arena, struc
 /* A get that takes messages: all before `mark` are gone with its changes. */
 void front_advance(struct decision *d, const struct front *front, instant mark);
 /* A get that found nothing visible: there is nothing before its message_now(). */
-void front_note_empty(struct decision *d, const struct front *front);
+void front_found_empty(struct decision *d, const struct front *front);
 
 #endif

@@ -62,7 +62,7 @@ static enum store_result find_visible(struct decision *d, instant from, struct s
             search->found->items[search->found->count++] = message;
         else if (!drop(d, search, &message))
             keep_behind(search, &message);
-        if (++passed == PASSED_BY_WORKERS && d->access == STORE_NO_WAIT) {
+        if (++passed == PASSED_BY_WORKERS && !d->access.may_block) {
             result = STORE_WAIT;
             break;
         }
@@ -124,10 +124,11 @@ enum error get_messages_decide(struct decision *d, const struct get_messages_par
         message->visible = s.now + p->visibility_s * TICKS_PER_SECOND;
         message->dequeued++;
         message->changes++;
+        message_show(d, message);
         message_move(d->changes, d->arena, &before, message);
     }
     if (changes_empty(d->changes))
-        front_note_empty(d, &front);
+        front_found_empty(d, &front);
     else
         front_advance(d, &front, s.end);
     return OK;
@@ -139,6 +140,9 @@ enum error peek_messages_decide(struct decision *d, const struct peek_messages_p
 {
     struct search s = { .now = message_now(d), .wanted = p->count, .found = &r->list };
     struct front front;
+    enum error e = search_messages(d, &s, &front);
 
-    return search_messages(d, &s, &front);
+    for (uint32_t i = 0; !e && i < r->list.count; i++)
+        message_show(d, &r->list.items[i]);
+    return e;
 }

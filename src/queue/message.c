@@ -4,33 +4,36 @@
 #include "base/codec.h"
 #include "base/endian.h"
 #include "base/log.h"
-#include "service/note.h"
+#include "service/small_record.h"
 
-#define ORDER_VERSION  2
-#define BODY_VERSION   1
-#define BY_ID_VERSION  1 /* of order and body */
-#define KEY_ORDER      'o'
-#define KEY_BODY       'm'
-#define KEY_NOTE       'p'
-#define KEY_BODY_BY_ID 'b'
-#define KEY_EXPIRING   'e'
+#define ORDER_VERSION 1
+#define BODY_VERSION  1
+#define KEY_ORDER     'o'
+#define KEY_BODY      'm'
+#define KEY_NOTE      'p'
 
 const struct bytes message_counter = BYTES("messages");
 
 /* ---- times ---- */
 
-instant message_shown(instant time)
+static instant shown(const struct decision *d, instant time)
 {
-    instant shown = time < MESSAGE_NEVER ? clock_with_steps(time) : time;
+    instant by_clock = time < MESSAGE_NEVER ? store_time_shown(d->store, time) : time;
 
-    return shown < MESSAGE_NEVER ? shown : MESSAGE_NEVER;
+    return by_clock < MESSAGE_NEVER ? by_clock : MESSAGE_NEVER;
+}
+
+void message_show(const struct decision *d, struct message *message)
+{
+    message->visible_shown = shown(d, message->visible);
+    message->expires_shown = shown(d, message->expires);
 }
 
 instant message_place(const struct message *message)
 {
     bool expires_first = message->expires < message->visible;
 
-    return expires_first && !message->by_id ? message->expires : message->visible;
+    return expires_first ? message->expires : message->visible;
 }
 
 /* ---- ids ---- */
@@ -71,32 +74,31 @@ static uint64_t due_of(const struct guid *id)
 
 /* ---- keys ---- */
 
-#define DUE_SIZE          5
-#define INSTANT_KEY_SIZE  25 /* 'o' or 'e', instant, id */
-#define BODY_KEY_SIZE     22 /* 'm', due, id */
-#define ID_KEY_SIZE       17 /* 'p' or 'b', id */
-#define INSTANT_FROM_SIZE 9  /* without the id */
-#define BODY_FROM_SIZE    6
+#define DUE_SIZE        5
+#define ORDER_KEY_SIZE  25 /* 'o', place, id */
+#define BODY_KEY_SIZE   22 /* 'm', due, id */
+#define NOTE_KEY_SIZE   17 /* 'p', id */
+#define ORDER_FROM_SIZE 9  /* without the id */
+#define BODY_FROM_SIZE  6
 
-static struct bytes instant_key(char to[INSTANT_KEY_SIZE], char kind, instant at,
-                                const struct guid *id)
+static struct bytes place_key(char to[ORDER_KEY_SIZE], instant place, const struct guid *id)
 {
-    to[0] = kind;
-    be64_put(to + 1, at);
-    memcpy(to + 9, id->b, sizeof id->b);
-    return bytes_of(to, INSTANT_KEY_SIZE);
+    to[0] = KEY_ORDER;
+    be64_put(to + 1, place);
+    memcpy(to + ORDER_FROM_SIZE, id->b, sizeof id->b);
+    return bytes_of(to, ORDER_KEY_SIZE);
 }
 
-static struct bytes order_key(char to[INSTANT_KEY_SIZE], const struct message *message)
+static struct bytes order_key(char to[ORDER_KEY_SIZE], const struct message *message)
 {
-    return instant_key(to, KEY_ORDER, message_place(message), &message->id);
+    return place_key(to, message_place(message), &message->id);
 }
 
-static struct bytes id_key(char to[ID_KEY_SIZE], char kind, const struct guid *id)
+static struct bytes forward_key(char to[NOTE_KEY_SIZE], const struct guid *id)
 {
-    to[0] = kind;
+    to[0] = KEY_NOTE;
     memcpy(to + 1, id->b, sizeof id->b);
-    return bytes_of(to, ID_KEY_SIZE);
+    return bytes_of(to, NOTE_KEY_SIZE);
 }
 
 static struct bytes body_from(char to[BODY_FROM_SIZE], uint64_t due)
@@ -111,26 +113,24 @@ static struct bytes body_from(char to[BODY_FROM_SIZE], uint64_t due)
 
 static struct bytes body_key(char to[BODY_KEY_SIZE], const struct message *message)
 {
-    if (message->by_id)
-        return id_key(to, KEY_BODY_BY_ID, &message->id);
     body_from(to, due_of(&message->id));
     memcpy(to + BODY_FROM_SIZE, message->id.b, sizeof message->id.b);
     return bytes_of(to, BODY_KEY_SIZE);
 }
 
-static struct bytes instant_from(char to[INSTANT_FROM_SIZE], char kind, instant from)
+static struct bytes order_from(char to[ORDER_FROM_SIZE], instant from)
 {
-    to[0] = kind;
+    to[0] = KEY_ORDER;
     be64_put(to + 1, from);
-    return bytes_of(to, INSTANT_FROM_SIZE);
+    return bytes_of(to, ORDER_FROM_SIZE);
 }
 
-static bool read_key(struct bytes key, char kind, instant *ret_at, struct guid *ret_id)
+static bool read_order_key(struct bytes key, instant *ret_place, struct guid *ret_id)
 {
-    if (key.len != INSTANT_KEY_SIZE || key.ptr[0] != kind)
+    if (key.len != ORDER_KEY_SIZE || key.ptr[0] != KEY_ORDER)
         return false;
-    *ret_at = be64_get(key.ptr + 1);
-    memcpy(ret_id->b, key.ptr + 9, sizeof ret_id->b);
+    *ret_place = be64_get(key.ptr + 1);
+    memcpy(ret_id->b, key.ptr + ORDER_FROM_SIZE, sizeof ret_id->b);
     return true;
 }
 
@@ -146,38 +146,32 @@ static bool damaged(const struct record *record)
 struct scan *message_scan_order(struct snapshot *before, instant from)
 {
     static const char kind = KEY_ORDER;
-    char first[INSTANT_FROM_SIZE];
+    char first[ORDER_FROM_SIZE];
 
-    return scan_open_front(before, RECORD_INNER, bytes_of(&kind, 1),
-                           instant_from(first, KEY_ORDER, from));
+    return scan_open_front(before, RECORD_INNER, bytes_of(&kind, 1), order_from(first, from));
 }
 
 struct scan *message_search_order(struct snapshot *before, instant from)
 {
     static const char kind = KEY_ORDER;
-    char first[INSTANT_FROM_SIZE];
+    char first[ORDER_FROM_SIZE];
 
-    return scan_open(before, RECORD_INNER, bytes_of(&kind, 1),
-                     instant_from(first, KEY_ORDER, from));
+    return scan_open(before, RECORD_INNER, bytes_of(&kind, 1), order_from(first, from));
 }
 
 bool message_read_order(const struct record *record, struct message *ret_message)
 {
     struct message message = { .text = { NULL, 0 } };
     struct decoder in;
-    unsigned version;
 
     decoder_init(&in, record->value);
-    version = decode_u8(&in);
-    if (!read_key(record->key, KEY_ORDER, &message.visible, &message.id) ||
-        (version != ORDER_VERSION && version != BY_ID_VERSION))
+    if (!read_order_key(record->key, &message.visible, &message.id) ||
+        decode_u8(&in) != ORDER_VERSION)
         return damaged(record);
-    message.by_id = version == BY_ID_VERSION;
     message.dequeued = (uint32_t)decode_u64(&in);
     message.changes = (uint32_t)decode_u64(&in);
     message.expires = decode_u64(&in);
-    if (!message.by_id)
-        message.noted = decode_u8(&in) != 0;
+    message.forwarded = decode_u8(&in) != 0;
     *ret_message = message;
     return decoder_ok(&in) || damaged(record);
 }
@@ -188,16 +182,15 @@ static bool decode_body(struct bytes value, struct message *message)
     struct decoder in;
 
     decoder_init(&in, value);
-    if (decode_u8(&in) != (message->by_id ? BY_ID_VERSION : BODY_VERSION))
+    if (decode_u8(&in) != BODY_VERSION)
         return false;
     message->expires = decode_u64(&in);
-    if (!message->by_id)
-        message->visible = decode_u64(&in);
+    message->visible = decode_u64(&in);
     message->text = decode_bytes(&in);
     return decoder_ok(&in);
 }
 
-/* Where it is by_id or not; *ret_written: what the body says. */
+/* *ret_written: what the body says. */
 static enum store_result take_body(const struct message *message, enum store_result result,
                                    struct bytes key, struct record *record,
                                    struct message *ret_written)
@@ -259,10 +252,6 @@ static enum error why_none(struct decision *d, const struct guid *id)
     struct message message = { .id = *id }, written;
     enum store_result result = read_body(d->before, d->arena, &message, &written);
 
-    if (result == STORE_NOT_FOUND) {
-        message.by_id = true;
-        result = read_body(d->before, d->arena, &message, &written);
-    }
     if (result == STORE_NOT_FOUND)
         return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_MessageNotFound;
     if (result)
@@ -281,9 +270,9 @@ static enum error refuse_receipt(struct decision *d, struct bytes sent)
 enum error message_find(struct decision *d, const struct message_claim *claim,
                         struct message *ret_message)
 {
-    char key[INSTANT_KEY_SIZE];
+    char key[ORDER_KEY_SIZE];
     struct record record;
-    struct bytes at = instant_key(key, KEY_ORDER, claim->receipt.place, &claim->id);
+    struct bytes at = place_key(key, claim->receipt.place, &claim->id);
     enum store_result result;
 
     if (!claim->has_receipt)
@@ -307,51 +296,30 @@ enum error message_find(struct decision *d, const struct message_claim *claim,
 
 static void put_order(struct changes *changes, struct arena *arena, const struct message *message)
 {
-    char key[INSTANT_KEY_SIZE];
+    char key[ORDER_KEY_SIZE];
     struct text out;
 
     text_init(&out, arena, 24);
-    encode_u8(&out, message->by_id ? BY_ID_VERSION : ORDER_VERSION);
+    encode_u8(&out, ORDER_VERSION);
     encode_u64(&out, message->dequeued);
     encode_u64(&out, message->changes);
     encode_u64(&out, message->expires);
-    if (!message->by_id)
-        encode_u8(&out, message->noted);
+    encode_u8(&out, message->forwarded);
     changes_put(changes, RECORD_INNER, order_key(key, message), text_bytes(&out), NULL, 0);
 }
 
 static void delete_order(struct changes *changes, const struct message *message)
 {
-    char key[INSTANT_KEY_SIZE];
+    char key[ORDER_KEY_SIZE];
 
     changes_delete(changes, RECORD_INNER, order_key(key, message));
 }
 
-static void delete_note(struct changes *changes, const struct message *message)
+static void delete_forward(struct changes *changes, const struct message *message)
 {
-    char key[ID_KEY_SIZE];
+    char key[NOTE_KEY_SIZE];
 
-    changes_delete(changes, RECORD_INNER, id_key(key, KEY_NOTE, &message->id));
-}
-
-/* Of a message that is by_id. */
-static bool is_expiring(const struct message *message)
-{
-    return message->by_id && message->expires != MESSAGE_NEVER;
-}
-
-static struct bytes expiring_key(char to[INSTANT_KEY_SIZE], const struct message *message)
-{
-    return instant_key(to, KEY_EXPIRING, message->expires, &message->id);
-}
-
-static void put_expiring(struct changes *changes, const struct message *message)
-{
-    char key[INSTANT_KEY_SIZE], place[8];
-
-    be64_put(place, message_place(message));
-    changes_put(changes, RECORD_INNER, expiring_key(key, message), bytes_of(place, sizeof place),
-                NULL, 0);
+    changes_delete(changes, RECORD_INNER, forward_key(key, &message->id));
 }
 
 void message_write_text(struct changes *changes, struct arena *arena, const struct message *message)
@@ -360,10 +328,9 @@ void message_write_text(struct changes *changes, struct arena *arena, const stru
     struct text out;
 
     text_init(&out, arena, 32 + message->text.len);
-    encode_u8(&out, message->by_id ? BY_ID_VERSION : BODY_VERSION);
+    encode_u8(&out, BODY_VERSION);
     encode_u64(&out, message->expires);
-    if (!message->by_id)
-        encode_u64(&out, message_place(message));
+    encode_u64(&out, message_place(message));
     encode_bytes(&out, message->text);
     changes_put(changes, RECORD_INNER, body_key(key, message), text_bytes(&out), NULL, 0);
 }
@@ -380,26 +347,22 @@ void message_move(struct changes *changes, struct arena *arena, const struct mes
 {
     struct message moved = *after;
 
-    moved.noted = false;
-    if (before->noted)
-        delete_note(changes, before);
+    moved.forwarded = false;
+    if (before->forwarded)
+        delete_forward(changes, before);
     if (message_place(before) != message_place(after))
         delete_order(changes, before);
     put_order(changes, arena, &moved);
-    if (is_expiring(after))
-        put_expiring(changes, after);
 }
 
 void message_remove(struct changes *changes, const struct message *message)
 {
-    char key[INSTANT_KEY_SIZE];
+    char key[BODY_KEY_SIZE];
 
     delete_order(changes, message);
     changes_delete(changes, RECORD_INNER, body_key(key, message));
-    if (message->noted)
-        delete_note(changes, message);
-    if (is_expiring(message))
-        changes_delete(changes, RECORD_INNER, expiring_key(key, message));
+    if (message->forwarded)
+        delete_forward(changes, message);
     changes_count(changes, message_counter, -1);
 }
 
@@ -428,60 +391,37 @@ bool message_read_body(const struct record *record, struct message *ret_message,
     return true;
 }
 
-struct scan *message_scan_expiring(struct snapshot *before, instant from)
-{
-    static const char kind = KEY_EXPIRING;
-    char first[INSTANT_FROM_SIZE];
-
-    return scan_open(before, RECORD_INNER, bytes_of(&kind, 1),
-                     instant_from(first, KEY_EXPIRING, from));
-}
-
-bool message_read_expiring(const struct record *record, struct message *ret_message,
-                           instant *ret_due)
-{
-    struct message message = { .by_id = true };
-
-    if (record->value.len != 8 ||
-        !read_key(record->key, KEY_EXPIRING, &message.expires, &message.id))
-        return damaged(record);
-    message.visible = be64_get(record->value.ptr);
-    *ret_due = message.expires;
-    *ret_message = message;
-    return true;
-}
-
 enum store_result message_locate(struct snapshot *before, struct arena *arena,
                                  struct message *message)
 {
-    char key[INSTANT_KEY_SIZE];
+    char key[ORDER_KEY_SIZE];
     struct record record;
     uint64_t place;
     struct bytes at = order_key(key, message);
     enum store_result result = snapshot_get(before, RECORD_INNER, at, arena, &record);
 
-    if (!result) { /* a note may say the same: an update wrote its place, and it was met in a search */
+    if (!result) { /* a forward record may say the same: an update wrote its place, and it was met in a search */
         record.key = at;
         return message_read_order(&record, message) ? STORE_OK : STORE_CORRUPT;
     }
     if (result != STORE_NOT_FOUND)
         return result;
-    result = note_read(before, arena, id_key(key, KEY_NOTE, &message->id),
-                       "the note of where a message is", &place, 1);
+    result = small_record_read(before, arena, forward_key(key, &message->id),
+                               "the record of where a message is", &place, 1);
     if (result)
         return result;
-    message->noted = true;
+    message->forwarded = true;
     message->visible = place;
     return STORE_OK;
 }
 
-void message_note(struct changes *changes, struct arena *arena, const struct message *message)
+void message_forward(struct changes *changes, struct arena *arena, const struct message *message)
 {
-    struct message noted = *message;
+    struct message moved = *message;
     const uint64_t place = message_place(message);
-    char key[ID_KEY_SIZE];
+    char key[NOTE_KEY_SIZE];
 
-    noted.noted = true;
-    put_order(changes, arena, &noted);
-    note_write(changes, arena, id_key(key, KEY_NOTE, &message->id), &place, 1);
+    moved.forwarded = true;
+    put_order(changes, arena, &moved);
+    small_record_write(changes, arena, forward_key(key, &message->id), &place, 1);
 }

@@ -1,8 +1,8 @@
 /* Inside queue/: the messages of a queue, as records of one partition.
  *
- *   INNER 'o' place be64, id 16  order: u8 2; dequeued, changes, expires (varints); u8 noted
+ *   INNER 'o' place be64, id 16  order: u8 1; dequeued, changes, expires (varints); u8 forwarded
  *   INNER 'm' due be40, id 16    body: u8 1; expires, place (varints); bytes text
- *   INNER 'p' id 16              where a noted message is: a note (service/note.h), its place
+ *   INNER 'p' id 16              forward: where a forwarded message is: its place (service/small_record.h)
  *   INNER 'w'                    low-water mark of the order (front.h)
  *   INNER 'c', 's'               the collection of what has expired (expire_messages.h)
  *   counter message_counter      messages that are there
@@ -14,17 +14,11 @@
  * Bodies lie in the order in which the messages expire: by the first full second at which they have
  * (due), which the id says too, so that a body is found by the id alone. The place in a body is where
  * the message was when its body was written. A get moves order records, some fifty bytes each, and
- * writes nothing else: where a message has gone since is found out if it expires, and noted
+ * writes nothing else: where a message has gone since is found out if it expires, and recorded
  * (expire_messages.h). decision: 218
  *
- * An earlier version wrote, and messages that it wrote stay so (by_id):
- *   INNER 'o' as above             u8 1; dequeued, changes, expires; its place is when it is visible
- *   INNER 'b' id 16                body: u8 1; expires (varint); bytes text
- *   INNER 'e' expires be64, id 16  what expires: place be64; not of one that never does
- *
- * Visibility and expiry are of the clock without the steps that it follows (message_now()), so that
- * they come by the time that passed, and are shown where they lie by the clock as it is
- * (message_shown()). decision: 185
+ * Visibility and expiry are times that passed (store_time_passed()), and are shown where they lie by
+ * the clock as it is. decision: 185, 294
  *
  * What all of this rests on: the instant of a decision is above every instant that its partition
  * has seen (snapshot_instant()). So nothing is ever put into the order before the `now` of an
@@ -45,9 +39,11 @@ struct message {
     instant expires; /* as message_now(), below MESSAGE_NEVER; MESSAGE_NEVER */
     uint32_t dequeued;
     uint32_t changes;  /* gets and updates so far */
-    bool noted;        /* a note says where it is */
-    bool by_id;        /* its records are those of an earlier version */
+    bool forwarded;    /* a forward record says where it is */
     struct bytes text; /* UTF-8 that XML can hold; where it was read */
+    /* For clients, by message_show(). */
+    instant visible_shown;
+    instant expires_shown;
 };
 
 extern const struct bytes message_counter;
@@ -56,10 +52,10 @@ extern const struct bytes message_counter;
 
 static inline instant message_now(const struct decision *d)
 {
-    return clock_without_steps(d->now);
+    return store_time_passed(d->store, d->now);
 }
-/* For clients. */
-instant message_shown(instant time);
+/* Sets its times as clients see them; not above MESSAGE_NEVER. */
+void message_show(const struct decision *d, struct message *message);
 /* The first full second at which what expires then has expired; INSTANT_MAX: it never does. */
 static inline instant message_due(instant expires)
 {
@@ -122,22 +118,18 @@ void message_remove(struct changes *changes, const struct message *message);
 
 /* ---- what expires ---- */
 
-/* Those that expire, from `from` on: their bodies; and the records of what expires that an earlier
- * version wrote. */
+/* The bodies of those that expire, from `from` on. */
 struct scan *message_scan_bodies(struct snapshot *before, instant from);
-struct scan *message_scan_expiring(struct snapshot *before, instant from);
-/* A record of those scans: enough of a message for message_remove(), if it is where the record says.
+/* A record of that scan: enough of a message for message_remove(), if it is where the record says.
  * *ret_due: it has expired by then; INSTANT_MAX: it never does.
  * False: damaged; logged. */
 bool message_read_body(const struct record *record, struct message *ret_message, instant *ret_due);
-bool message_read_expiring(const struct record *record, struct message *ret_message,
-                           instant *ret_due);
-/* Where the message of a body is now, and whether that is noted.
+/* Where the message of a body is now, and whether a forward record says so.
  * returns STORE_OK, STORE_NOT_FOUND (it has moved since, and nothing says where to), STORE_CORRUPT,
  *         STORE_WAIT, STORE_IO */
 enum store_result message_locate(struct snapshot *before, struct arena *arena,
                                  struct message *message);
-/* Notes where it is. */
-void message_note(struct changes *changes, struct arena *arena, const struct message *message);
+/* Records where it is. */
+void message_forward(struct changes *changes, struct arena *arena, const struct message *message);
 
 #endif

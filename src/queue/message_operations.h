@@ -1,6 +1,5 @@
 /* The operations on messages: what each is asked and what comes of it. The functions:
- * put_message.c, get_messages.c, update_message.c, delete_message.c, and the files of these
- * names in rest/. */
+ * message_operations.c, get_messages.c, and the files of these names in rest/. */
 #ifndef LAGRA_QUEUE_MESSAGE_OPERATIONS_H
 #define LAGRA_QUEUE_MESSAGE_OPERATIONS_H
 

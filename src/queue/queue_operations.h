@@ -1,7 +1,6 @@
-/* The operations on queues: what each is asked and what comes of it. The functions: create_queue.c,
- * delete_queue.c, queue_properties.c, queue_acl.c, list_queues.c, and the files of these names in
- * rest/; what every service has on itself is in service/service_properties.h and
- * service/user_delegation_key.h. */
+/* The operations on queues: what each is asked and what comes of it. The functions:
+ * queue_operations.c, list_queues.c, and the files of these names in rest/; what every service has on
+ * itself is in service/service_properties.h and service/user_delegation_key.h. */
 #ifndef LAGRA_QUEUE_QUEUE_OPERATIONS_H
 #define LAGRA_QUEUE_QUEUE_OPERATIONS_H
 

@@ -6,7 +6,7 @@
  * the tests. */
 #include "queue/queue.h"
 
-#include "service/note.h"
+#include "service/small_record.h"
 
 #define RECORD_VERSION 1
 

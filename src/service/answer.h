@@ -12,7 +12,7 @@ struct answer {
     instant now;      /* of the decision that is answered */
     enum error error; /* that it says; OK: a success */
     bool of_part; /* of a list: errors have a line feed behind the XML declaration, as recorded */
-    size_t part;  /* of a list that is done whole: which one it is.. */
+    size_t part;  /* of a transaction: which one it is.. */
     size_t parts; /* ..of how many, for the message of an error */
     /* Bytes of a content to send as the body: answer_content(). */
     struct answer_content {

@@ -18,7 +18,7 @@ static enum state load_map(struct flow *flow)
 static enum state wait_for_bytes(struct flow *flow)
 {
     if (content_reader_lacks_map(flow->reader))
-        return flow_to_pool(flow, load_map);
+        return flow_awaits_fetch(flow) ? WAITING : flow_to_pool(flow, load_map);
     pause_wait(&flow->pause);
     return WAITING;
 }
@@ -52,6 +52,13 @@ static void sum_range(struct answer *a, struct bytes range)
     }
 }
 
+/* The next bytes, with a part of the map in front of them if they need one. */
+static enum store_result read_on(struct flow *flow, char *to, size_t max, size_t *ret_count)
+{
+    fetch_set_begin(flow->work.decision.access.fetches);
+    return content_reader_read(flow->reader, to, max, pause_arm(&flow->pause), ret_count);
+}
+
 /* A small body, or one whose sum goes into the head, is read whole first. */
 static enum state read_whole(struct flow *flow)
 {
@@ -63,8 +70,7 @@ static enum state read_whole(struct flow *flow)
     while (flow->body_read < length) {
         size_t count = 0;
         enum store_result result =
-            content_reader_read(flow->reader, flow->body_bytes + flow->body_read,
-                                length - flow->body_read, pause_arm(&flow->pause), &count);
+            read_on(flow, flow->body_bytes + flow->body_read, length - flow->body_read, &count);
 
         if (result == STORE_WAIT)
             return wait_for_bytes(flow);
@@ -89,9 +95,10 @@ static long read_while_sending(struct body_source *source, uint64_t at, char *to
     (void)at; /* asked in order, as the reader reads */
     if (flow->map_result)
         return BODY_FAILED;
-    result = content_reader_read(flow->reader, to, max, pause_arm(&flow->pause), &count);
+    result = read_on(flow, to, max, &count);
     if (result == STORE_WAIT && content_reader_lacks_map(flow->reader)) {
-        flow_run_in_pool(flow, load_map);
+        if (!flow_awaits_fetch(flow))
+            flow_run_in_pool(flow, load_map);
         return BODY_WAIT;
     }
     if (result == STORE_WAIT) {
@@ -101,6 +108,18 @@ static long read_while_sending(struct body_source *source, uint64_t at, char *to
     return result ? BODY_FAILED : (long)count;
 }
 
+static long is_file_ready(struct body_source *source, uint64_t at, size_t max)
+{
+    struct flow *flow = ((struct content_body *)source)->flow;
+    enum store_result result = content_reader_check(flow->reader, at, max, pause_arm(&flow->pause));
+
+    if (result == STORE_WAIT) {
+        pause_wait(&flow->pause);
+        return BODY_WAIT;
+    }
+    return result ? BODY_FAILED : (long)max;
+}
+
 /* A large body: from a file when it lies in one, else read piece by piece while it is sent. */
 static enum state read_large(struct flow *flow)
 {
@@ -108,9 +127,11 @@ static enum state read_large(struct flow *flow)
     struct piece_file file;
     bool may_file = exchange_take_file(flow->exchange);
     bool in_file = false;
-    enum store_result result = content_reader_begin(flow->reader, pause_arm(&flow->pause),
-                                                    may_file ? &file : NULL, &in_file);
+    enum store_result result;
 
+    fetch_set_begin(flow->work.decision.access.fetches);
+    result = content_reader_begin(flow->reader, pause_arm(&flow->pause), may_file ? &file : NULL,
+                                  &in_file);
     if (result == STORE_WAIT)
         return wait_for_bytes(flow);
     if (result) {
@@ -118,14 +139,16 @@ static enum state read_large(struct flow *flow)
         return RESPOND;
     }
     a->response->body_length = a->content.length;
+    flow->body =
+        (struct content_body){ .source = { .read = read_while_sending, .is_ready = is_file_ready },
+                               .flow = flow };
+    a->response->source = &flow->body.source;
     if (in_file) {
         a->response->body_kind = BODY_FILE;
         a->response->fd = file.fd;
         a->response->fd_offset = file.offset;
     } else {
-        flow->body = (struct content_body){ .source.read = read_while_sending, .flow = flow };
         a->response->body_kind = BODY_SOURCE;
-        a->response->source = &flow->body.source;
     }
     return RESPOND;
 }
@@ -143,10 +166,14 @@ static enum state open_reader(struct flow *flow)
     struct decision *d = &flow->work.decision;
     const struct answer_content *content = &flow->work.answer.content;
 
+    fetch_set_begin(d->access.fetches);
+    snapshot_set_access(d->before, d->access); /* decided in the pool, it might block */
     if (flow->map_result == STORE_OK)
         flow->map_result = snapshot_hold(d->before);
     if (flow->map_result == STORE_WAIT) {
         flow->map_result = STORE_OK;
+        if (flow_awaits_fetch(flow))
+            return WAITING;
         snapshot_set_access(d->before, STORE_MAY_BLOCK);
         return flow_to_pool(flow, hold_state);
     }
@@ -159,7 +186,6 @@ static enum state open_reader(struct flow *flow)
         fail_reading(flow, flow->map_result);
         return RESPOND;
     }
-    snapshot_set_access(d->before, STORE_NO_WAIT);
     flow->reader = content_reader_open(d->store, d->before, d->arena, &content->content,
                                        content->offset, content->length);
     decision_take_snapshot(d); /* the reader's now */

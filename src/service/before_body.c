@@ -24,7 +24,7 @@ enum state default_version_find(struct flow *flow)
         service_properties_find(&work->decision, work->call.service->name, &properties, &sequence);
 
     if (result == STORE_WAIT)
-        return flow_to_pool(flow, default_version_find);
+        return flow_awaits_fetch(flow) ? WAITING : flow_to_pool(flow, default_version_find);
     if (result == STORE_CONFLICT)
         return FIND_VERSION;
     decision_saw(&work->decision, sequence);
@@ -62,7 +62,7 @@ enum state early_check(struct flow *flow)
     if (e == DECIDE_AGAIN)
         return EARLY_CHECK;
     if (e == DECIDE_BLOCKING)
-        return flow_to_pool(flow, early_check);
+        return flow_awaits_fetch(flow) ? WAITING : flow_to_pool(flow, early_check);
     if (!e)
         return WANT_BODY;
     flow->work.error = e;

@@ -18,7 +18,7 @@ void intake_init(struct flow *flow)
     text_init(&intake->memory, flow->work.call.arena, hint);
 }
 
-static void sum_up(struct flow *flow, struct bytes data)
+static void update_crc64(struct flow *flow, struct bytes data)
 {
     struct body_intake *intake = &flow->intake;
 
@@ -78,7 +78,7 @@ static enum body_taken take_to_stage(struct flow *flow, struct bytes data, size_
     result = stage_memory(flow);
     if (!result) {
         result = stage_write(intake->stage, data, pause_arm(&flow->pause), ret_taken);
-        sum_up(flow, bytes_of(data.ptr, *ret_taken));
+        update_crc64(flow, bytes_of(data.ptr, *ret_taken));
         intake->received += *ret_taken;
     }
     if (result && result != STORE_WAIT)
@@ -100,7 +100,7 @@ enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_ta
         return take_to_stage(flow, data, ret_taken);
     if (keeps) {
         text_add(&intake->memory, data);
-        sum_up(flow, data);
+        update_crc64(flow, data);
         intake->received += data.len;
     }
     *ret_taken = data.len;

@@ -53,7 +53,9 @@ struct call {
 /* Value of a query parameter (name lower case); ptr NULL when absent. */
 struct bytes call_query(const struct call *call, const char *name);
 /* A bit for the name of a header (lower case, not empty). Most of the headers that are looked for were
- * not sent: their bit tells so, as hardly any two that clients send or that are looked for share one. */
+ * not sent: their bit tells so, as hardly any two that clients send or that are looked for share one.
+ * Measured on GETs of 1 KiB, with it and without: 44,800 and 46,100 instructions; CPU of a request 1.8
+ * and 4.0 % less in two paired runs of 15 and 25 rounds. decision: 222 */
 static inline uint64_t header_bit(struct bytes name)
 {
     unsigned first = (unsigned char)name.ptr[0], last = (unsigned char)name.ptr[name.len - 1];

@@ -73,6 +73,31 @@ static void control_collect(struct exchange *exchange)
                      usage.pending_bytes));
 }
 
+/* jemalloc(3); not there under sanitizers */
+extern int mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size)
+    __attribute__((weak));
+
+static bool read_allocated(size_t *ret_bytes)
+{
+    uint64_t epoch = 1;
+    size_t size = sizeof *ret_bytes;
+
+    return mallctl && mallctl("epoch", NULL, NULL, &epoch, sizeof epoch) == 0 &&
+           mallctl("stats.allocated", ret_bytes, &size, NULL, 0) == 0;
+}
+
+static void control_memory(struct exchange *exchange)
+{
+    const struct endpoint *endpoint = exchange->request.listener_tag;
+    size_t allocated;
+
+    store_drop_caches(endpoint->store);
+    if (read_allocated(&allocated))
+        say(exchange, 200, arena_printf(exchange->arena, "%zu\n", allocated));
+    else
+        say(exchange, 501, bytes_from_string("this allocator does not say\n"));
+}
+
 bool control_request(struct exchange *exchange)
 {
     struct bytes prefix = BYTES("/$lagra/");
@@ -91,6 +116,8 @@ bool control_request(struct exchange *exchange)
         control_clock(exchange, argument);
     else if (bytes_is(what, "collect"))
         control_collect(exchange);
+    else if (bytes_is(what, "memory"))
+        control_memory(exchange);
     else
         say(exchange, 404, bytes_from_string("no such control\n"));
     return true;

@@ -111,7 +111,7 @@ enum state cors_find(struct flow *flow)
 {
     switch (find_rule(&flow->work)) {
     case STORE_WAIT:
-        return flow_to_pool(flow, cors_find);
+        return flow_awaits_fetch(flow) ? WAITING : flow_to_pool(flow, cors_find);
     case STORE_CONFLICT:
         return CORS;
     case STORE_OK:

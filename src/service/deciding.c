@@ -19,6 +19,7 @@ void deciding_end(struct decision *d)
 static void begin(struct decision *d)
 {
     deciding_end(d);
+    fetch_set_begin(d->access.fetches);
     d->subject = (struct subject){ .exists = false };
     d->lease = (struct lease){ .kind = 0 };
     d->state = NULL;
@@ -56,7 +57,7 @@ static enum error fits_commit(struct decision *d)
 /* Test builds: an attempt on a worker found everything in memory; as if it had not. */
 static enum error or_wait(const struct decision *d, enum error e)
 {
-    return d->always_waits && d->access == STORE_NO_WAIT ? DECIDE_BLOCKING : e;
+    return d->always_waits && !d->access.may_block ? DECIDE_BLOCKING : e;
 }
 
 enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
@@ -177,7 +178,7 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
 {
     enum error e;
 
-    assert(d->access == STORE_MAY_BLOCK);
+    assert(d->access.may_block);
     do {
         e = deciding_attempt(d, attempt, of);
         if (!e && !deciding_is_empty(d))

@@ -6,15 +6,15 @@
  *   attempt -> commit -> (again, where another was faster) -> settled
  *
  * An attempt opens the partitions that it is over (decision_open()), reads the clock, and decides. A
- * commit is of all parts or of none. Those who must not block take the steps one by one, with
- * STORE_NO_WAIT, and act on what they return; others leave the loop to deciding_run_unawaited(). Store results
- * become wire errors here and in decision_fail_store(), nowhere else. Knows no protocol.
+ * commit is of all parts or of none. Those who must not block take the steps one by one, and act on what
+ * they return; others leave the loop to deciding_run_unawaited(). Store results become wire errors here and in decision_fail_store(), nowhere else. Knows no protocol.
  *
  * What every step returns beside OK and errors of the wire:
  *   DECIDE_AGAIN     another was faster, or what was read is gone: attempt again
  *   DECIDE_GONE      of a commit: the space of a part was dropped; an attempt that looks for it from
  *                    above finds it gone
- *   DECIDE_BLOCKING  under STORE_NO_WAIT: the same step where it may wait (STORE_MAY_BLOCK)
+ *   DECIDE_BLOCKING  where it may not block: the same step again once what it asked for has been
+ *                    fetched (fetch_set_wait()), or where it may block
  *   DECIDE_UNKNOWN   of a commit: nobody knows whether it came to be */
 #ifndef LAGRA_SERVICE_DECIDING_H
 #define LAGRA_SERVICE_DECIDING_H
@@ -50,7 +50,7 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
 /* Closes the parts. */
 void deciding_end(struct decision *d);
 
-/* Attempts and commits until it is done. Under STORE_MAY_BLOCK. When it returns the parts of the last
+/* Attempts and commits until it is done; may block (d->access). When it returns the parts of the last
  * attempt are still open. What was committed is not durable yet: a caller that reports it first awaits
  * d->seen (store_await()), and attempts again if that never came to be; one that promises durability
  * only at a flush, or nothing at all as a deferred task, need not. */

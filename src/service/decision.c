@@ -98,6 +98,11 @@ void decision_leave_owner(struct decision *d, struct decision_part *owner)
 
 /* ---- failing ---- */
 
+void decision_defer_collection(struct decision *d)
+{
+    changes_defer(d->changes, d->now, TASK_COLLECT_CONTENT, bytes_of(NULL, 0));
+}
+
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
 {
     va_list args;

@@ -80,9 +80,9 @@ struct decision {
     const struct problem *malformed_because;
     struct arena *arena;
     struct store *store;
-    enum store_access access; /* of every read and commit of this decision */
-    bool always_waits;        /* test builds: under STORE_NO_WAIT, as if nothing were in memory */
-    instant now;              /* above every instant that the parts hold */
+    struct store_access access; /* of every read and commit of this decision */
+    bool always_waits; /* test builds: where it may not block, as if nothing were in memory */
+    instant now;       /* above every instant that the parts hold */
     /* ---- the partitions: by decision_open() and its kin, anew in each attempt ---- */
     struct decision_part parts[DECISION_PARTS_MAX];
     unsigned part_count;
@@ -130,6 +130,9 @@ bool decision_rests_on_policy(const struct decision *d);
  * queue of messages, a table of entities), which it opened last: leaves it, or keeps it as a guard when
  * a stored access policy there is what permits the operation. */
 void decision_leave_owner(struct decision *d, struct decision_part *owner);
+/* Adds a deferred task that deletes, step by step, what the changes leave to content_collect(). */
+void decision_defer_collection(struct decision *d);
+enum { TASK_COLLECT_CONTENT = 1 }; /* its kind, see service/deferred_tasks.h */
 /* Is the operation one that writes? By its row. */
 bool decision_may_change(const struct decision *d);
 /* return decision_fail(d, E_X, "..."): the code with a sentence for the client (printf). */

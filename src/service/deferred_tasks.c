@@ -24,11 +24,6 @@
 
 /* ---- one task ---- */
 
-void defer_collection(struct changes *changes, instant now)
-{
-    changes_defer(changes, now, TASK_COLLECT_CONTENT, bytes_of(NULL, 0));
-}
-
 static enum store_result collect_content(struct decision *d, const struct deferred_task *task,
                                          const struct endpoint *endpoint)
 {
@@ -37,7 +32,7 @@ static enum store_result collect_content(struct decision *d, const struct deferr
         content_collect(d->before, d->changes, d->arena, COLLECT_AT_ONCE, &more);
 
     if (!result && more)
-        defer_collection(d->changes, d->now);
+        decision_defer_collection(d);
     (void)task;
     (void)endpoint;
     return result;
@@ -241,7 +236,7 @@ static void *run(void *argument)
         instant due = tasks_run_due(runner->store, runner->services, runner->endpoints,
                                     runner->service_count, clock_now(), &left);
 
-        store_note_clock(runner->store);
+        store_checkpoint_clock(runner->store);
         sleep_until(runner, due, left ? RETRY_MS : LOOK_MS);
     }
     return NULL;

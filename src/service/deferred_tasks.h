@@ -27,15 +27,11 @@ typedef enum store_result task_fn(struct decision *d, const struct deferred_task
                                   const struct endpoint *endpoint);
 
 /* Numbers of kinds are stored: one is never given to anything else. Those of the Blob service begin
- * at 0x100. */
-enum { TASK_COLLECT_CONTENT = 1 }; /* 2: task_retry.h */
+ * at 0x100; 1 is TASK_COLLECT_CONTENT, 2 is of task_retry.h. */
 struct task_handler {
     uint32_t kind;
     task_fn *decide;
 };
-
-/* Adds a task that deletes, step by step, what these changes leave to content_collect(). */
-void defer_collection(struct changes *changes, instant now);
 
 /* Runs tasks that are due at `now`: all, or some hundred. Waits for disks; not while a runner runs.
  *

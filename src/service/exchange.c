@@ -5,10 +5,10 @@
  *   end    finish body (-> gather) -> decide -> commit (or decide again) -> cors -> durable -> answer -> body
  *          -> respond
  *
- * Where what is asked for is a list of operations, each part goes from decide to its commit before the
+ * Where what is asked for is a batch of operations, each part goes from decide to its commit before the
  * next one does, and all wait once for durability:
  *
- *   list   begin -> (part -> decide -> commit -> part done) for each -> cors -> durable -> answer
+ *   batch  begin -> (part -> decide -> commit -> part done) for each -> cors -> durable -> answer
  *
  * The words of `end` are the states of struct flow. A state that has to wait for a disk suspends the
  * exchange and is entered again when it is woken, so no worker ever waits. An error at any place goes
@@ -18,7 +18,6 @@
 
 #include <assert.h>
 
-#include "base/episode.h"
 #include "base/log.h"
 #include "service/control.h"
 
@@ -37,7 +36,7 @@ static enum state refuse(struct flow *flow, enum error e)
     return CORS;
 }
 
-/* Nothing more is to be done for the operation, or for this part of the list. */
+/* Nothing more is to be done for the operation, or for this part of the batch. */
 static enum state decided(struct flow *flow, enum error e)
 {
     flow->current->error = e;
@@ -65,68 +64,9 @@ static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
     return next;
 }
 
-/* ---- FINISH_BODY: all of the body has come; it becomes durable before it is decided ---- */
-
-/* Larger bodies are parsed in the pool: a list of 50,000 blocks takes longer than others may wait for
- * a worker. */
-#define PARSED_BY_WORKER_MAX (64u << 10)
-
-static enum state parse(struct flow *flow)
-{
-    prepare_body(&flow->work.call, &flow->work.decision);
-    return PARSED;
-}
-
-/* So many requests may wait for a thread that gathers; one more is answered ServerBusy. */
-#define GATHERS_WAITING_MAX 256
-
-static struct decide_pool *gather_pool(const struct flow *flow)
-{
-    const struct endpoint *endpoint = flow->work.call.endpoint;
-
-    return endpoint->gather_pool ? endpoint->gather_pool : endpoint->pool;
-}
-
-/* On a thread that may wait for long. */
-static enum state gather(struct flow *flow)
-{
-    enum error e = prepare_gather(&flow->work.call, &flow->work.decision, &flow->intake.stage);
-
-    return e ? refuse(flow, e) : parse(flow);
-}
-
-static enum state finish_body(struct flow *flow)
-{
-    enum store_result result = intake_finish(flow);
-    enum error e;
-
-    if (result == STORE_WAIT) {
-        pause_wait(&flow->pause);
-        return WAITING;
-    }
-    if (result)
-        return refuse(flow, decision_fail_store(&flow->work.decision, result));
-    e = intake_check_sums(flow);
-    if (e)
-        return refuse(flow, e);
-    if (flow->work.call.operation->functions->gather) {
-        if (decide_pool_waiting(gather_pool(flow)) >= GATHERS_WAITING_MAX) {
-            episode_refused(EPISODE_GATHER);
-            return refuse(flow, E_ServerBusy);
-        }
-        flow->state = POOLED;
-        flow_run_in(flow, gather_pool(flow), gather);
-        return WAITING;
-    }
-    if (flow->work.call.operation->functions->parse &&
-        flow->work.call.input.body.length > PARSED_BY_WORKER_MAX)
-        return flow_to_pool(flow, parse);
-    return parse(flow);
-}
-
 /* ---- DECIDE, COMMIT ---- */
 
-/* One attempt, on a worker (STORE_NO_WAIT) or in the pool (STORE_MAY_BLOCK). */
+/* One attempt, on a worker, which may not block, or in the pool. */
 static enum state decide(struct flow *flow)
 {
     enum error e = work_decide(flow->current);
@@ -134,7 +74,7 @@ static enum state decide(struct flow *flow)
     if (e == DECIDE_AGAIN)
         return DECIDE;
     if (e == DECIDE_BLOCKING)
-        return DECIDE_IN_POOL;
+        return flow_awaits_fetch(flow) ? WAITING : DECIDE_IN_POOL;
     if (e || deciding_is_empty(&flow->current->decision))
         return decided(flow, e);
     return DECIDED;
@@ -157,35 +97,35 @@ static enum state commit(struct flow *flow)
     if (e == DECIDE_AGAIN || e == DECIDE_GONE)
         return DECIDE;
     if (e == DECIDE_BLOCKING)
-        return COMMIT_IN_POOL;
+        return flow_awaits_fetch(flow) ? WAITING : COMMIT_IN_POOL;
     if (e == DECIDE_UNKNOWN)
         return CUT;
     return e ? decided(flow, e) : APPLIED;
 }
 
-/* ---- LIST, PART: the operations of a list, one after another ---- */
+/* ---- BATCH, PART: the operations of a batch, one after another ---- */
 
-static enum state begin_list(struct flow *flow)
+static enum state begin_batch(struct flow *flow)
 {
-    return flow->work.call.operation->functions->list->whole ? whole_list_begin(flow)
-                                                             : list_begin(flow);
+    return flow->work.call.operation->functions->batch->whole ? transaction_begin(flow)
+                                                              : batch_begin(flow);
 }
 
 /* Decides the current part, and commits it unless others are to be committed with it. */
 static enum state decide_part(struct flow *flow)
 {
-    enum state next = list_part_decided(flow, decide(flow));
+    enum state next = batch_part_decided(flow, decide(flow));
 
     return next == DECIDED && !work_is_gated(flow->current) ? commit(flow) : next;
 }
 
-/* The parts of a list that are left, on a thread of the pool. One that is to stop at a gate goes on on
+/* The parts of a batch that are left, on a thread of the pool. One that is to stop at a gate goes on on
  * the worker. */
 static enum state run_parts(struct flow *flow, enum state state)
 {
     for (;;) {
         if (state == PART)
-            state = list_next(flow);
+            state = batch_next(flow);
         else if (state == PART_FOUND && !work_is_gated(flow->current))
             state = DECIDE;
         else if (state == DECIDE)
@@ -193,7 +133,7 @@ static enum state run_parts(struct flow *flow, enum state state)
         else if (state == APPLIED && !work_is_gated(flow->current))
             state = PART_DONE;
         else if (state == PART_DONE)
-            state = list_part_done(flow);
+            state = batch_part_done(flow);
         else
             return state;
     }
@@ -207,7 +147,7 @@ static enum state run_all_parts(struct flow *flow)
 /* The current part, which needs what is not in memory, and those behind it. */
 static enum state run_from_decide(struct flow *flow)
 {
-    return flow->list ? run_parts(flow, DECIDE) : decide_and_commit(flow);
+    return flow->batch ? run_parts(flow, DECIDE) : decide_and_commit(flow);
 }
 
 /* ---- DURABLE: nothing that was seen or done may be taken back by a crash once it is reported ---- */
@@ -215,9 +155,16 @@ static enum state run_from_decide(struct flow *flow)
 /* What the operation saw or did never came to be; who has not sent all yet, asks again. */
 static enum state decide_again(struct flow *flow)
 {
-    if (flow->list)
-        return list_decide_again(flow);
+    if (flow->batch)
+        return batch_decide_again(flow);
     return flow->work.decision.attempts > 0 ? DECIDE : CUT;
+}
+
+/* A state of its own: it may have to be entered again (flow_awaits_fetch()). */
+static enum state cors_again(struct flow *flow)
+{
+    (void)flow;
+    return CORS;
 }
 
 /* Of the operation and of the CORS rules each by itself: a later sequence says nothing of an earlier
@@ -229,14 +176,14 @@ static enum state decide_again(struct flow *flow)
 static enum store_result settled(struct flow *flow, uint64_t *ret_awaited, state_fn **ret_again)
 {
     const struct decision *d = &flow->work.decision;
-    enum store_result result = flow->list ? list_settled(flow) : store_settled(d->store, d->seen);
+    enum store_result result = flow->batch ? batch_settled(flow) : store_settled(d->store, d->seen);
 
     *ret_awaited = d->seen;
     *ret_again = decide_again;
     if (result)
         return result;
     *ret_awaited = flow->work.cors.seen;
-    *ret_again = cors_find;
+    *ret_again = cors_again;
     return store_settled(d->store, flow->work.cors.seen);
 }
 
@@ -277,8 +224,8 @@ static enum state become_durable(struct flow *flow)
 static enum state answer(struct flow *flow)
 {
     flow->work.answer.now = flow->work.decision.now;
-    if (flow->work.whole)
-        whole_list_answer(&flow->work);
+    if (flow->work.transaction)
+        transaction_answer(&flow->work);
     else if (flow->work.error)
         answer_error(&flow->work.answer, flow->work.error, &flow->work.problem);
     else
@@ -301,18 +248,18 @@ static enum state enter(struct flow *flow)
     case EARLY_CHECK:
         return early_check(flow);
     case FINISH_BODY:
-        return finish_body(flow);
+        return body_finish(flow);
     case PARSED:
         return at_gate(flow, GATE_STAGED,
-                       flow->work.call.operation->functions->list ? LIST : DECIDE);
-    case LIST:
-        return begin_list(flow);
-    case LIST_BEGIN_IN_POOL:
-        return flow_to_pool(flow, begin_list);
-    case LIST_IN_POOL:
+                       flow->work.call.operation->functions->batch ? BATCH : DECIDE);
+    case BATCH:
+        return begin_batch(flow);
+    case BATCH_BEGIN_IN_POOL:
+        return flow_to_pool(flow, begin_batch);
+    case BATCH_IN_POOL:
         return flow_to_pool(flow, run_all_parts);
     case PART:
-        return list_next(flow);
+        return batch_next(flow);
     case PART_FOUND:
         return at_gate(flow, GATE_STAGED, DECIDE);
     case DECIDE:
@@ -328,8 +275,8 @@ static enum state enter(struct flow *flow)
     case APPLIED:
         return at_gate(flow, GATE_APPLIED, flow->current == &flow->work ? CORS : PART_DONE);
     case PART_DONE:
-        return list_part_done(flow);
-    case LIST_APPLIED:
+        return batch_part_done(flow);
+    case BATCH_APPLIED:
         return at_gate(flow, GATE_APPLIED, CORS);
     case CORS:
         return cors_find(flow);
@@ -389,6 +336,7 @@ static struct flow *flow_new(struct exchange *exchange)
     pause_init(&flow->pause, exchange);
     work_init(&flow->work, exchange->request.listener_tag, exchange->arena, &exchange->request,
               &exchange->response);
+    flow->work.decision.access.fetches = fetch_set_open(flow->work.decision.store);
     exchange->application = flow;
     return flow;
 }
@@ -406,7 +354,7 @@ static enum state admit(struct flow *flow)
     if (!e)
         e = route_authenticate(&flow->work.call);
     if (!e && flow->work.call.input.identity.kind != IDENTITY_ANONYMOUS)
-        exchange_trust(flow->exchange);
+        exchange_authenticate(flow->exchange);
     if (e)
         return refuse(flow, e);
     return default_version_matters(&flow->work) ? FIND_VERSION : FIND_OPERATION;
@@ -475,9 +423,10 @@ static void on_done(struct exchange *exchange)
     if (flow->reader)
         content_reader_close(flow->reader);
     deciding_end(&flow->work.decision);
-    list_free(flow);
+    batch_free(flow);
     if (flow->intake.stage)
         stage_close(flow->intake.stage);
+    fetch_set_close(flow->work.decision.access.fetches);
 }
 
 const struct http_application service_application = {

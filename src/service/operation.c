@@ -121,7 +121,7 @@ enum error operation_decide(struct decision *d, const struct parameters *paramet
     if (!e)
         e = d->operation->functions->decide(d, parameters, result);
     if (!e && d->leaves_more)
-        defer_collection(d->changes, d->now);
+        decision_defer_collection(d);
     assert_decided(d, e);
     return e;
 }

@@ -13,7 +13,7 @@
  *                                             faster
  *   OP_answer(answer, parameters, result)     the result as status, headers and body
  *
- * An operation that is a list of others has others in the place of decide: service/list.h.
+ * An operation that is a batch of others has others in the place of decide: service/batch.h.
  *
  * OPERATION(OP), in the file with the table, makes struct operation_functions OP_functions of them:
  * small adapters between the service's function types and OP's own. So a row cannot hold functions
@@ -25,7 +25,7 @@
 
 #include "service/answer.h"
 #include "service/deferred_tasks.h"
-#include "service/list.h"
+#include "service/batch.h"
 
 /* A row of every level, and one of every comp and restype. */
 #define LEVEL_ANY    UINT32_MAX
@@ -69,7 +69,7 @@ struct operation_functions {
                          struct result *result);
     void (*answer)(struct answer *a, const struct parameters *parameters,
                    const struct result *result);
-    const struct list_functions *list; /* NULL: one operation; else it has no decide */
+    const struct batch_functions *batch; /* NULL: one operation; else it has no decide */
 };
 
 #define OPERATION_ADAPTERS_HEAD_(op)                                                               \
@@ -123,24 +123,24 @@ struct operation_functions {
         return op##_gather(g, (struct op##_parameters *)(void *)parameters);                       \
     }                                                                                              \
     OPERATION_FUNCTIONS_(op, op##_gather_any, NULL)
-/* A list of operations: OP_check, OP_parse, OP_admit, OP_render, OP_answer (service/list.h). */
-#define OPERATION_LIST(op)       OPERATION_LIST_(op, false)
+/* A batch of operations: OP_check, OP_parse, OP_admit, OP_render, OP_answer (service/batch.h). */
+#define OPERATION_BATCH(op)       OPERATION_BATCH_(op, false)
 /* One that is done whole or not at all. */
-#define OPERATION_WHOLE_LIST(op) OPERATION_LIST_(op, true)
-#define OPERATION_LIST_(op, whole_)                                                                \
+#define OPERATION_TRANSACTION(op) OPERATION_BATCH_(op, true)
+#define OPERATION_BATCH_(op, whole_)                                                               \
     OPERATION_ADAPTERS_HEAD_(op)                                                                   \
     static enum error op##_parse_any(struct call *call, struct parameters *parameters)             \
     {                                                                                              \
         return op##_parse(call, (struct op##_parameters *)(void *)parameters);                     \
     }                                                                                              \
-    static enum error op##_admit_any(struct call *call, struct list_parameters *parameters,        \
+    static enum error op##_admit_any(struct call *call, struct batch_parameters *parameters,       \
                                      const struct call *part)                                      \
     {                                                                                              \
         return op##_admit(call, (struct op##_parameters *)(void *)parameters, part);               \
     }                                                                                              \
     static struct bytes op##_render_any(struct arena *arena,                                       \
-                                        const struct list_parameters *parameters,                  \
-                                        const struct list_answer *answer)                          \
+                                        const struct batch_parameters *parameters,                 \
+                                        const struct batch_answer *answer)                         \
     {                                                                                              \
         return op##_render(arena, (const struct op##_parameters *)(const void *)parameters,        \
                            answer);                                                                \
@@ -149,18 +149,18 @@ struct operation_functions {
                                 const struct result *result)                                       \
     {                                                                                              \
         op##_answer(a, (const struct op##_parameters *)(const void *)parameters,                   \
-                    (const struct list_result *)(const void *)result);                             \
+                    (const struct batch_result *)(const void *)result);                            \
     }                                                                                              \
-    static const struct list_functions op##_list = { .admit = op##_admit_any,                      \
-                                                     .render = op##_render_any,                    \
-                                                     .whole = whole_ };                            \
+    static const struct batch_functions op##_batch = { .admit = op##_admit_any,                    \
+                                                       .render = op##_render_any,                  \
+                                                       .whole = whole_ };                          \
     static const struct operation_functions op##_functions = {                                     \
         .parameters_size = sizeof(struct op##_parameters),                                         \
-        .result_size = sizeof(struct list_result),                                                 \
+        .result_size = sizeof(struct batch_result),                                                \
         .check = op##_check_any,                                                                   \
         .parse = op##_parse_any,                                                                   \
         .answer = op##_answer_any,                                                                 \
-        .list = &op##_list,                                                                        \
+        .batch = &op##_batch,                                                                      \
     }
 
 struct operation {
@@ -182,7 +182,7 @@ struct operation {
     enum body_rule body;
     uint64_t body_max;
     int ok[2];           /* success statuses; 0 ends */
-    bool listed;         /* may be a part of its service's list of operations */
+    bool listed;         /* may be a part of its service's batch of operations */
     bool types_304;      /* its 304 says the type of the body that it does not have, as recorded */
     subject_fn *subject; /* may be NULL: no lease, no conditions */
     const struct operation_functions
@@ -204,7 +204,7 @@ struct service {
     const char *const *levels;
     enum etag_form etags; /* that it gives out */
     size_t resource_size; /* of its own type that begins with struct resource */
-    /* The same of struct subject_state: of a service with lists that are done whole, whose locate()
+    /* The same of struct subject_state: of a service with transactions, whose locate()
      * fills one; plain values, copied from part to part. */
     size_t state_size;
     /* What a request names.

@@ -1,7 +1,6 @@
-/* From a raw request to a call: account, names, query, and the headers that every operation
- * knows. */
+/* From a raw request to a call: its version, query, and the headers that every operation knows.
+ * route_target.c finds what it is about. */
 #include "service/service_private.h"
-#include "service/service_properties.h"
 
 #include "base/encode.h"
 
@@ -15,8 +14,6 @@
 /* What no operation has a use for; looking for names that are given twice takes the square of
  * it. */
 #define PARAMETERS_MAX      100
-
-static const struct bytes secondary_suffix = BYTES("-secondary");
 
 /* ---- version and query ---- */
 
@@ -130,155 +127,6 @@ static enum error read_query(struct call *call)
     return OK;
 }
 
-/* ---- account and names ---- */
-
-/* "account.blob.localhost:10000" names the account in its first label when the second is the
- * service; "account.web.localhost" and "account.z1.web.localhost" do where a website is meant.
- *
- * ret_service  the label that says which
- * returns      ptr NULL: not of that style */
-static struct bytes cut_host(const struct call *call, struct bytes *ret_service)
-{
-    static const struct bytes nothing = { NULL, 0 };
-    struct bytes host = call->request->authority;
-    struct bytes account, rest;
-
-    *ret_service = nothing;
-    if (!host.ptr || !call->endpoint->options->product_style_url)
-        return nothing;
-    bytes_cut(host, '.', &account, &rest);
-    if (!rest.ptr)
-        return nothing;
-    bytes_cut(rest, '.', ret_service, &rest);
-    if (ret_service->len > 0 && (ret_service->ptr[0] | 0x20) == 'z')
-        bytes_cut(rest, '.', ret_service, &rest);
-    return rest.ptr ? account : nothing;
-}
-
-static bool names_website(const struct call *call)
-{
-    struct bytes service;
-
-    return (call->endpoint->service->sections & SECTION_STATIC_WEBSITE) &&
-           cut_host(call, &service).ptr && bytes_is_nocase(service, "web");
-}
-
-/* ptr NULL: not of that style. */
-static struct bytes account_of_host(const struct call *call)
-{
-    struct bytes service, account = cut_host(call, &service);
-
-    if (!call->website && !bytes_is_nocase(service, call->endpoint->service->name))
-        return (struct bytes){ NULL, 0 };
-    return account;
-}
-
-/* account: in the path; ptr NULL when the host names it. */
-static struct bytes url_prefix(const struct call *call, struct bytes account)
-{
-    struct bytes host = call->request->authority;
-    struct text out;
-
-    if (!host.ptr || host.len == 0) /* HTTP/1.0 */
-        host = bytes_from_string("localhost");
-    text_init(&out, call->arena, sizeof "https:///" + host.len + account.len);
-    text_add_string(&out, call->request->secure ? "https://" : "http://");
-    text_add(&out, host);
-    if (account.ptr) {
-        text_add_char(&out, '/');
-        text_add(&out, account);
-    }
-    return text_bytes(&out);
-}
-
-typedef const struct account *find_fn(const struct accounts *accounts, struct bytes name);
-
-/* An account that is not there is refused by authentication, as a wrong signature is: names cannot
- * be probed. decision: 35 */
-static void find_account(struct call *call, struct bytes name, find_fn *find)
-{
-    call->account = find(call->endpoint->accounts, name);
-    if (!call->account && bytes_has_suffix_nocase(name, secondary_suffix)) {
-        name.len -= secondary_suffix.len;
-        call->account = find(call->endpoint->accounts, name);
-        call->secondary = true;
-    }
-    call->account_name = call->account ? account_name(call->account) : name;
-}
-
-/* Is it, as the path begins, the account's name or its secondary's? */
-static bool begins_with_account(const struct call *call, struct bytes path)
-{
-    struct bytes first, rest;
-
-    bytes_cut(path, '/', &first, &rest);
-    if (bytes_has_suffix(first, secondary_suffix))
-        first.len -= secondary_suffix.len;
-    return bytes_equal(first, call->account_name);
-}
-
-static enum error read_resource(struct call *call, struct bytes path)
-{
-    const struct service *service = call->endpoint->service;
-    struct resource *resource;
-
-    if (!service->read_resource) {
-        static const struct resource of_service = { .level = 0 };
-
-        call->input.resource = &of_service; /* not built yet: nothing has a name */
-        return OK;
-    }
-    resource = arena_alloc(call->arena, service->resource_size);
-    call->input.resource = resource;
-    return service->read_resource(call, path, resource);
-}
-
-/* Comes first, and refuses nothing: what its account's CORS rules say of a request is said of refused
- * ones too. */
-static enum error read_account(struct call *call)
-{
-    struct bytes account, path;
-    bool in_path;
-
-    call->website = names_website(call);
-    account = account_of_host(call);
-    in_path = !account.ptr;
-    if (in_path)
-        bytes_cut(bytes_from(call->request->path, 1), '/', &account, &path);
-    call->url_prefix = url_prefix(call, in_path ? account : bytes_of(NULL, 0));
-    find_account(call, account, in_path ? accounts_find : accounts_find_host);
-    call->input.account = call->account_name;
-    return OK;
-}
-
-static enum error read_target(struct call *call)
-{
-    struct bytes path = bytes_from(call->request->path, 1), account;
-    bool in_path = !account_of_host(call).ptr;
-
-    if (in_path)
-        bytes_cut(path, '/', &account, &path);
-    /* The host is not signed: "/name/c" of the host "name.blob..." has the string to sign of
-     * "/name/c" in path style, which means another resource. decision: 21 */
-    if (!in_path && !call->website && begins_with_account(call, path))
-        return call_fail(
-            call, E_InvalidUri,
-            "A container of the account's own name can only be addressed in path style.");
-    return read_resource(call, path);
-}
-
-/* Below the list's account, whether that is named once more, as in path style, or not: clients of
- * the service, where the host names it, do not. decision: 61 */
-static enum error read_part_target(struct call *call)
-{
-    struct bytes path = bytes_from(call->request->path, 1);
-    struct bytes account;
-
-    if (begins_with_account(call, path))
-        bytes_cut(path, '/', &account, &path);
-    return read_resource(call, path);
-}
-
 /* ---- headers that every operation knows ---- */
 
 /* The headers that are read here or stored: but for metadata, which has an error of its own. */
@@ -338,6 +186,64 @@ static enum error read_lease_id(struct call *call)
     return OK;
 }
 
+/* ---- conditions ---- */
+
+/* Names the header that conditions_parse() has refused. */
+static enum error blame_condition(struct call *call, enum error e)
+{
+    static const char *const names[] = { "if-match", "if-none-match", "if-modified-since",
+                                         "if-unmodified-since", "x-ms-if-tags" };
+    static const char *const shown[] = { "If-Match", "If-None-Match", "If-Modified-Since",
+                                         "If-Unmodified-Since", "x-ms-if-tags" };
+    struct conditions conditions;
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct bytes value = call_header(call, names[i]);
+        struct condition_headers alone = {
+            .if_match = i == 0 ? value : bytes_of(NULL, 0),
+            .if_none_match = i == 1 ? value : bytes_of(NULL, 0),
+            .if_modified_since = i == 2 ? value : bytes_of(NULL, 0),
+            .if_unmodified_since = i == 3 ? value : bytes_of(NULL, 0),
+            .if_tags = i == 4 ? value : bytes_of(NULL, 0),
+            .form = call->service->etags,
+        };
+
+        if (!conditions_parse(call->arena, &alone, &conditions))
+            continue;
+        if (alone.form == ETAG_TIMESTAMP) /* the words of the real service. decision: 141 */
+            return call_fail(
+                call, E_InvalidInput,
+                "The etag value '%.*s' specified in one of the request headers is not "
+                "valid. Please make sure only one etag value is specified and is valid.",
+                BYTES_ARG(value));
+        return call_fail_header(call, e, shown[i], value);
+    }
+    return e;
+}
+
+static enum error read_conditions(struct call *call)
+{
+    struct condition_headers headers = {
+        .if_match = call_header(call, "if-match"),
+        .if_none_match = call_header(call, "if-none-match"),
+        .if_modified_since = call_header(call, "if-modified-since"),
+        .if_unmodified_since = call_header(call, "if-unmodified-since"),
+        .if_tags = call_header(call, "x-ms-if-tags"),
+        .form = call->service->etags,
+    };
+    enum error e = conditions_parse(call->arena, &headers, &call->input.conditions);
+
+    if (e)
+        return blame_condition(call, e);
+    if (call->input.conditions.given & IF_TAGS)
+        call->input.demands = (struct demands){ .letters = "t",
+                                                .actions = ACTION_BLOB_TAGS_READ,
+                                                .not_public = true };
+    return OK;
+}
+
+/* ---- others ---- */
+
 /* A number of seconds, which no operation here takes long enough to reach.
  * rest: Setting-Timeouts-for-Blob-Service-Operations */
 static enum error read_timeout(struct call *call)
@@ -389,8 +295,8 @@ static enum error read_all(struct call *call, reader_fn *const *readers)
 enum error route_request(struct call *call)
 {
     static reader_fn *const readers[] = {
-        read_account,  read_version,     require_length, refuse_repeated, read_query, read_target,
-        read_lease_id, route_conditions, read_timeout,   read_gate,       NULL
+        route_account, read_version,    require_length, refuse_repeated, read_query, route_target,
+        read_lease_id, read_conditions, read_timeout,   read_gate,       NULL
     };
 
     return read_all(call, readers);
@@ -398,10 +304,10 @@ enum error route_request(struct call *call)
 
 enum error route_part(struct call *call, const struct call *list)
 {
-    static reader_fn *const readers[] = { refuse_repeated,  read_query,
-                                          read_part_target, read_lease_id,
-                                          route_conditions, read_timeout,
-                                          read_gate,        NULL };
+    static reader_fn *const readers[] = { refuse_repeated,   read_query,
+                                          route_part_target, read_lease_id,
+                                          read_conditions,   read_timeout,
+                                          read_gate,         NULL };
     call->list = list;
     call->version = list->version;
     call->account = list->account;
@@ -410,78 +316,4 @@ enum error route_part(struct call *call, const struct call *list)
     call->url_prefix = list->url_prefix;
     call->input.account = call->account_name;
     return read_all(call, readers);
-}
-
-/* Who presents nothing sees what is public. Where that is not enough, a client that knows of
- * challenges (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded;
- * decision: 11 */
-static void admit_anonymous(const struct call *call, struct identity *identity)
-{
-    struct bytes version = call_header(call->list ? call->list : call, "x-ms-version");
-
-    identity->sees_public = !call->endpoint->options->no_public_access;
-    if (bytes_compare(version, bytes_from_string("2019-12-12")) >= 0)
-        identity->refusal = E_NoAuthenticationInformation;
-    else
-        identity->refusal = E_ResourceNotFound;
-    if (!identity->sees_public && (call->request->method & (METHOD_GET | METHOD_HEAD)))
-        identity->refusal = E_PublicAccessNotPermitted;
-}
-
-/* Requests of a SAS may say their version in the query, and have that of the SAS otherwise.
- * rest: Versioning-for-the-Azure-Storage-services */
-static void read_sas_version(struct call *call)
-{
-    struct bytes version = call_query(call, "api-version");
-
-    if (call_header(call, "x-ms-version").ptr)
-        return;
-    call->version = call_version_is_valid(version) ? version : call_query(call, "sv");
-}
-
-/* What follows from who asks. */
-static enum error admit(struct call *call)
-{
-    struct identity *identity = &call->input.identity;
-
-    if (identity->kind == IDENTITY_ANONYMOUS)
-        admit_anonymous(call, identity);
-    if (identity->kind != IDENTITY_SAS)
-        return OK;
-    if (!call->list)
-        read_sas_version(call);
-    if (identity->sas->encrypts && !call->loose)
-        return call_fail_query(call, E_UnsupportedQueryParameter, "ses", call_query(call, "ses"),
-                               "Encryption scopes are not built yet.");
-    return OK;
-}
-
-enum error route_authenticate(struct call *call)
-{
-    struct auth_target target = {
-        .account = call->account,
-        .name = call->account_name,
-        .path = call->request->path,
-        .secondary = call->secondary,
-        .service = call->endpoint->service->name[0],
-        .service_name = call->endpoint->service->name,
-        .trust = call->endpoint->trust ? trust_now(call->endpoint->trust) : NULL,
-    };
-    struct bytes detail = { NULL, 0 };
-
-    if (call->service->names)
-        call->service->names(call->input.resource, &target.container, &target.object);
-
-    /* A preflight request is never signed (rest: Preflight-Blob-Request), and what is signed has no
-     * meaning to a website. */
-    if (call->request->method == METHOD_OPTIONS || call->website)
-        return OK;
-    /* The wall clock: ours stays ahead after the wall clock was set back (clock invariant 3), and
-     * every request would be refused as too old until the wall catches up. */
-    enum error e = authenticate(call->request, &target, clock_wall(), call->arena,
-                                &call->input.identity, &detail);
-
-    if (e && detail.ptr)
-        call->problem->detail = arena_string(call->arena, detail);
-    return e ? e : admit(call);
 }

@@ -19,7 +19,7 @@ struct cors {
 
 /* ---- from a call that is routed and authenticated to a decision: prepare.c ---- */
 
-/* request, problem: stay the caller's. The decision is under STORE_NO_WAIT. */
+/* request, problem: stay the caller's. The decision may not block. */
 void prepare_init(struct call *call, struct decision *d, const struct endpoint *endpoint,
                   struct arena *arena, const struct request *request, struct problem *problem);
 /* Finds the operation and lets it check the head: d->operation, d->parameters. */
@@ -36,11 +36,12 @@ void prepare_body(struct call *call, struct decision *d);
 
 /* From a request to an answer, whatever exchange it is part of. Nothing of it suspends. */
 struct work {
-    struct whole_list *whole; /* it is one that is done whole: whole_list.c; NULL: it is not */
+    struct transaction *transaction; /* that it is, all or none: transaction.c; NULL: it is none */
+    attempt_fn *attempt;             /* deciding_operation(), or that of a transaction */
     struct call call;
     struct problem problem;
     struct decision decision;
-    bool is_grouped;  /* part of a list: decided, and to be committed with others */
+    bool is_grouped;  /* part of a batch: decided, and to be committed with others */
     enum error error; /* what it ended in instead of a result; OK: nothing */
     struct cors cors;
     struct answer answer;
@@ -99,9 +100,9 @@ struct body_intake {
 /* ---- an exchange on its way: exchange.c ---- */
 
 struct flow;
-struct list;
+struct batch;
 
-/* What is to be done next. DECIDE to APPLIED are of the operation, or of one part of a list. */
+/* What is to be done next. DECIDE to APPLIED are of the operation, or of one part of a batch. */
 enum state {
     HEALTH,         /* `lagra health` asks */
     FIND_VERSION,   /* which one the request is served by that says none */
@@ -110,19 +111,19 @@ enum state {
     WANT_BODY,      /* admitted: let the body come */
     FINISH_BODY,    /* take the body; when all has come, make it durable; parse it */
     PARSED,
-    LIST,               /* what is asked for is a list of operations: check, route and admit them */
-    LIST_BEGIN_IN_POOL, /* ... where it may wait */
-    LIST_IN_POOL,       /* its parts are run in the pool */
-    PART,               /* the next part of the list */
-    PART_FOUND,         /* authenticated and checked */
+    BATCH, /* what is asked for is a batch of operations: check, route and admit them */
+    BATCH_BEGIN_IN_POOL, /* ... where it may wait */
+    BATCH_IN_POOL,       /* its parts are run in the pool */
+    PART,                /* the next part of the batch */
+    PART_FOUND,          /* authenticated and checked */
     DECIDE,
-    DECIDE_IN_POOL, /* something is not in memory */
+    DECIDE_IN_POOL, /* it takes long, or waits for this machine's disk */
     DECIDED,        /* there are changes to commit */
     COMMIT,
     COMMIT_IN_POOL,
     APPLIED,   /* committed */
     PART_DONE, /* its answer is rendered */
-    LIST_APPLIED,
+    BATCH_APPLIED,
     CORS,    /* find what CORS rules say of the answer */
     DURABLE, /* wait until what was seen and done is on disk */
     ANSWER,  /* render what came of it */
@@ -149,8 +150,8 @@ struct flow {
     unsigned magic;
     struct exchange *exchange;
     struct work work;
-    struct work *current; /* what is decided: `work`, or a part of the list */
-    struct list *list;    /* of operations; NULL: one operation */
+    struct work *current; /* what is decided: `work`, or a part of the batch */
+    struct batch *batch;  /* of operations; NULL: one operation */
     struct pause pause;
     enum state state;
     struct pool_job job; /* of the step that is in the pool */
@@ -164,6 +165,10 @@ struct flow {
     char *body_bytes;
 };
 
+/* After STORE_WAIT or DECIDE_BLOCKING. True: what is not in memory is being fetched; the exchange is
+ * suspended until the same state is to be entered again (return WAITING). False: it is not, or the step
+ * takes long whatever is in memory: to be done in the pool. */
+bool flow_awaits_fetch(struct flow *flow);
 /* Suspends the exchange and runs the step on a thread of the pool, with STORE_MAY_BLOCK. The step must
  * not suspend. */
 void flow_run_in_pool(struct flow *flow, state_fn *step);
@@ -172,39 +177,36 @@ void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step);
 /* The same as a step of its own: what `step` returns is the next state. returns WAITING */
 enum state flow_to_pool(struct flow *flow, state_fn *step);
 
-/* ---- lists of operations: list.c ---- */
+/* ---- batches of operations: batch.c ---- */
 
-/* The list as a whole is checked, its parts are routed and admitted.
- * returns LIST_IN_POOL, PART; LIST: again; LIST_BEGIN_IN_POOL; LIST_APPLIED: refused as a whole;
+/* The batch as a whole is checked, its parts are routed and admitted.
+ * returns BATCH_IN_POOL, PART; BATCH: again; BATCH_BEGIN_IN_POOL; BATCH_APPLIED: refused as a whole;
  *         CORS: refused */
-enum state list_begin(struct flow *flow);
+enum state batch_begin(struct flow *flow);
 /* The next part that is not done yet becomes the current one.
- * returns PART_FOUND; PART_DONE: refused; LIST_APPLIED: there is none */
-enum state list_next(struct flow *flow);
+ * returns PART_FOUND; PART_DONE: refused; BATCH_APPLIED: there is none */
+enum state batch_next(struct flow *flow);
 /* The current part has been decided: `next` is what was to come then. In the pool it is committed
  * together with others, if it may be; one that rests on what those change is to be decided again.
  * returns next; PART; DECIDE */
-enum state list_part_decided(struct flow *flow, enum state next);
+enum state batch_part_decided(struct flow *flow, enum state next);
 /* Renders the answer to the current part. returns PART */
-enum state list_part_done(struct flow *flow);
-/* As store_settled(), of all that the list and its parts saw and did. */
-enum store_result list_settled(struct flow *flow);
+enum state batch_part_done(struct flow *flow);
+/* As store_settled(), of all that the batch and its parts saw and did. */
+enum store_result batch_settled(struct flow *flow);
 /* After the wait for durability: parts that never came to be are to be decided again.
  * returns PART; CUT: none can be */
-enum state list_decide_again(struct flow *flow);
-/* Ends the list, if there is one. */
-void list_free(struct flow *flow);
+enum state batch_decide_again(struct flow *flow);
+/* Ends the batch, if there is one. */
+void batch_free(struct flow *flow);
 
-/* ---- lists that are done whole: whole_list.c ---- */
+/* ---- transactions: transaction.c ---- */
 
 /* The list is checked, its parts are routed, checked, parsed and admitted.
- * returns DECIDE, DECIDE_IN_POOL; LIST: again; LIST_BEGIN_IN_POOL; CORS: refused */
-enum state whole_list_begin(struct flow *flow);
-/* The attempt of all parts on the state as it is now. of: the struct work of the list, whose clock and
- * snapshot they share. */
-attempt_fn whole_list_decide;
+ * returns DECIDE, DECIDE_IN_POOL; BATCH: again; BATCH_BEGIN_IN_POOL; CORS: refused */
+enum state transaction_begin(struct flow *flow);
 /* The answers of the parts, or of the one that was refused. */
-void whole_list_answer(struct work *work);
+void transaction_answer(struct work *work);
 
 /* What became of a run of the body. */
 enum body_taken {
@@ -219,6 +221,12 @@ enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_ta
 enum store_result intake_finish(struct flow *flow);
 /* Content-MD5 and x-ms-content-crc64 of the request against what came. */
 enum error intake_check_sums(struct flow *flow);
+
+/* ---- behind the body: after_body.c ---- */
+
+/* State FINISH_BODY. returns PARSED; CORS: refused; WAITING: for the body, or for a pool that gathers or
+ * parses */
+enum state body_finish(struct flow *flow);
 
 /* ---- the body of an answer: answer_body.c ---- */
 
@@ -235,13 +243,24 @@ void answer_drop_scratch(struct flow *flow);
 /* Fills the call from the request: account, names, query, conditions, lease id, version.
  * returns OK or what is wrong with the request (the problem set). */
 enum error route_request(struct call *call);
-/* The same for a part of a list: account, version and host are those of the list. A path may begin with
+/* The same for a part of a batch: account, version and host are those of the batch. A path may begin with
  * the account's name, as in path style, or below it. decision: 61 */
-enum error route_part(struct call *part, const struct call *list);
-/* The conditions of a request, into the call's input, and what they demand of who asks. returns OK,
- * E_InvalidHeaderValue, E_InvalidInput (of entity tags where the service's are timestamps) */
-enum error route_conditions(struct call *call);
-/* Who asks: authenticate() with what the route found, into the call's input. */
+enum error route_part(struct call *part, const struct call *batch);
+
+/* ---- what a request is about: route_target.c ---- */
+
+/* Whose account, and whether it is a website's. Comes first, and refuses nothing: what its account's
+ * CORS rules say of a request is said of refused ones too. returns OK */
+enum error route_account(struct call *call);
+/* The names below the account. */
+enum error route_target(struct call *call);
+/* The same of a part of a batch: below the batch's account, whether that is named once more, as in path
+ * style, or not: clients of the service, where the host names it, do not. decision: 61 */
+enum error route_part_target(struct call *call);
+
+/* ---- who asks: authenticate.c ---- */
+
+/* authenticate() with what the route found, into the call's input. */
 enum error route_authenticate(struct call *call);
 
 /* ---- answers: error_answer.c ---- */

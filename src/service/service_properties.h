@@ -14,7 +14,7 @@
  * Each service keeps its own: the record is INNER "p" of the partition that the service's locate()
  * gives for the service itself, (account space, ""); rows need no subject.
  *
- * service_properties.c, service_stats.c and cors_rules.c decide; those that end in _xml.c read
+ * service_properties.c and cors_rules.c decide; those that end in _xml.c read
  * requests and render answers.
  * rest: Get-Blob-Service-Properties, Get-Queue-Service-Properties, Get-Table-Service-Properties,
  * Get-Blob-Service-Stats */

@@ -1,10 +1,12 @@
-/* Get and Set Service Properties of every service as XML: see service_properties.h.
+/* Get and Set Service Properties and Get Service Stats of every service as XML: see
+ * service_properties.h.
  *
  * What can be set is the CORS rules, the default version and the static website. Logging, metrics
  * and soft delete are things that this server does not do: switching one of them on is refused with
  * 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can so
  * always be set again.
- * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties */
+ * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
+ * Get-Blob-Service-Stats, Get-Queue-Service-Stats, Get-Table-Service-Stats */
 #include "service/cors_rules_xml.h"
 #include "service/operation.h"
 #include "service/service_properties.h"
@@ -335,4 +337,35 @@ void set_service_properties_answer(struct answer *a,
     (void)p;
     (void)r;
     answer_status(a, 202);
+}
+
+/* ---- Get Service Stats ---- */
+
+/* Only the secondary endpoint has it; the primary's answer as recorded. */
+enum error get_service_stats_check(struct call *call, struct get_service_stats_parameters *p)
+{
+    (void)p;
+    if (!call->secondary)
+        return call_fail_query(call, E_InvalidQueryParameterValue, "comp", call_query(call, "comp"),
+                               "");
+    return OK;
+}
+
+void get_service_stats_answer(struct answer *a, const struct get_service_stats_parameters *p,
+                              const struct get_service_stats_result *r)
+{
+    char date[INSTANT_HTTP_SIZE];
+    struct text out;
+
+    (void)p;
+    instant_format_http(r->last_sync, date);
+    text_init(&out, a->arena, 256);
+    xml_begin(&out);
+    xml_open(&out, "StorageServiceStats");
+    xml_open(&out, "GeoReplication");
+    xml_element_string(&out, "Status", "live");
+    xml_element_string(&out, "LastSyncTime", date);
+    xml_close(&out, "GeoReplication");
+    xml_close(&out, "StorageServiceStats");
+    answer_xml(a, 200, &out);
 }

@@ -1,4 +1,4 @@
-/* Inside service/ only: tasks that failed. One that failed moves to a later place of the list, with the
+/* Inside service/, and for `lagra check`: tasks that failed. One that failed moves to a later place of the list, with the
  * number of its failures: so it never blocks others, nothing that it stands for is lost, and a restart
  * does not reset the number. The more often it has failed, the longer it waits.
  *

@@ -1,4 +1,4 @@
-/* Waiting without a thread: see struct pause. */
+/* Waiting without a thread: see struct pause; and steps that wait on a thread of a pool. */
 #include "service/service_private.h"
 
 #include <assert.h>
@@ -33,4 +33,53 @@ void pause_wait(struct pause *pause)
     exchange_suspend(pause->exchange);
     if (atomic_exchange(&pause->state, PAUSE_SUSPENDED) == PAUSE_WOKEN)
         exchange_resume(pause->exchange);
+}
+
+/* ---- a step that may wait for a disk, on a thread of a pool: state POOLED ---- */
+
+static void set_may_block(struct flow *flow, bool may)
+{
+    flow->work.decision.access.may_block = may;
+    flow->current->decision.access.may_block = may;
+}
+
+static void run_pooled(struct pool_job *job)
+{
+    struct flow *flow = (struct flow *)(void *)((char *)job - offsetof(struct flow, job));
+
+    assert(flow->magic == FLOW_MAGIC);
+    set_may_block(flow, true);
+    flow->pooled_next = flow->pooled(flow);
+    set_may_block(flow, false);
+    flow->pause.waiter.wake(&flow->pause.waiter); /* the worker has it now: touch nothing after */
+}
+
+bool flow_awaits_fetch(struct flow *flow)
+{
+    if (!fetch_set_wait(flow->work.decision.access.fetches, pause_arm(&flow->pause)))
+        return false;
+    pause_wait(&flow->pause);
+    return true;
+}
+
+/* Everything that belongs to the exchange is the pool's until it is woken. */
+void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step)
+{
+    flow->pooled = step;
+    flow->job.run = run_pooled;
+    pause_arm(&flow->pause);
+    decide_pool_submit(pool, &flow->job);
+    pause_wait(&flow->pause);
+}
+
+void flow_run_in_pool(struct flow *flow, state_fn *step)
+{
+    flow_run_in(flow, flow->work.call.endpoint->pool, step);
+}
+
+enum state flow_to_pool(struct flow *flow, state_fn *step)
+{
+    flow->state = POOLED;
+    flow_run_in_pool(flow, step);
+    return WAITING;
 }

@@ -6,6 +6,7 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
                const struct request *request, struct response *response)
 {
     prepare_init(&work->call, &work->decision, endpoint, arena, request, &work->problem);
+    work->attempt = deciding_operation;
     work->answer = (struct answer){ .call = &work->call, .arena = arena, .response = response };
     response_init(response, arena);
 }
@@ -27,8 +28,7 @@ enum error work_check(struct work *work)
 enum error work_decide(struct work *work)
 {
     work->error = OK;
-    return deciding_attempt(&work->decision, work->whole ? whole_list_decide : deciding_operation,
-                            work);
+    return deciding_attempt(&work->decision, work->attempt, work);
 }
 
 /* Held at APPLIED means applied and not yet durable: the syncer stops before the commit, not

@@ -19,10 +19,8 @@ struct changes {
     struct piece_change *pieces;
     size_t piece_count;
     size_t piece_capacity;
-    struct spaces_list {
-        struct guid *spaces;
-        size_t count;
-    } dropped, stamped;
+    struct guid *dropped; /* spaces */
+    size_t dropped_count;
 };
 
 struct changes *changes_new(struct arena *arena)
@@ -43,8 +41,7 @@ struct arena *changes_arena(const struct changes *changes)
 bool changes_empty(const struct changes *changes)
 {
     return !changes->first && !changes->first_index && !changes->first_count &&
-           !changes->first_task && changes->piece_count == 0 && changes->dropped.count == 0 &&
-           changes->stamped.count == 0;
+           !changes->first_task && changes->piece_count == 0 && changes->dropped_count == 0;
 }
 
 uint64_t changes_bytes(const struct changes *changes)
@@ -166,31 +163,14 @@ void changes_task_done(struct changes *changes, const struct deferred_task *item
     task->id = item->id;
 }
 
-static void add_space(struct changes *changes, struct spaces_list *list, struct guid space)
-{
-    struct guid *grown = arena_array(changes->arena, list->count + 1, sizeof list->spaces[0]);
-
-    if (list->count > 0)
-        memcpy(grown, list->spaces, list->count * sizeof grown[0]);
-    grown[list->count++] = space;
-    list->spaces = grown;
-}
-
 void changes_drop_space(struct changes *changes, struct guid space)
 {
-    add_space(changes, &changes->dropped, space);
-}
+    struct guid *grown = arena_array(changes->arena, changes->dropped_count + 1, sizeof grown[0]);
 
-void changes_stamp_space(struct changes *changes, struct guid space)
-{
-    add_space(changes, &changes->stamped, space);
-}
-
-static void append_spaces(struct changes *changes, struct spaces_list *list,
-                          const struct spaces_list *more)
-{
-    for (size_t i = 0; i < more->count; i++)
-        add_space(changes, list, more->spaces[i]);
+    if (changes->dropped_count > 0)
+        memcpy(grown, changes->dropped, changes->dropped_count * sizeof grown[0]);
+    grown[changes->dropped_count++] = space;
+    changes->dropped = grown;
 }
 
 /* Of deferred tasks the order does not matter. */
@@ -236,8 +216,8 @@ void changes_append(struct changes *changes, struct changes *more)
     append_task(changes, more->first_task);
     if (more->piece_count > 0)
         append_pieces(changes, more->pieces, more->piece_count);
-    append_spaces(changes, &changes->dropped, &more->dropped);
-    append_spaces(changes, &changes->stamped, &more->stamped);
+    for (size_t i = 0; i < more->dropped_count; i++)
+        changes_drop_space(changes, more->dropped[i]);
     *more = (struct changes){ .arena = more->arena };
     more->link = &more->first;
     more->index_link = &more->first_index;
@@ -265,14 +245,8 @@ const struct task_change *changes_first_task(const struct changes *changes)
 
 const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count)
 {
-    *ret_count = changes->dropped.count;
-    return changes->dropped.spaces;
-}
-
-const struct guid *changes_stamped_spaces(const struct changes *changes, size_t *ret_count)
-{
-    *ret_count = changes->stamped.count;
-    return changes->stamped.spaces;
+    *ret_count = changes->dropped_count;
+    return changes->dropped;
 }
 
 static int compare_pieces(const void *left, const void *right)

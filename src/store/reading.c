@@ -135,7 +135,7 @@ struct space_iterator {
 
 struct space_iterator *space_iterator_open(struct store *store, struct guid space,
                                            struct bytes from_partition, struct bytes from_record,
-                                           enum store_access access)
+                                           struct store_access access)
 {
     struct space_iterator *iterator = xcalloc(1, sizeof *iterator);
     struct key end;
@@ -223,7 +223,7 @@ struct index_iterator {
 
 struct index_iterator *index_iterator_open(struct store *store, struct guid space,
                                            struct bytes prefix, struct bytes from,
-                                           struct bytes from_partition, enum store_access access)
+                                           struct bytes from_partition, struct store_access access)
 {
     struct index_iterator *iterator = xcalloc(1, sizeof *iterator);
     struct key end;

@@ -138,25 +138,25 @@ bool piece_row_read(struct bytes value, struct piece_row *ret_row)
 
 #define CLOCK_ROW_SIZE_PLAIN 8
 
-size_t clock_row_write(char to[CLOCK_ROW_SIZE_MAX], const struct clock_note *note)
+size_t clock_row_write(char to[CLOCK_ROW_SIZE_MAX], const struct clock_checkpoint *checkpoint)
 {
-    be64_put(to, note->bound);
-    be64_put(to + 8, note->steps);
-    be64_put(to + 16, note->pending);
-    return note->steps || note->pending ? CLOCK_ROW_SIZE_MAX : CLOCK_ROW_SIZE_PLAIN;
+    be64_put(to, checkpoint->bound);
+    be64_put(to + 8, checkpoint->steps);
+    be64_put(to + 16, checkpoint->pending);
+    return checkpoint->steps || checkpoint->pending ? CLOCK_ROW_SIZE_MAX : CLOCK_ROW_SIZE_PLAIN;
 }
 
-bool clock_row_read(struct bytes value, struct clock_note *ret_note)
+bool clock_row_read(struct bytes value, struct clock_checkpoint *ret_checkpoint)
 {
-    struct clock_note note = { .bound = 0 };
+    struct clock_checkpoint checkpoint = { .bound = 0 };
 
     if (value.len != CLOCK_ROW_SIZE_PLAIN && value.len != CLOCK_ROW_SIZE_MAX)
         return false;
-    note.bound = be64_get(value.ptr);
+    checkpoint.bound = be64_get(value.ptr);
     if (value.len == CLOCK_ROW_SIZE_MAX) {
-        note.steps = be64_get(value.ptr + 8);
-        note.pending = be64_get(value.ptr + 16);
+        checkpoint.steps = be64_get(value.ptr + 8);
+        checkpoint.pending = be64_get(value.ptr + 16);
     }
-    *ret_note = note;
+    *ret_checkpoint = checkpoint;
     return true;
 }

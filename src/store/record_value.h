@@ -6,7 +6,7 @@
  *                  rest  the payload, as the caller passed it
  *   clock row      8 be  bound of the clock
  *                  8 be  steps that it has followed, and
- *                  8 be  one that it has not (struct clock_note); both missing: none
+ *                  8 be  one that it has not (struct clock_checkpoint); both missing: none
  *   piece row      1     version (1)
  *                  v     length in bytes
  *                  v     references, 1 or more
@@ -45,7 +45,7 @@ bool piece_row_read(struct bytes value, struct piece_row *ret_row);
 
 #define CLOCK_ROW_SIZE_MAX 24
 
-size_t clock_row_write(char to[CLOCK_ROW_SIZE_MAX], const struct clock_note *note);
-bool clock_row_read(struct bytes value, struct clock_note *ret_note);
+size_t clock_row_write(char to[CLOCK_ROW_SIZE_MAX], const struct clock_checkpoint *checkpoint);
+bool clock_row_read(struct bytes value, struct clock_checkpoint *ret_checkpoint);
 
 #endif

@@ -56,28 +56,41 @@ struct store_limits store_limits(const struct store *store)
     return limits;
 }
 
-enum store_result space_create(struct store *store, enum space_shape shape,
-                               enum store_access access, struct guid *ret_space)
+struct fetch_set *fetch_set_open(struct store *store)
 {
-    return store->operations->space_create(store, shape, access, ret_space);
+    return store->operations->fetch_set_open ? store->operations->fetch_set_open(store) : NULL;
+}
+
+void fetch_set_close(struct fetch_set *set)
+{
+    if (set)
+        set->store->operations->fetch_set_close(set);
+}
+
+void fetch_set_begin(struct fetch_set *set)
+{
+    bool is_repetition = set && set->is_repeated;
+
+    if (!set)
+        return;
+    set->is_repeated = false;
+    set->store->operations->fetch_set_begin(set, is_repetition);
+}
+
+bool fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
+{
+    if (!set)
+        return false;
+    set->is_repeated = set->store->operations->fetch_set_wait(set, waiter);
+    return set->is_repeated;
 }
 
 struct snapshot *snapshot_open(struct store *store, struct partition partition,
-                               enum store_access access)
+                               struct store_access access)
 {
-    struct snapshot *snapshot = store->operations->snapshot_open(store, partition, SNAPSHOT_PLAIN);
+    struct snapshot *snapshot = store->operations->snapshot_open(store, partition);
 
     snapshot->access = access;
-    return snapshot;
-}
-
-struct snapshot *snapshot_open_owner(struct store *store, struct partition partition,
-                                     enum store_access access)
-{
-    struct snapshot *snapshot = store->operations->snapshot_open(store, partition, SNAPSHOT_OWNER);
-
-    snapshot->access = access;
-    snapshot->is_owner = true;
     return snapshot;
 }
 
@@ -86,7 +99,12 @@ void snapshot_close(struct snapshot *snapshot)
     snapshot->store->operations->snapshot_close(snapshot);
 }
 
-void snapshot_set_access(struct snapshot *snapshot, enum store_access access)
+struct store_access snapshot_access(const struct snapshot *snapshot)
+{
+    return snapshot->access;
+}
+
+void snapshot_set_access(struct snapshot *snapshot, struct store_access access)
 {
     snapshot->access = access;
 }
@@ -109,18 +127,6 @@ bool snapshot_is_gone(const struct snapshot *snapshot)
 enum store_result snapshot_hold(struct snapshot *snapshot)
 {
     return snapshot->store->operations->snapshot_hold(snapshot);
-}
-
-void snapshot_expect(struct snapshot *snapshot, enum record_family family, struct bytes key)
-{
-    struct key full;
-
-    if (snapshot->gone)
-        return;
-    key_init(&full);
-    key_set_record(&full, family, snapshot->prefix, key);
-    snapshot->store->operations->snapshot_expect(snapshot, key_bytes(&full));
-    key_release(&full);
 }
 
 /* prefix: of what may be read ahead; NULL: nothing. */
@@ -168,7 +174,7 @@ enum store_result snapshot_get_ahead(struct snapshot *snapshot, enum record_fami
 }
 
 enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
-                               instant now, enum store_access access, uint64_t *ret_sequence)
+                               instant now, struct store_access access, uint64_t *ret_sequence)
 {
     bool changes = false;
 
@@ -186,20 +192,27 @@ enum store_result store_commit(struct store *store, const struct commit_part *pa
     return store->operations->commit(store, parts, count, now, access, ret_sequence);
 }
 
-void store_note_clock(struct store *store)
+void store_checkpoint_clock(struct store *store)
 {
-    if (store->operations->note_clock)
-        store->operations->note_clock(store);
+    if (store->operations->checkpoint_clock)
+        store->operations->checkpoint_clock(store);
+}
+
+instant store_time_passed(struct store *store, instant t)
+{
+    return store->operations->time_passed ? store->operations->time_passed(store, t)
+                                          : clock_without_steps(t);
+}
+
+instant store_time_shown(struct store *store, instant passed)
+{
+    return store->operations->time_shown ? store->operations->time_shown(store, passed)
+                                         : clock_with_steps(passed);
 }
 
 void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
 {
     store->operations->wait_durable(store, sequence, waiter);
-}
-
-bool store_is_durable(struct store *store, uint64_t sequence)
-{
-    return store->operations->is_durable(store, sequence);
 }
 
 enum store_result store_settled(struct store *store, uint64_t sequence)
@@ -225,7 +238,7 @@ enum store_result store_await(struct store *store, uint64_t sequence)
 }
 
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,
-                              enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence)
+                              struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence)
 {
     enum store_result result;
     struct key key;
@@ -317,26 +330,16 @@ void store_collect_now(struct store *store, struct store_usage *ret_usage)
     store->operations->collect_now(store, ret_usage);
 }
 
-/* ---- what local engines have in common ---- */
-
-enum store_result local_space_create(struct store *store, enum space_shape shape,
-                                     enum store_access access, struct guid *ret_space)
+void store_drop_caches(struct store *store)
 {
-    (void)store;
-    (void)shape;
-    (void)access;
-    *ret_space = guid_new();
-    return STORE_OK;
+    if (store->operations->drop_caches)
+        store->operations->drop_caches(store);
 }
+
+/* ---- what local engines have in common ---- */
 
 enum store_result local_snapshot_hold(struct snapshot *snapshot)
 {
     (void)snapshot;
     return STORE_OK;
-}
-
-void local_snapshot_expect(struct snapshot *snapshot, struct bytes key)
-{
-    (void)snapshot;
-    (void)key;
 }

@@ -16,9 +16,11 @@
  * the outcome of a commit when store_commit() returns. A remote one (records on other machines) has
  * to ask for what it does not hold, and learns the outcome later. Callers are written for both:
  *  - Any function that takes an access, or reads through an object that was opened with one, may
- *    return STORE_WAIT under STORE_NO_WAIT: the answer is not in memory. Nothing has been returned
- *    and nothing has changed. The caller repeats the whole decision under STORE_MAY_BLOCK on a
- *    thread that may wait. Under STORE_MAY_BLOCK these functions never return STORE_WAIT.
+ *    return STORE_WAIT where it may not block: the answer is not in memory. Nothing has been returned
+ *    and nothing has changed. A remote engine fetches it then, without a thread that waits: the caller
+ *    asks to be woken (fetch_set_wait()), and repeats the whole decision. Where nothing is being
+ *    fetched it repeats the decision on a thread that may block (STORE_MAY_BLOCK): a local engine
+ *    reads from its disk there. These functions never return STORE_WAIT where they may block.
  *  - Reads may return STORE_CONFLICT: the state of the snapshot is gone. Decide again on a new one.
  *    Never after snapshot_hold() returned STORE_OK, and never from a local engine.
  *  - A decision that is repeated on the same state must come to the same result.
@@ -42,15 +44,14 @@
  *      the store stops accepting commits (STORE_IO). In a remote engine a commit whose outcome cannot
  *      be learned is neither acknowledged nor repeated: store_settled() returns STORE_UNKNOWN.
  *
- * No function here waits for a disk write. Reads wait for the disk, or for other machines, only
- * under STORE_MAY_BLOCK. */
+ * No function here waits for a disk write. Reads wait for the disk, or for other machines, only where
+ * they may block. */
 #ifndef LAGRA_STORE_STORE_H
 #define LAGRA_STORE_STORE_H
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/ids.h"
-#include "base/md5.h"
 #include "base/waiter.h"
 
 enum store_result {
@@ -70,13 +71,15 @@ enum store_result {
 };
 const char *store_result_text(enum store_result result);
 
-/* Whether a call may wait for a disk or for another machine. */
-enum store_access {
-    STORE_NO_WAIT,   /* from memory only, else STORE_WAIT: for threads that serve many */
-    STORE_MAY_BLOCK, /* waits as long as it takes: for threads that may */
-};
-
 struct store;
+
+/* What is done where an answer is not in memory. */
+struct store_access {
+    bool may_block;            /* it is waited for in the call: for threads that may */
+    struct fetch_set *fetches; /* STORE_WAIT, and it is fetched into this set; NULL: it is not */
+};
+#define STORE_MAY_BLOCK ((struct store_access){ .may_block = true })
+#define STORE_NO_WAIT   ((struct store_access){ .may_block = false })
 
 struct partition {
     struct guid space;
@@ -155,17 +158,23 @@ struct store_limits {
 };
 struct store_limits store_limits(const struct store *store);
 
-/* ---- spaces ---- */
+/* ---- fetching, without a thread that waits ---- */
 
-/* How many partitions a space is expected to have. */
-enum space_shape {
-    SPACE_ONE,  /* one partition, or few */
-    SPACE_WIDE, /* any number */
-};
-/* Makes a new space. One whose id no commit writes into a record is collected in the background.
- * returns STORE_OK, STORE_WAIT, STORE_IO */
-enum store_result space_create(struct store *store, enum space_shape shape,
-                               enum store_access access, struct guid *ret_space);
+/* What is fetched for a reader that may not block (struct store_access): a decision, a look at a rule, a
+ * part of a content's map. One set serves the readers of one exchange, one after another. A reader that
+ * is repeated asks in the same order as before; what has come by then is answered at once, and is of
+ * the state that it was asked of. A commit asks too, and is repeated alone. */
+struct fetch_set;
+/* NULL: the engine is a local one, which fetches nothing. The functions below take NULL. */
+struct fetch_set *fetch_set_open(struct store *store);
+/* What is still being fetched is dropped; no waiter is waiting. */
+void fetch_set_close(struct fetch_set *set);
+/* A reader begins: what came for the one before is forgotten, unless this is the repetition that
+ * fetch_set_wait() was called for. */
+void fetch_set_begin(struct fetch_set *set);
+/* After STORE_WAIT: wakes the waiter, once, when the reader is to be repeated: what it asked for has come,
+ * or the repetition is told why not. False: nothing is being fetched, and the waiter is not kept. */
+bool fetch_set_wait(struct fetch_set *set, struct waiter *waiter);
 
 /* ---- snapshots ---- */
 
@@ -174,16 +183,11 @@ struct snapshot;
 
 /* Never waits. The access is that of all reads through the snapshot. */
 struct snapshot *snapshot_open(struct store *store, struct partition partition,
-                               enum store_access access);
-/* As snapshot_open(), of a partition that has the rules of whole spaces (the record of a container).
- * As a guard of a commit this snapshot costs no message and is not disturbed by every change of its
- * partition: the commit is refused only if one of the spaces that it changes was stamped since
- * (changes_stamp_space()). A remote engine may answer it from a cache. */
-struct snapshot *snapshot_open_owner(struct store *store, struct partition partition,
-                                     enum store_access access);
+                               struct store_access access);
 void snapshot_close(struct snapshot *snapshot);
+struct store_access snapshot_access(const struct snapshot *snapshot);
 /* Changes the access of reads that begin after this call. */
-void snapshot_set_access(struct snapshot *snapshot, enum store_access access);
+void snapshot_set_access(struct snapshot *snapshot, struct store_access access);
 /* What must be durable before anything read here may be reported (store invariant 3). */
 uint64_t snapshot_sequence(const struct snapshot *snapshot);
 /* At least the newest instant of any commit of the partition. The instant of a decision must be
@@ -206,8 +210,6 @@ struct record {
     size_t piece_count;
 };
 
-/* A hint that this record will be read: an engine may fetch several with one message. */
-void snapshot_expect(struct snapshot *snapshot, enum record_family family, struct bytes key);
 /* returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO */
 enum store_result snapshot_get(struct snapshot *snapshot, enum record_family family,
                                struct bytes key, struct arena *arena, struct record *ret_record);
@@ -264,10 +266,6 @@ void changes_index_delete(struct changes *changes, struct bytes key);
 /* Adds to a counter of the partition's space (store_count()). Counters are no part of a snapshot:
  * adding conflicts with nobody, so any number of commits may do it at once. */
 void changes_count(struct changes *changes, struct bytes name, int64_t delta);
-/* Stamps a space: from now on a commit to it is refused whose guard is a snapshot_open_owner() of
- * this partition from before. For rules of a space that change seldom and bind every write below
- * it: immutability, access, holds. Cheap in local engines; a remote one writes to all shards. */
-void changes_stamp_space(struct changes *changes, struct guid space);
 /* Adds a task to the list of deferred tasks (store_task_next()), of this partition.
  * due      not before this instant
  * kind     what is to be done, a number of the caller's; payload: for whoever does it
@@ -293,7 +291,7 @@ struct commit_part {
 /* Applies the changes of all parts atomically, if every partition is unchanged since its snapshot.
  * Each partition is in one part at most, and at least one part has changes. A guard costs a remote
  * engine a message: use one where a rule spans two partitions (a rename, a create in a directory, a
- * quota), not on every write; where a rule binds a whole space, use the snapshot of its owner.
+ * quota), not on every write.
  *
  * A piece moves to another partition by one commit that releases it in one part and puts it in
  * another.
@@ -309,19 +307,30 @@ struct commit_part {
  *               STORE_WAIT       only under STORE_NO_WAIT
  *               STORE_IO, STORE_CORRUPT */
 enum store_result store_commit(struct store *store, const struct commit_part *parts, size_t count,
-                               instant now, enum store_access access, uint64_t *ret_sequence);
+                               instant now, struct store_access access, uint64_t *ret_sequence);
 
 /* Notes what the clock has followed since the last commit, if anything: a commit does too, but
  * there may be none for long. One thread at a time, never beside store_close(). */
-void store_note_clock(struct store *store);
+void store_checkpoint_clock(struct store *store);
+
+/* ---- time that passes ---- */
+
+/* For what ends after a duration that may be long (a message that is hidden for a week): an instant
+ * without the steps of wall clocks that this store has followed until then. It may be stored: it means
+ * the same in every process that opens the store, now and after a restart. Of two instants the later
+ * one is not earlier here. A local engine takes the steps of its one process, and keeps them in its
+ * clock rows (store_checkpoint_clock()). In a remote engine the steps are a record of the store, the same for
+ * all; a process whose own wall clock is set does not follow it there. decision: 294 */
+instant store_time_passed(struct store *store, instant t);
+/* Where such a time lies by the clock as it is now: for clients, and for the due instants of deferred
+ * tasks. */
+instant store_time_shown(struct store *store, instant passed);
 
 /* ---- durability ---- */
 
 /* Calls waiter->wake once all up to `sequence` is durable or settled otherwise, or the store has
  * failed; at once, in this call, if it already is. Any thread. */
 void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter);
-/* True when store_wait_durable() would wake at once because all up to `sequence` is durable. */
-bool store_is_durable(struct store *store, uint64_t sequence);
 /* What became of all that was seen or done up to `sequence`, after its waiter was woken.
  * returns STORE_OK        durable
  *         STORE_WAIT      not settled yet
@@ -341,7 +350,7 @@ struct space_iterator;
 /* Starts at the first record at or after (from_partition, from_record). Never waits. */
 struct space_iterator *space_iterator_open(struct store *store, struct guid space,
                                            struct bytes from_partition, struct bytes from_record,
-                                           enum store_access access);
+                                           struct store_access access);
 /* As snapshot_sequence(). */
 uint64_t space_iterator_sequence(const struct space_iterator *iterator);
 struct space_record {
@@ -369,7 +378,7 @@ void space_iterator_close(struct space_iterator *iterator);
 struct index_iterator;
 struct index_iterator *index_iterator_open(struct store *store, struct guid space,
                                            struct bytes prefix, struct bytes from,
-                                           struct bytes from_partition, enum store_access access);
+                                           struct bytes from_partition, struct store_access access);
 uint64_t index_iterator_sequence(const struct index_iterator *iterator);
 struct index_record {
     struct bytes key; /* all valid until the next call on this iterator */
@@ -385,7 +394,7 @@ void index_iterator_close(struct index_iterator *iterator);
  * or when the space is dropped. *ret_sequence: as snapshot_sequence().
  * returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
 enum store_result store_count(struct store *store, struct guid space, struct bytes name,
-                              enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
+                              struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
 
 /* ---- deferred tasks ---- */
 
@@ -428,64 +437,6 @@ bool store_task_forget(struct store *store, struct waiter *waiter);
 /* Removes a task whose space is dropped. May wait for a disk. returns STORE_OK, STORE_IO */
 enum store_result store_task_discard(struct store *store, const struct deferred_task *task);
 
-/* ---- staging pieces ---- */
-
-/* Writes a stream of bytes as pieces of at most PIECE_MAX_BYTES. Belongs to one thread at a time.
- * Bytes are copied into bounded buffers and written by the store's I/O threads. */
-struct stage;
-/* Never waits: the first stage_write() does what has to be waited for.
- * partition    of the record that will refer to the pieces: where a remote engine puts them. When
- *              another one refers to them in the end (a container was replaced meanwhile) such an
- *              engine has to move them
- * length_hint  how many bytes will come; UINT64_MAX unknown */
-struct stage *stage_open(struct store *store, struct partition partition, uint64_t length_hint);
-/* Before the first stage_write(): the MD5 of all bytes will be asked for. It is computed on the way,
- * by a thread of the store, together with those of other stages (base/md5.h). */
-void stage_want_md5(struct stage *stage);
-/* A piece ends when `bytes` more (1 or more) have been written, so that what follows can be referred to
- * alone. Again once they have been. Where a block ends, in a copy of blocks. */
-void stage_cut(struct stage *stage, uint64_t bytes);
-/* Takes some bytes, or none (*ret_taken).
- * returns STORE_OK    all taken
- *         STORE_WAIT  buffers are full: waiter will be woken; call again with the rest
- *         STORE_IO, STORE_FULL */
-enum store_result stage_write(struct stage *stage, struct bytes data, struct waiter *waiter,
-                              size_t *ret_taken);
-/* No more bytes: writes what is left and makes all durable.
- * returns STORE_OK    done, the pieces may be committed
- *         STORE_WAIT  call again when woken
- *         STORE_IO, STORE_FULL */
-enum store_result stage_finish(struct stage *stage, struct waiter *waiter);
-/* After STORE_OK of stage_finish: the pieces, in order; valid until stage_close(). */
-const struct piece *stage_pieces(const struct stage *stage, size_t *ret_count);
-/* After STORE_OK of stage_finish(), where it was wanted. */
-void stage_md5(const struct stage *stage, uint8_t ret_md5[MD5_SIZE]);
-/* Ends the stage; frees pieces that no commit refers to by now. A write that is under way is awaited in
- * the background; no waiter is woken after this call. */
-void stage_close(struct stage *stage);
-
-/* ---- reading pieces ---- */
-
-/* Checks and reads `length` bytes at `offset` of the piece into `to` (whole sectors around them are
- * read and their CRCs checked). The snapshot that returned the piece must still be open. With waiter
- * NULL the call waits for the disk itself.
- * returns STORE_OK, STORE_CORRUPT, STORE_IO
- *         STORE_WAIT  not in memory: it is being fetched; call again when woken */
-enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
-                             uint32_t length, void *to, struct waiter *waiter);
-
-/* fd belongs to the store, which has few open: who sends from there takes one of its own. */
-struct piece_file {
-    int fd;
-    uint64_t offset;
-    void *hold; /* the store's */
-};
-/* As piece_read(), but checks only, and returns where the bytes lie, until piece_give().
- * STORE_NOT_FOUND: this store has no files (memory): use piece_read(). */
-enum store_result piece_check(struct store *store, const struct piece *piece, uint32_t offset,
-                              uint32_t length, struct piece_file *ret_file, struct waiter *waiter);
-void piece_give(struct store *store, const struct piece_file *file);
-
 /* ---- looking after ---- */
 
 struct store_usage {
@@ -496,5 +447,7 @@ struct store_usage {
 };
 /* Measures, once everything is collected that can be now. Tests and admin; may wait for disks. */
 void store_collect_now(struct store *store, struct store_usage *ret_usage);
+/* Gives back what is held to be quicker. While nobody uses the store; tests; may wait for disks. */
+void store_drop_caches(struct store *store);
 
 #endif

@@ -10,12 +10,18 @@
 #define LAGRA_STORE_STORE_PRIVATE_H
 
 #include "store/deferred.h"
-#include "store/store.h"
+#include "store/piece.h"
 
 /* The first member of an engine's store. */
 struct store {
     const struct store_operations *operations;
     struct deferred *deferred; /* of the engine */
+};
+
+/* The first member of an engine's set of what is fetched. */
+struct fetch_set {
+    struct store *store;
+    bool is_repeated; /* fetch_set_wait() has been called since the reader began */
 };
 
 /* The first member of an engine's snapshot; but for `access` immutable once open. */
@@ -24,9 +30,8 @@ struct snapshot {
     uint64_t sequence; /* at least that of the newest change to the partition, or of the dropping of
                         * its space */
     instant newest;    /* snapshot_instant() */
-    enum store_access access;
+    struct store_access access;
     struct guid space;
-    bool is_owner;       /* snapshot_open_owner() */
     bool gone;           /* the space had been dropped: there is nothing to read */
     struct bytes prefix; /* of every key of the partition, family byte first; owned by the engine */
 };
@@ -49,7 +54,6 @@ struct stage {
     uint64_t cut;          /* .. and ends after so many; not above `taken`: anywhere */
 };
 
-enum snapshot_kind { SNAPSHOT_PLAIN, SNAPSHOT_OWNER };
 /* SCAN_AHEAD: STORE_WAIT where it would step over much that was deleted. */
 enum scan_kind { SCAN_PLAIN, SCAN_FRONT, SCAN_AHEAD };
 
@@ -61,16 +65,18 @@ struct store_operations {
     unsigned (*descriptors)(struct store *store); /* NULL: none */
 
     struct store_limits (*limits)(const struct store *store);
-    enum store_result (*space_create)(struct store *store, enum space_shape shape,
-                                      enum store_access access, struct guid *ret_space);
+
+    /* NULL: nothing is fetched; the others are not called then. */
+    struct fetch_set *(*fetch_set_open)(struct store *store);
+    void (*fetch_set_close)(struct fetch_set *set);
+    /* A reader begins, or is repeated. */
+    void (*fetch_set_begin)(struct fetch_set *set, bool is_repetition);
+    bool (*fetch_set_wait)(struct fetch_set *set, struct waiter *waiter);
 
     /* The caller sets the access. */
-    struct snapshot *(*snapshot_open)(struct store *store, struct partition partition,
-                                      enum snapshot_kind kind);
+    struct snapshot *(*snapshot_open)(struct store *store, struct partition partition);
     void (*snapshot_close)(struct snapshot *snapshot);
     enum store_result (*snapshot_hold)(struct snapshot *snapshot);
-    /* With a full key. */
-    void (*snapshot_expect)(struct snapshot *snapshot, struct bytes key);
     /* The record under a full key, decoded into the arena; ret_record->key is left alone. */
     enum store_result (*get)(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                              struct record *ret_record);
@@ -79,10 +85,9 @@ struct store_operations {
                                    struct arena *arena, struct record *ret_record);
     /* No space of a part was gone when its snapshot was opened. */
     enum store_result (*commit)(struct store *store, const struct commit_part *parts, size_t count,
-                                instant now, enum store_access access, uint64_t *ret_sequence);
+                                instant now, struct store_access access, uint64_t *ret_sequence);
 
     void (*wait_durable)(struct store *store, uint64_t sequence, struct waiter *waiter);
-    bool (*is_durable)(struct store *store, uint64_t sequence);
     enum store_result (*settled)(struct store *store, uint64_t sequence);
 
     /* Cursors see keys below `end` only (copied). The one of a scan sees the snapshot's state and
@@ -90,7 +95,7 @@ struct store_operations {
      * is NULL when the space is dropped. Both stand nowhere until cursor_seek(). */
     struct cursor *(*scan_cursor)(struct snapshot *snapshot, struct bytes end, enum scan_kind kind);
     struct cursor *(*space_cursor)(struct store *store, const struct guid *space, struct bytes end,
-                                   enum store_access access, uint64_t *ret_sequence);
+                                   struct store_access access, uint64_t *ret_sequence);
     /* Both: STORE_OK, STORE_NOT_FOUND at the end, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT,
      * STORE_IO. */
     enum store_result (*cursor_seek)(struct cursor *cursor, struct bytes key);
@@ -101,10 +106,14 @@ struct store_operations {
     struct cursor *(*row_cursor)(struct store *store, struct bytes end);
     /* Deletes such a row. */
     enum store_result (*delete_row)(struct store *store, struct bytes key);
-    void (*note_clock)(struct store *store); /* NULL: it forgets */
+    void (*checkpoint_clock)(struct store *store); /* NULL: it forgets */
+    /* NULL: this process alone follows steps (base/clock.h). */
+    instant (*time_passed)(struct store *store, instant t);
+    instant (*time_shown)(struct store *store, instant passed);
     /* full key of the counter */
     enum store_result (*count)(struct store *store, const struct guid *space, struct bytes key,
-                               enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
+                               struct store_access access, int64_t *ret_sum,
+                               uint64_t *ret_sequence);
 
     struct stage *(*stage_open)(struct store *store, struct partition partition,
                                 uint64_t length_hint);
@@ -122,6 +131,7 @@ struct store_operations {
     void (*piece_give)(struct store *store, const struct piece_file *file);
 
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
+    void (*drop_caches)(struct store *store); /* NULL: it has none */
 };
 
 /* ---- what local engines have in common ---- */
@@ -130,12 +140,8 @@ struct store_operations {
 #define LOCAL_INLINE_BYTES (16u << 10)
 #define LOCAL_RECORD_BYTES (4u << 20)
 
-/* Ids are random, and nothing has to be prepared. */
-enum store_result local_space_create(struct store *store, enum space_shape shape,
-                                     enum store_access access, struct guid *ret_space);
 /* Every snapshot is held. */
 enum store_result local_snapshot_hold(struct snapshot *snapshot);
-void local_snapshot_expect(struct snapshot *snapshot, struct bytes key);
 
 /* ---- what a list of changes holds, for the engines ---- */
 
@@ -181,6 +187,5 @@ bool changes_have_pieces(const struct changes *changes);
 const struct piece_change *commit_pieces(const struct commit_part *parts, size_t count,
                                          size_t *ret_count);
 const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count);
-const struct guid *changes_stamped_spaces(const struct changes *changes, size_t *ret_count);
 
 #endif

@@ -1,5 +1,5 @@
 /* The operations on entities: what each is asked and what comes of it. The functions:
- * entity_write.c, get_entity.c, query_entities.c, and the files of these names in rest/. */
+ * entity_operations.c, query_entities.c, and the files of these names in rest/. */
 #ifndef LAGRA_TABLE_ENTITY_OPERATIONS_H
 #define LAGRA_TABLE_ENTITY_OPERATIONS_H
 

@@ -2,6 +2,7 @@
 #ifndef LAGRA_TABLE_FILTER_TOKEN_H
 #define LAGRA_TABLE_FILTER_TOKEN_H
 
+#include "base/arena.h"
 #include "table/edm.h"
 
 enum token_kind {

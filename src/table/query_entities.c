@@ -8,7 +8,7 @@
  * (3) The next page begins at the first entity that this one did not look at, by its keys: whatever
  *     writers do, no page loses or repeats an entity that was there all the time.
  * rest: Query-Entities, Query-Timeout-and-Pagination */
-#include "service/note.h"
+#include "service/small_record.h"
 #include "table/entity_operations.h"
 #include "table/filter.h"
 #include "table/key_limits.h"
@@ -143,7 +143,7 @@ static enum store_result add_range(struct page *page, const struct key_range *ra
         return STORE_OK;
     space_iterator_seek(page->iterator, begin.partition, begin.row);
     for (;;) {
-        if (page->d->access == STORE_NO_WAIT && page->cost > WORKER_COST_MAX)
+        if (!page->d->access.may_block && page->cost > WORKER_COST_MAX)
             return STORE_WAIT;
         result = space_iterator_next(page->iterator, &at);
         if (result == STORE_NOT_FOUND)

@@ -33,7 +33,7 @@ static enum store_result add_page(struct space_iterator *iterator,
         struct table table;
         enum store_result result;
 
-        if (d->access == STORE_NO_WAIT && subject.steps > WORKER_STEPS_MAX)
+        if (!d->access.may_block && subject.steps > WORKER_STEPS_MAX)
             return STORE_WAIT;
         result = space_iterator_next(iterator, &at);
         if (result)

@@ -1,7 +1,7 @@
 /* What a request to the Table service is about: names, partitions, permission, and the state of the
  * table or entity that the generic steps look at. */
 #include "service/names.h"
-#include "service/note.h"
+#include "service/small_record.h"
 #include "table/key_limits.h"
 #include "table/tables.h"
 

@@ -1,5 +1,5 @@
-/* The operations on tables: what each is asked and what comes of it. The functions: create_table.c,
- * delete_table.c, query_tables.c, table_acl.c, and the files of these names in rest/. */
+/* The operations on tables: what each is asked and what comes of it. The functions:
+ * table_operations.c, query_tables.c, and the files of these names in rest/. */
 #ifndef LAGRA_TABLE_TABLE_OPERATIONS_H
 #define LAGRA_TABLE_TABLE_OPERATIONS_H
 

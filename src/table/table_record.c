@@ -2,7 +2,7 @@
  *
  *   version 1:  u8 1; space, 16 raw; bytes name; created, ticks; bytes policies (auth/policies.h)
  * To change it: a new version number, the old reader kept. */
-#include "service/note.h"
+#include "service/small_record.h"
 #include "table/tables.h"
 
 #define RECORD_VERSION 1

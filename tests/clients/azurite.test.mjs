@@ -294,6 +294,8 @@ test('health --running: what the servers of this program serve, whatever they we
     await second.stop('SIGTERM');
     const third = await Command.start(t, 'lagra', [...ANY_PORTS, MEMORY], {}, own);
     await third.line(/http:.*\n.*http:.*\n.*http:.*\n/);
-    assert.match((await health())[1], /any free port/);
-    await third.stop('SIGTERM');
+    assert.deepEqual(await health(), [0, '']); // at any free ports
+    third.child.kill('SIGKILL'); // which leaves nothing behind
+    await third.closed;
+    assert.deepEqual(await health(), [1, 'lagra: no server runs here\n']);
 });

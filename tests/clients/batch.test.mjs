@@ -98,7 +98,7 @@ test('setBlobsAccessTier: each part has its own answer', async (t) => {
 
 test('a blob that a long batch names twice is deleted once', async (t) => {
     // rest: Blob-Batch; parts are committed together only when they are about different blobs
-    // (service/list.h)
+    // (service/batch.h)
     const container = await newContainer(t);
     const blobs = await putBlobs(container, 20);
     const names = [...blobs, ...blobs.slice(5, 8), blobs[0]].map(({ name }) => name);

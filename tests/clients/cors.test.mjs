@@ -76,6 +76,15 @@ test('preflight: what the rule allows is given back; whatever the target is', as
     await fails(preflight('null', 'PUT'));
 });
 
+test('preflight: a header whose name is one letter is given back too', async () => {
+    // rest: Preflight-Blob-Request
+    await setRules(rule('http://a.example', 'PUT', 'a'));
+    const answer = await preflight('http://a.example', 'PUT', 'a');
+    assert.equal(answer.status, 200);
+    assert.equal(cors(answer)['access-control-allow-headers'], 'a');
+    await fails(preflight('http://a.example', 'PUT', 'b'));
+});
+
 test('the first rule with the origin and the method decides', async () => {
     // rest: Cross-Origin-Resource-Sharing.., "Understanding CORS rule evaluation logic": its
     // example

@@ -2,12 +2,7 @@
 // says, leaves nothing behind, and what a source did bring can be read again.
 // rest: Put-Blob-From-URL, Copy-Blob; decisions: 52, 240, 241
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { Server } from '../lib/server.mjs';
 import { endless, rawSource } from '../lib/source.mjs';
@@ -234,29 +229,4 @@ test('what a pending copy says of its source can be read', async (t) => {
     }
     const odd = await copied(t, container, 'odd', [good, 'HTTP/1.1 700 x\r\nContent-Length: 0\r\n\r\n']);
     await until(async () => /^500 CannotVerifyCopySource /.test((await odd.properties()).copyStatusDescription ?? ''));
-});
-
-test('blobs that have such properties from before are answered without them', async (t) => {
-    // decision: 241; images/make_sources.mjs
-    const location = await mkdtemp(join(tmpdir(), 'lagra-sources-'));
-    t.after(() => rm(location, { recursive: true, force: true }));
-    execFileSync('tar', ['--sparse', '-xJf', fileURLToPath(new URL('images/sources-v1.tar.xz', import.meta.url)), '-C', location]);
-    const server = await Server.start({ location });
-    t.after(() => server.kill());
-    const box = new BlobServiceClient(server.url, credential, once).getContainerClient('box');
-    for (const [name, without] of [['control', 'contentType'], ['long', 'cacheControl']]) {
-        for (const got of [await box.getBlobClient(name).getProperties(), await box.getBlobClient(name).download()]) {
-            assert.deepEqual([got.contentLanguage, got.metadata, got[without]], ['fine', {}, undefined], name);
-            got.readableStreamBody?.resume();
-        }
-        assert.equal((await box.getBlobClient(name).downloadToBuffer()).toString(), 'hello');
-    }
-    for (const name of ['c-described', 'c-long']) {
-        const got = await box.getBlobClient(name).getProperties();
-        assert.deepEqual([got.copyStatus, got.copyStatusDescription], ['failed', undefined], name);
-    }
-    const names = [];
-    for await (const { name } of box.listBlobsFlat())
-        names.push(name);
-    assert.deepEqual(names, ['c-described', 'c-long', 'control', 'long']);
 });

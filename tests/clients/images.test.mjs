@@ -1,5 +1,5 @@
-// Data folders that earlier versions of the program wrote (images/) are read whole and changed
-// correctly. design 4, "a newer program reads older data"
+// A data folder of each version of the format (images/) is read whole and changed correctly.
+// decision: 290
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';

@@ -118,10 +118,40 @@ test('help, version, and the tables in print', async () => {
         '--skipApiVersionCheck',
         'AZURITE_ACCOUNTS'])
         assert.ok(help.output.includes(option), option);
+    for (const args of [['check', '--help'], ['check', 'x', 'y', 'z', '-h'], ['operations', '--help'], ['errors', '-h'],
+        ['health', '--help'], ['health', '--running', '--help']])
+        assert.deepEqual(await run(args), help, `${args}`);
     assert.match((await run(['--version'])).output, /^\d+\.\d+/);
     assert.match((await run(['operations'])).output, /\| Put Block List \|/);
     const errors = JSON.parse((await run(['errors', '--json'])).output);
     assert.ok(errors.some(({ code, status }) => code === 'LeaseIdMissing' && status === 412));
+});
+
+test('no service is said to listen before all of them accept', async (t) => {
+    // decision: 273
+    const { args } = await serveArguments(t);
+    const taken = await newServer(t);
+    const { code, output } = await run([...args.slice(0, 6), '--tablePort', `${taken.ports.table}`]);
+    assert.equal(code, 1);
+    assert.doesNotMatch(output, /listens|listening/);
+});
+
+test('what is wrong with a data folder is said once', async (t) => {
+    const server = await newServer(t);
+    await clientOf(server).getContainerClient('kept').create();
+    await server.stop({ keep: true });
+    const records = join(server.location, 'records');
+    const table = (await readdir(records)).find((name) => name.endsWith('.sst'));
+    const bytes = await readFile(join(records, table));
+    bytes[20] ^= 1;
+    await writeFile(join(records, table), bytes);
+    const { args } = await serveArguments(t);
+    for (const words of [[...args.slice(2), '--location', server.location], ['check', server.location]]) {
+        const { code, errors } = await run(words);
+        assert.equal(code, 1);
+        assert.equal(errors.split(table).length - 1, 1, errors);
+        assert.equal(errors.split('cannot open the data folder').length - 1, 1, errors);
+    }
 });
 
 test('what cannot be used is told, and nothing is served', async (t) => {

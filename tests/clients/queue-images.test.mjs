@@ -1,4 +1,4 @@
-// Messages that earlier versions of the program wrote (images/queues-v1) are served as any. decision: 218
+// Messages of each version of the format (images/queues-vN) are served as any. decisions: 218, 290
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

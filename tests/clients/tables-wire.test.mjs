@@ -220,7 +220,9 @@ test('stats, of the secondary and of the primary', async () => {
     const secondary = await table('GET', '', {}, '',
         { target: '/devstoreaccount1-secondary/?comp=stats&restype=service' });
     assert.equal(secondary.status, 200, secondary.text);
-    assert.match(secondary.text, /<Status>live<\/Status>/);
+    assert.match(secondary.text, new RegExp('^\uFEFF?<\\?xml version="1.0" encoding="utf-8"\\?><StorageServiceStats><GeoReplication>' +
+        '<Status>live</Status><LastSyncTime>\\w{3}, \\d\\d \\w{3} \\d{4} \\d\\d:\\d\\d:\\d\\d GMT</LastSyncTime>' +
+        '</GeoReplication></StorageServiceStats>$'));
     const primary = await table('GET', '/?comp=stats&restype=service');
     assert.deepEqual([primary.status, primary.code], [400, 'InvalidQueryParameterValue']);
 });

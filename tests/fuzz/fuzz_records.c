@@ -67,10 +67,8 @@ static void read_message(struct bytes value, char kind)
 
     if (kind == 'o')
         message_read_order(&record, &message);
-    else if (kind == 'm')
-        message_read_body(&record, &message, &due);
     else
-        message_read_expiring(&record, &message, &due);
+        message_read_body(&record, &message, &due);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -100,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         sparse_decode_holes(value, 1, holes, &count);
     else if (size > 0 && data[0] == 'Q')
         queue_decode(value, &queue);
-    else if (size > 0 && (data[0] == 'o' || data[0] == 'e' || data[0] == 'm'))
+    else if (size > 0 && (data[0] == 'o' || data[0] == 'm'))
         read_message(value, (char)data[0]);
     else if (size > 0 && data[0] == 'p')
         piece_row_read(value, &row);

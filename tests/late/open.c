@@ -1,9 +1,11 @@
 /* lagra-late is the server with a slow store between it and its own: the linker turns its calls to
- * open a store into these. Percentages are asked for by the environment:
+ * open a store into these. Percentages by the environment:
  *
  *   LAGRA_LATE_READS    reads before a hold that lose their state      default 10
  *   LAGRA_LATE_COMMITS  commits that turn out never to have come to be default 20
- *   LAGRA_LATE_UNKNOWN  commits whose outcome cannot be learned        default 0 */
+ *   LAGRA_LATE_UNKNOWN  commits whose outcome cannot be learned        default 0
+ *
+ * LAGRA_LATE_TOGETHER: no fetch ends before so many wait for one. */
 #include <stdlib.h>
 
 #include "../unit/store/late.h"
@@ -21,7 +23,7 @@ enum store_result __wrap_store_open_embedded(const struct store_options *options
                                              struct store **ret_store, const char **ret_problem);
 struct store *__wrap_store_open_memory(void);
 
-static unsigned percentage(const char *name, unsigned otherwise)
+static unsigned number(const char *name, unsigned otherwise)
 {
     const char *value = getenv(name);
 
@@ -31,10 +33,11 @@ static unsigned percentage(const char *name, unsigned otherwise)
 static struct store *slow(struct store *inner)
 {
     return store_open_late(inner, (struct late_options){
-                                      .lost_reads = percentage("LAGRA_LATE_READS", 10),
-                                      .lost_commits = percentage("LAGRA_LATE_COMMITS", 20),
-                                      .unknown_commits = percentage("LAGRA_LATE_UNKNOWN", 0),
+                                      .lost_reads = number("LAGRA_LATE_READS", 10),
+                                      .lost_commits = number("LAGRA_LATE_COMMITS", 20),
+                                      .unknown_commits = number("LAGRA_LATE_UNKNOWN", 0),
                                       .fetches = 30,
+                                      .together = number("LAGRA_LATE_TOGETHER", 0),
                                       .limits = { .inline_bytes = INLINE_BYTES,
                                                   .record_bytes = RECORD_BYTES,
                                                   .commit_bytes = COMMIT_BYTES,

@@ -6,6 +6,7 @@
 //  - A limit for the size of a commit. What is above it is refused, and changes nothing.
 //  - CORS rules that were seen and never came to be, by a request that is durable itself: it reads the
 //    rules again, and is not done twice.
+//  - Two hundred requests wait for other machines at once, far more than there are threads.
 //
 //   run.mjs [--server BINARY]    default: the environment variable LAGRA_BINARY, a lagra-late
 
@@ -16,6 +17,8 @@ import { Server } from '../lib/server.mjs';
 const CLIENTS = 6;
 const ROUNDS = 40;
 const MESSAGES = 60;
+const TOGETHER = 200;
+const PATIENCE_MS = 60_000;
 const CUT = Symbol('cut');
 const COUNTER = '/late/counter';
 
@@ -123,7 +126,8 @@ async function sizes() {
     client.close();
 }
 
-/** Each message that was acknowledged is there once, whatever became of the CORS rules that its put saw. */
+/** Each message that was acknowledged is there once, whatever became of the CORS rules that its put saw, and its
+ *  answer has what these say. */
 async function cors() {
     const rules = (age) => Buffer.from('<StorageServiceProperties><Cors><CorsRule><AllowedOrigins>*</AllowedOrigins>' +
         `<AllowedMethods>POST</AllowedMethods><MaxAgeInSeconds>${age}</MaxAgeInSeconds><ExposedHeaders/><AllowedHeaders/>` +
@@ -135,15 +139,18 @@ async function cors() {
     let putting = CLIENTS - 1;
 
     await clients[0].ask('PUT', '/cors');
+    await clients[0].ask('PUT', '/?restype=service&comp=properties', { body: rules(1) });
     await Promise.all(clients.map(async (client, number) => {
         if (number === 0) {
-            for (let age = 1; putting > 0; age++)
+            for (let age = 2; putting > 0; age++)
                 await client.ask('PUT', '/?restype=service&comp=properties', { body: rules(age) });
             return;
         }
         for (let i = 0; i < MESSAGES; i++) {
-            const { status } = await putMessage(client, `m${number}-${i}`);
+            const { status, headers } = await putMessage(client, `m${number}-${i}`);
 
+            if (headers.get('access-control-allow-origin') !== '*')
+                problems.push('Put Message: without the header that every rule there was gives it');
             if (status === 201)
                 acknowledged.push(`m${number}-${i}`);
             else
@@ -155,11 +162,14 @@ async function cors() {
     const found = [];
 
     for (;;) {
-        const { body } = await clients[0].ask('GET', '/cors/messages?numofmessages=32&visibilitytimeout=3600');
+        const { status, body } = await clients[0].ask('GET', '/cors/messages?numofmessages=32&visibilitytimeout=3600');
         const texts = [...body.toString().matchAll(/<MessageText>(.*?)</g)].map((match) => match[1]);
 
-        if (texts.length === 0)
+        if (texts.length === 0) {
+            if (status !== 200)
+                problems.push(`Get Messages: ${status}`);
             break;
+        }
         found.push(...texts);
     }
     clients.forEach((client) => client.close());
@@ -167,9 +177,26 @@ async function cors() {
         problems.push(`${acknowledged.length} messages were acknowledged, ${new Set(found).size} are there, ${found.length} times`);
 }
 
+/** As many requests as need something from elsewhere wait at the same time, whatever threads there are. */
+async function together() {
+    const clients = Array.from({ length: TOGETHER }, () => new Client(server));
+    const created = Promise.all(clients.map((client, number) => client.ask('PUT', `/together-${number}?restype=container`)));
+    const late = new Promise((resolve) => setTimeout(resolve, PATIENCE_MS, null).unref());
+    const answers = await Promise.race([created, late]);
+
+    created.catch(() => {});
+    clients.forEach((client) => client.close());
+    if (!answers)
+        throw new Error(`${TOGETHER} requests do not wait for the store at the same time`);
+    for (const { status } of answers)
+        if (status !== 201)
+            problems.push(`Create Container: ${status}`);
+}
+
 let passed = 0, failed = 0;
 
-for (const [test, env] of [[outcomes, { LAGRA_LATE_UNKNOWN: '20' }], [sizes, {}], [cors, { LAGRA_LATE_COMMITS: '40' }]]) {
+for (const [test, env] of [[outcomes, { LAGRA_LATE_UNKNOWN: '20' }], [sizes, {}], [cors, { LAGRA_LATE_COMMITS: '40' }],
+    [together, { LAGRA_LATE_TOGETHER: `${TOGETHER}`, LAGRA_LATE_READS: '0', LAGRA_LATE_COMMITS: '0' }]]) {
     problems.length = 0;
     server = await Server.start({ binary: options.server, env });
     await test().catch((error) => problems.push(error.stack));

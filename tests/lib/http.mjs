@@ -2,6 +2,7 @@
 // read as slowly as a test wants. Nothing is corrected or retried. rfc: 9112
 
 import net from 'node:net';
+import tls from 'node:tls';
 
 /* A body up to this size goes out in one write with its head. */
 const TOGETHER_MAX = 65536;
@@ -50,12 +51,13 @@ export class Connection {
     #error = null;
     #wake = () => {};
 
-    /** Opens a connection to host:port. */
-    static async open(host, port) {
-        const socket = net.connect({ host, port, noDelay: true, allowHalfOpen: true });
+    /** Opens a connection to host:port; secure: by TLS, whatever the certificate. */
+    static async open(host, port, secure = false) {
+        const socket = secure ? tls.connect({ host, port, rejectUnauthorized: false, allowHalfOpen: true })
+            : net.connect({ host, port, noDelay: true, allowHalfOpen: true });
 
         await new Promise((resolve, reject) => {
-            socket.once('connect', resolve);
+            socket.once(secure ? 'secureConnect' : 'connect', resolve);
             socket.once('error', reject);
         });
         return new Connection(socket);
@@ -74,6 +76,11 @@ export class Connection {
         this.#ended = true;
         this.#error ??= error;
         this.#wake();
+    }
+
+    /** Whether the other side has cut it. */
+    get failed() {
+        return this.#error !== null;
     }
 
     /** Closes at once. */

@@ -60,6 +60,7 @@ export class Server {
      *  binary    default LAGRA_BINARY
      *  location  data folder; default: a fresh one that stop() removes
      *  args      more arguments, such as ['--inMemoryPersistence']
+     *  secure    true: they make it listen with TLS
      *  env       more environment variables */
     static async start(options = {}) {
         const server = new Server(options);
@@ -72,6 +73,10 @@ export class Server {
 
     constructor(options) {
         this.#options = { args: [], env: {}, ...options };
+    }
+
+    get secure() {
+        return this.#options.secure === true;
     }
 
     get pid() {
@@ -151,7 +156,7 @@ export class Server {
             ended = how;
         });
         while (Date.now() < limit && !ended) {
-            const connection = this.port > 0 && await Connection.open(this.host, this.port).catch(() => null);
+            const connection = this.port > 0 && await Connection.open(this.host, this.port, this.secure).catch(() => null);
             if (connection) {
                 const headers = [['Host', `${this.host}:${this.port}`]];
                 const request = { method: 'GET', target: '/', headers };
@@ -221,13 +226,13 @@ export class Control {
     #server;
     #connection = null;
 
-    /** server: { host, port } */
+    /** server: { host, port, secure } */
     constructor(server) {
         this.#server = server;
     }
 
     async #ask(method, target) {
-        this.#connection ??= await Connection.open(this.#server.host, this.#server.port);
+        this.#connection ??= await Connection.open(this.#server.host, this.#server.port, this.#server.secure);
         const host = `${this.#server.host}:${this.#server.port}`;
         const headers = [['Host', host], ['Content-Length', '0']];
         const answer = await this.#connection.exchange({ method, target, headers });
@@ -274,6 +279,12 @@ export class Control {
     /** Collects what can be collected; answers the usage as "name=value" lines. */
     async collect() {
         return this.#ask('POST', '/$lagra/collect');
+    }
+
+    /** Bytes that are allocated with all caches empty. Asked rarely: an idle connection would be closed. */
+    async memory() {
+        this.close();
+        return Number(await this.#ask('POST', '/$lagra/memory'));
     }
 
     close() {

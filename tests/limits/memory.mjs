@@ -1,6 +1,8 @@
 // Memory that clients could make the server hold: answers that nobody reads, bodies that never end.
 
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { closeSync, openSync, readdirSync, readFileSync, writeSync } from 'node:fs';
+import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BATCH_TYPE, batchBody, partRequest, readBatch } from '../lib/batch.mjs';
 import { Connection, formatHead } from '../lib/http.mjs';
@@ -194,5 +196,40 @@ export async function a_batch_without_memory(context) {
         done = await doBatch(server, batchOf(server, 256));
         const parts = readBatch(done.headers.get('content-type'), done.body.toString());
         assert.deepEqual(parts.map(({ status }) => status), Array.from({ length: 256 }, (_, id) => (id < 100 ? 404 : 202)));
+    });
+}
+
+/** Writes over a text in the one extent, and throws the file out of the kernel's page cache. */
+function damageOnDisk(server, text) {
+    const folder = path.join(server.location, 'extents');
+    const file = path.join(folder, readdirSync(folder)[0]);
+    const fd = openSync(file, 'r+');
+
+    writeSync(fd, 'damage', readFileSync(file).indexOf(text));
+    closeSync(fd);
+    return spawnSync('dd', ['if=/dev/null', `of=${file}`, 'conv=notrunc,fdatasync', 'oflag=nocache', 'count=0']).status;
+}
+
+/** What has left memory while a slow client was sent a blob is checked again before it goes out: damage on
+ *  the disk cuts the connection. src/store/embedded/verified.h */
+export async function what_left_memory_is_not_sent_unchecked(context) {
+    await withServer(context, [], async (server) => {
+        const { assert } = context;
+        const body = Buffer.alloc(8 * MiB, 'right ');
+        body.write('SEARCHED', 8 * MiB - 1000);
+        const put = await ask(server, putBlob(server, `${CONTAINER}/slow`, body.length), body);
+        assert.equal(put.status, 201);
+
+        const connection = await Connection.open(server.host, server.port);
+        await connection.request(signed(server, 'GET', `${CONTAINER}/slow`));
+        const head = await connection.response();
+        const first = await connection.body(head, 1000);
+        assert.ok(first.equals(body.subarray(0, 1000)));
+        assert.equal(damageOnDisk(server, 'SEARCHED'), 0);
+        await assert.rejects(inTime(connection.rest(head), 'the rest'), /closed too early/);
+        connection.close();
+        const again = await ask(server, signed(server, 'GET', `${CONTAINER}/slow`)).catch((error) => error);
+        assert.ok(again instanceof Error || again.status === 500, `${again.status}`);
+        await server.kill();
     });
 }

@@ -62,3 +62,24 @@ export async function pipelined_bytes_cost_no_answer(context) {
         }
     });
 }
+
+/** Of a body that was refused some is read, so that its client finds the answer; then the connection is closed.
+ *  decision: 272 */
+export async function a_refused_body_is_read_up_to_a_bound(context) {
+    await withServer(context, [], async (server) => {
+        const { assert } = context;
+        const connection = await Connection.open(server.host, server.port);
+        const part = Buffer.alloc(1 << 20);
+        let sent = 0;
+
+        await connection.send(Buffer.from(`PUT ${CONTAINER}/refused HTTP/1.1\r\nHost: x\r\nContent-Length: ${2 ** 40}\r\n\r\n`));
+        const head = await inTime(connection.response('PUT'), 'the answer');
+        assert.ok(head.status >= 400 && head.status < 500, `${head.status}`);
+        assert.equal(head.headers.get('connection'), 'close');
+        for (; sent < 300 && !connection.failed; sent++)
+            await inTime(connection.send(part), 'a part');
+        assert.ok(sent >= 32 && sent < 128, `${sent} MiB were taken`);
+        connection.close();
+        await ask(server, signed(server, 'GET', `${CONTAINER}?restype=container`));
+    });
+}

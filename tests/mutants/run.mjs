@@ -5,8 +5,9 @@
 //   --seed N     what is drawn (1): the same seed and sources give the same mutations
 //   --skip N     the first so many draws are left out: a campaign goes on where one ended
 //   --rooms A,B  only of these rooms; --file PATH only of this file
-//   --sim N      seconds that the simulator has for one, each service (20)
-//   --quick      without the suites that ask a whole server
+//   --only A,B   only these draws, by their numbers: what lived is judged again
+//   --sim N      requests of the simulator for one, each service (30000)
+//   --quick      without the suites that ask a whole server, and long unit programs
 //   --list       names what would be judged, and runs nothing
 //
 // Each mutation (mutate.mjs) is compiled and linked into the programs that concern it (judges.mjs)
@@ -32,7 +33,8 @@ const { values: options } = parseArgs({
         skip: { type: 'string', default: '0' },
         rooms: { type: 'string', default: ROOMS.join(',') },
         file: { type: 'string' },
-        sim: { type: 'string', default: '20' },
+        only: { type: 'string' },
+        sim: { type: 'string', default: '30000' },
         quick: { type: 'boolean', default: false },
         list: { type: 'boolean', default: false },
     },
@@ -76,26 +78,24 @@ function reasons() {
 }
 
 const build = new Build(options.build);
-const work = path.join(build.folder, 'mutants');
+const work = path.join(build.folder, 'mutants', `seed-${options.seed}`);
 const machineCode = (object) => build.run('objdump', ['-d', '-r', '-s', '-j', '.text', '-j', '.rodata', object])
     .output.replace(/^.*file format.*$/m, '');
-const unchanged = new Map();
 
-/** The object of a mutation, or null where there is nothing to judge. */
+/** Objects without and with a mutation, or null where there is nothing to judge. */
 function compile({ file, text, candidate }, into) {
     try {
-        if (!unchanged.has(file))
-            unchanged.set(file, machineCode(build.compile(file, text, into)));
+        const unchanged = build.compile(file, text, path.join(into, 'unchanged'));
         const object = build.compile(file, mutated(text, candidate), into);
-        return machineCode(object) === unchanged.get(file) ? null : object;
+        return machineCode(object) === machineCode(unchanged) ? null : { object, unchanged };
     } catch {
         return null;
     }
 }
 
 /** The name of the judge that noticed, or null. */
-function killer(judges, file, object, into) {
-    return judges.of(file.split('/')[1], file).find(({ fails }) => fails(object, into))?.name ?? null;
+function killer(judges, file, { object, unchanged }, into) {
+    return judges.of(file.split('/')[1], file, unchanged).find(({ fails }) => fails(object, unchanged, into))?.name ?? null;
 }
 
 /** Draws mutations, none twice, past the first `skip`. */
@@ -111,31 +111,36 @@ function* drawn() {
     }
 }
 
-const judges = new Judges(build, { simSeconds: options.sim, quick: options.quick });
+const judges = new Judges(build, { requests: options.sim, quick: options.quick });
 const known = reasons();
 const count = { killed: 0, reasoned: 0, lives: 0 };
 let drawnCount = Number(options.skip);
+const only = options.only?.split(',').map(Number);
 
 for (const one of drawn()) {
-    const said = shown(one.text, one.candidate);
-    const name = `${drawnCount} ${one.file}:${one.candidate.line}: ${said}`;
-    const into = path.join(work, String(drawnCount++));
+    const number = drawnCount++;
 
-    if (count.killed + count.reasoned + count.lives >= Number(options.count))
+    if (count.killed + count.reasoned + count.lives >= Number(options.count) || (only && number > Math.max(...only)))
         break;
+    if (only && !only.includes(number))
+        continue;
+    const said = shown(one.text, one.candidate);
+    const name = `${number} ${one.file}:${one.candidate.line}: ${said}`;
+    const into = path.join(work, String(number));
+
     if (options.list) {
         console.log(name);
         count.killed++;
         continue;
     }
     mkdirSync(into, { recursive: true });
-    const object = compile(one, into);
+    const objects = compile(one, into);
     const reason = known.get(`${one.file}: ${said}`);
-    if (object && reason) {
+    if (objects && reason) {
         count.reasoned++;
         console.log(`reason  ${name}: ${reason}`);
-    } else if (object) {
-        const by = killer(judges, one.file, object, into);
+    } else if (objects) {
+        const by = killer(judges, one.file, objects, into);
         count[by ? 'killed' : 'lives']++;
         console.log(by ? `killed  ${name} (${by})` : `LIVES   ${name} (${one.candidate.rule})`);
     }

@@ -10,15 +10,12 @@
 
 #define SECOND_NS UINT64_C(1000000000)
 
-void __real_pending_copy_write(struct changes *changes, struct arena *arena,
-                               const struct pending_copy *pending);
-void __wrap_pending_copy_write(struct changes *changes, struct arena *arena,
-                               const struct pending_copy *pending);
-void __wrap_pending_copy_write(struct changes *changes, struct arena *arena,
-                               const struct pending_copy *pending)
+void __real_copy_defer(struct decision *d, const struct pending_copy *pending);
+void __wrap_copy_defer(struct decision *d, const struct pending_copy *pending);
+void __wrap_copy_defer(struct decision *d, const struct pending_copy *pending)
 {
     memcpy(copy_steps()->begun, pending->id.b, COPY_ID_SIZE);
-    __real_pending_copy_write(changes, arena, pending);
+    __real_copy_defer(d, pending);
 }
 
 enum error __real_create_blob_commit(struct decision *d, struct blob *blob,

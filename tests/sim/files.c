@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -514,6 +515,24 @@ CALL(int, posix_fadvise64, int fd, off_t at, off_t size, int advice)
     return 0;
 }
 ALSO(int, posix_fadvise, posix_fadvise64, int fd, off_t at, off_t size, int advice);
+
+/* Files have no pages: what is mapped of one is only asked whether it is in memory. */
+CALL(void *, mmap64, void *where, size_t size, int protection, int flags, int fd, off_t at)
+{
+    if (fd < 0 || !file_of(fd))
+        return (void *)syscall(SYS_mmap, where, size, protection, flags, fd, at);
+    return (void *)syscall(SYS_mmap, NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+ALSO(void *, mmap, mmap64, void *where, size_t size, int protection, int flags, int fd, off_t at);
+
+CALL(int, mincore, void *at, size_t size, unsigned char *ret_pages)
+{
+    (void)at;
+    memset(ret_pages, 1, (size + 4095) / 4096);
+    if (faults_page_is_away())
+        ret_pages[0] = 0;
+    return 0;
+}
 
 CALL(ssize_t, readahead, int fd, off_t at, size_t size)
 {

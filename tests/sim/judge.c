@@ -753,6 +753,21 @@ unsigned judge_known_snapshots(unsigned container, unsigned blob)
     return model_blob_at(container, blob, world->commits)->snapshot_count;
 }
 
+unsigned judge_known_blocks(unsigned container, unsigned blob)
+{
+    const struct blob_state *state = model_blob_at(container, blob, world->commits);
+    unsigned known = 0;
+
+    if (state->contents.kind != KIND_BLOCKS)
+        return 0;
+    for (unsigned i = 0; i < state->staged_count; i++)
+        known |= 1u << (state->staged[i].block - 1);
+    for (unsigned i = 0; i < state->contents.segment_count; i++)
+        if (state->contents.segments[i].block > 0)
+            known |= 1u << (state->contents.segments[i].block - 1);
+    return known;
+}
+
 bool judge_comes_back(unsigned container, unsigned blob)
 {
     return model_blob_at(container, blob, world->commits)->comes_back != AT_INFERRED;

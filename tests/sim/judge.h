@@ -38,6 +38,8 @@ bool judge_ask_until_told(struct server *server, const struct ask *ask, bool may
 /* For scripts: what a client may know. */
 uint64_t judge_known_etag(unsigned container, unsigned blob);
 unsigned judge_known_snapshots(unsigned container, unsigned blob);
+/* Bits of the blocks, committed or not, that a list may name. */
+unsigned judge_known_blocks(unsigned container, unsigned blob);
 /* Last-Modified of the ask's blob or container in Unix seconds; 0: not known. */
 int64_t judge_known_date(const struct ask *ask);
 /* The page behind the last one that the client was shown; `max` is 0 when there is none. */

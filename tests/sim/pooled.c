@@ -60,8 +60,8 @@ struct decide_pool *pooled_new(void)
 
 /* ---- the parts of a batch ---- */
 
-enum state __real_list_next(struct flow *flow);
-enum state __wrap_list_next(struct flow *flow);
+enum state __real_batch_next(struct flow *flow);
+enum state __wrap_batch_next(struct flow *flow);
 
 static const struct work *first_parts[SLOTS_MAX]; /* of the slots' lists; NULL: none is begun */
 
@@ -71,9 +71,9 @@ void pooled_forget_list(unsigned slot)
 }
 
 /* The parts lie one behind the other, and the first comes first. */
-enum state __wrap_list_next(struct flow *flow)
+enum state __wrap_batch_next(struct flow *flow)
 {
-    enum state state = __real_list_next(flow);
+    enum state state = __real_batch_next(flow);
     int slot = request_slot();
 
     if (slot < 0)
@@ -98,15 +98,15 @@ static unsigned part_of(const struct work *first, const struct snapshot *before)
 }
 
 enum store_result __real_store_commit(struct store *store, const struct commit_part *parts,
-                                      size_t count, instant now, enum store_access access,
+                                      size_t count, instant now, struct store_access access,
                                       uint64_t *ret_sequence);
 enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,
-                                      size_t count, instant now, enum store_access access,
+                                      size_t count, instant now, struct store_access access,
                                       uint64_t *ret_sequence);
 
 /* Several may be committed as one, and be done again alone when they cannot. */
 enum store_result __wrap_store_commit(struct store *store, const struct commit_part *parts,
-                                      size_t count, instant now, enum store_access access,
+                                      size_t count, instant now, struct store_access access,
                                       uint64_t *ret_sequence)
 {
     int slot = request_slot();

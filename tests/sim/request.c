@@ -225,12 +225,12 @@ bool __wrap_exchange_take_file(struct exchange *exchange)
     return direct(exchange) || __real_exchange_take_file(exchange);
 }
 
-void __real_exchange_trust(struct exchange *exchange);
-void __wrap_exchange_trust(struct exchange *exchange);
-void __wrap_exchange_trust(struct exchange *exchange)
+void __real_exchange_authenticate(struct exchange *exchange);
+void __wrap_exchange_authenticate(struct exchange *exchange);
+void __wrap_exchange_authenticate(struct exchange *exchange)
 {
     if (!direct(exchange))
-        __real_exchange_trust(exchange);
+        __real_exchange_authenticate(exchange);
 }
 
 static void wait_for_resume(struct sent *sent)

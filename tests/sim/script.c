@@ -46,17 +46,39 @@ static const unsigned weights[OPS] = {
     [OP_BATCH] = 7,
 };
 
-static enum op draw_op(struct draws *draws)
+/* Of runs in which snapshots share blocks, and go in any order. */
+static const unsigned layer_weights[OPS] = {
+    [OP_PUT_BLOCK] = 6,   [OP_PUT_BLOCK_LIST] = 6, [OP_SNAPSHOT] = 5,
+    [OP_DELETE_BLOB] = 5, [OP_GET_BLOB] = 4,       [OP_PUT_BLOB] = 1,
+};
+
+/* There may be as many snapshots more than LAYERS as clients ask for one at once (SNAPSHOTS_MAX); and
+ * of many clients and changes at once a judge has very many states to think of. */
+#define LAYERS      5u
+#define FEW_CLIENTS 8u
+
+static bool is_layered(void)
+{
+    return world->plan.seed % 8 == 5 && world->plan.clients <= FEW_CLIENTS;
+}
+
+/* Of runs in which policies come and go beside those who use them. */
+static bool is_of_policies(void)
+{
+    return world->plan.seed % 4 == 2 && world->plan.clients <= 2 * FEW_CLIENTS;
+}
+
+static enum op draw_op(struct draws *draws, const unsigned of[OPS])
 {
     unsigned total = 0, at;
 
     for (unsigned i = 0; i < OPS; i++)
-        total += weights[i];
+        total += of[i];
     at = draw(draws, total);
     for (unsigned i = 0; i < OPS; i++) {
-        if (at < weights[i])
+        if (at < of[i])
             return (enum op)i;
-        at -= weights[i];
+        at -= of[i];
     }
     return OP_HEAD_BLOB;
 }
@@ -77,6 +99,8 @@ static uint32_t draw_length(struct draws *draws)
     static const uint32_t edges[] = { 0,     1,     2,     511,   512,   4095,   4096,   16383,
                                       16384, 16385, 65535, 65536, 65537, 131072, 200000, 10 };
 
+    if (is_layered() && draw(draws, 4) > 0)
+        return 16385 + draw(draws, 2000);
     /* Some runs are of large bodies, and all that are aimed at where those lie. */
     if ((world->plan.seed % 4 == 3 || world->plan.aim == FILE_EXTENT + 1) && draw(draws, 2) == 0)
         return 16385 + draw(draws, 60000);
@@ -108,8 +132,26 @@ static void draw_lease(struct draws *draws, struct ask *ask)
     ask->break_s = breaks[draw(draws, 6)];
 }
 
+/* Of a run of layers: few of the blocks that there are. */
+static void draw_known_list(struct draws *draws, struct ask *ask, unsigned known)
+{
+    unsigned wanted = 1 + draw(draws, BLOCK_IDS);
+
+    for (unsigned i = 0, block = draw(draws, BLOCK_IDS); i < BLOCK_IDS; i++, block++)
+        if ((known >> block % BLOCK_IDS & 1) && ask->list_count < wanted) {
+            ask->list[ask->list_count].block = block % BLOCK_IDS;
+            ask->list[ask->list_count++].source = FROM_LATEST;
+        }
+}
+
 static void draw_list(struct draws *draws, struct ask *ask)
 {
+    unsigned known = judge_known_blocks(ask->container, ask->blob);
+
+    if (is_layered() && known > 0 && draw(draws, 4) > 0) {
+        draw_known_list(draws, ask, known);
+        return;
+    }
     ask->list_count = draw(draws, SEGMENTS_MAX + 1);
     for (unsigned i = 0; i < ask->list_count; i++) {
         unsigned block = draw(draws, BLOCK_IDS);
@@ -345,6 +387,11 @@ static struct stored_policy draw_policy(struct draws *draws)
 {
     struct stored_policy policy = { .exists = draw(draws, 3) > 0 };
 
+    if (is_of_policies())
+        return draw(draws, 2) == 0 ? (struct stored_policy){ .exists = false }
+                                   : (struct stored_policy){ .exists = true,
+                                                             .letters = SAS_ALL,
+                                                             .expiry = FAR_AHEAD };
     if (!policy.exists)
         return policy;
     policy.letters = draw(draws, 4) == 0   ? 0
@@ -355,6 +402,28 @@ static struct stored_policy draw_policy(struct draws *draws)
     return policy;
 }
 
+static bool sets_policies(const struct ask *ask, unsigned container, unsigned blob)
+{
+    (void)blob;
+    return ask->op == OP_SET_ACL && ask->container == container;
+}
+
+static bool rests_on_policy(const struct ask *ask, unsigned container, unsigned blob)
+{
+    (void)blob;
+    return ask->signature == SIGNED_BY_POLICY && ask->container == container;
+}
+
+/* One that asks while the policy that it rests on may be going. */
+static bool draw_revoked(struct draws *draws, struct ask *ask)
+{
+    if (!is_of_policies() || !is_drawn(sets_policies, ask->container, 0) || draw(draws, 2) == 0)
+        return false;
+    ask->signature = SIGNED_BY_POLICY;
+    ask->sas = draw(draws, POLICIES);
+    return true;
+}
+
 static void draw_signature(struct draws *draws, struct ask *ask)
 {
     static const enum signature signatures[] = { SIGNED_BY_SAS, SIGNED_BY_POLICY, SIGNED_BY_POLICY,
@@ -362,7 +431,9 @@ static void draw_signature(struct draws *draws, struct ask *ask)
     unsigned kind = draw(draws, 20);
     bool of_container = ask->op >= OP_FIND && ask->op != OP_LIST_CONTAINERS;
 
-    if (kind > 4 || ask->op == OP_BATCH || is_of_service(ask->op))
+    if (ask->op == OP_BATCH || is_of_service(ask->op) || (of_container && draw_revoked(draws, ask)))
+        return;
+    if (kind > 4)
         return;
     if (signatures[kind] != SIGNED_BY_ACCOUNT_SAS && !of_container)
         return;
@@ -595,9 +666,10 @@ static void draw_snapshot(struct draws *draws, struct ask *ask)
     bool takes = ask->op == OP_GET_BLOB || ask->op == OP_HEAD_BLOB || ask->op == OP_GET_METADATA ||
                  ask->op == OP_GET_TAGS || ask->op == OP_DELETE_BLOB || ask->op == OP_PAGE_RANGES;
 
-    if (!takes || draw(draws, 5) != 0)
+    if (!takes || draw(draws, is_layered() ? 4 : 5) > (is_layered() ? 2 : 0))
         return;
-    memcpy(ask->snapshot, judge_known_snapshot(ask->container, ask->blob, draw(draws, 2)),
+    memcpy(ask->snapshot,
+           judge_known_snapshot(ask->container, ask->blob, draw(draws, is_layered() ? LAYERS : 2)),
            SNAPSHOT_SIZE);
     if (!ask->snapshot[0])
         return;
@@ -610,11 +682,14 @@ static void draw_snapshot(struct draws *draws, struct ask *ask)
 void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
 {
     struct draws draws = draws_of(client, number);
-    struct ask ask = { .op = draw_op(&draws), .break_s = -1 };
+    bool layered = is_layered() && draw(&draws, 4) > 0;
+    struct ask ask = { .op = draw_op(&draws, layered ? layer_weights : weights), .break_s = -1 };
 
     draws.state = world_mix(draws.state);
-    ask.container = draw(&draws, 8) == 0 ? 1 + draw(&draws, CONTAINERS - 1) : 0;
-    ask.blob = draw(&draws, 2) == 0 ? 0 : draw(&draws, BLOBS);
+    ask.container = !layered && draw(&draws, 8) == 0 ? 1 + draw(&draws, CONTAINERS - 1) : 0;
+    ask.blob = layered || draw(&draws, 2) == 0 ? 0 : draw(&draws, BLOBS);
+    if (is_of_policies() && draw(&draws, 6) == 0 && is_drawn(rests_on_policy, ask.container, 0))
+        ask.op = OP_SET_ACL;
     if (number == 0 && client % 2 == 0)
         ask.op = OP_CREATE_CONTAINER;
     if (ask.op >= OP_PUT_BLOB || ask.op == OP_CREATE_CONTAINER ||
@@ -631,7 +706,8 @@ void script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     draw_condition(&draws, &ask);
     draw_particular(&draws, &ask);
     draw_snapshot(&draws, &ask);
-    if (ask.op == OP_SNAPSHOT && judge_known_snapshots(ask.container, ask.blob) > 1) {
+    if (ask.op == OP_SNAPSHOT &&
+        judge_known_snapshots(ask.container, ask.blob) >= (is_layered() ? LAYERS : 2)) {
         ask.op = OP_HEAD_BLOB;
         ask.condition = IF_NOTHING;
         ask.modified_since = ask.unmodified_since = 0;

@@ -8,7 +8,7 @@
 
 #define STRIPES 4096u
 
-/* What snapshots.c has in the place of crc32c() here (meson.build): it hashes partitions alone. */
+/* What stripes.c has in the place of crc32c() here (meson.build): it hashes partitions alone. */
 uint32_t small_partition_hash(uint32_t crc, const void *data, size_t size);
 
 /* Few stripes, whose partitions still have a hash each: what is above the number of the stripe. */

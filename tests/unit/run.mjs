@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Runs every cmocka program of a build and adds up its tests: run.mjs --build FOLDER
+// Runs the cmocka programs of a build and adds up their tests: run.mjs --build FOLDER [ROOM..]
 
 import { spawn, spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 
-const { values: { build } } = parseArgs({ options: { build: { type: 'string' } } });
+const { values: { build }, positionals: rooms } = parseArgs({ allowPositionals: true, options: { build: { type: 'string' } } });
 const JOBS = 2;
 const LIMIT_MS = 600000;
 const total = { passed: 0, failed: 0, skipped: 0 };
@@ -14,7 +14,8 @@ function programs() {
 
     if (listed.status !== 0)
         throw new Error(`meson introspect ${build}: ${listed.stderr}`);
-    return JSON.parse(listed.stdout);
+    return JSON.parse(listed.stdout)
+        .filter(({ cmd }) => rooms.length === 0 || rooms.some((room) => cmd[0].includes(`/tests/unit/${room}/`)));
 }
 
 /** Counts the lines of the Test Anything Protocol; a program that ends badly fails once more. */

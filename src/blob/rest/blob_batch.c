@@ -13,7 +13,7 @@
 
 enum error blob_batch_check(struct call *call, struct blob_batch_parameters *p)
 {
-    return list_check(call, &p->base);
+    return batch_check(call, &p->base);
 }
 
 /* ---- the parts ---- */
@@ -24,7 +24,7 @@ static enum error refuse_part(struct call *call, size_t index, const char *reaso
 }
 
 static enum error read_part(struct call *call, const struct multipart_part *part, size_t index,
-                            struct list_part *ret_part)
+                            struct batch_part *ret_part)
 {
     struct bytes body;
 
@@ -101,7 +101,7 @@ enum error blob_batch_admit(struct call *call, struct blob_batch_parameters *p,
 /* ---- the answer ---- */
 
 struct bytes blob_batch_render(struct arena *arena, const struct blob_batch_parameters *p,
-                               const struct list_answer *answer)
+                               const struct batch_answer *answer)
 {
     struct text part;
 
@@ -111,7 +111,7 @@ struct bytes blob_batch_render(struct arena *arena, const struct blob_batch_para
 }
 
 void blob_batch_answer(struct answer *a, const struct blob_batch_parameters *p,
-                       const struct list_result *r)
+                       const struct batch_result *r)
 {
     struct text body;
     size_t size = 128;
@@ -123,5 +123,5 @@ void blob_batch_answer(struct answer *a, const struct blob_batch_parameters *p,
         text_add(&body, r->answers[i]);
     multipart_close(&body, p->base.boundary);
     answer_status(a, 202);
-    list_answer_body(a, &p->base, &body);
+    batch_answer_body(a, &p->base, &body);
 }

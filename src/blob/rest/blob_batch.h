@@ -1,13 +1,13 @@
-/* Blob Batch: up to 256 requests of one kind in one (service/list.h). */
+/* Blob Batch: up to 256 requests of one kind in one (service/batch.h). */
 #ifndef LAGRA_BLOB_REST_BLOB_BATCH_H
 #define LAGRA_BLOB_REST_BLOB_BATCH_H
 
-#include "service/list.h"
+#include "service/batch.h"
 
 struct blob_batch_parameters {
-    struct list_parameters base;
+    struct batch_parameters base;
     const struct operation *kind; /* of the first part that asked for one; NULL: none did yet */
 };
-OPERATION_DECLARE_LIST(blob_batch);
+OPERATION_DECLARE_BATCH(blob_batch);
 
 #endif

@@ -1,4 +1,4 @@
-/* Get Blob Properties and Set Blob Properties as requests and answers, and what answers say of a
+/* Get and Set Blob Properties, Get and Set Blob Metadata as requests and answers, and what answers say of a
  * blob. */
 #include "blob/rest/request.h"
 
@@ -252,4 +252,39 @@ void set_blob_properties_answer(struct answer *a, const struct set_blob_properti
     answer_etag(a, r->etag, r->modified);
     if (r->is_page_blob)
         answer_u64(a, "x-ms-blob-sequence-number", r->sequence_number);
+}
+
+/* ---- metadata ---- */
+
+enum error get_blob_metadata_check(struct call *call, struct get_blob_metadata_parameters *p)
+{
+    (void)p;
+    return blob_refuse_unbuilt(call, REQUEST_READ);
+}
+
+/* rest: Get-Blob-Metadata */
+void get_blob_metadata_answer(struct answer *a, const struct get_blob_metadata_parameters *p,
+                              const struct get_blob_metadata_result *r)
+{
+    (void)p;
+    answer_status(a, 200);
+    answer_etag(a, r->etag, r->modified);
+    metadata_answer(a, r->metadata);
+}
+
+enum error set_blob_metadata_check(struct call *call, struct set_blob_metadata_parameters *p)
+{
+    enum error e = blob_refuse_unbuilt(call, REQUEST_CHANGE);
+
+    return e ? e : metadata_from_headers(call, &p->metadata);
+}
+
+/* rest: Set-Blob-Metadata */
+void set_blob_metadata_answer(struct answer *a, const struct set_blob_metadata_parameters *p,
+                              const struct set_blob_metadata_result *r)
+{
+    (void)p;
+    answer_status(a, 200);
+    answer_etag(a, r->etag, r->modified);
+    blob_answer_encrypted(a);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "blob/page_blob_operations.h"
+#include "blob/rest/own_source.h"
 #include "blob/rest/remote_source.h"
 
 /* What is read of another server's blob in a step. */
@@ -14,7 +15,7 @@ void page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_so
 {
     *walk = (struct page_walk){ .g = g, .open = open, .position = position, .next = position };
     if (open->is_own) {
-        source_begin(g, open);
+        own_begin(g, open);
         content_reader_move(open->reader, position, 0);
         return;
     }

@@ -4,7 +4,7 @@
 #ifndef LAGRA_BLOB_REST_COPY_PAGES_H
 #define LAGRA_BLOB_REST_COPY_PAGES_H
 
-#include "blob/rest/copy_source.h"
+#include "blob/rest/open_source.h"
 
 /* A step has so many bytes and ranges at most: its commit and what it holds in memory. */
 #define PAGES_STEP_BYTES        (UINT64_C(64) << 20)

@@ -9,11 +9,9 @@
 #include <stdlib.h>
 
 #include "base/gate.h"
-#include "base/log.h"
 #include "blob/page_blob_operations.h"
+#include "blob/rest/copy_commit.h"
 #include "blob/rest/copy_pages.h"
-#include "service/deciding.h"
-#include "concurrency/etag.h"
 
 /* How soon it is looked whether a copy is still under way. */
 #define LOOK_TICKS     (5 * TICKS_PER_SECOND)
@@ -28,153 +26,6 @@
 /* What it holds: that list, or what a step of a page blob changes, at most some 1,000 units with 175 KiB
  * of records each (PAGES_DIFFERENCE_RANGES), besides a blob's record. decision: 245 */
 #define ARENA_MAX      ((size_t)512 << 20)
-
-struct copy_job {
-    struct background_job base; /* first */
-    const struct endpoint *endpoint;
-    struct guid space;
-    size_t key_length;
-    char key[]; /* of the partition of the destination */
-};
-
-/* A job while it runs. */
-struct copying {
-    struct source_watch watch; /* first */
-    struct copy_job *job;
-    struct arena *arena;
-    struct partition partition;
-    struct pending_copy pending; /* as it was found first */
-    uint64_t copied, total;      /* of a page blob: as it was found first */
-    uint64_t seen;               /* newest sequence of what was read of the source */
-    struct problem problem;
-    instant shown; /* when progress was written last */
-};
-
-/* ---- deciding on the state as it is now ---- */
-
-/* What is to become of the pending copy, and what it needs. */
-struct verdict {
-    enum { SHOW, PAGES, COMPLETE, END } kind;
-    uint64_t copied;                  /* SHOW */
-    const struct copied_pages *pages; /* PAGES */
-    const struct body *body;
-    const struct copied_bytes *bytes; /* COMPLETE */
-    enum copy_status status;          /* END */
-    struct bytes description;
-};
-
-static enum error decide(struct decision *d, const struct copying *c, const struct verdict *verdict)
-{
-    struct pending_copy pending;
-    enum error e = copy_find(d, &c->job->base.id, &pending);
-
-    if (e)
-        return e;
-    switch (verdict->kind) {
-    case SHOW:
-        copy_progress(d, verdict->copied, verdict->description);
-        return OK;
-    case PAGES:
-        return copy_pages(d, &pending, verdict->pages);
-    case COMPLETE:
-        return copy_complete(d, &pending, verdict->body, verdict->bytes);
-    case END:
-        return copy_end(d, &pending, verdict->status, verdict->description);
-    }
-    return E_InternalError;
-}
-
-static struct decision decision_of(struct copying *c)
-{
-    return (struct decision){ .arena = c->arena,
-                              .store = c->job->endpoint->store,
-                              .access = STORE_MAY_BLOCK,
-                              .problem = &c->problem,
-                              .attempt = arena_mark(c->arena) };
-}
-
-static void open_target(struct decision *d, const struct copying *c)
-{
-    struct blob_state *state = arena_alloc(d->arena, sizeof *state);
-
-    decision_open_subject(d, c->partition);
-    decision_read_clock(d);
-    d->state = &state->base;
-}
-
-/* Test builds stop between a decision and its commit, and behind the last commit. */
-static void pass_gates(const struct verdict *verdict)
-{
-    bool is_last = verdict->kind == COMPLETE;
-
-    if (is_last || verdict->kind == PAGES)
-        job_gate_pass(is_last ? JOB_DECIDED : JOB_STEP);
-    if (is_last)
-        job_gate_commits();
-}
-
-static void pass_last_gate(const struct verdict *verdict, bool committed)
-{
-    if (verdict->kind == COMPLETE && committed)
-        job_gate_pass(JOB_APPLIED);
-    else if (verdict->kind == COMPLETE)
-        job_gate_committed_nothing();
-}
-
-struct attempt {
-    struct copying *c;
-    const struct verdict *verdict;
-};
-
-static enum error attempt(struct decision *d, void *of)
-{
-    const struct attempt *attempt = of;
-    enum error e;
-
-    pass_last_gate(attempt->verdict, false); /* of the attempt before */
-    open_target(d, attempt->c);
-    e = decide(d, attempt->c, attempt->verdict);
-    if (e)
-        return e;
-    if (d->leaves_more)
-        defer_collection(d->changes, d->now);
-    pass_gates(attempt->verdict);
-    return OK;
-}
-
-/* returns as decide(); E_NoPendingCopyOperation also when the container is gone */
-static enum error commit_once(struct decision *d, struct attempt *of)
-{
-    enum error e = deciding_run_unawaited(d, attempt, of);
-
-    pass_last_gate(of->verdict, !e);
-    deciding_end(d);
-    if (e == DECIDE_GONE)
-        return E_NoPendingCopyOperation;
-    return e == DECIDE_UNKNOWN ? E_ServerBusy : e;
-}
-
-/* What was read of the source must have come to be before anything is made of it. A commit that never came
- * to be is made again while what it needs is here, not after the source has been read once more. */
-static enum error commit(struct copying *c, const struct verdict *verdict)
-{
-    struct decision d = decision_of(c);
-    struct attempt of = { .c = c, .verdict = verdict };
-    enum store_result result = STORE_CONFLICT;
-    enum error e = OK;
-
-    if (store_await(d.store, c->seen))
-        return E_ServerBusy; /* the task comes again */
-    while (!e && result == STORE_CONFLICT) {
-        e = commit_once(&d, &of);
-        result = e ? STORE_OK : store_await(d.store, d.seen);
-    }
-    if (!e)
-        arena_rewind(c->arena, d.attempt); /* a slow source sees a hundred thousand of these */
-    return result ? E_ServerBusy : e;
-}
-
-/* ---- the way of a job ---- */
 
 /* A source may send so slowly that it never ends. */
 static bool is_late(const struct copying *c, instant now)
@@ -194,30 +45,7 @@ static enum error look(struct source_watch *watch, uint64_t bytes_read)
     if (now - c->shown < PROGRESS_TICKS)
         return OK;
     c->shown = now;
-    return commit(c, &show);
-}
-
-/* Reads what is left to do. */
-static enum error find_now(struct decision *d, void *of)
-{
-    struct copying *c = of;
-    enum error e;
-
-    open_target(d, c);
-    e = copy_find(d, &c->job->base.id, &c->pending);
-    c->copied = blob_state(d)->blob.copy.copied;
-    c->total = blob_state(d)->blob.copy.total;
-    return e;
-}
-
-/* false: nothing is left to do, or nobody can say now what: the task comes again. */
-static bool find(struct copying *c)
-{
-    struct decision d = decision_of(c);
-    enum error e = deciding_run_unawaited(&d, find_now, c);
-
-    deciding_end(&d);
-    return !e;
+    return copy_commit(c, &show);
 }
 
 /* A call that asks for the source as the request did which began the copy. */
@@ -270,7 +98,7 @@ static enum error copy_bytes(struct copying *c, struct gathering *g,
                                       .bytes = &bytes };
     enum error e = source_gather(g, source, open, COPY_MAX, &bytes, &c->watch);
 
-    return e ? e : commit(c, &complete);
+    return e ? e : copy_commit(c, &complete);
 }
 
 /* ---- page blobs, step by step ---- */
@@ -291,7 +119,7 @@ static enum error copy_step(struct copying *c, struct page_walk *walk)
     pages.to = walk->position;
     pages.length = walk->open->blob.content.length;
     if (!e)
-        e = commit(c, &step);
+        e = copy_commit(c, &step);
     if (!e)
         job_gate_pass(JOB_STEPPED);
     if (*g->stage)
@@ -339,7 +167,7 @@ static enum error copy_all_steps(struct copying *c, struct gathering *g, struct 
             arena_rewind(c->arena, mark);
     }
     page_walk_end(&walk);
-    return e ? e : commit(c, &complete);
+    return e ? e : copy_commit(c, &complete);
 }
 
 /* Where an earlier run stopped. */
@@ -370,7 +198,7 @@ static enum error copy(struct copying *c)
     enum error e;
 
     if (is_page_blob && c->copied == c->pending.target.content.length && c->copied > 0)
-        return commit(c, &complete);
+        return copy_commit(c, &complete);
     if (!url_parse(source.text, &source.url))
         return E_InvalidUri;
     make_call(c, &request, &source, &call);
@@ -431,7 +259,7 @@ static void give_up(struct copying *c, enum error e)
     if (late)
         verdict.description =
             bytes_from_string("500 OperationCancelled \"Copy failed: it took too long.\"");
-    commit(c, &verdict);
+    copy_commit(c, &verdict);
 }
 
 static void run(struct background_job *base)
@@ -446,7 +274,7 @@ static void run(struct background_job *base)
     };
     enum error e;
 
-    if (find(&c)) {
+    if (copy_find_pending(&c)) {
         job_gate_pass(JOB_BEGUN);
         e = copy(&c);
         if (e)

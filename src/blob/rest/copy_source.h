@@ -1,4 +1,4 @@
-/* Inside blob/rest/ only: the source of a copy, as a request names it, and open for reading.
+/* Inside blob/rest/ only: the source of a copy, as a request names it. open_source.h reads it.
  * rest: Copy-Blob, Copy-Blob-From-URL, Put-Blob-From-URL, Put-Block-From-URL */
 #ifndef LAGRA_BLOB_REST_COPY_SOURCE_H
 #define LAGRA_BLOB_REST_COPY_SOURCE_H
@@ -7,7 +7,6 @@
 #include "blob/copy_blob.h"
 #include "blob/rest/request.h"
 #include "service/gather.h"
-#include "service/inner.h"
 
 /* How what is wrong with a source is answered. */
 enum source_rule {
@@ -50,52 +49,9 @@ enum error copy_source_check(struct call *call, enum source_rule rule,
 /* Does it lie on this server? decision: 53 */
 bool source_is_own(const struct call *call, const struct copy_source *source);
 
-/* A source that may be read, and what is known of it. Of an own blob one state is read, whatever
- * becomes of the blob meanwhile. */
-struct open_source {
-    bool is_own;
-    struct inner *inner;       /* of an own one */
-    struct blob blob;          /* of a remote one: type and what headers say */
-    struct bytes etag;         /* as it goes out; ptr NULL: it has none */
-    struct snapshot *snapshot; /* of an own one, until the reader has it */
-    struct content_reader *reader;
-    struct fetch *fetch; /* of a remote one */
-    uint64_t offset,
-        length;    /* of its bytes that are asked for; length HTTP_LENGTH_UNKNOWN: not known */
-    uint64_t skip; /* of a remote one that sends all of itself: bytes before those */
-};
-
-/* Finds the source and looks whether it may be read; source_close() in any case.
- * returns OK, or what the request is answered with. Thread that may block. */
-enum error source_open(struct gathering *g, const struct copy_source *source,
-                       struct open_source *ret_open);
-
-/* Makes the reader of an own source, at its first byte that is asked for; once. */
-void source_begin(struct gathering *g, struct open_source *open);
-
-/* Called now and then while bytes are read; what it returns but OK ends the reading. */
-struct source_watch {
-    enum error (*look)(struct source_watch *watch, uint64_t bytes_read);
-};
-/* Gathers its bytes: at most `max`.
- *
- * ret_blocks  keeps the committed blocks of the source apart; NULL: it does not matter
- * watch       NULL: nobody
- * returns     OK, E_RequestBodyTooLarge, E_Md5Mismatch, E_Crc64Mismatch .. */
-enum error source_gather(struct gathering *g, const struct copy_source *source,
-                         struct open_source *open, uint64_t max, struct copied_bytes *ret_blocks,
-                         struct source_watch *watch);
-void source_close(struct open_source *open);
-
 /* What is wrong with a source, as an answer: E_CannotVerifyCopySource, with the status, the code
  * and the message of `e`. decision: 52 */
 enum error source_cannot_verify(struct gathering *g, enum error e);
-
-/* The bytes of the source, as a block: it has a byte, and at most what the limits, the largest of
- * which is `max`, allow. Opens and closes it.
- * returns OK, E_RequestBodyTooLarge, as source_open() and source_gather() */
-enum error source_gather_block(struct gathering *g, const struct copy_source *source,
-                               const struct size_limit *limits, uint64_t max);
 
 /* Asked for by the check of the operations that read at once. */
 struct body_sums source_sums(struct call *call, struct copy_source *source, enum source_sum rule);

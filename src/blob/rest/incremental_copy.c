@@ -1,6 +1,6 @@
 /* Incremental Copy Blob as a request and as an answer. rest: Incremental-Copy-Blob */
 #include "blob/incremental_copy.h"
-#include "blob/rest/copy_source.h"
+#include "blob/rest/open_source.h"
 
 /* What Copy Blob has and this has not. */
 static enum error refuse_others(struct call *call)

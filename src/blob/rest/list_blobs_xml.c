@@ -6,6 +6,7 @@
 #include <nettle/base64.h>
 
 #include "blob/rest/tags_xml.h"
+#include "blob/tier.h"
 #include "service/metadata.h"
 
 /* A value of ours that needs no escaping. Inline, so that the lengths of the tags are constants. */

@@ -21,7 +21,7 @@
 #include "blob/expire_blocks.h"
 #include "blob/incremental_copy.h"
 #include "blob/page_blob_operations.h"
-#include "blob/rehydrate.h"
+#include "blob/tier.h"
 #include "blob/rest/blob_batch.h"
 #include "blob/rest/copy_run.h"
 #include "blob/rest/request.h"
@@ -55,7 +55,7 @@
 /* The four functions of each operation, as one value that a row can hold. */
 OPERATION(get_account_information);
 OPERATION(list_containers);
-OPERATION_LIST(blob_batch);
+OPERATION_BATCH(blob_batch);
 OPERATION_WITH_PARSE(set_service_properties);
 OPERATION(get_service_properties);
 OPERATION_WITH_PARSE(get_user_delegation_key);

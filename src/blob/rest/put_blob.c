@@ -1,5 +1,5 @@
 /* Put Blob and Put Blob From URL as requests and answers. rest: Put-Blob, Put-Blob-From-URL */
-#include "blob/rest/copy_source.h"
+#include "blob/rest/open_source.h"
 #include "blob/rest/create_blob.h"
 #include "blob/rest/tags_xml.h"
 #include "service/metadata.h"

@@ -2,7 +2,7 @@
 #ifndef LAGRA_BLOB_REST_REMOTE_SOURCE_H
 #define LAGRA_BLOB_REST_REMOTE_SOURCE_H
 
-#include "blob/rest/copy_source.h"
+#include "blob/rest/open_source.h"
 
 /* As source_open(). */
 enum error remote_open(struct gathering *g, const struct copy_source *source,

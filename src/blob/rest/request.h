@@ -3,6 +3,7 @@
 #define LAGRA_BLOB_REST_REQUEST_H
 
 #include "blob/blob_operations.h"
+#include "blob/tier.h"
 #include "service/answer.h"
 
 /* What a request may be asked for that is not built yet. It would be a silent wrong answer to
@@ -99,15 +100,10 @@ void blob_answer_copy_id(struct answer *a, const struct guid *id, enum copy_stat
 /* x-ms-access-tier, -inferred, -change-time. */
 void blob_answer_tier(struct answer *a, const struct blob *blob);
 
-/* ---- containers: container_acl.c ---- */
+/* ---- containers: container_operations.c ---- */
 
-/* x-ms-blob-public-access as sent with Create Container and Set Container ACL; no header: private.
- * returns OK, E_InvalidHeaderValue, E_PublicAccessNotPermitted */
-enum error public_access_from_header(struct call *call, enum public_access *ret_access);
 /* "container", "blob"; NULL for a private container. */
 const char *public_access_text(enum public_access access);
-/* Adds x-ms-blob-public-access, unless the container is private. */
-void public_access_answer(struct answer *a, enum public_access access);
 
 /* ---- website.c ---- */
 

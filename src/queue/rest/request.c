@@ -134,10 +134,10 @@ static void add_message(struct text *out, const struct message *message, unsigne
     xml_open(out, "QueueMessage");
     xml_element_string(out, "MessageId", id);
     add_date(out, "InsertionTime", message_inserted(&message->id));
-    add_date(out, "ExpirationTime", message_shown(message->expires));
+    add_date(out, "ExpirationTime", message->expires_shown);
     if (parts & SHOW_RECEIPT) {
         xml_element(out, "PopReceipt", receipt_text(out->arena, message_receipt(message)));
-        add_date(out, "TimeNextVisible", message_shown(message->visible));
+        add_date(out, "TimeNextVisible", message->visible_shown);
     }
     if (parts & SHOW_CONTENT) {
         xml_element_u64(out, "DequeueCount", message->dequeued);

@@ -50,7 +50,7 @@ static void weigh(const struct changes *changes, struct weight *weight)
 
 /* Adds what stands where a change is made. returns STORE_OK, STORE_WAIT, STORE_CORRUPT, STORE_IO */
 static enum store_result weigh_standing(const struct embedded *embedded,
-                                        const struct commit_part *part, enum store_access access,
+                                        const struct commit_part *part, struct store_access access,
                                         struct weight *weight)
 {
     enum store_result result = STORE_OK;
@@ -94,7 +94,8 @@ static bool grows_little(struct embedded *embedded, const struct weight *weight)
 
 /* Of a commit for which there is no room above the reserve. */
 static enum store_result admit_below(struct embedded *embedded, const struct commit_part *parts,
-                                     size_t count, enum store_access access, struct weight *weight)
+                                     size_t count, struct store_access access,
+                                     struct weight *weight)
 {
     weigh_pieces(parts, count, weight);
     if (gives_back(weight))
@@ -117,7 +118,7 @@ static uint64_t pending_bytes(const struct embedded *embedded)
 }
 
 enum store_result admission_of_commit(struct embedded *embedded, const struct commit_part *parts,
-                                      size_t count, enum store_access access)
+                                      size_t count, struct store_access access)
 {
     struct weight weight = { .put = 0 };
 

@@ -14,7 +14,7 @@ struct embedded;
  *         STORE_WAIT  what stands there is not in memory
  *         STORE_CORRUPT, STORE_IO. Any thread. decision: 256 */
 enum store_result admission_of_commit(struct embedded *embedded, const struct commit_part *parts,
-                                      size_t count, enum store_access access);
+                                      size_t count, struct store_access access);
 /* Whether there is room for so many bytes of a piece. Any thread. */
 bool admission_of_piece(struct embedded *embedded, uint64_t bytes);
 

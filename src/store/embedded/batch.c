@@ -119,7 +119,7 @@ void batch_add_tasks(struct batch *batch, struct bytes prefix, const struct chan
 
 /* References that a piece has now; 0 when it has no row. */
 static enum store_result read_row(struct batch *batch, struct bytes key, uint32_t length,
-                                  enum store_access access, uint64_t *ret_references)
+                                  struct store_access access, uint64_t *ret_references)
 {
     struct keyspace *keyspace = &batch->embedded->keyspace;
     rocksdb_pinnableslice_t *value;
@@ -158,7 +158,7 @@ static void add_freed(struct batch *batch, const struct piece_change *change)
 /* The rows may be read before the stripes are locked: a piece belongs to one partition, and when
  * that has changed the commit is a conflict. */
 static enum store_result add_piece(struct batch *batch, const struct piece_change *change,
-                                   enum store_access access)
+                                   struct store_access access)
 {
     struct piece_row row = { .length = change->length };
     char key[KEY_PIECE_SIZE];
@@ -187,7 +187,7 @@ static enum store_result add_piece(struct batch *batch, const struct piece_chang
 }
 
 enum store_result batch_add_pieces(struct batch *batch, const struct piece_change *pieces,
-                                   size_t count, enum store_access access)
+                                   size_t count, struct store_access access)
 {
     batch->pieces = pieces;
     batch->piece_count = count;
@@ -200,16 +200,17 @@ enum store_result batch_add_pieces(struct batch *batch, const struct piece_chang
     return STORE_OK;
 }
 
-instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number, struct clock_note note)
+instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number,
+                            struct clock_checkpoint checkpoint)
 {
     char key[KEY_CLOCK_SIZE] = { KEY_KIND_CLOCK }, row[CLOCK_ROW_SIZE_MAX];
     size_t size;
 
-    note.bound += CLOCK_STEP;
-    size = clock_row_write(row, &note);
+    checkpoint.bound += CLOCK_STEP;
+    size = clock_row_write(row, &checkpoint);
     be16_put(key + 1, number);
     rocksdb_writebatch_put(writes, key, sizeof key, row, size);
-    return note.bound;
+    return checkpoint.bound;
 }
 
 /* After a restart the clock goes on behind the newest clock row, so that it does not go back. Not
@@ -224,7 +225,7 @@ instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instan
     if (now <= known && !clock_is_behind())
         return 0;
     return batch_put_clock_row(batch->writes, (uint16_t)number,
-                               clock_note(now > known ? now : known));
+                               clock_checkpoint(now > known ? now : known));
 }
 
 void batch_announce_clock(struct embedded *embedded, instant ahead)

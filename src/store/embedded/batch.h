@@ -36,7 +36,7 @@ void batch_add_changes(struct batch *batch, struct bytes prefix, const struct gu
  *                         since the snapshot, or this is damage
  *         STORE_CORRUPT, STORE_IO */
 enum store_result batch_add_pieces(struct batch *batch, const struct piece_change *pieces,
-                                   size_t count, enum store_access access);
+                                   size_t count, struct store_access access);
 /* Adds what a part puts into the list of deferred tasks, and takes out of it. Between
  * deferred_enter() and deferred_leave(). */
 void batch_add_tasks(struct batch *batch, struct bytes prefix, const struct changes *changes);
@@ -45,7 +45,8 @@ void batch_add_tasks(struct batch *batch, struct bytes prefix, const struct chan
 instant batch_add_clock(struct batch *batch, const struct stripe *stripe, instant now);
 /* A clock row of a stripe, or of none (CLOCK_ROW_OF_NONE). Returns the instant it announces. */
 #define CLOCK_ROW_OF_NONE UINT16_MAX
-instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number, struct clock_note note);
+instant batch_put_clock_row(rocksdb_writebatch_t *writes, uint16_t number,
+                            struct clock_checkpoint checkpoint);
 /* After the write: commits up to that instant need no clock row. */
 void batch_announce_clock(struct embedded *embedded, instant ahead);
 

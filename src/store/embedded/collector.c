@@ -219,6 +219,7 @@ static void retry_postponed(struct collector *collector)
         return;
     while (list->count > 0)
         collector_add(collector, &list->ids[--list->count]);
+    space_list_trim(list);
 }
 
 /* While the disk is low nothing but deletes comes through: what they delete is to give back its

@@ -30,12 +30,6 @@ static struct embedded_snapshot *snapshot_of(const struct commit_part *part)
     return (struct embedded_snapshot *)part->snapshot;
 }
 
-/* A guard that is judged by stamps, not by the changes of its partition. */
-static bool is_owner_guard(const struct commit_part *part)
-{
-    return !part->changes && part->snapshot->is_owner;
-}
-
 /* Inserts a stripe where it belongs, unless it is there. */
 static void add_stripe(struct stripe **list, size_t *count, struct stripe *stripe)
 {
@@ -57,9 +51,6 @@ static void add_spaces_of(struct commit *commit, const struct changes *changes)
 
     for (size_t i = 0; i < count; i++)
         space_set_add_exclusive(&commit->spaces, &spaces[i]);
-    spaces = changes_stamped_spaces(changes, &count);
-    for (size_t i = 0; i < count; i++)
-        space_set_add_exclusive(&commit->spaces, &spaces[i]);
 }
 
 static void find_locks(struct commit *commit)
@@ -72,8 +63,7 @@ static void find_locks(struct commit *commit)
             add_spaces_of(commit, part->changes);
             add_stripe(commit->changed, &commit->changed_count, snapshot_of(part)->stripe);
         }
-        if (!is_owner_guard(part))
-            add_stripe(commit->stripes, &commit->stripe_count, snapshot_of(part)->stripe);
+        add_stripe(commit->stripes, &commit->stripe_count, snapshot_of(part)->stripe);
     }
 }
 
@@ -104,17 +94,6 @@ static enum store_result check_spaces(const struct commit *commit)
         if (commit->parts[i].changes &&
             spaces_round_is_old(spaces, snapshot_of(&commit->parts[i])->round))
             return STORE_CONFLICT; /* its space may have been dropped and forgotten since */
-    for (size_t i = 0; i < commit->count; i++) {
-        const struct commit_part *owner = &commit->parts[i];
-
-        if (!is_owner_guard(owner))
-            continue;
-        for (size_t k = 0; k < commit->count; k++)
-            if (commit->parts[k].changes &&
-                spaces_stamped_at(spaces, &commit->parts[k].snapshot->space) >
-                    snapshot_of(owner)->seen)
-                return STORE_CONFLICT;
-    }
     return STORE_OK;
 }
 
@@ -122,7 +101,7 @@ static enum store_result check_spaces(const struct commit *commit)
 static bool is_unchanged(const struct commit *commit)
 {
     for (size_t i = 0; i < commit->count; i++)
-        if (!is_owner_guard(&commit->parts[i]) && snapshot_is_old(snapshot_of(&commit->parts[i])))
+        if (snapshot_is_old(snapshot_of(&commit->parts[i])))
             return false;
     return true;
 }
@@ -246,9 +225,6 @@ static void note_spaces(struct commit *commit)
         list = changes_dropped_spaces(changes, &count);
         for (size_t k = 0; k < count; k++)
             spaces_add_dropped(spaces, &list[k], commit->sequence);
-        list = changes_stamped_spaces(changes, &count);
-        for (size_t k = 0; k < count; k++)
-            spaces_stamp(spaces, &list[k], commit->sequence);
     }
 }
 
@@ -295,7 +271,7 @@ static enum store_result try_commit(struct commit *commit)
     return result;
 }
 
-static enum store_result make_batch(struct commit *commit, enum store_access access)
+static enum store_result make_batch(struct commit *commit, struct store_access access)
 {
     const struct piece_change *pieces;
     size_t piece_count;
@@ -327,7 +303,7 @@ static enum store_result explain_conflict(struct commit *commit)
 
 /* RocksDB is waited for without any lock, so that a commit that may wait holds back none that may
  * not. */
-static enum store_result run_commit(struct commit *commit, enum store_access access)
+static enum store_result run_commit(struct commit *commit, struct store_access access)
 {
     enum store_result result = make_batch(commit, access);
 
@@ -337,7 +313,7 @@ static enum store_result run_commit(struct commit *commit, enum store_access acc
         return result;
     for (;;) {
         result = try_commit(commit);
-        if (result != STORE_WAIT || access == STORE_NO_WAIT)
+        if (result != STORE_WAIT || !access.may_block)
             break;
         keyspace_pause();
     }
@@ -358,7 +334,7 @@ static void collect_dropped(struct commit *commit)
 }
 
 enum store_result embedded_commit(struct store *store, const struct commit_part *parts,
-                                  size_t count, instant now, enum store_access access,
+                                  size_t count, instant now, struct store_access access,
                                   uint64_t *ret_sequence)
 {
     struct embedded *embedded = embedded_of(store);
@@ -438,20 +414,21 @@ enum store_result embedded_delete_row(struct store *store, struct bytes key)
 }
 
 /* One writer: the later's runner, and after it the close. */
-void embedded_note_clock(struct store *store)
+void embedded_checkpoint_clock(struct store *store)
 {
     struct embedded *embedded = embedded_of(store);
-    struct clock_note note = clock_note(clock_now()), *noted = &embedded->clock_noted;
+    struct clock_checkpoint checkpoint = clock_checkpoint(clock_now()),
+                            *written = &embedded->clock_checkpointed;
     rocksdb_writebatch_t *writes;
 
-    if (note.steps == noted->steps && !note.pending == !noted->pending)
+    if (checkpoint.steps == written->steps && !checkpoint.pending == !written->pending)
         return;
     if (atomic_load(&embedded->failed) || atomic_load(&embedded->starved))
         return;
     writes = rocksdb_writebatch_create();
-    batch_put_clock_row(writes, CLOCK_ROW_OF_NONE, note);
+    batch_put_clock_row(writes, CLOCK_ROW_OF_NONE, checkpoint);
     if (!commit_rows(embedded, writes))
-        *noted = note;
+        *written = checkpoint;
     rocksdb_writebatch_destroy(writes);
 }
 

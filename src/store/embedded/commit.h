@@ -11,10 +11,10 @@ struct embedded;
 
 /* For the table of operations. */
 enum store_result embedded_commit(struct store *store, const struct commit_part *parts,
-                                  size_t count, instant now, enum store_access access,
+                                  size_t count, instant now, struct store_access access,
                                   uint64_t *ret_sequence);
 enum store_result embedded_delete_row(struct store *store, struct bytes key);
-void embedded_note_clock(struct store *store);
+void embedded_checkpoint_clock(struct store *store);
 /* The collector's: to a partition of a dropped space, which nobody else changes. */
 enum store_result commit_collected(struct embedded *embedded, struct bytes partition_prefix,
                                    const struct guid *space, struct changes *changes);

@@ -7,7 +7,8 @@
 
 /* Read after the sum, the newest sequence covers all that went into it. */
 enum store_result embedded_count(struct store *store, const struct guid *space, struct bytes key,
-                                 enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence)
+                                 struct store_access access, int64_t *ret_sum,
+                                 uint64_t *ret_sequence)
 {
     struct embedded *embedded = embedded_of(store);
     const struct keyspace *keyspace = &embedded->keyspace;

@@ -8,7 +8,7 @@
 
 /* For the table of operations. */
 enum store_result embedded_count(struct store *store, const struct guid *space, struct bytes key,
-                                 enum store_access access, int64_t *ret_sum,
+                                 struct store_access access, int64_t *ret_sum,
                                  uint64_t *ret_sequence);
 
 #endif

@@ -13,7 +13,7 @@ struct embedded_cursor {
     struct cursor cursor;
     struct embedded_snapshot *front; /* of a SCAN_FRONT; else NULL */
     rocksdb_readoptions_t *options;  /* names end[] and the state */
-    enum store_access access;        /* the iterator's */
+    struct store_access access;      /* the iterator's */
     rocksdb_iterator_t *iterator; /* NULL: what the stripe keeps of the front was enough so far */
     char held[FRONT_RECORD_BYTES_MAX]; /* the record, while there is no iterator */
     size_t end_size;
@@ -40,7 +40,7 @@ static struct embedded_cursor *new_cursor(struct store *store, struct bytes end)
 }
 
 static void open_iterator(struct embedded_cursor *cursor, const rocksdb_snapshot_t *state,
-                          enum store_access access, enum cursor_use use)
+                          struct store_access access, enum cursor_use use)
 {
     struct store *store = cursor->cursor.store;
 
@@ -55,6 +55,7 @@ static void open_iterator(struct embedded_cursor *cursor, const rocksdb_snapshot
     if (state)
         rocksdb_readoptions_set_snapshot(cursor->options, state);
     cursor->access = access;
+    read_options_set_access(cursor->options, access);
     keyspace_enter(access);
     cursor->iterator = rocksdb_create_iterator(embedded_of(store)->keyspace.db, cursor->options);
     keyspace_leave();
@@ -68,7 +69,7 @@ static void close_iterator(struct embedded_cursor *cursor)
     rocksdb_readoptions_destroy(cursor->options);
 }
 
-static struct cursor *open_cursor(struct store *store, struct bytes end, enum store_access access,
+static struct cursor *open_cursor(struct store *store, struct bytes end, struct store_access access,
                                   enum cursor_use use)
 {
     struct embedded_cursor *cursor = new_cursor(store, end);
@@ -86,7 +87,7 @@ static void open_in_state(struct embedded_cursor *cursor, const struct embedded_
                           enum cursor_use use)
 {
     const rocksdb_snapshot_t *state = snapshot_state(snapshot);
-    enum store_access access = snapshot->snapshot.access;
+    struct store_access access = snapshot->snapshot.access;
 
     open_iterator(cursor, state, access, use);
     if (snapshot_state(snapshot) == state)
@@ -114,7 +115,7 @@ struct cursor *embedded_row_cursor(struct store *store, struct bytes end)
 }
 
 struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
-                                     struct bytes end, enum store_access access,
+                                     struct bytes end, struct store_access access,
                                      uint64_t *ret_sequence)
 {
     struct embedded *embedded = embedded_of(store);
@@ -211,6 +212,14 @@ static void keep_run(struct embedded_snapshot *snapshot, struct front_cache *run
     }
     lock_give(&stripe->lock);
     front_empty(run);
+}
+
+void stripe_forget_front(struct stripe *stripe)
+{
+    lock_take(&stripe->lock);
+    front_free(stripe->front);
+    stripe->front = NULL;
+    lock_give(&stripe->lock);
 }
 
 /* The iterator has been placed, with this result: keeps that record and those that follow. */

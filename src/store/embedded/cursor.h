@@ -4,16 +4,21 @@
 
 #include "store/store_private.h"
 
+struct stripe;
+
 /* For the table of operations. */
 struct cursor *embedded_scan_cursor(struct snapshot *snapshot, struct bytes end,
                                     enum scan_kind kind);
 struct cursor *embedded_space_cursor(struct store *store, const struct guid *space,
-                                     struct bytes end, enum store_access access,
+                                     struct bytes end, struct store_access access,
                                      uint64_t *ret_sequence);
 struct cursor *embedded_row_cursor(struct store *store, struct bytes end);
 enum store_result embedded_cursor_seek(struct cursor *cursor, struct bytes key);
 enum store_result embedded_cursor_next(struct cursor *cursor);
 void embedded_cursor_close(struct cursor *cursor);
+
+/* Forgets the first records of the stripe's newest state. Any thread, without a lock. */
+void stripe_forget_front(struct stripe *stripe);
 
 /* Over the newest state, whatever is dropped: for the collector and for start-up. */
 struct cursor *cursor_open(struct store *store, struct bytes end);

@@ -31,17 +31,17 @@ struct embedded {
     struct store store;
     struct deferred deferred;
     int lock_file; /* held locked while open */
-    int synced;    /* the file of the syncer's and the guard's notes */
+    int synced;    /* the file of the syncer's and the guard's records */
     bool sync;
-    atomic_bool failed;            /* store invariant 6 */
-    atomic_bool starved;           /* store_wants_reopening() */
-    atomic_bool announced;         /* that it failed, in the log */
-    void (*when_failed)(void);     /* store_options; may be NULL */
-    _Atomic size_t ending_stages;  /* closed, and still used by a thread */
-    _Atomic int64_t piece_bytes;   /* referred to by records */
-    _Atomic instant clock_ahead;   /* the newest clock row in the key space; see commit.c */
-    struct clock_note clock_noted; /* see embedded_note_clock() */
-    instant newest_at_start;       /* at least that of every commit before this start; immutable */
+    atomic_bool failed;           /* store invariant 6 */
+    atomic_bool starved;          /* store_wants_reopening() */
+    atomic_bool announced;        /* that it failed, in the log */
+    void (*when_failed)(void);    /* store_options; may be NULL */
+    _Atomic size_t ending_stages; /* closed, and still used by a thread */
+    _Atomic int64_t piece_bytes;  /* referred to by records */
+    _Atomic instant clock_ahead;  /* the newest clock row in the key space; see commit.c */
+    struct clock_checkpoint clock_checkpointed; /* see embedded_checkpoint_clock() */
+    instant newest_at_start; /* at least that of every commit before this start; immutable */
     struct disk_space space;
     struct keyspace keyspace;
     struct spaces spaces;

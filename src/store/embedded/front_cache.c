@@ -175,3 +175,10 @@ void front_empty(struct front_cache *front)
     free(front->high);
     front->low = front->high = NULL;
 }
+
+void front_free(struct front_cache *front)
+{
+    if (front)
+        front_empty(front);
+    free(front);
+}

@@ -62,5 +62,7 @@ void front_end(struct front_cache *run, struct bytes high);
 /* Where a run goes on behind another they become one; else the newer one is kept. Empties `run`. */
 void front_join(struct front_cache *front, struct front_cache *run);
 void front_empty(struct front_cache *front);
+/* One that was allocated, or NULL. */
+void front_free(struct front_cache *front);
 
 #endif

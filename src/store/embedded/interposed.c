@@ -2,13 +2,30 @@
 #include "store/embedded/interposed.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/crc.h"
-#include "base/endian.h"
+#include "base/log.h"
 
 #define INTERPOSES(symbol) __asm__(symbol) __attribute__((used))
+
+/* ---- what was called ---- */
+
+static atomic_bool called[INTERPOSED_COUNT];
+
+/* Writes once: the line stays shared between the caches of all cores. */
+static inline void note_call(enum interposed function)
+{
+    if (!atomic_load_explicit(&called[function], memory_order_relaxed))
+        atomic_store_explicit(&called[function], true, memory_order_relaxed);
+}
+
+bool interposed_was_called(enum interposed function)
+{
+    return atomic_load_explicit(&called[function], memory_order_relaxed);
+}
 
 /* ---- CRC-32C, of each record of a log, each block and each table ---- */
 
@@ -17,6 +34,7 @@ uint32_t interposed_crc32c(uint32_t crc, const char *data, size_t len)
 
 uint32_t interposed_crc32c(uint32_t crc, const char *data, size_t len)
 {
+    note_call(INTERPOSED_CRC32C);
     return crc32c(crc, data, len);
 }
 
@@ -26,74 +44,40 @@ uint32_t interposed_crc32c_join(uint32_t first, uint32_t second, size_t second_l
 
 uint32_t interposed_crc32c_join(uint32_t first, uint32_t second, size_t second_len)
 {
+    note_call(INTERPOSED_CRC32C_JOIN);
     return crc32c_join(first, second, second_len);
-}
-
-/* ---- the order of keys in a memtable ---- */
-
-/* A key: varint length of what follows; the key; 8 le, sequence << 8 | kind. A record that is
- * inserted is compared with some fifty others. As RocksDB's order: bytewise by the key, the newer
- * sequence first. */
-struct memtable_key {
-    const char *at; /* behind the length, as RocksDB's Slice */
-    size_t length;
-};
-
-#define TAG_BYTES 8u
-
-/* Two functions: against a key of the memtable, and against another one. */
-int interposed_compare(const void *comparator, const char *left, const char *right)
-    INTERPOSES("_ZNK7rocksdb8MemTable13KeyComparatorclEPKcS3_");
-int interposed_compare_with(const void *comparator, const char *left,
-                            const struct memtable_key *right)
-    INTERPOSES("_ZNK7rocksdb8MemTable13KeyComparatorclEPKcRKNS_5SliceE");
-
-static inline struct memtable_key memtable_key_at(const char *at)
-{
-    const unsigned char *byte = (const unsigned char *)at;
-    size_t length = *byte & 0x7f;
-
-    for (unsigned shift = 7; *byte & 0x80; shift += 7)
-        length |= (size_t)(*++byte & 0x7f) << shift;
-    return (struct memtable_key){ (const char *)byte + 1, length };
-}
-
-static inline int memtable_key_compare(struct memtable_key left, struct memtable_key right)
-{
-    size_t left_length = left.length - TAG_BYTES, right_length = right.length - TAG_BYTES;
-    size_t shorter = left_length < right_length ? left_length : right_length;
-    int order = memcmp(left.at, right.at, shorter);
-    uint64_t newer, older;
-
-    if (order != 0)
-        return order;
-    if (left_length != right_length)
-        return left_length < right_length ? -1 : 1;
-    newer = le64_get(left.at + left_length) >> 8;
-    older = le64_get(right.at + right_length) >> 8;
-    return newer > older ? -1 : newer < older;
-}
-
-int interposed_compare(const void *comparator, const char *left, const char *right)
-{
-    (void)comparator;
-    return memtable_key_compare(memtable_key_at(left), memtable_key_at(right));
-}
-
-int interposed_compare_with(const void *comparator, const char *left,
-                            const struct memtable_key *right)
-{
-    (void)comparator;
-    return memtable_key_compare(memtable_key_at(left), *right);
 }
 
 /* ---- reads that do not wait ---- */
 
 static _Thread_local enum file_reads allowed;
+static atomic_bool may_wait;
 
 void file_reads_are(enum file_reads reads)
 {
     allowed = reads;
+}
+
+bool file_reads_may_wait(void)
+{
+    return atomic_load_explicit(&may_wait, memory_order_relaxed);
+}
+
+void interposed_prove(enum interposed_stage stage)
+{
+    static atomic_flag said[2] = { ATOMIC_FLAG_INIT, ATOMIC_FLAG_INIT };
+    bool sums =
+        interposed_was_called(INTERPOSED_CRC32C) && interposed_was_called(INTERPOSED_CRC32C_JOIN);
+    bool waits = (stage == STAGE_TABLES_READ || file_reads_may_wait()) &&
+                 !interposed_was_called(INTERPOSED_PREAD);
+
+    if (!sums && !atomic_flag_test_and_set(&said[0]))
+        log_line(LOG_WARN, "store: this RocksDB takes its checksums itself, which costs more");
+    atomic_store_explicit(&may_wait, waits, memory_order_relaxed);
+    if (waits && !atomic_flag_test_and_set(&said[1]))
+        log_line(LOG_WARN,
+                 "store: this RocksDB does not read by the program's pread(): its tables are "
+                 "read by threads that may wait, which costs more");
 }
 
 /* RocksDB 7.8 calls no other function to read its tables; the program's own reads are pread64(). */
@@ -104,6 +88,7 @@ ssize_t interposed_pread(int fd, void *to, size_t size, off_t at)
     struct iovec all = { to, size };
     ssize_t done = -1;
 
+    note_call(INTERPOSED_PREAD);
     if (allowed == READ_NOTHING)
         errno = EAGAIN;
     else

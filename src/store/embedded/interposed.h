@@ -1,12 +1,15 @@
 /* Functions that RocksDB calls and the program replaces: the dynamic linker looks a symbol up in the
  * program first, and in the library that defines it only then (symbol interposition). Each does what
- * the one in its place does, and one thing better; where a version of the library no longer calls the
- * symbol, its own function is used, and nothing but speed is lost.
+ * the one in its place does, and one thing better:
  *
  *   CRC-32C, and the joining of two   Debian's RocksDB takes them by tables. decision: 217, 220
- *   the order of keys in a memtable   without two more calls and a counter. decision: 217
  *   pread(2)                          which does not wait for the disk where the caller may not.
  *                                     decision: 227
+ *
+ * Where a version of the library no longer calls a symbol, or binds it itself, its own function is used.
+ * So each notes that it was called, and a start looks: it logs what RocksDB does itself, and goes on
+ * without. Of checksums that costs speed alone; reads of tables are then left to threads that may wait.
+ * decision: 291
  *
  * RocksDB's own way of not waiting is to read nothing that is outside its block cache, though most of
  * it is in the kernel's page cache, and a block from there costs less than handing the request to a
@@ -15,9 +18,28 @@
 #ifndef LAGRA_STORE_EMBEDDED_INTERPOSED_H
 #define LAGRA_STORE_EMBEDDED_INTERPOSED_H
 
+#include <stdbool.h>
+
+enum interposed {
+    INTERPOSED_CRC32C,
+    INTERPOSED_CRC32C_JOIN,
+    INTERPOSED_PREAD,
+    INTERPOSED_COUNT,
+};
+/* Since the process began. Any thread. */
+bool interposed_was_called(enum interposed function);
+
+/* What RocksDB must have called ours for by now. Opening a key space writes its MANIFEST, with
+ * checksums. Opening one that has tables reads them, and so does the flush that makes the first. */
+enum interposed_stage { STAGE_OPEN, STAGE_TABLES_READ };
+/* Looks whether it has, and logs, once, what it has not. Start-up thread, the guard of the MANIFEST. */
+void interposed_prove(enum interposed_stage stage);
+
 /* What a thread's pread() reads from now on; the rest fails with EAGAIN. */
 enum file_reads { READ_ALL, READ_PAGE_CACHE, READ_NOTHING };
 /* Any thread. */
 void file_reads_are(enum file_reads reads);
+/* Whether RocksDB reads tables without asking: who may not wait must not have it read. Any thread. */
+bool file_reads_may_wait(void);
 
 #endif

@@ -40,7 +40,7 @@
     "file_checksum_gen_factory=FileChecksumGenCrc32cFactory;"                                      \
     "memtable_insert_with_hint_prefix_extractor=rocksdb.CappedPrefix.20"
 
-enum { CHECKSUM_CRC32C = 1 };
+enum { CHECKSUM_CRC32C = 1, TIER_BLOCK_CACHE = 1 };
 enum { WAL_POINT_IN_TIME = 2, INFO_LEVEL_WARN = 2 };
 
 enum store_result keyspace_error(const char *doing, char *error)
@@ -164,6 +164,12 @@ rocksdb_readoptions_t *read_options_new(const rocksdb_snapshot_t *state)
     return read;
 }
 
+void read_options_set_access(rocksdb_readoptions_t *read, struct store_access access)
+{
+    if (!access.may_block && file_reads_may_wait())
+        rocksdb_readoptions_set_read_tier(read, TIER_BLOCK_CACHE);
+}
+
 /* All options; NULL when this RocksDB does not know one that a promise rests on. */
 static rocksdb_options_t *make_options(const struct sizes *sizes)
 {
@@ -208,8 +214,17 @@ enum store_result keyspace_open(const char *path, const struct sizes *sizes, siz
     keyspace.newest = read_options_new(NULL);
     keyspace.write = rocksdb_writeoptions_create();
     rocksdb_writeoptions_set_no_slowdown(keyspace.write, 1);
+    keyspace_prove_reads(&keyspace);
     *ret_keyspace = keyspace;
     return STORE_OK;
+}
+
+void keyspace_prove_reads(const struct keyspace *keyspace)
+{
+    uint64_t bytes = 0;
+
+    (void)rocksdb_property_int(keyspace->db, "rocksdb.total-sst-files-size", &bytes);
+    interposed_prove(bytes > 0 ? STAGE_TABLES_READ : STAGE_OPEN);
 }
 
 bool keyspace_is_busy(const struct keyspace *keyspace)
@@ -249,6 +264,16 @@ void keyspace_give_back(const struct keyspace *keyspace)
     rocksdb_suggest_compact_range(keyspace->db, first, sizeof first, last, sizeof last, &error);
     if (error)
         keyspace_error("compact records", error);
+}
+
+void keyspace_drop_caches(const struct keyspace *keyspace)
+{
+    size_t capacity = rocksdb_cache_get_capacity(keyspace->cache);
+
+    flush(keyspace);
+    rocksdb_compact_range(keyspace->db, NULL, 0, NULL, 0);
+    rocksdb_cache_set_capacity(keyspace->cache, 0);
+    rocksdb_cache_set_capacity(keyspace->cache, capacity);
 }
 
 static void release(struct keyspace *keyspace)
@@ -306,12 +331,12 @@ static void enter(enum file_reads reads)
     file_reads_are(reads);
 }
 
-static enum file_reads reads_of(enum store_access access)
+static enum file_reads reads_of(struct store_access access)
 {
-    return access == STORE_NO_WAIT ? READ_PAGE_CACHE : READ_ALL;
+    return access.may_block ? READ_ALL : READ_PAGE_CACHE;
 }
 
-void keyspace_enter(enum store_access access)
+void keyspace_enter(struct store_access access)
 {
     enter(reads_of(access));
 }
@@ -327,6 +352,8 @@ static enum store_result get(const struct keyspace *keyspace, const rocksdb_read
 {
     char *error = NULL;
 
+    if (reads != READ_ALL && file_reads_may_wait())
+        return STORE_WAIT;
     enter(reads);
     *ret_value = rocksdb_get_pinned(keyspace->db, read, key.ptr, key.len, &error);
     keyspace_leave();
@@ -336,7 +363,7 @@ static enum store_result get(const struct keyspace *keyspace, const rocksdb_read
 }
 
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
-                               enum store_access access, struct bytes key,
+                               struct store_access access, struct bytes key,
                                rocksdb_pinnableslice_t **ret_value)
 {
     return get(keyspace, read, reads_of(access), key, ret_value);

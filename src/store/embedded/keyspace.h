@@ -15,6 +15,9 @@
 
 /* How to read one state, NULL for the newest: checksums are verified. The caller destroys it. */
 rocksdb_readoptions_t *read_options_new(const rocksdb_snapshot_t *state);
+/* For an iterator, beside keyspace_enter(): reads no more than the block cache has under STORE_NO_WAIT,
+ * where RocksDB would not ask before it reads more (interposed.h). */
+void read_options_set_access(rocksdb_readoptions_t *read, struct store_access access);
 
 /* Descriptors that RocksDB uses at most: tables held open, those that scans and a compaction read and
  * write besides, logs, and its other files. tests/unit/store/test_descriptors.c */
@@ -45,6 +48,9 @@ void keyspace_discard(struct keyspace *keyspace, const char *path);
 /* Whether a flush or a compaction is under way or about to begin. Any thread. */
 bool keyspace_is_busy(const struct keyspace *keyspace);
 
+/* Looks again how RocksDB reads (interposed.h), as keyspace_open() does: when there may be a first table
+ * by now. Note taker. */
+void keyspace_prove_reads(const struct keyspace *keyspace);
 /* Changes at the latest when RocksDB has begun another log. Any thread. */
 uint64_t keyspace_version(const struct keyspace *keyspace);
 /* Bytes that were given to the log so far: that many at most, but for its fragments' headers. Any
@@ -56,12 +62,12 @@ uint64_t keyspace_sequence(const struct keyspace *keyspace);
 /* Around calls to RocksDB: under STORE_NO_WAIT they read what is in memory alone (memtables, block
  * cache, the kernel's page cache), and fail where more is needed (keyspace_error(): STORE_WAIT). No
  * call of keyspace_*() in between. Any thread. */
-void keyspace_enter(enum store_access access);
+void keyspace_enter(struct store_access access);
 void keyspace_leave(void);
 /* The value under a key, pinned; the caller destroys it. read: which state.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_WAIT, STORE_CORRUPT, STORE_IO. Any thread. */
 enum store_result keyspace_get(const struct keyspace *keyspace, const rocksdb_readoptions_t *read,
-                               enum store_access access, struct bytes key,
+                               struct store_access access, struct bytes key,
                                rocksdb_pinnableslice_t **ret_value);
 /* The value under a key of the newest state, if it is in a memtable or in RocksDB's cache; else
  * STORE_WAIT, or STORE_NOT_FOUND. The rest as keyspace_get(). */
@@ -82,6 +88,9 @@ void keyspace_pause(void);
 /* Has deleted records give back their space soon, not when RocksDB gets to it. May wait for the disk.
  * Collector. */
 void keyspace_give_back(const struct keyspace *keyspace);
+/* Writes out what is in memtables, compacts all, so that few files are open, and empties the block cache.
+ * Waits for the disk. Any thread. */
+void keyspace_drop_caches(const struct keyspace *keyspace);
 
 /* Frees a RocksDB error and says which result it is; logs it unless it is STORE_WAIT. */
 enum store_result keyspace_error(const char *doing, char *error);

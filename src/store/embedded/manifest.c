@@ -81,6 +81,7 @@ static bool read_new_file(struct manifest *manifest, struct bytes *from)
     struct manifest_table table = { 0 };
     struct bytes key, field;
     uint64_t smallest, largest, tag;
+    bool has_crc = false;
 
     if (!varint_take(from, &table.level) || !varint_take(from, &table.number) ||
         !varint_take(from, &table.size) || !read_string(from, &key) || !read_string(from, &key) ||
@@ -97,11 +98,13 @@ static bool read_new_file(struct manifest *manifest, struct bytes *from)
             raise(&manifest->first_log, le64_get(field.ptr));
         } else if (tag == FIELD_CRC && field.len == 4) {
             table.crc = be32_get(field.ptr);
-            table.has_crc = true;
+            has_crc = true;
         } else if (tag & FIELD_NOT_SKIPPABLE) {
             return false;
         }
     }
+    if (!has_crc)
+        return false;
     raise(&manifest->last_sequence, largest);
     add_table(manifest, table);
     return true;

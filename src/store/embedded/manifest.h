@@ -15,7 +15,6 @@ struct manifest_table {
     uint64_t size;
     uint64_t level;
     uint32_t crc; /* CRC-32C of the whole file */
-    bool has_crc; /* false: written by a version that took none */
 };
 
 /* A log, NNNNNN.log, that was closed and synced. */

@@ -1,4 +1,4 @@
-/* Taking notes. */
+/* Checkpoints of the MANIFEST. */
 #include "store/embedded/manifest_guard.h"
 
 #include <dirent.h>
@@ -18,7 +18,7 @@
 #define NOTE_SIZE   36
 #define COPY_BEGIN  "manifest-"
 #define BUSY_MS     200  /* RocksDB flushes or compacts: its MANIFEST will grow without a sync */
-#define RETRY_MS    1000 /* a note failed */
+#define RETRY_MS    1000 /* a checkpoint failed */
 
 static const char magic[8] = "LAGRAMAN";
 
@@ -27,26 +27,27 @@ void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number)
     snprintf(to, MANIFEST_COPY_NAME_SIZE, COPY_BEGIN "%06" PRIu64, number);
 }
 
-enum store_result manifest_note_read(int synced, struct manifest_note *ret_note)
+enum store_result manifest_checkpoint_read(int synced, struct manifest_checkpoint *ret_checkpoint)
 {
     unsigned char bytes[NOTE_SIZE];
     ssize_t size = file_read_at(synced, bytes, sizeof bytes, NOTE_OFFSET);
 
-    *ret_note = (struct manifest_note){ 0 };
+    *ret_checkpoint = (struct manifest_checkpoint){ 0 };
     if (size < 0) {
-        log_errno("store: read the note of the MANIFEST");
+        log_errno("store: read the checkpoint of the MANIFEST");
         return STORE_IO;
     }
     if (size == NOTE_SIZE && memcmp(bytes, magic, sizeof magic) == 0 &&
         crc32c(0, bytes, NOTE_SIZE - 4) == le32_get(bytes + NOTE_SIZE - 4))
-        *ret_note = (struct manifest_note){
+        *ret_checkpoint = (struct manifest_checkpoint){
             .number = le64_get(bytes + 8),
             .length = le64_get(bytes + 16),
             .crc = le64_get(bytes + 24),
         };
     else if (size > 0)
-        log_line(LOG_WARN, "store: the note of the MANIFEST in `synced` is damaged; what it would "
-                           "prove is proven by the logs alone");
+        log_line(LOG_WARN,
+                 "store: the checkpoint of the MANIFEST in `synced` is damaged; what it would "
+                 "prove is proven by the logs alone");
     return STORE_OK;
 }
 
@@ -55,9 +56,9 @@ static bool write_note(const struct manifest_guard *guard)
     unsigned char bytes[NOTE_SIZE];
 
     memcpy(bytes, magic, sizeof magic);
-    le64_put(bytes + 8, guard->note.number);
-    le64_put(bytes + 16, guard->note.length);
-    le64_put(bytes + 24, guard->note.crc);
+    le64_put(bytes + 8, guard->checkpoint.number);
+    le64_put(bytes + 16, guard->checkpoint.length);
+    le64_put(bytes + 24, guard->checkpoint.crc);
     le32_put(bytes + NOTE_SIZE - 4, crc32c(0, bytes, NOTE_SIZE - 4));
     return pwrite(guard->synced, bytes, sizeof bytes, NOTE_OFFSET) == (ssize_t)sizeof bytes &&
            fdatasync(guard->synced) == 0;
@@ -71,7 +72,7 @@ static void remove_old_copies(const struct manifest_guard *guard)
     DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
     const struct dirent *entry;
 
-    manifest_copy_name(kept, guard->note.number);
+    manifest_copy_name(kept, guard->checkpoint.number);
     while (dir && (entry = readdir(dir)))
         if (strncmp(entry->d_name, COPY_BEGIN, sizeof COPY_BEGIN - 1) == 0 &&
             strcmp(entry->d_name, kept) != 0)
@@ -97,11 +98,11 @@ static bool open_files(struct manifest_guard *guard)
 {
     char name[RECORDS_NAME_SIZE], copy_name[MANIFEST_COPY_NAME_SIZE];
 
-    guard->note = (struct manifest_note){ 0 };
-    if (records_current(guard->records, &guard->note.number))
+    guard->checkpoint = (struct manifest_checkpoint){ 0 };
+    if (records_current(guard->records, &guard->checkpoint.number))
         return false;
-    records_file_name(name, RECORDS_MANIFEST, guard->note.number);
-    manifest_copy_name(copy_name, guard->note.number);
+    records_file_name(name, RECORDS_MANIFEST, guard->checkpoint.number);
+    manifest_copy_name(copy_name, guard->checkpoint.number);
     guard->source = openat(guard->records, name, O_RDONLY | O_CLOEXEC);
     if (guard->source < 0)
         return false;
@@ -113,22 +114,22 @@ static bool open_files(struct manifest_guard *guard)
 static bool copy_new(struct manifest_guard *guard, uint64_t length)
 {
     char buffer[16384];
-    struct manifest_note *note = &guard->note;
+    struct manifest_checkpoint *checkpoint = &guard->checkpoint;
 
-    while (note->length < length) {
-        uint64_t left = length - note->length;
+    while (checkpoint->length < length) {
+        uint64_t left = length - checkpoint->length;
         size_t want = left < sizeof buffer ? (size_t)left : sizeof buffer;
-        ssize_t n = file_read_at(guard->source, buffer, want, note->length);
+        ssize_t n = file_read_at(guard->source, buffer, want, checkpoint->length);
 
-        if (n <= 0 || pwrite(guard->copy, buffer, (size_t)n, (off_t)note->length) != n)
+        if (n <= 0 || pwrite(guard->copy, buffer, (size_t)n, (off_t)checkpoint->length) != n)
             return false;
-        note->crc = crc64(note->crc, buffer, (size_t)n);
-        note->length += (uint64_t)n;
+        checkpoint->crc = crc64(checkpoint->crc, buffer, (size_t)n);
+        checkpoint->length += (uint64_t)n;
     }
     return true;
 }
 
-/* The steps in this order: what is noted is durable, in the MANIFEST and in its copy. */
+/* The steps in this order: what is recorded is durable, in the MANIFEST and in its copy. */
 static bool take_note(struct manifest_guard *guard)
 {
     struct stat status;
@@ -145,19 +146,19 @@ static bool take_note(struct manifest_guard *guard)
         return false;
     if (is_new)
         remove_old_copies(guard);
-    atomic_store(&guard->length, guard->note.length);
+    atomic_store(&guard->length, guard->checkpoint.length);
     return true;
 }
 
-/* A note that fails is begun anew, with a whole copy: of what a failed sync did nothing is known.
- * The note before stays true. */
-static void note_or_log(struct manifest_guard *guard)
+/* A checkpoint that fails is begun anew, with a whole copy: of what a failed sync did nothing is known.
+ * The checkpoint before stays true. */
+static void checkpoint_or_log(struct manifest_guard *guard)
 {
     bool taken = take_note(guard);
 
     if (!taken) {
         if (!atomic_load(&guard->stale))
-            log_errno("store: note the MANIFEST");
+            log_errno("store: checkpoint the MANIFEST");
         close_files(guard);
     }
     atomic_store(&guard->stale, !taken);
@@ -179,7 +180,7 @@ static int next_look_ms(const struct manifest_guard *guard)
     return keyspace_is_busy(guard->keyspace) ? BUSY_MS : -1;
 }
 
-static void *take_notes(void *argument)
+static void *take_checkpoints(void *argument)
 {
     struct manifest_guard *guard = argument;
 
@@ -193,8 +194,10 @@ static void *take_notes(void *argument)
             lock_wait(&guard->lock, &guard->work, timeout_ms);
         guard->asked = false;
         lock_give(&guard->lock);
-        if (has_changed(guard))
-            note_or_log(guard);
+        if (has_changed(guard)) {
+            checkpoint_or_log(guard);
+            keyspace_prove_reads(guard->keyspace); /* a table may be the first */
+        }
         lock_take(&guard->lock);
     }
     lock_give(&guard->lock);
@@ -214,7 +217,7 @@ enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, 
             close(guard->folder);
         return STORE_IO;
     }
-    note_or_log(guard);
+    checkpoint_or_log(guard);
     lock_init(&guard->lock, RANK_SYNCER);
     lock_condition_init(&guard->work);
     return STORE_OK;
@@ -222,7 +225,7 @@ enum store_result manifest_guard_open(struct manifest_guard *guard, int folder, 
 
 bool manifest_guard_start(struct manifest_guard *guard)
 {
-    return thread_start(&guard->thread, take_notes, guard);
+    return thread_start(&guard->thread, take_checkpoints, guard);
 }
 
 void manifest_guard_look(struct manifest_guard *guard)
@@ -251,7 +254,7 @@ void manifest_guard_stop(struct manifest_guard *guard)
 void manifest_guard_close(struct manifest_guard *guard)
 {
     if (has_changed(guard))
-        note_or_log(guard);
+        checkpoint_or_log(guard);
     close_files(guard);
     close(guard->folder);
     close(guard->records);

@@ -38,14 +38,9 @@ static void embedded_wait_durable(struct store *store, uint64_t sequence, struct
     syncer_wait(&embedded_of(store)->syncer, sequence, waiter);
 }
 
-static bool embedded_is_durable(struct store *store, uint64_t sequence)
-{
-    return syncer_covers(&embedded_of(store)->syncer, sequence);
-}
-
 static enum store_result embedded_settled(struct store *store, uint64_t sequence)
 {
-    if (embedded_is_durable(store, sequence))
+    if (syncer_covers(&embedded_of(store)->syncer, sequence))
         return STORE_OK;
     return embedded_healthy(store) ? STORE_WAIT : STORE_IO;
 }
@@ -73,11 +68,24 @@ static void embedded_collect_now(struct store *store, struct store_usage *ret_us
     *ret_usage = usage;
 }
 
+static void embedded_drop_caches(struct store *store)
+{
+    struct embedded *embedded = embedded_of(store);
+
+    collector_wait(&embedded->collector);
+    for (unsigned i = 0; i < SPACE_ROUNDS; i++)
+        spaces_end_round(&embedded->spaces);
+    for (size_t i = 0; i < STRIPES; i++)
+        stripe_forget_front(&embedded->stripes[i]);
+    record_cache_empty(embedded->records);
+    keyspace_drop_caches(&embedded->keyspace);
+}
+
 static void embedded_close(struct store *store)
 {
     struct embedded *embedded = embedded_of(store);
 
-    embedded_note_clock(store);
+    embedded_checkpoint_clock(store);
     io_pool_stop(&embedded->io);
     stage_hasher_stop(&embedded->hasher);
     extent_syncer_stop(&embedded->extent_syncer);
@@ -104,7 +112,7 @@ static void embedded_close(struct store *store)
 }
 
 /* Beside those of RocksDB and of extents: folders, the lock, `synced`, the ballast, the newest log,
- * MANIFEST and its copy while it is noted. */
+ * MANIFEST and its copy while it is recorded. */
 #define OTHER_DESCRIPTORS 32u
 
 static unsigned embedded_descriptors(struct store *store)
@@ -119,16 +127,13 @@ static const struct store_operations embedded_operations = {
     .wants_reopening = embedded_wants_reopening,
     .descriptors = embedded_descriptors,
     .limits = embedded_limits,
-    .space_create = local_space_create,
     .snapshot_open = embedded_snapshot_open,
     .snapshot_close = embedded_snapshot_close,
     .snapshot_hold = local_snapshot_hold,
-    .snapshot_expect = local_snapshot_expect,
     .get = embedded_get,
     .get_ahead = embedded_get_ahead,
     .commit = embedded_commit,
     .wait_durable = embedded_wait_durable,
-    .is_durable = embedded_is_durable,
     .settled = embedded_settled,
     .scan_cursor = embedded_scan_cursor,
     .space_cursor = embedded_space_cursor,
@@ -137,7 +142,7 @@ static const struct store_operations embedded_operations = {
     .cursor_close = embedded_cursor_close,
     .row_cursor = embedded_row_cursor,
     .delete_row = embedded_delete_row,
-    .note_clock = embedded_note_clock,
+    .checkpoint_clock = embedded_checkpoint_clock,
     .count = embedded_count,
     .stage_open = embedded_stage_open,
     .stage_write = embedded_stage_write,
@@ -148,6 +153,7 @@ static const struct store_operations embedded_operations = {
     .piece_check = embedded_piece_check,
     .piece_give = embedded_piece_give,
     .collect_now = embedded_collect_now,
+    .drop_caches = embedded_drop_caches,
 };
 
 /* The first is in what a refused start says. */
@@ -205,7 +211,7 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
     struct damage damage = { .say = log_finding, .context = &damage };
     struct records_proof proof;
     uint64_t durable;
-    enum store_result result = syncer_open_note(folder->fd, &embedded->synced, &durable);
+    enum store_result result = syncer_open_record(folder->fd, &embedded->synced, &durable);
 
     *ret_problem = "the data folder cannot be read";
     if (result)
@@ -223,7 +229,7 @@ static enum store_result open_records(struct embedded *embedded, const struct fo
         *ret_problem = explain(&damage, result);
     damage_release(&damage);
     if (!result && !proof.is_new)
-        result = syncer_note_start(folder->fd, embedded->synced, proof.sequence);
+        result = syncer_record_start(folder->fd, embedded->synced, proof.sequence);
     if (!result)
         result = claim_room(embedded, folder, ret_problem);
     if (!result)

@@ -9,6 +9,7 @@
 #include <sys/uio.h>
 
 #include "base/crc.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 
@@ -85,6 +86,8 @@ static void run_fetch(struct io_job *job)
     struct extent *extent;
     enum store_result result = extents_take(extents, fetch->piece.extent, &extent);
 
+    /* What comes into memory from now on has not been checked. */
+    verified_forget(&fetch->embedded->verified, fetch->piece.extent, fetch->piece.offset);
     if (!result) {
         for (uint32_t i = 0; i < fetch->count && !result; i++)
             result = read_sector(extent->fd, &fetch->piece, fetch->first + i, false, scratch);
@@ -149,6 +152,8 @@ enum store_result embedded_piece_read(struct store *store, const struct piece *p
         at += upto - from;
     }
     extents_give(&embedded->extents, extent);
+    if (result == STORE_CORRUPT)
+        verified_forget(&embedded->verified, piece->extent, piece->offset);
     return result == STORE_WAIT ? fetch(embedded, piece, first, end - first, waiter) : result;
 }
 
@@ -169,7 +174,7 @@ enum store_result embedded_piece_check(struct store *store, const struct piece *
     result = extents_take(&embedded->extents, piece->extent, &extent);
     if (result)
         return result;
-    if (known != VERIFIED_YES) {
+    if (known != VERIFIED_YES || !file_is_cached(extent->fd, piece->offset + offset, length)) {
         for (uint32_t sector = first; sector < end && !result; sector++)
             result = read_and_check(extent->fd, piece, sector, waiter, scratch);
         if (!result)

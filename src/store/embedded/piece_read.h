@@ -2,7 +2,7 @@
 #ifndef LAGRA_STORE_EMBEDDED_PIECE_READ_H
 #define LAGRA_STORE_EMBEDDED_PIECE_READ_H
 
-#include "store/store.h"
+#include "store/piece.h"
 
 /* For the table of operations. */
 enum store_result embedded_piece_read(struct store *store, const struct piece *piece,

@@ -11,10 +11,7 @@
 static const struct bounds {
     unsigned records;
     size_t bytes;
-} bounds[] = {
-    [STORE_NO_WAIT] = { 32, 64u << 10 },
-    [STORE_MAY_BLOCK] = { 256, 256u << 10 },
-};
+} of_worker = { 32, 64u << 10 }, of_blocking = { 256, 256u << 10 };
 
 /* From a memtable or RocksDB's cache: what was just put, or is read again. False: not found there, or a
  * writer that came between may have written it, or it is damaged. */
@@ -36,7 +33,7 @@ static bool get_cached(const struct embedded_snapshot *snapshot, struct bytes ke
 
 static void read_ahead(struct embedded_snapshot *snapshot, struct bytes key, struct bytes end)
 {
-    const struct bounds *most = &bounds[snapshot->snapshot.access];
+    const struct bounds *most = snapshot->snapshot.access.may_block ? &of_blocking : &of_worker;
     struct cursor *cursor = embedded_scan_cursor(&snapshot->snapshot, end, SCAN_AHEAD);
     enum store_result result = embedded_cursor_seek(cursor, key);
     size_t bytes = 0;

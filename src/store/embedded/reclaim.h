@@ -1,5 +1,5 @@
 /* Returns the bytes of freed pieces to the file system, once the commit that freed them is
- * durable and (snapshots.h) nobody can see them. */
+ * durable and (stripes.h) nobody can see them. */
 #ifndef LAGRA_STORE_EMBEDDED_RECLAIM_H
 #define LAGRA_STORE_EMBEDDED_RECLAIM_H
 

@@ -38,13 +38,25 @@ struct record_cache *record_cache_new(void)
     return cache;
 }
 
-void record_cache_free(struct record_cache *cache)
+void record_cache_empty(struct record_cache *cache)
 {
     for (size_t i = 0; i < RECORD_SETS; i++) {
-        for (size_t k = 0; k < CACHED_RECORDS; k++)
-            free(cache->sets[i].records[k]);
-        lock_release(&cache->sets[i].lock);
+        struct record_set *set = &cache->sets[i];
+
+        lock_take(&set->lock);
+        for (size_t k = 0; k < CACHED_RECORDS; k++) {
+            free(set->records[k]);
+            set->records[k] = NULL;
+        }
+        lock_give(&set->lock);
     }
+}
+
+void record_cache_free(struct record_cache *cache)
+{
+    record_cache_empty(cache);
+    for (size_t i = 0; i < RECORD_SETS; i++)
+        lock_release(&cache->sets[i].lock);
     free(cache);
 }
 

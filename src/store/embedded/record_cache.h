@@ -24,6 +24,8 @@ struct record_set;
 
 struct record_cache *record_cache_new(void);
 void record_cache_free(struct record_cache *cache);
+/* Any thread, without a lock. */
+void record_cache_empty(struct record_cache *cache);
 
 /* The set of a key, locked; under the lock of the key's stripe. */
 struct record_set *record_set_enter(struct record_cache *cache, struct bytes key);

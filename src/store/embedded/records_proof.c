@@ -22,7 +22,7 @@ struct proof {
     int records;
     enum proof_mode mode;
     uint64_t durable;
-    struct manifest_note note;
+    struct manifest_checkpoint checkpoint;
     struct records_files files;
 };
 
@@ -55,24 +55,24 @@ static enum store_result could_not_open(const char *name)
     return STORE_IO;
 }
 
-/* Makes RESTORED_NAME: the copy up to the noted length, then what the damaged file has behind it.
+/* Makes RESTORED_NAME: the copy up to the recorded length, then what the damaged file has behind it.
  * damaged: -1, there is none. *ret_fd: the new file.
- * returns STORE_OK, STORE_NOT_FOUND (the copy is not as noted), STORE_IO */
+ * returns STORE_OK, STORE_NOT_FOUND (the copy is not as recorded), STORE_IO */
 static enum store_result build_restored(const struct proof *proof, int damaged, int *ret_fd)
 {
-    const struct manifest_note *note = &proof->note;
+    const struct manifest_checkpoint *checkpoint = &proof->checkpoint;
     char name[MANIFEST_COPY_NAME_SIZE];
     enum store_result result;
     struct stat status;
     uint64_t crc;
     int copy, fd;
 
-    manifest_copy_name(name, note->number);
+    manifest_copy_name(name, checkpoint->number);
     copy = openat(proof->folder, name, O_RDONLY | O_CLOEXEC);
     if (copy < 0)
         return could_not_open(name);
-    result = records_crc64(copy, note->length, &crc);
-    if (!result && crc != note->crc)
+    result = records_crc64(copy, checkpoint->length, &crc);
+    if (!result && crc != checkpoint->crc)
         result = STORE_NOT_FOUND;
     fd = result
              ? -1
@@ -82,10 +82,10 @@ static enum store_result build_restored(const struct proof *proof, int damaged, 
         result = STORE_IO;
     }
     if (!result)
-        result = records_copy(copy, fd, 0, note->length);
+        result = records_copy(copy, fd, 0, checkpoint->length);
     if (!result && damaged >= 0 && fstat(damaged, &status) == 0 &&
-        (uint64_t)status.st_size > note->length)
-        result = records_copy(damaged, fd, note->length, (uint64_t)status.st_size);
+        (uint64_t)status.st_size > checkpoint->length)
+        result = records_copy(damaged, fd, checkpoint->length, (uint64_t)status.st_size);
     close(copy);
     if (result && fd >= 0)
         close(fd);
@@ -94,7 +94,7 @@ static enum store_result build_restored(const struct proof *proof, int damaged, 
     return result;
 }
 
-/* Opens a MANIFEST whose noted bytes are proven, from its file or from the copy.
+/* Opens a MANIFEST whose recorded bytes are proven, from its file or from the copy.
  * returns STORE_OK, STORE_CORRUPT (with a finding), STORE_IO */
 static enum store_result open_candidate(const struct proof *proof, uint64_t number,
                                         struct damage *damage, struct candidate *ret_candidate)
@@ -109,11 +109,12 @@ static enum store_result open_candidate(const struct proof *proof, uint64_t numb
     candidate.fd = openat(proof->records, name, O_RDONLY | O_CLOEXEC);
     if (candidate.fd < 0)
         result = could_not_open(name);
-    else if (number == proof->note.number)
-        result = records_crc64(candidate.fd, proof->note.length, &crc);
+    else if (number == proof->checkpoint.number)
+        result = records_crc64(candidate.fd, proof->checkpoint.length, &crc);
     if (result == STORE_IO)
         goto out;
-    if (number == proof->note.number && (candidate.fd < 0 || result || crc != proof->note.crc)) {
+    if (number == proof->checkpoint.number &&
+        (candidate.fd < 0 || result || crc != proof->checkpoint.crc)) {
         result = build_restored(proof, candidate.fd, &restored);
         if (result == STORE_NOT_FOUND) {
             damage_found(damage, "records/%s is damaged, and its copy too", name);
@@ -193,28 +194,29 @@ static enum store_result try_others(const struct proof *proof, uint64_t tried,
         struct damage unheard = { 0 };
 
         if (file->kind == RECORDS_MANIFEST && file->number != tried &&
-            file->number >= proof->note.number)
+            file->number >= proof->checkpoint.number)
             result = try_number(proof, file->number, &unheard, ret_candidate);
         damage_release(&unheard);
     }
-    /* The noted one may be there as a copy only. */
-    if (result == STORE_CORRUPT && proof->note.number > 0 && proof->note.number != tried) {
+    /* The recorded one may be there as a copy only. */
+    if (result == STORE_CORRUPT && proof->checkpoint.number > 0 &&
+        proof->checkpoint.number != tried) {
         struct damage unheard = { 0 };
 
-        result = try_number(proof, proof->note.number, &unheard, ret_candidate);
+        result = try_number(proof, proof->checkpoint.number, &unheard, ret_candidate);
         damage_release(&unheard);
     }
     return result;
 }
 
-/* Nothing has ever been written: no table, no log with anything in it, nothing noted. */
+/* Nothing has ever been written: no table, no log with anything in it, nothing recorded. */
 static bool is_new(const struct proof *proof)
 {
     for (size_t i = 0; i < proof->files.count; i++)
         if (proof->files.list[i].kind == RECORDS_TABLE ||
             (proof->files.list[i].kind == RECORDS_LOG && proof->files.list[i].size > 0))
             return false;
-    return proof->durable == 0 && proof->note.number == 0;
+    return proof->durable == 0 && proof->checkpoint.number == 0;
 }
 
 static enum store_result choose(const struct proof *proof, struct damage *damage,
@@ -228,14 +230,14 @@ static enum store_result choose(const struct proof *proof, struct damage *damage
 
     if (named == STORE_IO)
         return STORE_IO;
-    /* A MANIFEST older than the note was given up; CURRENT itself is from another moment. */
-    if (has_current && current >= proof->note.number)
+    /* A MANIFEST older than the checkpoint was given up; CURRENT itself is from another moment. */
+    if (has_current && current >= proof->checkpoint.number)
         result = try_number(proof, current, &found, ret_candidate);
     else
         damage_found(&found, has_current ? "records/CURRENT is older than the records"
                                          : "records/CURRENT is missing or damaged");
     if (result == STORE_CORRUPT) {
-        others = try_others(proof, has_current && current >= proof->note.number ? current : 0,
+        others = try_others(proof, has_current && current >= proof->checkpoint.number ? current : 0,
                             ret_candidate);
         if (others != STORE_CORRUPT)
             result = others;
@@ -380,7 +382,7 @@ enum store_result records_prove(int folder, int synced, uint64_t durable, enum p
                                 struct damage *damage, struct records_proof *ret_proof)
 {
     struct proof proof = { .folder = folder, .mode = mode, .durable = durable };
-    enum store_result result = manifest_note_read(synced, &proof.note);
+    enum store_result result = manifest_checkpoint_read(synced, &proof.checkpoint);
 
     if (result)
         return result;

@@ -2,9 +2,9 @@
  * else the start is refused and nothing has been changed. It matters that this comes first, because
  * RocksDB's opening deletes every file that its MANIFEST does not name.
  *
- *  1. Which MANIFEST: the one CURRENT names. Its first bytes, as many as were noted, must be those
- *     noted; else the copy is put back (manifest_guard.h). One newer than the note is taken as it
- *     is: a crash may have come between RocksDB's beginning it and the note.
+ *  1. Which MANIFEST: the one CURRENT names. Its first bytes, as many as were recorded, must be those
+ *     recorded; else the copy is put back (manifest_guard.h). One newer than the checkpoint is taken as it
+ *     is: a crash may have come between RocksDB's beginning it and the checkpoint.
  *  2. Every table that it names is there, as long and with the sum that it says (table_sums.h).
  *  3. The logs go on where the tables end, without a gap (log_chain.h), at least up to the sequence
  *     that `synced` says is durable.

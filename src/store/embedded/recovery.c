@@ -30,10 +30,10 @@ static enum store_result recover_clock(struct embedded *embedded)
 {
     enum store_result result;
     struct cursor *cursor = open_kind(embedded, KEY_KIND_CLOCK, &result);
-    struct clock_note newest = { .bound = 0 };
+    struct clock_checkpoint newest = { .bound = 0 };
 
     for (; !result; result = embedded_cursor_next(cursor)) {
-        struct clock_note found;
+        struct clock_checkpoint found;
 
         if (!clock_row_read(cursor->value, &found)) {
             result = damaged("clocks");
@@ -47,7 +47,7 @@ static enum store_result recover_clock(struct embedded *embedded)
         return result;
     atomic_store(&embedded->clock_ahead, newest.bound);
     embedded->newest_at_start = newest.bound;
-    embedded->clock_noted = newest;
+    embedded->clock_checkpointed = newest;
     clock_resume(&newest);
     return STORE_OK;
 }

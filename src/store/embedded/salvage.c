@@ -176,7 +176,7 @@ static enum store_result salvage(int from, const struct folder *to, const char *
     int synced = -1;
     enum store_result result;
 
-    if (faccessat(from, "synced", R_OK, 0) == 0 && syncer_open_note(from, &synced, &durable))
+    if (faccessat(from, "synced", R_OK, 0) == 0 && syncer_open_record(from, &synced, &durable))
         synced = -1;
     target.pieces.from = openat(from, "extents", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     result = keyspace_open(scratch_at, NULL, 0, KEYSPACE_NEW, &scratch, ret_problem);

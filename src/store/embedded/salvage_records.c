@@ -142,7 +142,7 @@ static void consider(struct salvage *salvage, int folder, const char *name)
 
 static void find_manifest(struct salvage *salvage, int synced)
 {
-    struct manifest_note note;
+    struct manifest_checkpoint checkpoint;
     char name[MANIFEST_COPY_NAME_SIZE];
 
     for (size_t i = 0; i < salvage->files.count; i++)
@@ -150,8 +150,8 @@ static void find_manifest(struct salvage *salvage, int synced)
             records_file_name(name, RECORDS_MANIFEST, salvage->files.list[i].number);
             consider(salvage, salvage->records, name);
         }
-    if (synced >= 0 && !manifest_note_read(synced, &note) && note.number > 0) {
-        manifest_copy_name(name, note.number);
+    if (synced >= 0 && !manifest_checkpoint_read(synced, &checkpoint) && checkpoint.number > 0) {
+        manifest_copy_name(name, checkpoint.number);
         consider(salvage, salvage->folder, name);
     }
     if (!salvage->has_manifest)

@@ -1,57 +1,13 @@
-/* Snapshots, views and stripes. */
+/* Snapshots of partitions, and reading them. */
 #include "store/embedded/snapshots.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/crc.h"
 #include "base/log.h"
 #include "store/embedded/embedded_private.h"
 #include "store/record_key.h"
 #include "store/record_value.h"
-
-struct view {
-    const rocksdb_snapshot_t *state; /* NULL: of no snapshot here, see stripes_join() */
-    rocksdb_readoptions_t *read;
-    size_t holders;             /* snapshots, or links; under the stripe's lock */
-    struct view *older, *newer; /* of the stripe; under its lock */
-    struct freed *freed;        /* what this view sees, and no newer one; under the stripe's lock */
-    uint64_t frontier;          /* pieces at or behind it are not seen; extents_frontier() */
-    struct view_link *links;    /* to what it holds in other stripes; under the stripe's lock */
-};
-
-struct view_link {
-    struct view_link *next;
-    struct stripe *stripe;
-    struct view *view;
-};
-
-struct stripe *stripes_new(void)
-{
-    struct stripe *stripes = xcalloc(STRIPES, sizeof stripes[0]);
-
-    for (size_t i = 0; i < STRIPES; i++)
-        lock_init(&stripes[i].lock, RANK_PARTITION);
-    return stripes;
-}
-
-void stripes_free(struct stripe *stripes)
-{
-    for (size_t i = 0; i < STRIPES; i++) {
-        assert(!stripes[i].first && !stripes[i].newest_view);
-        if (stripes[i].front)
-            front_empty(stripes[i].front);
-        free(stripes[i].front);
-        lock_release(&stripes[i].lock);
-    }
-    free(stripes);
-}
-
-uint32_t partition_hash(struct bytes partition_prefix)
-{
-    /* The first byte is the family. */
-    return crc32c(0, partition_prefix.ptr + 1, partition_prefix.len - 1);
-}
 
 bool snapshot_is_old(const struct embedded_snapshot *snapshot)
 {
@@ -60,42 +16,6 @@ bool snapshot_is_old(const struct embedded_snapshot *snapshot)
         snapshot->hash == stripe->newest_hash ? stripe->sequence : stripe->other_sequence;
 
     return changed > snapshot->snapshot.sequence;
-}
-
-static void change_cached(struct record_cache *cache, struct bytes key, struct bytes value)
-{
-    struct record_set *set = record_set_enter(cache, key);
-
-    record_set_change(set, key, value);
-    record_set_leave(set);
-}
-
-/* What is kept in memory is of the newest state again. */
-static void change_kept(struct embedded *embedded, struct stripe *stripe, struct bytes prefix,
-                        const struct changes *changes)
-{
-    struct key key;
-
-    key_init(&key);
-    for (const struct change *c = changes_first(changes); c; c = c->next) {
-        struct bytes value = c->is_delete ? bytes_of(NULL, 0) : c->value;
-
-        key_set_record(&key, c->family, prefix, c->key);
-        change_cached(embedded->records, key_bytes(&key), value);
-        if (stripe->front)
-            front_change(stripe->front, key_bytes(&key), value);
-    }
-    key_release(&key);
-}
-
-void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t hash,
-                    uint64_t sequence, struct bytes prefix, const struct changes *changes)
-{
-    if (hash != stripe->newest_hash)
-        stripe->other_sequence = stripe->sequence;
-    stripe->newest_hash = hash;
-    stripe->sequence = sequence;
-    change_kept(embedded, stripe, prefix, changes);
 }
 
 static void enter_list(struct embedded_snapshot *snapshot)
@@ -118,8 +38,7 @@ static void leave_list(struct embedded_snapshot *snapshot)
         snapshot->next->previous = snapshot->previous;
 }
 
-struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition,
-                                        enum snapshot_kind kind)
+struct snapshot *embedded_snapshot_open(struct store *store, struct partition partition)
 {
     struct embedded *embedded = embedded_of(store);
     struct embedded_snapshot *snapshot;
@@ -151,103 +70,10 @@ struct snapshot *embedded_snapshot_open(struct store *store, struct partition pa
     snapshot->snapshot.newest =
         stripe->newest > embedded->newest_at_start ? stripe->newest : embedded->newest_at_start;
     snapshot->frontier = extents_frontier(&embedded->extents);
-    if (kind == SNAPSHOT_OWNER)
-        snapshot->seen = keyspace_sequence(&embedded->keyspace);
     enter_list(snapshot);
     lock_give(&stripe->lock);
     spaces_leave(&embedded->spaces, &partition.space);
     return &snapshot->snapshot;
-}
-
-/* Pieces lie in the order in which their places were given out, so those that a snapshot can see lie
- * before the frontier of the time when it was opened. */
-static bool view_sees(const struct view *view, const struct freed *freed)
-{
-    return extents_place(freed->pieces[0].extent, freed->pieces[0].offset) < view->frontier;
-}
-
-/* Hangs what was freed on the newest view from `view` on that sees it. False: none does. Under the
- * lock. */
-static bool keep_freed(struct view *view, struct freed *freed)
-{
-    while (view && !view_sees(view, freed))
-        view = view->older;
-    if (!view)
-        return false;
-    freed->next = view->freed;
-    view->freed = freed;
-    return true;
-}
-
-/* What an older view sees too waits for that one. Leaves what nobody sees. Under the lock. */
-static void pass_freed_on(struct view *view)
-{
-    struct freed *unseen = NULL;
-
-    while (view->freed) {
-        struct freed *freed = view->freed;
-
-        view->freed = freed->next;
-        if (keep_freed(view->older, freed))
-            continue;
-        freed->next = unseen;
-        unseen = freed;
-    }
-    view->freed = unseen;
-}
-
-/* Takes one holder away. True when there is none left: the view is the caller's, to be freed. Under
- * the lock. */
-static bool release_view(struct stripe *stripe, struct view *view)
-{
-    assert(view->holders > 0);
-    if (--view->holders > 0)
-        return false;
-    pass_freed_on(view);
-    if (view->newer)
-        view->newer->older = view->older;
-    else
-        stripe->newest_view = view->older;
-    if (view->older)
-        view->older->newer = view->newer;
-    return true;
-}
-
-/* Releases what a view holds in other stripes; what nobody holds then is put on the list. */
-static void release_links(struct view *view, struct view **list)
-{
-    while (view->links) {
-        struct view_link *link = view->links;
-        bool was_last;
-
-        view->links = link->next;
-        lock_take(&link->stripe->lock);
-        was_last = release_view(link->stripe, link->view);
-        lock_give(&link->stripe->lock);
-        if (was_last) {
-            link->view->newer = *list;
-            *list = link->view;
-        }
-        free(link);
-    }
-}
-
-/* Without a lock. */
-static void free_view(struct embedded *embedded, struct view *view)
-{
-    view->newer = NULL;
-    while (view) {
-        struct view *next = view->newer;
-
-        release_links(view, &next);
-        if (view->state) {
-            rocksdb_readoptions_destroy(view->read);
-            rocksdb_release_snapshot(embedded->keyspace.db, view->state);
-        }
-        reclaim_add(&embedded->reclaim, view->freed);
-        free(view);
-        view = next;
-    }
 }
 
 void embedded_snapshot_close(struct snapshot *base)
@@ -260,12 +86,12 @@ void embedded_snapshot_close(struct snapshot *base)
     lock_take(&stripe->lock);
     view = atomic_load(&snapshot->view);
     if (view)
-        was_last = release_view(stripe, view);
+        was_last = view_release(stripe, view);
     else if (!snapshot->spent)
         leave_list(snapshot);
     lock_give(&stripe->lock);
     if (was_last)
-        free_view(embedded_of(base->store), view);
+        view_free(embedded_of(base->store), view);
     free(snapshot);
 }
 
@@ -275,7 +101,7 @@ static const rocksdb_readoptions_t *snapshot_read_options(const struct embedded_
     struct view *view = atomic_load(&snapshot->view);
 
     assert(!snapshot->spent);
-    return view ? view->read : embedded_of(snapshot->snapshot.store)->keyspace.newest;
+    return view ? view_read_options(view) : embedded_of(snapshot->snapshot.store)->keyspace.newest;
 }
 
 const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapshot)
@@ -283,7 +109,7 @@ const rocksdb_snapshot_t *snapshot_state(const struct embedded_snapshot *snapsho
     struct view *view = atomic_load(&snapshot->view);
 
     assert(!snapshot->spent);
-    return view ? view->state : NULL;
+    return view ? view_state(view) : NULL;
 }
 
 static enum store_result read_value(struct bytes key, struct bytes value, struct arena *arena,
@@ -377,7 +203,7 @@ static enum store_result get_stored(struct embedded_snapshot *snapshot, struct b
 {
     struct keyspace *keyspace = &embedded_of(snapshot->snapshot.store)->keyspace;
     const rocksdb_readoptions_t *read = snapshot_read_options(snapshot);
-    enum store_access access = snapshot->snapshot.access;
+    struct store_access access = snapshot->snapshot.access;
     enum store_result result = keyspace_get(keyspace, read, access, key, ret_value);
 
     if (snapshot_read_options(snapshot) == read)
@@ -409,17 +235,6 @@ enum store_result embedded_get(struct snapshot *base, struct bytes key, struct a
     return result;
 }
 
-static struct view *add_newest_view(struct stripe *stripe)
-{
-    struct view *view = xcalloc(1, sizeof *view);
-
-    view->older = stripe->newest_view;
-    if (view->older)
-        view->older->newer = view;
-    stripe->newest_view = view;
-    return view;
-}
-
 void stripe_give_view(struct embedded *embedded, struct stripe *stripe)
 {
     struct embedded_snapshot *list = stripe->first;
@@ -433,14 +248,9 @@ void stripe_give_view(struct embedded *embedded, struct stripe *stripe)
             enter_list(s);
             continue;
         }
-        if (!view) {
-            view = add_newest_view(stripe);
-            view->state = rocksdb_create_snapshot(embedded->keyspace.db);
-            view->read = read_options_new(view->state);
-        }
-        view->holders++;
-        if (s->frontier > view->frontier)
-            view->frontier = s->frontier;
+        if (!view)
+            view = stripe_add_view(embedded, stripe);
+        view_hold(view, s->frontier);
         atomic_store(&s->view, view);
     }
 }
@@ -452,41 +262,4 @@ void snapshot_spend(struct embedded_snapshot *snapshot)
     /* It has a view already when another partition of the stripe has changed. */
     if (!atomic_load(&snapshot->view))
         leave_list(snapshot);
-}
-
-bool stripe_keep_freed(struct stripe *stripe, struct freed *freed)
-{
-    return keep_freed(stripe->newest_view, freed);
-}
-
-/* Makes a view in stripe `to` that sees what the views from `from` on see, and lives as long. */
-static void join_view(struct stripe *to, struct view *from)
-{
-    struct view *joined;
-
-    if (!from)
-        return;
-    joined = add_newest_view(to);
-    for (; from; from = from->older) {
-        struct view_link *link = xcalloc(1, sizeof *link);
-
-        *link = (struct view_link){ from->links, to, joined };
-        from->links = link;
-        joined->holders++;
-        if (from->frontier > joined->frontier)
-            joined->frontier = from->frontier;
-    }
-}
-
-void stripes_join(struct stripe **stripes, size_t count)
-{
-    struct view *before[COMMIT_PARTS_MAX];
-
-    assert(count <= COMMIT_PARTS_MAX);
-    for (size_t i = 0; i < count; i++)
-        before[i] = stripes[i]->newest_view;
-    for (size_t to = 0; to < count; to++)
-        for (size_t from = 0; from < count; from++)
-            if (from != to)
-                join_view(stripes[to], before[from]);
 }

@@ -202,21 +202,3 @@ bool spaces_round_is_old(const struct spaces *spaces, uint32_t round)
 {
     return atomic_load(&spaces->round) - round >= SPACE_ROUNDS / 2;
 }
-
-static unsigned stamp_index(const struct guid *space)
-{
-    return space->b[14] % STAMPS_A_LOCK;
-}
-
-uint64_t spaces_stamped_at(const struct spaces *spaces, const struct guid *space)
-{
-    return spaces->locks[lock_index(space)].stamps[stamp_index(space)];
-}
-
-void spaces_stamp(struct spaces *spaces, const struct guid *space, uint64_t sequence)
-{
-    uint64_t *stamp = &spaces->locks[lock_index(space)].stamps[stamp_index(space)];
-
-    if (sequence > *stamp)
-        *stamp = sequence;
-}

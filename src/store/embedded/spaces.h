@@ -1,7 +1,7 @@
-/* What is known of spaces while they are used: which were dropped, when they were stamped, and the
- * locks that keep commits apart from drops and stamps. A commit holds the locks of the spaces that
- * it changes shared, and of each space that it drops or stamps exclusively; so no commit to a space
- * is under way while it is dropped, and after that none begins.
+/* What is known of spaces while they are used: which were dropped, and the locks that keep commits
+ * apart from drops. A commit holds the locks of the spaces that it changes shared, and of each space
+ * that it drops exclusively; so no commit to a space is under way while it is dropped, and after that
+ * none begins.
  *
  * Spaces share SPACE_LOCKS locks, which are taken in the order of their numbers, before the locks
  * of stripes. Nobody waits for a disk while holding one. Who waits for one exclusively comes before
@@ -20,9 +20,8 @@
 
 #include "store/store.h"
 
-#define SPACE_LOCKS   64
-#define STAMPS_A_LOCK 16
-#define SPACE_ROUNDS  10u
+#define SPACE_LOCKS  64
+#define SPACE_ROUNDS 10u
 
 struct dropped_space {
     struct guid space;
@@ -35,8 +34,7 @@ struct space_lock {
     pthread_rwlock_t lock;
     struct dropped_space *dropped; /* open addressing; under the lock */
     size_t count;
-    size_t capacity;                /* 0 or a power of 2 */
-    uint64_t stamps[STAMPS_A_LOCK]; /* newest of the spaces that share a slot; under the lock */
+    size_t capacity; /* 0 or a power of 2 */
 };
 
 struct spaces {
@@ -74,11 +72,5 @@ void spaces_collected(struct spaces *spaces, const struct guid *space);
 void spaces_end_round(struct spaces *spaces);
 /* Whether a snapshot opened in that round is too old to be committed. */
 bool spaces_round_is_old(const struct spaces *spaces, uint32_t round);
-
-/* At least the sequence of the newest stamp of the space, 0 when there was none since the start;
- * now and then that of another space. The caller holds the lock. */
-uint64_t spaces_stamped_at(const struct spaces *spaces, const struct guid *space);
-/* The caller holds the lock exclusively. */
-void spaces_stamp(struct spaces *spaces, const struct guid *space, uint64_t sequence);
 
 #endif

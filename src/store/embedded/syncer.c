@@ -10,59 +10,59 @@
 #include "base/gate.h"
 #include "base/log.h"
 
-#define NOTE_SIZE    16
+#define SYNCED_SIZE  16
 #define GATE_POLL_MS 2
 #define GATHER_FROM  4 /* waiters woken by one sync */
 #define GATHER_US    200
 
-enum store_result syncer_open_note(int folder, int *ret_synced, uint64_t *ret_sequence)
+enum store_result syncer_open_record(int folder, int *ret_synced, uint64_t *ret_sequence)
 {
-    unsigned char note[NOTE_SIZE];
+    unsigned char record[SYNCED_SIZE];
     ssize_t size = -1;
     int fd = openat(folder, "synced", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
     if (fd >= 0)
-        size = file_read_at(fd, note, sizeof note, 0);
+        size = file_read_at(fd, record, sizeof record, 0);
     if (size < 0) {
-        log_errno("store: open the note of what is durable");
+        log_errno("store: open the record of what is durable");
         if (fd >= 0)
             close(fd);
         return STORE_IO;
     }
-    /* A note that is short or torn says nothing: it is a check, not the truth. */
+    /* A record that is short or torn says nothing: it is a check, not the truth. */
     *ret_sequence = 0;
-    if (size == NOTE_SIZE && le64_get(note) == ~le64_get(note + 8))
-        *ret_sequence = le64_get(note);
+    if (size == SYNCED_SIZE && le64_get(record) == ~le64_get(record + 8))
+        *ret_sequence = le64_get(record);
     else if (size > 0)
-        log_line(LOG_WARN, "store: the note of what is durable, `synced`, is damaged");
+        log_line(LOG_WARN, "store: the record of what is durable, `synced`, is damaged");
     *ret_synced = fd;
     return STORE_OK;
 }
 
 static bool write_note(int synced, uint64_t sequence)
 {
-    unsigned char bytes[NOTE_SIZE];
+    unsigned char bytes[SYNCED_SIZE];
 
     le64_put(bytes, sequence);
     le64_put(bytes + 8, ~sequence);
     if (pwrite(synced, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes)
         return true;
-    log_errno("store: note what is durable");
+    log_errno("store: record what is durable");
     return false;
 }
 
-static void note(const struct syncer *syncer, uint64_t sequence)
+static void write_record(const struct syncer *syncer, uint64_t sequence)
 {
     (void)write_note(syncer->synced, sequence); /* else a weaker check at the next start, no more */
 }
 
-enum store_result syncer_note_start(int folder, int synced, uint64_t sequence)
+enum store_result syncer_record_start(int folder, int synced, uint64_t sequence)
 {
     if (!write_note(synced, sequence))
         return STORE_IO;
     if (fdatasync(synced) == 0 && fsync(folder) == 0)
         return STORE_OK;
-    log_errno("store: sync the note of what is durable");
+    log_errno("store: sync the record of what is durable");
     return STORE_IO;
 }
 
@@ -184,9 +184,9 @@ static void *sync_over_and_over(void *argument)
             syncer_break(syncer);
             continue;
         }
-        /* Noted before anybody is woken: what was acknowledged is in the note, whenever a kill
+        /* Noted before anybody is woken: what was acknowledged is in the record, whenever a kill
          * comes. */
-        note(syncer, target);
+        write_record(syncer, target);
         atomic_store(&syncer->durable, target);
         woken = wake_ready(syncer);
         manifest_guard_look(syncer->guard);
@@ -210,7 +210,7 @@ bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,
     lock_condition_init(&syncer->work);
     /* What a start finds was replayed and synced by the opening itself. */
     atomic_store(&syncer->durable, keyspace_sequence(keyspace));
-    note(syncer, keyspace_sequence(keyspace));
+    write_record(syncer, keyspace_sequence(keyspace));
     return thread_start(&syncer->thread, sync_over_and_over, syncer);
 }
 

@@ -1,14 +1,14 @@
 /* Group commit: one thread syncs the log over and over while there is work, and wakes all whose
  * sequence is covered.
  *
- * After each sync, and before any waiter is woken, the durable sequence is noted in the file
+ * After each sync, and before any waiter is woken, the durable sequence is recorded in the file
  * `synced` (not synced itself; it reaches the disk when the kernel likes). At open the records must
- * be at least as new as that note: a log whose end was lost or damaged after it had been
+ * be at least as new as that record: a log whose end was lost or damaged after it had been
  * acknowledged is so distinguished from one that merely ends in a torn write.
  *
  *   synced   8 le   sequence
  *            8 le   its complement
- *            36     a note of the MANIFEST (manifest_guard.h) */
+ *            36     a checkpoint of the MANIFEST (manifest_guard.h) */
 #ifndef LAGRA_STORE_EMBEDDED_SYNCER_H
 #define LAGRA_STORE_EMBEDDED_SYNCER_H
 
@@ -45,11 +45,11 @@ struct syncer {
 
 /* Opens the file `synced`, made when there is none, and reads the sequence in it: 0 when it says
  * nothing. folder: of the data. returns STORE_OK, STORE_IO (logged) */
-enum store_result syncer_open_note(int folder, int *ret_synced, uint64_t *ret_sequence);
+enum store_result syncer_open_record(int folder, int *ret_synced, uint64_t *ret_sequence);
 /* Notes a sequence that is durable, durably: before RocksDB puts what its logs hold into a table and
  * deletes them. If that table is damaged, the next start must not take an older MANIFEST, to which the
  * logs belonged, for the right one. returns STORE_OK, STORE_IO (logged) */
-enum store_result syncer_note_start(int folder, int synced, uint64_t sequence);
+enum store_result syncer_record_start(int folder, int synced, uint64_t sequence);
 /* failed(context) is called once, from the thread, when a sync fails. False: no thread; to be
  * stopped all the same. */
 bool syncer_start(struct syncer *syncer, const struct keyspace *keyspace,

@@ -184,7 +184,7 @@ static bool read_index_entry(struct bytes *from, struct index_entry *ret_entry)
            read_run(from, length, &ret_entry->key) && read_handle(from, &ret_entry->at);
 }
 
-/* The data blocks that an index names, whose records lie behind `after` and up to `to`. False: the
+/* The data blocks that a block of the index names, whose records lie behind `after` and up to `to`. False: the
  * visitor ended it. */
 static bool read_named(const struct reading *reading, struct bytes entries, struct bytes after,
                        struct bytes to)
@@ -203,7 +203,7 @@ static bool read_named(const struct reading *reading, struct bytes entries, stru
     return true;
 }
 
-/* The same of a block of the index that is itself named by another. */
+/* The same of a block of the index, which the upper one names. */
 static bool read_partition(const struct reading *reading, struct handle handle, struct bytes after,
                            struct bytes to)
 {
@@ -219,22 +219,12 @@ static bool read_partition(const struct reading *reading, struct handle handle, 
     return goes_on;
 }
 
-/* Data begin the file, so an index whose first block is elsewhere names other blocks of the index. */
-static bool has_two_levels(struct bytes entries)
-{
-    struct index_entry first;
-
-    return read_index_entry(&entries, &first) && first.at.offset != 0;
-}
-
 static bool read_index(const struct reading *reading, struct bytes entries)
 {
     static const struct bytes end = { NULL, 0 };
     struct bytes after = { "", 0 };
     struct index_entry entry;
 
-    if (!has_two_levels(entries))
-        return read_named(reading, entries, after, end);
     while (entries.len > 0) {
         if (!read_index_entry(&entries, &entry)) {
             reading->lost(reading->context, after, end);

@@ -2,8 +2,7 @@
  * damaged costs its own records only, and blocks that stand in each other's place cost none.
  *
  *   table    data blocks, then others, then the index, then the footer
- *   index    a block that names blocks of the index, which name data blocks; of tables of earlier
- *            versions, one that names data blocks
+ *   index    a block that names blocks of the index, which name data blocks
  *   footer   the last 53 bytes: 1 kind of checksum (1: CRC-32C), varint offset and size of a block
  *            that is not needed here, varint offset and size of the index, ... 4 le version (5),
  *            8 le magic

@@ -62,9 +62,6 @@ static enum sum_result check_table(int records, const struct manifest_table *tab
         result = SUM_UNREADABLE;
     } else if ((uint64_t)lseek(fd, 0, SEEK_END) != table->size) {
         result = SUM_SIZE;
-    } else if (!table->has_crc) {
-        result =
-            SUM_RIGHT; /* of an older version, which took none: RocksDB's sums of blocks only */
     } else if (!take_sum(fd, table->size, &crc)) {
         log_line(LOG_ERROR, "store: records/%s cannot be read", name);
         result = SUM_UNREADABLE;

@@ -1,9 +1,10 @@
 /* Which sectors were read and found right a moment ago, so that a hot piece can be sent from its
  * file without being read twice each time.
  *
- * An entry is good for VERIFIED_MS: within that time what was read lies in the page cache still,
- * and what is sent from the file is what was checksummed. Later it is read again. An entry goes
- * when its piece is freed. It may be lost at any time (the table has a fixed size). */
+ * An entry is good for VERIFIED_MS, and where the bytes are in the page cache (file_is_cached()): those
+ * are what was checksummed. What has left memory is read again, and its entry goes before it is fetched,
+ * as it does when its piece is freed or found damaged. It may be lost at any time (the table has a fixed
+ * size). decision: 275 */
 #ifndef LAGRA_STORE_EMBEDDED_VERIFIED_H
 #define LAGRA_STORE_EMBEDDED_VERIFIED_H
 

@@ -127,7 +127,7 @@ static void apply_counts(struct memory_store *store, const struct guid *space,
 }
 
 enum store_result memory_count(struct store *base, const struct guid *space, struct bytes key,
-                               enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence)
+                               struct store_access access, int64_t *ret_sum, uint64_t *ret_sequence)
 {
     struct memory_store *store = (struct memory_store *)(void *)base;
 
@@ -182,34 +182,6 @@ static void tell_waiter_of_tasks(struct memory_store *store, const struct commit
             if (!c->is_done)
                 deferred_added(&store->deferred, c->due);
     }
-}
-
-static void apply_stamp(struct memory_store *store, const struct guid *space)
-{
-    struct key key;
-
-    key_init(&key);
-    key_set_space(&key, KEY_KIND_STAMP, space);
-    put(store, key_bytes(&key), bytes_of(&store->sequence, sizeof store->sequence));
-    key_release(&key);
-}
-
-/* Whether a space was stamped after a commit. */
-static bool is_stamped_since(const struct memory_store *store, const struct guid *space,
-                             uint64_t seen)
-{
-    uint64_t stamped = 0;
-    struct bytes value;
-    struct key key;
-
-    key_init(&key);
-    key_set_space(&key, KEY_KIND_STAMP, space);
-    if (tree_find(store->root, key_bytes(&key), &value)) {
-        assert(value.len == sizeof stamped);
-        memcpy(&stamped, value.ptr, sizeof stamped);
-    }
-    key_release(&key);
-    return stamped > seen;
 }
 
 /* An empty partition has no version: it is as if it had never been, also for who saw it empty
@@ -287,7 +259,6 @@ static void apply_drop(struct memory_store *store, const struct guid *space)
     tree_release(cut_space(store, KEY_KIND_VERSION, space));
     tree_release(cut_space(store, KEY_KIND_INDEX, space));
     tree_release(cut_space(store, KEY_KIND_COUNTER, space));
-    tree_release(cut_space(store, KEY_KIND_STAMP, space));
     key_init(&key);
     key_set_space(&key, KEY_KIND_DROPPED, space);
     put(store, key_bytes(&key), (struct bytes){ NULL, 0 });
@@ -316,16 +287,11 @@ static void spend(struct memory_snapshot *snapshot)
 static void apply(struct memory_store *store, const struct snapshot *snapshot,
                   const struct changes *changes)
 {
-    size_t stamped_count;
-    const struct guid *stamped = changes_stamped_spaces(changes, &stamped_count);
-
     apply_records(store, snapshot->prefix, changes_first(changes));
     apply_index(store, snapshot->prefix, changes_first_index(changes));
     apply_counts(store, &snapshot->space, changes_first_count(changes));
     apply_tasks(store, snapshot->prefix, changes);
     apply_version(store, snapshot->prefix);
-    for (size_t i = 0; i < stamped_count; i++)
-        apply_stamp(store, &stamped[i]);
 }
 
 static void apply_all(struct memory_store *store, const struct commit_part *parts, size_t count,
@@ -358,17 +324,8 @@ static enum store_result check_parts(const struct memory_store *store,
                                      const struct commit_part *parts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const struct memory_snapshot *snapshot = snapshot_of(&parts[i]);
-        enum store_result result;
+        enum store_result result = check_unchanged(store, snapshot_of(&parts[i]));
 
-        if (!parts[i].changes && snapshot->base.is_owner) {
-            for (size_t k = 0; k < count; k++)
-                if (parts[k].changes &&
-                    is_stamped_since(store, &parts[k].snapshot->space, snapshot->seen))
-                    return STORE_CONFLICT;
-            continue;
-        }
-        result = check_unchanged(store, snapshot);
         if (result)
             return result;
     }
@@ -376,7 +333,7 @@ static enum store_result check_parts(const struct memory_store *store,
 }
 
 enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,
-                                instant now, enum store_access access, uint64_t *ret_sequence)
+                                instant now, struct store_access access, uint64_t *ret_sequence)
 {
     struct memory_store *store = (struct memory_store *)(void *)base;
     struct memory_piece *freed = NULL;

@@ -47,14 +47,12 @@ static struct store_limits memory_limits(const struct store *base)
     };
 }
 
-static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition,
-                                             enum snapshot_kind kind)
+static struct snapshot *memory_snapshot_open(struct store *base, struct partition partition)
 {
     struct memory_store *store = store_of(base);
     struct memory_snapshot *snapshot;
     struct key key;
 
-    (void)kind;
     key_init(&key);
     key_set_partition(&key, RECORD_LISTED, partition);
     snapshot = xcalloc(1, sizeof *snapshot + key.len);
@@ -124,13 +122,6 @@ static void memory_wait_durable(struct store *base, uint64_t sequence, struct wa
     waiter->wake(waiter);
 }
 
-static bool memory_is_durable(struct store *base, uint64_t sequence)
-{
-    (void)base;
-    (void)sequence;
-    return true;
-}
-
 static enum store_result memory_settled(struct store *base, uint64_t sequence)
 {
     (void)base;
@@ -175,7 +166,7 @@ static struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end
 }
 
 static struct cursor *memory_space_cursor(struct store *base, const struct guid *space,
-                                          struct bytes end, enum store_access access,
+                                          struct bytes end, struct store_access access,
                                           uint64_t *ret_sequence)
 {
     struct memory_store *store = store_of(base);
@@ -257,15 +248,12 @@ static const struct store_operations memory_operations = {
     .close = memory_close,
     .healthy = memory_healthy,
     .limits = memory_limits,
-    .space_create = local_space_create,
     .snapshot_open = memory_snapshot_open,
     .snapshot_close = memory_snapshot_close,
     .snapshot_hold = local_snapshot_hold,
-    .snapshot_expect = local_snapshot_expect,
     .get = memory_get,
     .commit = memory_commit,
     .wait_durable = memory_wait_durable,
-    .is_durable = memory_is_durable,
     .settled = memory_settled,
     .scan_cursor = memory_scan_cursor,
     .space_cursor = memory_space_cursor,

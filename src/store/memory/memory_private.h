@@ -10,8 +10,6 @@
 /* Keys of the tree are full keys (record_key.h), and for each partition that has records: the
  * prefix of its keys with this kind, the value being the sequence of its newest change. */
 #define KEY_KIND_VERSION 'V'
-/* And for each stamped space the sequence of its stamp. */
-#define KEY_KIND_STAMP   'S'
 
 struct memory_snapshot {
     struct snapshot base;
@@ -41,9 +39,10 @@ struct memory_store {
 
 /* The row of a table of operations that lies in another file. */
 enum store_result memory_commit(struct store *base, const struct commit_part *parts, size_t count,
-                                instant now, enum store_access access, uint64_t *ret_sequence);
+                                instant now, struct store_access access, uint64_t *ret_sequence);
 enum store_result memory_count(struct store *base, const struct guid *space, struct bytes key,
-                               enum store_access access, int64_t *ret_sum, uint64_t *ret_sequence);
+                               struct store_access access, int64_t *ret_sum,
+                               uint64_t *ret_sequence);
 enum store_result memory_delete_row(struct store *base, struct bytes key);
 bool memory_space_is_dropped(const struct tree_node *root, const struct guid *space);
 /* 0: the partition has no record. prefix: of its keys in any family. */

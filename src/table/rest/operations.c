@@ -34,7 +34,7 @@ OPERATION_WITH_PARSE(merge_entity);
 OPERATION(delete_entity);
 OPERATION(get_entity);
 OPERATION(query_entities);
-OPERATION_WHOLE_LIST(entity_group_transaction);
+OPERATION_TRANSACTION(entity_group_transaction);
 
 /* clang-format off */
 static const struct operation operations[] = {

@@ -13,7 +13,7 @@
 enum error entity_group_transaction_check(struct call *call,
                                           struct entity_group_transaction_parameters *p)
 {
-    return list_check(call, &p->base);
+    return batch_check(call, &p->base);
 }
 
 /* ---- the parts ---- */
@@ -25,7 +25,7 @@ static enum error refuse(struct call *call, const char *reason)
 
 /* A request with its body, which ends where the part does, or where its Content-Length says. */
 static enum error read_part(struct call *call, const struct multipart_part *part,
-                            struct list_part *ret_part)
+                            struct batch_part *ret_part)
 {
     struct bytes body;
 
@@ -168,7 +168,7 @@ static void add_header(struct text *out, struct bytes name, struct bytes value)
 
 struct bytes entity_group_transaction_render(struct arena *arena,
                                              const struct entity_group_transaction_parameters *p,
-                                             const struct list_answer *answer)
+                                             const struct batch_answer *answer)
 {
     const struct response *response = answer->response;
     struct text out;
@@ -197,7 +197,7 @@ struct bytes entity_group_transaction_render(struct arena *arena,
 
 void entity_group_transaction_answer(struct answer *a,
                                      const struct entity_group_transaction_parameters *p,
-                                     const struct list_result *r)
+                                     const struct batch_result *r)
 {
     struct text body;
     size_t size = 512;
@@ -214,5 +214,5 @@ void entity_group_transaction_answer(struct answer *a,
         text_printf(&body, "--%.*s--\r\n", BYTES_ARG(p->changeset));
     text_printf(&body, "--%.*s--\r\n", BYTES_ARG(p->base.boundary));
     odata_answer(a, 202);
-    list_answer_body(a, &p->base, &body);
+    batch_answer_body(a, &p->base, &body);
 }

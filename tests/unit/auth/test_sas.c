@@ -179,6 +179,42 @@ static void signed_ones_are_taken(void **state)
     }
 }
 
+/* Rule: it opens from its start on, and no longer at its expiry. rest: Create-service-SAS */
+static void times_are_to_the_tick(void **state)
+{
+    const struct sas_vector *vector = sas_vectors;
+    struct sas_fields fields;
+    instant start, expiry;
+    struct probe probe;
+
+    (void)state;
+    while (!is_admitted(vector) || !strstr(vector->query, "&st=") || strstr(vector->query, "si="))
+        assert_true(++vector < sas_vectors + VECTORS);
+    make_probe(vector, &probe);
+    assert_true(sas_fields_read(arena, probe.request.query, &fields));
+    assert_true(instant_parse_iso(fields.is[SAS_START], &start));
+    assert_true(instant_parse_iso(fields.is[SAS_EXPIRY], &expiry));
+    assert_int_equal(ask_at(&probe, start - 1), E_AuthenticationFailed);
+    assert_int_equal(ask_at(&probe, start), OK);
+    assert_int_equal(ask_at(&probe, expiry - 1), OK);
+    assert_int_equal(ask_at(&probe, expiry), E_AuthenticationFailed);
+}
+
+/* Rule: that it names an encryption scope is told, to who refuses it. decision: 71 */
+static void encryption_scopes_are_told(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < VECTORS; i++) {
+        struct probe probe;
+
+        if (!is_admitted(&sas_vectors[i]))
+            continue;
+        make_probe(&sas_vectors[i], &probe);
+        assert_int_equal(ask_at(&probe, in_time()), OK);
+        assert_int_equal(identity.sas->encrypts, strstr(sas_vectors[i].query, "&ses=") != NULL);
+    }
+}
+
 /* The query without, or with another, n-th parameter; ptr NULL: there are not so many. */
 static struct bytes changed_query(struct bytes query, unsigned n, bool drop, struct bytes *ret_name)
 {
@@ -391,6 +427,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(strings_are_the_clients),  cmocka_unit_test(signed_ones_are_taken),
+        cmocka_unit_test(times_are_to_the_tick),    cmocka_unit_test(encryption_scopes_are_told),
         cmocka_unit_test(every_field_is_signed),    cmocka_unit_test(unsigned_fields_are_refused),
         cmocka_unit_test(others_are_not_opened),    cmocka_unit_test(snapshots),
         cmocka_unit_test(protocol_address_service), cmocka_unit_test(malformed_ones_are_refused),

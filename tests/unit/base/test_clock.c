@@ -176,7 +176,7 @@ static void steps_can_be_left_out(void **state)
  * since. decision: 185 */
 static void steps_are_noted(void **state)
 {
-    struct clock_note note = clock_note(clock_now());
+    struct clock_checkpoint note = clock_checkpoint(clock_now());
     instant passed = clock_without_steps(note.bound);
 
     (void)state;

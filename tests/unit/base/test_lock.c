@@ -65,6 +65,13 @@ static void twice(void)
     lock_take(&low);
 }
 
+static void never_initialised(void)
+{
+    static struct lock zeros;
+
+    lock_take(&zeros);
+}
+
 static void given_without_taking(void)
 {
     lock_give(&low);
@@ -121,6 +128,7 @@ static void order(void **state)
     assert_true(aborts(twice));
     assert_true(aborts(same_rank));
     assert_true(aborts(given_without_taking));
+    assert_true(aborts(never_initialised));
     assert_true(aborts(wait_below));
 }
 
@@ -167,7 +175,7 @@ static void low_by_policy(void)
     run_thread(take_idly);
 }
 
-static void gives_way(void)
+static void is_evicted(void)
 {
     run_thread(take_in_batch);
 }
@@ -179,7 +187,7 @@ static void share(void **state)
     (void)state;
     assert_true(aborts(low_by_niceness));
     assert_true(aborts(low_by_policy));
-    assert_false(aborts(gives_way));
+    assert_false(aborts(is_evicted));
 }
 
 static void *take_high(void *argument)

@@ -176,21 +176,21 @@ static enum error decide_and_commit(struct work *work)
 /* Lists whose parts go their own ways need an exchange. */
 static enum error begin_list(struct flow *flow)
 {
-    const struct list_functions *list = flow->work.call.operation->functions->list;
+    const struct batch_functions *list = flow->work.call.operation->functions->batch;
 
     if (!list)
         return OK;
     if (!list->whole)
         return E_NotImplemented;
-    whole_list_begin(flow);
+    transaction_begin(flow);
     return flow->work.error;
 }
 
 static void render(struct work *work, enum error e)
 {
     work->error = e;
-    if (work->whole)
-        whole_list_answer(work);
+    if (work->transaction)
+        transaction_answer(work);
     else if (e)
         answer_error(&work->answer, e, &work->problem);
     else

@@ -66,29 +66,20 @@ static const struct blob blob = {
     .tier = TIER_COOL,
     .tier_changed = 400,
 };
-static const char blob_version_1[] =
+/* Without extras. */
+static const char blob_bytes[] =
     "01000a64c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
-    "00096e6f2d6361636865ff0100000000000000000000000000000502610262029003";
-
-static const char blob_version_1_other_md5[] =
-    "01008864c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
-    "00096e6f2d636163686504ff0100050261026202"
-    "9003";
-
-/* Version 2 adds the extras: none here. */
-static const char blob_version_2[] =
-    "02000a64c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
     "00096e6f2d6361636865ff0100000000000000000000000000000502610262029003"
     "00";
-static const char blob_version_2_other_md5[] =
-    "02008864c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
+static const char blob_bytes_other_md5[] =
+    "01008864c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
     "00096e6f2d636163686504ff0100050261026202"
     "9003"
     "00";
 
 /* Tags, and a blob that comes back from the archive. */
-static const char blob_version_2_tags[] =
-    "02000a64c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
+static const char blob_bytes_tags[] =
+    "01000a64c801ac020001a102030405060708090a0b0c0d0e0f1010e807c80105020b746578742f706c61696e0000"
     "00096e6f2d6361636865ff0100000000000000000000000000000502610262029003"
     "800505026102310101f403";
 
@@ -108,8 +99,8 @@ static const struct blob page_blob = {
                  .sealed_at = 250 },
     .sequence_number = 77,
 };
-static const char page_blob_version_2[] =
-    "02010064c801ac02000064808040000000000000000000470302ac02fa014d";
+static const char page_blob_bytes[] =
+    "01010064c801ac02000064808040000000000000000000470302ac02fa014d";
 
 static const struct blob append_blob = {
     .type = BLOB_APPEND,
@@ -121,7 +112,7 @@ static const struct blob append_blob = {
     .committed_blocks = 50000,
     .is_sealed = true,
 };
-static const char append_blob_version_2[] = "02020464c801ac020000640900000000000000000038d08603";
+static const char append_blob_bytes[] = "01020464c801ac020000640900000000000000000038d08603";
 
 static const struct blob copied_blob = {
     .type = BLOB_BLOCK,
@@ -149,12 +140,12 @@ static const struct container container = {
                       "\x02"
                       "b"),
 };
-static const char container_version_1[] =
+static const char container_bytes[] =
     "010708000000000000000000000000000064c801ac0201a102030405060708090a0b0c0d0e0f1010e80701050261"
     "026200";
 
-/* A blob's record, version 1. */
-static void blob_record_version_1(void **state)
+/* A blob's record. */
+static void blob_record(void **state)
 {
     struct store *store = store_open_memory();
     struct arena *arena = arena_new(1u << 20);
@@ -163,11 +154,10 @@ static void blob_record_version_1(void **state)
 
     (void)state;
     blob_write(changes, arena, &blob);
-    assert_string_equal(written(store, arena, changes), blob_version_2);
+    assert_string_equal(written(store, arena, changes), blob_bytes);
 
-    assert_true(blob_decode(from_hex(arena, blob_version_2), &read));
+    assert_true(blob_decode(from_hex(arena, blob_bytes), &read));
     assert_int_equal(read.tier_changed, 400);
-    assert_true(blob_decode(from_hex(arena, blob_version_1), &read));
     assert_int_equal(read.created, 100);
     assert_int_equal(read.etag.v, 200);
     assert_int_equal(read.modified, 300);
@@ -191,13 +181,13 @@ static void blob_record_version_1(void **state)
     struct blob other = blob;
 
     other.http.md5_size = 3;
-    assert_true(blob_decode(from_hex(arena, blob_version_1_other_md5), &read));
+    assert_true(blob_decode(from_hex(arena, blob_bytes_other_md5), &read));
     assert_true(read.http.has_md5 && read.http.md5_size == 3);
     assert_memory_equal(read.http.md5, other.http.md5, 3);
     assert_int_equal(read.tier_changed, 400);
     changes = changes_new(arena);
     blob_write(changes, arena, &other);
-    assert_string_equal(written(store, arena, changes), blob_version_2_other_md5);
+    assert_string_equal(written(store, arena, changes), blob_bytes_other_md5);
 
     other = blob;
     other.tags = (struct bytes)BYTES("\x02"
@@ -208,8 +198,8 @@ static void blob_record_version_1(void **state)
     other.rehydrated_at = 500;
     changes = changes_new(arena);
     blob_write(changes, arena, &other);
-    assert_string_equal(written(store, arena, changes), blob_version_2_tags);
-    assert_true(blob_decode(from_hex(arena, blob_version_2_tags), &read));
+    assert_string_equal(written(store, arena, changes), blob_bytes_tags);
+    assert_true(blob_decode(from_hex(arena, blob_bytes_tags), &read));
     assert_true(bytes_equal(read.tags, other.tags));
     assert_int_equal(read.rehydrates_to, TIER_HOT);
     assert_int_equal(read.rehydrated_at, 500);
@@ -218,7 +208,7 @@ static void blob_record_version_1(void **state)
     store_close(store);
 }
 
-/* A blob's record, version 2: what only page and append blobs have. */
+/* What only page and append blobs have. */
 static void blob_record_version_2(void **state)
 {
     struct store *store = store_open_memory();
@@ -228,8 +218,8 @@ static void blob_record_version_2(void **state)
 
     (void)state;
     blob_write(changes, arena, &page_blob);
-    assert_string_equal(written(store, arena, changes), page_blob_version_2);
-    assert_true(blob_decode(from_hex(arena, page_blob_version_2), &read));
+    assert_string_equal(written(store, arena, changes), page_blob_bytes);
+    assert_true(blob_decode(from_hex(arena, page_blob_bytes), &read));
     assert_int_equal(read.type, BLOB_PAGE);
     assert_int_equal(read.content.form, CONTENT_SPARSE);
     assert_true(read.content.has_units && read.content.has_holes && !read.content.is_appended);
@@ -243,8 +233,8 @@ static void blob_record_version_2(void **state)
 
     changes = changes_new(arena);
     blob_write(changes, arena, &append_blob);
-    assert_string_equal(written(store, arena, changes), append_blob_version_2);
-    assert_true(blob_decode(from_hex(arena, append_blob_version_2), &read));
+    assert_string_equal(written(store, arena, changes), append_blob_bytes);
+    assert_true(blob_decode(from_hex(arena, append_blob_bytes), &read));
     assert_int_equal(read.type, BLOB_APPEND);
     assert_int_equal(read.content.form, CONTENT_SEQUENCE);
     assert_true(read.content.is_appended && read.is_sealed);
@@ -255,10 +245,10 @@ static void blob_record_version_2(void **state)
     store_close(store);
 }
 
-/* What incremental copies keep, among the extras of version 2. */
+/* What incremental copies keep, among the extras. */
 static void blob_record_of_incremental_copy(void **state)
 {
-    static const char bytes[] = "\x02\x01\x00"; /* version, page blob, no flags */
+    static const char bytes[] = "\x01\x01\x00"; /* version, page blob, no flags */
     struct arena *arena = arena_new(1 << 16);
     const struct blob made = {
         .type = BLOB_PAGE,
@@ -287,8 +277,7 @@ static void blob_record_of_incremental_copy(void **state)
     arena_free(arena);
 }
 
-/* A base that has no snapshots says so among the extras of version 2; a record from before is
- * silent. */
+/* A base that has no snapshots says so among the extras. */
 static void blob_record_without_snapshots(void **state)
 {
     struct arena *arena = arena_new(1 << 16);
@@ -303,12 +292,11 @@ static void blob_record_without_snapshots(void **state)
     value = text_bytes(&out);
     assert_memory_equal(value.ptr + value.len - 2, "\x80\x10", 2); /* extras 2048 */
     assert_true(blob_decode(value, &read) && read.without_snapshots);
-    assert_true(blob_decode(from_hex(arena, blob_version_2), &read) && !read.without_snapshots);
-    assert_true(blob_decode(from_hex(arena, blob_version_1), &read) && !read.without_snapshots);
+    assert_true(blob_decode(from_hex(arena, blob_bytes), &read) && !read.without_snapshots);
     arena_free(arena);
 }
 
-/* What a copy left, among the extras of version 2. */
+/* What a copy left, among the extras. */
 static void blob_record_of_copy(void **state)
 {
     struct arena *arena = arena_new(1u << 20);
@@ -329,8 +317,8 @@ static void blob_record_of_copy(void **state)
     arena_free(arena);
 }
 
-/* A container's record, version 1. */
-static void container_record_version_1(void **state)
+/* A container's record. */
+static void container_record(void **state)
 {
     struct store *store = store_open_memory();
     struct arena *arena = arena_new(1u << 20);
@@ -339,9 +327,9 @@ static void container_record_version_1(void **state)
 
     (void)state;
     container_write(changes, arena, &container);
-    assert_string_equal(written(store, arena, changes), container_version_1);
+    assert_string_equal(written(store, arena, changes), container_bytes);
 
-    assert_true(container_decode(from_hex(arena, container_version_1), &read));
+    assert_true(container_decode(from_hex(arena, container_bytes), &read));
     assert_true(guid_equal(&read.space, &container.space));
     assert_int_equal(read.created, 100);
     assert_int_equal(read.etag.v, 200);
@@ -370,26 +358,25 @@ static void each_cut_is_refused(struct arena *arena, const char *hex)
 static void other_forms_are_refused(void **state)
 {
     struct arena *arena = arena_new(1u << 20);
-    struct bytes of_blob = from_hex(arena, blob_version_2);
-    struct bytes of_container = from_hex(arena, container_version_1);
+    struct bytes of_blob = from_hex(arena, blob_bytes);
+    struct bytes of_container = from_hex(arena, container_bytes);
     struct blob read_blob;
     struct container read_container;
     struct text other;
 
     (void)state;
-    each_cut_is_refused(arena, blob_version_1);
-    each_cut_is_refused(arena, blob_version_2);
-    each_cut_is_refused(arena, page_blob_version_2);
-    each_cut_is_refused(arena, append_blob_version_2);
+    each_cut_is_refused(arena, blob_bytes);
+    each_cut_is_refused(arena, page_blob_bytes);
+    each_cut_is_refused(arena, append_blob_bytes);
     for (size_t len = 0; len < of_container.len; len++)
         assert_false(container_decode(bytes_of(of_container.ptr, len), &read_container));
     text_init(&other, arena, 0);
     text_add(&other, of_blob);
     text_add_char(&other, 0);
     assert_false(blob_decode(text_bytes(&other), &read_blob));
-    other.ptr[0] = 3;
-    assert_false(blob_decode(bytes_of(other.ptr, of_blob.len), &read_blob));
     other.ptr[0] = 2;
+    assert_false(blob_decode(bytes_of(other.ptr, of_blob.len), &read_blob));
+    other.ptr[0] = 1;
     other.ptr[of_blob.len - 1] = (char)0x80; /* an extra that nobody knows: bit 7 */
     other.ptr[of_blob.len] = 1;
     assert_false(blob_decode(text_bytes(&other), &read_blob));
@@ -399,12 +386,12 @@ static void other_forms_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(blob_record_version_1),
+        cmocka_unit_test(blob_record),
         cmocka_unit_test(blob_record_version_2),
         cmocka_unit_test(blob_record_of_incremental_copy),
         cmocka_unit_test(blob_record_without_snapshots),
         cmocka_unit_test(blob_record_of_copy),
-        cmocka_unit_test(container_record_version_1),
+        cmocka_unit_test(container_record),
         cmocka_unit_test(other_forms_are_refused),
     };
 

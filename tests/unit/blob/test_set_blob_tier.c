@@ -1,5 +1,5 @@
 /* Set Blob Tier, and archived blobs: what they refuse, and how they come back. set_blob_tier.c,
- * rehydrate.c; rest: Set-Blob-Tier */
+ * tier.c; rest: Set-Blob-Tier */
 #include "listed.h"
 
 #define PUT_HEADERS "x-ms-blob-type: BlockBlob"

@@ -106,7 +106,7 @@ static void expect_found(struct fixture *f, const char *id, struct bytes data)
 
     fixture_begin(f); /* its map alone: the run is still the uncommitted block's */
     content.has_runs = false;
-    assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1, &(bool){ 0 }),
+    assert_int_equal(content_unref(f->before, f->changes, f->arena, &content, 1, &(bool){ 0 }),
                      STORE_OK);
     fixture_commit(f);
 }
@@ -217,7 +217,7 @@ static void many_are_dropped(void **state)
             assert_int_equal(got.len, content.length);
             fixture_begin(f);
             assert_int_equal(
-                content_give_up(f->before, f->changes, f->arena, &content, 1, &(bool){ false }),
+                content_unref(f->before, f->changes, f->arena, &content, 1, &(bool){ false }),
                 STORE_OK);
             fixture_commit(f);
         }
@@ -317,38 +317,47 @@ static void largest_lists(void **state)
     assert_int_equal(total_of(f).count, 0);
 }
 
-static void write_raw(struct fixture *f, const char *key, struct bytes value)
+static void write_raw(struct fixture *f, struct bytes key, struct bytes value)
 {
     fixture_begin(f);
-    changes_put(f->changes, RECORD_INNER, bytes_from_string(key), value, NULL, 0);
+    changes_put(f->changes, RECORD_INNER, key, value, NULL, 0);
     fixture_commit(f);
 }
 
 /* Records that make no sense are said to be damaged, and are never believed. */
 static void damaged_records(void **state)
 {
-    static const struct bytes totals[] = { BYTES(""),          BYTES("\1"),
-                                           BYTES("\1\1\1"),    BYTES("\2\1\1\1"),
-                                           BYTES("\1\0\1\1"),  BYTES("\1\1\1\1\1"),
-                                           BYTES("\3\1\1\1\1") };
-    static const struct bytes blocks[] = { BYTES(""),       BYTES("\1"),     BYTES("\1\0"),
-                                           BYTES("\4\2x"),  BYTES("\1\5x"),  BYTES("\1\2xx"),
-                                           BYTES("\2\5\0"), BYTES("\2\0\0"), BYTES("\3\0\1") };
+    static const struct bytes totals[] = {
+        BYTES(""),
+        BYTES("\1"),
+        BYTES("\1\1\1\1\1"),
+        BYTES("\1\1\1\1\1\1"
+              "0123456789abcde"), /* one byte less */
+        BYTES("\1\1\1\1\1\1"
+              "0123456789abcdef+"), /* one more */
+        BYTES("\1\0\1\1\1\1"
+              "0123456789abcdef"), /* no block */
+        BYTES("\2\1\1\1\1\1"
+              "0123456789abcdef"), /* another version */
+    };
+    static const struct bytes blocks[] = { BYTES(""),        BYTES("\1"),      BYTES("\1\0"),
+                                           BYTES("\2\0\2x"), BYTES("\1\0\5x"), BYTES("\1\0\2xx"),
+                                           BYTES("\1\5\0"),  BYTES("\1\0\0") };
     struct fixture *f = *state;
     struct content_block *all, block;
     struct uncommitted total;
     size_t count;
 
     for (size_t i = 0; i < sizeof totals / sizeof totals[0]; i++) {
-        write_raw(f, "U", totals[i]);
+        write_raw(f, bytes_from_string("U"), totals[i]);
         fixture_begin(f);
         assert_int_equal(uncommitted_read(f->before, f->arena, &total), STORE_CORRUPT);
         fixture_commit(f);
     }
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        write_raw(f, "uAAAA", blocks[i]);
+        write_raw(f, bytes_of("v\0\0\0\0\0\0\0\1AAAA", 13), blocks[i]);
         fixture_begin(f);
-        total = (struct uncommitted){ .count = 1 };
+        total = (struct uncommitted){ .count = 1, .set = 1 };
         assert_int_equal(
             uncommitted_find(f->before, f->arena, &total, bytes_from_string("AAAA"), &block),
             STORE_CORRUPT);

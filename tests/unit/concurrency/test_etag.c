@@ -112,6 +112,35 @@ static void format_and_parse_agree(void **state)
     }
 }
 
+/* Rule: a tag of a table's entity is a date whose colons are percent-encoded, or not; no other
+ * character of it is. rest: Update-Entity2 */
+static void timestamps_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_tag;
+    } rows[] = {
+        { "W/\"datetime'2009-04-30T01%3A02%3A03Z'\"", true },
+        { "W/\"datetime'2009-04-30T01%3a02%3a03Z'\"", true },
+        { "W/\"datetime'2009-04-30T01:02:03Z'\"", true },
+        { "W/\"datetime'2009-04-30T01%4A02%3A03Z'\"", false },
+        { "W/\"datetime'2009-04-30T01%3B02%3A03Z'\"", false },
+        { "W/\"datetime'2009-04-30T01:02:03Z%'\"", false },
+        { "W/\"datetime'2009-04-30T01:02:03Z%3'\"", false },
+    };
+    struct etag etag, first;
+
+    (void)state;
+    assert_true(etag_parse_timestamp(bytes_from_string(rows[0].text), &first));
+    assert_int_not_equal(first.v, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bool is_read = etag_parse_timestamp(bytes_from_string(rows[i].text), &etag);
+
+        if ((is_read && etag.v == first.v) != rows[i].is_tag)
+            fail_msg("%s", rows[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -119,6 +148,7 @@ int main(void)
         cmocka_unit_test(tag_is_the_modification_time),
         cmocka_unit_test(each_change_has_a_newer_tag),
         cmocka_unit_test(tags_are_read),
+        cmocka_unit_test(timestamps_are_read),
         cmocka_unit_test(format_and_parse_agree),
     };
 

@@ -94,7 +94,7 @@ static void small_appends(void **state)
         fixture_begin(f);
         content_append(f->changes, 7, &content, &body);
         if (i == APPENDS / 2) {
-            assert_int_equal(content_hold(f->before, f->changes, f->arena, &content), STORE_OK);
+            assert_int_equal(content_ref(f->before, f->changes, f->arena, &content), STORE_OK);
             snapshot = content;
         }
         fixture_commit(f);
@@ -114,8 +114,7 @@ static void small_appends(void **state)
     assert_true(counted.reads <= APPENDS + APPENDS / 50);
 
     fixture_begin(f); /* the blob goes, its snapshot stays */
-    assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1, &more),
-                     STORE_OK);
+    assert_int_equal(content_unref(f->before, f->changes, f->arena, &content, 1, &more), STORE_OK);
     content_delete_tail(f->changes, &content, snapshot.length, &more);
     fixture_commit(f);
     fixture_collect_all(f);
@@ -123,8 +122,7 @@ static void small_appends(void **state)
     assert_int_equal(fixture_read(f, &snapshot, 0, snapshot.length, 100000, &got), STORE_OK);
     assert_memory_equal(got.ptr, data.ptr, snapshot.length);
     fixture_begin(f);
-    assert_int_equal(content_give_up(f->before, f->changes, f->arena, &snapshot, 1, &more),
-                     STORE_OK);
+    assert_int_equal(content_unref(f->before, f->changes, f->arena, &snapshot, 1, &more), STORE_OK);
     fixture_commit(f);
     fixture_collect_all(f);
     assert_int_equal(fixture_record_count(f), 0);

@@ -120,7 +120,7 @@ static void take_snapshot(struct model *m)
     if (!m->base)
         return;
     fixture_begin(f);
-    assert_int_equal(content_hold(f->before, f->changes, f->arena, &m->base->content), STORE_OK);
+    assert_int_equal(content_ref(f->before, f->changes, f->arena, &m->base->content), STORE_OK);
     fixture_commit(f);
     m->base->holders++;
 }
@@ -146,7 +146,7 @@ static void give_up(struct model *m, uint64_t one_in, bool base_too)
         if (ended == 0)
             continue;
         assert_int_equal(
-            content_give_up(f->before, f->changes, f->arena, &member->content, ended, &more),
+            content_unref(f->before, f->changes, f->arena, &member->content, ended, &more),
             STORE_OK);
         member->holders -= ended;
     }
@@ -280,7 +280,7 @@ static void largest_list(void **state)
         assert_true(window.fragments[0].piece);
     }
     fixture_begin(f);
-    assert_int_equal(content_hold(f->before, f->changes, own, &content), STORE_OK);
+    assert_int_equal(content_ref(f->before, f->changes, own, &content), STORE_OK);
     fixture_commit(f);
     fixture_begin(f);
     assert_int_equal(content_blocks(f->before, own, &content, &read, &count), STORE_OK);
@@ -290,12 +290,12 @@ static void largest_list(void **state)
         content_replace(f->before, f->changes, own, &content, &next, read, count, &more), STORE_OK);
     fixture_commit(f);
     fixture_begin(f);
-    assert_int_equal(content_give_up(f->before, f->changes, own, &content, 1, &more), STORE_OK);
+    assert_int_equal(content_unref(f->before, f->changes, own, &content, 1, &more), STORE_OK);
     fixture_commit(f);
     fixture_collect_all(f);
     assert_int_equal(fixture_load(f, &next, next.length - 1, &(struct window){ 0 }), STORE_OK);
     fixture_begin(f);
-    assert_int_equal(content_give_up(f->before, f->changes, own, &next, 1, &more), STORE_OK);
+    assert_int_equal(content_unref(f->before, f->changes, own, &next, 1, &more), STORE_OK);
     fixture_commit(f);
     fixture_collect_all(f);
     assert_int_equal(fixture_record_count(f), 0);

@@ -98,7 +98,7 @@ static void give_up(struct fixture *f, const struct content *content, uint32_t h
     bool more = false;
 
     fixture_begin(f);
-    assert_int_equal(content_give_up(f->before, f->changes, f->arena, content, holders, &more),
+    assert_int_equal(content_unref(f->before, f->changes, f->arena, content, holders, &more),
                      STORE_OK);
     fixture_commit(f);
     fixture_collect_all(f);
@@ -179,9 +179,8 @@ static void empty_contents(void **state)
     assert_int_equal(content.id, 0);
     content = content_from_blocks(f->changes, 1, NULL, 0);
     assert_int_equal(content.id, 0);
-    assert_int_equal(content_hold(f->before, f->changes, f->arena, &content), STORE_OK);
-    assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 2, &more),
-                     STORE_OK);
+    assert_int_equal(content_ref(f->before, f->changes, f->arena, &content), STORE_OK);
+    assert_int_equal(content_unref(f->before, f->changes, f->arena, &content, 2, &more), STORE_OK);
     assert_true(changes_empty(f->changes));
 }
 
@@ -216,7 +215,7 @@ static void blocks_of_no_bytes(void **state)
 static void hold(struct fixture *f, struct content *content)
 {
     fixture_begin(f);
-    assert_int_equal(content_hold(f->before, f->changes, f->arena, content), STORE_OK);
+    assert_int_equal(content_ref(f->before, f->changes, f->arena, content), STORE_OK);
     fixture_commit(f);
 }
 
@@ -280,7 +279,7 @@ static void blocks_taken_over(void **state)
     fixture_begin(f);
     assert_int_equal(content_blocks(f->before, f->arena, &old, &blocks, &count), STORE_OK);
     new = content_from_blocks(f->changes, clock_now(), blocks + 1, 2);
-    assert_int_equal(content_give_up(f->before, f->changes, f->arena, &old, 1, &more), STORE_OK);
+    assert_int_equal(content_unref(f->before, f->changes, f->arena, &old, 1, &more), STORE_OK);
     fixture_commit(f);
     fixture_expect(f, &new, bytes_from(sample.bytes, 3000));
     assert_int_equal(fixture_piece_bytes(f), 5000);

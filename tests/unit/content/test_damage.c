@@ -147,7 +147,7 @@ static void missing_segments(void **state)
         assert_int_equal(got.len > 0, missing > 0);
 
         fixture_begin(f);
-        assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1, &more),
+        assert_int_equal(content_unref(f->before, f->changes, f->arena, &content, 1, &more),
                          STORE_OK);
         fixture_commit(f);
         read_records(f, &records);
@@ -204,8 +204,8 @@ static void damaged_holders(void **state)
         changes_put(f->changes, RECORD_INNER, bytes_of("r\0\0\0\0\0\0\0\7", 9), values[i], NULL, 0);
         fixture_commit(f);
         fixture_begin(f);
-        assert_int_equal(content_hold(f->before, f->changes, f->arena, &content), STORE_CORRUPT);
-        assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 1, &more),
+        assert_int_equal(content_ref(f->before, f->changes, f->arena, &content), STORE_CORRUPT);
+        assert_int_equal(content_unref(f->before, f->changes, f->arena, &content, 1, &more),
                          STORE_CORRUPT);
         assert_true(changes_empty(f->changes));
         fixture_commit(f);
@@ -214,7 +214,7 @@ static void damaged_holders(void **state)
     changes_delete(f->changes, RECORD_INNER, bytes_of("r\0\0\0\0\0\0\0\7", 9));
     fixture_commit(f);
     fixture_begin(f); /* more than hold it */
-    assert_int_equal(content_give_up(f->before, f->changes, f->arena, &content, 2, &more),
+    assert_int_equal(content_unref(f->before, f->changes, f->arena, &content, 2, &more),
                      STORE_CORRUPT);
 }
 

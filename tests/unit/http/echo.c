@@ -243,7 +243,7 @@ static enum http_step on_head(struct exchange *exchange)
     if (exchange->server_is_busy)
         return respond(exchange, 503, (struct bytes)BYTES("busy"));
     if (says(exchange, "trust"))
-        exchange_trust(exchange);
+        exchange_authenticate(exchange);
     if (says(exchange, "head") && !echo->paused_head) {
         echo->paused_head = true;
         return pause_now(echo);

@@ -292,6 +292,8 @@ static void test_request_refused(void **state)
         "DELETE /c/b HTTP/2",
         "DELETE /c/b HTTP/1.1 ",
         "DELETE /c/b c HTTP/1.1",
+        "DELETE /c/b#c HTTP/1.1",
+        "DELETE /c/b?d#c HTTP/1.1",
         "DELETE /c/\tb HTTP/1.1",
         "DELETE /c/b HTTP/1.1\n",
         "DELETE http://host/c/b HTTP/1.1",

@@ -2,8 +2,6 @@
  * version are served: decision 218. */
 #include "fixture.h"
 
-#include "base/codec.h"
-#include "base/endian.h"
 #include "queue/message.h"
 #include "service/names.h"
 
@@ -87,13 +85,12 @@ static unsigned records(struct fixture *f, char kind)
     return count;
 }
 
-/* Of how many messages there are records, of how many notes and records of what expires. */
-static void assert_records(struct fixture *f, unsigned messages, unsigned notes, unsigned expiring)
+/* Of how many messages there are records, and of how many notes. */
+static void assert_records(struct fixture *f, unsigned messages, unsigned notes)
 {
     assert_int_equal(records(f, 'o'), messages);
-    assert_int_equal(records(f, 'm') + records(f, 'b'), messages);
+    assert_int_equal(records(f, 'm'), messages);
     assert_int_equal(records(f, 'p'), notes);
-    assert_int_equal(records(f, 'e'), expiring);
     assert_count(f, messages);
 }
 
@@ -113,14 +110,14 @@ static void test_not_moved(void **state)
 
     for (int i = 0; i < 300; i++)
         put(f, i % 3 ? "?messagettl=60&visibilitytimeout=30" : "?messagettl=1000");
-    assert_records(f, 300, 0, 0);
+    assert_records(f, 300, 0);
     assert_int_equal(get(f, "&visibilitytimeout=500"), 32); /* those that live on */
     pass(f, 70);
-    assert_records(f, 100, 0, 0);
+    assert_records(f, 100, 0);
     assert_int_equal(records(f, 's'), 0);
     pass(f, 1000);
     assert_int_equal(records(f, 'o'), 0);
-    assert_records(f, 0, 0, 0);
+    assert_records(f, 0, 0);
 }
 
 /* Got, visible again and expired: found in the order. Those that live on are noted, and found by that
@@ -133,15 +130,15 @@ static void test_moved(void **state)
         put(f, i % 3 == 0 ? "?messagettl=60" : i % 3 == 1 ? "?messagettl=600" : "?messagettl=-1");
     assert_int_equal(get_all(f, "&visibilitytimeout=5"), 600);
     pass(f, 30);
-    assert_records(f, 600, 0, 0);
+    assert_records(f, 600, 0);
     pass(f, 60);
-    assert_records(f, 400, 400, 0);
+    assert_records(f, 400, 400);
     assert_int_equal(get(f, "&visibilitytimeout=100"), 32); /* no longer where the note said */
-    assert_records(f, 400, 368, 0);
+    assert_records(f, 400, 368);
     pass(f, 600);
-    assert_records(f, 200, 200, 0);
+    assert_records(f, 200, 200);
     assert_int_equal(get_all(f, "&visibilitytimeout=100"), 200);
-    assert_records(f, 200, 0, 0);
+    assert_records(f, 200, 0);
 }
 
 /* Hidden until after it expires. */
@@ -154,7 +151,7 @@ static void test_hidden_for_longer(void **state)
     assert_int_equal(get_all(f, "&visibilitytimeout=10000"), 200);
     assert_int_equal(get(f, ""), 0);
     pass(f, 100);
-    assert_records(f, 100, 0, 0);
+    assert_records(f, 100, 0);
     assert_int_equal(get(f, ""), 0);
     pass(f, 10000);
     assert_int_equal(get_all(f, ""), 100);
@@ -207,10 +204,10 @@ static void test_updated(void **state)
     message = first(f);
     assert_ok(claim(f, "PUT", &message, SHOWN), 204);
     assert_answer(claim(f, "PUT", &message, SHOWN), 400, "PopReceiptMismatch");
-    assert_records(f, 2, 0, 0);
+    assert_records(f, 2, 0);
     pass(f, 70);
     assert_answer(claim(f, "PUT", &message, SHOWN), 404, "MessageNotFound");
-    assert_records(f, 1, 0, 0);
+    assert_records(f, 1, 0);
     assert_int_equal(records(f, 's'), 0);
 }
 
@@ -228,99 +225,9 @@ static void test_noted_where_updated(void **state)
     put(f, "?messagettl=1000");
     assert_int_equal(get(f, "&visibilitytimeout=5"), 1);
     pass(f, 1100);
-    assert_records(f, 1, 1, 0);
+    assert_records(f, 1, 1);
     pass(f, 1000);
-    assert_records(f, 0, 0, 0);
-}
-
-/* ---- records of an earlier version ---- */
-
-static void put_raw(struct changes *changes, char kind, instant at, const struct guid *id,
-                    struct bytes value)
-{
-    char key[25] = { kind };
-    size_t size = 1;
-
-    if (at > 0) {
-        be64_put(key + 1, at);
-        size = 9;
-    }
-    memcpy(key + size, id->b, sizeof id->b);
-    changes_put(changes, RECORD_INNER, bytes_of(key, size + sizeof id->b), value, NULL, 0);
-}
-
-/* A message as that version wrote it: visible then, and got `changes` times. */
-static struct message put_old(struct fixture *f, instant expires, uint32_t changed)
-{
-    struct arena *arena = arena_new(1u << 20);
-    struct snapshot *snapshot = messages_of(f, arena);
-    struct changes *changes = changes_new(arena);
-    struct commit_part part = { .snapshot = snapshot, .changes = changes };
-    instant now = clock_now();
-    struct message message = {
-        .id = guid_new(), .visible = now, .expires = expires, .changes = changed, .by_id = true
-    };
-    struct text order, body;
-    uint64_t sequence;
-    char visible[8];
-
-    text_init(&order, arena, 64);
-    encode_u8(&order, 1);
-    encode_u64(&order, changed);
-    encode_u64(&order, changed);
-    encode_u64(&order, expires);
-    put_raw(changes, 'o', now, &message.id, text_bytes(&order));
-    text_init(&body, arena, 64);
-    encode_u8(&body, 1);
-    encode_u64(&body, expires);
-    encode_bytes(&body, bytes_from_string("old"));
-    put_raw(changes, 'b', 0, &message.id, text_bytes(&body));
-    be64_put(visible, now);
-    if (expires != MESSAGE_NEVER)
-        put_raw(changes, 'e', expires, &message.id, bytes_of(visible, sizeof visible));
-    changes_count(changes, message_counter, 1);
-    assert_int_equal(store_commit(store_of(f), &part, 1, now, STORE_MAY_BLOCK, &sequence),
-                     STORE_OK);
-    snapshot_close(snapshot);
-    arena_free(arena);
-    return message;
-}
-
-/* They are got, updated, deleted, refused, and expire beside those of now. */
-static void test_by_id(void **state)
-{
-    struct fixture *f = *state;
-    instant soon = clock_now() + 60 * TICKS_PER_SECOND;
-    struct message never = put_old(f, MESSAGE_NEVER, 3), expiring = put_old(f, soon, 0), hidden;
-    struct reply answer;
-
-    put_old(f, soon, 1);
-    for (int i = 0; i < 100; i++) {
-        put_old(f, soon + 1, 0);
-        put(f, "?messagettl=60"); /* has the item made */
-    }
-    put(f, "?messagettl=-1");
-    assert_records(f, 204, 0, 102);
-    answer = ask(f, "GET /que/messages?peekonly=true", NULL, NULL);
-    assert_non_null(strstr(textf(f, "%.*s", BYTES_ARG(answer.body)),
-                           "<DequeueCount>3</DequeueCount><MessageText>old</MessageText>"));
-    never.changes--;
-    assert_answer(claim(f, "PUT", &never, NULL), 400, "PopReceiptMismatch");
-    never.visible--;
-    assert_answer(claim(f, "PUT", &never, NULL), 400, "PopReceiptMismatch");
-    never.visible++;
-    never.changes++;
-    assert_ok(claim(f, "DELETE", &never, NULL), 204);
-    assert_answer(claim(f, "DELETE", &never, NULL), 404, "MessageNotFound");
-    hidden = expiring;
-    assert_ok(claim(f, "PUT", &expiring, SHOWN), 204);
-    assert_answer(claim(f, "DELETE", &hidden, NULL), 400, "PopReceiptMismatch");
-    assert_int_equal(get(f, "&visibilitytimeout=5"), 32);
-    assert_records(f, 203, 0, 102);
-    pass(f, 70);
-    assert_records(f, 1, 0, 0);
-    assert_answer(claim(f, "DELETE", &hidden, NULL), 404, "MessageNotFound");
-    assert_int_equal(get(f, ""), 1);
+    assert_records(f, 0, 0);
 }
 
 int main(void)
@@ -331,7 +238,6 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_hidden_for_longer, begin, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_updated, begin, fixture_teardown),
         cmocka_unit_test_setup_teardown(test_noted_where_updated, begin, fixture_teardown),
-        cmocka_unit_test_setup_teardown(test_by_id, begin, fixture_teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

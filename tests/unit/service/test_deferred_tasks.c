@@ -64,7 +64,8 @@ static int set_up(void **state)
     tried = done = 0;
     is_mended = false;
     *state = f;
-    return space_create(f->store, SPACE_WIDE, STORE_MAY_BLOCK, &f->partition.space) ? -1 : 0;
+    f->partition.space = guid_new();
+    return 0;
 }
 
 static int tear_down(void **state)

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "store/store.h"
+#include "store/piece.h"
 
 struct engine {
     const char *name;

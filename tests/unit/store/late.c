@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/gate.h"
+#include "base/sleeper.h"
 #include "conformance.h"
 #include "late_doomed.h"
 #include "store/store_private.h"
@@ -38,7 +39,17 @@ struct late_store {
     uint64_t settled; /* all up to it are */
     struct waiter *waiters;
     size_t waiter_count;
+    struct waiter *held; /* until options.together are there */
+    unsigned held_count;
     bool stopping;
+};
+
+/* Answers are counted in the order in which they are asked for. */
+struct late_fetches {
+    struct fetch_set base;
+    uint64_t asked; /* by the reader so far */
+    uint64_t there; /* so many of them have come */
+    bool is_fetching;
 };
 
 struct late_snapshot {
@@ -51,7 +62,8 @@ struct late_snapshot {
 struct late_cursor {
     struct cursor base;
     struct cursor *inner;
-    enum store_access access;
+    struct store_access access;
+    uint64_t steps;
     struct late_snapshot *snapshot; /* NULL: of no snapshot */
 };
 
@@ -170,6 +182,121 @@ static void wake_late(struct late_store *late, struct waiter *waiter)
     pthread_mutex_unlock(&late->mutex);
 }
 
+/* ---- fetching ---- */
+
+/* So many steps of a cursor come at once. */
+#define STEPS_FETCHED 64
+
+static struct fetch_set *late_fetch_set_open(struct store *store)
+{
+    struct late_fetches *fetches = xcalloc(1, sizeof *fetches);
+
+    fetches->base.store = store;
+    return &fetches->base;
+}
+
+static void late_fetch_set_close(struct fetch_set *set)
+{
+    free(set);
+}
+
+static void late_fetch_set_begin(struct fetch_set *set, bool is_repetition)
+{
+    struct late_fetches *fetches = (struct late_fetches *)(void *)set;
+
+    fetches->asked = 0;
+    fetches->is_fetching = false;
+    if (!is_repetition)
+        fetches->there = 0;
+}
+
+/* Woken with so many others, the first time that so many wait; until then nobody is. */
+static void wake_together(struct late_store *late, struct waiter *waiter)
+{
+    struct waiter *all = NULL;
+
+    pthread_mutex_lock(&late->mutex);
+    waiter->next = late->held;
+    late->held = waiter;
+    if (++late->held_count >= late->options.together) {
+        all = late->held;
+        late->held = NULL;
+        late->options.together = 0;
+    }
+    pthread_mutex_unlock(&late->mutex);
+    while (all) {
+        struct waiter *next = all->next;
+
+        wake_late(late, all);
+        all = next;
+    }
+}
+
+static bool waits_together(struct late_store *late)
+{
+    bool does;
+
+    pthread_mutex_lock(&late->mutex);
+    does = late->options.together > 0;
+    pthread_mutex_unlock(&late->mutex);
+    return does;
+}
+
+static bool late_fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
+{
+    struct late_fetches *fetches = (struct late_fetches *)(void *)set;
+    struct late_store *late = late_of(set->store);
+
+    if (!fetches->is_fetching)
+        return false;
+    fetches->is_fetching = false;
+    fetches->there = fetches->asked;
+    fetches->asked = 0;
+    waiter->sequence = 0;
+    if (waits_together(late))
+        wake_together(late, waiter);
+    else
+        wake_late(late, waiter);
+    return true;
+}
+
+/* Has the answer that was just given come only now? What a set holds is not lost again. */
+static bool is_new(struct store_access access)
+{
+    const struct late_fetches *fetches = (const struct late_fetches *)(const void *)access.fetches;
+
+    return access.may_block || fetches->asked == fetches->there;
+}
+
+/* On this thread, as long as fetches wait for each other. */
+static void block(struct late_store *late)
+{
+    struct sleeper sleeper;
+
+    if (!waits_together(late))
+        return;
+    sleeper_init(&sleeper);
+    wake_together(late, sleeper_arm(&sleeper));
+    sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+}
+
+/* STORE_OK: the answer has come. */
+static enum store_result ask(struct late_store *late, struct store_access access)
+{
+    struct late_fetches *fetches = (struct late_fetches *)(void *)access.fetches;
+
+    if (access.may_block)
+        block(late);
+    if (access.may_block || (fetches && fetches->asked++ < fetches->there))
+        return STORE_OK;
+    if (fetches)
+        fetches->is_fetching = true;
+    return STORE_WAIT;
+}
+
+/* ---- durability ---- */
+
 /* Waits in the inner store for a waiter of ours. */
 struct inner_wait {
     struct waiter waiter; /* first */
@@ -229,11 +356,6 @@ static enum store_result late_settled(struct store *store, uint64_t sequence)
     return result ? result : results[found.outcome];
 }
 
-static bool late_is_durable(struct store *store, uint64_t sequence)
-{
-    return late_settled(store, sequence) == STORE_OK;
-}
-
 /* ---- snapshots ---- */
 
 static struct bytes copy_key(struct bytes key)
@@ -245,8 +367,7 @@ static struct bytes copy_key(struct bytes key)
     return bytes_of(copy, key.len);
 }
 
-static struct snapshot *late_snapshot_open(struct store *store, struct partition partition,
-                                           enum snapshot_kind kind)
+static struct snapshot *late_snapshot_open(struct store *store, struct partition partition)
 {
     struct late_store *late = late_of(store);
     struct late_snapshot *snapshot = xcalloc(1, sizeof *snapshot);
@@ -254,10 +375,9 @@ static struct snapshot *late_snapshot_open(struct store *store, struct partition
 
     doomed_lock(&late->doomed);
     is_doomed = doomed_covers(&late->doomed, partition);
-    snapshot->inner = late->inner->operations->snapshot_open(late->inner, partition, kind);
+    snapshot->inner = late->inner->operations->snapshot_open(late->inner, partition);
     doomed_unlock(&late->doomed);
     snapshot->partition = (struct partition){ partition.space, copy_key(partition.key) };
-    snapshot->inner->is_owner = kind == SNAPSHOT_OWNER;
     snapshot->base = *snapshot->inner;
     snapshot->base.store = store;
     snapshot->base.sequence =
@@ -279,7 +399,7 @@ static enum store_result late_snapshot_hold(struct snapshot *base)
 
     if (snapshot->is_held)
         return STORE_OK;
-    if (base->access == STORE_NO_WAIT)
+    if (ask(late, base->access))
         return STORE_WAIT;
     if (happens(late, late->options.lost_reads))
         return STORE_CONFLICT;
@@ -289,11 +409,12 @@ static enum store_result late_snapshot_hold(struct snapshot *base)
 
 /* Whether a read may go on. */
 static enum store_result may_read(struct late_store *late, const struct late_snapshot *snapshot,
-                                  enum store_access access)
+                                  struct store_access access)
 {
-    if (access == STORE_NO_WAIT)
+    if (ask(late, access))
         return STORE_WAIT;
-    if (!(snapshot && snapshot->is_held) && happens(late, late->options.lost_reads))
+    if (!(snapshot && snapshot->is_held) && is_new(access) &&
+        happens(late, late->options.lost_reads))
         return STORE_CONFLICT;
     return STORE_OK;
 }
@@ -371,7 +492,7 @@ static enum store_result show_doomed(struct late_store *late, const struct commi
 }
 
 static enum store_result late_commit(struct store *store, const struct commit_part *parts,
-                                     size_t count, instant now, enum store_access access,
+                                     size_t count, instant now, struct store_access access,
                                      uint64_t *ret_sequence)
 {
     struct late_store *late = late_of(store);
@@ -380,7 +501,7 @@ static enum store_result late_commit(struct store *store, const struct commit_pa
     enum outcome outcome;
     uint64_t sequence = 0;
 
-    if (access == STORE_NO_WAIT)
+    if (happens(late, late->options.fetches) && ask(late, access))
         return STORE_WAIT;
     outcome = choose_outcome(late);
     check_limits(store_limits(store), parts, count);
@@ -391,7 +512,8 @@ static enum store_result late_commit(struct store *store, const struct commit_pa
     else if (outcome == NEVER_WAS && can_be_shown(late, parts, count))
         result = show_doomed(late, &parts[0], &inner[0], now, &sequence);
     if (outcome == HAPPENED || (outcome == UNKNOWN && happens(late, 50)))
-        result = late->inner->operations->commit(late->inner, inner, count, now, access, &sequence);
+        result = late->inner->operations->commit(late->inner, inner, count, now, STORE_MAY_BLOCK,
+                                                 &sequence);
     if (!result)
         *ret_sequence = new_sequence(late, outcome, sequence);
     return result;
@@ -400,14 +522,14 @@ static enum store_result late_commit(struct store *store, const struct commit_pa
 /* ---- cursors ---- */
 
 static struct cursor *wrap_cursor(struct store *store, struct cursor *inner,
-                                  enum store_access access, struct late_snapshot *snapshot)
+                                  struct store_access access, struct late_snapshot *snapshot)
 {
     struct late_cursor *cursor;
 
     if (!inner)
         return NULL;
     cursor = xcalloc(1, sizeof *cursor);
-    *cursor = (struct late_cursor){ { .store = store }, inner, access, snapshot };
+    *cursor = (struct late_cursor){ { .store = store }, inner, access, .snapshot = snapshot };
     return &cursor->base;
 }
 
@@ -423,7 +545,7 @@ static struct cursor *late_scan_cursor(struct snapshot *base, struct bytes end, 
 }
 
 static struct cursor *late_space_cursor(struct store *store, const struct guid *space,
-                                        struct bytes end, enum store_access access,
+                                        struct bytes end, struct store_access access,
                                         uint64_t *ret_sequence)
 {
     struct late_store *late = late_of(store);
@@ -463,7 +585,7 @@ static enum store_result late_cursor_next(struct cursor *base)
     struct late_store *late = late_of(base->store);
     bool is_held = cursor->snapshot && cursor->snapshot->is_held;
 
-    if (cursor->access == STORE_NO_WAIT)
+    if (cursor->steps++ % STEPS_FETCHED == 0 && ask(late, cursor->access))
         return STORE_WAIT;
     if (!is_held && happens_of(late, late->options.lost_reads, 100 * 1000))
         return STORE_CONFLICT;
@@ -480,9 +602,19 @@ static void late_cursor_close(struct cursor *base)
 
 /* ---- the rest goes to the inner store ---- */
 
-static void late_note_clock(struct store *store)
+static void late_checkpoint_clock(struct store *store)
 {
-    store_note_clock(late_of(store)->inner);
+    store_checkpoint_clock(late_of(store)->inner);
+}
+
+static instant late_time_passed(struct store *store, instant t)
+{
+    return store_time_passed(late_of(store)->inner, t) - LATE_STEPS_OF_OTHERS;
+}
+
+static instant late_time_shown(struct store *store, instant passed)
+{
+    return store_time_shown(late_of(store)->inner, passed + LATE_STEPS_OF_OTHERS);
 }
 
 static enum store_result late_delete_row(struct store *store, struct bytes key)
@@ -491,26 +623,19 @@ static enum store_result late_delete_row(struct store *store, struct bytes key)
 }
 
 static enum store_result late_count(struct store *store, const struct guid *space, struct bytes key,
-                                    enum store_access access, int64_t *ret_sum,
+                                    struct store_access access, int64_t *ret_sum,
                                     uint64_t *ret_sequence)
 {
     struct late_store *late = late_of(store);
     enum store_result result;
     uint64_t sequence = 0;
 
-    if (access == STORE_NO_WAIT)
+    if (ask(late, access))
         return STORE_WAIT;
-    result = late->inner->operations->count(late->inner, space, key, access, ret_sum, &sequence);
+    result = late->inner->operations->count(late->inner, space, key, STORE_MAY_BLOCK, ret_sum,
+                                            &sequence);
     *ret_sequence = new_sequence(late, HAPPENED, sequence);
     return result;
-}
-
-static enum store_result late_space_create(struct store *store, enum space_shape shape,
-                                           enum store_access access, struct guid *ret_space)
-{
-    if (access == STORE_NO_WAIT)
-        return STORE_WAIT;
-    return space_create(late_of(store)->inner, shape, access, ret_space);
 }
 
 static struct store_limits late_limits(const struct store *store)
@@ -586,6 +711,11 @@ static void late_collect_now(struct store *store, struct store_usage *ret_usage)
     store_collect_now(late_of(store)->inner, ret_usage);
 }
 
+static void late_drop_caches(struct store *store)
+{
+    store_drop_caches(late_of(store)->inner);
+}
+
 static void late_close(struct store *store)
 {
     struct late_store *late = late_of(store);
@@ -610,21 +740,24 @@ static const struct store_operations late_operations = {
     .wants_reopening = late_wants_reopening,
     .descriptors = late_descriptors,
     .limits = late_limits,
-    .space_create = late_space_create,
+    .fetch_set_open = late_fetch_set_open,
+    .fetch_set_close = late_fetch_set_close,
+    .fetch_set_begin = late_fetch_set_begin,
+    .fetch_set_wait = late_fetch_set_wait,
     .snapshot_open = late_snapshot_open,
     .snapshot_close = late_snapshot_close,
     .snapshot_hold = late_snapshot_hold,
-    .snapshot_expect = local_snapshot_expect,
     .get = late_get,
     .commit = late_commit,
     .wait_durable = late_wait_durable,
-    .is_durable = late_is_durable,
     .settled = late_settled,
     .scan_cursor = late_scan_cursor,
     .space_cursor = late_space_cursor,
     .row_cursor = late_row_cursor,
     .delete_row = late_delete_row,
-    .note_clock = late_note_clock,
+    .checkpoint_clock = late_checkpoint_clock,
+    .time_passed = late_time_passed,
+    .time_shown = late_time_shown,
     .count = late_count,
     .cursor_seek = late_cursor_seek,
     .cursor_next = late_cursor_next,
@@ -634,6 +767,7 @@ static const struct store_operations late_operations = {
     .piece_check = late_piece_check,
     .piece_give = late_piece_give,
     .collect_now = late_collect_now,
+    .drop_caches = late_drop_caches,
 };
 
 struct store *store_open_late(struct store *inner, struct late_options options)

@@ -47,13 +47,12 @@ bool doomed_covers(const struct doomed_list *list, struct partition partition)
 
 bool doomed_can(const struct changes *changes)
 {
-    size_t dropped, stamped;
+    size_t dropped;
 
     changes_dropped_spaces(changes, &dropped);
-    changes_stamped_spaces(changes, &stamped);
     return changes_first(changes) && !changes_first_index(changes) &&
            !changes_first_count(changes) && !changes_first_task(changes) &&
-           !changes_have_pieces(changes) && dropped == 0 && stamped == 0;
+           !changes_have_pieces(changes) && dropped == 0;
 }
 
 /* What the record is without the change. */

@@ -332,12 +332,12 @@ static void durability_is_told(void **state)
         snapshot_open(f->store, f->partition, STORE_MAY_BLOCK); /* that it is gone is seen too */
     assert_true(snapshot_sequence(snapshot) >= gone);
     wait_durable(f->store, snapshot_sequence(snapshot));
-    assert_true(store_is_durable(f->store, snapshot_sequence(snapshot)));
+    assert_int_equal(store_settled(f->store, snapshot_sequence(snapshot)), STORE_OK);
     snapshot_close(snapshot);
 
-    assert_true(store_is_durable(f->store, first));
-    assert_true(store_is_durable(f->store, second));
-    assert_true(store_is_durable(f->store, gone));
+    assert_int_equal(store_settled(f->store, first), STORE_OK);
+    assert_int_equal(store_settled(f->store, second), STORE_OK);
+    assert_int_equal(store_settled(f->store, gone), STORE_OK);
     store_wait_durable(f->store, gone, &blocking.waiter);
     assert_int_equal(blocking_woken(&blocking), 1);
     assert_true(store_healthy(f->store));
@@ -363,7 +363,7 @@ static void *commit_and_wait(void *argument)
         result = commit_new(f->store, partition_of(f->partition.space, name), changes, &sequence);
         assert(result == STORE_OK && sequence > last);
         wait_durable(f->store, sequence);
-        assert(store_is_durable(f->store, sequence));
+        assert(store_settled(f->store, sequence) == STORE_OK);
         last = sequence;
         arena_free(arena);
     }

@@ -1,4 +1,4 @@
-/* What store.h promises about access, instants, limits, new spaces and settled sequences. */
+/* What store.h promises about access, instants, limits and settled sequences. */
 #include "conformance.h"
 
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void instants_are_known(void **state)
     snapshot_close(snapshot);
 }
 
-/* Rule: a held snapshot, expected records and a change of access do not change what is read. */
+/* Rule: a held snapshot and a change of access do not change what is read. */
 static void reads_are_the_same_however_announced(void **state)
 {
     struct fixture *f = *state;
@@ -40,8 +40,6 @@ static void reads_are_the_same_however_announced(void **state)
 
     put_text(f->store, f->partition, "a", "1");
     snapshot = snapshot_open(f->store, f->partition, STORE_NO_WAIT);
-    snapshot_expect(snapshot, RECORD_LISTED, bytes_from_string("a"));
-    snapshot_expect(snapshot, RECORD_INNER, bytes_from_string("none"));
     snapshot_set_access(snapshot, STORE_MAY_BLOCK);
     assert_int_equal(snapshot_hold(snapshot), STORE_OK);
     put_text(f->store, f->partition, "a", "2");
@@ -49,25 +47,20 @@ static void reads_are_the_same_however_announced(void **state)
     snapshot_close(snapshot);
 }
 
-/* Rule: new spaces differ, and a record as large as the limits allow is stored and read. */
-static void spaces_and_limits(void **state)
+/* Rule: a record as large as the limits allow is stored and read. */
+static void largest_records_are_kept(void **state)
 {
     struct fixture *f = *state;
     struct store_limits limits = store_limits(f->store);
-    struct partition one = f->partition, wide = f->partition;
     char *text = xmalloc(limits.record_bytes);
 
     assert_true(limits.inline_bytes > 0 && limits.inline_bytes <= limits.record_bytes);
     assert_true(limits.record_bytes <= limits.commit_bytes);
     assert_in_range(limits.group_parts, 1, COMMIT_PARTS_MAX);
-    assert_int_equal(space_create(f->store, SPACE_ONE, STORE_MAY_BLOCK, &one.space), STORE_OK);
-    assert_int_equal(space_create(f->store, SPACE_WIDE, STORE_MAY_BLOCK, &wide.space), STORE_OK);
-    assert_false(guid_equal(&one.space, &wide.space));
     memset(text, 'x', limits.record_bytes - 2);
     text[limits.record_bytes - 2] = 0;
-    put_text(f->store, one, "a", text);
-    assert_string_equal(get_now(f->store, one, f->arena, "a"), text);
-    assert_string_equal(get_now(f->store, wide, f->arena, "a"), "(none)");
+    put_text(f->store, f->partition, "a", text);
+    assert_string_equal(get_now(f->store, f->partition, f->arena, "a"), text);
     free(text);
 }
 
@@ -86,7 +79,7 @@ int main(void)
     static const struct conformance_test tests[] = {
         TEST(instants_are_known, EVERY_STORE),
         TEST(reads_are_the_same_however_announced, EVERY_STORE),
-        TEST(spaces_and_limits, EVERY_STORE),
+        TEST(largest_records_are_kept, EVERY_STORE),
         TEST(durable_is_settled, EVERY_STORE),
     };
 

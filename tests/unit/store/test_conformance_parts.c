@@ -1,4 +1,4 @@
-/* Commits of several partitions: all or none, guards, owners and stamps, pieces that move.
+/* Commits of several partitions: all or none, guards, pieces that move.
  * store invariants 1 and 4; store.h, store_commit() */
 #include "conformance.h"
 
@@ -285,94 +285,6 @@ static void guards_hold_under_races(void **state)
     run_threads(f, go_on_and_off);
 }
 
-/* ---- owners and stamps ---- */
-
-static enum store_result commit_under(struct fixture *f, struct snapshot *owner, const char *value)
-{
-    struct snapshot *own = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
-    enum store_result result =
-        commit(f, (struct commit_part[]){ { own, one_put(f, "k", value) }, { owner, NULL } }, 2);
-
-    snapshot_close(own);
-    return result;
-}
-
-/* Rule: an owner's snapshot guards against stamps of the spaces that are changed, and against
- * nothing else; the next one has seen the stamp. */
-static void stamps_refuse_what_was_decided_before(void **state)
-{
-    struct fixture *f = *state;
-    struct partition owner = partition_of(guid_new(), "owner");
-    struct changes *stamp = changes_new(f->arena), *other = changes_new(f->arena);
-    struct snapshot *before = snapshot_open_owner(f->store, owner, STORE_MAY_BLOCK);
-    struct snapshot *after;
-
-    assert_int_equal(commit_under(f, before, "1"), STORE_OK);
-    put_text(f->store, owner, "k", "no stamp");
-    assert_int_equal(commit_under(f, before, "2"), STORE_OK);
-    changes_stamp_space(other, guid_new());
-    assert_int_equal(commit_new(f->store, owner, other, NULL), STORE_OK);
-
-    put(stamp, "k", bytes_from_string("stamped"));
-    changes_stamp_space(stamp, f->partition.space);
-    assert_int_equal(commit_new(f->store, owner, stamp, NULL), STORE_OK);
-    assert_int_equal(commit_under(f, before, "3"), STORE_CONFLICT);
-    assert_string_equal(get_text(before, f->arena, "k"), "(none)"); /* its state, still */
-    snapshot_close(before);
-    after = snapshot_open_owner(f->store, owner, STORE_MAY_BLOCK);
-    assert_string_equal(get_text(after, f->arena, "k"), "stamped");
-    assert_int_equal(commit_under(f, after, "4"), STORE_OK);
-    snapshot_close(after);
-    assert_string_equal(get_now(f->store, f->partition, f->arena, "k"), "4");
-}
-
-/* The owner's partition says a number, and stamps the space with each change of it; writers write
- * the number that they saw. */
-static void *write_what_the_owner_says(void *argument)
-{
-    struct race *race = argument;
-    struct fixture *f = race->f;
-
-    for (int i = 0; i < ROUNDS; i++) {
-        struct arena *arena = arena_new(1u << 20);
-        struct partition owner = { f->partition.space, bytes_from_string("owner") };
-        struct snapshot *rule = race->number == 0
-                                    ? snapshot_open(f->store, owner, STORE_MAY_BLOCK)
-                                    : snapshot_open_owner(f->store, owner, STORE_MAY_BLOCK);
-        struct snapshot *own =
-            snapshot_open(f->store, numbered(f, arena, race->number), STORE_MAY_BLOCK);
-        struct changes *changes = changes_new(arena), *rule_changes = changes_new(arena);
-        uint64_t says = value_of(rule, arena), sequence;
-        enum store_result result;
-
-        if (race->number == 0) {
-            put(rule_changes, "k", arena_printf(arena, "%llu", (unsigned long long)(says + 1)));
-            changes_stamp_space(rule_changes, f->partition.space);
-            result = store_commit(f->store, (struct commit_part[]){ { rule, rule_changes } }, 1,
-                                  clock_now(), STORE_MAY_BLOCK, &sequence);
-        } else {
-            uint64_t had = value_of(own, arena);
-
-            put(changes, "k", arena_printf(arena, "%llu", (unsigned long long)says));
-            result =
-                store_commit(f->store, (struct commit_part[]){ { rule, NULL }, { own, changes } },
-                             2, clock_now(), STORE_MAY_BLOCK, &sequence);
-            assert(result != STORE_OK || says >= had); /* never back to an older rule */
-        }
-        assert(result == STORE_OK || result == STORE_CONFLICT);
-        snapshot_close(rule);
-        snapshot_close(own);
-        arena_free(arena);
-    }
-    return NULL;
-}
-
-/* Rule: a write is never decided on a rule that was stamped away before it. */
-static void stamps_hold_under_races(void **state)
-{
-    run_threads(*state, write_what_the_owner_says);
-}
-
 int main(void)
 {
     static const struct conformance_test tests[] = {
@@ -382,8 +294,6 @@ int main(void)
         TEST(moved_pieces_stay_readable, EVERY_STORE),
         TEST(transfers_keep_the_sum, EVERY_STORE),
         TEST(guards_hold_under_races, EVERY_STORE),
-        TEST(stamps_refuse_what_was_decided_before, EVERY_STORE),
-        TEST(stamps_hold_under_races, EVERY_STORE),
     };
 
     return conformance_run("parts", tests, sizeof tests / sizeof tests[0]);

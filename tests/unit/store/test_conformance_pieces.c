@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/file.h"
+
 static const struct bytes nothing = { NULL, 0 };
 
 #define KIB 1024u
@@ -243,6 +245,40 @@ static void readers_may_be_woken(void **state)
     free(buffer);
 }
 
+/* Rule: bytes that were checked are checked again when they have left memory, since the disk may have
+ * others by now. Some of a piece's pages may stay, and the kernel may have read the others ahead before
+ * they are asked for, so nothing is said of how often a reader waits. store/embedded/verified.h */
+static void what_left_memory_is_checked_again(void **state)
+{
+    struct fixture *f = *state;
+    struct blocking_waiter blocking;
+    struct snapshot *snapshot;
+    struct record record;
+    struct piece_file file;
+    enum store_result result;
+
+    if (!f->engine->on_disk)
+        skip();
+    blocking_init(&blocking);
+    put_stream(f->store, f->partition, "s", MIB, 2);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+    assert_int_equal(piece_check(f->store, record.pieces, 0, MIB, &file, NULL), STORE_OK);
+    assert_int_equal(pwrite(file.fd, "damage", 6, (off_t)file.offset + 500000), 6);
+    assert_int_equal(fdatasync(file.fd), 0);
+    assert_int_equal(posix_fadvise(file.fd, 0, 0, POSIX_FADV_DONTNEED), 0);
+    if (file_is_cached(file.fd, file.offset, MIB))
+        skip(); /* all of it stayed: a file system that is memory */
+    piece_give(f->store, &file);
+    while ((result = piece_check(f->store, record.pieces, 0, MIB, &file, &blocking.waiter)) ==
+           STORE_WAIT)
+        blocking_wait(&blocking);
+    assert_int_equal(result, STORE_CORRUPT);
+    snapshot_close(snapshot);
+    blocking_release(&blocking);
+}
+
 /* Rule: what is freed waits for those readers only that can see it: a reader that stands still
  * keeps nothing that was written after it was opened. store invariant 4 */
 static void readers_keep_only_what_they_see(void **state)
@@ -282,6 +318,7 @@ int main(void)
         TEST(wrong_crc_is_found, EVERY_STORE),
         TEST(checked_bytes_are_in_the_file, EVERY_STORE),
         TEST(readers_may_be_woken, EVERY_STORE),
+        TEST(what_left_memory_is_checked_again, STORES_ON_DISK),
     };
 
     return conformance_run("pieces", tests, sizeof tests / sizeof tests[0]);

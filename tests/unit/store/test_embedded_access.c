@@ -1,5 +1,5 @@
 /* The embedded store under STORE_NO_WAIT: it reads only what is in memory, answers STORE_WAIT for
- * the rest, and has changed nothing then. store.h, enum store_access */
+ * the rest, and has changed nothing then. store.h, struct store_access */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ static void make_cold(struct fixture *f)
     page_cache_is_empty = true;
 }
 
-static enum store_result get(struct fixture *f, enum store_access access)
+static enum store_result get(struct fixture *f, struct store_access access)
 {
     struct snapshot *snapshot = snapshot_open(f->store, f->partition, access);
     struct record record;
@@ -73,7 +73,7 @@ static void page_cache_is_memory(void **state)
     assert_int_equal(get(f, STORE_NO_WAIT), STORE_OK);
 }
 
-static enum store_result get_ahead(struct fixture *f, const char *key, enum store_access access)
+static enum store_result get_ahead(struct fixture *f, const char *key, struct store_access access)
 {
     struct snapshot *snapshot = snapshot_open(f->store, f->partition, access);
     struct record record;

@@ -107,9 +107,11 @@ static void strays_are_moved_aside(void **state)
     struct fixture *f = *state;
     struct snapshot *snapshot;
     struct record record;
-    struct stat folder;
+    struct stat folder, format;
 
     put(f, 1);
+    assert_int_equal(stat(path_of(f, "format"), &format), 0);
+    assert_int_equal(format.st_mode & 07777, 0600);
     leave_stray(f, 1000);
     leave_stray(f, 2000);
     assert_int_equal(size_of(f, STRAY), -1);

@@ -169,6 +169,24 @@ static void staged_stay_open(void **state)
     assert_int_equal(extent->fd, -1);
 }
 
+/* What was cut last and is not needed is cut again; what lies before it is not. */
+static void given_back(void **state)
+{
+    struct fixture *f = *state;
+    struct run first, last, again;
+
+    assert_int_equal(extents_cut(&f->extents, EXTENT_UNIT, EXTENT_UNIT, &first), STORE_OK);
+    assert_int_equal(extents_cut(&f->extents, EXTENT_UNIT, 3 * EXTENT_UNIT, &last), STORE_OK);
+    assert_int_equal(last.extent, first.extent);
+    extents_give_back(&f->extents, last);
+    assert_int_equal(extents_cut(&f->extents, EXTENT_UNIT, EXTENT_UNIT, &again), STORE_OK);
+    assert_int_equal(again.extent, last.extent);
+    assert_int_equal(again.offset, last.offset);
+    extents_give_back(&f->extents, first);
+    assert_int_equal(extents_cut(&f->extents, EXTENT_UNIT, EXTENT_UNIT, &last), STORE_OK);
+    assert_int_equal(last.offset, again.offset + EXTENT_UNIT);
+}
+
 /* An extent that is removed while somebody reads it lives until he gives it back. */
 static void removed_while_taken(void **state)
 {
@@ -189,6 +207,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(closes_the_oldest, setup, teardown),
         cmocka_unit_test_setup_teardown(readers_keep_theirs, setup, teardown),
         cmocka_unit_test_setup_teardown(staged_stay_open, setup, teardown),
+        cmocka_unit_test_setup_teardown(given_back, setup, teardown),
         cmocka_unit_test_setup_teardown(removed_while_taken, setup, teardown),
     };
 

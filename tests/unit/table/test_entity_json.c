@@ -230,6 +230,14 @@ static void bodies_have_limits(void **state)
             assert_non_null(strstr(read_body(arena, text_bytes(&body)), "\"p251\":1}"));
         else
             assert_string_equal(read_body(arena, text_bytes(&body)), "TooManyProperties");
+        /* Types of properties that never come count as well. */
+        text_init(&body, arena, 0);
+        text_add_string(&body, "{" KEYS);
+        for (int i = 0; i < 255 + extra; i++)
+            text_printf(&body, ",\"p%d@odata.type\":\"Edm.Int64\"", i);
+        text_add_char(&body, '}');
+        if (extra > 0)
+            assert_string_equal(read_body(arena, text_bytes(&body)), "TooManyProperties");
     }
     for (int extra = 0; extra < 2; extra++) {
         const char *const rows[][2] = { { "{" KEYS ",\"", "\":1}" },

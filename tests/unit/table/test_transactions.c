@@ -1,5 +1,5 @@
 /* Entity group transactions: all or nothing, in their order, and which part is to blame.
- * service/list.h; rest: Performing-Entity-Group-Transactions; decision: 146 */
+ * service/batch.h; rest: Performing-Entity-Group-Transactions; decision: 146 */
 #include "fixture.h"
 
 #include "table/table.h"

@@ -1,0 +1,128 @@
+/* What the operations on containers decide: see container_operations.h. */
+#include "blob/container_deletion.h"
+#include "blob/container_operations.h"
+
+/* ---- Create Container ---- */
+
+/* Creates a container with its metadata and public access; its space is new, so nothing of a
+ * deleted container of the same name is in it.
+ *
+ * returns  OK, E_ContainerAlreadyExists
+ * rest: Create-Container; the wait of 30 seconds after a deletion is not needed here
+ * (semantics 5, ContainerBeingDeleted) */
+enum error create_container_decide(struct decision *d, const struct create_container_parameters *p,
+                                   struct create_container_result *r)
+{
+    struct container container;
+    enum store_result result;
+
+    result = container_read(d->before, d->arena, &container);
+    if (result == STORE_OK)
+        return E_ContainerAlreadyExists;
+    if (result != STORE_NOT_FOUND)
+        return decision_fail_store(d, result);
+
+    container = (struct container){
+        .space = p->space,
+        .created = d->now,
+        .etag = etag_after((struct etag){ 0 }, d->now),
+        .modified = d->now,
+        .public_access = p->access,
+        .metadata = p->metadata,
+    };
+    container_write(d->changes, d->arena, &container);
+    r->etag = container.etag;
+    r->modified = container.modified;
+    return OK;
+}
+
+/* ---- Delete Container ---- */
+
+/* Deletes the container's record and drops its space in one change: all blobs are gone with it, and
+ * their leases do not matter. One that was deleted a moment ago needs nothing more.
+ * rest: Delete-Container; semantics 3.4; decision: 62 */
+enum error delete_container_decide(struct decision *d, const struct delete_container_parameters *p,
+                                   struct delete_container_result *r)
+{
+    (void)p;
+    (void)r;
+    if (!d->subject.exists)
+        return OK;
+    container_deletion_write(d->changes, d->arena, d->now);
+    container_delete_record(d->changes);
+    changes_drop_space(d->changes, blob_state(d)->container.space);
+    return OK;
+}
+
+/* ---- Get Container Properties, Get and Set Container Metadata ---- */
+
+/* rest: Get-Container-Properties */
+enum error get_container_properties_decide(struct decision *d,
+                                           const struct get_container_properties_parameters *p,
+                                           struct get_container_properties_result *r)
+{
+    (void)p;
+    r->container = blob_state(d)->container;
+    return OK;
+}
+
+/* rest: Get-Container-Metadata */
+enum error get_container_metadata_decide(struct decision *d,
+                                         const struct get_container_metadata_parameters *p,
+                                         struct get_container_metadata_result *r)
+{
+    const struct container *container = &blob_state(d)->container;
+
+    (void)p;
+    r->metadata = container->metadata;
+    r->etag = container->etag;
+    r->modified = container->modified;
+    return OK;
+}
+
+/* Replaces all metadata of a container. Its lease, also an expired one, stays as it is.
+ * rest: Set-Container-Metadata; semantics 3.2 */
+enum error set_container_metadata_decide(struct decision *d,
+                                         const struct set_container_metadata_parameters *p,
+                                         struct set_container_metadata_result *r)
+{
+    struct container container = blob_state(d)->container;
+
+    container.metadata = p->metadata;
+    container_write_changed(d, &container);
+    r->etag = container.etag;
+    r->modified = container.modified;
+    return OK;
+}
+
+/* ---- Get and Set Container ACL ---- */
+
+enum error get_container_acl_decide(struct decision *d,
+                                    const struct get_container_acl_parameters *p,
+                                    struct get_container_acl_result *r)
+{
+    const struct container *container = &blob_state(d)->container;
+
+    (void)p;
+    if (!policies_decode(container->policies, &r->policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    r->access = container->public_access;
+    r->etag = container->etag;
+    r->modified = container->modified;
+    return OK;
+}
+
+/* Replaces the public access and all policies: what is not sent is gone. */
+enum error set_container_acl_decide(struct decision *d,
+                                    const struct set_container_acl_parameters *p,
+                                    struct set_container_acl_result *r)
+{
+    struct container container = blob_state(d)->container;
+
+    container.public_access = p->access;
+    container.policies = policies_encode(d->arena, &p->policies);
+    container_write_changed(d, &container);
+    r->etag = container.etag;
+    r->modified = container.modified;
+    return OK;
+}

@@ -1,0 +1,239 @@
+/* The operations on containers as requests and answers, and the public access that others take and show. */
+#include "blob/container_operations.h"
+#include "blob/rest/request.h"
+#include "service/answer.h"
+#include "service/metadata.h"
+#include "service/signed_identifiers.h"
+
+#define POLICY_PERMISSIONS "racwdxyltfmeopi"
+
+/* ---- public access ---- */
+
+/* x-ms-blob-public-access as sent with Create Container and Set Container ACL; no header: private. */
+static enum error public_access_from_header(struct call *call, enum public_access *ret_access)
+{
+    const char *name = "x-ms-blob-public-access";
+    struct bytes value = call_header(call, name);
+
+    if (!value.ptr)
+        *ret_access = ACCESS_PRIVATE;
+    else if (bytes_is_nocase(value, "blob"))
+        *ret_access = ACCESS_BLOB;
+    else if (bytes_is_nocase(value, "container"))
+        *ret_access = ACCESS_CONTAINER;
+    else
+        return call_fail_header(call, E_InvalidHeaderValue, name, value);
+    return *ret_access != ACCESS_PRIVATE && call->no_public_access ? E_PublicAccessNotPermitted
+                                                                   : OK;
+}
+
+const char *public_access_text(enum public_access access)
+{
+    switch (access) {
+    case ACCESS_PRIVATE:
+        return NULL;
+    case ACCESS_BLOB:
+        return "blob";
+    case ACCESS_CONTAINER:
+        return "container";
+    }
+    return NULL;
+}
+
+/* Adds x-ms-blob-public-access, unless the container is private. */
+static void public_access_answer(struct answer *a, enum public_access access)
+{
+    const char *text = public_access_text(access);
+
+    if (text)
+        answer_string(a, "x-ms-blob-public-access", text);
+}
+
+/* ---- Create Container ---- */
+
+/* This server has no encryption scopes; naming the account's own key asks for nothing else. */
+#define ACCOUNT_SCOPE "$account-encryption-key"
+
+/* A scope that this server cannot honour is refused, never dropped (promise 5).
+ * rest: Create-Container, "x-ms-default-encryption-scope" */
+static enum error check_encryption_scope(struct call *call)
+{
+    const char *scope_name = "x-ms-default-encryption-scope";
+    const char *deny_name = "x-ms-deny-encryption-scope-override";
+    struct bytes scope = call_header(call, scope_name);
+    struct bytes deny = call_header(call, deny_name);
+
+    if (scope.ptr && !bytes_is(scope, ACCOUNT_SCOPE)) {
+        call_fail_header(call, E_InvalidHeaderValue, scope_name, scope);
+        return call_fail(call, E_InvalidHeaderValue, "The account has no such encryption scope.");
+    }
+    if (deny.ptr && !bytes_is_nocase(deny, "false")) {
+        call_fail_header(call, E_InvalidHeaderValue, deny_name, deny);
+        return call_fail(call, E_InvalidHeaderValue,
+                         "The account has no encryption scopes to deny.");
+    }
+    return OK;
+}
+
+/* Containers that the service makes itself, and nobody else. decision: 44 */
+static bool is_of_service(struct bytes name)
+{
+    return bytes_is(name, "$logs") || bytes_is(name, "$blobchangefeed");
+}
+
+enum error create_container_check(struct call *call, struct create_container_parameters *p)
+{
+    enum error e = check_encryption_scope(call);
+
+    if (e)
+        return e;
+    if (is_of_service(blob_resource(call->input.resource)->container))
+        return E_InvalidResourceName;
+    e = public_access_from_header(call, &p->access);
+    if (e)
+        return e;
+    p->space = guid_new();
+    return metadata_from_headers(call, &p->metadata);
+}
+
+void create_container_answer(struct answer *a, const struct create_container_parameters *p,
+                             const struct create_container_result *r)
+{
+    (void)p;
+    answer_status(a, 201);
+    answer_etag(a, r->etag, r->modified);
+}
+
+/* ---- Delete Container ---- */
+
+enum error delete_container_check(struct call *call, struct delete_container_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+void delete_container_answer(struct answer *a, const struct delete_container_parameters *p,
+                             const struct delete_container_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_status(a, 202);
+}
+
+/* ---- Get Container Properties ---- */
+
+enum error get_container_properties_check(struct call *call,
+                                          struct get_container_properties_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+/* What later versions added to the answer is sent to callers of those versions only, as recordings
+ * of older versions show. rest: Get-Container-Properties */
+void get_container_properties_answer(struct answer *a,
+                                     const struct get_container_properties_parameters *p,
+                                     const struct get_container_properties_result *r)
+{
+    const struct call *call = a->call;
+    const struct container *container = &r->container;
+
+    (void)p;
+    answer_status(a, 200);
+    metadata_answer(a, container->metadata);
+    answer_etag(a, container->etag, container->modified);
+    answer_lease(a, &container->lease);
+    if (call_since(call, "2016-05-31"))
+        public_access_answer(a, container->public_access);
+    if (call_since(call, "2017-11-09")) {
+        answer_string(a, "x-ms-has-immutability-policy", "false");
+        answer_string(a, "x-ms-has-legal-hold", "false");
+    }
+    if (call_since(call, "2019-07-07")) {
+        answer_string(a, "x-ms-default-encryption-scope", "$account-encryption-key");
+        answer_string(a, "x-ms-deny-encryption-scope-override", "false");
+    }
+    if (call_since(call, "2020-10-02"))
+        answer_string(a, "x-ms-immutable-storage-with-versioning-enabled", "false");
+}
+
+/* ---- Get Container Metadata ---- */
+
+enum error get_container_metadata_check(struct call *call,
+                                        struct get_container_metadata_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+void get_container_metadata_answer(struct answer *a,
+                                   const struct get_container_metadata_parameters *p,
+                                   const struct get_container_metadata_result *r)
+{
+    (void)p;
+    answer_status(a, 200);
+    metadata_answer(a, r->metadata);
+    answer_etag(a, r->etag, r->modified);
+}
+
+/* ---- Set Container Metadata ---- */
+
+enum error set_container_metadata_check(struct call *call,
+                                        struct set_container_metadata_parameters *p)
+{
+    return metadata_from_headers(call, &p->metadata);
+}
+
+void set_container_metadata_answer(struct answer *a,
+                                   const struct set_container_metadata_parameters *p,
+                                   const struct set_container_metadata_result *r)
+{
+    (void)p;
+    answer_status(a, 200);
+    answer_etag(a, r->etag, r->modified);
+}
+
+/* ---- Get Container ACL ---- */
+
+enum error get_container_acl_check(struct call *call, struct get_container_acl_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+void get_container_acl_answer(struct answer *a, const struct get_container_acl_parameters *p,
+                              const struct get_container_acl_result *r)
+{
+    struct text out;
+
+    (void)p;
+    text_init(&out, a->arena, 512);
+    signed_identifiers_xml(&out, &r->policies);
+    answer_etag(a, r->etag, r->modified);
+    public_access_answer(a, r->access);
+    answer_xml(a, 200, &out);
+}
+
+/* ---- Set Container ACL ---- */
+
+enum error set_container_acl_check(struct call *call, struct set_container_acl_parameters *p)
+{
+    return public_access_from_header(call, &p->access);
+}
+
+enum error set_container_acl_parse(struct call *call, struct set_container_acl_parameters *p)
+{
+    return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
+}
+
+void set_container_acl_answer(struct answer *a, const struct set_container_acl_parameters *p,
+                              const struct set_container_acl_result *r)
+{
+    (void)p;
+    answer_status(a, 200);
+    answer_etag(a, r->etag, r->modified);
+}

@@ -1,0 +1,136 @@
+/* See open_source.h. */
+#include "blob/rest/open_source.h"
+
+#include "blob/rest/own_source.h"
+#include "blob/rest/remote_source.h"
+
+enum error source_open(struct gathering *g, const struct copy_source *source,
+                       struct open_source *ret_open)
+{
+    *ret_open = (struct open_source){ .inner = NULL };
+    return source_is_own(g->call, source) ? own_open(g, source, ret_open)
+                                          : remote_open(g, source, ret_open);
+}
+
+void source_close(struct open_source *open)
+{
+    own_close(open);
+    if (open->fetch)
+        fetch_close(open->fetch);
+}
+
+/* ---- reading ---- */
+
+/* How many bytes of an own source, which comes fast, may pass between two looks. */
+#define LOOK_BYTES (4u << 20)
+
+struct reading {
+    struct gather_source bytes; /* first */
+    struct gathering *g;
+    struct open_source *open;
+    struct source_watch *watch;
+    uint64_t done, looked;
+};
+
+static enum error read_some(struct gather_source *bytes, char *to, size_t max, size_t *ret_count)
+{
+    struct reading *reading = (struct reading *)(void *)bytes;
+    enum error e = OK;
+
+    if (reading->watch &&
+        (!reading->open->is_own || reading->done - reading->looked >= LOOK_BYTES)) {
+        reading->looked = reading->done;
+        e = reading->watch->look(reading->watch, reading->done);
+    }
+    if (!e)
+        e = reading->open->is_own ? own_read(reading->g, reading->open, to, max, ret_count)
+                                  : remote_read(reading->g, reading->open, to, max, ret_count);
+    reading->done += e ? 0 : *ret_count;
+    return e;
+}
+
+static const uint64_t *block_lengths(struct gathering *g, const struct copied_bytes *blocks)
+{
+    uint64_t *lengths = arena_array(g->call->arena, blocks->block_count, sizeof *lengths);
+
+    for (size_t i = 0; i < blocks->block_count; i++)
+        lengths[i] = blocks->blocks[i].length;
+    return lengths;
+}
+
+/* Opens the reader of an own source. */
+static enum error begin_own(struct reading *reading, struct copied_bytes *ret_blocks)
+{
+    struct gathering *g = reading->g;
+    struct open_source *open = reading->open;
+    enum error e = OK;
+
+    if (ret_blocks && open->blob.content.block_count > 0) {
+        e = own_blocks(g, open, ret_blocks);
+        if (!e) {
+            reading->bytes.blocks = block_lengths(g, ret_blocks);
+            reading->bytes.block_count = ret_blocks->block_count;
+        }
+    }
+    if (!e)
+        own_begin(g, open);
+    return e;
+}
+
+/* Those that answer a sum in any case do not say what it would have been, as recorded. */
+static enum error fail_sum(struct gathering *g, const struct copy_source *source, enum error e,
+                           const void *given, const void *computed, size_t size)
+{
+    return source->answered == SOURCE_SUM_MD5 ? e
+                                              : call_fail_sum(g->call, e, given, computed, size);
+}
+
+/* Against what the request says of the source. */
+static enum error check_sums(struct gathering *g, const struct copy_source *source)
+{
+    const struct body *body = &g->call->input.body;
+
+    if (source->expects_md5 && memcmp(source->md5, body->md5, sizeof body->md5) != 0)
+        return fail_sum(g, source, E_Md5Mismatch, source->md5, body->md5, sizeof body->md5);
+    if (source->expects_crc64 && memcmp(source->crc64, &body->crc64, sizeof body->crc64) != 0)
+        return fail_sum(g, source, E_Crc64Mismatch, source->crc64, &body->crc64,
+                        sizeof body->crc64);
+    return OK;
+}
+
+enum error source_gather(struct gathering *g, const struct copy_source *source,
+                         struct open_source *open, uint64_t max, struct copied_bytes *ret_blocks,
+                         struct source_watch *watch)
+{
+    struct reading reading = {
+        .bytes = { .read = read_some, .length = open->length, .max = max },
+        .g = g,
+        .open = open,
+        .watch = watch,
+    };
+    enum error e = OK;
+
+    if (ret_blocks)
+        *ret_blocks = (struct copied_bytes){ .block_count = 0 };
+    if (open->is_own)
+        e = begin_own(&reading, ret_blocks);
+    if (!e)
+        e = gather_body(g, &reading.bytes);
+    return e ? e : check_sums(g, source);
+}
+
+enum error source_gather_block(struct gathering *g, const struct copy_source *source,
+                               const struct size_limit *limits, uint64_t max)
+{
+    struct open_source open;
+    enum error e = source_open(g, source, &open);
+
+    if (!e)
+        e = blob_check_size(g->call, limits, open.length); /* not known: by what comes */
+    if (!e)
+        e = source_gather(g, source, &open, max, NULL, NULL);
+    source_close(&open);
+    if (!e && g->call->input.body.length == 0)
+        e = call_fail_header(g->call, E_InvalidHeaderValue, "x-ms-copy-source", source->text);
+    return e ? e : blob_check_size(g->call, limits, g->call->input.body.length);
+}

@@ -1,0 +1,197 @@
+/* See own_source.h. */
+#include "blob/rest/own_source.h"
+
+#include "service/deciding.h"
+
+/* ---- what is wrong with it ---- */
+
+/* Recorded: tags of a source that do not fit are ConditionNotMet. */
+static bool only_tags(const struct copy_source *source)
+{
+    bool tags = false;
+
+    for (size_t i = 0; i < source->header_count; i++) {
+        if (bytes_has_prefix(source->headers[i].name, bytes_from_string("if-")))
+            return false;
+        tags = tags || bytes_is(source->headers[i].name, "x-ms-if-tags");
+    }
+    return tags;
+}
+
+/* decision: 52 */
+static enum error fail_own(struct gathering *g, const struct copy_source *source,
+                           const struct inner *inner, enum error e, bool by_key)
+{
+    bool condition = e == E_ConditionNotMet || e == E_ConditionNotMetOnRead;
+
+    if (e == E_UnsupportedHeader || e == E_NotImplemented || source->rule == SOURCE_COPIED)
+        *g->call->problem = *inner_problem(inner);
+    if (e == E_UnsupportedHeader || e == E_NotImplemented)
+        return e;
+    if (source->rule == SOURCE_READ)
+        return source_cannot_verify(g, e);
+    if (condition)
+        return only_tags(source) ? e : E_SourceConditionNotMet;
+    return by_key ? e : source_cannot_verify(g, e);
+}
+
+/* ---- opening ---- */
+
+/* Has the URL a signature of its own? Then who asks is the one it was given to. */
+static bool is_signed(const struct copy_source *source)
+{
+    struct bytes query = source->url.query;
+
+    while (query.len > 0) {
+        struct bytes pair, name, value;
+
+        bytes_cut(query, '&', &pair, &query);
+        bytes_cut(pair, '=', &name, &value);
+        if (bytes_is_nocase(name, "sig"))
+            return true;
+    }
+    return false;
+}
+
+static bool names_who_asks(const struct copy_source *source)
+{
+    for (size_t i = 0; i < source->header_count; i++) {
+        if (bytes_is(source->headers[i].name, "authorization"))
+            return true;
+    }
+    return is_signed(source);
+}
+
+/* The bytes that are asked for. */
+static enum error cut(struct gathering *g, const struct copy_source *source,
+                      struct open_source *open)
+{
+    open->offset = 0;
+    open->length = open->blob.content.length;
+    if (range_parse(source->range, open->length, &open->offset, &open->length) ==
+        RANGE_UNSATISFIABLE)
+        return source_cannot_verify(g, E_InvalidRange);
+    return OK;
+}
+
+static struct bytes own_etag(struct gathering *g, const struct blob *blob)
+{
+    char text[ETAG_TEXT_SIZE];
+
+    etag_format(blob->etag, text);
+    return arena_copy(g->call->arena, bytes_from_string(text));
+}
+
+/* What is archived is read by Copy Blob alone, within its account. rest: Copy-Blob */
+static enum error refuse_archived(struct gathering *g, const struct copy_source *source,
+                                  const struct open_source *open)
+{
+    bool is_copied = source->rule == SOURCE_COPIED &&
+                     bytes_equal(inner_account(open->inner), g->call->input.account);
+
+    return is_copied ? OK : blob_refuse_archived(&open->blob);
+}
+
+void own_close(struct open_source *open)
+{
+    if (open->reader)
+        content_reader_close(open->reader);
+    if (open->snapshot)
+        snapshot_close(open->snapshot);
+    if (open->inner)
+        inner_end(open->inner);
+}
+
+/* Reads it as a request would, until its state can be held. */
+static enum error read_head(struct gathering *g, const struct inner_request *asked,
+                            struct open_source *open)
+{
+    for (int i = 0; i < DECIDING_ATTEMPTS_MAX; i++) {
+        enum error e = inner_read(g->endpoint, g->call->arena, asked, &open->inner);
+        enum store_result result;
+
+        gather_saw(g, inner_seen(open->inner));
+        if (e)
+            return e;
+        open->snapshot = inner_take_snapshot(open->inner);
+        result = snapshot_hold(open->snapshot);
+        if (result != STORE_CONFLICT)
+            return result ? decision_fail_store(g->decision, result) : OK;
+        own_close(open);
+        *open = (struct open_source){ .inner = NULL };
+    }
+    return E_ServerBusy;
+}
+
+enum error own_open(struct gathering *g, const struct copy_source *source, struct open_source *open)
+{
+    const struct input *input = &g->call->input;
+    /* rest: Copy-Blob: within its account, who has the key needs nothing else. All others read a
+     * source by what its URL or x-ms-copy-source-authorization says, or because it is public. */
+    bool by_key = source->rule == SOURCE_COPIED && input->identity.kind == IDENTITY_ACCOUNT_KEY &&
+                  !names_who_asks(source);
+    const struct inner_request asked = {
+        .method = METHOD_HEAD,
+        .host = source->url.authority,
+        .path = source->url.path,
+        .query = source->url.query,
+        .headers = source->headers,
+        .header_count = source->header_count,
+        .secure = source->url.secure,
+        .peer = g->call->request->peer,
+        .demands = { .letters = source->reads_tags ? "t" : NULL,
+                     .actions = source->reads_tags ? ACTION_BLOB_TAGS_READ : 0,
+                     .not_public = source->reads_tags },
+        .identity = by_key ? &input->identity : NULL,
+        .account = input->account,
+    };
+    enum error e = read_head(g, &asked, open);
+
+    if (!open->inner)
+        return e;
+    by_key = by_key && bytes_equal(inner_account(open->inner), input->account);
+    if (!e && strcmp(inner_operation(open->inner)->name, "Get Blob Properties") != 0)
+        e = E_InvalidUri; /* something else than a blob */
+    if (!e) {
+        const struct get_blob_properties_result *result =
+            (const struct get_blob_properties_result *)(const void *)inner_result(open->inner);
+
+        open->blob = result->blob;
+        e = refuse_archived(g, source, open);
+        if (!e && open->blob.incremental.is_one && blob_ref_is_base(open->blob.ref))
+            e = E_OperationNotAllowedOnIncrementalCopyBlob;
+    }
+    if (e)
+        return fail_own(g, source, open->inner, e, by_key);
+    open->is_own = true;
+    open->etag = own_etag(g, &open->blob);
+    return cut(g, source, open);
+}
+
+/* ---- reading ---- */
+
+enum error own_blocks(struct gathering *g, struct open_source *open,
+                      struct copied_bytes *ret_blocks)
+{
+    struct content_block *blocks;
+    enum store_result result = content_blocks(open->snapshot, g->call->arena, &open->blob.content,
+                                              &blocks, &ret_blocks->block_count);
+
+    ret_blocks->blocks = blocks;
+    return result ? decision_fail_store(g->decision, result) : OK;
+}
+
+void own_begin(struct gathering *g, struct open_source *open)
+{
+    open->reader = content_reader_open(g->endpoint->store, open->snapshot, g->call->arena,
+                                       &open->blob.content, open->offset, open->length);
+    open->snapshot = NULL;
+}
+
+enum error own_read(struct gathering *g, struct open_source *open, char *to, size_t max,
+                    size_t *ret_count)
+{
+    enum store_result result = content_reader_read(open->reader, to, max, NULL, ret_count);
+
+    return result ? decision_fail_store(g->decision, result) : OK;
+}

@@ -1,0 +1,22 @@
+/* Inside blob/rest/ only: a source of a copy that is a blob of this server, read as by a request that
+ * the server makes of itself. */
+#ifndef LAGRA_BLOB_REST_OWN_SOURCE_H
+#define LAGRA_BLOB_REST_OWN_SOURCE_H
+
+#include "blob/rest/open_source.h"
+
+/* As source_open(). */
+enum error own_open(struct gathering *g, const struct copy_source *source,
+                    struct open_source *open);
+/* Its committed blocks. Before own_begin(). */
+enum error own_blocks(struct gathering *g, struct open_source *open,
+                      struct copied_bytes *ret_blocks);
+/* Makes its reader, at its first byte that is asked for; once. */
+void own_begin(struct gathering *g, struct open_source *open);
+/* Next 1..max of the bytes that are asked for; 0 at their end. */
+enum error own_read(struct gathering *g, struct open_source *open, char *to, size_t max,
+                    size_t *ret_count);
+/* What of it is open, if anything is. */
+void own_close(struct open_source *open);
+
+#endif

@@ -1,0 +1,162 @@
+/* Deleting what changes left to be deleted, step by step. */
+#include <assert.h>
+
+#include "base/endian.h"
+#include "content/sparse.h"
+
+/* A run has few segments; each costs one more to look for. */
+#define SEGMENTS_OF_RUN 4u
+
+struct step {
+    struct snapshot *before;
+    struct changes *changes;
+    struct arena *arena;
+    struct budget budget;
+};
+
+static enum store_result delete_run(struct step *step, const struct content_block *block)
+{
+    budget_spend(&step->budget, block->run != 0 ? SEGMENTS_OF_RUN : 1);
+    return content_block_delete(step->before, step->changes, block);
+}
+
+static enum store_result collect_runs(struct step *step, const struct backlog *backlog)
+{
+    uint64_t *runs = arena_array(step->arena, backlog->run_count, sizeof runs[0]);
+    size_t done = 0;
+
+    for (size_t i = 0; i < backlog->run_count; i++)
+        runs[i] = le64_get(backlog->runs + 8 * i);
+    while (done < backlog->run_count && !budget_is_spent(&step->budget)) {
+        const struct content_block block = { .run = runs[done++] };
+        enum store_result result = delete_run(step, &block);
+
+        if (result)
+            return result;
+    }
+    if (done == backlog->run_count)
+        return STORE_NOT_FOUND;
+    backlog_put_runs(step->changes, backlog, runs + done, backlog->run_count - done);
+    return STORE_OK;
+}
+
+static enum store_result delete_record(struct step *step, const struct backlog *backlog,
+                                       const struct record *record)
+{
+    struct content_block block;
+
+    changes_delete(step->changes, RECORD_INNER, record->key);
+    budget_spend(&step->budget, 1);
+    if (backlog->with_runs && content_block_decode(record, &block))
+        return delete_run(step, &block);
+    changes_release(step->changes, record->pieces, record->piece_count);
+    return STORE_OK;
+}
+
+/* What is left begins at the record that the step comes to when it has no budget any more: the next
+ * step does not pass over what was deleted. */
+static enum store_result collect_records(struct step *step, const struct backlog *backlog)
+{
+    struct scan *scan = scan_open(step->before, RECORD_INNER, backlog->prefix, backlog->from);
+    struct backlog rest = *backlog;
+    enum store_result result;
+    struct record record;
+
+    while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
+        if (budget_is_spent(&step->budget)) {
+            rest.from = record.key;
+            backlog_put_records(step->changes, &rest);
+            break;
+        }
+        result = delete_record(step, backlog, &record);
+        if (result)
+            break;
+    }
+    scan_close(scan);
+    return result;
+}
+
+static enum store_result collect_chain(struct step *step, const struct backlog *backlog)
+{
+    enum store_result result = chain_leave(step->before, step->changes, step->arena, backlog->id);
+
+    step->budget.records = 0; /* chain invariant 3 */
+    return result ? result : STORE_NOT_FOUND;
+}
+
+/* What is left begins at `backlog->from`, which the step has moved. */
+static enum store_result collect_sparse(struct step *step, const struct backlog *backlog)
+{
+    struct backlog rest = *backlog;
+    enum store_result result =
+        backlog->kind == BACKLOG_HOLE
+            ? sparse_collect_hole(step->before, step->changes, &rest, &step->budget)
+            : sparse_collect_generation(step->before, step->changes, &rest, &step->budget);
+
+    step->budget.records = 0; /* what one step wrote, another would not see */
+    if (!result)
+        backlog_put_records(step->changes, &rest);
+    return result;
+}
+
+/* Works on what one record names.
+ * returns STORE_NOT_FOUND when nothing of it is left, STORE_OK when something is */
+static enum store_result collect_one(struct step *step, const struct backlog *backlog)
+{
+    switch (backlog->kind) {
+    case BACKLOG_RECORDS:
+        return collect_records(step, backlog);
+    case BACKLOG_RUNS:
+        return collect_runs(step, backlog);
+    case BACKLOG_CHAIN:
+        return collect_chain(step, backlog);
+    case BACKLOG_GENERATION:
+    case BACKLOG_HOLE:
+        return collect_sparse(step, backlog);
+    case BACKLOG_KINDS:
+        break;
+    }
+    return STORE_CORRUPT;
+}
+
+/* A record that makes no sense is removed: what it named stays behind, and the rest goes on. */
+static enum store_result collect_record(struct step *step, const struct record *record)
+{
+    enum store_result result = STORE_NOT_FOUND;
+    struct backlog backlog;
+
+    if (backlog_decode(record, &backlog))
+        result = collect_one(step, &backlog);
+    else
+        (void)content_damaged(0, 0, "a backlog record of what is to be deleted");
+    budget_spend(&step->budget, 1); /* there may be many that name nothing any more */
+    if (result != STORE_NOT_FOUND)
+        return result;
+    changes_delete(step->changes, RECORD_INNER, record->key);
+    return STORE_OK;
+}
+
+enum store_result content_collect(struct snapshot *before, struct changes *changes,
+                                  struct arena *arena, size_t records, bool *ret_more)
+{
+    static const char prefix = BACKLOG_PREFIX;
+    struct step step = {
+        before, changes, arena, { records, changes, arena_held(changes_arena(changes)) }
+    };
+    enum store_result result = STORE_OK;
+    struct record record;
+    struct scan *scan;
+
+    assert(records > 0);
+    scan = scan_open(before, RECORD_INNER, bytes_of(&prefix, 1), bytes_of("", 0));
+    while (!result && !budget_is_spent(&step.budget)) {
+        result = scan_next(scan, arena, &record);
+        if (!result)
+            result = collect_record(&step, &record);
+    }
+    scan_close(scan);
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    *ret_more = result != STORE_NOT_FOUND;
+    return STORE_OK;
+}

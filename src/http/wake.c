@@ -1,0 +1,74 @@
+/* Waking the threads of a server, each by an eventfd of its own, and the connections that are posted
+ * to a worker.
+ *
+ * Other threads post connections: the acceptor new ones, and whoever resumes an exchange its
+ * connection. The eventfd is written only by who posts first: the worker takes all that were posted
+ * at once, and always looks for them before it sleeps. A connection is posted at most once at a
+ * time, because it is left alone until the worker has taken it. */
+#include "http/http_private.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+static _Thread_local const struct worker *current;
+
+static void wake(int fd)
+{
+    uint64_t one = 1;
+
+    if (write(fd, &one, sizeof one) != sizeof one)
+        log_errno("write an eventfd");
+}
+
+void acceptor_wake(struct http_server *server)
+{
+    wake(server->wake);
+}
+
+void worker_wake(struct worker *worker)
+{
+    wake(worker->wake);
+}
+
+void worker_is_current(const struct worker *worker)
+{
+    current = worker;
+}
+
+void worker_post(struct worker *worker, struct connection *connection)
+{
+    struct connection *first = atomic_load_explicit(&worker->posted, memory_order_relaxed);
+
+    /* Who takes the last connection's end may stop the server: it waits for who is in here. */
+    atomic_fetch_add(&worker->posters, 1);
+    do {
+        connection->next_posted = first;
+    } while (!atomic_compare_exchange_weak_explicit(&worker->posted, &first, connection,
+                                                    memory_order_release, memory_order_relaxed));
+    if (!first && current != worker)
+        worker_wake(worker);
+    atomic_fetch_sub(&worker->posters, 1);
+}
+
+struct connection *worker_take_posted(struct worker *worker)
+{
+    struct connection *last = atomic_exchange_explicit(&worker->posted, NULL, memory_order_acquire);
+    struct connection *first = NULL;
+
+    while (last) {
+        struct connection *before = last->next_posted;
+
+        last->next_posted = first;
+        first = last;
+        last = before;
+    }
+    return first;
+}
+
+void worker_await_posters(struct worker *worker)
+{
+    while (atomic_load(&worker->posters) > 0)
+        sched_yield(); /* the last instructions of who resumed the last exchange */
+}

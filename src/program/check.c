@@ -1,0 +1,302 @@
+/* Two rounds over all records: the first learns the names of containers and holds the index of pieces
+ * against the records, the second reads every byte of every blob. */
+#include "program/check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "auth/auth.h"
+#include "blob/blob.h"
+#include "program/check_names.h"
+#include "program/check_records.h"
+#include "service/names.h"
+#include "service/task_retry.h"
+#include "store/inspect.h"
+
+#define KEY_OF_BASE      '\xFF'
+#define KEYS_UNCOMMITTED "uv" /* what keys of uncommitted blocks begin with: blob/uncommitted.h */
+
+static void finding(void *context, const char *sentence)
+{
+    struct check *check = context;
+
+    check->findings++;
+    printf("damaged  %s\n", sentence);
+}
+
+static void print_damaged(struct check *check, const struct record_place *place, const char *what)
+{
+    check->findings++;
+    printf("damaged  ");
+    check_print_blob(check, &place->space, place->partition_key);
+    if (place->family == RECORD_LISTED && bytes_has_prefix(place->record_key, blob_snapshot_prefix))
+        printf(" (a snapshot)");
+    printf(": %s\n", what);
+}
+
+/* ---- the first round ---- */
+
+static bool is_blob(const struct record_place *place, const struct record *record)
+{
+    struct blob blob;
+
+    return place->record_key.len > 0 &&
+           (place->record_key.ptr[0] == KEY_OF_BASE ||
+            bytes_has_prefix(place->record_key, blob_snapshot_prefix)) &&
+           blob_decode(record->value, &blob);
+}
+
+/* May it be the record of a container, queue or table? An entity may have the same key. */
+static bool is_named(const struct record_place *place, enum kind *ret_kind)
+{
+    enum kind kind = CONTAINER;
+
+    while (kind < KINDS && !bytes_is(place->record_key, check_kinds[kind].record_key))
+        kind++;
+    *ret_kind = kind;
+    return kind < KINDS && place->family == RECORD_LISTED && place->partition_key.len > 0;
+}
+
+/* Records of a space come one after the other. */
+static void learn(void *context, const struct record_place *place, const struct record *record)
+{
+    struct check *check = context;
+    struct guid space;
+    enum kind kind;
+
+    if (place->family != RECORD_LISTED)
+        return;
+    if (is_named(place, &kind) && check_kinds[kind].read(record->value, &space)) {
+        check_add_container(check, (struct known_container){ space, place->space,
+                                                             check_copy_text(place->partition_key),
+                                                             kind });
+        check->kinds[kind]++;
+    } else if (is_blob(place, record) &&
+               (check->space_count == 0 ||
+                !guid_equal(&check->spaces[check->space_count - 1], &place->space))) {
+        check->spaces = xrealloc(check->spaces, (check->space_count + 1) * sizeof check->spaces[0]);
+        check->spaces[check->space_count++] = place->space;
+    }
+}
+
+/* An entity may look like the record of a queue, by its key and by chance. */
+static void forget_entities(struct check *check)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < check->container_count; i++) {
+        struct known_container *known = &check->containers[i];
+        const struct known_container *owner = check_find_container(check, &known->account);
+
+        if (owner && owner->kind == TABLE) {
+            check->kinds[known->kind]--;
+            free(known->name);
+        } else {
+            check->containers[kept++] = *known;
+        }
+    }
+    check->container_count = kept;
+}
+
+/* ---- the second round ---- */
+
+static void check_blob(struct check *check, const struct record_place *place,
+                       const struct record *record)
+{
+    struct blob blob;
+
+    check->counts[CONTAINER] +=
+        place->record_key.len > 0 && place->record_key.ptr[0] == KEY_OF_BASE;
+    if (!blob_decode(record->value, &blob))
+        print_damaged(check, place, "its record makes no sense");
+    else if (blob.content.length > 0 &&
+             check_content(check->store, place, &blob.content, check->buffer))
+        print_damaged(check, place, "some of its bytes cannot be read");
+}
+
+static void check_uncommitted(struct check *check, const struct record_place *place,
+                              const struct record *record)
+{
+    for (size_t i = 0; i < record->piece_count; i++) {
+        const struct piece *piece = &record->pieces[i];
+
+        for (uint32_t at = 0; at < piece->length;) {
+            uint32_t left = piece->length - at;
+            uint32_t size = left < CHECK_READ_BYTES ? left : CHECK_READ_BYTES;
+
+            if (piece_read(check->store, piece, at, size, check->buffer, NULL)) {
+                print_damaged(check, place, "an uncommitted block cannot be read");
+                return;
+            }
+            at += size;
+        }
+    }
+}
+
+/* Of a queue or a table. */
+static void check_part(struct check *check, enum kind kind, const struct record_place *place,
+                       const struct record *record)
+{
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    bool counts;
+    const char *wrong =
+        (kind == QUEUE ? check_message : check_entity)(check->store, arena, place, record, &counts);
+
+    check->counts[kind] += counts;
+    if (wrong)
+        print_damaged(check, place, wrong);
+    arena_free(arena);
+}
+
+/* The record of a container, queue or table that could not be read. */
+static void check_named(struct check *check, enum kind kind, const struct record_place *place,
+                        const struct record *record)
+{
+    struct guid space;
+
+    if (!check_find_account(&place->space, kind).ptr ||
+        check_kinds[kind].read(record->value, &space))
+        return;
+    check->findings++;
+    printf("damaged  ");
+    check_print_account(&place->space, kind);
+    printf("%.*s: the record of the %s makes no sense\n", BYTES_ARG(place->partition_key),
+           check_kinds[kind].name);
+}
+
+static void check_record(void *context, const struct record_place *place,
+                         const struct record *record)
+{
+    struct check *check = context;
+    const struct known_container *container = check_find_container(check, &place->space);
+    enum kind kind;
+
+    if (container && container->kind != CONTAINER) {
+        check_part(check, container->kind, place, record);
+    } else if (!container && is_named(place, &kind)) {
+        check_named(check, kind, place, record);
+    } else if (!container) {
+        if (place->family == RECORD_LISTED && is_blob(place, record))
+            print_damaged(check, place, "its container is lost");
+    } else if (place->family == RECORD_LISTED) {
+        check_blob(check, place, record);
+    } else if (place->record_key.len > 0 && strchr(KEYS_UNCOMMITTED, place->record_key.ptr[0])) {
+        check_uncommitted(check, place, record);
+    }
+}
+
+static void ignore(void *context, const char *sentence)
+{
+    (void)context;
+    (void)sentence;
+}
+
+static void release(struct check *check)
+{
+    for (size_t i = 0; i < check->container_count; i++)
+        free(check->containers[i].name);
+    for (size_t i = 0; i < check->lost_count; i++) {
+        free(check->lost[i].after.partition);
+        free(check->lost[i].to.partition);
+    }
+    free(check->containers);
+    free(check->spaces);
+    free(check->lost);
+    free(check->buffer);
+}
+
+/* ---- deferred tasks ---- */
+
+static void print_put_off(const struct check *check, const struct task_try *try)
+{
+    printf("put off  a task of ");
+    check_print_blob(check, &try->task.partition.space, try->task.partition.key);
+    printf(": kind 0x%" PRIx32 ", has failed %u time%s\n", try->task.kind, try->failures,
+           try->failures == 1 ? "" : "s");
+}
+
+/* Those that failed, which are tried again. It is no damage that they are there. decision: 246 */
+static enum store_result list_put_off(struct check *check)
+{
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    struct arena_mark empty = arena_mark(arena);
+    struct deferred_task task, last;
+    const struct deferred_task *after = NULL;
+    enum store_result result;
+    instant due;
+
+    while (!(result = store_task_next(check->store, INSTANT_MAX, after, arena, &task, &due))) {
+        struct task_try try;
+
+        if (!task_try_read(&task, &try))
+            finding(check, "a deferred task that was put off makes no sense");
+        else if (try.failures > 0)
+            print_put_off(check, &try);
+        last = task; /* its place in the list is all that is looked at */
+        after = &last;
+        arena_rewind(arena, empty);
+    }
+    arena_free(arena);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* ---- the whole ---- */
+
+static bool look_at_all(struct check *check, const char *location, bool salvages)
+{
+    struct store_options options = { .location = location, .must_exist = true, .sync = true };
+    struct store_usage usage;
+    const char *problem = "";
+    enum store_result result = store_open_embedded(&options, &check->store, &problem);
+
+    if (result) {
+        fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", location, problem);
+        return false;
+    }
+    /* Contents of deleted containers are gone then. */
+    store_collect_now(check->store, &usage);
+    check->buffer = xmalloc(CHECK_READ_BYTES);
+    result = store_inspect(check->store, learn, finding, check);
+    forget_entities(check);
+    if (salvages)
+        check_adopt_all(check);
+    check_print_lost(check);
+    if (!result)
+        result = store_inspect(check->store, check_record, ignore, check);
+    if (!result)
+        result = list_put_off(check);
+    store_close(check->store);
+    if (result)
+        fprintf(stderr, "lagra: not all records could be read: %s\n", store_result_text(result));
+    return !result;
+}
+
+static void print_totals(const struct check *check)
+{
+    static const char *const counted[KINDS] = { "blobs", "messages", "entities" };
+
+    for (enum kind kind = CONTAINER; kind < KINDS; kind++)
+        printf("%" PRIu64 " %s in %" PRIu64 " %ss%s", check->counts[kind], counted[kind],
+               check->kinds[kind], check_kinds[kind].name, kind + 1 < KINDS ? ", " : "");
+    printf("; damaged or lost: %" PRIu64 "\n", check->findings);
+}
+
+int check_run(const char *location, const char *salvage_to)
+{
+    struct check check = { 0 };
+    const struct salvage_listener listener = { finding, check_report_lost, &check };
+    const char *problem = "";
+    bool done = true;
+
+    if (salvage_to && store_salvage(location, salvage_to, &listener, &problem)) {
+        fprintf(stderr, "lagra: cannot salvage %s to %s: %s\n", location, salvage_to, problem);
+        done = false;
+    }
+    if (done)
+        done = look_at_all(&check, salvage_to ? salvage_to : location, salvage_to != NULL);
+    if (done)
+        print_totals(&check);
+    release(&check);
+    return done && check.findings == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

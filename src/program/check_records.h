@@ -1,0 +1,32 @@
+/* Inside of program/ only: the parts of `lagra check`. What it asks of the records of queues and tables stands in files
+ * of their own, since the headers of the services have names in common. */
+#ifndef LAGRA_PROGRAM_CHECK_RECORDS_H
+#define LAGRA_PROGRAM_CHECK_RECORDS_H
+
+#include "store/inspect.h"
+
+struct content;
+
+#define CHECK_READ_BYTES (1u << 20)
+#define CHECK_ARENA_MAX  (1u << 30)
+
+/* Reads all bytes of a blob. buffer: CHECK_READ_BYTES
+ * returns STORE_OK, STORE_CORRUPT, STORE_IO */
+enum store_result check_content(struct store *store, const struct record_place *place,
+                                const struct content *content, char *buffer);
+
+/* The record of a queue, of a table: false when it makes no sense. *ret_space: of what is in it. */
+bool check_queue(struct bytes value, struct guid *ret_space);
+bool check_table(struct bytes value, struct guid *ret_space);
+
+/* A record of a queue's messages, of a table's entities.
+ *
+ * ret_counts  it is a message, or an entity
+ * returns     NULL when it makes sense, else what is wrong, in the arena */
+const char *check_message(struct store *store, struct arena *arena,
+                          const struct record_place *place, const struct record *record,
+                          bool *ret_counts);
+const char *check_entity(struct store *store, struct arena *arena, const struct record_place *place,
+                         const struct record *record, bool *ret_counts);
+
+#endif

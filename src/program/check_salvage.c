@@ -1,0 +1,98 @@
+/* What a salvage lost, and blobs whose container's record it lost: see check_names.h. */
+#include <stdio.h>
+
+#include "program/check_names.h"
+#include "program/check_records.h"
+#include "service/names.h"
+
+#define ADOPT_TRIES 1000u
+
+static struct place_copy copy_place(const struct record_place *place)
+{
+    if (!place)
+        return (struct place_copy){ .known = false };
+    return (struct place_copy){ true, place->space, check_copy_text(place->partition_key) };
+}
+
+void check_report_lost(void *context, const struct record_place *after,
+                       const struct record_place *to)
+{
+    struct check *check = context;
+
+    check->findings++;
+    check->lost = xrealloc(check->lost, (check->lost_count + 1) * sizeof check->lost[0]);
+    check->lost[check->lost_count++] = (struct lost_range){ copy_place(after), copy_place(to) };
+}
+
+static void print_place(const struct check *check, const struct place_copy *place,
+                        const char *unknown)
+{
+    if (!place->known)
+        printf("%s", unknown);
+    else
+        check_print_blob(check, &place->space, bytes_from_string(place->partition));
+}
+
+void check_print_lost(const struct check *check)
+{
+    for (size_t i = 0; i < check->lost_count; i++) {
+        printf("lost     records behind ");
+        print_place(check, &check->lost[i].after, "the beginning of a table");
+        printf(" and up to ");
+        print_place(check, &check->lost[i].to, "its end");
+        printf("\n");
+    }
+}
+
+/* Makes a container of blobs whose container's record is lost, so that they can be read. */
+static bool adopt(struct check *check, const struct guid *space, const char *name)
+{
+    struct partition partition = { blob_account_space(check_first_account()),
+                                   bytes_from_string(name) };
+    struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    struct snapshot *snapshot = snapshot_open(check->store, partition, STORE_MAY_BLOCK);
+    struct changes *changes = changes_new(arena);
+    struct commit_part part = { snapshot, changes };
+    instant now = clock_now();
+    struct container container = {
+        .space = *space,
+        .created = now,
+        .etag = etag_after((struct etag){ 0 }, now),
+        .modified = now,
+    };
+    struct container found;
+    uint64_t sequence;
+    bool adopted = false;
+
+    if (container_read(snapshot, arena, &found) == STORE_NOT_FOUND) {
+        container_write(changes, arena, &container);
+        adopted = !store_commit(check->store, &part, 1, now, STORE_MAY_BLOCK, &sequence);
+    }
+    if (adopted)
+        check_add_container(check,
+                            (struct known_container){ *space, partition.space,
+                                                      check_copy_text(partition.key), CONTAINER });
+    snapshot_close(snapshot);
+    arena_free(arena);
+    return adopted;
+}
+
+void check_adopt_all(struct check *check)
+{
+    unsigned number = 0;
+
+    for (size_t i = 0; i < check->space_count; i++) {
+        char name[32];
+        bool adopted = check_find_container(check, &check->spaces[i]) != NULL;
+
+        if (adopted)
+            continue;
+        check->findings++;
+        do
+            snprintf(name, sizeof name, "salvaged-%u", ++number);
+        while (!(adopted = adopt(check, &check->spaces[i], name)) && number < ADOPT_TRIES);
+        printf("lost     the record of a container: %s%s\n",
+               adopted ? "its blobs are in the container " : "its blobs are out of reach",
+               adopted ? name : "");
+    }
+}

@@ -1,0 +1,206 @@
+/* Accounts and tokens by the options: see credentials.h. */
+#include "program/credentials.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+
+/* Certificates, keys, lists of accounts, keys and roles. */
+#define FILE_MAX_BYTES (8u << 20)
+
+char *read_small_file(const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char *text = NULL;
+    size_t length = 0;
+
+    if (file) {
+        text = xcalloc(1, FILE_MAX_BYTES);
+        length = fread(text, 1, FILE_MAX_BYTES, file);
+    }
+    if (!file || ferror(file)) {
+        fprintf(stderr, "lagra: cannot read %s: %s\n", path, strerror(errno));
+        free(text);
+        text = NULL;
+    } else if (length == FILE_MAX_BYTES || memchr(text, '\0', length)) {
+        fprintf(stderr, "lagra: %s is %s\n", path,
+                length == FILE_MAX_BYTES ? "longer than 8 MiB" : "no text: it holds NUL");
+        free(text);
+        text = NULL;
+    }
+    if (file)
+        fclose(file);
+    return text;
+}
+
+static void free_secret(char *text)
+{
+    if (text)
+        explicit_bzero(text, strlen(text));
+    free(text);
+}
+
+/* ---- accounts ---- */
+
+/* Everybody knows the development key: it opens nothing beyond this machine unless told to. */
+static bool add_development(const struct options *options, bool loopback, struct accounts *accounts)
+{
+    if (!loopback && !options->allow_development_account) {
+        fprintf(stderr,
+                "lagra: on an address other than loopback, name your accounts in AZURITE_ACCOUNTS "
+                "(\"name:key\"),\n"
+                "       or serve " DEVELOPMENT_ACCOUNT
+                " with its published key by --allowDevelopmentAccount\n");
+        return false;
+    }
+    /* decision: 175 */
+    if (!loopback && options->is_azurite)
+        fprintf(stderr, "lagra: as Azurite does, " DEVELOPMENT_ACCOUNT
+                        " is served with its published key beyond this machine\n");
+    accounts_add_development(accounts);
+    return true;
+}
+
+/* Of the file, else of the environment, else the development account. */
+static bool open_accounts(const struct options *options, bool loopback, struct accounts *accounts)
+{
+    const char *list = getenv("AZURITE_ACCOUNTS");
+    const char *problem = NULL;
+    char *text = NULL;
+    bool added;
+
+    if (options->accounts_path) {
+        text = read_small_file(options->accounts_path);
+        if (!text)
+            return false;
+    } else if (!list || !*list) {
+        return add_development(options, loopback, accounts);
+    }
+    added = accounts_add_list(accounts, text ? text : list, &problem);
+    free_secret(text);
+    if (!added)
+        fprintf(stderr, "lagra: %s: %s\n",
+                options->accounts_path ? options->accounts_path : "AZURITE_ACCOUNTS", problem);
+    return added;
+}
+
+/* ---- tokens ---- */
+
+/* The text of a file that may be named; ptr NULL: it is not. Returns false after saying why it cannot
+ * be read. */
+static bool read_named(const char *path, struct bytes *ret_text)
+{
+    *ret_text = bytes_from_string(path ? read_small_file(path) : NULL);
+    return ret_text->ptr || !path;
+}
+
+/* What is assigned to places that hold nothing looks like a mistake to whom it was assigned. */
+static void warn_of_unplaced(const struct trust *trust)
+{
+    size_t count = trust_unplaced(trust);
+
+    if (count > 0)
+        log_line(LOG_WARN,
+                 "--oauthRoles: %zu assignments are of subscriptions, resource groups or all, and "
+                 "open nothing: --oauthAccounts says which accounts are there",
+                 count);
+}
+
+/* NULL after saying why. */
+static struct trust *make_trust(const struct options *options)
+{
+    struct trust_options wanted = { .basic = options->oauth_basic,
+                                    .issuer = options->oauth_issuer,
+                                    .audience = options->oauth_audience };
+    struct trust_problem problem;
+    struct trust *trust = NULL;
+
+    if (read_named(options->oauth_keys_path, &wanted.keys) &&
+        read_named(options->oauth_roles_path, &wanted.roles) &&
+        read_named(options->oauth_accounts_path, &wanted.accounts)) {
+        trust = trust_new(&wanted, &problem);
+        if (trust)
+            warn_of_unplaced(trust);
+        else
+            fprintf(stderr, "lagra: %s\n", problem.text);
+    }
+    free((char *)wanted.keys.ptr);
+    free((char *)wanted.roles.ptr);
+    free((char *)wanted.accounts.ptr);
+    return trust;
+}
+
+/* Nobody signs the tokens of the development mode, so whoever reaches the server may do everything:
+ * beyond this machine it is said twice. decision: 252 */
+static bool may_be_basic(const struct options *options, bool loopback)
+{
+    if (!options->oauth_basic || loopback)
+        return true;
+    if (!options->allow_unchecked_tokens) {
+        fprintf(stderr, "lagra: on an address other than loopback, --oauth basic lets everybody do "
+                        "everything: take tokens by --oauthIssuer and --oauthKeys,\n"
+                        "       or say so twice by --allowUncheckedTokens\n");
+        return false;
+    }
+    if (options->is_azurite)
+        fprintf(stderr, "lagra: as Azurite does, --oauth basic takes tokens that nobody checks "
+                        "beyond this machine\n");
+    return true;
+}
+
+static bool wants_trust(const struct options *options)
+{
+    return options->oauth_basic || options->oauth_issuer;
+}
+
+/* ---- both ---- */
+
+bool credentials_open(const struct options *options, bool loopback,
+                      struct credentials *ret_credentials)
+{
+    ret_credentials->accounts = accounts_new();
+    if (!open_accounts(options, loopback, ret_credentials->accounts))
+        return false;
+    if (!may_be_basic(options, loopback))
+        return false;
+    if (wants_trust(options)) {
+        struct trust *trust = make_trust(options);
+
+        if (!trust)
+            return false;
+        ret_credentials->trust = trust_holder_new(trust);
+    }
+    return true;
+}
+
+void credentials_reload(const struct options *options, struct credentials *credentials)
+{
+    const char *problem = NULL;
+
+    if (options->accounts_path) {
+        char *text = read_small_file(options->accounts_path);
+
+        if (text && accounts_replace(credentials->accounts, text, &problem))
+            log_line(LOG_INFO, "accounts and keys were read again");
+        else
+            log_line(LOG_WARN, "accounts and keys stay as they were: %s",
+                     problem ? problem : "their file cannot be read");
+        free_secret(text);
+    }
+    if (credentials->trust) {
+        struct trust *trust = make_trust(options);
+
+        if (trust)
+            trust_replace(credentials->trust, trust);
+        log_line(trust ? LOG_INFO : LOG_WARN, "keys and roles of bearer tokens %s",
+                 trust ? "were read again" : "stay as they were");
+    }
+}
+
+void credentials_close(struct credentials *credentials)
+{
+    accounts_free(credentials->accounts);
+    trust_holder_free(credentials->trust);
+}

@@ -1,0 +1,25 @@
+/* What requests are authenticated by, as the options say it: accounts with their keys, and whose
+ * bearer tokens count. The files of both are read again while the server runs. Main thread. */
+#ifndef LAGRA_PROGRAM_CREDENTIALS_H
+#define LAGRA_PROGRAM_CREDENTIALS_H
+
+#include "auth/auth.h"
+#include "program/options.h"
+
+struct credentials {
+    struct accounts *accounts;
+    struct trust_holder *trust; /* NULL: no bearer tokens */
+};
+
+/* A whole small file, NUL-terminated, from malloc; NULL after saying on stderr why not. */
+char *read_small_file(const char *path);
+
+/* False after saying on stderr why not. loopback: nothing listens beyond this machine. */
+bool credentials_open(const struct options *options, bool loopback,
+                      struct credentials *ret_credentials);
+/* Reads the files again. What is wrong with one is logged, and what it said before still counts. */
+void credentials_reload(const struct options *options, struct credentials *credentials);
+/* Once nothing is served any more. */
+void credentials_close(struct credentials *credentials);
+
+#endif

@@ -1,0 +1,459 @@
+/* Lagra: options -> rooms, signals, orderly stop. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "program/allocator.h"
+#include "base/episode.h"
+#include "base/log.h"
+#include "blob/blob.h"
+#include "program/certificate.h"
+#include "program/check.h"
+#include "program/credentials.h"
+#include "program/ending.h"
+#include "program/greet.h"
+#include "program/health.h"
+#include "program/options.h"
+#include "program/print_tables.h"
+#include "queue/queue.h"
+#include "service/server.h"
+#include "program/running.h"
+#include "program/start_check.h"
+#include "table/table.h"
+
+/* How long exchanges under way may take after SIGTERM, and before the store is opened again. */
+#define STOP_GRACE_S           30
+#define REOPEN_GRACE_S         5
+/* So many descriptors can be had again, before the store is. */
+#define REOPEN_DESCRIPTORS     64
+/* Set aside beside those of the store: standard files, the log. */
+#define OTHER_DESCRIPTORS      32u
+/* At once while starting, beside those of the servers: of the store, of RocksDB, of pools. */
+#define OTHER_THREADS          24u
+/* Address space beside stacks of threads; measured: a start on an empty folder takes half of it. */
+#define START_MEMORY_BYTES     ((size_t)128 << 20)
+/* Reads of cold records that wait for the disk at the same time. */
+#define DECIDE_THREADS_MAX     16
+/* Sources that are read at the same time. */
+#define GATHER_THREADS_MAX     16
+/* Copies that go on after their requests were answered, at the same time. */
+#define BACKGROUND_THREADS_MAX 8
+
+static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
+#define SERVICES (sizeof services / sizeof services[0])
+_Static_assert(SERVICES == SERVICE_COUNT, "in the order of enum service_index");
+
+struct running {
+    struct options options;
+    struct server_options server_options;
+    struct http_limits limits;
+    unsigned descriptors; /* that this process may have */
+    struct credentials credentials;
+    struct store *store;
+    struct decide_pool *pool;
+    struct decide_pool *gather_pool;
+    struct fetcher *fetcher;
+    struct background *background;
+    struct task_runner *tasks;
+    struct certificate certificate; /* NULL in it: HTTP */
+    struct endpoint endpoints[SERVICES];
+    struct http_server *servers[SERVICES];
+};
+
+/* ---- accounts ---- */
+
+/* Names other than "localhost" may be of any address, whatever they begin with. */
+static bool is_loopback(const char *host)
+{
+    struct in_addr address;
+
+    if (inet_aton(host, &address) != 0)
+        return ntohl(address.s_addr) >> 24 == 127;
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
+}
+
+static bool all_loopback(const struct options *options)
+{
+    for (size_t i = 0; i < SERVICES; i++) {
+        if (options->listen[i].wanted && !is_loopback(options->listen[i].host))
+            return false;
+    }
+    return true;
+}
+
+/* ---- store ---- */
+
+static bool open_store(struct running *run)
+{
+    /* What a command line names may lie in the folder before there is a store in it, as with
+     * `azurite --location data --debug data/debug.log`. */
+    const char *const named[] = {
+        run->options.debug_path,
+        run->options.cert_path,
+        run->options.key_path,
+        run->options.accounts_path,
+        run->options.oauth_keys_path,
+        run->options.oauth_roles_path,
+        run->options.fetcher.ca_path,
+        "/dev/stdout",
+        "/dev/stderr",
+    };
+    const char *known_files[sizeof named / sizeof named[0] + 1];
+    size_t known_count = 0;
+    struct store_options store_options = {
+        .location = run->options.location,
+        .known_files = known_files,
+        .disk_reserve = (uint64_t)run->options.disk_reserve_mib << 20,
+        .failed = ending_store_failed,
+        .sync = true,
+    };
+    const char *problem = "";
+    enum store_result result;
+
+    if (run->options.in_memory) {
+        run->store = store_open_memory();
+        return true;
+    }
+#ifdef LAGRA_GATES
+    store_options.sync = !getenv("LAGRA_UNSAFE_NO_SYNC");
+#endif
+    ending_keep_reading(run->options.keep_reading);
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        if (named[i])
+            known_files[known_count++] = named[i];
+    }
+    known_files[known_count] = NULL;
+    result = store_open_embedded(&store_options, &run->store, &problem);
+    if (result) {
+        fprintf(stderr, "lagra: cannot open the data folder %s: %s\n", run->options.location,
+                problem);
+        return false;
+    }
+    return true;
+}
+
+/* ---- threads that may wait ---- */
+
+static bool start_threads(struct running *run)
+{
+    run->pool = decide_pool_new(DECIDE_THREADS_MAX);
+    run->gather_pool = decide_pool_new(GATHER_THREADS_MAX);
+    run->background = background_new(BACKGROUND_THREADS_MAX);
+    run->fetcher = fetcher_new(&run->options.fetcher);
+    for (size_t i = 0; i < SERVICES; i++)
+        run->endpoints[i] = (struct endpoint){
+            .service = services[i],
+            .store = run->store,
+            .accounts = run->credentials.accounts,
+            .trust = run->credentials.trust,
+            .options = &run->server_options,
+            .pool = run->pool,
+            .gather_pool = run->gather_pool,
+            .fetcher = run->fetcher,
+            .background = run->background,
+        };
+    if (run->pool && run->gather_pool && run->background && run->fetcher)
+        run->tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
+    if (!run->tasks)
+        fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
+    return run->tasks;
+}
+
+/* ---- listeners ---- */
+
+static bool start_listener(struct running *run, size_t i)
+{
+    const struct listen_options *listen = &run->options.listen[i];
+    struct http_limits limits = run->limits;
+    struct http_listen where = {
+        .host = listen->host,
+        .port = listen->port,
+        .cert_pem = run->certificate.chain,
+        .key_pem = run->certificate.key,
+        .tag = &run->endpoints[i],
+    };
+    const char *problem = "";
+
+    if (listen->keep_alive_s > 0)
+        limits.idle_s = listen->keep_alive_s;
+    run->servers[i] = http_start(&where, &limits, &service_application, &problem);
+    if (!run->servers[i]) {
+        fprintf(stderr, "lagra: the %s service cannot listen on %s port %u: %s\n",
+                services[i]->name, listen->host, listen->port, problem);
+        return false;
+    }
+    return true;
+}
+
+/* For `lagra health --running`. */
+static void announce(const struct running *run, size_t i)
+{
+    struct running_service service = {
+        .service = (enum service_index)i,
+        .is_https = run->certificate.chain != NULL,
+        .listen = run->options.listen[i],
+    };
+
+    service.listen.port = http_port(run->servers[i]);
+    if (!running_announce(&service))
+        log_line(LOG_WARN, "the %s service is not found by `lagra health --running`",
+                 services[i]->name);
+}
+
+/* Nothing is said before all of them accept: who has waited for the one finds the others too. */
+static bool start_listeners(struct running *run)
+{
+    for (size_t i = 0; i < SERVICES; i++) {
+        if (run->options.listen[i].wanted && !start_listener(run, i))
+            return false;
+    }
+    for (size_t i = 0; i < SERVICES; i++) {
+        if (!run->servers[i])
+            continue;
+        announce(run, i);
+        greet(&run->options, GREET_STARTING, i, run->options.listen[i].port);
+        greet(&run->options, GREET_LISTENING, i, http_port(run->servers[i]));
+    }
+    return true;
+}
+
+/* ---- run and stop ---- */
+
+/* Signals are taken by sigwait() in main alone; worker threads inherit the mask. */
+static void block_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* How many descriptors this process may have, after asking for as many as it may ask for. */
+static unsigned allow_many_files(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return 0;
+    limit.rlim_cur = limit.rlim_max;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        getrlimit(RLIMIT_NOFILE, &limit);
+    return limit.rlim_cur < UINT_MAX ? (unsigned)limit.rlim_cur : UINT_MAX;
+}
+
+static bool check_start(const struct running *run)
+{
+    struct http_limits limits = { .workers = run->options.workers };
+
+    if (!start_check(OTHER_THREADS + (unsigned)SERVICES * http_threads(&limits),
+                     START_MEMORY_BYTES))
+        return false;
+    if (!allocator_start())
+        fprintf(stderr, "lagra: no thread for the allocator; it will keep memory that is free\n");
+    return true;
+}
+
+static unsigned descriptors_set_aside(const struct running *run)
+{
+    return store_descriptors(run->store) + OTHER_DESCRIPTORS;
+}
+
+/* Descriptors are the store's first: connections share what it leaves, so that no crowd of clients
+ * can keep it from opening a file. */
+static bool fit_limits(struct running *run)
+{
+    unsigned descriptors = run->descriptors;
+    unsigned set_aside = descriptors_set_aside(run);
+    unsigned wanted;
+
+    run->limits = http_limits_default;
+    run->limits.workers = run->options.workers;
+    run->limits.connections_per_address_max = run->options.connections_per_address_max;
+    if (run->options.connections_max > 0)
+        run->limits.connections_max = run->options.connections_max;
+    wanted = run->limits.connections_max;
+    if (descriptors <= set_aside ||
+        !http_limits_fit(&run->limits, SERVICES, descriptors - set_aside)) {
+        fprintf(stderr, "lagra: %u open files are allowed (ulimit -n), which is too few\n",
+                descriptors);
+        return false;
+    }
+    if (!run->options.silent && run->limits.connections_max < wanted)
+        printf("Lagra takes up to %u connections for each service: %u open files are allowed "
+               "(ulimit -n)\n",
+               run->limits.connections_max, descriptors);
+    return true;
+}
+
+/* Whether descriptors can be had again: of this process, and of the machine. */
+static bool has_descriptors(struct running *run)
+{
+    int files[REOPEN_DESCRIPTORS];
+    size_t count = 0;
+
+    run->descriptors = allow_many_files();
+    if (run->descriptors <= descriptors_set_aside(run))
+        return false;
+    while (count < REOPEN_DESCRIPTORS) {
+        files[count] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+        if (files[count] < 0)
+            break;
+        count++;
+    }
+    for (size_t i = 0; i < count; i++)
+        close(files[i]);
+    return count == REOPEN_DESCRIPTORS;
+}
+
+/* Also after a start that got half way. What is in flight ends, all is synced. */
+static void stop(struct running *run, unsigned grace_s)
+{
+    if (run->fetcher)
+        fetcher_stop(run->fetcher);
+    if (run->background)
+        background_stop(run->background);
+    for (size_t i = 0; i < SERVICES; i++) {
+        if (run->servers[i])
+            http_stop(run->servers[i], grace_s);
+    }
+    if (run->pool)
+        decide_pool_free(run->pool);
+    if (run->gather_pool)
+        decide_pool_free(run->gather_pool);
+    if (run->tasks)
+        task_runner_stop(run->tasks);
+    if (run->background)
+        background_free(run->background);
+    if (run->fetcher)
+        fetcher_free(run->fetcher);
+    if (run->store && !store_healthy(run->store))
+        ending_of_failed_store();
+    if (run->store)
+        store_close(run->store);
+    credentials_close(&run->credentials);
+    certificate_free(&run->certificate);
+}
+
+static bool start(struct running *run, const struct options *options)
+{
+    *run = (struct running){ .options = *options };
+    run->server_options = (struct server_options){
+        .product_style_url = options->product_style_url,
+        .skip_version_check = options->skip_version_check,
+        .no_public_access = options->no_public_access,
+        .loose = options->loose,
+        .rehydrate_seconds = options->rehydrate_seconds,
+    };
+#ifdef LAGRA_GATES
+    run->server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
+#endif
+    run->descriptors = allow_many_files();
+    return credentials_open(options, all_loopback(options), &run->credentials) &&
+           certificate_read(options, &run->certificate) && check_start(run) && open_store(run) &&
+           start_threads(run) && fit_limits(run) && start_listeners(run);
+}
+
+static void reload(struct running *run)
+{
+    if (!log_reopen())
+        log_errno("open %s again", run->options.debug_path);
+    credentials_reload(&run->options, &run->credentials);
+}
+
+enum ending { ENDING_STOP, ENDING_REOPEN };
+
+/* Until a signal ends the server, or its store can be opened again (decision: 208). */
+static enum ending wait_for_ending(struct running *run, const sigset_t *signals)
+{
+    static const struct timespec look = { .tv_sec = 1 };
+
+    for (;;) {
+        int signal_number = sigtimedwait(signals, NULL, &look);
+
+        if (signal_number == SIGHUP)
+            reload(run);
+        else if (signal_number > 0)
+            return ENDING_STOP;
+        episodes_look();
+        if (signal_number < 0 && store_wants_reopening(run->store) && has_descriptors(run))
+            return ENDING_REOPEN;
+    }
+}
+
+/* The same ports again, also those that were any free ones. */
+static void keep_ports(const struct running *run, struct options *options)
+{
+    for (size_t i = 0; i < SERVICES; i++)
+        if (run->servers[i])
+            options->listen[i].port = http_port(run->servers[i]);
+}
+
+static int serve(struct options *options)
+{
+    static struct running run;
+    sigset_t signals;
+    bool started;
+
+    block_signals(&signals);
+    started = start(&run, options);
+    while (started && wait_for_ending(&run, &signals) == ENDING_REOPEN) {
+        log_line(LOG_WARN, "descriptors can be had again: the data folder is opened again");
+        keep_ports(&run, options);
+        stop(&run, REOPEN_GRACE_S);
+        started = start(&run, options);
+    }
+    if (started)
+        greet_all(options, GREET_CLOSING);
+    stop(&run, STOP_GRACE_S);
+    if (started)
+        greet_all(options, GREET_CLOSED);
+    return started ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    enum log_level least;
+    enum log_level shown;
+
+    switch (options_parse(argc, argv, &options)) {
+    case OPTIONS_RUN:
+        break;
+    case OPTIONS_DONE:
+        return EXIT_SUCCESS;
+    case OPTIONS_WRONG:
+        return 2;
+    }
+    if (options.command == COMMAND_OPERATIONS) {
+        print_operations(services, SERVICES, options.form);
+        return EXIT_SUCCESS;
+    }
+    if (options.command == COMMAND_ERRORS) {
+        print_errors();
+        return EXIT_SUCCESS;
+    }
+    if (options.command == COMMAND_HEALTH)
+        return health_ask(&options);
+    shown = options.silent ? LOG_WARN : LOG_INFO;
+    least = options.debug_path ? LOG_DEBUG : shown;
+    if (!log_open(least, options.debug_path)) {
+        fprintf(stderr, "lagra: cannot write %s: %s\n", options.debug_path, strerror(errno));
+        return EXIT_FAILURE;
+    }
+    if (options.debug_path)
+        log_console(shown);
+    log_aborts();
+    if (options.command == COMMAND_CHECK)
+        return check_run(options.location, options.salvage_to);
+    return serve(&options);
+}

@@ -1,0 +1,183 @@
+/* The command line: see options.h. option_rows.c knows the options. */
+#include "program/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/option_rows.h"
+
+/* ---- commands ---- */
+
+/* check [--salvage] FOLDER [NEW-FOLDER] */
+static enum options_result parse_check(int argc, char **argv, struct options *options)
+{
+    bool salvages = argc > 2 && strcmp(argv[2], "--salvage") == 0;
+    int first = salvages ? 3 : 2;
+
+    options->command = COMMAND_CHECK;
+    if (argc != first + (salvages ? 2 : 1) || argv[first][0] == '-') {
+        fprintf(stderr, "lagra: check takes a data folder, or --salvage, a data folder and a new "
+                        "one\n");
+        return OPTIONS_WRONG;
+    }
+    options->location = argv[first];
+    options->salvage_to = salvages ? argv[first + 1] : NULL;
+    return OPTIONS_RUN;
+}
+
+/* "operations" and "errors" come first and take --json or --markdown alone. */
+static enum options_result parse_command(int argc, char **argv, struct options *options)
+{
+    options->command = strcmp(argv[1], "errors") == 0 ? COMMAND_ERRORS : COMMAND_OPERATIONS;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--json") == 0) {
+            options->form = PRINT_JSON;
+        } else if (strcmp(argv[i], "--markdown") != 0) {
+            fprintf(stderr, "lagra: %s takes --json or --markdown\n", argv[1]);
+            return OPTIONS_WRONG;
+        }
+    }
+    return OPTIONS_RUN;
+}
+
+/* What cannot work together says so at the start, not to clients. */
+static enum options_result check_oauth(const struct options *options)
+{
+    bool uses_keys = options->oauth_issuer || options->oauth_keys_path || options->oauth_audience ||
+                     options->oauth_roles_path || options->oauth_accounts_path;
+    const char *problem = NULL;
+
+    if (uses_keys && (!options->oauth_issuer || !options->oauth_keys_path))
+        problem = "--oauthIssuer and --oauthKeys go together, and the other --oauth.. with them";
+    else if (uses_keys && options->oauth_basic)
+        problem = "--oauth basic checks no signature: leave out --oauthIssuer and --oauthKeys";
+    else if ((uses_keys || options->oauth_basic) && !options->cert_path && !options->is_azurite)
+        problem = "bearer tokens are taken over HTTPS only: give --cert and --key";
+    if (!problem)
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: %s\n", problem);
+    return OPTIONS_WRONG;
+}
+
+static enum options_result check_certificate(const struct options *options)
+{
+    if (options->cert_path ? options->key_path || options->pfx_password
+                           : !options->key_path && !options->pfx_password)
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --cert goes together with --key (PEM) or --pwd (PFX)\n");
+    return OPTIONS_WRONG;
+}
+
+static enum options_result parse_serve(int argc, char **argv, struct options *options)
+{
+    bool named[SERVICE_COUNT + 1] = { false };
+    enum options_result result = option_rows_parse(argc, argv, options, named);
+
+    for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
+        if (named[i] && !options->listen[i].wanted) {
+            fprintf(stderr, "lagra: %s serves one service alone, and takes no option of another\n",
+                    argv[0]);
+            result = OPTIONS_WRONG;
+        }
+    }
+    if (!result)
+        result = check_certificate(options);
+    return result ? result : check_oauth(options);
+}
+
+/* Asked are the services that the options name, or all; --running stands alone. decision: 225 */
+static enum options_result parse_health(int argc, char **argv, struct options *options)
+{
+    bool named[SERVICE_COUNT + 1] = { false };
+    enum options_result result = OPTIONS_RUN;
+    bool any;
+
+    options->command = COMMAND_HEALTH;
+    options->asks_running = argc == 2 && strcmp(argv[1], "--running") == 0;
+    if (options->asks_running)
+        return OPTIONS_RUN;
+    result = option_rows_parse(argc, argv, options, named);
+    any = named[SERVICE_BLOB] || named[SERVICE_QUEUE] || named[SERVICE_TABLE];
+    for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
+        options->listen[i].wanted = !any || named[i];
+        if (options->listen[i].wanted && options->listen[i].port == 0) {
+            fprintf(stderr, "lagra: health asks at a port, not at 0\n");
+            result = OPTIONS_WRONG;
+        }
+    }
+    return result;
+}
+
+/* ---- Azurite's commands ---- */
+
+/* What their names and Azurite's environment say. decision: 175 */
+static void apply_name(const char *path, struct options *options)
+{
+    static const char *const names[SERVICE_COUNT] = { "azurite-blob", "azurite-queue",
+                                                      "azurite-table" };
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    const char *skips = getenv("AZURITE_SKIP_API_VERSION_CHECK");
+
+    options->skip_version_check = skips && strcmp(skips, "true") == 0;
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        if (strcmp(name, names[i]) != 0)
+            continue;
+        options->is_azurite = true;
+        for (size_t other = 0; other < SERVICE_COUNT; other++)
+            options->listen[other].wanted = other == i;
+    }
+    if (strcmp(name, "azurite") == 0)
+        options->is_azurite = true;
+    if (!options->is_azurite)
+        return;
+    options->allow_development_account = true;
+    options->allow_unchecked_tokens = true;
+    if (getenv("AZURITE_DB"))
+        fprintf(stderr, "lagra: AZURITE_DB has no effect: everything is kept in --location\n");
+}
+
+static bool is_command(const char *word)
+{
+    static const char *const commands[] = { "operations", "errors", "check", "health" };
+
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        if (strcmp(word, commands[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Whatever else stands there. */
+static bool asks_for_help(int argc, char **argv)
+{
+    for (int i = 2; i < argc; i++)
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return true;
+    return false;
+}
+
+enum options_result options_parse(int argc, char **argv, struct options *ret_options)
+{
+    *ret_options = (struct options){
+        .location = ".",
+        .listen = { [SERVICE_BLOB] = { .host = "127.0.0.1", .port = 10000, .wanted = true },
+                    [SERVICE_QUEUE] = { .host = "127.0.0.1", .port = 10001, .wanted = true },
+                    [SERVICE_TABLE] = { .host = "127.0.0.1", .port = 10002, .wanted = true } },
+        .rehydrate_seconds = 60,
+        .product_style_url = true,
+    };
+    if (argc > 0)
+        apply_name(argv[0], ret_options);
+    if (argc > 1 && is_command(argv[1]) && asks_for_help(argc, argv)) {
+        option_rows_print_help();
+        return OPTIONS_DONE;
+    }
+    if (argc > 1 && (strcmp(argv[1], "operations") == 0 || strcmp(argv[1], "errors") == 0))
+        return parse_command(argc, argv, ret_options);
+    if (argc > 1 && strcmp(argv[1], "check") == 0)
+        return parse_check(argc, argv, ret_options);
+    if (argc > 1 && strcmp(argv[1], "health") == 0)
+        return parse_health(argc - 1, argv + 1, ret_options);
+    return parse_serve(argc, argv, ret_options);
+}

@@ -1,0 +1,65 @@
+/* The command line: Azurite's options where they apply, and a few of our own. The name of the
+ * command counts too: as azurite, azurite-blob, azurite-queue or azurite-table it does what
+ * Azurite's command of that name does. */
+#ifndef LAGRA_PROGRAM_OPTIONS_H
+#define LAGRA_PROGRAM_OPTIONS_H
+
+#include "fetch/fetch.h"
+
+enum service_index { SERVICE_BLOB, SERVICE_QUEUE, SERVICE_TABLE, SERVICE_COUNT };
+
+struct listen_options {
+    const char *host;
+    uint16_t port;
+    unsigned keep_alive_s; /* an idle connection stays open so long; 0: the default */
+    bool wanted;           /* served; of COMMAND_HEALTH: asked */
+};
+
+enum command { COMMAND_SERVE, COMMAND_OPERATIONS, COMMAND_ERRORS, COMMAND_CHECK, COMMAND_HEALTH };
+enum print_form { PRINT_MARKDOWN, PRINT_JSON };
+
+struct options {
+    enum command command;
+    enum print_form form;
+    bool asks_running; /* of COMMAND_HEALTH: what runs here, not what the options name */
+    const char *location;
+    const char *salvage_to; /* of COMMAND_CHECK; NULL: check only */
+    struct listen_options listen[SERVICE_COUNT];
+    bool is_azurite;                      /* called by one of Azurite's names: greet.h */
+    unsigned workers;                     /* of each service; 0: one a core */
+    unsigned connections_max;             /* of each service; 0: the default */
+    unsigned connections_per_address_max; /* 0: no limit */
+    struct fetcher_options fetcher;       /* of sources of copies on other servers */
+    unsigned rehydrate_seconds;           /* of an archived blob */
+    unsigned disk_reserve_mib;            /* 0: the default of store.h */
+    bool keep_reading;                    /* ending.h */
+    const char *cert_path;                /* PEM with key_path, PFX with pfx_password: HTTPS */
+    const char *key_path;
+    const char *pfx_password; /* NULL: not PFX */
+    const char *debug_path;   /* log of every request */
+    bool silent;
+    bool loose;
+    bool skip_version_check;
+    bool in_memory;
+    bool product_style_url;
+    bool allow_development_account;
+    bool no_public_access;
+    bool oauth_basic;            /* the development mode of bearer tokens */
+    bool allow_unchecked_tokens; /* that mode beyond loopback */
+    const char *accounts_path;   /* accounts and their keys, read again at SIGHUP */
+    const char *oauth_issuer;    /* with oauth_keys_path: bearer tokens are taken */
+    const char *oauth_audience;
+    const char *oauth_keys_path;
+    const char *oauth_roles_path;
+    const char *oauth_accounts_path;
+};
+
+enum options_result {
+    OPTIONS_RUN,
+    OPTIONS_DONE,  /* --help, --version: printed, exit 0 */
+    OPTIONS_WRONG, /* said why on stderr, exit 2 */
+};
+
+enum options_result options_parse(int argc, char **argv, struct options *ret_options);
+
+#endif

@@ -1,0 +1,99 @@
+/* What the operations on queues decide: see queue_operations.h. */
+#include "queue/message.h"
+#include "queue/queue_operations.h"
+#include "service/metadata_run.h"
+
+/* ---- Create Queue ---- */
+
+/* Creates a queue with its metadata. One that is there with the same metadata is left as it is.
+ *
+ * returns  OK, E_QueueAlreadyExists
+ * rest: Create-Queue4; the wait after a deletion is not needed here (decision: 120) */
+enum error create_queue_decide(struct decision *d, const struct create_queue_parameters *p,
+                               struct create_queue_result *r)
+{
+    struct queue queue;
+    enum store_result result = queue_read(d->before, d->arena, &queue);
+
+    if (!result) {
+        r->existed = metadata_equal(queue.metadata, p->metadata);
+        return r->existed ? OK : E_QueueAlreadyExists;
+    }
+    if (result != STORE_NOT_FOUND)
+        return decision_fail_store(d, result);
+    queue = (struct queue){ .space = p->space, .created = d->now, .metadata = p->metadata };
+    queue_write(d, &queue);
+    return OK;
+}
+
+/* ---- Delete Queue ---- */
+
+/* Deletes the queue's record and drops the space of its messages in one change.
+ * rest: Delete-Queue3; decision: 120 */
+enum error delete_queue_decide(struct decision *d, const struct delete_queue_parameters *p,
+                               struct delete_queue_result *r)
+{
+    (void)p;
+    (void)r;
+    queue_delete_record(d->changes);
+    changes_drop_space(d->changes, queue_state(d)->queue.space);
+    return OK;
+}
+
+/* ---- Get and Set Queue Metadata ---- */
+
+/* The count is kept, not counted. rest: Get-Queue-Metadata "x-ms-approximate-messages-count" */
+enum error get_queue_metadata_decide(struct decision *d,
+                                     const struct get_queue_metadata_parameters *p,
+                                     struct get_queue_metadata_result *r)
+{
+    const struct queue *queue = &queue_state(d)->queue;
+    uint64_t sequence = 0;
+    int64_t count = 0;
+    enum store_result result =
+        store_count(d->store, queue->space, message_counter, d->access, &count, &sequence);
+
+    (void)p;
+    if (result)
+        return decision_fail_store(d, result);
+    decision_saw(d, sequence);
+    r->metadata = queue->metadata;
+    r->messages = count > 0 ? (uint64_t)count : 0;
+    return OK;
+}
+
+/* Replaces all metadata; the last writer wins. rest: Set-Queue-Metadata */
+enum error set_queue_metadata_decide(struct decision *d,
+                                     const struct set_queue_metadata_parameters *p,
+                                     struct set_queue_metadata_result *r)
+{
+    struct queue queue = queue_state(d)->queue;
+
+    (void)r;
+    queue.metadata = p->metadata;
+    queue_write(d, &queue);
+    return OK;
+}
+
+/* ---- Get and Set Queue ACL ---- */
+
+enum error get_queue_acl_decide(struct decision *d, const struct get_queue_acl_parameters *p,
+                                struct get_queue_acl_result *r)
+{
+    (void)p;
+    if (!policies_decode(queue_state(d)->queue.policies, &r->policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    return OK;
+}
+
+/* Replaces all policies: what is not sent is gone. */
+enum error set_queue_acl_decide(struct decision *d, const struct set_queue_acl_parameters *p,
+                                struct set_queue_acl_result *r)
+{
+    struct queue queue = queue_state(d)->queue;
+
+    (void)r;
+    queue.policies = policies_encode(d->arena, &p->policies);
+    queue_write(d, &queue);
+    return OK;
+}

@@ -1,0 +1,112 @@
+/* The operations on queues as requests and answers. */
+#include "queue/queue_operations.h"
+#include "service/answer.h"
+#include "service/metadata.h"
+#include "service/signed_identifiers.h"
+
+/* ---- Create Queue, Delete Queue ---- */
+
+/* rest: Create-Queue4 */
+enum error create_queue_check(struct call *call, struct create_queue_parameters *p)
+{
+    p->space = guid_new();
+    return metadata_from_headers(call, &p->metadata);
+}
+
+void create_queue_answer(struct answer *a, const struct create_queue_parameters *p,
+                         const struct create_queue_result *r)
+{
+    (void)p;
+    answer_status(a, r->existed ? 204 : 201);
+}
+
+/* rest: Delete-Queue3 */
+enum error delete_queue_check(struct call *call, struct delete_queue_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+void delete_queue_answer(struct answer *a, const struct delete_queue_parameters *p,
+                         const struct delete_queue_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_status(a, 204);
+}
+
+/* ---- Get and Set Queue Metadata ---- */
+
+/* rest: Get-Queue-Metadata */
+enum error get_queue_metadata_check(struct call *call, struct get_queue_metadata_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+void get_queue_metadata_answer(struct answer *a, const struct get_queue_metadata_parameters *p,
+                               const struct get_queue_metadata_result *r)
+{
+    (void)p;
+    answer_status(a, 200);
+    metadata_answer(a, r->metadata);
+    answer_u64(a, "x-ms-approximate-messages-count", r->messages);
+}
+
+/* rest: Set-Queue-Metadata */
+enum error set_queue_metadata_check(struct call *call, struct set_queue_metadata_parameters *p)
+{
+    return metadata_from_headers(call, &p->metadata);
+}
+
+void set_queue_metadata_answer(struct answer *a, const struct set_queue_metadata_parameters *p,
+                               const struct set_queue_metadata_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_status(a, 204);
+}
+
+/* ---- Get and Set Queue ACL ---- */
+
+#define POLICY_PERMISSIONS "raup"
+
+enum error get_queue_acl_check(struct call *call, struct get_queue_acl_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+void get_queue_acl_answer(struct answer *a, const struct get_queue_acl_parameters *p,
+                          const struct get_queue_acl_result *r)
+{
+    struct text out;
+
+    (void)p;
+    text_init(&out, a->arena, 512);
+    signed_identifiers_xml(&out, &r->policies);
+    answer_xml(a, 200, &out);
+}
+
+enum error set_queue_acl_check(struct call *call, struct set_queue_acl_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+enum error set_queue_acl_parse(struct call *call, struct set_queue_acl_parameters *p)
+{
+    return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
+}
+
+void set_queue_acl_answer(struct answer *a, const struct set_queue_acl_parameters *p,
+                          const struct set_queue_acl_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_status(a, 204);
+}

@@ -1,0 +1,68 @@
+/* State FINISH_BODY: all of the body has come. It becomes durable before it is decided; what it only names
+ * is gathered, and it is parsed. */
+#include "service/service_private.h"
+
+#include "base/episode.h"
+
+/* Larger bodies are parsed in the pool: a list of 50,000 blocks takes longer than others may wait for
+ * a worker. */
+#define PARSED_BY_WORKER_MAX (64u << 10)
+
+static enum state parse(struct flow *flow)
+{
+    prepare_body(&flow->work.call, &flow->work.decision);
+    return PARSED;
+}
+
+/* So many requests may wait for a thread that gathers; one more is answered ServerBusy. */
+#define GATHERS_WAITING_MAX 256
+
+static struct decide_pool *gather_pool(const struct flow *flow)
+{
+    const struct endpoint *endpoint = flow->work.call.endpoint;
+
+    return endpoint->gather_pool ? endpoint->gather_pool : endpoint->pool;
+}
+
+static enum state refuse(struct flow *flow, enum error e)
+{
+    flow->work.error = e;
+    return CORS;
+}
+
+/* On a thread that may wait for long. */
+static enum state gather(struct flow *flow)
+{
+    enum error e = prepare_gather(&flow->work.call, &flow->work.decision, &flow->intake.stage);
+
+    return e ? refuse(flow, e) : parse(flow);
+}
+
+enum state body_finish(struct flow *flow)
+{
+    enum store_result result = intake_finish(flow);
+    enum error e;
+
+    if (result == STORE_WAIT) {
+        pause_wait(&flow->pause);
+        return WAITING;
+    }
+    if (result)
+        return refuse(flow, decision_fail_store(&flow->work.decision, result));
+    e = intake_check_sums(flow);
+    if (e)
+        return refuse(flow, e);
+    if (flow->work.call.operation->functions->gather) {
+        if (decide_pool_waiting(gather_pool(flow)) >= GATHERS_WAITING_MAX) {
+            episode_refused(EPISODE_GATHER);
+            return refuse(flow, E_ServerBusy);
+        }
+        flow->state = POOLED;
+        flow_run_in(flow, gather_pool(flow), gather);
+        return WAITING;
+    }
+    if (flow->work.call.operation->functions->parse &&
+        flow->work.call.input.body.length > PARSED_BY_WORKER_MAX)
+        return flow_to_pool(flow, parse);
+    return parse(flow);
+}

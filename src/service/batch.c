@@ -1,0 +1,398 @@
+/* A batch of operations on its way: see batch.h. Its parts go through the states of service/exchange.c one
+ * after another; here is what is before, between and behind them. */
+#include "service/service_private.h"
+
+#include <assert.h>
+
+#include "service/control.h"
+
+/* Longer batches are run in the pool: others would wait for the worker. */
+#define RUN_BY_WORKER_MAX 8u
+/* Finds bugs; the most that one part may need is what one operation may. */
+#define SCRATCH_CAP_BYTES ((size_t)4 << 30)
+
+struct batch {
+    struct batch_parameters *asked;
+    const struct batch_functions *functions;
+    struct work *works;    /* one a part */
+    struct bytes *answers; /* rendered; ptr NULL: not done yet */
+    size_t next;           /* all parts before it are done */
+    struct arena *scratch; /* of the parts that are under way */
+    struct arena_mark fresh;
+    struct response response;       /* to the part that is being answered */
+    uint64_t seen;                  /* when the batch as a whole was checked */
+    size_t group[COMMIT_PARTS_MAX]; /* parts that are decided, and committed as one */
+    size_t group_count;
+    uint64_t group_bytes;
+    size_t alone; /* parts before it are committed each by itself */
+};
+
+/* ---- before the first part ---- */
+
+static struct batch *batch_new(struct flow *flow)
+{
+    struct arena *arena = flow->work.call.arena;
+    struct batch *batch = arena_alloc(arena, sizeof *batch);
+
+    batch->asked = (struct batch_parameters *)(void *)flow->work.decision.parameters;
+    batch->functions = flow->work.call.operation->functions->batch;
+    batch->scratch = arena_new(SCRATCH_CAP_BYTES);
+    batch->fresh = arena_mark(batch->scratch);
+    return batch;
+}
+
+void batch_free(struct flow *flow)
+{
+    if (!flow->batch)
+        return;
+    for (size_t i = 0; i < flow->batch->asked->count && flow->batch->works; i++)
+        deciding_end(&flow->batch->works[i].decision);
+    arena_free(flow->batch->scratch);
+    flow->batch = NULL;
+}
+
+static struct bytes render(struct flow *flow, const struct work *work, struct bytes id)
+{
+    const struct batch *batch = flow->batch;
+    struct batch_answer answer = {
+        .id = id,
+        .response = work->answer.response,
+        .reason = work->error ? bytes_from_string(error_message(work->error))
+                              : http_reason(work->answer.response->status),
+    };
+
+    return batch->functions->render(flow->work.call.arena, batch->asked, &answer);
+}
+
+/* The outcome of the batch: the answers of its parts, or the only one. */
+static enum state conclude(struct flow *flow, const struct bytes *answers, size_t count)
+{
+    struct batch_result *result = arena_alloc(flow->work.call.arena, sizeof *result);
+
+    result->base.now = flow->work.decision.now;
+    result->answers = answers;
+    result->count = count;
+    flow->work.decision.result = &result->base;
+    flow->current = &flow->work;
+    return BATCH_APPLIED;
+}
+
+/* Nothing of it is done; why not is the answer of the only part. */
+static enum state refuse_all(struct flow *flow, enum error e)
+{
+    struct batch *batch = flow->batch;
+    struct work *work = &flow->work;
+    struct response *whole = work->answer.response;
+    struct bytes *answer = arena_alloc(work->call.arena, sizeof *answer);
+
+    response_init(&batch->response, work->call.arena);
+    work->answer.response = &batch->response;
+    work->answer.now = work->decision.now;
+    work->answer.of_part = true;
+    work->error = e;
+    answer_error(&work->answer, e, &work->problem);
+    answer_common(work);
+    *answer = render(flow, work, bytes_of(NULL, 0));
+    work->answer.response = whole;
+    work->answer.of_part = false;
+    work->error = OK;
+    batch->asked->count = 0;
+    return conclude(flow, answer, 1);
+}
+
+/* What the parts ask for is known before any is done. One that cannot be routed is refused alone. */
+static enum error route_parts(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    struct work *work = &flow->work;
+
+    batch->works = arena_array(work->call.arena, batch->asked->count, sizeof *batch->works);
+    batch->answers = arena_array(work->call.arena, batch->asked->count, sizeof *batch->answers);
+    for (size_t i = 0; i < batch->asked->count; i++) {
+        struct work *part = &batch->works[i];
+        struct request *request = &batch->asked->parts[i].request;
+        enum error e, found = OK;
+
+        request->authority = work->call.request->authority;
+        request->peer = work->call.request->peer;
+        request->peer_is_loopback = work->call.request->peer_is_loopback;
+        request->secure = work->call.request->secure;
+        request->listener_tag = work->call.request->listener_tag;
+        work_init(part, work->call.endpoint, work->call.arena, request, &batch->response);
+        part->answer.of_part = true;
+        part->error = route_part(&part->call, &work->call);
+        if (part->error)
+            continue;
+        part->call.operation = operation_find(part->call.service, &part->call, &found);
+        e = batch->functions->admit(&work->call, batch->asked, &part->call);
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+/* Held at APPLIED means that all parts are applied and none is durable: as work_commit() has it. */
+static void hold_syncer(const struct work *work)
+{
+#ifdef LAGRA_GATES
+    if (work->call.gate.action == GATE_HOLD && work->call.gate.gate == GATE_APPLIED)
+        gate_hold_syncer(true);
+#else
+    (void)work;
+#endif
+}
+
+enum state batch_begin(struct flow *flow)
+{
+    struct work *work = &flow->work;
+    enum error e = work_check(work);
+
+    if (e == DECIDE_AGAIN)
+        return BATCH;
+    if (e == DECIDE_BLOCKING)
+        return flow_awaits_fetch(flow) ? WAITING : BATCH_BEGIN_IN_POOL;
+    if (e) {
+        work->error = e;
+        return CORS;
+    }
+    flow->batch = batch_new(flow);
+    flow->batch->seen = work->decision.seen;
+    if (work->decision.malformed)
+        work->problem = *work->decision.malformed_because;
+    e = work->decision.malformed ? work->decision.malformed : route_parts(flow);
+    if (e)
+        return refuse_all(flow, e);
+    if (!exchange_charge(flow->exchange)) {
+        work->error = E_ServerBusy;
+        return CORS;
+    }
+    hold_syncer(work);
+    return flow->batch->asked->count > RUN_BY_WORKER_MAX ? BATCH_IN_POOL : PART;
+}
+
+/* ---- parts that are committed as one ----
+ *
+ * What a commit costs beside what it writes is paid once for all of them. They do not depend on each
+ * other: when the commit is refused, each is decided and committed again by itself. */
+
+static size_t index_of(const struct batch *batch, const struct work *part)
+{
+    return (size_t)(part - batch->works);
+}
+
+/* Does some part of the group change what the current part was decided on? */
+static bool group_changes(const struct batch *batch, const struct work *part)
+{
+    for (size_t i = 0; i < batch->group_count && part->decision.before; i++) {
+        const struct work *other = &batch->works[batch->group[i]];
+
+        if (guid_equal(&other->decision.partition.space, &part->decision.partition.space) &&
+            bytes_equal(other->decision.partition.key, part->decision.partition.key))
+            return true;
+    }
+    return false;
+}
+
+/* One that rests on another partition has a commit of its own. */
+static bool may_join(const struct batch *batch, const struct work *part)
+{
+    struct store_limits limits = store_limits(part->decision.store);
+
+    return batch->next >= batch->alone && batch->group_count < limits.group_parts &&
+           limits.group_parts > 1 && part->decision.part_count == 1 &&
+           batch->group_bytes + changes_bytes(part->decision.changes) <= limits.commit_bytes;
+}
+
+static enum error commit_parts(const struct batch *batch)
+{
+    struct decision *decisions[COMMIT_PARTS_MAX];
+
+    assert(batch->group_count > 0);
+    for (size_t i = 0; i < batch->group_count; i++)
+        decisions[i] = &batch->works[batch->group[i]].decision;
+    return deciding_commit_together(decisions, batch->group_count);
+}
+
+/* Commits the group, and renders the answers of its parts. */
+static void commit_group(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    struct work *current = flow->current;
+    size_t count = batch->group_count;
+    enum error e = commit_parts(batch);
+
+    batch->group_count = 0;
+    batch->group_bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct work *part = &batch->works[batch->group[i]];
+
+        part->is_grouped = false;
+        if (e) {
+            deciding_end(&part->decision);
+            continue;
+        }
+        flow->current = part;
+        batch_part_done(flow);
+    }
+    flow->current = current;
+    if (e) {
+        batch->alone = batch->group[count - 1] + 1;
+        batch->next = batch->group[0];
+    }
+}
+
+enum state batch_part_decided(struct flow *flow, enum state next)
+{
+    struct batch *batch = flow->batch;
+    struct work *part = flow->current;
+    size_t index = index_of(batch, part);
+
+    if (next != DECIDED && next != PART_DONE)
+        return next;
+    if (group_changes(batch, part)) {
+        commit_group(flow);
+        if (batch->next == index)
+            return DECIDE;
+        deciding_end(&part->decision);
+        part->error = OK;
+        return PART;
+    }
+    if (next != DECIDED || work_is_gated(part) || !may_join(batch, part))
+        return next;
+    part->is_grouped = true;
+    batch->group[batch->group_count++] = index;
+    batch->group_bytes += changes_bytes(part->decision.changes);
+    return PART;
+}
+
+/* ---- one part ---- */
+
+/* The first part that is neither done nor in the group; the group is committed when nothing joins it. */
+static void find_next(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    uint32_t most = store_limits(flow->work.decision.store).group_parts;
+
+    for (;;) {
+        while (batch->next < batch->asked->count &&
+               (batch->answers[batch->next].ptr || batch->works[batch->next].is_grouped))
+            batch->next++;
+        if (batch->group_count == 0 ||
+            (batch->group_count < most && batch->next < batch->asked->count &&
+             !work_is_gated(&batch->works[batch->next])))
+            return;
+        commit_group(flow);
+    }
+}
+
+enum state batch_next(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    struct work *part;
+
+    find_next(flow);
+    if (batch->next == batch->asked->count)
+        return conclude(flow, batch->answers, batch->asked->count);
+    part = flow->current = &batch->works[batch->next];
+    if (batch->group_count == 0)
+        arena_rewind(batch->scratch, batch->fresh);
+    work_move(part, batch->scratch);
+    part->decision.access = flow->work.decision.access;
+    if (!part->error)
+        part->error = route_authenticate(&part->call);
+    if (!part->error)
+        part->error = prepare_head(&part->call, &part->decision);
+    if (part->error)
+        return PART_DONE;
+    /* Parts have no bodies. */
+    assert(!part->call.operation->functions->parse && !part->call.operation->functions->gather);
+    part->decision.attempt = arena_mark(batch->scratch);
+    return PART_FOUND;
+}
+
+enum state batch_part_done(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    struct work *part = flow->current;
+    size_t index = index_of(batch, part);
+
+    response_init(part->answer.response, part->decision.arena);
+    part->answer.now = part->decision.now;
+    if (part->error)
+        answer_error(&part->answer, part->error, &part->problem);
+    else
+        operation_answer(&part->answer, part->decision.parameters, part->decision.result);
+    assert(!part->answer.content.wanted); /* bytes of a content would have to be sent */
+    answer_common(part);
+    control_reply(part);
+    batch->answers[index] = render(flow, part, batch->asked->parts[index].id);
+    deciding_end(&part->decision);
+    decision_saw(&flow->work.decision, part->decision.seen);
+    return PART;
+}
+
+/* ---- after the wait ---- */
+
+/* Of each part by itself: one may have come to be and another not. The gravest counts for all. */
+enum store_result batch_settled(struct flow *flow)
+{
+    const struct batch *batch = flow->batch;
+    struct store *store = flow->work.decision.store;
+    enum store_result whole = store_settled(store, flow->work.decision.seen);
+
+    for (size_t i = 0; i < batch->asked->count && whole != STORE_WAIT; i++) {
+        enum store_result part = store_settled(store, batch->works[i].decision.seen);
+
+        if (whole == STORE_OK || (whole == STORE_CONFLICT && part != STORE_OK))
+            whole = part;
+    }
+    return whole;
+}
+
+enum state batch_decide_again(struct flow *flow)
+{
+    struct batch *batch = flow->batch;
+    struct decision *whole = &flow->work.decision;
+    bool any = false;
+
+    whole->seen = batch->seen;
+    for (size_t i = 0; i < batch->asked->count; i++) {
+        struct work *part = &batch->works[i];
+
+        if (store_settled(whole->store, part->decision.seen) != STORE_CONFLICT) {
+            decision_saw(whole, part->decision.seen);
+            continue;
+        }
+        any = true;
+        part->error = OK;
+        batch->answers[i].ptr = NULL;
+    }
+    batch->next = 0;
+    return any ? PART : CUT;
+}
+
+/* ---- bodies that are multipart/mixed ---- */
+
+/* rest: Blob-Batch, Performing-Entity-Group-Transactions */
+enum error batch_check(struct call *call, struct batch_parameters *parameters)
+{
+    char id[GUID_TEXT_SIZE];
+
+    parameters->content_type = call_header(call, "content-type");
+    if (!parameters->content_type.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, "Content-Type",
+                                parameters->content_type);
+    guid_format(&call->request_id, id);
+    parameters->boundary = arena_printf(call->arena, "batchresponse_%s", id);
+    return OK;
+}
+
+void batch_answer_body(struct answer *a, const struct batch_parameters *parameters,
+                       const struct text *body)
+{
+    answer_header(
+        a, "Content-Type",
+        arena_printf(a->arena, "multipart/mixed; boundary=%.*s", BYTES_ARG(parameters->boundary)));
+    a->response->body_kind = BODY_BYTES;
+    a->response->body = text_bytes(body);
+}

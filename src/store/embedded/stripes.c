@@ -1,0 +1,248 @@
+/* Stripes and views. */
+#include "store/embedded/stripes.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#include "base/crc.h"
+#include "store/embedded/embedded_private.h"
+#include "store/record_key.h"
+
+struct view {
+    const rocksdb_snapshot_t *state; /* NULL: of no snapshot here, see stripes_join() */
+    rocksdb_readoptions_t *read;
+    size_t holders;             /* snapshots, or links; under the stripe's lock */
+    struct view *older, *newer; /* of the stripe; under its lock */
+    struct freed *freed;        /* what this view sees, and no newer one; under the stripe's lock */
+    uint64_t frontier;          /* pieces at or behind it are not seen; extents_frontier() */
+    struct view_link *links;    /* to what it holds in other stripes; under the stripe's lock */
+};
+
+struct view_link {
+    struct view_link *next;
+    struct stripe *stripe;
+    struct view *view;
+};
+
+struct stripe *stripes_new(void)
+{
+    struct stripe *stripes = xcalloc(STRIPES, sizeof stripes[0]);
+
+    for (size_t i = 0; i < STRIPES; i++)
+        lock_init(&stripes[i].lock, RANK_PARTITION);
+    return stripes;
+}
+
+void stripes_free(struct stripe *stripes)
+{
+    for (size_t i = 0; i < STRIPES; i++) {
+        assert(!stripes[i].first && !stripes[i].newest_view);
+        front_free(stripes[i].front);
+        lock_release(&stripes[i].lock);
+    }
+    free(stripes);
+}
+
+uint32_t partition_hash(struct bytes partition_prefix)
+{
+    /* The first byte is the family. */
+    return crc32c(0, partition_prefix.ptr + 1, partition_prefix.len - 1);
+}
+
+static void change_cached(struct record_cache *cache, struct bytes key, struct bytes value)
+{
+    struct record_set *set = record_set_enter(cache, key);
+
+    record_set_change(set, key, value);
+    record_set_leave(set);
+}
+
+/* What is kept in memory is of the newest state again. */
+static void change_kept(struct embedded *embedded, struct stripe *stripe, struct bytes prefix,
+                        const struct changes *changes)
+{
+    struct key key;
+
+    key_init(&key);
+    for (const struct change *c = changes_first(changes); c; c = c->next) {
+        struct bytes value = c->is_delete ? bytes_of(NULL, 0) : c->value;
+
+        key_set_record(&key, c->family, prefix, c->key);
+        change_cached(embedded->records, key_bytes(&key), value);
+        if (stripe->front)
+            front_change(stripe->front, key_bytes(&key), value);
+    }
+    key_release(&key);
+}
+
+void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t hash,
+                    uint64_t sequence, struct bytes prefix, const struct changes *changes)
+{
+    if (hash != stripe->newest_hash)
+        stripe->other_sequence = stripe->sequence;
+    stripe->newest_hash = hash;
+    stripe->sequence = sequence;
+    change_kept(embedded, stripe, prefix, changes);
+}
+
+/* ---- views ---- */
+
+/* Pieces lie in the order in which their places were given out, so those that a snapshot can see lie
+ * before the frontier of the time when it was opened. */
+static bool view_sees(const struct view *view, const struct freed *freed)
+{
+    return extents_place(freed->pieces[0].extent, freed->pieces[0].offset) < view->frontier;
+}
+
+/* Hangs what was freed on the newest view from `view` on that sees it. False: none does. Under the
+ * lock. */
+static bool keep_freed(struct view *view, struct freed *freed)
+{
+    while (view && !view_sees(view, freed))
+        view = view->older;
+    if (!view)
+        return false;
+    freed->next = view->freed;
+    view->freed = freed;
+    return true;
+}
+
+/* What an older view sees too waits for that one. Leaves what nobody sees. Under the lock. */
+static void pass_freed_on(struct view *view)
+{
+    struct freed *unseen = NULL;
+
+    while (view->freed) {
+        struct freed *freed = view->freed;
+
+        view->freed = freed->next;
+        if (keep_freed(view->older, freed))
+            continue;
+        freed->next = unseen;
+        unseen = freed;
+    }
+    view->freed = unseen;
+}
+
+bool view_release(struct stripe *stripe, struct view *view)
+{
+    assert(view->holders > 0);
+    if (--view->holders > 0)
+        return false;
+    pass_freed_on(view);
+    if (view->newer)
+        view->newer->older = view->older;
+    else
+        stripe->newest_view = view->older;
+    if (view->older)
+        view->older->newer = view->newer;
+    return true;
+}
+
+/* Releases what a view holds in other stripes; what nobody holds then is put on the list. */
+static void release_links(struct view *view, struct view **list)
+{
+    while (view->links) {
+        struct view_link *link = view->links;
+        bool was_last;
+
+        view->links = link->next;
+        lock_take(&link->stripe->lock);
+        was_last = view_release(link->stripe, link->view);
+        lock_give(&link->stripe->lock);
+        if (was_last) {
+            link->view->newer = *list;
+            *list = link->view;
+        }
+        free(link);
+    }
+}
+
+void view_free(struct embedded *embedded, struct view *view)
+{
+    view->newer = NULL;
+    while (view) {
+        struct view *next = view->newer;
+
+        release_links(view, &next);
+        if (view->state) {
+            rocksdb_readoptions_destroy(view->read);
+            rocksdb_release_snapshot(embedded->keyspace.db, view->state);
+        }
+        reclaim_add(&embedded->reclaim, view->freed);
+        free(view);
+        view = next;
+    }
+}
+
+static struct view *add_newest_view(struct stripe *stripe)
+{
+    struct view *view = xcalloc(1, sizeof *view);
+
+    view->older = stripe->newest_view;
+    if (view->older)
+        view->older->newer = view;
+    stripe->newest_view = view;
+    return view;
+}
+
+struct view *stripe_add_view(struct embedded *embedded, struct stripe *stripe)
+{
+    struct view *view = add_newest_view(stripe);
+
+    view->state = rocksdb_create_snapshot(embedded->keyspace.db);
+    view->read = read_options_new(view->state);
+    return view;
+}
+
+void view_hold(struct view *view, uint64_t frontier)
+{
+    view->holders++;
+    if (frontier > view->frontier)
+        view->frontier = frontier;
+}
+
+const rocksdb_readoptions_t *view_read_options(const struct view *view)
+{
+    return view->read;
+}
+
+const rocksdb_snapshot_t *view_state(const struct view *view)
+{
+    return view->state;
+}
+
+bool stripe_keep_freed(struct stripe *stripe, struct freed *freed)
+{
+    return keep_freed(stripe->newest_view, freed);
+}
+
+/* Makes a view in stripe `to` that sees what the views from `from` on see, and lives as long. */
+static void join_view(struct stripe *to, struct view *from)
+{
+    struct view *joined;
+
+    if (!from)
+        return;
+    joined = add_newest_view(to);
+    for (; from; from = from->older) {
+        struct view_link *link = xcalloc(1, sizeof *link);
+
+        *link = (struct view_link){ from->links, to, joined };
+        from->links = link;
+        view_hold(joined, from->frontier);
+    }
+}
+
+void stripes_join(struct stripe **stripes, size_t count)
+{
+    struct view *before[COMMIT_PARTS_MAX];
+
+    assert(count <= COMMIT_PARTS_MAX);
+    for (size_t i = 0; i < count; i++)
+        before[i] = stripes[i]->newest_view;
+    for (size_t to = 0; to < count; to++)
+        for (size_t from = 0; from < count; from++)
+            if (from != to)
+                join_view(stripes[to], before[from]);
+}

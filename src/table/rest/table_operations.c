@@ -1,0 +1,126 @@
+/* The operations on tables as requests and answers. */
+#include "service/answer.h"
+#include "service/signed_identifiers.h"
+#include "table/rest/odata.h"
+#include "table/rest/request.h"
+#include "table/rest/table_json.h"
+#include "table/table_operations.h"
+
+/* ---- Create Table ---- */
+
+enum error create_table_check(struct call *call, struct create_table_parameters *p)
+{
+    enum error e = odata_read(call, &p->odata);
+
+    p->space = guid_new();
+    return e ? e : odata_check_body(call);
+}
+
+/* The body alone says which table: the name becomes part of what the request names. */
+enum error create_table_parse(struct call *call, struct create_table_parameters *p)
+{
+    static const struct bytes property = BYTES("TableName");
+    struct table_resource *resource = arena_alloc(call->arena, sizeof *resource);
+    const struct property *name;
+    const char *message = NULL;
+    struct entity entity;
+    enum error e = entity_json_read(call->arena, call->input.body.inline_bytes, &entity, &message);
+
+    if (e)
+        return odata_refuse(call, e, message);
+    name = entity_find(&entity, property);
+    if (!name)
+        return E_PropertiesNeedValue;
+    if (entity.count != 1 || entity.partition_key.ptr || entity.row_key.ptr ||
+        name->value.type != EDM_STRING)
+        return call_fail(call, E_InvalidInput, "A table has a TableName and nothing else.");
+    e = table_check_name(name->value.as.bytes);
+    if (e)
+        return e;
+    p->name = name->value.as.bytes;
+    *resource = *table_resource(call->input.resource);
+    resource->table = p->name;
+    call->input.resource = &resource->base;
+    return OK;
+}
+
+void create_table_answer(struct answer *a, const struct create_table_parameters *p,
+                         const struct create_table_result *r)
+{
+    bool echoes = p->odata->preference != PREFERS_NO_CONTENT;
+    struct bytes location = arena_printf(a->arena, "%.*s/Tables('%.*s')",
+                                         BYTES_ARG(a->call->url_prefix), BYTES_ARG(p->name));
+    struct text out;
+
+    (void)r;
+    odata_answer(a, echoes ? 201 : 204);
+    odata_answer_preference(a);
+    answer_header(a, "Location", location);
+    if (!echoes) {
+        answer_header(a, "DataServiceId", location);
+        return;
+    }
+    text_init(&out, a->arena, 256);
+    table_json_write(&out, a->call, p->odata->metadata, p->name);
+    odata_answer_json(a, p->odata, &out);
+}
+
+/* ---- Delete Table ---- */
+
+enum error delete_table_check(struct call *call, struct delete_table_parameters *p)
+{
+    const struct odata *odata;
+
+    (void)p;
+    return odata_read(call, &odata);
+}
+
+void delete_table_answer(struct answer *a, const struct delete_table_parameters *p,
+                         const struct delete_table_result *r)
+{
+    (void)p;
+    (void)r;
+    odata_answer(a, 204);
+}
+
+/* ---- Get and Set Table ACL ---- */
+
+#define POLICY_PERMISSIONS "raud"
+
+enum error get_table_acl_check(struct call *call, struct get_table_acl_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+void get_table_acl_answer(struct answer *a, const struct get_table_acl_parameters *p,
+                          const struct get_table_acl_result *r)
+{
+    struct text out;
+
+    (void)p;
+    text_init(&out, a->arena, 512);
+    signed_identifiers_xml(&out, &r->policies);
+    answer_xml(a, 200, &out);
+}
+
+enum error set_table_acl_check(struct call *call, struct set_table_acl_parameters *p)
+{
+    (void)call;
+    (void)p;
+    return OK;
+}
+
+enum error set_table_acl_parse(struct call *call, struct set_table_acl_parameters *p)
+{
+    return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
+}
+
+void set_table_acl_answer(struct answer *a, const struct set_table_acl_parameters *p,
+                          const struct set_table_acl_result *r)
+{
+    (void)p;
+    (void)r;
+    answer_status(a, 204);
+}

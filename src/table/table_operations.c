@@ -1,0 +1,61 @@
+/* What the operations on tables decide: see table_operations.h. */
+#include "table/table_operations.h"
+
+/* ---- Create Table ---- */
+
+/* Creates a table; its space is new, so nothing of a deleted table of the same name is in it.
+ *
+ * returns  OK, E_TableAlreadyExists
+ * rest: Create-Table; decision: 140 */
+enum error create_table_decide(struct decision *d, const struct create_table_parameters *p,
+                               struct create_table_result *r)
+{
+    struct table table;
+    enum store_result result = table_read(d->before, d->arena, &table);
+
+    (void)r;
+    if (result == STORE_OK)
+        return E_TableAlreadyExists;
+    if (result != STORE_NOT_FOUND)
+        return decision_fail_store(d, result);
+    table = (struct table){ .space = p->space, .name = p->name, .created = d->now };
+    table_write(d->changes, d->arena, &table);
+    return OK;
+}
+
+/* ---- Delete Table ---- */
+
+/* Deletes the table's record and drops its space in one change: all entities are gone with it, for
+ * every request that begins from now on. rest: Delete-Table; decision: 140 */
+enum error delete_table_decide(struct decision *d, const struct delete_table_parameters *p,
+                               struct delete_table_result *r)
+{
+    (void)p;
+    (void)r;
+    table_delete_record(d->changes);
+    changes_drop_space(d->changes, table_state(d)->table.space);
+    return OK;
+}
+
+/* ---- Get and Set Table ACL ---- */
+
+enum error get_table_acl_decide(struct decision *d, const struct get_table_acl_parameters *p,
+                                struct get_table_acl_result *r)
+{
+    (void)p;
+    if (!policies_decode(table_state(d)->table.policies, &r->policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    return OK;
+}
+
+/* Replaces all policies: what is not sent is gone. */
+enum error set_table_acl_decide(struct decision *d, const struct set_table_acl_parameters *p,
+                                struct set_table_acl_result *r)
+{
+    struct table table = table_state(d)->table;
+
+    (void)r;
+    table.policies = policies_encode(d->arena, &p->policies);
+    table_write(d->changes, d->arena, &table);
+    return OK;
+}

@@ -1,0 +1,148 @@
+/* Large holes of a sparse content: they take effect at once, few of them wait for their records to go,
+ * and one that covers others takes their place. content_clear(), content_resize(); design 5 */
+#include "fixture.h"
+
+#include "content/sparse.h"
+
+#define ID    5u
+#define LARGE (17u * UNIT_BYTES) /* above what is cleared at once */
+
+struct holes {
+    struct fixture *f;
+    struct content content;
+    uint64_t stamp;
+};
+
+static struct holes begin(struct fixture *f, uint64_t length)
+{
+    return (struct holes){ .f = f, .content = content_sparse(ID, length), .stamp = ID };
+}
+
+/* Commits the change, or drops what was refused. */
+static enum store_result end(struct holes *h, enum store_result result)
+{
+    if (result)
+        h->f->changes = changes_new(h->f->arena);
+    if (changes_empty(h->f->changes)) {
+        snapshot_close(h->f->before);
+        h->f->before = NULL;
+    } else {
+        fixture_commit(h->f);
+    }
+    return result;
+}
+
+static enum store_result clear(struct holes *h, uint64_t offset, uint64_t length)
+{
+    bool more = false;
+
+    fixture_begin(h->f);
+    return end(h, content_clear(h->f->before, h->f->changes, h->f->arena, &h->content, ++h->stamp,
+                                offset, length, &more));
+}
+
+static enum store_result resize(struct holes *h, uint64_t length)
+{
+    bool more = false;
+
+    fixture_begin(h->f);
+    return end(h, content_resize(h->f->before, h->f->changes, h->f->arena, &h->content, ++h->stamp,
+                                 length, &more));
+}
+
+static void write_at(struct holes *h, uint64_t offset)
+{
+    struct body body;
+
+    fixture_begin(h->f);
+    body = fixture_body(h->f, fixture_random_bytes(h->f, PAGE_BYTES), 0);
+    assert_int_equal(end(h, content_write(h->f->before, h->f->changes, h->f->arena, &h->content,
+                                          ++h->stamp, offset, &body)),
+                     STORE_OK);
+}
+
+static void expect_hole(struct holes *h, uint64_t offset)
+{
+    static const char zeros[PAGE_BYTES];
+    struct bytes bytes;
+
+    assert_int_equal(fixture_read(h->f, &h->content, offset, PAGE_BYTES, PAGE_BYTES, &bytes),
+                     STORE_OK);
+    assert_int_equal(bytes.len, PAGE_BYTES);
+    assert_memory_equal(bytes.ptr, zeros, PAGE_BYTES);
+}
+
+/* The same range, again and again, is one hole, and so is what lies within a larger one. */
+static void covered_ones_go(void **state)
+{
+    struct holes h = begin(*state, 64 * LARGE);
+
+    for (unsigned i = 0; i < 2 * HOLES_MAX; i++)
+        assert_int_equal(clear(&h, LARGE, LARGE), STORE_OK);
+    for (unsigned i = 0; i + 1 < HOLES_MAX; i++)
+        assert_int_equal(clear(&h, (2 + 2 * i) * (uint64_t)LARGE, LARGE), STORE_OK);
+    assert_int_equal(clear(&h, 0, h.content.length), STORE_OK);
+    assert_int_equal(clear(&h, LARGE, LARGE), STORE_OK);
+}
+
+/* Of two that overlap each still hides what the other does not. */
+static void overlapping_ones_stay(void **state)
+{
+    struct holes h = begin(*state, 8 * LARGE);
+    const uint64_t written[] = { 0, LARGE + LARGE / 2, 3 * LARGE - PAGE_BYTES };
+
+    for (unsigned i = 0; i < 3; i++)
+        write_at(&h, written[i] / PAGE_BYTES * PAGE_BYTES);
+    assert_int_equal(clear(&h, 0, 2 * LARGE), STORE_OK);
+    assert_int_equal(clear(&h, LARGE, 2 * LARGE), STORE_OK);
+    for (unsigned i = 0; i < 3; i++)
+        expect_hole(&h, written[i] / PAGE_BYTES * PAGE_BYTES);
+}
+
+/* Of another generation none is taken away: a snapshot's hole still hides what lies in it. */
+static void those_of_a_snapshot_stay(void **state)
+{
+    struct fixture *f = *state;
+    struct holes h = begin(f, 4 * LARGE);
+    struct content snapshot;
+
+    write_at(&h, LARGE);
+    assert_int_equal(clear(&h, LARGE, LARGE), STORE_OK);
+    fixture_begin(f);
+    snapshot = content_snapshot(f->changes, &h.content);
+    fixture_commit(f);
+    write_at(&h, LARGE);
+    assert_int_equal(clear(&h, 0, 4 * LARGE), STORE_OK);
+    expect_hole(&h, LARGE);
+    h.content = snapshot;
+    expect_hole(&h, LARGE);
+}
+
+/* There are few; one more is refused and changes nothing, until they are collected. */
+static void too_many_are_refused(void **state)
+{
+    struct holes h = begin(*state, 64 * LARGE);
+    uint64_t length = h.content.length;
+
+    for (unsigned i = 0; i < HOLES_MAX; i++)
+        assert_int_equal(clear(&h, 2 * i * (uint64_t)LARGE, LARGE), STORE_OK);
+    assert_int_equal(clear(&h, 2 * HOLES_MAX * (uint64_t)LARGE, LARGE), STORE_SHORTAGE);
+    assert_int_equal(resize(&h, length - 2 * LARGE), STORE_SHORTAGE);
+    assert_int_equal(h.content.length, length);
+    fixture_collect_all(*state);
+    assert_int_equal(resize(&h, length - 2 * LARGE), STORE_OK);
+    assert_int_equal(h.content.length, length - 2 * LARGE);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(covered_ones_go, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(overlapping_ones_stay, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(those_of_a_snapshot_stay, fixture_set_up,
+                                        fixture_tear_down),
+        cmocka_unit_test_setup_teardown(too_many_are_refused, fixture_set_up, fixture_tear_down),
+    };
+
+    return cmocka_run_group_tests_name("holes", tests, NULL, NULL);
+}
