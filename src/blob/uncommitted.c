@@ -142,7 +142,7 @@ enum store_result uncommitted_put(struct snapshot *before, struct changes *chang
     }
     result = uncommitted_find(before, arena, total, block_id, &old);
     if (!result)
-        result = content_block_delete(before, changes, &old);
+        result = content_run_delete(before, changes, old.run);
     else if (result == STORE_NOT_FOUND)
         total->count++;
     if (result && result != STORE_NOT_FOUND)

@@ -33,9 +33,11 @@
 
 /* So small because 50,000 of them are in memory at once when a list of them is committed. An engine
  * may ask for less. */
-#define BLOCK_INLINE_MAX   256u
+#define BLOCK_INLINE_MAX         256u
 /* rest: Put-Block-List, "Remarks" */
-#define CONTENT_BLOCKS_MAX 50000u
+#define CONTENT_BLOCKS_MAX       50000u
+/* Of a stored block, far more than any operation takes: the blocks of one content can be summed. */
+#define CONTENT_BLOCK_LENGTH_MAX ((uint64_t)INT64_MAX / CONTENT_BLOCKS_MAX)
 
 enum content_form {
     CONTENT_SEQUENCE, /* immutable: made of a body or of blocks */
@@ -92,9 +94,9 @@ struct content_block {
  * run: an id that no other run of the partition has or had (the ticks of the change), not 0. */
 struct content_block content_block_from_body(struct changes *changes, uint64_t run,
                                              const struct body *body);
-/* Deletes the run of a block that no content refers to, if it has one; it has no pieces. */
-enum store_result content_block_delete(struct snapshot *before, struct changes *changes,
-                                       const struct content_block *block);
+/* Deletes a run that no content refers to. run: of a block; 0: the block has none. */
+enum store_result content_run_delete(struct snapshot *before, struct changes *changes,
+                                     uint64_t run);
 
 /* Deletes the runs of `blocks` that none of `named` refers to. Many are left to content_collect();
  * id: unique in the partition among calls of this function. */

@@ -14,10 +14,10 @@ struct step {
     struct budget budget;
 };
 
-static enum store_result delete_run(struct step *step, const struct content_block *block)
+static enum store_result delete_run(struct step *step, uint64_t run)
 {
-    budget_spend(&step->budget, block->run != 0 ? SEGMENTS_OF_RUN : 1);
-    return content_block_delete(step->before, step->changes, block);
+    budget_spend(&step->budget, run != 0 ? SEGMENTS_OF_RUN : 1);
+    return content_run_delete(step->before, step->changes, run);
 }
 
 static enum store_result collect_runs(struct step *step, const struct backlog *backlog)
@@ -28,8 +28,7 @@ static enum store_result collect_runs(struct step *step, const struct backlog *b
     for (size_t i = 0; i < backlog->run_count; i++)
         runs[i] = le64_get(backlog->runs + 8 * i);
     while (done < backlog->run_count && !budget_is_spent(&step->budget)) {
-        const struct content_block block = { .run = runs[done++] };
-        enum store_result result = delete_run(step, &block);
+        enum store_result result = delete_run(step, runs[done++]);
 
         if (result)
             return result;
@@ -48,7 +47,7 @@ static enum store_result delete_record(struct step *step, const struct backlog *
     changes_delete(step->changes, RECORD_INNER, record->key);
     budget_spend(&step->budget, 1);
     if (backlog->with_runs && content_block_decode(record, &block))
-        return delete_run(step, &block);
+        return delete_run(step, block.run);
     changes_release(step->changes, record->pieces, record->piece_count);
     return STORE_OK;
 }

@@ -132,8 +132,7 @@ static enum store_result delete_runs(struct snapshot *before, struct changes *ch
         return STORE_OK;
     }
     for (size_t i = 0; i < runs->count; i++) {
-        const struct content_block block = { .run = runs->ids[i] };
-        enum store_result result = content_block_delete(before, changes, &block);
+        enum store_result result = content_run_delete(before, changes, runs->ids[i]);
 
         if (result)
             return result;

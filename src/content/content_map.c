@@ -143,14 +143,11 @@ static enum store_result collect_segment(struct collecting *c, const struct segm
 
 static enum store_result collect_all(struct collecting *c, struct snapshot *before)
 {
-    char prefix[SEGMENT_PREFIX_SIZE];
+    struct scan *scan = segment_scan(before, SEGMENT_OF_CONTENT, c->content->id);
     enum store_result result;
     struct segment segment;
     struct record record;
-    struct scan *scan;
 
-    segment_prefix(SEGMENT_OF_CONTENT, c->content->id, prefix);
-    scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
     do {
         result = scan_next(scan, c->arena, &record);
         if (!result)

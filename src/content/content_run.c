@@ -33,15 +33,13 @@ struct content_block content_block_from_body(struct changes *changes, uint64_t r
     return block;
 }
 
-enum store_result content_block_delete(struct snapshot *before, struct changes *changes,
-                                       const struct content_block *block)
+enum store_result content_run_delete(struct snapshot *before, struct changes *changes, uint64_t run)
 {
     struct bytes next;
 
-    assert(block->piece_count == 0);
-    if (block->run == 0)
+    if (run == 0)
         return STORE_OK;
-    return segments_delete(before, changes, SEGMENT_OF_RUN, block->run, SIZE_MAX, &next);
+    return segments_delete(before, changes, SEGMENT_OF_RUN, run, SIZE_MAX, &next);
 }
 
 /* ---- as the value of a record ---- */
@@ -73,7 +71,7 @@ bool content_block_decode(const struct record *record, struct content_block *ret
         block.length = block.inline_bytes.len;
     }
     if (!decoder_ok(&d) || (block.run == 0 && !block.inline_bytes.ptr) ||
-        (block.run != 0 && (block.length == 0 || block.length > INT64_MAX)))
+        (block.run != 0 && (block.length == 0 || block.length > CONTENT_BLOCK_LENGTH_MAX)))
         return false;
     *ret_block = block;
     return true;
@@ -153,13 +151,10 @@ enum store_result run_set_of_content(struct snapshot *before, struct arena *aren
 {
     struct run_set set = { .ids = arena_array(arena, blocks_max, sizeof set.ids[0]) };
     struct arena_mark without_segment = arena_mark(arena);
-    char prefix[SEGMENT_PREFIX_SIZE];
+    struct scan *scan = segment_scan(before, SEGMENT_OF_CONTENT, id);
     enum store_result result;
     struct record record;
-    struct scan *scan;
 
-    segment_prefix(SEGMENT_OF_CONTENT, id, prefix);
-    scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
         struct segment segment = { .entry_count = 0 };
 

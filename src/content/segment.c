@@ -58,7 +58,7 @@ static bool decode_entry(struct decoder *d, const struct record *record, size_t 
     if (entry->kind == ENTRY_RUN) {
         entry->run = decode_u64(d);
         entry->length = decode_u64(d);
-        return entry->run != 0 && entry->length > 0;
+        return entry->run != 0 && entry->length > 0 && entry->length <= CONTENT_BLOCK_LENGTH_MAX;
     }
     if (entry->kind != ENTRY_INLINE)
         return take_pieces(entry, decode_u64(d), record, pieces_used);
@@ -128,6 +128,26 @@ struct segment_map segment_map_of_run(uint64_t run, uint64_t length)
     };
 }
 
+struct scan *segment_scan(struct snapshot *before, enum segment_owner owner, uint64_t id)
+{
+    char prefix[SEGMENT_PREFIX_SIZE];
+
+    segment_prefix(owner, id, prefix);
+    return scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
+}
+
+/* Opens a scan over the records of the segments from the one that holds the byte at `offset`. */
+static struct scan *scan_from(struct snapshot *before, const struct segment_map *map,
+                              uint64_t offset)
+{
+    char from[SEGMENT_KEY_SIZE];
+
+    assert(offset < map->length);
+    segment_key(map->owner, map->id, offset + 1, from);
+    return scan_open(before, RECORD_INNER, bytes_of(from, SEGMENT_PREFIX_SIZE),
+                     bytes_of(from, sizeof from));
+}
+
 void segment_delete_last(struct changes *changes, const struct content *content)
 {
     char key[SEGMENT_KEY_SIZE];
@@ -140,14 +160,11 @@ enum store_result segments_delete(struct snapshot *before, struct changes *chang
                                   enum segment_owner owner, uint64_t id, size_t limit,
                                   struct bytes *ret_next)
 {
-    char prefix[SEGMENT_PREFIX_SIZE];
+    struct scan *scan = segment_scan(before, owner, id);
     enum store_result result;
     struct record record;
-    struct scan *scan;
 
     *ret_next = bytes_of(NULL, 0);
-    segment_prefix(owner, id, prefix);
-    scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix), bytes_of("", 0));
     while ((result = scan_next(scan, NULL, &record)) == STORE_OK) {
         if (limit-- == 0) {
             *ret_next = arena_copy(changes_arena(changes), record.key);
@@ -164,15 +181,9 @@ static enum store_result find(struct snapshot *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct record *ret_record)
 {
-    char prefix[SEGMENT_PREFIX_SIZE], from[SEGMENT_KEY_SIZE];
-    enum store_result result;
-    struct scan *scan;
+    struct scan *scan = scan_from(before, map, offset);
+    enum store_result result = scan_next(scan, arena, ret_record);
 
-    segment_prefix(map->owner, map->id, prefix);
-    segment_key(map->owner, map->id, offset + 1, from);
-    scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix),
-                     bytes_of(from, sizeof from));
-    result = scan_next(scan, arena, ret_record);
     scan_close(scan);
     return result;
 }
@@ -231,17 +242,9 @@ enum store_result segments_at(struct snapshot *before, struct arena *arena,
                               const struct segment_map *map, uint64_t offset,
                               struct segment *ret_segment)
 {
-    char prefix[SEGMENT_PREFIX_SIZE], from[SEGMENT_KEY_SIZE];
-    enum store_result result;
+    struct scan *scan = scan_from(before, map, offset);
     struct segment segment;
-    struct scan *scan;
-
-    assert(offset < map->length);
-    segment_prefix(map->owner, map->id, prefix);
-    segment_key(map->owner, map->id, offset + 1, from);
-    scan = scan_open(before, RECORD_INNER, bytes_of(prefix, sizeof prefix),
-                     bytes_of(from, sizeof from));
-    result = join_some(scan, arena, map->length, &segment);
+    enum store_result result = join_some(scan, arena, map->length, &segment);
     scan_close(scan);
     if (result == STORE_NOT_FOUND)
         return content_damaged(map->id, offset, "no segment");

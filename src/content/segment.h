@@ -143,6 +143,9 @@ static inline bool segment_is_only(const struct content *content)
 enum store_result segment_decode(const struct record *record, struct arena *arena,
                                  struct segment *ret_segment);
 
+/* Opens a scan over the records of all segments of a map, in order. */
+struct scan *segment_scan(struct snapshot *before, enum segment_owner owner, uint64_t id);
+
 /* What the keys of all segments of a map begin with. */
 void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_PREFIX_SIZE]);
 

@@ -14,19 +14,11 @@
 
 static const char *const names[SERVICE_COUNT] = { "blob", "queue", "table" };
 
-/* Where a server on this machine that listens on `host` is reached. */
-static const char *reached_at(const char *host)
-{
-    if (strcmp(host, "0.0.0.0") == 0)
-        return "127.0.0.1";
-    return strcmp(host, "::") == 0 ? "::1" : host;
-}
-
 /* NULL: it does what it is for (service/health.c). */
 static const char *ask(struct fetcher *fetcher, const char *scheme,
                        const struct listen_options *listen, char *problem, size_t problem_size)
 {
-    const char *host = reached_at(listen->host);
+    const char *host = running_reached_at(listen->host);
     char url[HOST_MAX + 32];
     struct fetch_asked asked = { .seconds_max = SECONDS_MAX };
     struct fetch *fetch = NULL;

@@ -16,19 +16,25 @@ static int open_program(void)
     return open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 }
 
-/* Where a server on this machine that listens on `host` is reached. */
+const char *running_reached_at(const char *host)
+{
+    if (strcmp(host, "0.0.0.0") == 0)
+        return "127.0.0.1";
+    return strcmp(host, "::") == 0 ? "::1" : host;
+}
+
+/* The bits of a place that say where a server that listens on `host` is reached. False: none can. */
 static bool address_bits(const char *host, uint64_t *ret_bits)
 {
     struct in_addr address;
 
-    if (strcmp(host, "::") == 0 || strcmp(host, "::1") == 0) {
+    host = strcmp(host, "localhost") == 0 ? "127.0.0.1" : running_reached_at(host);
+    if (strcmp(host, "::1") == 0) {
         *ret_bits = UINT64_C(1) << IPV6_BIT;
         return true;
     }
-    if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, &address) != 1)
+    if (inet_pton(AF_INET, host, &address) != 1)
         return false;
-    if (address.s_addr == htonl(INADDR_ANY))
-        address.s_addr = htonl(INADDR_LOOPBACK);
     *ret_bits = (uint64_t)ntohl(address.s_addr) << ADDRESS_BIT;
     return true;
 }

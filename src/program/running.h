@@ -17,6 +17,10 @@ struct running_service {
     struct listen_options listen; /* an address, as reached from this machine, and a port */
 };
 
+/* Returns the address at which this machine reaches a server that listens on `host`: the loopback
+ * address where `host` is every address, else `host` itself. */
+const char *running_reached_at(const char *host);
+
 /* From now on until the process ends others find the service. False: not, for an address that is IPv6
  * and neither :: nor ::1, or for a file system without locks. Start-up thread. */
 bool running_announce(const struct running_service *service);

@@ -330,11 +330,13 @@ void store_collect_now(struct store *store, struct store_usage *ret_usage)
     store->operations->collect_now(store, ret_usage);
 }
 
+#ifdef LAGRA_GATES
 void store_drop_caches(struct store *store)
 {
     if (store->operations->drop_caches)
         store->operations->drop_caches(store);
 }
+#endif
 
 /* ---- what local engines have in common ---- */
 

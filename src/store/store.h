@@ -447,7 +447,10 @@ struct store_usage {
 };
 /* Measures, once everything is collected that can be now. Tests and admin; may wait for disks. */
 void store_collect_now(struct store *store, struct store_usage *ret_usage);
-/* Gives back what is held to be quicker. While nobody uses the store; tests; may wait for disks. */
+#ifdef LAGRA_GATES
+/* Frees all caches, so that a test can measure what else is held. While no other thread uses the
+ * store; may wait for disks. */
 void store_drop_caches(struct store *store);
+#endif
 
 #endif

@@ -131,7 +131,9 @@ struct store_operations {
     void (*piece_give)(struct store *store, const struct piece_file *file);
 
     void (*collect_now)(struct store *store, struct store_usage *ret_usage);
+#ifdef LAGRA_GATES
     void (*drop_caches)(struct store *store); /* NULL: it has none */
+#endif
 };
 
 /* ---- what local engines have in common ---- */

@@ -214,6 +214,7 @@ static void keep_run(struct embedded_snapshot *snapshot, struct front_cache *run
     front_empty(run);
 }
 
+#ifdef LAGRA_GATES
 void stripe_forget_front(struct stripe *stripe)
 {
     lock_take(&stripe->lock);
@@ -221,6 +222,7 @@ void stripe_forget_front(struct stripe *stripe)
     stripe->front = NULL;
     lock_give(&stripe->lock);
 }
+#endif
 
 /* The iterator has been placed, with this result: keeps that record and those that follow. */
 static void read_ahead(struct embedded_cursor *cursor, struct bytes from, enum store_result result)

@@ -17,8 +17,10 @@ enum store_result embedded_cursor_seek(struct cursor *cursor, struct bytes key);
 enum store_result embedded_cursor_next(struct cursor *cursor);
 void embedded_cursor_close(struct cursor *cursor);
 
+#ifdef LAGRA_GATES
 /* Forgets the first records of the stripe's newest state. Any thread, without a lock. */
 void stripe_forget_front(struct stripe *stripe);
+#endif
 
 /* Over the newest state, whatever is dropped: for the collector and for start-up. */
 struct cursor *cursor_open(struct store *store, struct bytes end);

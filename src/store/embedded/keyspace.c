@@ -266,6 +266,7 @@ void keyspace_give_back(const struct keyspace *keyspace)
         keyspace_error("compact records", error);
 }
 
+#ifdef LAGRA_GATES
 void keyspace_drop_caches(const struct keyspace *keyspace)
 {
     size_t capacity = rocksdb_cache_get_capacity(keyspace->cache);
@@ -275,6 +276,7 @@ void keyspace_drop_caches(const struct keyspace *keyspace)
     rocksdb_cache_set_capacity(keyspace->cache, 0);
     rocksdb_cache_set_capacity(keyspace->cache, capacity);
 }
+#endif
 
 static void release(struct keyspace *keyspace)
 {

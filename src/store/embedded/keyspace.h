@@ -88,9 +88,11 @@ void keyspace_pause(void);
 /* Has deleted records give back their space soon, not when RocksDB gets to it. May wait for the disk.
  * Collector. */
 void keyspace_give_back(const struct keyspace *keyspace);
+#ifdef LAGRA_GATES
 /* Writes out what is in memtables, compacts all, so that few files are open, and empties the block cache.
  * Waits for the disk. Any thread. */
 void keyspace_drop_caches(const struct keyspace *keyspace);
+#endif
 
 /* Frees a RocksDB error and says which result it is; logs it unless it is STORE_WAIT. */
 enum store_result keyspace_error(const char *doing, char *error);

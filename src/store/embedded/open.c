@@ -68,6 +68,7 @@ static void embedded_collect_now(struct store *store, struct store_usage *ret_us
     *ret_usage = usage;
 }
 
+#ifdef LAGRA_GATES
 static void embedded_drop_caches(struct store *store)
 {
     struct embedded *embedded = embedded_of(store);
@@ -80,6 +81,7 @@ static void embedded_drop_caches(struct store *store)
     record_cache_empty(embedded->records);
     keyspace_drop_caches(&embedded->keyspace);
 }
+#endif
 
 static void embedded_close(struct store *store)
 {
@@ -153,7 +155,9 @@ static const struct store_operations embedded_operations = {
     .piece_check = embedded_piece_check,
     .piece_give = embedded_piece_give,
     .collect_now = embedded_collect_now,
+#ifdef LAGRA_GATES
     .drop_caches = embedded_drop_caches,
+#endif
 };
 
 /* The first is in what a refused start says. */

@@ -711,10 +711,12 @@ static void late_collect_now(struct store *store, struct store_usage *ret_usage)
     store_collect_now(late_of(store)->inner, ret_usage);
 }
 
+#ifdef LAGRA_GATES
 static void late_drop_caches(struct store *store)
 {
     store_drop_caches(late_of(store)->inner);
 }
+#endif
 
 static void late_close(struct store *store)
 {
@@ -767,7 +769,9 @@ static const struct store_operations late_operations = {
     .piece_check = late_piece_check,
     .piece_give = late_piece_give,
     .collect_now = late_collect_now,
+#ifdef LAGRA_GATES
     .drop_caches = late_drop_caches,
+#endif
 };
 
 struct store *store_open_late(struct store *inner, struct late_options options)
