@@ -1,0 +1,122 @@
+/* Sharing is looked at before caching: an operation that is refused breaks nothing, and one that only
+ * a cached handle stands against breaks that alone. */
+#include "concurrency/opens.h"
+
+#include <assert.h>
+
+/* clang-format off */
+static const struct file_use rest_uses[REST_USES] = {
+    [REST_LISTS]    = { .share = ACCESS_ALL, .ignores_pending = true },
+    [REST_EXAMINES] = { .share = ACCESS_ALL,
+                        .strips = CACHING_WRITE, .waits_for = CACHING_WRITE },
+    [REST_READS]    = { .access = ACCESS_READ, .share = ACCESS_ALL,
+                        .strips = CACHING_WRITE, .waits_for = CACHING_WRITE },
+    [REST_WRITES]   = { .access = ACCESS_WRITE, .share = ACCESS_ALL,
+                        .strips = CACHING_ALL, .waits_for = CACHING_WRITE,
+                        .needs_writable = true },
+    [REST_REPLACES] = { .access = ACCESS_WRITE | ACCESS_DELETE, .share = ACCESS_ALL,
+                        .strips = CACHING_ALL, .waits_for = CACHING_WRITE,
+                        .needs_writable = true },
+    [REST_RENAMES]  = { .access = ACCESS_DELETE, .share = ACCESS_ALL,
+                        .strips = CACHING_HANDLE, .waits_for = CACHING_HANDLE },
+    [REST_DELETES]  = { .access = ACCESS_DELETE, .share = ACCESS_ALL,
+                        .strips = CACHING_HANDLE, .waits_for = CACHING_HANDLE,
+                        .needs_no_open = true },
+    [REST_LEASES]   = { .access = ACCESS_ALL, .share = ACCESS_READ,
+                        .strips = CACHING_ALL, .waits_for = CACHING_WRITE },
+};
+/* clang-format on */
+
+const struct file_use *rest_use(enum rest_use use)
+{
+    assert(use < REST_USES);
+    return &rest_uses[use];
+}
+
+/* Rule 16. Of opens for attributes alone neither asks the other anything. */
+static bool open_bears(const struct file_open *open, const struct file_use *use)
+{
+    if (use->needs_no_open)
+        return false;
+    if (open->access == 0 || use->access == 0)
+        return true;
+    return (use->access & ~open->share) == 0 && (open->access & ~use->share) == 0;
+}
+
+/* Rule 18: a client that caches its handle may have no program behind it any more. */
+static bool may_be_closed(const struct file_opens *opens, const struct file_open *open,
+                          uint16_t own)
+{
+    return open->caching != NO_CACHING && open->caching != own &&
+           (opens->cachings[open->caching].holds & CACHING_HANDLE);
+}
+
+/* Marks what one caching has to give up; sent once. */
+static void strip(struct opens_verdict *verdict, const struct file_opens *opens, uint16_t number,
+                  uint8_t strips, struct caching_break *breaks)
+{
+    uint8_t to = opens->cachings[number].breaks_to & (uint8_t)~strips;
+
+    for (size_t i = 0; i < verdict->break_count; i++)
+        if (breaks[i].caching == number)
+            return;
+    if (to != opens->cachings[number].breaks_to)
+        breaks[verdict->break_count++] = (struct caching_break){ .caching = number, .to = to };
+}
+
+/* E_SharingViolation where an open stays in the way whatever its client gives up; else the breaks of
+ * those that may go, and whether there are any. Rules 16 to 18. */
+static struct opens_verdict judge_sharing(const struct file_opens *opens,
+                                          const struct file_use *use, uint16_t own,
+                                          struct caching_break *breaks)
+{
+    struct opens_verdict verdict = { .error = OK };
+
+    for (size_t i = 0; i < opens->open_count; i++) {
+        const struct file_open *open = &opens->opens[i];
+
+        if (open_bears(open, use))
+            continue;
+        if (!may_be_closed(opens, open, own))
+            return (struct opens_verdict){ .error = E_SharingViolation };
+        verdict.waits = true;
+        strip(&verdict, opens, open->caching, CACHING_HANDLE, breaks);
+    }
+    return verdict;
+}
+
+/* Rule 19. */
+static struct opens_verdict judge_caching(const struct file_opens *opens,
+                                          const struct file_use *use, uint16_t own,
+                                          struct caching_break *breaks)
+{
+    struct opens_verdict verdict = { .error = OK };
+
+    for (size_t i = 0; i < opens->caching_count; i++) {
+        if (i == own)
+            continue;
+        if (opens->cachings[i].holds & use->waits_for)
+            verdict.waits = true;
+        strip(&verdict, opens, (uint16_t)i, use->strips, breaks);
+    }
+    return verdict;
+}
+
+struct opens_verdict opens_judge(const struct file_opens *opens, const struct file_use *use,
+                                 uint16_t own, struct caching_break *ret_breaks)
+{
+    struct opens_verdict verdict;
+
+    assert(own == NO_CACHING || own < opens->caching_count);
+    assert(opens->caching_count < NO_CACHING);
+    if (opens->is_delete_pending && !use->ignores_pending)
+        return (struct opens_verdict){ .error = E_DeletePending };
+    if (opens->is_read_only && use->needs_writable)
+        return (struct opens_verdict){ .error = E_ReadOnlyAttribute };
+    if (opens->is_leased && use->is_open && (use->access & (ACCESS_WRITE | ACCESS_DELETE)))
+        return (struct opens_verdict){ .error = E_SharingViolation };
+    verdict = judge_sharing(opens, use, own, ret_breaks);
+    if (verdict.error || verdict.waits)
+        return verdict;
+    return judge_caching(opens, use, own, ret_breaks);
+}
