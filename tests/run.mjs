@@ -11,7 +11,7 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -26,42 +26,47 @@ const wantedParts = new Map(wanted.map((name) => name.split(':')).map(([suite, p
 const build = path.resolve(options.build);
 const work = mkdtempSync(path.join(tmpdir(), 'lagra-run-'));
 
+const WAITING = { LAGRA_ALWAYS_WAIT: '1' };
 const LATE = { LAGRA_BINARY: path.join(build, 'tests/late/lagra-late') };
 
-// In this order, two at a time: the longest first.
+/* The longest first, each as soon as the cores have room for it (inParallel).
+ *   busy   how many cores it keeps busy while it runs; the rest of its time it waits, for disks and starts */
+const soakToo = options.soak ? ['--soak'] : [];
 const SUITES = [
-    { name: 'crash', command: ['crash/run.mjs', ...(options.soak ? ['--soak'] : [])] },
-    { name: 'damage', command: ['damage/run.mjs', ...(options.soak ? ['--soak'] : [])] },
-    { name: 'power', command: ['crash/power.mjs', ...(options.soak ? ['--soak'] : [])] },
-    { name: 'faults', command: ['faults/run.mjs', ...(options.soak ? ['--soak'] : [])] },
-    { name: 'disk', command: ['faults/disk.mjs', ...(options.soak ? ['--soak'] : [])] },
-    { name: 'small', command: ['faults/small.mjs', ...(options.soak ? ['--soak'] : [])] },
-    { name: 'ends', command: ['faults/ends.mjs'] },
-    { name: 'unit', command: ['unit/run.mjs', '--build', build] },
-    { name: 'isolation', command: ['isolation/run.mjs'] },
-    { name: 'clients', command: ['clients/run.mjs'], shared: true },
-    { name: 'replay', command: ['replay/replay.mjs'], shared: true },
-    { name: 'wire', command: ['wire/run.mjs'], shared: true },
-    // Again, with every decision made in the pool, as if nothing had been in memory.
-    { name: 'waiting isolation', command: ['isolation/run.mjs'], env: { LAGRA_ALWAYS_WAIT: '1' } },
-    { name: 'waiting replay', command: ['replay/replay.mjs'], shared: true, env: { LAGRA_ALWAYS_WAIT: '1' } },
+    { name: 'crash', busy: 0.2, command: ['crash/run.mjs', ...soakToo] },
+    { name: 'sim', busy: 1, command: ['sim/run.mjs', '--build', build, ...soakToo] },
     // Again, on a store that answers late, out of order, and with conflicts (tests/late).
-    { name: 'late isolation', command: ['isolation/run.mjs'], env: LATE },
-    { name: 'late', command: ['late/run.mjs'], env: LATE },
-    { name: 'late clients', command: ['clients/run.mjs'], shared: true, env: LATE, soakOnly: true },
-    { name: 'late replay', command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },
-    { name: 'content', command: ['unit/content.mjs', '--build', build], soakOnly: true },
-    { name: 'memory', command: ['memory/run.mjs', '--build', build, ...(options.soak ? ['--soak'] : [])] },
-    { name: 'limits', command: ['limits/run.mjs', ...(options.soak ? ['--soak'] : [])] },
-    { name: 'sim', command: ['sim/run.mjs', '--build', build, ...(options.soak ? ['--soak'] : [])] },
-    { name: 'fuzz', command: ['fuzz/corpus.mjs', '--build', build] },
-    { name: 'short sim', command: ['sim/short.mjs', '--build', build], askedOnly: true },
+    { name: 'late isolation', busy: 0.3, command: ['isolation/run.mjs'], env: LATE },
+    { name: 'unit', busy: 0.8, command: ['unit/run.mjs', '--build', build] },
+    { name: 'clients', busy: 1, command: ['clients/run.mjs'], shared: true },
+    { name: 'memory', busy: 0.3, command: ['memory/run.mjs', '--build', build, ...soakToo] },
+    { name: 'isolation', busy: 0.5, command: ['isolation/run.mjs'] },
+    { name: 'faults', busy: 0.4, command: ['faults/run.mjs', ...soakToo] },
+    { name: 'limits', busy: 0.5, command: ['limits/run.mjs', ...soakToo] },
+    // Again, with every decision made in the pool, as if nothing had been in memory.
+    { name: 'waiting isolation', busy: 0.6, command: ['isolation/run.mjs'], env: WAITING },
+    { name: 'replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true },
+    { name: 'waiting replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: WAITING },
+    { name: 'power', busy: 0.5, command: ['crash/power.mjs', ...soakToo] },
+    { name: 'late', busy: 0.2, command: ['late/run.mjs'], env: LATE },
+    { name: 'disk', busy: 0.5, command: ['faults/disk.mjs', ...soakToo] },
+    { name: 'damage', busy: 0.9, command: ['damage/run.mjs', ...soakToo] },
+    { name: 'small', busy: 0.7, command: ['faults/small.mjs', ...soakToo] },
+    { name: 'ends', busy: 0.4, command: ['faults/ends.mjs'] },
+    { name: 'fuzz', busy: 1, command: ['fuzz/corpus.mjs', '--build', build] },
+    { name: 'wire', busy: 0.5, command: ['wire/run.mjs'], shared: true },
+    { name: 'late clients', busy: 1, command: ['clients/run.mjs'], shared: true, env: LATE, soakOnly: true },
+    { name: 'late replay', busy: 0.6, command: ['replay/replay.mjs'], shared: true, env: LATE, soakOnly: true },
+    { name: 'content', busy: 1, command: ['unit/content.mjs', '--build', build], soakOnly: true },
+    { name: 'short sim', busy: 1, command: ['sim/short.mjs', '--build', build], askedOnly: true },
 ];
-const AFTER = [{ name: 'replies', command: ['reply_check/check.mjs'] }];
+const AFTER = [{ name: 'replies', busy: 1, command: ['reply_check/check.mjs'] }];
 const SOAK = ['crash', 'damage', 'power', 'memory', 'limits', 'faults', 'disk', 'small', 'sim', 'content', 'late clients', 'late replay'];
 /** Parts are names of files in a folder; null: as the suite takes them. */
 const PARTS = { unit: null, 'short sim': null, clients: 'clients', isolation: 'isolation/specs' };
-const JOBS = 2;
+/* A little more than there is: what keeps a core busy waits now and then. No more than four: a container may have
+ * fewer than it sees. */
+const ROOM = 1.1 * Math.min(4, availableParallelism());
 
 const total = { passed: 0, failed: 0, skipped: 0 };
 
@@ -118,13 +123,22 @@ async function runSuite({ name, command, env: more = {} }, common) {
         total[key] += counts[key];
 }
 
+/** Runs suites side by side, so many that they keep the cores busy; the first that there is room for is next. */
 async function inParallel(suites, env) {
-    const queue = [...suites];
+    const waiting = [...suites];
+    const running = new Map();
+    const isRoomFor = ({ busy }) => running.size === 0 ||
+        busy + [...running.keys()].reduce((sum, suite) => sum + suite.busy, 0) <= ROOM;
 
-    await Promise.all(Array.from({ length: JOBS }, async () => {
-        while (queue.length > 0)
-            await runSuite(queue.shift(), env);
-    }));
+    while (waiting.length + running.size > 0) {
+        for (const suite of [...waiting]) {
+            if (!isRoomFor(suite))
+                continue;
+            waiting.splice(waiting.indexOf(suite), 1);
+            running.set(suite, runSuite(suite, env).then(() => running.delete(suite)));
+        }
+        await Promise.race(running.values());
+    }
 }
 
 const isWanted = ({ name, soakOnly = false, askedOnly = false }) =>

@@ -159,15 +159,34 @@ static bool receive_all(struct client *client, char *to, size_t size)
     return true;
 }
 
-/* Byte by byte, so that nothing of what follows is taken. */
+/* Some bytes of a head, up to its end: nothing of what follows is taken. TLS cannot look ahead, so there it is
+ * byte by byte. */
+static ssize_t receive_some_of_head(struct client *client, char *head, size_t size)
+{
+    size_t before = size < 3 ? size : 3; /* bytes of the blank line that may be there */
+    ssize_t n;
+    char *end;
+
+    if (client->tls)
+        return receive(client, head + size, 1);
+    n = recv(client->fd, head + size, HEAD_MAX - 1 - size, MSG_PEEK);
+    if (n <= 0)
+        return n;
+    end = memmem(head + size - before, (size_t)n + before, "\r\n\r\n", 4);
+    return recv(client->fd, head + size, end ? (size_t)(end + 4 - (head + size)) : (size_t)n, 0);
+}
+
 static bool receive_head(struct client *client, char *head)
 {
     size_t size = 0;
 
     while (size < HEAD_MAX - 1) {
-        if (receive(client, head + size, 1) != 1)
+        ssize_t n = receive_some_of_head(client, head, size);
+
+        if (n <= 0)
             return false;
-        head[++size] = '\0';
+        size += (size_t)n;
+        head[size] = '\0';
         if (size >= 4 && memcmp(head + size - 4, "\r\n\r\n", 4) == 0)
             return true;
     }
