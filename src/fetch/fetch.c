@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fetch/curl.h"
@@ -12,9 +13,6 @@
 #define BUFFER_BYTES       (1u << 20)
 #define RECEIVE_BYTES      (256L << 10)
 #define CONNECT_S          30L
-/* Slower for so long: given up. */
-#define RATE_MIN           1024L
-#define RATE_S             60L
 /* What one redirect may have of a body. */
 #define REDIRECT_BYTES_MAX (256L << 10)
 /* How soon a stop is noticed. */
@@ -40,6 +38,9 @@ struct fetch {
     char *buffer;
     size_t begin, end; /* of what has not been read */
     bool paused;
+    uint64_t waited_ns; /* for something to read, since it was looked how much came */
+    uint64_t came;      /* bytes, since then */
+    bool is_slow;
     char problem[CURL_ERROR_SIZE];
 };
 
@@ -105,6 +106,7 @@ static size_t take_body(char *data, size_t size, size_t count, void *context)
     }
     memcpy(fetch->buffer + fetch->end, data, length);
     fetch->end += length;
+    fetch->came += length;
     return length;
 }
 
@@ -141,8 +143,6 @@ static void set_options(struct fetch *fetch, const struct fetch_asked *asked)
     curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
     curl->easy_setopt(easy, CURLOPT_MAXREDIRS, (long)FETCH_REDIRECTS_MAX);
     curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_S);
-    curl->easy_setopt(easy, CURLOPT_LOW_SPEED_LIMIT, RATE_MIN);
-    curl->easy_setopt(easy, CURLOPT_LOW_SPEED_TIME, RATE_S);
     curl->easy_setopt(easy, CURLOPT_TIMEOUT, (long)asked->seconds_max);
     curl->easy_setopt(easy, CURLOPT_BUFFERSIZE, RECEIVE_BYTES);
     curl->easy_setopt(easy, CURLOPT_USERAGENT, "Lagra/" LAGRA_VERSION);
@@ -180,6 +180,37 @@ static bool has_too_much_before_head(const struct fetch *fetch)
     return passed_over > REDIRECT_BYTES_MAX;
 }
 
+static uint64_t monotonic_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* Waits until something comes, but not for long. */
+static bool wait_for_bytes(struct fetch *fetch)
+{
+    uint64_t from = monotonic_ns();
+    bool polled = fetch->curl->multi_poll(fetch->multi, NULL, 0, LOOK_MS, NULL) == CURLM_OK;
+
+    fetch->waited_ns += monotonic_ns() - from;
+    return polled;
+}
+
+/* An average over all that came would let one that was fast at first keep its reader for days. */
+static bool is_slow(struct fetch *fetch)
+{
+    const struct fetcher_options *options = &fetch->fetcher->options;
+    uint64_t patience_ms = options->patience_ms > 0 ? options->patience_ms : FETCH_PATIENCE_MS;
+
+    if (fetch->waited_ns < patience_ms * 1000000u)
+        return false;
+    fetch->is_slow = fetch->came < patience_ms * FETCH_RATE_MIN / 1000;
+    fetch->waited_ns = fetch->came = 0;
+    return fetch->is_slow;
+}
+
 /* Lets the transfer go on for a moment. */
 static enum fetch_result step(struct fetch *fetch)
 {
@@ -198,10 +229,9 @@ static enum fetch_result step(struct fetch *fetch)
         fetch->is_nonsense = true;
         return FETCH_FAILED;
     }
-    if (!fetch->over && fetch->begin == fetch->end && !fetch->paused &&
-        fetch->curl->multi_poll(fetch->multi, NULL, 0, LOOK_MS, NULL) != CURLM_OK)
-        return FETCH_FAILED;
-    return FETCH_OK;
+    if (fetch->over || fetch->begin != fetch->end || fetch->paused)
+        return FETCH_OK;
+    return wait_for_bytes(fetch) && !is_slow(fetch) ? FETCH_OK : FETCH_FAILED;
 }
 
 static enum fetch_result ended(const struct fetch *fetch)
@@ -291,6 +321,8 @@ const char *fetch_problem(const struct fetch *fetch)
         return "its head is malformed or too long";
     if (!fetch->curl)
         return "libcurl cannot be loaded";
+    if (fetch->is_slow)
+        return "it is too slow";
     if (fetch->problem[0])
         return fetch->problem;
     return fetch->curl->easy_strerror(fetch->code);

@@ -11,13 +11,18 @@
 #include "fetch/addresses.h"
 
 #define FETCH_REDIRECTS_MAX 5
+/* Whenever it has been waited for so long, as many bytes must have come as at the least rate, a second:
+ * else the fetch fails. Time in which nobody reads is not counted. decision: 284 */
+#define FETCH_PATIENCE_MS   60000u
+#define FETCH_RATE_MIN      ((size_t)16 << 10)
 
 struct fetcher; /* what all fetches share */
 
 struct fetcher_options {
     struct address_list allowed; /* beyond the public internet */
-    const char *ca_path; /* PEM file of the authorities that are trusted; NULL: the system's */
-    bool trusts_all;     /* any address and certificate: where the operator names the server */
+    const char *ca_path;  /* PEM file of the authorities that are trusted; NULL: the system's */
+    unsigned patience_ms; /* of FETCH_PATIENCE_MS another; 0: that */
+    bool trusts_all;      /* any address and certificate: where the operator names the server */
 };
 /* Main thread, once. What fetches (libcurl) is loaded when the first fetch is opened. */
 struct fetcher *fetcher_new(const struct fetcher_options *options);
@@ -42,7 +47,7 @@ struct fetch_asked {
     bool head_only;
     const struct fetch_header *headers;
     size_t header_count;
-    unsigned seconds_max; /* of all of it; 0: as long as bytes come */
+    unsigned seconds_max; /* of all of it; 0: as long as bytes come fast enough */
 };
 
 struct fetch;

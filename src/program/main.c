@@ -42,10 +42,12 @@
 #define START_MEMORY_BYTES     ((size_t)128 << 20)
 /* Reads of cold records that wait for the disk at the same time. */
 #define DECIDE_THREADS_MAX     16
-/* Sources that are read at the same time. */
-#define GATHER_THREADS_MAX     16
+/* Sources that are read at the same time: for one account, and of one host. decision: 284 */
+#define GATHER_THREADS_MAX     24
+#define GATHER_SHARES          ((struct pool_shares){ .account = 16, .source = 8 })
 /* Copies that go on after their requests were answered, at the same time. */
-#define BACKGROUND_THREADS_MAX 8
+#define BACKGROUND_THREADS_MAX 12
+#define BACKGROUND_SHARES      ((struct pool_shares){ .account = 8, .source = 4 })
 
 static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
 #define SERVICES (sizeof services / sizeof services[0])
@@ -144,9 +146,9 @@ static bool open_store(struct running *run)
 
 static bool start_threads(struct running *run)
 {
-    run->pool = decide_pool_new(DECIDE_THREADS_MAX);
-    run->gather_pool = decide_pool_new(GATHER_THREADS_MAX);
-    run->background = background_new(BACKGROUND_THREADS_MAX);
+    run->pool = decide_pool_new(DECIDE_THREADS_MAX, (struct pool_shares){ .account = 0 });
+    run->gather_pool = decide_pool_new(GATHER_THREADS_MAX, GATHER_SHARES);
+    run->background = background_new(BACKGROUND_THREADS_MAX, BACKGROUND_SHARES);
     run->fetcher = fetcher_new(&run->options.fetcher);
     for (size_t i = 0; i < SERVICES; i++)
         run->endpoints[i] = (struct endpoint){
@@ -344,6 +346,16 @@ static void stop(struct running *run, unsigned grace_s)
     certificate_free(&run->certificate);
 }
 
+#ifdef LAGRA_GATES
+/* Tests wait for no minute. */
+static unsigned asked_patience_ms(void)
+{
+    const char *asked = getenv("LAGRA_SOURCE_PATIENCE_MS");
+
+    return asked ? (unsigned)strtoul(asked, NULL, 10) : 0;
+}
+#endif
+
 static bool start(struct running *run, const struct options *options)
 {
     *run = (struct running){ .options = *options };
@@ -356,6 +368,7 @@ static bool start(struct running *run, const struct options *options)
     };
 #ifdef LAGRA_GATES
     run->server_options.always_wait = getenv("LAGRA_ALWAYS_WAIT") != NULL;
+    run->options.fetcher.patience_ms = asked_patience_ms();
 #endif
     run->descriptors = allow_many_files();
     return credentials_open(options, all_loopback(options), &run->credentials) &&

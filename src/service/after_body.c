@@ -14,8 +14,9 @@ static enum state parse(struct flow *flow)
     return PARSED;
 }
 
-/* So many requests may wait for a thread that gathers; one more is answered ServerBusy. */
-#define GATHERS_WAITING_MAX 256
+/* So many requests may wait for a thread that gathers: those of one account half of them, a third for one
+ * source. One more is answered ServerBusy. */
+#define GATHERS_WAITING_MAX 512
 
 static struct decide_pool *gather_pool(const struct flow *flow)
 {
@@ -53,7 +54,8 @@ enum state body_finish(struct flow *flow)
     if (e)
         return refuse(flow, e);
     if (flow->work.call.operation->functions->gather) {
-        if (decide_pool_waiting(gather_pool(flow)) >= GATHERS_WAITING_MAX) {
+        flow->job.owner = flow->work.call.gathers_for;
+        if (!decide_pool_has_room(gather_pool(flow), &flow->job.owner, GATHERS_WAITING_MAX)) {
             episode_refused(EPISODE_GATHER);
             return refuse(flow, E_ServerBusy);
         }

@@ -7,18 +7,15 @@
 #include "base/arena.h"
 #include "base/episode.h"
 #include "base/lock.h"
-#include "service/decide_pool.h"
 
 /* Begun, but for want of a thread not running yet; beyond these it is full. */
-#define WAITING_MAX 64
+#define WAITING_MAX 128
 
 struct background {
     struct decide_pool *pool;
     atomic_bool stopping;
     struct lock lock;
     struct background_job *jobs; /* waiting or running; under lock */
-    size_t count;                /* as above */
-    size_t count_max;
 };
 
 /* What the pool runs. */
@@ -27,14 +24,13 @@ struct pooled {
     struct background_job *job;
 };
 
-struct background *background_new(unsigned threads_max)
+struct background *background_new(unsigned threads_max, struct pool_shares shares)
 {
     struct background *background = xcalloc(1, sizeof *background);
 
     lock_init(&background->lock, RANK_BACKGROUND);
     atomic_init(&background->stopping, false);
-    background->count_max = threads_max + WAITING_MAX;
-    background->pool = decide_pool_new(threads_max);
+    background->pool = decide_pool_new(threads_max, shares);
     if (background->pool)
         return background;
     background_free(background);
@@ -69,7 +65,6 @@ static void end(struct background_job *job)
     while (*at != job)
         at = &(*at)->next;
     *at = job->next;
-    background->count--;
     lock_give(&background->lock);
     free(job);
 }
@@ -95,26 +90,27 @@ static bool is_under_way(const struct background *background, const struct guid 
 }
 
 /* Under the lock. */
-static enum background_begun admit(struct background *background, struct background_job *job)
+static enum background_begun admit(struct background *background, struct background_job *job,
+                                   bool has_room)
 {
     if (is_under_way(background, &job->id))
         return BACKGROUND_UNDER_WAY;
-    if (background->count == background->count_max || background_is_stopping(background))
+    if (!has_room || background_is_stopping(background))
         return BACKGROUND_FULL;
     job->background = background;
     job->next = background->jobs;
     background->jobs = job;
-    background->count++;
     return BACKGROUND_BEGUN;
 }
 
 enum background_begun background_begin(struct background *background, struct background_job *job)
 {
     enum background_begun begun;
+    bool has_room = decide_pool_has_room(background->pool, &job->owner, WAITING_MAX);
     struct pooled *pooled;
 
     lock_take(&background->lock);
-    begun = admit(background, job);
+    begun = admit(background, job, has_room);
     lock_give(&background->lock);
     if (begun == BACKGROUND_FULL && !background_is_stopping(background))
         episode_refused(EPISODE_JOBS);
@@ -124,6 +120,7 @@ enum background_begun background_begin(struct background *background, struct bac
     }
     pooled = xcalloc(1, sizeof *pooled);
     pooled->pool_job.run = run;
+    pooled->pool_job.owner = job->owner;
     pooled->job = job;
     decide_pool_submit(background->pool, &pooled->pool_job);
     return begun;

@@ -5,20 +5,22 @@
 #define LAGRA_SERVICE_BACKGROUND_H
 
 #include "base/ids.h"
+#include "service/decide_pool.h"
 
 /* Lies at the beginning of what its starter allocated with malloc(); freed when run() has
  * returned. */
 struct background_job {
     void (*run)(struct background_job *job); /* on a thread of its own */
     struct guid id;                          /* of what is done */
-    struct background_job *next;             /* of the list */
+    struct pool_owner owner;
+    struct background_job *next; /* of the list */
     struct background *background;
 };
 
 struct background;
 
-/* NULL: no thread could be started. Main thread. */
-struct background *background_new(unsigned threads_max);
+/* As decide_pool_new(). NULL: no thread could be started. Main thread. */
+struct background *background_new(unsigned threads_max, struct pool_shares shares);
 /* Asks all jobs to end; none begins any more. Any thread. */
 void background_stop(struct background *background);
 bool background_is_stopping(struct background *background);
@@ -28,7 +30,7 @@ void background_free(struct background *background);
 enum background_begun {
     BACKGROUND_BEGUN,
     BACKGROUND_UNDER_WAY, /* one of this id was begun before: the job is freed */
-    BACKGROUND_FULL,      /* the job is freed: try later */
+    BACKGROUND_FULL,      /* others wait, or enough of its owner do; the job is freed: try later */
 };
 /* Any thread. */
 enum background_begun background_begin(struct background *background, struct background_job *job);

@@ -9,6 +9,7 @@
 #include "base/gate.h"
 #include "base/ids.h"
 #include "http/http.h"
+#include "service/decide_pool.h"
 #include "service/decision.h"
 
 struct service;
@@ -40,13 +41,14 @@ struct call {
     size_t query_count;
     struct bytes version; /* x-ms-version, "2026-10-06"; dates compare as text */
     struct guid request_id;
-    struct input input;        /* what the decision is given */
-    struct problem *problem;   /* what the error's answer says */
-    bool wants_md5;            /* set by check(): input.body.md5 is needed */
-    bool wants_crc64;          /* as above: input.body.crc64 */
-    bool ignores_md5;          /* set by check(): Content-MD5 is not compared. decision: 16 */
-    uint32_t inline_max;       /* bodies up to this stay in memory; check() may lower it */
-    uint64_t rehydrates_ticks; /* how long an archived blob takes to come back */
+    struct input input;            /* what the decision is given */
+    struct problem *problem;       /* what the error's answer says */
+    bool wants_md5;                /* set by check(): input.body.md5 is needed */
+    bool wants_crc64;              /* as above: input.body.crc64 */
+    struct pool_owner gathers_for; /* set by check(), where the operation gathers */
+    bool ignores_md5;              /* set by check(): Content-MD5 is not compared. decision: 16 */
+    uint32_t inline_max;           /* bodies up to this stay in memory; check() may lower it */
+    uint64_t rehydrates_ticks;     /* how long an archived blob takes to come back */
     struct gate_request gate;
 };
 

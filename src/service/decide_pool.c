@@ -10,12 +10,20 @@
 
 #define THREADS_MAX 64
 
+/* A job that runs: on the stack of its thread. */
+struct turn {
+    struct pool_owner owner;
+    struct turn *next;
+};
+
 struct decide_pool {
+    struct pool_shares shares;
     struct lock lock;
     pthread_cond_t work;    /* a job came, or it is stopping */
     struct pool_job *first; /* under lock; so all that follows */
     struct pool_job **end;
     unsigned queued;
+    struct turn *turns;
     unsigned idle; /* threads that wait for a job */
     unsigned thread_count;
     unsigned threads_max;
@@ -23,14 +31,65 @@ struct decide_pool {
     struct thread threads[THREADS_MAX];
 };
 
+/* Is one more that counts for `owner` within a share? */
+static bool is_within(unsigned share, uint64_t owner, unsigned running)
+{
+    return share == 0 || owner == 0 || running < share;
+}
+
+static bool has_share(const struct decide_pool *pool, const struct pool_owner *owner)
+{
+    unsigned of_account = 0, of_source = 0;
+
+    for (const struct turn *turn = pool->turns; turn; turn = turn->next) {
+        of_account += turn->owner.account == owner->account;
+        of_source += turn->owner.source == owner->source;
+    }
+    return is_within(pool->shares.account, owner->account, of_account) &&
+           is_within(pool->shares.source, owner->source, of_source);
+}
+
+/* The first that may run now; NULL: there is none. */
+static struct pool_job *take(struct decide_pool *pool)
+{
+    struct pool_job **at = &pool->first, *job;
+
+    while (*at && !has_share(pool, &(*at)->owner))
+        at = &(*at)->next;
+    job = *at;
+    if (!job)
+        return NULL;
+    *at = job->next;
+    if (!*at)
+        pool->end = at;
+    pool->queued--;
+    return job;
+}
+
+static void begin_turn(struct decide_pool *pool, struct turn *turn)
+{
+    turn->next = pool->turns;
+    pool->turns = turn;
+}
+
+static void end_turn(struct decide_pool *pool, struct turn *turn)
+{
+    struct turn **at = &pool->turns;
+
+    while (*at != turn)
+        at = &(*at)->next;
+    *at = turn->next;
+}
+
 static void *run_jobs(void *argument)
 {
     struct decide_pool *pool = argument;
+    struct turn turn;
 
     thread_give_way();
     lock_take(&pool->lock);
     for (;;) {
-        struct pool_job *job = pool->first;
+        struct pool_job *job = take(pool);
 
         if (!job && pool->stopping)
             break;
@@ -40,13 +99,12 @@ static void *run_jobs(void *argument)
             pool->idle--;
             continue;
         }
-        pool->first = job->next;
-        if (!pool->first)
-            pool->end = &pool->first;
-        pool->queued--;
+        turn.owner = job->owner;
+        begin_turn(pool, &turn);
         lock_give(&pool->lock);
         job->run(job);
         lock_take(&pool->lock);
+        end_turn(pool, &turn);
     }
     lock_give(&pool->lock);
     return NULL;
@@ -64,7 +122,7 @@ static bool start_thread(struct decide_pool *pool)
     return true;
 }
 
-struct decide_pool *decide_pool_new(unsigned threads_max)
+struct decide_pool *decide_pool_new(unsigned threads_max, struct pool_shares shares)
 {
     struct decide_pool *pool = xcalloc(1, sizeof *pool);
     bool started;
@@ -74,6 +132,7 @@ struct decide_pool *decide_pool_new(unsigned threads_max)
     lock_condition_init(&pool->work);
     pool->end = &pool->first;
     pool->threads_max = threads_max;
+    pool->shares = shares;
     lock_take(&pool->lock);
     started = start_thread(pool);
     lock_give(&pool->lock);
@@ -97,14 +156,18 @@ void decide_pool_free(struct decide_pool *pool)
     free(pool);
 }
 
-unsigned decide_pool_waiting(struct decide_pool *pool)
+bool decide_pool_has_room(struct decide_pool *pool, const struct pool_owner *owner, unsigned places)
 {
-    unsigned queued;
+    unsigned of_account = 0, of_source = 0, free_places;
 
     lock_take(&pool->lock);
-    queued = pool->queued;
+    for (const struct pool_job *job = pool->first; job; job = job->next) {
+        of_account += owner->account != 0 && job->owner.account == owner->account;
+        of_source += owner->source != 0 && job->owner.source == owner->source;
+    }
+    free_places = places > pool->queued ? places - pool->queued : 0;
     lock_give(&pool->lock);
-    return queued;
+    return free_places > of_account && free_places > 2 * of_source;
 }
 
 void decide_pool_submit(struct decide_pool *pool, struct pool_job *job)

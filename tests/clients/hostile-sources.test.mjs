@@ -1,17 +1,17 @@
 // Sources of copies that answer what no server should: every such answer is refused as the reference
 // says, leaves nothing behind, and what a source did bring can be read again.
-// rest: Put-Blob-From-URL, Copy-Blob; decisions: 52, 240, 241
+// rest: Put-Blob-From-URL, Copy-Blob; decisions: 52, 240, 241, 284
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BlobServiceClient } from '@azure/storage-blob';
 import { Server } from '../lib/server.mjs';
-import { endless, rawSource } from '../lib/source.mjs';
+import { endless, rawSource, trickle } from '../lib/source.mjs';
 import { blockId, credential, once, until } from './setup.mjs';
 
 const PAGES = 'ETag: "1"\r\nx-ms-blob-type: PageBlob\r\n';
 
-async function newTarget(t) {
-    const server = await Server.start({ args: ['--allowCopyFrom', '127.0.0.1'] });
+async function newTarget(t, env = {}) {
+    const server = await Server.start({ args: ['--allowCopyFrom', '127.0.0.0/8'], env });
     t.after(() => server.kill().then(() => server.remove()));
     const container = new BlobServiceClient(server.url, credential, once).getContainerClient('copies');
     await container.create();
@@ -229,4 +229,52 @@ test('what a pending copy says of its source can be read', async (t) => {
     }
     const odd = await copied(t, container, 'odd', [good, 'HTTP/1.1 700 x\r\nContent-Length: 0\r\n\r\n']);
     await until(async () => /^500 CannotVerifyCopySource /.test((await odd.properties()).copyStatusDescription ?? ''));
+});
+
+// Pending copies of one path to `count` blobs.
+async function beginCopies(container, url, count) {
+    for (let i = 0; i < count; i++)
+        await container.getBlockBlobClient(`slow${i}`).beginCopyFromURL(url);
+}
+
+async function isCopied(blob, body) {
+    await until(async () => (await blob.getProperties()).copyStatus === 'success', 60);
+    assert.equal((await blob.downloadToBuffer()).toString(), body);
+}
+
+test('a source that trickles leaves threads to others', async (t) => {
+    // decision: 284: of 12 threads one host has at most 4
+    const slow = await rawSource(t, { '/slow': trickle(1 << 20) });
+    const fast = await rawSource(t, { '/fast': 'HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\nhello' }, '127.0.0.2');
+    const { container, target } = await newTarget(t);
+    await beginCopies(container, `${slow.url}/slow`, 12);
+    await until(() => slow.openCount() === 4);
+    await target.beginCopyFromURL(`${fast.url}/fast`);
+    await isCopied(target, 'hello');
+    await until(() => slow.openCount() === 4);
+    const requests = Array.from({ length: 12 }, (_, i) =>
+        container.getBlockBlobClient(`read${i}`).syncUploadFromURL(`${slow.url}/slow`).catch((error) => error));
+    await until(() => slow.openCount() === 4 + 8); // of 24
+    await container.getBlockBlobClient('read').syncUploadFromURL(`${fast.url}/fast`);
+    await until(() => slow.openCount() === 4 + 8);
+    t.after(() => Promise.all(requests));
+});
+
+test('a source that trickles is given up, and those that wait for its host come next', async (t) => {
+    // decision: 284
+    const pages = `${PAGES}Accept-Ranges: bytes\r\n`;
+    const source = await rawSource(t, { '/slow': trickle(1 << 20), '/pages': trickle(1 << 20, pages),
+        '/head': (socket) => void socket.write('HTTP/1.1 200 x\r\n'),
+        '/fast': 'HTTP/1.1 200 x\r\nContent-Length: 5\r\n\r\nhello' });
+    const { container, target } = await newTarget(t, { LAGRA_SOURCE_PATIENCE_MS: '1000' });
+    await beginCopies(container, `${source.url}/slow`, 7);
+    await container.getPageBlobClient('pages').beginCopyFromURL(`${source.url}/pages`);
+    await target.beginCopyFromURL(`${source.url}/fast`);
+    await isCopied(target, 'hello');
+    for (const path of ['slow', 'head']) {
+        const [status] = await refusal(container.getBlockBlobClient('read').syncUploadFromURL(`${source.url}/${path}`), path);
+        assert.equal(status, 500);
+    }
+    await until(async () => /^500 CannotVerifyCopySource /.test(
+        (await container.getBlockBlobClient('slow0').getProperties()).copyStatusDescription ?? ''));
 });

@@ -46,8 +46,8 @@ export function serve(content, headers = {}) {
 
 // A server that answers with bytes which no HTTP library would send. answers: { '/path': bytes, or a
 // function of (socket, head of the request as text) that gives them or sends them itself }. The
-// connection ends with the answer. Closed after the test `t`.
-export async function rawSource(t, answers) {
+// connection ends with the answer. Closed after the test `t`. host: an address of this machine
+export async function rawSource(t, answers, host = '127.0.0.1') {
     const sockets = new Set();
     const server = net.createServer((socket) => {
         let head = '';
@@ -64,13 +64,23 @@ export async function rawSource(t, answers) {
                 socket.end(Buffer.from(bytes, 'latin1'));
         });
     });
-    server.listen(0, '127.0.0.1');
+    server.listen(0, host);
     await once(server, 'listening');
     t.after(() => {
         sockets.forEach((socket) => socket.destroy());
         server.close();
     });
-    return { url: `http://127.0.0.1:${server.address().port}` };
+    return { url: `http://${host}:${server.address().port}`, openCount: () => sockets.size };
+}
+
+// Answers with a head of a body of `length` bytes, of which one comes each tenth of a second.
+export function trickle(length, headers = '') {
+    return (socket) => {
+        const timer = setInterval(() => socket.write('x'), 100);
+
+        socket.on('close', () => clearInterval(timer));
+        socket.write(`HTTP/1.1 200 x\r\nContent-Length: ${length}\r\n${headers}\r\n`);
+    };
 }
 
 // Sends the same bytes until the other side has enough.

@@ -55,7 +55,7 @@ void __wrap_decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
 
 struct decide_pool *pooled_new(void)
 {
-    return decide_pool_new(3);
+    return decide_pool_new(3, (struct pool_shares){ .account = 0 });
 }
 
 /* ---- the parts of a batch ---- */

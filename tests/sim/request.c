@@ -115,7 +115,7 @@ struct server *server_open(const char **ret_problem)
     server->endpoint.trust = trust_holder_new(trust_new(&trust, NULL));
     server->endpoint.pool = pooled_new();
     server->endpoint.fetcher = remote_new();
-    server->endpoint.background = background_new(2);
+    server->endpoint.background = background_new(2, (struct pool_shares){ .account = 0 });
     server->tasks = task_runner_start(store, &served, &server->endpoint, 1);
     assert(server->tasks);
     return server;

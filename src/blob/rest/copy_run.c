@@ -286,14 +286,24 @@ static void run(struct background_job *base)
 
 /* ---- the task ---- */
 
+static struct pool_owner owner_of(struct decision *d, const struct pending_copy *pending)
+{
+    struct url url;
+
+    if (!url_parse(pending->url, &url))
+        return (struct pool_owner){ .account = 0 };
+    return source_owner(d->arena, pending->account, &url, pending->is_own);
+}
+
 static enum background_begun begin(const struct deferred_task *task, const struct guid *id,
-                                   const struct endpoint *endpoint)
+                                   const struct pool_owner *owner, const struct endpoint *endpoint)
 {
     const struct partition *at = &task->partition;
     struct copy_job *job = xcalloc(1, sizeof *job + at->key.len);
 
     job->base.run = run;
     job->base.id = *id;
+    job->base.owner = *owner;
     job->endpoint = endpoint;
     job->space = at->space;
     job->key_length = at->key.len;
@@ -306,6 +316,8 @@ enum store_result copy_blob_task(struct decision *d, const struct deferred_task 
 {
     struct blob blob;
     struct guid id;
+    struct pending_copy pending;
+    struct pool_owner owner;
     enum store_result result = blob_read(d->before, d->arena, blob_base, &blob);
     instant due = d->now + LOOK_TICKS;
 
@@ -316,9 +328,13 @@ enum store_result copy_blob_task(struct decision *d, const struct deferred_task 
     memcpy(id.b, task->payload.ptr, sizeof id.b);
     if (blob.copy.status != COPY_PENDING || !guid_equal(&blob.copy.id, &id))
         return STORE_OK;
+    result = pending_copy_read(d->before, d->arena, &pending);
+    if (result)
+        return result;
+    owner = owner_of(d, &pending);
     if (!endpoint || !endpoint->background)
         due = d->now + FULL_TICKS;
-    else if (begin(task, &id, endpoint) == BACKGROUND_FULL)
+    else if (begin(task, &id, &owner, endpoint) == BACKGROUND_FULL)
         due = d->now + FULL_TICKS;
     changes_defer(d->changes, due, TASK_COPY_BLOB, task->payload);
     return STORE_OK;

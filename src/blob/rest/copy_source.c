@@ -1,6 +1,7 @@
 /* See copy_source.h. */
 #include "blob/rest/copy_source.h"
 
+#include "base/crc.h"
 #include "base/encode.h"
 
 /* rest: Copy-Blob "x-ms-copy-source" */
@@ -105,6 +106,8 @@ enum error copy_source_check(struct call *call, enum source_rule rule,
     e = read_range(call, &source);
     if (!e)
         e = read_sums(call, &source);
+    call->gathers_for =
+        source_owner(call->arena, call->account_name, &source.url, source_is_own(call, &source));
     *ret_source = source;
     return e;
 }
@@ -157,6 +160,24 @@ static bool is_own(const struct call *call, const struct url *url)
 bool source_is_own(const struct call *call, const struct copy_source *source)
 {
     return is_own(call, &source->url);
+}
+
+/* ---- whom it is read for ---- */
+
+/* Not 0: that is nobody. */
+static uint64_t number_of_name(uint64_t within, struct bytes name)
+{
+    return crc64(within, name.ptr, name.len) | 1;
+}
+
+struct pool_owner source_owner(struct arena *arena, struct bytes account, const struct url *url,
+                               bool is_own)
+{
+    uint64_t of_account = number_of_name(0, account);
+    struct bytes host = arena_copy_lower(arena, url->host);
+
+    return (struct pool_owner){ .account = of_account,
+                                .source = is_own ? 0 : number_of_name(of_account, host) };
 }
 
 /* ---- what is wrong with it ---- */

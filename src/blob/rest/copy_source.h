@@ -49,6 +49,10 @@ enum error copy_source_check(struct call *call, enum source_rule rule,
 /* Does it lie on this server? decision: 53 */
 bool source_is_own(const struct call *call, const struct copy_source *source);
 
+/* Whom reading it is counted for: what is on this server comes fast, and counts for its account alone. */
+struct pool_owner source_owner(struct arena *arena, struct bytes account, const struct url *url,
+                               bool is_own);
+
 /* What is wrong with a source, as an answer: E_CannotVerifyCopySource, with the status, the code
  * and the message of `e`. decision: 52 */
 enum error source_cannot_verify(struct gathering *g, enum error e);

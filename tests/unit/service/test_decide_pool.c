@@ -22,6 +22,7 @@ struct test_job {
     unsigned number;
 };
 
+static const struct pool_shares no_shares;
 static atomic_uint run_count;
 static unsigned order[JOBS];
 
@@ -33,7 +34,7 @@ static void note(struct pool_job *job)
 /* Rule: jobs run in the order they were submitted, each once; freeing waits for all of them. */
 static void jobs_run_in_order(void **state)
 {
-    struct decide_pool *pool = decide_pool_new(1);
+    struct decide_pool *pool = decide_pool_new(1, no_shares);
     struct test_job *jobs = calloc(JOBS, sizeof *jobs);
 
     (void)state;
@@ -76,7 +77,7 @@ static void any_thread_submits(void **state)
 
     (void)state;
     atomic_store(&run_count, 0);
-    shared = decide_pool_new(8);
+    shared = decide_pool_new(8, no_shares);
     for (unsigned i = 0; i < SUBMITTERS; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, submit_many, jobs + i * JOBS), 0);
     for (unsigned i = 0; i < SUBMITTERS; i++)
@@ -100,7 +101,7 @@ static void meet(struct pool_job *job)
 /* Rule: a job that waits keeps no other from running, as long as there are threads. */
 static void threads_are_added(void **state)
 {
-    struct decide_pool *pool = decide_pool_new(3);
+    struct decide_pool *pool = decide_pool_new(3, no_shares);
     struct pool_job jobs[3] = { { .run = meet }, { .run = meet }, { .run = meet } };
 
     (void)state;
@@ -108,6 +109,99 @@ static void threads_are_added(void **state)
         decide_pool_submit(pool, &jobs[i]);
     decide_pool_free(pool);
     assert_int_equal(inside, 3);
+}
+
+/* Jobs that stand until they are let go, counted by owner. */
+static atomic_uint standing[3];
+static atomic_bool let_go;
+
+static void stand(struct pool_job *job)
+{
+    unsigned number = ((struct test_job *)job)->number;
+
+    atomic_fetch_add(&standing[number], 1);
+    while (!atomic_load(&let_go))
+        usleep(100);
+}
+
+static struct test_job standing_job(unsigned number, uint64_t account, uint64_t source)
+{
+    return (struct test_job){ .job = { .run = stand, .owner = { account, source } },
+                              .number = number };
+}
+
+static void wait_for_standing(unsigned number, unsigned wanted)
+{
+    while (atomic_load(&standing[number]) < wanted)
+        usleep(100);
+}
+
+/* Rule: jobs of one account, and of one of its sources, have no more threads than their share, and those
+ * that wait for it keep no other owner from a thread. All run in the end. decision: 284 */
+static void owners_have_shares(void **state)
+{
+    struct decide_pool *pool =
+        decide_pool_new(4, (struct pool_shares){ .account = 3, .source = 2 });
+    struct test_job jobs[11];
+
+    (void)state;
+    for (unsigned i = 0; i < 5; i++)
+        jobs[i] = standing_job(0, 1, 11);
+    for (unsigned i = 5; i < 10; i++)
+        jobs[i] = standing_job(1, 1, 12);
+    jobs[10] = standing_job(2, 2, 21);
+    for (unsigned i = 0; i < 11; i++)
+        decide_pool_submit(pool, &jobs[i].job);
+    wait_for_standing(2, 1);
+    wait_for_standing(1, 1);
+    wait_for_standing(0, 2);
+    usleep(20000);
+    assert_int_equal(standing[0], 2);
+    assert_int_equal(standing[1], 1);
+    atomic_store(&let_go, true);
+    decide_pool_free(pool);
+    assert_int_equal(standing[0], 5);
+    assert_int_equal(standing[1], 5);
+}
+
+#define PLACES 12
+
+/* Submits jobs of the owner as long as there is room; returns how many. */
+static unsigned fill(struct decide_pool *pool, struct pool_owner owner, struct test_job *jobs)
+{
+    unsigned count = 0;
+
+    while (count < PLACES && decide_pool_has_room(pool, &owner, PLACES)) {
+        jobs[count] = standing_job(0, owner.account, owner.source);
+        decide_pool_submit(pool, &jobs[count++].job);
+    }
+    return count;
+}
+
+/* Rule: an account may have as many jobs waiting as it leaves places free, one of its sources half as
+ * many; who is counted for nobody has all. */
+static void places_are_left_for_others(void **state)
+{
+    const struct pool_owner one = { 1, 11 }, other_source = { 1, 12 }, other = { 2, 21 },
+                            nobody = { 0, 0 };
+    struct decide_pool *pool = decide_pool_new(1, (struct pool_shares){ .account = 1 });
+    struct test_job jobs[1 + PLACES] = { standing_job(0, 3, 31) };
+    unsigned count;
+
+    (void)state;
+    atomic_store(&let_go, false);
+    atomic_store(&standing[0], 0);
+    decide_pool_submit(pool, &jobs[0].job);
+    wait_for_standing(0, 1);
+    count = fill(pool, one, jobs + 1);
+    assert_int_equal(count, 4); /* of 12: twice as many are left */
+    count += fill(pool, other_source, jobs + 1 + count);
+    assert_int_equal(count, 6);
+    assert_true(decide_pool_has_room(pool, &other, PLACES));
+    assert_true(decide_pool_has_room(pool, &nobody, 7));
+    assert_false(decide_pool_has_room(pool, &nobody, 6));
+    atomic_store(&let_go, true);
+    decide_pool_free(pool);
 }
 
 static int niceness, policy;
@@ -123,7 +217,7 @@ static void note_share(struct pool_job *job)
  * they take locks that others wait for. decision: 280 */
 static void threads_give_way(void **state)
 {
-    struct decide_pool *pool = decide_pool_new(1);
+    struct decide_pool *pool = decide_pool_new(1, no_shares);
     struct pool_job job = { .run = note_share };
 
     (void)state;
@@ -136,10 +230,9 @@ static void threads_give_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs_run_in_order),
-        cmocka_unit_test(any_thread_submits),
-        cmocka_unit_test(threads_are_added),
-        cmocka_unit_test(threads_give_way),
+        cmocka_unit_test(jobs_run_in_order),          cmocka_unit_test(any_thread_submits),
+        cmocka_unit_test(threads_are_added),          cmocka_unit_test(owners_have_shares),
+        cmocka_unit_test(places_are_left_for_others), cmocka_unit_test(threads_give_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
