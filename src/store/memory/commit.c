@@ -10,7 +10,7 @@
 /* The pieces named by one record of a dropped space. */
 #define DROPPING_ARENA_MAX (64u << 20)
 
-bool memory_space_is_dropped(const struct tree_node *root, const struct guid *space)
+bool memory_space_is_dropped(const struct treap_node *root, const struct guid *space)
 {
     struct bytes value;
     struct key key;
@@ -18,7 +18,7 @@ bool memory_space_is_dropped(const struct tree_node *root, const struct guid *sp
 
     key_init(&key);
     key_set_space(&key, KEY_KIND_DROPPED, space);
-    dropped = tree_find(root, key_bytes(&key), &value);
+    dropped = treap_find(root, key_bytes(&key), &value);
     key_release(&key);
     return dropped;
 }
@@ -30,7 +30,7 @@ static void set_version_key(struct key *key, struct bytes prefix)
     key->ptr[0] = KEY_KIND_VERSION;
 }
 
-uint64_t memory_partition_version(const struct tree_node *root, struct bytes prefix)
+uint64_t memory_partition_version(const struct treap_node *root, struct bytes prefix)
 {
     uint64_t version = 0;
     struct bytes value;
@@ -38,7 +38,7 @@ uint64_t memory_partition_version(const struct tree_node *root, struct bytes pre
 
     key_init(&key);
     set_version_key(&key, prefix);
-    if (tree_find(root, key_bytes(&key), &value)) {
+    if (treap_find(root, key_bytes(&key), &value)) {
         assert(value.len == sizeof version);
         memcpy(&version, value.ptr, sizeof version);
     }
@@ -63,7 +63,7 @@ static uint32_t next_priority(struct memory_store *store)
 
 static void put(struct memory_store *store, struct bytes key, struct bytes value)
 {
-    store->root = tree_put(store->root, key, value, next_priority(store));
+    store->root = treap_put(store->root, key, value, next_priority(store));
 }
 
 static void apply_records(struct memory_store *store, struct bytes prefix,
@@ -75,7 +75,7 @@ static void apply_records(struct memory_store *store, struct bytes prefix,
     for (; change; change = change->next) {
         key_set_record(&key, change->family, prefix, change->key);
         if (change->is_delete)
-            store->root = tree_delete(store->root, key_bytes(&key));
+            store->root = treap_delete(store->root, key_bytes(&key));
         else
             put(store, key_bytes(&key), change->value);
     }
@@ -91,19 +91,19 @@ static void apply_index(struct memory_store *store, struct bytes prefix,
     for (; change; change = change->next) {
         key_set_index(&key, prefix, change->key);
         if (change->is_delete)
-            store->root = tree_delete(store->root, key_bytes(&key));
+            store->root = treap_delete(store->root, key_bytes(&key));
         else
             put(store, key_bytes(&key), change->value);
     }
     key_release(&key);
 }
 
-static int64_t counter_value(const struct tree_node *root, struct bytes key)
+static int64_t counter_value(const struct treap_node *root, struct bytes key)
 {
     struct bytes value;
     int64_t sum = 0;
 
-    if (tree_find(root, key, &value)) {
+    if (treap_find(root, key, &value)) {
         assert(value.len == sizeof sum);
         memcpy(&sum, value.ptr, sizeof sum);
     }
@@ -144,7 +144,7 @@ enum store_result memory_delete_row(struct store *base, struct bytes key)
     struct memory_store *store = (struct memory_store *)(void *)base;
 
     lock_take(&store->lock);
-    store->root = tree_delete(store->root, key);
+    store->root = treap_delete(store->root, key);
     lock_give(&store->lock);
     return STORE_OK;
 }
@@ -159,7 +159,7 @@ static void apply_tasks(struct memory_store *store, struct bytes prefix,
     for (const struct task_change *c = changes_first_task(changes); c; c = c->next) {
         if (c->is_done) {
             deferred_done_key(c, &key);
-            store->root = tree_delete(store->root, key_bytes(&key));
+            store->root = treap_delete(store->root, key_bytes(&key));
         } else {
             struct text value;
 
@@ -195,26 +195,26 @@ static void apply_version(struct memory_store *store, struct bytes prefix)
     key_init(&key);
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         key_set_record(&key, families[i], prefix, (struct bytes){ NULL, 0 });
-        empty = empty && !tree_has_prefix(store->root, key_bytes(&key));
+        empty = empty && !treap_has_prefix(store->root, key_bytes(&key));
     }
     set_version_key(&key, prefix);
     if (empty)
-        store->root = tree_delete(store->root, key_bytes(&key));
+        store->root = treap_delete(store->root, key_bytes(&key));
     else
         put(store, key_bytes(&key), bytes_of(&store->sequence, sizeof store->sequence));
     key_release(&key);
 }
 
 /* Takes the references of all records of a tree that was cut out. */
-static void release_pieces(struct memory_store *store, const struct tree_node *cut)
+static void release_pieces(struct memory_store *store, const struct treap_node *cut)
 {
     struct arena *arena = arena_new(DROPPING_ARENA_MAX);
     struct arena_mark mark = arena_mark(arena);
-    struct tree_path path;
+    struct treap_path path;
     struct bytes key, value;
 
-    tree_seek(&path, cut, (struct bytes){ NULL, 0 });
-    for (; tree_at(&path, &key, &value); tree_next(&path)) {
+    treap_seek(&path, cut, (struct bytes){ NULL, 0 });
+    for (; treap_at(&path, &key, &value); treap_next(&path)) {
         const struct piece *pieces;
         struct bytes payload;
         size_t count;
@@ -229,9 +229,9 @@ static void release_pieces(struct memory_store *store, const struct tree_node *c
 }
 
 /* Cuts out all keys of one kind in a space. */
-static struct tree_node *cut_space(struct memory_store *store, char kind, const struct guid *space)
+static struct treap_node *cut_space(struct memory_store *store, char kind, const struct guid *space)
 {
-    struct tree_node *cut;
+    struct treap_node *cut;
     struct key from, end;
 
     key_init(&from);
@@ -239,7 +239,7 @@ static struct tree_node *cut_space(struct memory_store *store, char kind, const 
     key_set_space(&from, kind, space);
     key_set_space(&end, kind, space);
     key_set_end(&end);
-    store->root = tree_cut(store->root, key_bytes(&from), key_bytes(&end), &cut);
+    store->root = treap_cut(store->root, key_bytes(&from), key_bytes(&end), &cut);
     key_release(&from);
     key_release(&end);
     return cut;
@@ -251,14 +251,14 @@ static void apply_drop(struct memory_store *store, const struct guid *space)
     struct key key;
 
     for (size_t i = 0; i < sizeof record_kinds; i++) {
-        struct tree_node *cut = cut_space(store, record_kinds[i], space);
+        struct treap_node *cut = cut_space(store, record_kinds[i], space);
 
         release_pieces(store, cut);
-        tree_release(cut);
+        treap_release(cut);
     }
-    tree_release(cut_space(store, KEY_KIND_VERSION, space));
-    tree_release(cut_space(store, KEY_KIND_INDEX, space));
-    tree_release(cut_space(store, KEY_KIND_COUNTER, space));
+    treap_release(cut_space(store, KEY_KIND_VERSION, space));
+    treap_release(cut_space(store, KEY_KIND_INDEX, space));
+    treap_release(cut_space(store, KEY_KIND_COUNTER, space));
     key_init(&key);
     key_set_space(&key, KEY_KIND_DROPPED, space);
     put(store, key_bytes(&key), (struct bytes){ NULL, 0 });
@@ -280,7 +280,7 @@ static enum store_result check_unchanged(const struct memory_store *store,
 static void spend(struct memory_snapshot *snapshot)
 {
     snapshot->spent = true;
-    tree_release(snapshot->root);
+    treap_release(snapshot->root);
     snapshot->root = NULL;
 }
 

@@ -23,7 +23,7 @@ static void memory_close(struct store *base)
 
     assert(!store->oldest_snapshot && store->stage_count == 0);
 
-    tree_release(store->root);
+    treap_release(store->root);
     memory_pieces_release(&store->pieces);
     deferred_release(&store->deferred);
     lock_release(&store->lock);
@@ -63,7 +63,7 @@ static struct snapshot *memory_snapshot_open(struct store *base, struct partitio
     key_release(&key);
 
     lock_take(&store->lock);
-    snapshot->root = tree_hold(store->root);
+    snapshot->root = treap_hold(store->root);
     snapshot->seen = store->sequence;
     snapshot->base.newest = store->newest;
     snapshot->older = store->newest_snapshot;
@@ -99,7 +99,7 @@ static void memory_snapshot_close(struct snapshot *base)
     lock_give(&store->lock);
 
     memory_pieces_free(freed);
-    tree_release(snapshot->root);
+    treap_release(snapshot->root);
     free(snapshot);
 }
 
@@ -110,7 +110,7 @@ static enum store_result memory_get(struct snapshot *base, struct bytes key, str
     struct bytes value;
 
     assert(!snapshot->spent);
-    if (!tree_find(snapshot->root, key, &value))
+    if (!treap_find(snapshot->root, key, &value))
         return STORE_NOT_FOUND;
     return record_value_read(value, arena, ret_record);
 }
@@ -131,8 +131,8 @@ static enum store_result memory_settled(struct store *base, uint64_t sequence)
 
 struct memory_cursor {
     struct cursor base;
-    struct tree_node *root;
-    struct tree_path path;
+    struct treap_node *root;
+    struct treap_path path;
     size_t end_len;
     char end[];
 };
@@ -143,7 +143,7 @@ static struct memory_cursor *cursor_of(struct cursor *base)
 }
 
 /* Takes over the caller's hold on the root. */
-static struct cursor *cursor_new(struct store *base, struct tree_node *root, struct bytes end)
+static struct cursor *cursor_new(struct store *base, struct treap_node *root, struct bytes end)
 {
     struct memory_cursor *cursor = xmalloc(sizeof *cursor + end.len);
 
@@ -162,7 +162,7 @@ static struct cursor *memory_scan_cursor(struct snapshot *base, struct bytes end
 
     (void)kind; /* all is in memory */
     assert(!snapshot->spent);
-    return cursor_new(base->store, tree_hold(snapshot->root), end);
+    return cursor_new(base->store, treap_hold(snapshot->root), end);
 }
 
 static struct cursor *memory_space_cursor(struct store *base, const struct guid *space,
@@ -170,26 +170,26 @@ static struct cursor *memory_space_cursor(struct store *base, const struct guid 
                                           uint64_t *ret_sequence)
 {
     struct memory_store *store = store_of(base);
-    struct tree_node *root;
+    struct treap_node *root;
 
     (void)access;
     lock_take(&store->lock);
-    root = tree_hold(store->root);
+    root = treap_hold(store->root);
     *ret_sequence = store->sequence;
     lock_give(&store->lock);
     if (!memory_space_is_dropped(root, space))
         return cursor_new(base, root, end);
-    tree_release(root);
+    treap_release(root);
     return NULL;
 }
 
 static struct cursor *memory_row_cursor(struct store *base, struct bytes end)
 {
     struct memory_store *store = store_of(base);
-    struct tree_node *root;
+    struct treap_node *root;
 
     lock_take(&store->lock);
-    root = tree_hold(store->root);
+    root = treap_hold(store->root);
     lock_give(&store->lock);
     return cursor_new(base, root, end);
 }
@@ -199,7 +199,7 @@ static enum store_result cursor_show(struct memory_cursor *cursor)
 {
     struct bytes key, value;
 
-    if (!tree_at(&cursor->path, &key, &value) ||
+    if (!treap_at(&cursor->path, &key, &value) ||
         bytes_compare(key, bytes_of(cursor->end, cursor->end_len)) >= 0) {
         cursor->path.depth = 0;
         return STORE_NOT_FOUND;
@@ -213,7 +213,7 @@ static enum store_result memory_cursor_seek(struct cursor *base, struct bytes ke
 {
     struct memory_cursor *cursor = cursor_of(base);
 
-    tree_seek(&cursor->path, cursor->root, key);
+    treap_seek(&cursor->path, cursor->root, key);
     return cursor_show(cursor);
 }
 
@@ -222,7 +222,7 @@ static enum store_result memory_cursor_next(struct cursor *base)
     struct memory_cursor *cursor = cursor_of(base);
 
     if (cursor->path.depth > 0)
-        tree_next(&cursor->path);
+        treap_next(&cursor->path);
     return cursor_show(cursor);
 }
 
@@ -230,7 +230,7 @@ static void memory_cursor_close(struct cursor *base)
 {
     struct memory_cursor *cursor = cursor_of(base);
 
-    tree_release(cursor->root);
+    treap_release(cursor->root);
     free(cursor);
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/lock.h"
 #include "store/memory/pieces.h"
-#include "store/memory/tree.h"
+#include "store/memory/treap.h"
 #include "store/store_private.h"
 
 /* Keys of the tree are full keys (record_key.h), and for each partition that has records: the
@@ -13,7 +13,7 @@
 
 struct memory_snapshot {
     struct snapshot base;
-    struct tree_node *root;
+    struct treap_node *root;
     bool spent;                    /* by its commit: the root is given back */
     uint64_t version;              /* of the partition; 0: it has no record */
     uint64_t seen;                 /* the newest commit in the root */
@@ -27,7 +27,7 @@ struct memory_store {
     struct deferred deferred;
     struct lock lock;
     /* all below under the lock */
-    struct tree_node *root;
+    struct treap_node *root;
     uint64_t sequence; /* of the newest commit */
     instant newest;    /* of any commit */
     uint64_t random;   /* state of the generator of priorities */
@@ -44,9 +44,9 @@ enum store_result memory_count(struct store *base, const struct guid *space, str
                                struct store_access access, int64_t *ret_sum,
                                uint64_t *ret_sequence);
 enum store_result memory_delete_row(struct store *base, struct bytes key);
-bool memory_space_is_dropped(const struct tree_node *root, const struct guid *space);
+bool memory_space_is_dropped(const struct treap_node *root, const struct guid *space);
 /* 0: the partition has no record. prefix: of its keys in any family. */
-uint64_t memory_partition_version(const struct tree_node *root, struct bytes prefix);
+uint64_t memory_partition_version(const struct treap_node *root, struct bytes prefix);
 /* Takes out the pieces that no open snapshot can see, to be freed without the lock. */
 struct memory_piece *memory_collect(struct memory_store *store);
 

@@ -10,46 +10,46 @@
  *
  * Any thread may read, and release, a root that it holds; changes of one tree need one thread at a
  * time. */
-#ifndef LAGRA_STORE_MEMORY_TREE_H
-#define LAGRA_STORE_MEMORY_TREE_H
+#ifndef LAGRA_STORE_MEMORY_TREAP_H
+#define LAGRA_STORE_MEMORY_TREAP_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/bytes.h"
 
-struct tree_node;
+struct treap_node;
 
 /* Both accept an empty tree. */
-struct tree_node *tree_hold(struct tree_node *root);
-void tree_release(struct tree_node *root);
+struct treap_node *treap_hold(struct treap_node *root);
+void treap_release(struct treap_node *root);
 
 /* *ret_value is valid as long as the root is held. */
-bool tree_find(const struct tree_node *root, struct bytes key, struct bytes *ret_value);
+bool treap_find(const struct treap_node *root, struct bytes key, struct bytes *ret_value);
 /* Whether any key begins so. */
-bool tree_has_prefix(const struct tree_node *root, struct bytes prefix);
+bool treap_has_prefix(const struct treap_node *root, struct bytes prefix);
 
 /* Copies key and value. priority: random; of no meaning when the key is there already. */
-struct tree_node *tree_put(struct tree_node *root, struct bytes key, struct bytes value,
-                           uint32_t priority);
+struct treap_node *treap_put(struct treap_node *root, struct bytes key, struct bytes value,
+                             uint32_t priority);
 /* A key that is not there changes nothing. */
-struct tree_node *tree_delete(struct tree_node *root, struct bytes key);
+struct treap_node *treap_delete(struct treap_node *root, struct bytes key);
 /* Cuts the keys from `from` to below `end` out, as a tree of their own that the caller holds. */
-struct tree_node *tree_cut(struct tree_node *root, struct bytes from, struct bytes end,
-                           struct tree_node **ret_cut);
+struct treap_node *treap_cut(struct treap_node *root, struct bytes from, struct bytes end,
+                             struct treap_node **ret_cut);
 
 /* A place in a tree, for going through its keys in order. Nothing to release; the root must be
  * held. A treap of n keys is about 3 ln n deep; 2^32 keys exceed this depth with a probability
  * below that of a broken machine. */
 #define TREE_DEPTH_MAX 256
-struct tree_path {
-    const struct tree_node *nodes[TREE_DEPTH_MAX]; /* the last one is where it stands */
-    unsigned depth;                                /* 0: at the end */
+struct treap_path {
+    const struct treap_node *nodes[TREE_DEPTH_MAX]; /* the last one is where it stands */
+    unsigned depth;                                 /* 0: at the end */
 };
 /* Goes to the first key at or after `key`. */
-void tree_seek(struct tree_path *path, const struct tree_node *root, struct bytes key);
-void tree_next(struct tree_path *path);
+void treap_seek(struct treap_path *path, const struct treap_node *root, struct bytes key);
+void treap_next(struct treap_path *path);
 /* False at the end. */
-bool tree_at(const struct tree_path *path, struct bytes *ret_key, struct bytes *ret_value);
+bool treap_at(const struct treap_path *path, struct bytes *ret_key, struct bytes *ret_value);
 
 #endif

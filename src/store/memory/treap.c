@@ -1,5 +1,5 @@
 /* The persistent treap: nodes and entries with counted holders; split and merge do the rest. */
-#include "store/memory/tree.h"
+#include "store/memory/treap.h"
 
 #include <assert.h>
 #include <stdatomic.h>
@@ -15,12 +15,12 @@ struct entry {
     char data[]; /* key, value */
 };
 
-struct tree_node {
+struct treap_node {
     atomic_uint holders; /* parents and owners of roots */
     uint32_t priority;
     struct entry *entry;
-    struct tree_node *left;
-    struct tree_node *right;
+    struct treap_node *left;
+    struct treap_node *right;
 };
 
 static struct entry *entry_new(struct bytes key, struct bytes value)
@@ -49,20 +49,20 @@ static void entry_give(struct entry *entry)
         free(entry);
 }
 
-static struct bytes node_key(const struct tree_node *node)
+static struct bytes node_key(const struct treap_node *node)
 {
     return bytes_of(node->entry->data, node->entry->key_len);
 }
 
-static struct bytes node_value(const struct tree_node *node)
+static struct bytes node_value(const struct treap_node *node)
 {
     return bytes_of(node->entry->data + node->entry->key_len, node->entry->value_len);
 }
 
-static struct tree_node *node_new(struct entry *entry, uint32_t priority, struct tree_node *left,
-                                  struct tree_node *right)
+static struct treap_node *node_new(struct entry *entry, uint32_t priority, struct treap_node *left,
+                                   struct treap_node *right)
 {
-    struct tree_node *node = xmalloc(sizeof *node);
+    struct treap_node *node = xmalloc(sizeof *node);
 
     atomic_init(&node->holders, 1);
     node->priority = priority;
@@ -72,40 +72,40 @@ static struct tree_node *node_new(struct entry *entry, uint32_t priority, struct
     return node;
 }
 
-struct tree_node *tree_hold(struct tree_node *root)
+struct treap_node *treap_hold(struct treap_node *root)
 {
     if (root)
         atomic_fetch_add_explicit(&root->holders, 1, memory_order_relaxed);
     return root;
 }
 
-void tree_release(struct tree_node *root)
+void treap_release(struct treap_node *root)
 {
     if (!root || atomic_fetch_sub_explicit(&root->holders, 1, memory_order_acq_rel) != 1)
         return;
-    tree_release(root->left);
-    tree_release(root->right);
+    treap_release(root->left);
+    treap_release(root->right);
     entry_give(root->entry);
     free(root);
 }
 
 /* Turns the caller's hold on a node into a node that only the caller can reach (invariant 1).
  * Going down from an owned node, its children have no holder but it or are shared themselves. */
-static struct tree_node *own(struct tree_node *node)
+static struct treap_node *own(struct treap_node *node)
 {
-    struct tree_node *copy;
+    struct treap_node *copy;
 
     if (atomic_load_explicit(&node->holders, memory_order_acquire) == 1)
         return node;
-    copy = node_new(entry_take(node->entry), node->priority, tree_hold(node->left),
-                    tree_hold(node->right));
-    tree_release(node);
+    copy = node_new(entry_take(node->entry), node->priority, treap_hold(node->left),
+                    treap_hold(node->right));
+    treap_release(node);
     return copy;
 }
 
 /* Consumes the tree; returns the keys below `key` and the rest. */
-static void split(struct tree_node *node, struct bytes key, struct tree_node **ret_below,
-                  struct tree_node **ret_rest)
+static void split(struct treap_node *node, struct bytes key, struct treap_node **ret_below,
+                  struct treap_node **ret_rest)
 {
     if (!node) {
         *ret_below = NULL;
@@ -123,7 +123,7 @@ static void split(struct tree_node *node, struct bytes key, struct tree_node **r
 }
 
 /* Consumes both; all keys of the first are below those of the second. */
-static struct tree_node *merge(struct tree_node *first, struct tree_node *second)
+static struct treap_node *merge(struct treap_node *first, struct treap_node *second)
 {
     if (!first)
         return second;
@@ -139,7 +139,7 @@ static struct tree_node *merge(struct tree_node *first, struct tree_node *second
     return second;
 }
 
-static const struct tree_node *find(const struct tree_node *node, struct bytes key)
+static const struct treap_node *find(const struct treap_node *node, struct bytes key)
 {
     while (node) {
         int order = bytes_compare(key, node_key(node));
@@ -151,9 +151,9 @@ static const struct tree_node *find(const struct tree_node *node, struct bytes k
     return NULL;
 }
 
-bool tree_find(const struct tree_node *root, struct bytes key, struct bytes *ret_value)
+bool treap_find(const struct treap_node *root, struct bytes key, struct bytes *ret_value)
 {
-    const struct tree_node *node = find(root, key);
+    const struct treap_node *node = find(root, key);
 
     if (!node)
         return false;
@@ -161,9 +161,9 @@ bool tree_find(const struct tree_node *root, struct bytes key, struct bytes *ret
     return true;
 }
 
-bool tree_has_prefix(const struct tree_node *root, struct bytes prefix)
+bool treap_has_prefix(const struct treap_node *root, struct bytes prefix)
 {
-    const struct tree_node *first = NULL;
+    const struct treap_node *first = NULL;
 
     while (root) {
         if (bytes_compare(node_key(root), prefix) >= 0) {
@@ -177,7 +177,7 @@ bool tree_has_prefix(const struct tree_node *root, struct bytes prefix)
 }
 
 /* The key is in the tree. */
-static struct tree_node *replace(struct tree_node *node, struct entry *entry, struct bytes key)
+static struct treap_node *replace(struct treap_node *node, struct entry *entry, struct bytes key)
 {
     int order = bytes_compare(key, node_key(node));
 
@@ -194,11 +194,11 @@ static struct tree_node *replace(struct tree_node *node, struct entry *entry, st
 }
 
 /* The key is not in the tree. */
-static struct tree_node *insert(struct tree_node *node, struct entry *entry, struct bytes key,
-                                uint32_t priority)
+static struct treap_node *insert(struct treap_node *node, struct entry *entry, struct bytes key,
+                                 uint32_t priority)
 {
     if (!node || node->priority < priority) {
-        struct tree_node *added = node_new(entry, priority, NULL, NULL);
+        struct treap_node *added = node_new(entry, priority, NULL, NULL);
 
         split(node, key, &added->left, &added->right);
         return added;
@@ -211,8 +211,8 @@ static struct tree_node *insert(struct tree_node *node, struct entry *entry, str
     return node;
 }
 
-struct tree_node *tree_put(struct tree_node *root, struct bytes key, struct bytes value,
-                           uint32_t priority)
+struct treap_node *treap_put(struct treap_node *root, struct bytes key, struct bytes value,
+                             uint32_t priority)
 {
     struct entry *entry = entry_new(key, value);
 
@@ -222,14 +222,14 @@ struct tree_node *tree_put(struct tree_node *root, struct bytes key, struct byte
 }
 
 /* The key is in the tree. */
-static struct tree_node *without(struct tree_node *node, struct bytes key)
+static struct treap_node *without(struct treap_node *node, struct bytes key)
 {
     int order = bytes_compare(key, node_key(node));
 
     if (order == 0) {
-        struct tree_node *rest = merge(tree_hold(node->left), tree_hold(node->right));
+        struct treap_node *rest = merge(treap_hold(node->left), treap_hold(node->right));
 
-        tree_release(node);
+        treap_release(node);
         return rest;
     }
     node = own(node);
@@ -240,22 +240,22 @@ static struct tree_node *without(struct tree_node *node, struct bytes key)
     return node;
 }
 
-struct tree_node *tree_delete(struct tree_node *root, struct bytes key)
+struct treap_node *treap_delete(struct treap_node *root, struct bytes key)
 {
     return find(root, key) ? without(root, key) : root;
 }
 
-struct tree_node *tree_cut(struct tree_node *root, struct bytes from, struct bytes end,
-                           struct tree_node **ret_cut)
+struct treap_node *treap_cut(struct treap_node *root, struct bytes from, struct bytes end,
+                             struct treap_node **ret_cut)
 {
-    struct tree_node *below, *above;
+    struct treap_node *below, *above;
 
     split(root, from, &below, &root);
     split(root, end, ret_cut, &above);
     return merge(below, above);
 }
 
-static void push_leftmost(struct tree_path *path, const struct tree_node *node)
+static void push_leftmost(struct treap_path *path, const struct treap_node *node)
 {
     for (; node; node = node->left) {
         assert(path->depth < TREE_DEPTH_MAX);
@@ -263,7 +263,7 @@ static void push_leftmost(struct tree_path *path, const struct tree_node *node)
     }
 }
 
-void tree_seek(struct tree_path *path, const struct tree_node *root, struct bytes key)
+void treap_seek(struct treap_path *path, const struct treap_node *root, struct bytes key)
 {
     path->depth = 0;
     while (root) {
@@ -277,15 +277,15 @@ void tree_seek(struct tree_path *path, const struct tree_node *root, struct byte
     }
 }
 
-void tree_next(struct tree_path *path)
+void treap_next(struct treap_path *path)
 {
     assert(path->depth > 0);
     push_leftmost(path, path->nodes[--path->depth]->right);
 }
 
-bool tree_at(const struct tree_path *path, struct bytes *ret_key, struct bytes *ret_value)
+bool treap_at(const struct treap_path *path, struct bytes *ret_key, struct bytes *ret_value)
 {
-    const struct tree_node *node;
+    const struct treap_node *node;
 
     if (path->depth == 0)
         return false;

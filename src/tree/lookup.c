@@ -1,0 +1,212 @@
+/* Finding what a path names; README.md, "Lookups", has the argument. */
+#include <assert.h>
+
+#include "base/log.h"
+#include "tree/tree_private.h"
+
+enum tree_result tree_fail(struct tree *tree, enum store_result result)
+{
+    assert(result != STORE_OK && result != STORE_NOT_FOUND);
+    tree->failed = result;
+    return TREE_FAILED;
+}
+
+/* ---- the tree as a whole ---- */
+
+enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
+                           enum tree_case rule)
+{
+    enum store_result result;
+
+    *tree = (struct tree){ .d = d, .space = space, .rule = rule };
+    tree->stamp = decision_open(d, tree_stamp_partition(space), NULL);
+    result = tree_moves_read(tree->stamp->before, d->arena, &tree->moves);
+    return result ? tree_fail(tree, result) : TREE_OK;
+}
+
+/* No directory has moved since tree_open(), so that what was read by names until now still was so
+ * when the last of it was read (tree invariant 2). returns TREE_OK, TREE_FAILED: STORE_CONFLICT */
+static enum tree_result confirm(struct tree *tree)
+{
+    struct decision_part *now = decision_open(tree->d, tree->stamp->partition, NULL);
+    enum store_result result;
+    uint64_t moves;
+
+    result = tree_moves_read(now->before, tree->d->arena, &moves);
+    decision_leave(tree->d, now);
+    if (!result && moves != tree->moves)
+        result = STORE_CONFLICT;
+    return result ? tree_fail(tree, result) : TREE_OK;
+}
+
+enum tree_result tree_refuse(struct tree *tree, enum tree_result refusal)
+{
+    enum tree_result result = confirm(tree);
+
+    return result ? result : refusal;
+}
+
+/* ---- parts ---- */
+
+static struct decision_part *find_part(struct tree *tree, struct partition partition)
+{
+    for (unsigned i = 0; i < tree->d->part_count; i++) {
+        struct decision_part *part = &tree->d->parts[i];
+
+        if (guid_equal(&part->partition.space, &partition.space) &&
+            bytes_equal(part->partition.key, partition.key))
+            return part;
+    }
+    return NULL;
+}
+
+struct decision_part *tree_part(struct tree *tree, uint64_t id)
+{
+    struct partition partition = tree_partition(tree->d->arena, tree->space, id);
+    struct decision_part *part = find_part(tree, partition);
+
+    return part ? part : decision_open(tree->d, partition, NULL);
+}
+
+struct changes *tree_change(struct tree *tree, struct decision_part *part)
+{
+    if (!part->changes)
+        part->changes = changes_new(tree->d->arena);
+    return part->changes;
+}
+
+/* ---- what does not agree ---- */
+
+/* An entry named a node, and the node's record, read behind it in `node`, was not there or was of
+ * another place. Somebody has moved or deleted it in between; unless the entry names it still while
+ * nothing has changed in the node's partition: then the data is damaged.
+ * returns STORE_CONFLICT, STORE_CORRUPT, as tree_entry_read() */
+static enum store_result why_other(struct tree *tree, uint64_t directory, struct bytes key,
+                                   uint64_t id, const struct decision_part *node)
+{
+    struct decision *d = tree->d;
+    instant seen = snapshot_instant(node->before), then;
+    struct decision_part *again =
+        decision_open(d, tree_partition(d->arena, tree->space, directory), NULL);
+    struct tree_entry entry;
+    enum store_result result = tree_entry_read(again->before, d->arena, tree->rule, key, &entry);
+
+    decision_leave(d, again);
+    if (result == STORE_NOT_FOUND || (!result && entry.id != id))
+        return STORE_CONFLICT;
+    if (result)
+        return result;
+    again = decision_open(d, node->partition, NULL);
+    then = snapshot_instant(again->before);
+    decision_leave(d, again);
+    if (then != seen)
+        return STORE_CONFLICT;
+    log_line(LOG_ERROR, "the node %016llx and its entry in %016llx do not agree",
+             (unsigned long long)id, (unsigned long long)directory);
+    return STORE_CORRUPT;
+}
+
+/* The node of the i-th name's directory, in `part`, has no such entry: is it there itself? */
+static enum store_result check_directory(struct tree *tree, const struct tree_place *place,
+                                         size_t i, const struct decision_part *part)
+{
+    uint64_t id = place->directories[i];
+    struct tree_node node;
+    enum store_result result;
+
+    if (id == TREE_ROOT)
+        return STORE_OK;
+    result = tree_node_read(part->before, tree->d->arena, tree->rule, &node);
+    if (!result && node.kind == TREE_DIRECTORY)
+        return STORE_OK;
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    return why_other(tree, place->directories[i - 1], place->path.names[i - 1].key, id, part);
+}
+
+/* ---- finding ---- */
+
+/* Takes the i-th name: place->entry, when it exists. */
+static enum store_result step(struct tree *tree, struct tree_place *place, size_t i,
+                              enum tree_use use)
+{
+    struct decision *d = tree->d;
+    unsigned open = d->part_count;
+    struct decision_part *part = tree_part(tree, place->directories[i]);
+    enum store_result result = tree_entry_read(part->before, d->arena, tree->rule,
+                                               place->path.names[i].key, &place->entry);
+
+    place->exists = result == STORE_OK;
+    if (result == STORE_NOT_FOUND)
+        result = check_directory(tree, place, i, part);
+    if (d->part_count > open && (use == TREE_TO_READ || result || i + 1 < place->path.count))
+        decision_leave(d, part);
+    return result;
+}
+
+enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum tree_use use,
+                           struct tree_place *ret_place)
+{
+    struct tree_place place = {
+        .path = *path,
+        .directories = arena_array(tree->d->arena, path->count, sizeof place.directories[0]),
+        .exists = true,
+        .entry = { .id = TREE_ROOT, .kind = TREE_DIRECTORY },
+    };
+    enum tree_result missing = TREE_OK, result;
+
+    for (size_t i = 0; i < path->count && !missing; i++) {
+        enum store_result read;
+
+        place.directories[i] = place.entry.id;
+        read = step(tree, &place, i, use);
+        if (read)
+            return tree_fail(tree, read);
+        if (i + 1 < path->count && !place.exists)
+            missing = TREE_NO_PARENT;
+        else if (i + 1 < path->count && place.entry.kind != TREE_DIRECTORY)
+            missing = TREE_PARENT_IS_FILE;
+    }
+    result = confirm(tree);
+    *ret_place = place;
+    return result ? result : missing;
+}
+
+static bool is_at(const struct tree_node *node, const struct tree_place *place)
+{
+    return node->kind == place->entry.kind && node->parent == tree_place_parent(place) &&
+           bytes_equal(node->name.key, place->entry.name.key);
+}
+
+enum tree_result tree_open_node(struct tree *tree, const struct tree_place *place,
+                                struct decision_part **ret_part)
+{
+    struct decision_part *part = tree_part(tree, place->entry.id);
+    struct tree_node node;
+    enum store_result result;
+
+    assert(place->exists);
+    *ret_part = part;
+    if (tree_place_is_root(place))
+        return TREE_OK;
+    result = tree_node_read(part->before, tree->d->arena, tree->rule, &node);
+    if (result == STORE_NOT_FOUND || (!result && !is_at(&node, place)))
+        result =
+            why_other(tree, tree_place_parent(place), place->entry.name.key, place->entry.id, part);
+    return result ? tree_fail(tree, result) : confirm(tree);
+}
+
+enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_part **ret_part,
+                              struct tree_node *ret_node)
+{
+    struct decision_part *part = tree_part(tree, id);
+    enum store_result result = STORE_OK;
+
+    *ret_part = part;
+    *ret_node = (struct tree_node){ .kind = TREE_DIRECTORY };
+    if (id != TREE_ROOT)
+        result = tree_node_read(part->before, tree->d->arena, tree->rule, ret_node);
+    if (result == STORE_NOT_FOUND)
+        return TREE_NOT_FOUND;
+    return result ? tree_fail(tree, result) : TREE_OK;
+}

@@ -1,0 +1,86 @@
+/* Windows' upper casing: see upcase.h. */
+#include "tree/upcase.h"
+
+#include "tree/upcase_table.h"
+
+uint16_t upcase_unit(uint16_t unit)
+{
+    size_t low = 0, high = sizeof upcase_ranges / sizeof upcase_ranges[0];
+
+    if (unit < 0x80)
+        return unit >= 'a' && unit <= 'z' ? (uint16_t)(unit - 'a' + 'A') : unit;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const struct upcase_range *range = &upcase_ranges[middle];
+
+        if (unit > range->last)
+            low = middle + 1;
+        else if (unit < range->first)
+            high = middle;
+        else
+            return (unit - range->first) % range->step == 0 ? (uint16_t)(unit + range->add) : unit;
+    }
+    return unit;
+}
+
+/* Bytes of the code point that begins with this one, in well-formed UTF-8. */
+static size_t sequence_length(uint8_t lead)
+{
+    return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+}
+
+static uint16_t decode_unit(const uint8_t *at, size_t length)
+{
+    if (length == 1)
+        return at[0];
+    if (length == 2)
+        return (uint16_t)((at[0] & 0x1F) << 6 | (at[1] & 0x3F));
+    return (uint16_t)((at[0] & 0x0F) << 12 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F));
+}
+
+static void add_unit(struct text *out, uint16_t unit)
+{
+    if (unit < 0x80) {
+        text_add_char(out, (char)unit);
+        return;
+    }
+    if (unit < 0x800) {
+        text_add_char(out, (char)(0xC0 | unit >> 6));
+    } else {
+        text_add_char(out, (char)(0xE0 | unit >> 12));
+        text_add_char(out, (char)(0x80 | (unit >> 6 & 0x3F)));
+    }
+    text_add_char(out, (char)(0x80 | (unit & 0x3F)));
+}
+
+struct bytes upcase_text(struct arena *arena, struct bytes text)
+{
+    struct text out;
+
+    text_init(&out, arena, text.len);
+    for (size_t i = 0; i < text.len;) {
+        const uint8_t *at = (const uint8_t *)text.ptr + i;
+        size_t length = sequence_length(at[0]);
+
+        if (length > text.len - i)
+            length = text.len - i; /* not UTF-8: as it is */
+        if (length > 3 || length < sequence_length(at[0]))
+            text_add(&out, bytes_of(at, length));
+        else
+            add_unit(&out, upcase_unit(decode_unit(at, length)));
+        i += length;
+    }
+    return text_bytes(&out);
+}
+
+size_t utf16_length(struct bytes text)
+{
+    size_t units = 0;
+
+    for (size_t i = 0; i < text.len; i++) {
+        uint8_t byte = (uint8_t)text.ptr[i];
+
+        units += byte >= 0xF0 ? 2 : (byte & 0xC0) != 0x80 ? 1 : 0;
+    }
+    return units;
+}

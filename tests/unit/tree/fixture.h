@@ -1,0 +1,45 @@
+/* What the tests of src/tree share: a store with one tree, operations on it as decisions that are
+ * attempted and committed as the server's are (service/deciding.h), and a look at all that it holds.
+ * The store lies in memory; with LAGRA_TREE_STORE=embedded in the environment, in a folder of its own
+ * below $TMPDIR, without syncs; with =late, in memory behind the late store (tests/unit/store/late.h),
+ * which loses reads. */
+#ifndef LAGRA_TESTS_TREE_FIXTURE_H
+#define LAGRA_TESTS_TREE_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "model.h"
+
+struct fixture {
+    struct store *store;
+    char folder[256]; /* empty: in memory */
+    struct guid space;
+    enum tree_case rule;
+};
+
+/* For cmocka: *state becomes a struct fixture. The log goes nowhere. */
+int fixture_set_up(void **state);
+int fixture_tear_down(void **state);
+/* A fresh tree, of the same store. */
+void fixture_new_tree(struct fixture *f, enum tree_case rule);
+/* A fresh store. */
+void fixture_new_store(struct fixture *f);
+
+/* A decision, from its first attempt on; the arena is the caller's. */
+struct decision fixture_decision(struct fixture *f, struct arena *arena, struct problem *problem);
+/* Does it, however often it has to be attempted. Any thread. */
+struct outcome fixture_run(struct fixture *f, const struct op *op);
+/* It must go well. */
+void fixture_do(struct fixture *f, enum op_kind kind, const char *path, const char *to);
+/* All that the tree holds, in order: "a=1 b=2(c=3 )": names and tags, what a directory holds in
+ * brackets. Proves tree invariants 1 and 3 on the way, and that nothing else is in the space. */
+void fixture_dump(struct fixture *f, char *out, size_t size);
+
+#define DUMP_SIZE 4096
+
+#endif
