@@ -8,7 +8,7 @@
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/faults.md that names this suite was reached
-//   campaign  new seeds for LAGRA_SIM_SECONDS (60); with --soak instead, from a start of its own, until
+//   campaign  new seeds for LAGRA_SIM_SECONDS (30); with --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
 //
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
     options: { build: { type: 'string' }, soak: { type: 'boolean', default: false } },
 });
 const program = path.join(path.resolve(options.build), 'tests/sim/simulate');
-const seconds = process.env.LAGRA_SIM_SECONDS ?? '60';
+const seconds = process.env.LAGRA_SIM_SECONDS ?? '30';
 const count = { passed: 0, failed: 0 };
 
 /** Rows of docs/faults.md -> those of `simulate --cells`. */
