@@ -57,6 +57,11 @@ static inline word_bytes word_equal(word_bytes bytes, char byte)
     return (word_bytes)(bytes == (uint8_t)byte);
 }
 
+static inline word_bytes word_between(word_bytes bytes, char first, char last)
+{
+    return ~word_below(bytes, (uint8_t)first) & word_below(bytes, (uint8_t)(last + 1));
+}
+
 static inline word_bytes word_not_ascii(word_bytes bytes)
 {
     return (word_bytes)((word_signed)bytes < 0);
@@ -103,6 +108,10 @@ static inline __attribute__((always_inline)) size_t word_run(struct bytes text,
     left = text.len - at;
     if (left == 0)
         return at;
+    if (at > 0) {
+        at = text.len - WORD_BYTES; /* some bytes are looked at again */
+        return at + word_first(test(word_load(text.ptr + at)));
+    }
     first = word_first(test(word_load_part(bytes_of(text.ptr + at, left))));
     return at + (first < left ? first : left);
 }

@@ -62,24 +62,21 @@ bool http_is_token(struct bytes text)
     return i > 0 && i == text.len;
 }
 
+static word_bytes control(word_bytes text, char allowed)
+{
+    return (word_below(text, 0x20) | word_equal(text, 0x7F)) & ~word_equal(text, allowed);
+}
+
+/* Values are short and there are some twenty in a request and its answer, so their ends are no loop. */
 bool http_has_control(struct bytes text, char allowed)
 {
-    size_t i = 0;
-
-    for (; text.len - i >= WORD_BYTES; i += WORD_BYTES) {
-        word_bytes many = word_load(text.ptr + i);
-        word_bytes control = word_below(many, 0x20) | word_equal(many, 0x7F);
-
-        if (word_any(control & ~word_equal(many, allowed)))
+    if (text.len < WORD_BYTES)
+        return word_first(control(word_load_part(text), allowed)) < text.len;
+    for (size_t i = 0; i < text.len - WORD_BYTES; i += WORD_BYTES) {
+        if (word_any(control(word_load(text.ptr + i), allowed)))
             return true;
     }
-    for (; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-
-        if ((c < 0x20 || c == 0x7F) && text.ptr[i] != allowed)
-            return true;
-    }
-    return false;
+    return word_any(control(word_load(text.ptr + text.len - WORD_BYTES), allowed));
 }
 
 /* ---- hosts ---- */
@@ -96,10 +93,17 @@ static bool is_name_char(char c)
            (c != '\0' && strchr("-._~!$&'()*+,;=", c));
 }
 
+/* Letters, digits, '-' and '.' are all that most hosts have. */
+static word_bytes not_common(word_bytes text)
+{
+    return ~(word_between(text | 0x20, 'a', 'z') | word_between(text, '0', '9') |
+             word_equal(text, '-') | word_equal(text, '.'));
+}
+
 /* reg-name, which an IPv4 address is too. */
 static bool is_name(struct bytes text)
 {
-    for (size_t i = 0; i < text.len; i++) {
+    for (size_t i = word_run(text, not_common); i < text.len; i++) {
         if (is_name_char(text.ptr[i]))
             continue;
         if (text.ptr[i] != '%' || text.len - i < 3 || !is_hex(text.ptr[i + 1]) ||

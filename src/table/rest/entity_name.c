@@ -42,15 +42,11 @@ static uint32_t take_character(struct bytes *from)
     return c;
 }
 
-static word_bytes between(word_bytes text, char first, char last)
-{
-    return ~word_below(text, (uint8_t)first) & word_below(text, (uint8_t)(last + 1));
-}
-
 /* What is neither a letter of ASCII, nor a digit, nor _. */
 static word_bytes not_ascii_name(word_bytes text)
 {
-    return ~(between(text | 0x20, 'a', 'z') | between(text, '0', '9') | word_equal(text, '_'));
+    return ~(word_between(text | 0x20, 'a', 'z') | word_between(text, '0', '9') |
+             word_equal(text, '_'));
 }
 
 enum error entity_name_check(struct bytes utf8)

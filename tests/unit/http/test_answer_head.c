@@ -84,6 +84,29 @@ static void refuses_control_characters(void **state)
     arena_free(arena);
 }
 
+/* Wherever in a value they are, whatever its length, and not behind it. */
+static void sees_each_control_character(void **state)
+{
+    (void)state;
+    for (size_t len = 1; len <= 67; len++) {
+        char *text = malloc(len); /* of that size: a sanitizer sees what is read behind it */
+
+        for (size_t at = 0; at < len; at++)
+            for (unsigned c = 0; c < 256; c++) {
+                bool is_control = c < 0x20 || c == 0x7F;
+
+                memset(text, 'a', len);
+                text[at] = (char)c;
+                assert_int_equal(http_has_control(bytes_of(text, len), ' '), is_control);
+                assert_int_equal(http_has_control(bytes_of(text, len), '\t'),
+                                 is_control && c != '\t');
+                assert_false(http_has_control(bytes_of(text, at), '\t'));
+            }
+        free(text);
+    }
+    assert_false(http_has_control(bytes_of(NULL, 0), '\t'));
+}
+
 static void add_filled(struct response *response, const char *name, size_t size)
 {
     char *value = arena_bytes(response->arena, size);
@@ -148,6 +171,7 @@ int main(void)
         cmocka_unit_test(writes_heads),
         cmocka_unit_test(writes_no_length),
         cmocka_unit_test(refuses_control_characters),
+        cmocka_unit_test(sees_each_control_character),
         cmocka_unit_test(drops_what_cannot_be_sent),
         cmocka_unit_test(formats_a_date_once_a_second),
     };
