@@ -27,7 +27,7 @@ const SEED = Number(options.seed ?? Date.now() % 1000000);
 const DISK_BYTES = 320 << 20;
 const WRITERS = 6;
 const LOOKED_AT = 60;
-const GIVEN_BACK_MS = 30000;
+const GIVEN_BACK_MS = 120000;
 const STARTS_MAX = 20;
 const CONTAINER = 'full';
 

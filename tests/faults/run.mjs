@@ -27,8 +27,8 @@ const SEED = Number(options.seed ?? Date.now() % 1000000);
 const BETWEEN = options.soak ? 6 : 1; /* calls of a site, beside its first and its last */
 const TRIES = options.soak ? 4 : 2;
 const WORK_MS = 120;
-const HANG_MS = 15000;
-const REOPEN_MS = 12000;
+const HANG_MS = 60000;
+const REOPEN_MS = 60000;
 const PROBE_BYTES = 100000;
 const CELL_TRIES = 6; /* cases of a cell, until the call of one comes */
 
@@ -70,7 +70,7 @@ const nameOf = ({ call, kind, nth, fault, forEver }) => `${call} of ${kind} ${nt
 async function within(promise, what) {
     const over = Symbol('over');
 
-    if (await Promise.race([promise, delay(HANG_MS, over)]) === over)
+    if (await Promise.race([promise, delay(HANG_MS, over, { ref: false })]) === over)
         throw new Error(`${what} hangs`);
 }
 

@@ -33,7 +33,7 @@ const SEED = Number(options.seed ?? Date.now() % 1000000);
 const WORKERS = 2; /* of each service */
 const BYTES_LEAST = 4000;
 const BYTES_MORE = 16000;
-const GIVEN_BACK_MS = 30000;
+const GIVEN_BACK_MS = 120000;
 const HIDDEN_S = 1;
 
 const random = randomFrom(SEED);

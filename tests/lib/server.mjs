@@ -12,7 +12,7 @@ import { Connection } from './http.mjs';
 import { DEVELOPMENT } from './sign.mjs';
 
 const START_LIMIT_MS = 120000;
-const STOP_LIMIT_MS = 20000;
+const STOP_LIMIT_MS = 60000;
 const STDERR_KEPT = 16384;
 
 /** Can the port be listened on? */

@@ -55,9 +55,7 @@ export async function answers_that_nobody_reads(context) {
         }
         await honest(server).finally(() => closeAll(connections));
         assert.ok(most < 300, `${most.toFixed(0)} MiB are resident`);
-        for (let i = 0; i < 100 && residentMiB(server, context) > 120; i++)
-            await delay(100);
-        assert.ok(residentMiB(server, context) <= 120, `${residentMiB(server, context).toFixed(0)} MiB stay resident`);
+        await until(() => residentMiB(server, context) <= 120, 'more than 120 MiB stay resident');
     });
 }
 
@@ -160,6 +158,16 @@ function batchOf(server, count) {
 
 const doBatch = (server, { request, body }) => ask(server, request, body);
 
+async function refusedBatches({ assert }, server, count) {
+    for (let i = 0; i < count; i++) {
+        const answer = await doBatch(server, batchOf(server, i % 2 === 0 ? 256 : 100));
+
+        assert.equal(answer.status, 503);
+        assert.equal(answer.headers.get('x-ms-error-code'), 'ServerBusy');
+        assert.match(answer.headers.get('content-type'), /^application\/xml/);
+    }
+}
+
 /** A batch that finds no memory is refused as a whole, while its body comes in or when its parts are known;
  *  nothing of it is done, and it leaves nothing behind. */
 export async function a_batch_without_memory(context) {
@@ -177,14 +185,13 @@ export async function a_batch_without_memory(context) {
         writer.close();
         try {
             await useUpMemory(server, crowd);
-            const before = residentMiB(server, context);
-            for (let i = 0; i < 300; i++) {
-                const answer = await doBatch(server, batchOf(server, i % 2 === 0 ? 256 : 100));
-                assert.equal(answer.status, 503);
-                assert.equal(answer.headers.get('x-ms-error-code'), 'ServerBusy');
-                assert.match(answer.headers.get('content-type'), /^application\/xml/);
+            /* What is left behind is so each time; what the allocator keeps for a while is not. */
+            let more = Infinity;
+            for (let attempt = 0; attempt < 4 && more >= 16; attempt++) {
+                const before = residentMiB(server, context);
+                await refusedBatches(context, server, 300);
+                more = residentMiB(server, context) - before;
             }
-            const more = residentMiB(server, context) - before;
             assert.ok(more < 16, `300 batches that were refused leave ${more.toFixed(0)} MiB`);
         } finally {
             closeAll(crowd);
@@ -199,10 +206,11 @@ export async function a_batch_without_memory(context) {
     });
 }
 
-/** Writes over a text in the one extent, and throws the file out of the kernel's page cache. */
+/** Writes over a text in an extent, and throws the file out of the kernel's page cache, which may keep some of it
+ *  all the same. */
 function damageOnDisk(server, text) {
     const folder = path.join(server.location, 'extents');
-    const file = path.join(folder, readdirSync(folder)[0]);
+    const file = readdirSync(folder).map((name) => path.join(folder, name)).find((name) => readFileSync(name).includes(text));
     const fd = openSync(file, 'r+');
 
     writeSync(fd, 'damage', readFileSync(file).indexOf(text));
@@ -210,25 +218,37 @@ function damageOnDisk(server, text) {
     return spawnSync('dd', ['if=/dev/null', `of=${file}`, 'conv=notrunc,fdatasync', 'oflag=nocache', 'count=0']).status;
 }
 
+/** Reads the beginning of a blob, damages its end on the disk, and reads the rest. Returns what ended that. */
+async function damageBehindReader({ assert }, server, target, text) {
+    const body = Buffer.alloc(8 * MiB, 'right ');
+    body.write(text, 8 * MiB - 1000);
+    const put = await ask(server, putBlob(server, target, body.length), body);
+    assert.equal(put.status, 201);
+
+    const connection = await Connection.open(server.host, server.port);
+    await connection.request(signed(server, 'GET', target));
+    const head = await connection.response();
+    const first = await connection.body(head, 1000);
+    assert.ok(first.equals(body.subarray(0, 1000)));
+    assert.equal(damageOnDisk(server, text), 0);
+    const end = await inTime(connection.rest(head).then(() => 'it was sent', (error) => error.message), 'the rest');
+    connection.close();
+    return end;
+}
+
 /** What has left memory while a slow client was sent a blob is checked again before it goes out: damage on
  *  the disk cuts the connection. src/store/embedded/verified.h */
 export async function what_left_memory_is_not_sent_unchecked(context) {
     await withServer(context, [], async (server) => {
         const { assert } = context;
-        const body = Buffer.alloc(8 * MiB, 'right ');
-        body.write('SEARCHED', 8 * MiB - 1000);
-        const put = await ask(server, putBlob(server, `${CONTAINER}/slow`, body.length), body);
-        assert.equal(put.status, 201);
+        let end = '', target = '';
 
-        const connection = await Connection.open(server.host, server.port);
-        await connection.request(signed(server, 'GET', `${CONTAINER}/slow`));
-        const head = await connection.response();
-        const first = await connection.body(head, 1000);
-        assert.ok(first.equals(body.subarray(0, 1000)));
-        assert.equal(damageOnDisk(server, 'SEARCHED'), 0);
-        await assert.rejects(inTime(connection.rest(head), 'the rest'), /closed too early/);
-        connection.close();
-        const again = await ask(server, signed(server, 'GET', `${CONTAINER}/slow`)).catch((error) => error);
+        for (let attempt = 0; attempt < 5 && !/closed too early/.test(end); attempt++) {
+            target = `${CONTAINER}/slow-${attempt}`;
+            end = await damageBehindReader(context, server, target, `SEARCHED ${attempt}`);
+        }
+        assert.match(end, /closed too early/);
+        const again = await ask(server, signed(server, 'GET', target)).catch((error) => error);
         assert.ok(again instanceof Error || again.status === 500, `${again.status}`);
         await server.kill();
     });

@@ -13,7 +13,7 @@ import { Server } from '../lib/server.mjs';
 import { sign } from '../lib/sign.mjs';
 import { CASES, GET, POST, PUT, TARGET } from './cases.mjs';
 
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 60000;
 const CLOSED = Symbol('closed');
 
 const { values: options } = parseArgs({

@@ -16,8 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define PATIENCE_S 10
-#define HEAD_MAX   65536
+#define HEAD_MAX 65536
 
 struct client {
     int fd;
@@ -33,7 +32,7 @@ static struct client *open_from(uint16_t port, unsigned host)
                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
     struct sockaddr_in own = { .sin_family = AF_INET,
                                .sin_addr.s_addr = htonl(0x7F000000u + host) };
-    struct timeval patience = { .tv_sec = PATIENCE_S };
+    struct timeval patience = { .tv_sec = CLIENT_PATIENCE_MS / 1000 };
     int on = 1;
     int result;
 

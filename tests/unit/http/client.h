@@ -6,11 +6,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* How long anything may take that must come: a loaded machine is slow. */
+#define CLIENT_PATIENCE_MS 60000
+
 struct client;
 
 /* An answer; head and body are NUL-terminated as well. */
 struct reply {
-    int status; /* 0: the connection ended, or 10 s went by, before a complete answer */
+    int status; /* 0: the connection ended, or CLIENT_PATIENCE_MS went by, before a complete answer */
     char *head;
     char *body;
     size_t body_size;

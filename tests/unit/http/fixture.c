@@ -37,7 +37,7 @@ struct client *fixture_client(void)
 int fixture_all_done(void **state)
 {
     (void)state;
-    for (int i = 0; i < 1000 && echo_heads() != echo_dones(); i++)
+    for (int i = 0; i < CLIENT_PATIENCE_MS && echo_heads() != echo_dones(); i++)
         usleep(1000);
     return echo_heads() == echo_dones() ? 0 : -1;
 }

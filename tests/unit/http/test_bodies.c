@@ -88,7 +88,7 @@ static void answers_half_closed_clients(void **state)
         client_read(client, &reply);
         assert_int_equal(reply.status, 200);
         assert_int_equal(reply.body_size, sizes[i % 4]);
-        assert_true(client_sees_end(client, 5000));
+        assert_true(client_sees_end(client, CLIENT_PATIENCE_MS));
         reply_release(&reply);
         client_close(client);
     }
@@ -128,7 +128,7 @@ static void refuses_instead_of_100(void **state)
                      "Expect: 100-continue\r\n\r\n",
                      targets[i]);
         fixture_expect(client, 403, "refused");
-        assert_true(client_sees_end(client, 5000));
+        assert_true(client_sees_end(client, CLIENT_PATIENCE_MS));
         client_close(client);
     }
 }

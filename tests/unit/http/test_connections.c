@@ -94,7 +94,7 @@ static void close_all(struct client **clients, size_t count)
 /* Waits until the server counts so many connections. */
 static void wait_for_count(unsigned count)
 {
-    for (int i = 0; i < 5000 && connections_count(server) != count; i++)
+    for (int i = 0; i < CLIENT_PATIENCE_MS && connections_count(server) != count; i++)
         usleep(1000);
     assert_int_equal(connections_count(server), count);
 }
@@ -111,7 +111,7 @@ static void idle_ones_give_way(void **state)
     wait_for_count(PLACES);
     late = open_client();
     assert_true(answers(late, GET("/bytes/1"), 200));
-    assert_true(client_sees_end(clients[0], 5000));
+    assert_true(client_sees_end(clients[0], CLIENT_PATIENCE_MS));
     for (size_t i = 1; i < PLACES; i++)
         assert_true(answers(clients[i], GET("/bytes/1"), 200));
     client_close(late);
@@ -132,7 +132,7 @@ static void trusted_ones_stay(void **state)
         assert_true(answers(others[i], GET("/bytes/1"), 200));
     }
     assert_true(answers(trusted, GET("/bytes/1"), 200));
-    assert_true(client_sees_end(others[0], 5000));
+    assert_true(client_sees_end(others[0], CLIENT_PATIENCE_MS));
     close_all(others, 3 * PLACES);
     client_close(trusted);
 }
@@ -150,7 +150,7 @@ static void trusted_ones_give_way_last(void **state)
     }
     late = open_client();
     assert_true(answers(late, GET("/bytes/1"), 200));
-    assert_true(client_sees_end(clients[0], 5000));
+    assert_true(client_sees_end(clients[0], CLIENT_PATIENCE_MS));
     client_close(late);
     close_all(clients, PLACES);
 }
@@ -179,7 +179,7 @@ static void busy_server_answers_503(void **state)
         assert_string_equal(reply.body, "busy");
         assert_string_equal(reply_header(&reply, "Connection"), "close");
         reply_release(&reply);
-        assert_true(client_sees_end(late, 5000));
+        assert_true(client_sees_end(late, CLIENT_PATIENCE_MS));
         client_close(late);
     }
     echo_release();
@@ -207,7 +207,7 @@ static void addresses_have_a_limit(void **state)
     }
     late = open_client();
     assert_true(answers(late, GET("/bytes/1"), 200));
-    assert_true(client_sees_end(own[0], 5000));
+    assert_true(client_sees_end(own[0], CLIENT_PATIENCE_MS));
     client_close(late);
     client_close(own[0]);
     wait_for_count(3);

@@ -26,7 +26,7 @@ static void keeps_alive(void **state)
     }
     client_send(client, "GET /bytes/1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
     fixture_expect(client, 200, "a");
-    assert_true(client_sees_end(client, 5000));
+    assert_true(client_sees_end(client, CLIENT_PATIENCE_MS));
     client_close(client);
 }
 
@@ -38,7 +38,7 @@ static void serves_http_1_0(void **state)
     (void)state;
     client_send(client, "GET /bytes/1 HTTP/1.0\r\n\r\n");
     fixture_expect(client, 200, "a");
-    assert_true(client_sees_end(client, 5000));
+    assert_true(client_sees_end(client, CLIENT_PATIENCE_MS));
     client_close(client);
 }
 
@@ -128,7 +128,7 @@ static void cuts(void **state)
 
     (void)state;
     client_send(client, GET("/cut"));
-    assert_true(client_sees_end(client, 5000));
+    assert_true(client_sees_end(client, CLIENT_PATIENCE_MS));
     client_close(client);
 }
 
