@@ -9,10 +9,9 @@ enum error create_append_blob_decide(struct decision *d,
     struct blob blob;
     enum error e = create_blob_begin(d, BLOB_APPEND, &p->create, &blob);
 
+    (void)r;
     if (e)
         return e;
-    r->etag = blob.etag;
-    r->modified = blob.modified;
     return create_blob_commit(d, &blob, NULL);
 }
 
@@ -54,17 +53,7 @@ enum error append_block_decide(struct decision *d, const struct append_block_par
     content_append(d->changes, blob.etag.v, &blob.content, body);
     r->committed_blocks = ++blob.committed_blocks;
     blob_write(d->changes, d->arena, &blob);
-    r->etag = blob.etag;
-    r->modified = blob.modified;
     return OK;
-}
-
-/* rest: Append-Block-From-URL */
-enum error append_block_from_url_decide(struct decision *d,
-                                        const struct append_block_from_url_parameters *p,
-                                        struct append_block_from_url_result *r)
-{
-    return append_block_decide(d, &p->append, &r->append);
 }
 
 /* ---- Append Blob Seal ---- */
@@ -77,6 +66,7 @@ enum error seal_append_blob_decide(struct decision *d, const struct seal_append_
     struct blob blob;
     enum error e = blob_begin_change(d, &blob);
 
+    (void)r;
     if (blob_state(d)->blob.type != BLOB_APPEND)
         return E_InvalidBlobType;
     if (e)
@@ -85,7 +75,5 @@ enum error seal_append_blob_decide(struct decision *d, const struct seal_append_
         return E_AppendPositionConditionNotMet;
     blob.is_sealed = true;
     blob_write(d->changes, d->arena, &blob);
-    r->etag = blob.etag;
-    r->modified = blob.modified;
     return OK;
 }

@@ -28,29 +28,14 @@ struct create_blob {
 struct put_blob_parameters {
     struct parameters base;
     struct create_blob create;
+    struct copy_source *source; /* Put Blob From URL, and what follows: */
+    bool copies_properties;     /* those of the source are taken where the request has none */
+    bool copies_tags;           /* those of the source are taken */
 };
-struct put_blob_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(put_blob);
 OPERATION_DECLARE(put_blob);
 OPERATION_DECLARE_PARSE(put_blob);
-
-/* Put Blob From URL: as Put Blob, once the bytes of the source are there. */
-struct put_blob_from_url_parameters {
-    struct parameters base;
-    struct put_blob_parameters put;
-    bool copies_properties; /* those of the source are taken where the request has none */
-    bool copies_tags;       /* those of the source are taken */
-    struct copy_source *source;
-};
-struct put_blob_from_url_result {
-    struct result base;
-    struct put_blob_result put;
-};
-OPERATION_DECLARE(put_blob_from_url);
-OPERATION_DECLARE_GATHER(put_blob_from_url);
+OPERATION_DECLARE_GATHERED(put_blob_from_url, put_blob);
 
 /* ---- blocks ---- */
 
@@ -59,25 +44,12 @@ struct put_block_parameters {
     struct bytes id;    /* base64 */
     uint32_t id_length; /* decoded */
     struct body_sums sums;
+    struct copy_source *source; /* Put Block From URL */
 };
-struct put_block_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(put_block);
 OPERATION_DECLARE(put_block);
 OPERATION_DECLARE_PARSE(put_block);
-
-/* Put Block From URL: as Put Block, once the bytes of the source are there. */
-struct put_block_from_url_parameters {
-    struct parameters base;
-    struct put_block_parameters put;
-    struct copy_source *source;
-};
-struct put_block_from_url_result {
-    struct result base;
-    struct put_block_result put;
-};
-OPERATION_DECLARE(put_block_from_url);
-OPERATION_DECLARE_GATHER(put_block_from_url);
+OPERATION_DECLARE_GATHERED(put_block_from_url, put_block);
 
 enum block_source { BLOCK_COMMITTED, BLOCK_UNCOMMITTED, BLOCK_LATEST, BLOCK_SOURCES };
 
@@ -92,11 +64,7 @@ struct put_block_list_parameters {
     const struct block_choice *choices; /* in the order of the blob; by parse */
     size_t choice_count;
 };
-struct put_block_list_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(put_block_list);
 OPERATION_DECLARE(put_block_list);
 OPERATION_DECLARE_PARSE(put_block_list);
 
@@ -112,8 +80,6 @@ struct get_block_list_result {
     struct result base;
     struct block_run committed, uncommitted; /* empty unless asked for */
     bool is_committed;                       /* there is a committed blob: what follows is of it */
-    struct etag etag;
-    instant modified;
     uint64_t length;
 };
 OPERATION_DECLARE(get_block_list);
@@ -124,11 +90,7 @@ struct create_append_blob_parameters {
     struct parameters base;
     struct create_blob create;
 };
-struct create_append_blob_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(create_append_blob);
 OPERATION_DECLARE(create_append_blob);
 
 struct append_block_parameters {
@@ -137,40 +99,23 @@ struct append_block_parameters {
     uint64_t position; /* where the block has to begin */
     uint64_t size_max; /* how long the blob may be with it */
     struct body_sums sums;
+    struct copy_source *source; /* Append Block From URL */
 };
 struct append_block_result {
     struct result base;
-    struct etag etag;
-    instant modified;
     uint64_t offset; /* where the block begins */
     uint32_t committed_blocks;
 };
 OPERATION_DECLARE(append_block);
 OPERATION_DECLARE_PARSE(append_block);
-
-/* Append Block From URL: as Append Block, once the bytes of the source are there. */
-struct append_block_from_url_parameters {
-    struct parameters base;
-    struct append_block_parameters append;
-    struct copy_source *source;
-};
-struct append_block_from_url_result {
-    struct result base;
-    struct append_block_result append;
-};
-OPERATION_DECLARE(append_block_from_url);
-OPERATION_DECLARE_GATHER(append_block_from_url);
+OPERATION_DECLARE_GATHERED(append_block_from_url, append_block);
 
 struct seal_append_blob_parameters {
     struct parameters base;
     bool has_position;
     uint64_t position; /* how long the blob has to be */
 };
-struct seal_append_blob_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(seal_append_blob);
 OPERATION_DECLARE(seal_append_blob);
 
 /* ---- reading ---- */
@@ -194,23 +139,17 @@ struct get_blob_result {
 };
 OPERATION_DECLARE(get_blob);
 
-struct get_blob_properties_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_blob_properties);
 struct get_blob_properties_result {
     struct result base;
     struct blob blob;
 };
 OPERATION_DECLARE(get_blob_properties);
 
-struct get_blob_metadata_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_blob_metadata);
 struct get_blob_metadata_result {
     struct result base;
     struct bytes metadata;
-    struct etag etag;
-    instant modified;
 };
 OPERATION_DECLARE(get_blob_metadata);
 
@@ -229,8 +168,6 @@ struct set_blob_properties_parameters {
 };
 struct set_blob_properties_result {
     struct result base;
-    struct etag etag;
-    instant modified;
     bool is_page_blob;
     uint64_t sequence_number;
 };
@@ -240,11 +177,7 @@ struct set_blob_metadata_parameters {
     struct parameters base;
     struct bytes metadata;
 };
-struct set_blob_metadata_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(set_blob_metadata);
 OPERATION_DECLARE(set_blob_metadata);
 
 struct lease_blob_parameters {
@@ -255,8 +188,6 @@ struct lease_blob_result {
     struct result base;
     struct lease_result lease;
     struct guid id; /* of the lease */
-    struct etag etag;
-    instant modified;
 };
 OPERATION_DECLARE(lease_blob);
 
@@ -267,8 +198,6 @@ struct snapshot_blob_parameters {
 struct snapshot_blob_result {
     struct result base;
     instant snapshot;
-    struct etag etag;
-    instant modified;
 };
 OPERATION_DECLARE(snapshot_blob);
 
@@ -278,9 +207,7 @@ struct delete_blob_parameters {
     struct parameters base;
     enum delete_snapshots snapshots;
 };
-struct delete_blob_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(delete_blob);
 OPERATION_DECLARE(delete_blob);
 
 #endif

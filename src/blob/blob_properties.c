@@ -72,8 +72,6 @@ enum error set_blob_properties_decide(struct decision *d,
         blob.http = p->http;
     blob.copy = (struct blob_copy){ .status = COPY_NONE }; /* rest: Get-Blob-Properties */
     blob_write(d->changes, d->arena, &blob);
-    r->etag = blob.etag;
-    r->modified = blob.modified;
     r->sequence_number = blob.sequence_number;
     return OK;
 }
@@ -89,8 +87,6 @@ enum error get_blob_metadata_decide(struct decision *d,
 
     (void)p;
     r->metadata = blob->metadata;
-    r->etag = blob->etag;
-    r->modified = blob->modified;
     return OK;
 }
 
@@ -102,11 +98,10 @@ enum error set_blob_metadata_decide(struct decision *d,
     struct blob blob;
     enum error e = blob_begin_change(d, &blob);
 
+    (void)r;
     if (e)
         return e;
     blob.metadata = p->metadata;
     blob_write(d->changes, d->arena, &blob);
-    r->etag = blob.etag;
-    r->modified = blob.modified;
     return OK;
 }

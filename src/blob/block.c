@@ -93,11 +93,3 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
     write_blob(d);
     return OK;
 }
-
-/* rest: Put-Block-From-URL */
-enum error put_block_from_url_decide(struct decision *d,
-                                     const struct put_block_from_url_parameters *p,
-                                     struct put_block_from_url_result *r)
-{
-    return put_block_decide(d, &p->put, &r->put);
-}

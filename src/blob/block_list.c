@@ -163,6 +163,7 @@ enum error put_block_list_decide(struct decision *d, const struct put_block_list
     struct blob blob;
     enum error e;
 
+    (void)r;
     if (d->subject.exists && blob_state(d)->blob.type != BLOB_BLOCK)
         return E_InvalidBlobType;
     e = choose_blocks(d, p, &blocks);
@@ -172,8 +173,6 @@ enum error put_block_list_decide(struct decision *d, const struct put_block_list
     if (e)
         return e;
     blob.content = content_from_blocks(d->changes, blob.etag.v, blocks.named, blocks.named_count);
-    r->etag = blob.etag;
-    r->modified = blob.modified;
     return create_blob_commit(d, &blob, &blocks);
 }
 
@@ -204,8 +203,6 @@ enum error get_block_list_decide(struct decision *d, const struct get_block_list
     }
     d->renders_long = r->committed.count + r->uncommitted.count > LONG_LIST;
     r->is_committed = !blob->uncommitted;
-    r->etag = blob->etag;
-    r->modified = blob->modified;
     r->length = blob->content.length;
     return OK;
 }

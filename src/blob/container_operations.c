@@ -16,6 +16,7 @@ enum error create_container_decide(struct decision *d, const struct create_conta
     struct container container;
     enum store_result result;
 
+    (void)r;
     result = container_read(d->before, d->arena, &container);
     if (result == STORE_OK)
         return E_ContainerAlreadyExists;
@@ -25,14 +26,10 @@ enum error create_container_decide(struct decision *d, const struct create_conta
     container = (struct container){
         .space = p->space,
         .created = d->now,
-        .etag = etag_after((struct etag){ 0 }, d->now),
-        .modified = d->now,
         .public_access = p->access,
         .metadata = p->metadata,
     };
-    container_write(d->changes, d->arena, &container);
-    r->etag = container.etag;
-    r->modified = container.modified;
+    container_write_changed(d, &container);
     return OK;
 }
 
@@ -75,8 +72,6 @@ enum error get_container_metadata_decide(struct decision *d,
 
     (void)p;
     r->metadata = container->metadata;
-    r->etag = container->etag;
-    r->modified = container->modified;
     return OK;
 }
 
@@ -88,10 +83,9 @@ enum error set_container_metadata_decide(struct decision *d,
 {
     struct container container = blob_state(d)->container;
 
+    (void)r;
     container.metadata = p->metadata;
     container_write_changed(d, &container);
-    r->etag = container.etag;
-    r->modified = container.modified;
     return OK;
 }
 
@@ -107,8 +101,6 @@ enum error get_container_acl_decide(struct decision *d,
     if (!policies_decode(container->policies, &r->policies))
         return decision_fail_store(d, STORE_CORRUPT);
     r->access = container->public_access;
-    r->etag = container->etag;
-    r->modified = container->modified;
     return OK;
 }
 
@@ -119,10 +111,9 @@ enum error set_container_acl_decide(struct decision *d,
 {
     struct container container = blob_state(d)->container;
 
+    (void)r;
     container.public_access = p->access;
     container.policies = policies_encode(d->arena, &p->policies);
     container_write_changed(d, &container);
-    r->etag = container.etag;
-    r->modified = container.modified;
     return OK;
 }

@@ -12,30 +12,20 @@ struct create_container_parameters {
     enum public_access access;
     struct bytes metadata;
 };
-struct create_container_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(create_container);
 OPERATION_DECLARE(create_container);
 
-struct get_container_properties_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_container_properties);
 struct get_container_properties_result {
     struct result base;
     struct container container;
 };
 OPERATION_DECLARE(get_container_properties);
 
-struct get_container_metadata_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_container_metadata);
 struct get_container_metadata_result {
     struct result base;
     struct bytes metadata;
-    struct etag etag;
-    instant modified;
 };
 OPERATION_DECLARE(get_container_metadata);
 
@@ -43,22 +33,14 @@ struct set_container_metadata_parameters {
     struct parameters base;
     struct bytes metadata;
 };
-struct set_container_metadata_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(set_container_metadata);
 OPERATION_DECLARE(set_container_metadata);
 
-struct get_container_acl_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_container_acl);
 struct get_container_acl_result {
     struct result base;
     enum public_access access;
     struct policies policies;
-    struct etag etag;
-    instant modified;
 };
 OPERATION_DECLARE(get_container_acl);
 
@@ -67,20 +49,12 @@ struct set_container_acl_parameters {
     enum public_access access;
     struct policies policies; /* by parse */
 };
-struct set_container_acl_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(set_container_acl);
 OPERATION_DECLARE(set_container_acl);
 OPERATION_DECLARE_PARSE(set_container_acl);
 
-struct delete_container_parameters {
-    struct parameters base;
-};
-struct delete_container_result {
-    struct result base;
-};
+OPERATION_NO_PARAMETERS(delete_container);
+OPERATION_NO_RESULT(delete_container);
 OPERATION_DECLARE(delete_container);
 
 struct lease_container_parameters {
@@ -91,8 +65,6 @@ struct lease_container_result {
     struct result base;
     struct lease_result lease;
     struct guid id; /* of the lease */
-    struct etag etag;
-    instant modified;
 };
 OPERATION_DECLARE(lease_container);
 

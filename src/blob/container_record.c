@@ -76,7 +76,7 @@ void container_delete_record(struct changes *changes)
 
 void container_write_changed(struct decision *d, struct container *container)
 {
-    container->etag = etag_after(container->etag, d->now);
-    container->modified = d->now;
+    container->etag = d->subject.etag = etag_after(container->etag, d->now);
+    container->modified = d->subject.modified = d->now;
     container_write(d->changes, d->arena, container);
 }

@@ -221,16 +221,7 @@ enum error copy_blob_decide(struct decision *d, const struct copy_blob_parameter
         e = p->has_bytes ? complete_at_once(d, p, &target, r) : begin_pending(d, p, &target, r);
     if (e)
         return e;
-    r->etag = target.etag;
-    r->modified = target.modified;
     return OK;
-}
-
-enum error copy_blob_from_url_decide(struct decision *d,
-                                     const struct copy_blob_from_url_parameters *p,
-                                     struct copy_blob_from_url_result *r)
-{
-    return copy_blob_decide(d, &p->copy, &r->copy);
 }
 
 /* ---- while it is pending ---- */

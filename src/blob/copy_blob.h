@@ -22,7 +22,7 @@ struct copy_blob_parameters {
     struct bytes tags;              /* encoded; ptr NULL: none */
     bool copies_tags;               /* those of the source are taken */
     enum access_tier tier;          /* TIER_NONE: not given */
-    bool may_take_long;             /* Copy Blob */
+    bool may_take_long;             /* Copy Blob, not Copy Blob From URL */
     struct rehydration rehydration; /* of an archived source */
     bool seals_or_not;              /* x-ms-seal-blob was given: */
     bool seals;
@@ -38,32 +38,18 @@ struct copy_blob_parameters {
 };
 struct copy_blob_result {
     struct result base;
-    struct etag etag;
-    instant modified;
     enum copy_status status;
 };
 OPERATION_DECLARE(copy_blob);
 OPERATION_DECLARE_GATHER(copy_blob);
-
-struct copy_blob_from_url_parameters {
-    struct parameters base;
-    struct copy_blob_parameters copy;
-};
-struct copy_blob_from_url_result {
-    struct result base;
-    struct copy_blob_result copy;
-};
-OPERATION_DECLARE(copy_blob_from_url);
-OPERATION_DECLARE_GATHER(copy_blob_from_url);
+OPERATION_DECLARE_GATHERED(copy_blob_from_url, copy_blob);
 
 struct abort_copy_blob_parameters {
     struct parameters base;
     bool is_guid;
     struct guid id;
 };
-struct abort_copy_blob_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(abort_copy_blob);
 OPERATION_DECLARE(abort_copy_blob);
 
 #endif

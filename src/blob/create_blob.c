@@ -33,6 +33,8 @@ enum error create_blob_begin(struct decision *d, enum blob_type type,
         if (was->type == type)
             blob.created = was->created;
     }
+    d->subject.etag = blob.etag;
+    d->subject.modified = blob.modified;
     if (given->tier != TIER_NONE) {
         blob.tier_changed = d->now;
     } else if (was && was->type == type) {

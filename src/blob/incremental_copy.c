@@ -77,6 +77,7 @@ enum error incremental_copy_blob_decide(struct decision *d,
     struct blob blob;
     enum error e = check_destination(d, p);
 
+    (void)r;
     if (!e)
         e = make_target(d, p, &pending.target);
     if (e)
@@ -96,8 +97,6 @@ enum error incremental_copy_blob_decide(struct decision *d,
         return e;
     blob_write(d->changes, d->arena, &blob);
     copy_defer(d, &pending);
-    r->etag = blob.etag;
-    r->modified = blob.modified;
     return OK;
 }
 

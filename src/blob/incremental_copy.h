@@ -14,11 +14,7 @@ struct incremental_copy_blob_parameters {
     struct bytes path;       /* of the source's URL: the blob of which it is a snapshot */
     struct bytes shown, account, source_etag;
 };
-struct incremental_copy_blob_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(incremental_copy_blob);
 OPERATION_DECLARE(incremental_copy_blob);
 OPERATION_DECLARE_GATHER(incremental_copy_blob);
 

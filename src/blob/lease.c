@@ -14,8 +14,6 @@ enum error lease_blob_decide(struct decision *d, const struct lease_blob_paramet
         return e;
     blob_write(d->changes, d->arena, &blob);
     r->id = blob.lease.id;
-    r->etag = blob.etag;
-    r->modified = blob.modified;
     return OK;
 }
 
@@ -29,7 +27,5 @@ enum error lease_container_decide(struct decision *d, const struct lease_contain
         return e;
     container_write(d->changes, d->arena, &container);
     r->id = container.lease.id;
-    r->etag = container.etag;
-    r->modified = container.modified;
     return OK;
 }

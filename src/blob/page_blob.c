@@ -12,14 +12,13 @@ enum error create_page_blob_decide(struct decision *d, const struct create_page_
     struct blob blob;
     enum error e = create_blob_begin(d, BLOB_PAGE, &p->create, &blob);
 
+    (void)r;
     if (!e && tier != TIER_NONE)
         e = tier_fits(d, tier, BLOB_PAGE, p->length);
     if (e)
         return e;
     blob.content = content_sparse(blob.etag.v, p->length);
     blob.sequence_number = p->sequence_number;
-    r->etag = blob.etag;
-    r->modified = blob.modified;
     return create_blob_commit(d, &blob, NULL);
 }
 
@@ -50,14 +49,12 @@ static enum error begin_change_of_pages(struct decision *d, const struct page_ra
 }
 
 static enum error end_change_of_pages(struct decision *d, enum store_result result,
-                                      const struct blob *blob, struct pages_changed *ret_changed)
+                                      const struct blob *blob, uint64_t *ret_sequence_number)
 {
     if (result)
         return blob_fail_content(d, result);
     blob_write(d->changes, d->arena, blob);
-    ret_changed->etag = blob->etag;
-    ret_changed->modified = blob->modified;
-    ret_changed->sequence_number = blob->sequence_number;
+    *ret_sequence_number = blob->sequence_number;
     return OK;
 }
 
@@ -73,15 +70,7 @@ enum error put_page_decide(struct decision *d, const struct put_page_parameters 
         return e;
     result = content_write(d->before, d->changes, d->arena, &blob.content, blob.etag.v,
                            p->range.start, &d->input->body);
-    return end_change_of_pages(d, result, &blob, &r->changed);
-}
-
-/* rest: Put-Page-From-URL */
-enum error put_page_from_url_decide(struct decision *d,
-                                    const struct put_page_from_url_parameters *p,
-                                    struct put_page_from_url_result *r)
-{
-    return put_page_decide(d, &p->put, &r->put);
+    return end_change_of_pages(d, result, &blob, &r->sequence_number);
 }
 
 /* rest: Put-Page "x-ms-page-write: clear" */
@@ -96,5 +85,5 @@ enum error clear_page_decide(struct decision *d, const struct clear_page_paramet
         return e;
     result = content_clear(d->before, d->changes, d->arena, &blob.content, blob.etag.v,
                            p->range.start, p->range.length, &d->leaves_more);
-    return end_change_of_pages(d, result, &blob, &r->changed);
+    return end_change_of_pages(d, result, &blob, &r->sequence_number);
 }

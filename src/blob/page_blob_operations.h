@@ -15,11 +15,7 @@ struct create_page_blob_parameters {
     uint64_t length; /* whole pages, at most PAGE_BLOB_MAX */
     uint64_t sequence_number;
 };
-struct create_page_blob_result {
-    struct result base;
-    struct etag etag;
-    instant modified;
-};
+OPERATION_NO_RESULT(create_page_blob);
 OPERATION_DECLARE(create_page_blob);
 
 /* ---- Put Page ---- */
@@ -32,37 +28,20 @@ struct sequence_conditions {
     bool has_le, has_lt, has_eq;
     uint64_t le, lt, eq;
 };
-/* What is answered to a change of pages. */
-struct pages_changed {
-    struct etag etag;
-    instant modified;
-    uint64_t sequence_number;
-};
 
 struct put_page_parameters {
     struct parameters base;
     struct page_range range; /* of the length of the body */
     struct sequence_conditions conditions;
     struct body_sums sums;
+    struct copy_source *source; /* Put Page From URL */
 };
 struct put_page_result {
     struct result base;
-    struct pages_changed changed;
+    uint64_t sequence_number;
 };
 OPERATION_DECLARE(put_page);
-
-/* Put Page From URL: as Put Page, once the bytes of the source are there. */
-struct put_page_from_url_parameters {
-    struct parameters base;
-    struct put_page_parameters put;
-    struct copy_source *source;
-};
-struct put_page_from_url_result {
-    struct result base;
-    struct put_page_result put;
-};
-OPERATION_DECLARE(put_page_from_url);
-OPERATION_DECLARE_GATHER(put_page_from_url);
+OPERATION_DECLARE_GATHERED(put_page_from_url, put_page);
 
 struct clear_page_parameters {
     struct parameters base;
@@ -71,7 +50,7 @@ struct clear_page_parameters {
 };
 struct clear_page_result {
     struct result base;
-    struct pages_changed changed;
+    uint64_t sequence_number;
 };
 OPERATION_DECLARE(clear_page);
 
@@ -94,8 +73,6 @@ struct get_page_ranges_parameters {
 struct get_page_ranges_result {
     struct result base;
     struct content_ranges ranges;
-    struct etag etag;
-    instant modified;
     uint64_t length; /* of the blob */
 };
 OPERATION_DECLARE(get_page_ranges);

@@ -149,8 +149,6 @@ enum error get_page_ranges_decide(struct decision *d, const struct get_page_rang
             return e;
         wanted.previous = &previous;
     }
-    r->etag = blob->etag;
-    r->modified = blob->modified;
     r->length = blob->content.length;
     r->ranges.next = UINT64_MAX;
     if (wanted.start == wanted.end)

@@ -8,12 +8,8 @@
 #include "blob/blob.h"
 #include "blob/listing.h"
 
-struct get_account_information_parameters {
-    struct parameters base;
-};
-struct get_account_information_result {
-    struct result base;
-};
+OPERATION_NO_PARAMETERS(get_account_information);
+OPERATION_NO_RESULT(get_account_information);
 OPERATION_DECLARE(get_account_information);
 
 struct list_containers_parameters {

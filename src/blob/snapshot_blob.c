@@ -40,15 +40,13 @@ enum error snapshot_blob_decide(struct decision *d, const struct snapshot_blob_p
     snapshot.lease = (struct lease){ .kind = 0 };
     if (p->metadata.len > 0) {
         snapshot.metadata = p->metadata;
-        snapshot.etag = etag_after(snapshot.etag, d->now);
-        snapshot.modified = d->now;
+        snapshot.etag = d->subject.etag = etag_after(snapshot.etag, d->now);
+        snapshot.modified = d->subject.modified = d->now;
     }
     blob_write(d->changes, d->arena, &snapshot);
     if (base.content.form == CONTENT_SPARSE || blob_state(d)->blob.without_snapshots ||
         base.content.is_alone != blob_state(d)->blob.content.is_alone)
         blob_write(d->changes, d->arena, &base);
     r->snapshot = d->now;
-    r->etag = snapshot.etag;
-    r->modified = snapshot.modified;
     return OK;
 }

@@ -285,8 +285,8 @@ enum error blob_begin_change(struct decision *d, struct blob *ret_blob)
 
     if (e)
         return e;
-    blob.etag = etag_after(blob.etag, d->now);
-    blob.modified = d->now;
+    blob.etag = d->subject.etag = etag_after(blob.etag, d->now);
+    blob.modified = d->subject.modified = d->now;
     lease_forget_if_ended(&blob.lease, d->now);
     *ret_blob = blob;
     return OK;

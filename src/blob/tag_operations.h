@@ -6,9 +6,7 @@
 #include "blob/blob.h"
 #include "concurrency/tag_expression.h"
 
-struct get_blob_tags_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_blob_tags);
 struct get_blob_tags_result {
     struct result base;
     struct bytes tags; /* encoded */
@@ -19,9 +17,7 @@ struct set_blob_tags_parameters {
     struct parameters base;
     struct bytes tags; /* encoded, by parse */
 };
-struct set_blob_tags_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(set_blob_tags);
 OPERATION_DECLARE(set_blob_tags);
 OPERATION_DECLARE_PARSE(set_blob_tags);
 

@@ -37,7 +37,10 @@ static enum error open_blob(struct decision *d, struct guid space, struct bytes 
         return snapshot_is_gone(d->before) ? DECIDE_AGAIN : E_WebContentNotFound;
     if (result)
         return decision_fail_store(d, result);
-    return blob->uncommitted ? E_WebContentNotFound : OK;
+    if (blob->uncommitted)
+        return E_WebContentNotFound;
+    d->subject = (struct subject){ .exists = true, .etag = blob->etag, .modified = blob->modified };
+    return OK;
 }
 
 static struct bytes join(struct decision *d, struct bytes folder, const char *between,
@@ -94,8 +97,6 @@ enum error website_decide(struct decision *d, const struct website_parameters *p
     struct service_properties properties;
     const struct static_website *website = &properties.website;
     enum store_result result = service_properties_read(d->before, d->arena, &properties);
-    const struct blob *blob = &blob_state(d)->blob;
-    struct subject subject;
     struct guid space;
     enum error e;
 
@@ -109,7 +110,6 @@ enum error website_decide(struct decision *d, const struct website_parameters *p
         return open_error_document(d, space, website, r);
     if (e)
         return e;
-    subject = (struct subject){ .exists = true, .etag = blob->etag, .modified = blob->modified };
-    e = conditions_check(CONDITIONS_OF_READ, &d->input->conditions, &subject);
+    e = conditions_check(CONDITIONS_OF_READ, &d->input->conditions, &d->subject);
     return e ? e : get_blob_decide(d, &p->read, &r->read);
 }

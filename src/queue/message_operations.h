@@ -69,18 +69,14 @@ struct delete_message_parameters {
     struct parameters base;
     struct message_claim claim;
 };
-struct delete_message_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(delete_message);
 OPERATION_DECLARE(delete_message);
 
 struct clear_messages_parameters {
     struct parameters base;
     struct guid space; /* for the messages to come: fresh */
 };
-struct clear_messages_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(clear_messages);
 OPERATION_DECLARE(clear_messages);
 
 #endif

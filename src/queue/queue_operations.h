@@ -36,17 +36,11 @@ struct create_queue_result {
 };
 OPERATION_DECLARE(create_queue);
 
-struct delete_queue_parameters {
-    struct parameters base;
-};
-struct delete_queue_result {
-    struct result base;
-};
+OPERATION_NO_PARAMETERS(delete_queue);
+OPERATION_NO_RESULT(delete_queue);
 OPERATION_DECLARE(delete_queue);
 
-struct get_queue_metadata_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_queue_metadata);
 struct get_queue_metadata_result {
     struct result base;
     struct bytes metadata;
@@ -58,14 +52,10 @@ struct set_queue_metadata_parameters {
     struct parameters base;
     struct bytes metadata;
 };
-struct set_queue_metadata_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(set_queue_metadata);
 OPERATION_DECLARE(set_queue_metadata);
 
-struct get_queue_acl_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_queue_acl);
 struct get_queue_acl_result {
     struct result base;
     struct policies policies;
@@ -76,9 +66,7 @@ struct set_queue_acl_parameters {
     struct parameters base;
     struct policies policies; /* by parse */
 };
-struct set_queue_acl_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(set_queue_acl);
 OPERATION_DECLARE(set_queue_acl);
 OPERATION_DECLARE_PARSE(set_queue_acl);
 

@@ -57,9 +57,8 @@ void answer_code(struct answer *a, enum error e)
     answer_string(a, "x-ms-error-code", error_code(e));
 }
 
-void answer_xml(struct answer *a, int status, const struct text *xml)
+void answer_xml(struct answer *a, const struct text *xml)
 {
-    answer_status(a, status);
     answer_string(a, "Content-Type", "application/xml");
     a->response->body_kind = BODY_BYTES;
     a->response->body = text_bytes(xml);

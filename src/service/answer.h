@@ -24,18 +24,37 @@ struct answer {
     } content;
 };
 
+/* Another than the first that the operation's row has: that is there already. */
 void answer_status(struct answer *a, int status);
 void answer_header(struct answer *a, const char *name, struct bytes value);
 void answer_string(struct answer *a, const char *name, const char *value);
 void answer_u64(struct answer *a, const char *name, uint64_t value);
 /* A date as HTTP has it. */
 void answer_date(struct answer *a, const char *name, instant t);
-/* ETag and Last-Modified. */
+/* ETag and Last-Modified: struct service, answer_etag. */
 void answer_etag(struct answer *a, struct etag etag, instant modified);
 /* x-ms-lease-status, -state, -duration. */
 void answer_lease(struct answer *a, const struct lease *lease);
 /* x-ms-error-code. */
 void answer_code(struct answer *a, enum error e);
-void answer_xml(struct answer *a, int status, const struct text *xml);
+void answer_xml(struct answer *a, const struct text *xml);
+
+/* OP_check of an operation whose request has nothing to check beside what the row says. */
+#define OPERATION_CHECKS_NOTHING(op)                                                               \
+    enum error op##_check(struct call *call, struct op##_parameters *parameters)                   \
+    {                                                                                              \
+        (void)call;                                                                                \
+        (void)parameters;                                                                          \
+        return OK;                                                                                 \
+    }
+/* OP_answer of an operation whose answer is the row's status, and the ETag where the row has one. */
+#define OPERATION_ANSWERS_NOTHING(op)                                                              \
+    void op##_answer(struct answer *a, const struct op##_parameters *parameters,                   \
+                     const struct op##_result *result)                                             \
+    {                                                                                              \
+        (void)a;                                                                                   \
+        (void)parameters;                                                                          \
+        (void)result;                                                                              \
+    }
 
 #endif

@@ -48,7 +48,6 @@ enum error preflight_check(struct call *call, struct preflight_parameters *p)
 void preflight_answer(struct answer *a, const struct preflight_parameters *p,
                       const struct preflight_result *r)
 {
-    answer_status(a, 200);
     answer_header(a, "Access-Control-Allow-Origin", p->origin);
     answer_header(a, "Access-Control-Allow-Methods", p->method);
     if (p->headers.len > 0)

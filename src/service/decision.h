@@ -32,6 +32,9 @@ struct parameters {
 };
 struct result {
     instant now; /* the instant of the decision */
+    /* What the decision leaves of d->subject, answered where the row says that an ETag is; 0: none. */
+    struct etag etag;
+    instant modified;
 };
 
 /* What a request names. A service derives its own type from it, which its read_resource() fills. */
@@ -90,7 +93,7 @@ struct decision {
     struct snapshot *before;    /* of the part that the operation is about */
     struct changes *changes;    /* of the same */
     /* ---- by subject() ---- */
-    struct subject subject;
+    struct subject subject; /* decide updates its ETag and time to those that it writes */
     struct lease lease;
     enum lease_resource lease_resource;
     struct subject_state *state;
@@ -154,6 +157,15 @@ static inline bool decision_is_unfinished(enum error e)
 struct call;
 struct answer;
 
+/* What is asked, and what came of it, in particular: nothing. */
+#define OPERATION_NO_PARAMETERS(op)                                                                \
+    struct op##_parameters {                                                                       \
+        struct parameters base;                                                                    \
+    }
+#define OPERATION_NO_RESULT(op)                                                                    \
+    struct op##_result {                                                                           \
+        struct result base;                                                                        \
+    }
 /* OP_check, OP_decide and OP_answer; one that also looks at the body has OP_parse,
  * one that gets bytes from elsewhere OP_gather. */
 #define OPERATION_DECLARE(op)                                                                      \
@@ -165,6 +177,11 @@ struct answer;
 struct gathering;
 #define OPERATION_DECLARE_GATHER(op)                                                               \
     enum error op##_gather(struct gathering *g, struct op##_parameters *parameters)
+/* An operation that is asked, decided and answered as the operation `as`, once OP_gather has got what
+ * OP_check found: these two are its own. */
+#define OPERATION_DECLARE_GATHERED(op, as)                                                         \
+    enum error op##_check(struct call *call, struct as##_parameters *parameters);                  \
+    enum error op##_gather(struct gathering *g, struct as##_parameters *parameters)
 #define OPERATION_DECLARE_PARSE(op)                                                                \
     enum error op##_parse(struct call *call, struct op##_parameters *parameters)
 

@@ -88,7 +88,8 @@ static void error_xml(struct answer *a, enum error e, const struct problem *prob
     if (problem->source_status != 0)
         source_xml(&out, problem);
     xml_close(&out, "Error");
-    answer_xml(a, status_of(e, problem), &out);
+    answer_status(a, status_of(e, problem));
+    answer_xml(a, &out);
 }
 
 void answer_error(struct answer *a, enum error e, const struct problem *problem)

@@ -81,15 +81,6 @@ static bool status_is_promised(const struct operation *operation, int status)
     return status == operation->ok[0] || (operation->ok[1] != 0 && status == operation->ok[1]);
 }
 
-static bool answers_header(const struct response *response, const char *name)
-{
-    for (size_t i = 0; i < response->header_count; i++) {
-        if (bytes_is_nocase(response->headers[i].name, name))
-            return true;
-    }
-    return false;
-}
-
 /* What the row promises of a decision, checked on every run. */
 static void assert_decided(const struct decision *d, enum error e)
 {
@@ -102,7 +93,8 @@ static void assert_decided(const struct decision *d, enum error e)
         return;
     }
     assert(operation->rights.effect == WRITES || changes_empty(d->changes));
-    assert(operation->etag != ETAG_CHANGED || !changes_empty(d->changes));
+    assert(operation->etag != ETAG_CHANGED ||
+           (!changes_empty(d->changes) && d->subject.etag.v != 0));
 }
 
 enum error operation_decide(struct decision *d, const struct parameters *parameters,
@@ -117,9 +109,11 @@ enum error operation_decide(struct decision *d, const struct parameters *paramet
         *d->problem = *d->malformed_because;
         e = d->malformed;
     }
-    result->now = d->now;
     if (!e)
         e = d->operation->functions->decide(d, parameters, result);
+    result->now = d->now;
+    result->etag = d->subject.etag;
+    result->modified = d->subject.modified;
     if (!e && d->leaves_more)
         decision_defer_collection(d);
     assert_decided(d, e);
@@ -132,13 +126,15 @@ void operation_answer(struct answer *a, const struct parameters *parameters,
     const struct operation *operation = parameters->operation;
 
     a->now = result->now;
+    answer_status(a, operation->ok[0]);
     operation->functions->answer(a, parameters, result);
+    if (operation->etag != ETAG_NONE && result->etag.v != 0)
+        a->call->service->answer_etag(a, result->etag, result->modified);
     if (a->call->service->reads_are_not_cached && (a->call->method & (METHOD_GET | METHOD_HEAD)))
         answer_string(a, "Cache-Control", "no-cache");
     if (a->error)
         return; /* with a body of the operation's own */
     assert(status_is_promised(operation, a->response->status));
-    assert(operation->etag != ETAG_CHANGED || answers_header(a->response, "ETag"));
 }
 
 /* ---- finding ---- */

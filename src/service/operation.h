@@ -11,7 +11,8 @@
  *                                         it
  *   OP_decide(decision, parameters, result)   pure; again on a newer state if another writer was
  *                                             faster
- *   OP_answer(answer, parameters, result)     the result as status, headers and body
+ *   OP_answer(answer, parameters, result)     the result as headers and body, and a status that is
+ *                                             not the row's first; the ETag is added by its column
  *
  * An operation that is a batch of others has others in the place of decide: service/batch.h.
  *
@@ -72,12 +73,24 @@ struct operation_functions {
     const struct batch_functions *batch; /* NULL: one operation; else it has no decide */
 };
 
-#define OPERATION_ADAPTERS_HEAD_(op)                                                               \
-    _Static_assert(offsetof(struct op##_parameters, base) == 0, "begins with its base");           \
+#define OPERATION_CHECK_(op, as)                                                                   \
     static enum error op##_check_any(struct call *call, struct parameters *parameters)             \
     {                                                                                              \
-        return op##_check(call, (struct op##_parameters *)(void *)parameters);                     \
+        return op##_check(call, (struct as##_parameters *)(void *)parameters);                     \
     }
+#define OPERATION_GATHER_(op, as)                                                                  \
+    static enum error op##_gather_any(struct gathering *g, struct parameters *parameters)          \
+    {                                                                                              \
+        return op##_gather(g, (struct as##_parameters *)(void *)parameters);                       \
+    }
+#define OPERATION_PARSE_(op)                                                                       \
+    static enum error op##_parse_any(struct call *call, struct parameters *parameters)             \
+    {                                                                                              \
+        return op##_parse(call, (struct op##_parameters *)(void *)parameters);                     \
+    }
+#define OPERATION_ADAPTERS_HEAD_(op)                                                               \
+    _Static_assert(offsetof(struct op##_parameters, base) == 0, "begins with its base");           \
+    OPERATION_CHECK_(op, op)
 #define OPERATION_ADAPTERS_(op)                                                                    \
     OPERATION_ADAPTERS_HEAD_(op)                                                                   \
     _Static_assert(offsetof(struct op##_result, base) == 0, "begins with its base");               \
@@ -93,46 +106,42 @@ struct operation_functions {
         op##_answer(a, (const struct op##_parameters *)(const void *)parameters,                   \
                     (const struct op##_result *)(const void *)result);                             \
     }
-#define OPERATION_FUNCTIONS_(op, gather_, parse_)                                                  \
+#define OPERATION_FUNCTIONS_(op, as, gather_, parse_)                                              \
     static const struct operation_functions op##_functions = {                                     \
-        .parameters_size = sizeof(struct op##_parameters),                                         \
-        .result_size = sizeof(struct op##_result),                                                 \
+        .parameters_size = sizeof(struct as##_parameters),                                         \
+        .result_size = sizeof(struct as##_result),                                                 \
         .check = op##_check_any,                                                                   \
         .gather = gather_,                                                                         \
         .parse = parse_,                                                                           \
-        .decide = op##_decide_any,                                                                 \
-        .answer = op##_answer_any,                                                                 \
+        .decide = as##_decide_any,                                                                 \
+        .answer = as##_answer_any,                                                                 \
     }
 /* An operation whose request has no body, or one that nobody parses. */
 #define OPERATION(op)                                                                              \
     OPERATION_ADAPTERS_(op)                                                                        \
-    OPERATION_FUNCTIONS_(op, NULL, NULL)
+    OPERATION_FUNCTIONS_(op, op, NULL, NULL)
 /* One with OP_parse. */
 #define OPERATION_WITH_PARSE(op)                                                                   \
     OPERATION_ADAPTERS_(op)                                                                        \
-    static enum error op##_parse_any(struct call *call, struct parameters *parameters)             \
-    {                                                                                              \
-        return op##_parse(call, (struct op##_parameters *)(void *)parameters);                     \
-    }                                                                                              \
-    OPERATION_FUNCTIONS_(op, NULL, op##_parse_any)
+    OPERATION_PARSE_(op)                                                                           \
+    OPERATION_FUNCTIONS_(op, op, NULL, op##_parse_any)
 /* One with OP_gather. */
 #define OPERATION_WITH_GATHER(op)                                                                  \
     OPERATION_ADAPTERS_(op)                                                                        \
-    static enum error op##_gather_any(struct gathering *g, struct parameters *parameters)          \
-    {                                                                                              \
-        return op##_gather(g, (struct op##_parameters *)(void *)parameters);                       \
-    }                                                                                              \
-    OPERATION_FUNCTIONS_(op, op##_gather_any, NULL)
+    OPERATION_GATHER_(op, op)                                                                      \
+    OPERATION_FUNCTIONS_(op, op, op##_gather_any, NULL)
+/* One with OP_check and OP_gather alone: behind OPERATION(as). */
+#define OPERATION_GATHERED(op, as)                                                                 \
+    OPERATION_CHECK_(op, as)                                                                       \
+    OPERATION_GATHER_(op, as)                                                                      \
+    OPERATION_FUNCTIONS_(op, as, op##_gather_any, NULL)
 /* A batch of operations: OP_check, OP_parse, OP_admit, OP_render, OP_answer (service/batch.h). */
 #define OPERATION_BATCH(op)       OPERATION_BATCH_(op, false)
 /* One that is done whole or not at all. */
 #define OPERATION_TRANSACTION(op) OPERATION_BATCH_(op, true)
 #define OPERATION_BATCH_(op, whole_)                                                               \
     OPERATION_ADAPTERS_HEAD_(op)                                                                   \
-    static enum error op##_parse_any(struct call *call, struct parameters *parameters)             \
-    {                                                                                              \
-        return op##_parse(call, (struct op##_parameters *)(void *)parameters);                     \
-    }                                                                                              \
+    OPERATION_PARSE_(op)                                                                           \
     static enum error op##_admit_any(struct call *call, struct batch_parameters *parameters,       \
                                      const struct call *part)                                      \
     {                                                                                              \
@@ -203,6 +212,8 @@ struct service {
     /* Where a resource of each level is found, for print: "/container"; by resource.level. */
     const char *const *levels;
     enum etag_form etags; /* that it gives out */
+    /* The headers of an ETag. NULL: no row has one. */
+    void (*answer_etag)(struct answer *a, struct etag etag, instant modified);
     size_t resource_size; /* of its own type that begins with struct resource */
     /* The same of struct subject_state: of a service with transactions, whose locate()
      * fills one; plain values, copied from part to part. */

@@ -60,9 +60,7 @@ enum store_result service_properties_find(struct decision *d, const char *servic
                                           struct service_properties *ret_properties,
                                           uint64_t *ret_sequence);
 
-struct get_service_properties_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_service_properties);
 struct get_service_properties_result {
     struct result base;
     struct service_properties properties;
@@ -74,15 +72,11 @@ struct set_service_properties_parameters {
     bool has_cors, has_default_version, has_website; /* else they stay as they are */
     struct service_properties properties;
 };
-struct set_service_properties_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(set_service_properties);
 OPERATION_DECLARE(set_service_properties);
 OPERATION_DECLARE_PARSE(set_service_properties);
 
-struct get_service_stats_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_service_stats);
 struct get_service_stats_result {
     struct result base;
     instant last_sync; /* what was written before can be read at the secondary */

@@ -18,13 +18,7 @@
 
 /* ---- Get ---- */
 
-enum error get_service_properties_check(struct call *call,
-                                        struct get_service_properties_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(get_service_properties)
 
 static void add_metrics(struct text *out, const char *name)
 {
@@ -83,7 +77,7 @@ void get_service_properties_answer(struct answer *a,
         shows(a->call, SECTION_DEFAULT_VERSION, "2011-08-18"))
         xml_element(&out, "DefaultServiceVersion", r->properties.default_version);
     xml_close(&out, "StorageServiceProperties");
-    answer_xml(a, 200, &out);
+    answer_xml(a, &out);
 }
 
 /* ---- Set: one function a section ---- */
@@ -330,14 +324,7 @@ enum error set_service_properties_parse(struct call *call,
     return e ? e : read_sections(call, root, p);
 }
 
-void set_service_properties_answer(struct answer *a,
-                                   const struct set_service_properties_parameters *p,
-                                   const struct set_service_properties_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 202);
-}
+OPERATION_ANSWERS_NOTHING(set_service_properties)
 
 /* ---- Get Service Stats ---- */
 
@@ -367,5 +354,5 @@ void get_service_stats_answer(struct answer *a, const struct get_service_stats_p
     xml_element_string(&out, "LastSyncTime", date);
     xml_close(&out, "GeoReplication");
     xml_close(&out, "StorageServiceStats");
-    answer_xml(a, 200, &out);
+    answer_xml(a, &out);
 }

@@ -6,13 +6,7 @@
 #include "service/operation.h"
 #include "service/xml_body.h"
 
-enum error get_user_delegation_key_check(struct call *call,
-                                         struct get_user_delegation_key_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(get_user_delegation_key)
 
 static enum error read_date(struct call *call, const struct xml_node *root, const char *name,
                             instant *ret_date)
@@ -97,5 +91,5 @@ void get_user_delegation_key_answer(struct answer *a,
         xml_element(&out, "SignedDelegatedUserTid", key.user_tid);
     xml_element(&out, "Value", base64_encode(a->arena, bytes_of(value, sizeof value)));
     xml_close(&out, "UserDelegationKey");
-    answer_xml(a, 200, &out);
+    answer_xml(a, &out);
 }

@@ -27,11 +27,12 @@ enum error get_entity_decide(struct decision *d, const struct get_entity_paramet
 
 /* ---- Insert, Update, Merge and Delete Entity ---- */
 
-/* The instant of a change: above that of the state before, which every state of the partition
- * is. */
-static instant timestamp_of(const struct decision *d)
+/* The instant of a change, which becomes the ETag: above that of the state before, which every
+ * state of the partition is. */
+static instant begin_change(struct decision *d)
 {
-    return etag_after(d->subject.etag, d->now).v;
+    d->subject.etag = etag_after(d->subject.etag, d->now);
+    return d->subject.etag.v;
 }
 
 /* Writes the entity where the request names it.
@@ -57,7 +58,7 @@ enum error insert_entity_decide(struct decision *d, const struct insert_entity_p
     if (d->subject.exists)
         return E_EntityAlreadyExists;
     r->entity = p->entity;
-    r->entity.timestamp = timestamp_of(d);
+    r->entity.timestamp = begin_change(d);
     r->table = table_state(d)->table.name;
     return write_entity(d, &r->entity);
 }
@@ -67,7 +68,8 @@ enum error replace_entity_decide(struct decision *d, const struct replace_entity
 {
     struct entity entity = p->entity;
 
-    entity.timestamp = r->timestamp = timestamp_of(d);
+    (void)r;
+    entity.timestamp = begin_change(d);
     return write_entity(d, &entity);
 }
 
@@ -76,7 +78,8 @@ enum error merge_entity_decide(struct decision *d, const struct merge_entity_par
 {
     struct entity base, entity = p->entity;
 
-    entity.timestamp = r->timestamp = timestamp_of(d);
+    (void)r;
+    entity.timestamp = begin_change(d);
     if (d->subject.exists) {
         if (!entity_decode(d->arena, table_state(d)->stored, &base)) {
             log_line(LOG_ERROR, "an entity's record is damaged");

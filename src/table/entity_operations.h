@@ -27,10 +27,7 @@ struct replace_entity_parameters {
     struct parameters base;
     struct entity entity; /* by parse */
 };
-struct replace_entity_result {
-    struct result base;
-    instant timestamp;
-};
+OPERATION_NO_RESULT(replace_entity);
 OPERATION_DECLARE(replace_entity);
 OPERATION_DECLARE_PARSE(replace_entity);
 
@@ -39,19 +36,12 @@ struct merge_entity_parameters {
     struct parameters base;
     struct entity entity; /* by parse */
 };
-struct merge_entity_result {
-    struct result base;
-    instant timestamp;
-};
+OPERATION_NO_RESULT(merge_entity);
 OPERATION_DECLARE(merge_entity);
 OPERATION_DECLARE_PARSE(merge_entity);
 
-struct delete_entity_parameters {
-    struct parameters base;
-};
-struct delete_entity_result {
-    struct result base;
-};
+OPERATION_NO_PARAMETERS(delete_entity);
+OPERATION_NO_RESULT(delete_entity);
 OPERATION_DECLARE(delete_entity);
 
 /* Query Entities by both keys. */

@@ -14,18 +14,12 @@ struct create_table_parameters {
     struct bytes name;         /* by parse */
     const struct odata *odata; /* how it is answered: rest/odata.h */
 };
-struct create_table_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(create_table);
 OPERATION_DECLARE(create_table);
 OPERATION_DECLARE_PARSE(create_table);
 
-struct delete_table_parameters {
-    struct parameters base;
-};
-struct delete_table_result {
-    struct result base;
-};
+OPERATION_NO_PARAMETERS(delete_table);
+OPERATION_NO_RESULT(delete_table);
 OPERATION_DECLARE(delete_table);
 
 /* One table of the set. */
@@ -60,9 +54,7 @@ struct query_tables_result {
 };
 OPERATION_DECLARE(query_tables);
 
-struct get_table_acl_parameters {
-    struct parameters base;
-};
+OPERATION_NO_PARAMETERS(get_table_acl);
 struct get_table_acl_result {
     struct result base;
     struct policies policies;
@@ -73,9 +65,7 @@ struct set_table_acl_parameters {
     struct parameters base;
     struct policies policies; /* by parse */
 };
-struct set_table_acl_result {
-    struct result base;
-};
+OPERATION_NO_RESULT(set_table_acl);
 OPERATION_DECLARE(set_table_acl);
 OPERATION_DECLARE_PARSE(set_table_acl);
 

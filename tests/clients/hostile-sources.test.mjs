@@ -105,7 +105,7 @@ test('lengths that lie', async (t) => {
         `${length === undefined ? '' : `Content-Length: ${length}\r\n`}${PAGES}${more}\r\n${body}`;
     const chunked = (...chunks) => [...chunks, ''].map((chunk) => `${chunk.length.toString(16)}\r\n${chunk}\r\n`).join('');
     const refusing = {
-        '/short': `HTTP/1.1 200 x\r\nContent-Length: 600\r\n\r\n${page}`,
+        '/short': `HTTP/1.1 200 x\r\nContent-Length: 600\r\n\r\n${page.slice(0, 500)}`,
         '/other-range': part('bytes 512-1023/2048', 512, page),
         '/no-range': part(undefined, 512, page),
         '/range-more': part('bytes 0-1023/2048', 1024, page + page),

@@ -21,7 +21,8 @@ enum error create_append_blob_check(struct call *call, struct create_append_blob
 void create_append_blob_answer(struct answer *a, const struct create_append_blob_parameters *p,
                                const struct create_append_blob_result *r)
 {
-    create_blob_answer(a, &p->create, r->etag, r->modified);
+    (void)r;
+    blob_answer_written(a, &p->create.sums);
 }
 
 /* ---- Append Block ---- */
@@ -65,43 +66,30 @@ enum error append_block_parse(struct call *call, struct append_block_parameters 
 void append_block_answer(struct answer *a, const struct append_block_parameters *p,
                          const struct append_block_result *r)
 {
-    answer_status(a, 201);
-    answer_etag(a, r->etag, r->modified);
-    blob_answer_sums(a, &p->sums);
-    blob_answer_encrypted(a);
+    blob_answer_written(a, &p->sums);
     answer_u64(a, "x-ms-blob-append-offset", r->offset);
     answer_u64(a, "x-ms-blob-committed-block-count", r->committed_blocks);
 }
 
 /* ---- Append Block From URL ---- */
 
-enum error append_block_from_url_check(struct call *call,
-                                       struct append_block_from_url_parameters *p)
+enum error append_block_from_url_check(struct call *call, struct append_block_parameters *p)
 {
     enum error e = blob_refuse_unbuilt(call, REQUEST_APPEND_FROM);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     if (!e)
-        e = parse_conditions(call, &p->append);
+        e = parse_conditions(call, p);
     if (!e)
         e = copy_source_check(call, SOURCE_READ, p->source);
     if (!e)
-        p->append.sums = source_sums(call, p->source, SOURCE_SUM_MD5);
+        p->sums = source_sums(call, p->source, SOURCE_SUM_MD5);
     return e;
 }
 
-enum error append_block_from_url_gather(struct gathering *g,
-                                        struct append_block_from_url_parameters *p)
+enum error append_block_from_url_gather(struct gathering *g, struct append_block_parameters *p)
 {
     return source_gather_block(g, p->source, limits, APPEND_MAX);
-}
-
-/* rest: Append-Block-From-URL */
-void append_block_from_url_answer(struct answer *a,
-                                  const struct append_block_from_url_parameters *p,
-                                  const struct append_block_from_url_result *r)
-{
-    append_block_answer(a, &p->append, &r->append);
 }
 
 /* ---- Append Blob Seal ---- */
@@ -122,8 +110,7 @@ enum error seal_append_blob_check(struct call *call, struct seal_append_blob_par
 void seal_append_blob_answer(struct answer *a, const struct seal_append_blob_parameters *p,
                              const struct seal_append_blob_result *r)
 {
+    (void)r;
     (void)p;
-    answer_status(a, 200);
-    answer_etag(a, r->etag, r->modified);
     answer_string(a, "x-ms-blob-sealed", "true");
 }

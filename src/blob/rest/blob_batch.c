@@ -122,6 +122,5 @@ void blob_batch_answer(struct answer *a, const struct blob_batch_parameters *p,
     for (size_t i = 0; i < r->count; i++)
         text_add(&body, r->answers[i]);
     multipart_close(&body, p->base.boundary);
-    answer_status(a, 202);
     batch_answer_body(a, &p->base, &body);
 }

@@ -102,7 +102,6 @@ void blob_answer_http_properties(struct answer *a, const struct blob *blob)
     answer_property(a, "Content-Disposition", http->content_disposition,
                     OVERRIDE_CONTENT_DISPOSITION);
     answer_property(a, "Cache-Control", http->cache_control, OVERRIDE_CACHE_CONTROL);
-    answer_etag(a, blob->etag, blob->modified);
     answer_string(a, "Accept-Ranges", "bytes");
 }
 
@@ -161,7 +160,6 @@ void get_blob_properties_answer(struct answer *a, const struct get_blob_properti
     const struct blob *blob = &r->blob;
 
     (void)p;
-    answer_status(a, 200);
     if (blob->http.has_md5)
         answer_header(a, "Content-MD5",
                       base64_encode(a->arena, bytes_of(blob->http.md5, blob->http.md5_size)));
@@ -248,8 +246,6 @@ void set_blob_properties_answer(struct answer *a, const struct set_blob_properti
                                 const struct set_blob_properties_result *r)
 {
     (void)p;
-    answer_status(a, 200);
-    answer_etag(a, r->etag, r->modified);
     if (r->is_page_blob)
         answer_u64(a, "x-ms-blob-sequence-number", r->sequence_number);
 }
@@ -267,8 +263,6 @@ void get_blob_metadata_answer(struct answer *a, const struct get_blob_metadata_p
                               const struct get_blob_metadata_result *r)
 {
     (void)p;
-    answer_status(a, 200);
-    answer_etag(a, r->etag, r->modified);
     metadata_answer(a, r->metadata);
 }
 
@@ -283,8 +277,7 @@ enum error set_blob_metadata_check(struct call *call, struct set_blob_metadata_p
 void set_blob_metadata_answer(struct answer *a, const struct set_blob_metadata_parameters *p,
                               const struct set_blob_metadata_result *r)
 {
+    (void)r;
     (void)p;
-    answer_status(a, 200);
-    answer_etag(a, r->etag, r->modified);
     blob_answer_encrypted(a);
 }

@@ -51,7 +51,7 @@ void get_blob_tags_answer(struct answer *a, const struct get_blob_tags_parameter
     xml_begin(&out);
     text_add_char(&out, '\n');
     tags_xml(&out, r->tags);
-    answer_xml(a, 200, &out);
+    answer_xml(a, &out);
 }
 
 /* ---- Set Blob Tags ---- */
@@ -72,10 +72,4 @@ enum error set_blob_tags_parse(struct call *call, struct set_blob_tags_parameter
     return e ? e : tags_read(call, root, &p->tags);
 }
 
-void set_blob_tags_answer(struct answer *a, const struct set_blob_tags_parameters *p,
-                          const struct set_blob_tags_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 204);
-}
+OPERATION_ANSWERS_NOTHING(set_blob_tags)

@@ -68,37 +68,29 @@ void put_block_answer(struct answer *a, const struct put_block_parameters *p,
                       const struct put_block_result *r)
 {
     (void)r;
-    answer_status(a, 201);
-    blob_answer_sums(a, &p->sums);
-    blob_answer_encrypted(a);
+    blob_answer_written(a, &p->sums);
 }
 
 /* ---- Put Block From URL ---- */
 
-enum error put_block_from_url_check(struct call *call, struct put_block_from_url_parameters *p)
+enum error put_block_from_url_check(struct call *call, struct put_block_parameters *p)
 {
     enum error e = blob_refuse_unbuilt(call, REQUEST_COPY);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     if (!e)
-        e = parse_id(call, &p->put);
+        e = parse_id(call, p);
     if (!e)
         e = copy_source_check(call, SOURCE_READ, p->source);
     if (e)
         return e;
-    p->put.sums = source_sums(call, p->source, SOURCE_SUM_SENT);
+    p->sums = source_sums(call, p->source, SOURCE_SUM_SENT);
     if (call->inline_max > BLOCK_INLINE_MAX)
         call->inline_max = BLOCK_INLINE_MAX;
     return OK;
 }
 
-enum error put_block_from_url_gather(struct gathering *g, struct put_block_from_url_parameters *p)
+enum error put_block_from_url_gather(struct gathering *g, struct put_block_parameters *p)
 {
     return source_gather_block(g, p->source, limits, PUT_BLOCK_MAX);
-}
-
-void put_block_from_url_answer(struct answer *a, const struct put_block_from_url_parameters *p,
-                               const struct put_block_from_url_result *r)
-{
-    put_block_answer(a, &p->put, &r->put);
 }

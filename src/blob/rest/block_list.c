@@ -84,7 +84,8 @@ enum error put_block_list_parse(struct call *call, struct put_block_list_paramet
 void put_block_list_answer(struct answer *a, const struct put_block_list_parameters *p,
                            const struct put_block_list_result *r)
 {
-    create_blob_answer(a, &p->create, r->etag, r->modified);
+    (void)r;
+    blob_answer_written(a, &p->create.sums);
 }
 
 /* ---- Get Block List ---- */
@@ -138,9 +139,8 @@ void get_block_list_answer(struct answer *a, const struct get_block_list_paramet
     if (p->uncommitted)
         blocks_xml(&out, "UncommittedBlocks", &r->uncommitted);
     xml_close(&out, "BlockList");
-    answer_xml(a, 200, &out);
+    answer_xml(a, &out);
     if (r->is_committed) {
-        answer_etag(a, r->etag, r->modified);
         answer_u64(a, "x-ms-blob-content-length", r->length);
     }
 }

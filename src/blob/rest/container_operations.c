@@ -96,40 +96,17 @@ enum error create_container_check(struct call *call, struct create_container_par
     return metadata_from_headers(call, &p->metadata);
 }
 
-void create_container_answer(struct answer *a, const struct create_container_parameters *p,
-                             const struct create_container_result *r)
-{
-    (void)p;
-    answer_status(a, 201);
-    answer_etag(a, r->etag, r->modified);
-}
+OPERATION_ANSWERS_NOTHING(create_container)
 
 /* ---- Delete Container ---- */
 
-enum error delete_container_check(struct call *call, struct delete_container_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(delete_container)
 
-void delete_container_answer(struct answer *a, const struct delete_container_parameters *p,
-                             const struct delete_container_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 202);
-}
+OPERATION_ANSWERS_NOTHING(delete_container)
 
 /* ---- Get Container Properties ---- */
 
-enum error get_container_properties_check(struct call *call,
-                                          struct get_container_properties_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(get_container_properties)
 
 /* What later versions added to the answer is sent to callers of those versions only, as recordings
  * of older versions show. rest: Get-Container-Properties */
@@ -141,9 +118,7 @@ void get_container_properties_answer(struct answer *a,
     const struct container *container = &r->container;
 
     (void)p;
-    answer_status(a, 200);
     metadata_answer(a, container->metadata);
-    answer_etag(a, container->etag, container->modified);
     answer_lease(a, &container->lease);
     if (call_since(call, "2016-05-31"))
         public_access_answer(a, container->public_access);
@@ -161,22 +136,14 @@ void get_container_properties_answer(struct answer *a,
 
 /* ---- Get Container Metadata ---- */
 
-enum error get_container_metadata_check(struct call *call,
-                                        struct get_container_metadata_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(get_container_metadata)
 
 void get_container_metadata_answer(struct answer *a,
                                    const struct get_container_metadata_parameters *p,
                                    const struct get_container_metadata_result *r)
 {
     (void)p;
-    answer_status(a, 200);
     metadata_answer(a, r->metadata);
-    answer_etag(a, r->etag, r->modified);
 }
 
 /* ---- Set Container Metadata ---- */
@@ -187,23 +154,11 @@ enum error set_container_metadata_check(struct call *call,
     return metadata_from_headers(call, &p->metadata);
 }
 
-void set_container_metadata_answer(struct answer *a,
-                                   const struct set_container_metadata_parameters *p,
-                                   const struct set_container_metadata_result *r)
-{
-    (void)p;
-    answer_status(a, 200);
-    answer_etag(a, r->etag, r->modified);
-}
+OPERATION_ANSWERS_NOTHING(set_container_metadata)
 
 /* ---- Get Container ACL ---- */
 
-enum error get_container_acl_check(struct call *call, struct get_container_acl_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(get_container_acl)
 
 void get_container_acl_answer(struct answer *a, const struct get_container_acl_parameters *p,
                               const struct get_container_acl_result *r)
@@ -213,9 +168,8 @@ void get_container_acl_answer(struct answer *a, const struct get_container_acl_p
     (void)p;
     text_init(&out, a->arena, 512);
     signed_identifiers_xml(&out, &r->policies);
-    answer_etag(a, r->etag, r->modified);
     public_access_answer(a, r->access);
-    answer_xml(a, 200, &out);
+    answer_xml(a, &out);
 }
 
 /* ---- Set Container ACL ---- */
@@ -230,10 +184,4 @@ enum error set_container_acl_parse(struct call *call, struct set_container_acl_p
     return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
 }
 
-void set_container_acl_answer(struct answer *a, const struct set_container_acl_parameters *p,
-                              const struct set_container_acl_result *r)
-{
-    (void)p;
-    answer_status(a, 200);
-    answer_etag(a, r->etag, r->modified);
-}
+OPERATION_ANSWERS_NOTHING(set_container_acl)

@@ -159,46 +159,38 @@ enum error copy_blob_gather(struct gathering *g, struct copy_blob_parameters *p)
 void copy_blob_answer(struct answer *a, const struct copy_blob_parameters *p,
                       const struct copy_blob_result *r)
 {
-    answer_status(a, 202);
-    answer_etag(a, r->etag, r->modified);
     blob_answer_copy_id(a, &p->id, r->status);
+    if (!p->may_take_long)
+        blob_answer_written(a, &p->sums);
 }
 
 /* ---- Copy Blob From URL ---- */
 
-enum error copy_blob_from_url_check(struct call *call, struct copy_blob_from_url_parameters *p)
+enum error copy_blob_from_url_check(struct call *call, struct copy_blob_parameters *p)
 {
-    enum error e = check(call, SOURCE_READ, &p->copy);
+    enum error e = check(call, SOURCE_READ, p);
 
     if (e)
         return e;
-    p->copy.sums = source_sums(call, p->copy.source, SOURCE_SUM_SENT);
+    p->sums = source_sums(call, p->source, SOURCE_SUM_SENT);
     return OK;
 }
 
-enum error copy_blob_from_url_gather(struct gathering *g, struct copy_blob_from_url_parameters *p)
+enum error copy_blob_from_url_gather(struct gathering *g, struct copy_blob_parameters *p)
 {
     struct open_source source;
-    enum error e = source_open(g, p->copy.source, &source);
+    enum error e = source_open(g, p->source, &source);
 
     if (!e && source.blob.type != BLOB_BLOCK)
         e = E_InvalidBlobType; /* rest: Copy-Blob-From-URL: a committed block blob */
     if (!e)
-        e = take_facts(g, &source, &p->copy);
+        e = take_facts(g, &source, p);
     if (!e)
-        e = source_gather(g, p->copy.source, &source, FROM_URL_MAX, &p->copy.bytes, NULL);
+        e = source_gather(g, p->source, &source, FROM_URL_MAX, &p->bytes, NULL);
     source_close(&source);
-    p->copy.has_bytes = true;
-    p->copy.length = g->call->input.body.length;
+    p->has_bytes = true;
+    p->length = g->call->input.body.length;
     return e;
-}
-
-void copy_blob_from_url_answer(struct answer *a, const struct copy_blob_from_url_parameters *p,
-                               const struct copy_blob_from_url_result *r)
-{
-    copy_blob_answer(a, &p->copy, &r->copy);
-    blob_answer_sums(a, &p->copy.sums);
-    blob_answer_encrypted(a);
 }
 
 /* ---- Abort Copy Blob ---- */
@@ -213,10 +205,4 @@ enum error abort_copy_blob_check(struct call *call, struct abort_copy_blob_param
     return OK;
 }
 
-void abort_copy_blob_answer(struct answer *a, const struct abort_copy_blob_parameters *p,
-                            const struct abort_copy_blob_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 204);
-}
+OPERATION_ANSWERS_NOTHING(abort_copy_blob)

@@ -46,12 +46,3 @@ enum error create_empty_blob_check(struct call *call, struct create_blob *ret_gi
         return call_fail_header(call, E_InvalidHeaderValue, "Content-Length", length);
     return create_blob_check(call, STANDARD_USED, SUMS_OF_NOTHING, ret_given);
 }
-
-void create_blob_answer(struct answer *a, const struct create_blob *given, struct etag etag,
-                        instant modified)
-{
-    answer_status(a, 201);
-    answer_etag(a, etag, modified);
-    blob_answer_sums(a, &given->sums);
-    blob_answer_encrypted(a);
-}

@@ -12,8 +12,5 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
 /* As create_blob_check(), of a blob that begins without bytes of its own: an append or page blob.
  * Whether it can have its tier is for the decision. E_InvalidHeaderValue: there is a body */
 enum error create_empty_blob_check(struct call *call, struct create_blob *ret_given);
-/* 201 with ETag, Last-Modified and the sums of the body. */
-void create_blob_answer(struct answer *a, const struct create_blob *given, struct etag etag,
-                        instant modified);
 
 #endif

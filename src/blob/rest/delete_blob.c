@@ -28,7 +28,6 @@ void delete_blob_answer(struct answer *a, const struct delete_blob_parameters *p
 {
     (void)p;
     (void)r;
-    answer_status(a, 202);
     if (call_since(a->call, "2017-07-29"))
         answer_string(a, "x-ms-delete-type-permanent", "true");
 }

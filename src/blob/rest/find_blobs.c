@@ -152,7 +152,7 @@ static void answer(struct answer *a, const struct find_blobs *asked, const struc
         marker = encode_marker(a->arena, next);
     text_add_string(&page->out, page->has_entry ? "</Blobs>" : "<Blobs />");
     listing_end(&page->out, marker);
-    answer_xml(a, 200, &page->out);
+    answer_xml(a, &page->out);
 }
 
 /* ---- the functions ---- */

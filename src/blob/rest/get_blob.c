@@ -78,12 +78,10 @@ void blob_answer_content(struct answer *a, const struct get_blob_parameters *p,
         .md5 = p->md5 && r->is_part,
         .crc64 = p->crc64 && r->is_part,
     };
-    if (r->is_part) {
+    if (r->is_part)
         answer_range(a, r);
-    } else {
-        answer_status(a, 200);
+    else
         answer_md5(a, "Content-MD5", &r->blob);
-    }
 }
 
 void get_blob_answer(struct answer *a, const struct get_blob_parameters *p,

@@ -22,12 +22,11 @@ static enum error read_request(struct call *call, struct lease_request *ret_requ
 }
 
 static void answer_outcome(struct answer *a, const struct lease_result *lease,
-                           const struct guid *lease_id, struct etag etag, instant modified)
+                           const struct guid *lease_id)
 {
     char id[GUID_TEXT_SIZE];
 
     answer_status(a, lease->status);
-    answer_etag(a, etag, modified);
     if (lease->has_id) {
         guid_format(lease_id, id);
         answer_header(a, "x-ms-lease-id", arena_copy(a->arena, bytes_from_string(id)));
@@ -45,7 +44,7 @@ void lease_blob_answer(struct answer *a, const struct lease_blob_parameters *p,
                        const struct lease_blob_result *r)
 {
     (void)p;
-    answer_outcome(a, &r->lease, &r->id, r->etag, r->modified);
+    answer_outcome(a, &r->lease, &r->id);
 }
 
 enum error lease_container_check(struct call *call, struct lease_container_parameters *p)
@@ -57,5 +56,5 @@ void lease_container_answer(struct answer *a, const struct lease_container_param
                             const struct lease_container_result *r)
 {
     (void)p;
-    answer_outcome(a, &r->lease, &r->id, r->etag, r->modified);
+    answer_outcome(a, &r->lease, &r->id);
 }

@@ -193,5 +193,5 @@ void list_blobs_answer(struct answer *a, const struct list_blobs_parameters *p,
         marker = blob_marker_encode(a->arena, r->next);
     text_add_string(&page->out, page->has_entry ? "</Blobs>" : "<Blobs />");
     listing_end(&page->out, marker);
-    answer_xml(a, 200, &page->out);
+    answer_xml(a, &page->out);
 }

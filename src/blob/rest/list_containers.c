@@ -143,5 +143,5 @@ void list_containers_answer(struct answer *a, const struct list_containers_param
     else
         text_add_string(&page->out, "<Containers />");
     listing_end(&page->out, listing_next(a, r->next));
-    answer_xml(a, 200, &page->out);
+    answer_xml(a, &page->out);
 }

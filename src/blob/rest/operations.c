@@ -85,19 +85,19 @@ OPERATION_WITH_PARSE(put_block_list);
 OPERATION(get_block_list);
 OPERATION(create_append_blob);
 OPERATION_WITH_PARSE(append_block);
-OPERATION_WITH_GATHER(append_block_from_url);
+OPERATION_GATHERED(append_block_from_url, append_block);
 OPERATION(seal_append_blob);
 OPERATION(create_page_blob);
 OPERATION(put_page);
-OPERATION_WITH_GATHER(put_page_from_url);
+OPERATION_GATHERED(put_page_from_url, put_page);
 OPERATION(clear_page);
 OPERATION(get_page_ranges);
 OPERATION_WITH_GATHER(copy_blob);
-OPERATION_WITH_GATHER(copy_blob_from_url);
+OPERATION_GATHERED(copy_blob_from_url, copy_blob);
 OPERATION_WITH_GATHER(incremental_copy_blob);
 OPERATION(abort_copy_blob);
-OPERATION_WITH_GATHER(put_blob_from_url);
-OPERATION_WITH_GATHER(put_block_from_url);
+OPERATION_GATHERED(put_blob_from_url, put_blob);
+OPERATION_GATHERED(put_block_from_url, put_block);
 OPERATION(get_blob_tags);
 OPERATION_WITH_PARSE(set_blob_tags);
 OPERATION(find_blobs);
@@ -343,6 +343,7 @@ const struct service blob_service = {
     .task_handlers = task_handlers,
     .task_handler_count = sizeof task_handlers / sizeof task_handlers[0],
     .levels = levels,
+    .answer_etag = answer_etag,
     .resource_size = sizeof(struct blob_resource),
     .read_resource = blob_read_resource,
     .names = blob_signed_names,

@@ -48,7 +48,8 @@ enum error create_page_blob_check(struct call *call, struct create_page_blob_par
 void create_page_blob_answer(struct answer *a, const struct create_page_blob_parameters *p,
                              const struct create_page_blob_result *r)
 {
-    create_blob_answer(a, &p->create, r->etag, r->modified);
+    (void)r;
+    blob_answer_written(a, &p->create.sums);
 }
 
 /* ---- Put Page ---- */
@@ -128,20 +129,12 @@ enum error clear_page_check(struct call *call, struct clear_page_parameters *p)
     return read_change(call, &p->range, &p->conditions, REQUEST_PAGES);
 }
 
-static void answer_changed(struct answer *a, const struct pages_changed *changed)
-{
-    answer_status(a, 201);
-    answer_etag(a, changed->etag, changed->modified);
-    answer_u64(a, "x-ms-blob-sequence-number", changed->sequence_number);
-}
-
 /* rest: Put-Page */
 void put_page_answer(struct answer *a, const struct put_page_parameters *p,
                      const struct put_page_result *r)
 {
-    answer_changed(a, &r->changed);
-    blob_answer_sums(a, &p->sums);
-    blob_answer_encrypted(a);
+    answer_u64(a, "x-ms-blob-sequence-number", r->sequence_number);
+    blob_answer_written(a, &p->sums);
 }
 
 /* Says nothing of encryption, as recorded: nothing was written. */
@@ -149,7 +142,7 @@ void clear_page_answer(struct answer *a, const struct clear_page_parameters *p,
                        const struct clear_page_result *r)
 {
     (void)p;
-    answer_changed(a, &r->changed);
+    answer_u64(a, "x-ms-blob-sequence-number", r->sequence_number);
 }
 
 /* ---- Put Page From URL ---- */
@@ -185,9 +178,9 @@ static enum error check_source_range(struct call *call, const struct copy_source
     return length == range->length ? OK : E_InvalidPageRange;
 }
 
-enum error put_page_from_url_check(struct call *call, struct put_page_from_url_parameters *p)
+enum error put_page_from_url_check(struct call *call, struct put_page_parameters *p)
 {
-    enum error e = read_change(call, &p->put.range, &p->put.conditions, REQUEST_PAGES_FROM);
+    enum error e = read_change(call, &p->range, &p->conditions, REQUEST_PAGES_FROM);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
     if (!e)
@@ -195,26 +188,19 @@ enum error put_page_from_url_check(struct call *call, struct put_page_from_url_p
     if (!e)
         e = copy_source_check(call, SOURCE_READ, p->source);
     if (!e)
-        e = check_source_range(call, p->source, &p->put.range);
+        e = check_source_range(call, p->source, &p->range);
     if (!e)
-        e = blob_check_size(call, limits, p->put.range.length);
+        e = blob_check_size(call, limits, p->range.length);
     if (!e)
-        p->put.sums = source_sums(call, p->source, SOURCE_SUM_MD5);
+        p->sums = source_sums(call, p->source, SOURCE_SUM_MD5);
     return e;
 }
 
-enum error put_page_from_url_gather(struct gathering *g, struct put_page_from_url_parameters *p)
+enum error put_page_from_url_gather(struct gathering *g, struct put_page_parameters *p)
 {
     enum error e = source_gather_block(g, p->source, limits, PUT_PAGE_MAX);
 
-    if (!e && g->call->input.body.length != p->put.range.length)
+    if (!e && g->call->input.body.length != p->range.length)
         e = source_cannot_verify(g, E_InvalidRange); /* the source ends before */
     return e;
-}
-
-/* rest: Put-Page-From-URL */
-void put_page_from_url_answer(struct answer *a, const struct put_page_from_url_parameters *p,
-                              const struct put_page_from_url_result *r)
-{
-    put_page_answer(a, &p->put, &r->put);
 }

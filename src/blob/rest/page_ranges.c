@@ -146,7 +146,6 @@ void get_page_ranges_answer(struct answer *a, const struct get_page_ranges_param
     if (p->is_paged)
         xml_element(&out, "NextMarker", next);
     xml_close(&out, "PageList");
-    answer_xml(a, 200, &out);
-    answer_etag(a, r->etag, r->modified);
+    answer_xml(a, &out);
     answer_u64(a, "x-ms-blob-content-length", r->length);
 }

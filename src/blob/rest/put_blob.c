@@ -45,7 +45,8 @@ enum error put_blob_parse(struct call *call, struct put_blob_parameters *p)
 void put_blob_answer(struct answer *a, const struct put_blob_parameters *p,
                      const struct put_blob_result *r)
 {
-    create_blob_answer(a, &p->create, r->etag, r->modified);
+    (void)r;
+    blob_answer_written(a, &p->create.sums);
 }
 
 /* ---- Put Blob From URL ---- */
@@ -61,9 +62,9 @@ static enum error read_copies_properties(struct call *call, bool *ret_copies)
     return OK;
 }
 
-enum error put_blob_from_url_check(struct call *call, struct put_blob_from_url_parameters *p)
+enum error put_blob_from_url_check(struct call *call, struct put_blob_parameters *p)
 {
-    struct create_blob *create = &p->put.create;
+    struct create_blob *create = &p->create;
     enum error e = blob_refuse_unbuilt(call, REQUEST_COPY);
 
     p->source = arena_alloc(call->arena, sizeof *p->source);
@@ -101,9 +102,9 @@ static void take_properties(struct http_properties *to, const struct http_proper
     }
 }
 
-enum error put_blob_from_url_gather(struct gathering *g, struct put_blob_from_url_parameters *p)
+enum error put_blob_from_url_gather(struct gathering *g, struct put_blob_parameters *p)
 {
-    struct http_properties *http = &p->put.create.http;
+    struct http_properties *http = &p->create.http;
     const struct body *body = &g->call->input.body;
     struct open_source source;
     enum error e = source_open(g, p->source, &source);
@@ -118,14 +119,8 @@ enum error put_blob_from_url_gather(struct gathering *g, struct put_blob_from_ur
     if (p->copies_properties)
         take_properties(http, &source.blob.http);
     if (p->copies_tags)
-        p->put.create.tags = source.blob.tags;
+        p->create.tags = source.blob.tags;
     if (!http->content_type.ptr)
         http->content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
     return OK;
-}
-
-void put_blob_from_url_answer(struct answer *a, const struct put_blob_from_url_parameters *p,
-                              const struct put_blob_from_url_result *r)
-{
-    create_blob_answer(a, &p->put.create, r->put.etag, r->put.modified);
 }

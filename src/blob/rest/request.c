@@ -315,7 +315,7 @@ enum error blob_parse_sums(struct call *call, enum body_sums_rule rule, struct b
     return OK;
 }
 
-void blob_answer_sums(struct answer *a, const struct body_sums *sums)
+static void answer_sums(struct answer *a, const struct body_sums *sums)
 {
     const struct body *body = &a->call->input.body;
     char crc64[8];
@@ -328,6 +328,12 @@ void blob_answer_sums(struct answer *a, const struct body_sums *sums)
     for (unsigned i = 0; i < sizeof crc64; i++)
         crc64[i] = (char)(body->crc64 >> (8 * i));
     answer_header(a, "x-ms-content-crc64", base64_encode(a->arena, bytes_of(crc64, sizeof crc64)));
+}
+
+void blob_answer_written(struct answer *a, const struct body_sums *sums)
+{
+    answer_sums(a, sums);
+    blob_answer_encrypted(a);
 }
 
 void blob_answer_encrypted(struct answer *a)

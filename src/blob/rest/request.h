@@ -83,10 +83,10 @@ enum body_sums_rule {
     SUMS_OF_NOTHING, /* there is no body: none */
 };
 enum error blob_parse_sums(struct call *call, enum body_sums_rule rule, struct body_sums *ret_sums);
-/* Content-MD5 and x-ms-content-crc64 of a write. */
-void blob_answer_sums(struct answer *a, const struct body_sums *sums);
 /* x-ms-request-server-encrypted: the word says that the service took care of it. */
 void blob_answer_encrypted(struct answer *a);
+/* The same, behind Content-MD5 and x-ms-content-crc64: of a write of bytes. */
+void blob_answer_written(struct answer *a, const struct body_sums *sums);
 
 /* Status, bytes, range and MD5 of what Get Blob found. */
 void blob_answer_content(struct answer *a, const struct get_blob_parameters *p,

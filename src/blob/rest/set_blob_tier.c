@@ -20,5 +20,6 @@ void set_blob_tier_answer(struct answer *a, const struct set_blob_tier_parameter
                           const struct set_blob_tier_result *r)
 {
     (void)p;
-    answer_status(a, r->is_pending ? 202 : 200);
+    if (r->is_pending)
+        answer_status(a, 202);
 }

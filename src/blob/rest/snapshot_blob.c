@@ -17,8 +17,6 @@ void snapshot_blob_answer(struct answer *a, const struct snapshot_blob_parameter
 
     (void)p;
     instant_format_iso(r->snapshot, time);
-    answer_status(a, 201);
-    answer_etag(a, r->etag, r->modified);
     answer_header(a, "x-ms-snapshot", arena_copy(a->arena, bytes_from_string(time)));
     /* As recorded, 20 of 20: a snapshot writes no bytes that could be encrypted. */
     if (call_since(a->call, "2018-11-09"))

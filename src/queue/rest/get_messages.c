@@ -10,7 +10,7 @@ static void answer_messages(struct answer *a, const struct message_list *list, u
         bytes += 512 + list->items[i].text.len;
     text_init(&out, a->arena, bytes);
     messages_xml(&out, list->items, list->count, parts);
-    answer_xml(a, 200, &out);
+    answer_xml(a, &out);
 }
 
 /* peekonly=true is Peek Messages: another row. */

@@ -71,5 +71,5 @@ void list_queues_answer(struct answer *a, const struct list_queues_parameters *p
     else
         text_add_string(&page->out, "<Queues />");
     listing_end(&page->out, listing_next(a, r->next));
-    answer_xml(a, 200, &page->out);
+    answer_xml(a, &page->out);
 }

@@ -46,13 +46,11 @@ void put_message_answer(struct answer *a, const struct put_message_parameters *p
     struct text out;
 
     (void)p;
-    if (!call_since(a->call, "2016-05-31")) {
-        answer_status(a, 201);
+    if (!call_since(a->call, "2016-05-31"))
         return;
-    }
     text_init(&out, a->arena, 512);
     messages_xml(&out, &r->message, 1, SHOW_RECEIPT);
-    answer_xml(a, 201, &out);
+    answer_xml(a, &out);
 }
 
 /* ---- Update Message ---- */
@@ -79,7 +77,6 @@ void update_message_answer(struct answer *a, const struct update_message_paramet
                            const struct update_message_result *r)
 {
     (void)p;
-    answer_status(a, 204);
     answer_header(a, "x-ms-popreceipt", receipt_text(a->arena, message_receipt(&r->message)));
     answer_date(a, "x-ms-time-next-visible", r->message.visible_shown);
 }
@@ -92,13 +89,7 @@ enum error delete_message_check(struct call *call, struct delete_message_paramet
     return read_claim(call, &p->claim);
 }
 
-void delete_message_answer(struct answer *a, const struct delete_message_parameters *p,
-                           const struct delete_message_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 204);
-}
+OPERATION_ANSWERS_NOTHING(delete_message)
 
 /* rest: Clear-Messages */
 enum error clear_messages_check(struct call *call, struct clear_messages_parameters *p)
@@ -108,10 +99,4 @@ enum error clear_messages_check(struct call *call, struct clear_messages_paramet
     return OK;
 }
 
-void clear_messages_answer(struct answer *a, const struct clear_messages_parameters *p,
-                           const struct clear_messages_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 204);
-}
+OPERATION_ANSWERS_NOTHING(clear_messages)

@@ -17,40 +17,24 @@ void create_queue_answer(struct answer *a, const struct create_queue_parameters 
                          const struct create_queue_result *r)
 {
     (void)p;
-    answer_status(a, r->existed ? 204 : 201);
+    if (r->existed)
+        answer_status(a, 204);
 }
 
 /* rest: Delete-Queue3 */
-enum error delete_queue_check(struct call *call, struct delete_queue_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(delete_queue)
 
-void delete_queue_answer(struct answer *a, const struct delete_queue_parameters *p,
-                         const struct delete_queue_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 204);
-}
+OPERATION_ANSWERS_NOTHING(delete_queue)
 
 /* ---- Get and Set Queue Metadata ---- */
 
 /* rest: Get-Queue-Metadata */
-enum error get_queue_metadata_check(struct call *call, struct get_queue_metadata_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(get_queue_metadata)
 
 void get_queue_metadata_answer(struct answer *a, const struct get_queue_metadata_parameters *p,
                                const struct get_queue_metadata_result *r)
 {
     (void)p;
-    answer_status(a, 200);
     metadata_answer(a, r->metadata);
     answer_u64(a, "x-ms-approximate-messages-count", r->messages);
 }
@@ -61,24 +45,13 @@ enum error set_queue_metadata_check(struct call *call, struct set_queue_metadata
     return metadata_from_headers(call, &p->metadata);
 }
 
-void set_queue_metadata_answer(struct answer *a, const struct set_queue_metadata_parameters *p,
-                               const struct set_queue_metadata_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 204);
-}
+OPERATION_ANSWERS_NOTHING(set_queue_metadata)
 
 /* ---- Get and Set Queue ACL ---- */
 
 #define POLICY_PERMISSIONS "raup"
 
-enum error get_queue_acl_check(struct call *call, struct get_queue_acl_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(get_queue_acl)
 
 void get_queue_acl_answer(struct answer *a, const struct get_queue_acl_parameters *p,
                           const struct get_queue_acl_result *r)
@@ -88,25 +61,14 @@ void get_queue_acl_answer(struct answer *a, const struct get_queue_acl_parameter
     (void)p;
     text_init(&out, a->arena, 512);
     signed_identifiers_xml(&out, &r->policies);
-    answer_xml(a, 200, &out);
+    answer_xml(a, &out);
 }
 
-enum error set_queue_acl_check(struct call *call, struct set_queue_acl_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(set_queue_acl)
 
 enum error set_queue_acl_parse(struct call *call, struct set_queue_acl_parameters *p)
 {
     return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
 }
 
-void set_queue_acl_answer(struct answer *a, const struct set_queue_acl_parameters *p,
-                          const struct set_queue_acl_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 204);
-}
+OPERATION_ANSWERS_NOTHING(set_queue_acl)

@@ -24,8 +24,7 @@ void get_entity_answer(struct answer *a, const struct get_entity_parameters *p,
     view.select_count = p->select_count;
     text_init(&out, a->arena, 1024);
     entity_json_write(&out, &view, &r->entity);
-    odata_answer(a, 200);
-    entity_answer_etag(a, r->entity.timestamp);
+    odata_answer(a);
     odata_answer_json(a, p->odata, &out);
 }
 
@@ -137,11 +136,11 @@ void insert_entity_answer(struct answer *a, const struct insert_entity_parameter
     text_add(&location, a->call->url_prefix);
     text_add_char(&location, '/');
     entity_path_write(&location, r->table, entity->partition_key, entity->row_key);
-    odata_answer(a, p->odata->preference == PREFERS_NO_CONTENT ? 204 : 201);
+    odata_answer(a);
     odata_answer_preference(a);
     answer_header(a, "Location", text_bytes(&location));
-    entity_answer_etag(a, entity->timestamp);
     if (p->odata->preference == PREFERS_NO_CONTENT) {
+        answer_status(a, 204);
         answer_header(a, "DataServiceId", text_bytes(&location));
         return;
     }
@@ -154,16 +153,16 @@ void replace_entity_answer(struct answer *a, const struct replace_entity_paramet
                            const struct replace_entity_result *r)
 {
     (void)p;
-    odata_answer(a, 204);
-    entity_answer_etag(a, r->timestamp);
+    (void)r;
+    odata_answer(a);
 }
 
 void merge_entity_answer(struct answer *a, const struct merge_entity_parameters *p,
                          const struct merge_entity_result *r)
 {
     (void)p;
-    odata_answer(a, 204);
-    entity_answer_etag(a, r->timestamp);
+    (void)r;
+    odata_answer(a);
 }
 
 void delete_entity_answer(struct answer *a, const struct delete_entity_parameters *p,
@@ -171,5 +170,5 @@ void delete_entity_answer(struct answer *a, const struct delete_entity_parameter
 {
     (void)p;
     (void)r;
-    odata_answer(a, 204);
+    odata_answer(a);
 }

@@ -177,9 +177,8 @@ enum error odata_refuse(struct call *call, enum error e, const char *message)
 
 /* ---- answers ---- */
 
-void odata_answer(struct answer *a, int status)
+void odata_answer(struct answer *a)
 {
-    answer_status(a, status);
     answer_string(a, "Cache-Control", "no-cache");
     answer_string(a, "X-Content-Type-Options", "nosniff");
 }
@@ -216,11 +215,12 @@ struct entity_view entity_view_of(const struct call *call, const struct odata *o
                                  .table = table };
 }
 
-void entity_answer_etag(struct answer *a, instant timestamp)
+void entity_answer_etag(struct answer *a, struct etag etag, instant modified)
 {
-    char *etag = arena_bytes(a->arena, ENTITY_ETAG_SIZE);
+    char *text = arena_bytes(a->arena, ENTITY_ETAG_SIZE);
 
-    answer_header(a, "ETag", bytes_of(etag, entity_etag_format(timestamp, etag)));
+    (void)modified; /* not said of an entity */
+    answer_header(a, "ETag", bytes_of(text, entity_etag_format(etag.v, text)));
 }
 
 /* ---- errors ---- */
@@ -275,7 +275,8 @@ static void answer_error_xml(struct answer *a, enum error e, const struct proble
                 "http://schemas.microsoft.com/ado/2007/08/dataservices/metadata", error_code(e));
     xml_escape(&out, error_text(a, e, problem));
     text_add_string(&out, "</m:message></m:error>");
-    answer_xml(a, error_status(e), &out);
+    answer_status(a, error_status(e));
+    answer_xml(a, &out);
     answer_code(a, e);
 }
 
@@ -298,11 +299,11 @@ static void answer_error_json(struct answer *a, enum error e, const struct probl
                 error_code(e));
     json_write_string(&out, error_text(a, e, problem));
     text_add_string(&out, "}}}");
+    answer_status(a, error_status(e));
     if (is_early(a, e)) {
-        answer_status(a, error_status(e));
         answer_string(a, "X-Content-Type-Options", "nosniff");
     } else {
-        odata_answer(a, error_status(e));
+        odata_answer(a);
         odata_answer_preference(a);
     }
     odata_answer_json(a, &odata, &out);

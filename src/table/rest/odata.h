@@ -24,8 +24,8 @@ enum error odata_check_body(struct call *call);
 /* What a parser has refused, with its message; NULL: that of the code. */
 enum error odata_refuse(struct call *call, enum error e, const char *message);
 
-/* The status, and the headers that every answer in OData has. */
-void odata_answer(struct answer *a, int status);
+/* The headers that every answer in OData has. */
+void odata_answer(struct answer *a);
 /* Preference-Applied, where the request said what it prefers. */
 void odata_answer_preference(struct answer *a);
 /* The body and its type. */
@@ -33,8 +33,8 @@ void odata_answer_json(struct answer *a, const struct odata *odata, const struct
 /* What an answer to the call shows of entities of the table; all properties. */
 struct entity_view entity_view_of(const struct call *call, const struct odata *odata,
                                   struct bytes table);
-/* ETag */
-void entity_answer_etag(struct answer *a, instant timestamp);
+/* ETag alone: struct service, answer_etag. */
+void entity_answer_etag(struct answer *a, struct etag etag, instant modified);
 /* An error as {"odata.error":..}, or as <m:error> of the operations that speak XML, those with
  * ?comp=: struct service, answer_error. */
 bool odata_answer_error(struct answer *a, enum error e, const struct problem *problem);

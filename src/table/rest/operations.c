@@ -121,6 +121,7 @@ const struct service table_service = {
     .levels = levels,
     .unsigned_parameter = "$filter",
     .etags = ETAG_TIMESTAMP,
+    .answer_etag = entity_answer_etag,
     .resource_size = sizeof(struct table_resource),
     .state_size = sizeof(struct table_state),
     .read_resource = table_read_resource,

@@ -109,7 +109,7 @@ void query_entities_answer(struct answer *a, const struct query_entities_paramet
     struct entity_page *page = page_of(p->sink);
 
     entity_list_end(&page->out);
-    odata_answer(a, 200);
+    odata_answer(a);
     if (r->next.partition.ptr) {
         answer_header(a, "x-ms-continuation-NextPartitionKey",
                       continuation_encode(a->arena, r->next.partition));

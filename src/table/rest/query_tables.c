@@ -35,7 +35,7 @@ void get_table_answer(struct answer *a, const struct get_table_parameters *p,
 
     text_init(&out, a->arena, 256);
     table_json_write(&out, a->call, p->odata->metadata, r->name);
-    odata_answer(a, 200);
+    odata_answer(a);
     odata_answer_json(a, p->odata, &out);
 }
 
@@ -112,7 +112,7 @@ void query_tables_answer(struct answer *a, const struct query_tables_parameters 
     struct table_page *page = page_of(p->sink);
 
     table_list_end(&page->out);
-    odata_answer(a, 200);
+    odata_answer(a);
     if (r->next.ptr)
         answer_header(a, "x-ms-continuation-NextTableName", continuation_encode(a->arena, r->next));
     odata_answer_json(a, p->odata, &page->out);

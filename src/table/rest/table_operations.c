@@ -53,10 +53,11 @@ void create_table_answer(struct answer *a, const struct create_table_parameters 
     struct text out;
 
     (void)r;
-    odata_answer(a, echoes ? 201 : 204);
+    odata_answer(a);
     odata_answer_preference(a);
     answer_header(a, "Location", location);
     if (!echoes) {
+        answer_status(a, 204);
         answer_header(a, "DataServiceId", location);
         return;
     }
@@ -80,19 +81,14 @@ void delete_table_answer(struct answer *a, const struct delete_table_parameters 
 {
     (void)p;
     (void)r;
-    odata_answer(a, 204);
+    odata_answer(a);
 }
 
 /* ---- Get and Set Table ACL ---- */
 
 #define POLICY_PERMISSIONS "raud"
 
-enum error get_table_acl_check(struct call *call, struct get_table_acl_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(get_table_acl)
 
 void get_table_acl_answer(struct answer *a, const struct get_table_acl_parameters *p,
                           const struct get_table_acl_result *r)
@@ -102,25 +98,14 @@ void get_table_acl_answer(struct answer *a, const struct get_table_acl_parameter
     (void)p;
     text_init(&out, a->arena, 512);
     signed_identifiers_xml(&out, &r->policies);
-    answer_xml(a, 200, &out);
+    answer_xml(a, &out);
 }
 
-enum error set_table_acl_check(struct call *call, struct set_table_acl_parameters *p)
-{
-    (void)call;
-    (void)p;
-    return OK;
-}
+OPERATION_CHECKS_NOTHING(set_table_acl)
 
 enum error set_table_acl_parse(struct call *call, struct set_table_acl_parameters *p)
 {
     return signed_identifiers_read(call, POLICY_PERMISSIONS, &p->policies);
 }
 
-void set_table_acl_answer(struct answer *a, const struct set_table_acl_parameters *p,
-                          const struct set_table_acl_result *r)
-{
-    (void)p;
-    (void)r;
-    answer_status(a, 204);
-}
+OPERATION_ANSWERS_NOTHING(set_table_acl)

@@ -213,6 +213,6 @@ void entity_group_transaction_answer(struct answer *a,
     if (p->changeset.ptr)
         text_printf(&body, "--%.*s--\r\n", BYTES_ARG(p->changeset));
     text_printf(&body, "--%.*s--\r\n", BYTES_ARG(p->base.boundary));
-    odata_answer(a, 202);
+    odata_answer(a);
     batch_answer_body(a, &p->base, &body);
 }
