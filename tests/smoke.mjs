@@ -25,7 +25,7 @@ const SERVICES = {
     queue: { isolation: ['queue'], clients: ['messages', 'queues'] },
     table: { isolation: ['table'], clients: ['entities', 'queries', 'tables', 'transactions'] },
 };
-const ROOMS = ['auth', 'base', 'blob', 'concurrency', 'content', 'fetch', 'http', 'queue', 'service', 'table'];
+const ROOMS = ['auth', 'base', 'blob', 'concurrency', 'content', 'fetch', 'http', 'queue', 'service', 'table', 'tree'];
 
 function git(...args) {
     const { status, stdout } = spawnSync('git', args, { cwd: path.dirname(HERE), encoding: 'utf8' });

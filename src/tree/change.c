@@ -87,7 +87,7 @@ static enum tree_result drop_node(struct tree *tree, const struct tree_place *pl
             return tree_fail(tree, result);
     }
     if (count > 0)
-        return tree_refuse(tree, TREE_NOT_EMPTY);
+        return TREE_NOT_EMPTY;
     changes = tree_change(tree, *ret_part);
     tree_node_delete(changes);
     return TREE_OK;
@@ -229,7 +229,7 @@ enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
 
     *ret_renamed = (struct tree_renamed){ NULL, NULL };
     if (refused)
-        return tree_refuse(tree, refused);
+        return refused;
     refused = tree_open_node(tree, from, &ret_renamed->node);
     if (!refused && to->exists && !is_same(from, to))
         refused = drop_node(tree, to, &ret_renamed->replaced);

@@ -39,13 +39,6 @@ static enum tree_result confirm(struct tree *tree)
     return result ? tree_fail(tree, result) : TREE_OK;
 }
 
-enum tree_result tree_refuse(struct tree *tree, enum tree_result refusal)
-{
-    enum tree_result result = confirm(tree);
-
-    return result ? result : refusal;
-}
-
 /* ---- parts ---- */
 
 static struct decision_part *find_part(struct tree *tree, struct partition partition)

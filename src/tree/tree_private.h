@@ -8,7 +8,5 @@
 enum tree_result tree_fail(struct tree *tree, enum store_result result);
 /* The part of a node's partition: opened as a guard unless it is one of the decision's already. */
 struct decision_part *tree_part(struct tree *tree, uint64_t id);
-/* A refusal that rests on more than tree_find() has read: if it still holds. */
-enum tree_result tree_refuse(struct tree *tree, enum tree_result refusal);
 
 #endif

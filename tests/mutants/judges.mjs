@@ -27,8 +27,9 @@ const CONCERNED = {
     service: { units: ['blob', 'queue', 'table'], services: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
     queue: { units: [], services: ['queue'], suites: ['replay', 'isolation:queue', CLIENTS.queue] },
     table: { units: [], services: ['table'], suites: ['replay', 'isolation:table', CLIENTS.table] },
+    tree: { units: [], services: [], suites: [] },
 };
-export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'auth', 'http'];
+export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'auth', 'http'];
 
 const LIMIT_FIRST_S = 300; // of a judge whose time is not known
 const LIMIT_LEAST_S = 30;

@@ -1,6 +1,7 @@
 #include "fixture.h"
 
 #include <ftw.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,6 +21,7 @@ static void open_store(struct fixture *f)
     if (!wanted) {
         f->store = store_open_memory();
     } else if (strcmp(wanted, "late") == 0) {
+        f->is_remote = true;
         f->store = store_open_late(store_open_memory(),
                                    (struct late_options){ .lost_reads = 5, .fetches = 10 });
     } else {
@@ -186,7 +188,18 @@ struct attempt {
     struct fixture *f;
     const struct op *op;
     struct outcome outcome;
+    bool decided; /* what is left is its commit */
 };
+
+struct fetched {
+    struct waiter waiter; /* first */
+    sem_t woken;
+};
+
+static void wake(struct waiter *waiter)
+{
+    sem_post(&((struct fetched *)(void *)waiter)->woken);
+}
 
 /* One attempt of an operation: `of` is a struct attempt. */
 static enum error attempt_op(struct decision *d, void *of)
@@ -216,13 +229,47 @@ static enum error attempt_op(struct decision *d, void *of)
     return OK;
 }
 
+/* As a worker does it, on a store on other machines: what is not there is fetched, and the same step is
+ * taken again. service/exchange.c */
+static enum error run_fetching(struct decision *d, struct attempt *attempt)
+{
+    struct fetch_set *set = fetch_set_open(d->store);
+    struct fetched fetched = { .waiter = { .wake = wake } };
+    enum error e = DECIDE_AGAIN;
+
+    sem_init(&fetched.woken, 0, 0);
+    d->access = (struct store_access){ .fetches = set };
+    while (e == DECIDE_AGAIN || e == DECIDE_BLOCKING) {
+        if (e == DECIDE_BLOCKING) {
+            if (!fetch_set_wait(set, &fetched.waiter))
+                d->access = STORE_MAY_BLOCK;
+            else
+                while (sem_wait(&fetched.woken))
+                    ;
+        }
+        if (e == DECIDE_AGAIN || !attempt->decided) {
+            e = deciding_attempt(d, attempt_op, attempt);
+            attempt->decided = e == OK;
+        }
+        if (attempt->decided && !deciding_is_empty(d))
+            e = deciding_commit(d);
+        else if (attempt->decided)
+            e = OK;
+    }
+    deciding_end(d);
+    fetch_set_close(set);
+    sem_destroy(&fetched.woken);
+    return e;
+}
+
 struct outcome fixture_run(struct fixture *f, const struct op *op)
 {
     struct arena *arena = arena_new(1u << 24);
     struct problem problem = { .detail = NULL };
     struct decision d = fixture_decision(f, arena, &problem);
     struct attempt attempt = { .f = f, .op = op };
-    enum error e = deciding_run_unawaited(&d, attempt_op, &attempt);
+    enum error e = f->is_remote ? run_fetching(&d, &attempt)
+                                : deciding_run_unawaited(&d, attempt_op, &attempt);
 
     deciding_end(&d);
     arena_free(arena);
