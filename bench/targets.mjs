@@ -67,12 +67,13 @@ async function startTarget(name, command, args, port, ports = {}) {
 
 /** name: in the tables; args: more arguments */
 export async function startLagra(binary, folder, { name = 'Lagra', args = [] } = {}) {
-    const [blob, queue, table] = await freePorts(3);
+    const [blob, queue, table, file] = await freePorts(4);
     const location = path.join(folder, 'lagra');
 
     mkdirSync(location, { recursive: true });
     return startTarget(name, binary, ['--location', location, '--silent',
-        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`, ...args], blob, { queuePort: queue, tablePort: table });
+        '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`,
+        '--filePort', `${file}`, ...args], blob, { queuePort: queue, tablePort: table });
 }
 
 export async function startAzurite(folder) {

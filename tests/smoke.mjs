@@ -23,9 +23,10 @@ const SERVICES = {
             'sas', 'sdk', 'snapshots', 'tags', 'tiers', 'uploads'],
     },
     queue: { isolation: ['queue'], clients: ['messages', 'queues'] },
+    file: { isolation: ['share'], clients: ['shares'] },
     table: { isolation: ['table'], clients: ['entities', 'queries', 'tables', 'transactions'] },
 };
-const ROOMS = ['auth', 'base', 'blob', 'concurrency', 'content', 'fetch', 'http', 'queue', 'service', 'table', 'tree'];
+const ROOMS = ['auth', 'base', 'blob', 'concurrency', 'content', 'fetch', 'file', 'http', 'queue', 'service', 'table', 'tree'];
 
 function git(...args) {
     const { status, stdout } = spawnSync('git', args, { cwd: path.dirname(HERE), encoding: 'utf8' });

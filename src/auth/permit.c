@@ -53,6 +53,18 @@ const char *rights_action_name(char service, enum action action)
         { 't', ACTION_ENTITY_ADD, "entities/add/action" },
         { 't', ACTION_ENTITY_UPSERT, "entities/add/action, entities/update/action" },
         { 't', ACTION_ENTITY_UPDATE, "entities/update/action" },
+        { 'f', ACTION_SERVICE_READ, "fileServices/read" },
+        { 'f', ACTION_SERVICE_WRITE, "fileServices/write" },
+        { 'f', ACTION_DELEGATION_KEY, "generateUserDelegationKey/action" },
+        { 'f', ACTION_CONTAINER_READ, "shares/read" },
+        { 'f', ACTION_CONTAINER_WRITE, "shares/write" },
+        { 'f', ACTION_CONTAINER_DELETE, "shares/delete" },
+        { 'f', ACTION_CONTAINER_GET_ACL, "shares/getAcl/action" },
+        { 'f', ACTION_CONTAINER_SET_ACL, "shares/setAcl/action" },
+        { 'f', ACTION_FILE_READ, "files/read, readFileBackupSemantics/action" },
+        { 'f', ACTION_FILE_WRITE, "files/write, writeFileBackupSemantics/action" },
+        { 'f', ACTION_FILE_DELETE, "files/delete, writeFileBackupSemantics/action" },
+        { 'f', ACTION_FILE_PERMISSIONS, "files/modifypermissions/action" },
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -19,7 +19,7 @@ enum effect {
 enum public_access { ACCESS_PRIVATE, ACCESS_BLOB, ACCESS_CONTAINER };
 
 /* Data actions of Azure's access control, as bits; rights_action_name() has their names. A
- * container is also a queue or a table: what somebody may do in one service says nothing of
+ * container is also a queue, a table or a share: what somebody may do in one service says nothing of
  * another. */
 enum action {
     ACTION_ANY = 0, /* who was authenticated may */
@@ -49,10 +49,14 @@ enum action {
     ACTION_ENTITY_ADD = 1 << 23, /* who may write entities may add and update them */
     ACTION_ENTITY_UPDATE = 1 << 24,
     ACTION_ENTITY_UPSERT = ACTION_ENTITY_ADD | ACTION_ENTITY_UPDATE,
-    ACTIONS_ALL = (1 << 25) - 1,
+    ACTION_FILE_READ = 1 << 25,
+    ACTION_FILE_WRITE = 1 << 26,
+    ACTION_FILE_DELETE = 1 << 27,
+    ACTION_FILE_PERMISSIONS = 1 << 28,
+    ACTIONS_ALL = (1 << 29) - 1,
     ACTION_NONE = 1 << 30, /* no token gives it */
 };
-/* "containers/blobs/read"; NULL for what is no single action of the service ('b', 'q', 't').
+/* "containers/blobs/read"; NULL for what is no single action of the service ('b', 'q', 't', 'f').
  * Static. */
 const char *rights_action_name(char service, enum action action);
 

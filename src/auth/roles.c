@@ -23,8 +23,11 @@
 #define OF_ENTITIES                                                                                \
     (ACTION_ENTITY_READ | ACTION_ENTITY_DELETE | ACTION_ENTITY_ADD | ACTION_ENTITY_UPDATE)
 
-/* rest: Authorize-with-Azure-Active-Directory, "Azure built-in roles for" blobs, queues and
- * tables */
+#define OF_FILES                                                                                   \
+    (ACTION_FILE_READ | ACTION_FILE_WRITE | ACTION_FILE_DELETE | ACTION_FILE_PERMISSIONS)
+
+/* rest: Authorize-with-Azure-Active-Directory, "Azure built-in roles for" blobs, queues, tables and
+ * files */
 static const struct definition {
     const char *name;
     const char *services; /* letters: whose containers the actions are of */
@@ -46,7 +49,10 @@ static const struct definition {
     { "Storage Table Data Reader", "t", ACTION_CONTAINER_READ | ACTION_ENTITY_READ },
     { "Storage Table Data Contributor", "t",
       ACTION_CONTAINER_READ | ACTION_CONTAINER_WRITE | ACTION_CONTAINER_DELETE | OF_ENTITIES },
-    { "Storage Account Contributor", "bqt",
+    { "Storage File Data Privileged Reader", "f", ACTION_FILE_READ },
+    { "Storage File Data Privileged Contributor", "f", OF_FILES },
+    { "Storage File Delegator", "f", ACTION_DELEGATION_KEY },
+    { "Storage Account Contributor", "bqtf",
       ACTION_DELEGATION_KEY | ACTION_SERVICE_READ | ACTION_SERVICE_WRITE | OF_CONTAINERS },
 };
 

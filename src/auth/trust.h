@@ -69,7 +69,7 @@ enum error trust_check(const struct trust *trust, struct bytes token, struct byt
                        struct principal *ret_principal, struct bytes *ret_detail);
 
 /* What somebody may do (ACTION_ bits) in a container of an account; container.ptr NULL: in the
- * account. service: 'b', 'q', 't', whose containers are meant. NULL trust: nothing. Any thread. */
+ * account. service: 'b', 'q', 't', 'f', whose containers are meant. NULL trust: nothing. Any thread. */
 unsigned trust_actions(const struct trust *trust, struct bytes oid, struct bytes account,
                        char service, struct bytes container);
 

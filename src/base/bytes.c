@@ -171,3 +171,24 @@ bool bytes_is_utf8(struct bytes a)
     }
     return true;
 }
+
+size_t bytes_utf16_units(struct bytes utf8)
+{
+    size_t units = 0;
+
+    for (;;) {
+        size_t ascii = word_run(utf8, word_not_ascii);
+
+        units += ascii;
+        utf8 = bytes_from(utf8, ascii);
+        if (utf8.len == 0)
+            return units;
+        /* Each byte that begins a character, and again where it needs a pair of surrogates. */
+        for (size_t i = 0; i < WORD_BYTES && utf8.len > 0; i++, utf8 = bytes_from(utf8, 1)) {
+            uint8_t byte = (uint8_t)utf8.ptr[0];
+
+            units += (byte & 0xC0) != 0x80;
+            units += byte >= 0xF0;
+        }
+    }
+}

@@ -5,7 +5,7 @@
  *   account space    guid made from "blob/<account>" (blob_account_space)
  *     partition ""               INNER  "p": service properties (service/service_properties.h)
  *     partition <container>      LISTED "c": struct container
- *                                INNER  "d": that it was deleted (container_deletion.h)
+ *                                INNER  "d": that it was deleted (service/recent_deletion.h)
  *   container space  (container.space)
  *     partition <blob name>      LISTED 0x01 <snapshot ticks be64>: struct blob of a snapshot
  *                                LISTED 0xFF: struct blob of the base, committed or not

@@ -1,6 +1,6 @@
 /* What the operations on containers decide: see container_operations.h. */
-#include "blob/container_deletion.h"
 #include "blob/container_operations.h"
+#include "service/recent_deletion.h"
 
 /* ---- Create Container ---- */
 
@@ -45,7 +45,7 @@ enum error delete_container_decide(struct decision *d, const struct delete_conta
     (void)r;
     if (!d->subject.exists)
         return OK;
-    container_deletion_write(d->changes, d->arena, d->now);
+    recent_deletion_write(d->changes, d->arena, d->now);
     container_delete_record(d->changes);
     changes_drop_space(d->changes, blob_state(d)->container.space);
     return OK;

@@ -2,9 +2,9 @@
  * container or blob that the generic steps look at. */
 #include "blob/blob.h"
 
-#include "blob/container_deletion.h"
 #include "blob/tier.h"
 #include "service/names.h"
+#include "service/recent_deletion.h"
 
 /* ---- names ----
  * rest: Naming-and-Referencing-Containers--Blobs--and-Metadata; semantics 10.1 */
@@ -21,20 +21,6 @@ static bool is_system_container(struct bytes name)
             return true;
     }
     return false;
-}
-
-/* Length as the service counts: in UTF-16 units. */
-static size_t utf16_length(struct bytes text)
-{
-    size_t length = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
-
-        if ((c & 0xC0) != 0x80)
-            length += c >= 0xF0 ? 2 : 1;
-    }
-    return length;
 }
 
 /* Control characters that the service does not take: those of ASCII, and those of C1 that Windows'
@@ -60,7 +46,7 @@ static enum error check_blob_name(struct bytes name)
             return E_InvalidUri;
         segments += name.ptr[i] == '/' && i + 1 < name.len;
     }
-    if (name.len == 0 || utf16_length(name) > BLOB_NAME_MAX)
+    if (name.len == 0 || bytes_utf16_units(name) > BLOB_NAME_MAX)
         return E_OutOfRangeInput;
     return segments > BLOB_SEGMENTS_MAX ? E_InvalidUri : OK;
 }
@@ -157,7 +143,7 @@ enum error container_subject_deleted(struct decision *d)
 
     if (e != E_ContainerNotFound)
         return e;
-    result = container_deletion_is_recent(d->before, d->arena, d->now);
+    result = recent_deletion_find(d->before, d->arena, d->now);
     if (result)
         return fail_no_container(d, result);
     d->lease_resource = LEASE_OF_CONTAINER;

@@ -22,6 +22,7 @@ const struct check_kind check_kinds[KINDS] = {
     [CONTAINER] = { "blob", "container", "c", check_container },
     [QUEUE] = { "queue", "queue", "q", check_queue },
     [TABLE] = { "table", "table", "t", check_table },
+    [SHARE] = { "file", "share", "s", check_share },
 };
 
 char *check_copy_text(struct bytes text)

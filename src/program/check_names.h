@@ -5,7 +5,7 @@
 #include "blob/blob.h"
 #include "store/inspect.h"
 
-enum kind { CONTAINER, QUEUE, TABLE, KINDS };
+enum kind { CONTAINER, QUEUE, TABLE, SHARE, KINDS };
 
 struct check_kind {
     const char *service, *name, *record_key;
@@ -13,7 +13,7 @@ struct check_kind {
 };
 extern const struct check_kind check_kinds[KINDS];
 
-/* A container, a queue or a table. */
+/* A container, a queue, a table or a share. */
 struct known_container {
     struct guid space;
     struct guid account;
@@ -41,8 +41,8 @@ struct check {
     size_t space_count;
     struct lost_range *lost;
     size_t lost_count;
-    uint64_t kinds[KINDS];  /* containers, queues, tables */
-    uint64_t counts[KINDS]; /* blobs, messages, entities */
+    uint64_t kinds[KINDS];  /* containers, queues, tables, shares */
+    uint64_t counts[KINDS]; /* blobs, messages, entities, files */
     uint64_t findings;
     char *buffer; /* CHECK_READ_BYTES */
 };

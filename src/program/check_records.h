@@ -1,4 +1,4 @@
-/* Inside of program/ only: the parts of `lagra check`. What it asks of the records of queues and tables stands in files
+/* Inside of program/ only: the parts of `lagra check`. What it asks of the records of queues, tables and shares stands in files
  * of their own, since the headers of the services have names in common. */
 #ifndef LAGRA_PROGRAM_CHECK_RECORDS_H
 #define LAGRA_PROGRAM_CHECK_RECORDS_H
@@ -15,9 +15,10 @@ struct content;
 enum store_result check_content(struct store *store, const struct record_place *place,
                                 const struct content *content, char *buffer);
 
-/* The record of a queue, of a table: false when it makes no sense. *ret_space: of what is in it. */
+/* The record of a queue, of a table, of a share: false when it makes no sense. *ret_space: of what is in it. */
 bool check_queue(struct bytes value, struct guid *ret_space);
 bool check_table(struct bytes value, struct guid *ret_space);
+bool check_share(struct bytes value, struct guid *ret_space);
 
 /* A record of a queue's messages, of a table's entities.
  *

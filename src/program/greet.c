@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const names[SERVICE_COUNT] = { "Blob", "Queue", "Table" };
+static const char *const names[SERVICE_COUNT] = { "Blob", "Queue", "Table", "File" };
 
 /* %N: the service, %n: in small letters, %U: its URL, %H: host and port. Of azurite, and of a
  * command for one service: the Table's speaks in its own way. */

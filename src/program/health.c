@@ -12,7 +12,7 @@
 #define SECONDS_MAX 5
 #define HEALTHY     200
 
-static const char *const names[SERVICE_COUNT] = { "blob", "queue", "table" };
+static const char *const names[SERVICE_COUNT] = { "blob", "queue", "table", "file" };
 
 /* NULL: it does what it is for (service/health.c). */
 static const char *ask(struct fetcher *fetcher, const char *scheme,

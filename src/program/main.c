@@ -15,6 +15,7 @@
 #include "base/episode.h"
 #include "base/log.h"
 #include "blob/blob.h"
+#include "file/file.h"
 #include "program/certificate.h"
 #include "program/check.h"
 #include "program/credentials.h"
@@ -49,7 +50,8 @@
 #define BACKGROUND_THREADS_MAX 12
 #define BACKGROUND_SHARES      ((struct pool_shares){ .account = 8, .source = 4 })
 
-static const struct service *const services[] = { &blob_service, &queue_service, &table_service };
+static const struct service *const services[] = { &blob_service, &queue_service, &table_service,
+                                                  &file_service };
 #define SERVICES (sizeof services / sizeof services[0])
 _Static_assert(SERVICES == SERVICE_COUNT, "in the order of enum service_index");
 

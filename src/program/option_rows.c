@@ -45,6 +45,9 @@ static const struct option_row rows[] = {
     { "tableHost",             0,  "HOST", "address of the Table service (127.0.0.1)",          LISTEN(TABLE, host), SET_TEXT },
     { "tablePort",             0,  "PORT", "its port (10002)",                                  LISTEN(TABLE, port), SET_PORT },
     { "tableKeepAliveTimeout", 0, "N",  "the same", LISTEN(TABLE, keep_alive_s), SET_COUNT },
+    { "fileHost",              0,  "HOST", "address of the File service (127.0.0.1)",           LISTEN(FILE, host), SET_TEXT },
+    { "filePort",              0,  "PORT", "its port (10003)",                                  LISTEN(FILE, port), SET_PORT },
+    { "fileKeepAliveTimeout", 0, "N",  "the same", LISTEN(FILE, keep_alive_s), SET_COUNT },
     { "workers",               0,  "N",    "threads for each service (one a core)",             MEMBER(workers), SET_COUNT },
     { "maxConnections",        0,  "N",    "at most so many connections for each service (10000)", MEMBER(connections_max), SET_COUNT },
     { "maxConnectionsPerAddress", 0, "N",  "at most so many of them from one address",          MEMBER(connections_per_address_max), SET_COUNT },
@@ -109,7 +112,8 @@ void option_rows_print_help(void)
     printf("\nAccounts: AZURITE_ACCOUNTS=\"name:key1[:key2];...\" in the environment; without it "
            "devstoreaccount1.\n"
            "Called azurite, azurite-blob, azurite-queue or azurite-table, it does what Azurite's "
-           "commands do.\n");
+           "commands do; azurite-file serves files alone, azurite when --fileHost or --filePort is "
+           "given.\n");
 }
 
 /* Azurite's: a number, also with a fraction. */

@@ -69,6 +69,15 @@ static enum options_result check_certificate(const struct options *options)
     return OPTIONS_WRONG;
 }
 
+/* Azurite has no File service: what starts several of them beside each other, with ports for three
+ * services, must find no fourth one taken. decision: 320 */
+static void leave_out_files(struct options *options, const bool named[SERVICE_COUNT + 1])
+{
+    if (options->is_azurite && options->listen[SERVICE_BLOB].wanted &&
+        options->listen[SERVICE_QUEUE].wanted)
+        options->listen[SERVICE_FILE].wanted = named[SERVICE_FILE];
+}
+
 static enum options_result parse_serve(int argc, char **argv, struct options *options)
 {
     bool named[SERVICE_COUNT + 1] = { false };
@@ -81,6 +90,7 @@ static enum options_result parse_serve(int argc, char **argv, struct options *op
             result = OPTIONS_WRONG;
         }
     }
+    leave_out_files(options, named);
     if (!result)
         result = check_certificate(options);
     return result ? result : check_oauth(options);
@@ -91,14 +101,15 @@ static enum options_result parse_health(int argc, char **argv, struct options *o
 {
     bool named[SERVICE_COUNT + 1] = { false };
     enum options_result result = OPTIONS_RUN;
-    bool any;
+    bool any = false;
 
     options->command = COMMAND_HEALTH;
     options->asks_running = argc == 2 && strcmp(argv[1], "--running") == 0;
     if (options->asks_running)
         return OPTIONS_RUN;
     result = option_rows_parse(argc, argv, options, named);
-    any = named[SERVICE_BLOB] || named[SERVICE_QUEUE] || named[SERVICE_TABLE];
+    for (size_t i = 0; i < SERVICE_COUNT; i++)
+        any = any || named[i];
     for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
         options->listen[i].wanted = !any || named[i];
         if (options->listen[i].wanted && options->listen[i].port == 0) {
@@ -115,7 +126,7 @@ static enum options_result parse_health(int argc, char **argv, struct options *o
 static void apply_name(const char *path, struct options *options)
 {
     static const char *const names[SERVICE_COUNT] = { "azurite-blob", "azurite-queue",
-                                                      "azurite-table" };
+                                                      "azurite-table", "azurite-file" };
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     const char *skips = getenv("AZURITE_SKIP_API_VERSION_CHECK");
@@ -163,7 +174,8 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
         .location = ".",
         .listen = { [SERVICE_BLOB] = { .host = "127.0.0.1", .port = 10000, .wanted = true },
                     [SERVICE_QUEUE] = { .host = "127.0.0.1", .port = 10001, .wanted = true },
-                    [SERVICE_TABLE] = { .host = "127.0.0.1", .port = 10002, .wanted = true } },
+                    [SERVICE_TABLE] = { .host = "127.0.0.1", .port = 10002, .wanted = true },
+                    [SERVICE_FILE] = { .host = "127.0.0.1", .port = 10003, .wanted = true } },
         .rehydrate_seconds = 60,
         .product_style_url = true,
     };

@@ -1,12 +1,12 @@
 /* The command line: Azurite's options where they apply, and a few of our own. The name of the
  * command counts too: as azurite, azurite-blob, azurite-queue or azurite-table it does what
- * Azurite's command of that name does. */
+ * Azurite's command of that name does; azurite-file is the same of a service that Azurite does not have. */
 #ifndef LAGRA_PROGRAM_OPTIONS_H
 #define LAGRA_PROGRAM_OPTIONS_H
 
 #include "fetch/fetch.h"
 
-enum service_index { SERVICE_BLOB, SERVICE_QUEUE, SERVICE_TABLE, SERVICE_COUNT };
+enum service_index { SERVICE_BLOB, SERVICE_QUEUE, SERVICE_TABLE, SERVICE_FILE, SERVICE_COUNT };
 
 struct listen_options {
     const char *host;

@@ -9,7 +9,7 @@
  *   ROW("Get Queue Service Properties", GET, .., &get_service_properties_functions)
  *   ROW("Set Queue Service Properties", PUT, .., MEMORY, XML_BODY_MAX, 202, .., the same with set_)
  *   ROW("Get Queue Service Stats", GET, .., &get_service_stats_functions)
- *   .sections = 0                                      in struct service: none but those of all
+ *   .sections = SECTION_LOGGING                        in struct service: which, beside those of all
  *
  * Each service keeps its own: the record is INNER "p" of the partition that the service's locate()
  * gives for the service itself, (account space, ""); rows need no subject.
@@ -17,6 +17,7 @@
  * service_properties.c and cors_rules.c decide; those that end in _xml.c read
  * requests and render answers.
  * rest: Get-Blob-Service-Properties, Get-Queue-Service-Properties, Get-Table-Service-Properties,
+ * Get-File-Service-Properties,
  * Get-Blob-Service-Stats */
 #ifndef LAGRA_SERVICE_SERVICE_PROPERTIES_H
 #define LAGRA_SERVICE_SERVICE_PROPERTIES_H
@@ -24,13 +25,15 @@
 #include "service/cors_rules.h"
 #include "service/decision.h"
 
-/* Sections that not every service has; struct service has their bits. All have Logging,
- * HourMetrics, MinuteMetrics and Cors. */
+/* Sections that not every service has; struct service has their bits. All have HourMetrics,
+ * MinuteMetrics and Cors. */
 enum service_section {
     SECTION_OF_ALL = 0,
     SECTION_DEFAULT_VERSION = 1 << 0,  /* DefaultServiceVersion */
     SECTION_DELETE_RETENTION = 1 << 1, /* DeleteRetentionPolicy */
     SECTION_STATIC_WEBSITE = 1 << 2,   /* StaticWebsite */
+    SECTION_LOGGING = 1 << 3,          /* Logging */
+    SECTION_PROTOCOLS = 1 << 4,        /* ProtocolSettings */
 };
 
 /* Texts are empty where nothing is set. */

@@ -62,9 +62,11 @@ void get_service_properties_answer(struct answer *a,
     text_init(&out, a->arena, 2048);
     xml_begin(&out);
     xml_open(&out, "StorageServiceProperties");
-    text_add_string(&out, "<Logging><Version>" ANALYTICS_VERSION "</Version><Read>false</Read>"
-                          "<Write>false</Write><Delete>false</Delete>"
-                          "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></Logging>");
+    if (a->call->service->sections & SECTION_LOGGING)
+        text_add_string(&out,
+                        "<Logging><Version>" ANALYTICS_VERSION "</Version><Read>false</Read>"
+                        "<Write>false</Write><Delete>false</Delete>"
+                        "<RetentionPolicy><Enabled>false</Enabled></RetentionPolicy></Logging>");
     add_metrics(&out, "HourMetrics");
     add_metrics(&out, "MinuteMetrics");
     cors_rules_xml(&out, &r->properties.cors);
@@ -76,6 +78,9 @@ void get_service_properties_answer(struct answer *a,
     if (r->properties.default_version.len > 0 &&
         shows(a->call, SECTION_DEFAULT_VERSION, "2011-08-18"))
         xml_element(&out, "DefaultServiceVersion", r->properties.default_version);
+    if (shows(a->call, SECTION_PROTOCOLS, "2020-02-10"))
+        text_add_string(&out, "<ProtocolSettings><SMB><Multichannel><Enabled>false</Enabled>"
+                              "</Multichannel></SMB></ProtocolSettings>");
     xml_close(&out, "StorageServiceProperties");
     answer_xml(a, &out);
 }
@@ -264,18 +269,60 @@ static enum error read_static_website(struct call *call, const struct xml_node *
     return e;
 }
 
+/* <name><element>false</element></name>, all of which may be missing. */
+static enum error read_switch(struct call *call, const struct xml_node *protocol, const char *name,
+                              const char *element)
+{
+    const char *const parts[] = { element, NULL };
+    const struct xml_node *node = xml_child(protocol, name);
+    bool on = false;
+    enum error e;
+
+    if (!node)
+        return OK;
+    e = xml_expect_children(call, node, parts);
+    if (!e && xml_child(node, element))
+        e = xml_bool(call, node, element, &on);
+    if (!e && on)
+        e = call_fail(call, E_NotImplemented, "This server serves files over REST alone.");
+    return e;
+}
+
+static enum error read_protocols(struct call *call, const struct xml_node *node,
+                                 struct set_service_properties_parameters *p)
+{
+    static const char *const protocols[] = { "SMB", "NFS", NULL };
+    static const char *const parts[] = { "Multichannel", "EncryptionInTransit", NULL };
+    enum error e = xml_expect_children(call, node, protocols);
+
+    (void)p;
+    for (size_t i = 0; !e && protocols[i]; i++) {
+        const struct xml_node *protocol = xml_child(node, protocols[i]);
+
+        if (!protocol)
+            continue;
+        e = xml_expect_children(call, protocol, &parts[i]); /* NFS has no Multichannel */
+        if (!e)
+            e = read_switch(call, protocol, "Multichannel", "Enabled");
+        if (!e)
+            e = read_switch(call, protocol, "EncryptionInTransit", "Required");
+    }
+    return e;
+}
+
 static const struct section {
     const char *name;
     enum service_section of;
     section_fn *read;
 } sections[] = {
-    { "Logging", SECTION_OF_ALL, read_logging },
+    { "Logging", SECTION_LOGGING, read_logging },
     { "HourMetrics", SECTION_OF_ALL, read_metrics },
     { "MinuteMetrics", SECTION_OF_ALL, read_metrics },
     { "Cors", SECTION_OF_ALL, read_cors },
     { "DefaultServiceVersion", SECTION_DEFAULT_VERSION, read_default_version },
     { "DeleteRetentionPolicy", SECTION_DELETE_RETENTION, read_delete_retention },
     { "StaticWebsite", SECTION_STATIC_WEBSITE, read_static_website },
+    { "ProtocolSettings", SECTION_PROTOCOLS, read_protocols },
 };
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
 

@@ -1,5 +1,4 @@
 /* Values of properties: see edm.h. */
-#include "base/words.h"
 #include "table/edm.h"
 
 #include <assert.h>
@@ -31,27 +30,6 @@ bool edm_type_parse(struct bytes name, enum edm_type *ret_type)
     return false;
 }
 
-size_t edm_utf16_units(struct bytes utf8)
-{
-    size_t units = 0;
-
-    for (;;) {
-        size_t ascii = word_run(utf8, word_not_ascii);
-
-        units += ascii;
-        utf8 = bytes_from(utf8, ascii);
-        if (utf8.len == 0)
-            return units;
-        /* Each byte that begins a character, and again where it needs a pair of surrogates. */
-        for (size_t i = 0; i < WORD_BYTES && utf8.len > 0; i++, utf8 = bytes_from(utf8, 1)) {
-            uint8_t byte = (uint8_t)utf8.ptr[0];
-
-            units += (byte & 0xC0) != 0x80;
-            units += byte >= 0xF0;
-        }
-    }
-}
-
 int edm_compare_text(struct bytes a, struct bytes b)
 {
     size_t common = a.len < b.len ? a.len : b.len;
@@ -81,7 +59,7 @@ size_t edm_value_size(const struct edm_value *value)
 {
     assert(value->type < EDM_TYPES);
     if (value->type == EDM_STRING)
-        return edm_text_size(edm_utf16_units(value->as.bytes));
+        return edm_text_size(bytes_utf16_units(value->as.bytes));
     if (value->type == EDM_BINARY)
         return value->as.bytes.len + LENGTH_SIZE;
     return types[value->type].size;

@@ -43,8 +43,6 @@ const char *edm_type_name(enum edm_type type);
 /* False for a name that is none of the eight; names have one case. */
 bool edm_type_parse(struct bytes name, enum edm_type *ret_type);
 
-/* Code units of a valid UTF-8 text in UTF-16, which limits and sizes count. */
-size_t edm_utf16_units(struct bytes utf8);
 /* The order of two UTF-8 texts by their UTF-16 code units, as .NET compares ordinally: <0, 0,
  * >0. */
 int edm_compare_text(struct bytes a, struct bytes b);

@@ -19,11 +19,11 @@ const struct property *entity_find(const struct entity *entity, struct bytes nam
 
 size_t entity_size(const struct entity *entity)
 {
-    size_t size = ENTITY_OVERHEAD + 2 * edm_utf16_units(entity->partition_key) +
-                  2 * edm_utf16_units(entity->row_key);
+    size_t size = ENTITY_OVERHEAD + 2 * bytes_utf16_units(entity->partition_key) +
+                  2 * bytes_utf16_units(entity->row_key);
 
     for (size_t i = 0; i < entity->count; i++)
-        size += PROPERTY_OVERHEAD + 2 * edm_utf16_units(entity->properties[i].name) +
+        size += PROPERTY_OVERHEAD + 2 * bytes_utf16_units(entity->properties[i].name) +
                 edm_value_size(&entity->properties[i].value);
     return size;
 }
@@ -115,7 +115,7 @@ enum error entity_key_check(struct bytes utf8)
         if ((uint8_t)utf8.ptr[i] != 0xC2 || (i + 1 < utf8.len && (uint8_t)utf8.ptr[i + 1] < 0xA0))
             return E_OutOfRangeInput;
     }
-    if (utf8.len > ENTITY_KEY_UNITS_MAX && edm_utf16_units(utf8) > ENTITY_KEY_UNITS_MAX)
+    if (utf8.len > ENTITY_KEY_UNITS_MAX && bytes_utf16_units(utf8) > ENTITY_KEY_UNITS_MAX)
         return E_KeyValueTooLarge;
     return OK;
 }

@@ -19,7 +19,7 @@ enum tree_path_fault tree_name_parse(struct arena *arena, enum tree_case rule, s
         return TREE_NAME_HAS_NUL;
     if (!bytes_is_utf8(text))
         return TREE_PATH_NOT_UTF8;
-    if (utf16_length(text) > TREE_NAME_MAX)
+    if (bytes_utf16_units(text) > TREE_NAME_MAX)
         return TREE_NAME_TOO_LONG;
     *ret_name = (struct tree_name){ text, tree_key(arena, rule, text) };
     return TREE_PATH_OK;
@@ -46,7 +46,7 @@ enum tree_path_fault tree_path_parse(struct arena *arena, enum tree_case rule, s
         return TREE_PATH_OK;
     }
     /* Counted before it is read: three bytes are at most one unit, so it is not long either. */
-    if (text.len > 3 * TREE_PATH_MAX || utf16_length(text) > TREE_PATH_MAX)
+    if (text.len > 3 * TREE_PATH_MAX || bytes_utf16_units(text) > TREE_PATH_MAX)
         return TREE_PATH_TOO_LONG;
     count = count_names(text);
     if (count > TREE_DEPTH_MAX)

@@ -72,15 +72,3 @@ struct bytes upcase_text(struct arena *arena, struct bytes text)
     }
     return text_bytes(&out);
 }
-
-size_t utf16_length(struct bytes text)
-{
-    size_t units = 0;
-
-    for (size_t i = 0; i < text.len; i++) {
-        uint8_t byte = (uint8_t)text.ptr[i];
-
-        units += byte >= 0xF0 ? 2 : (byte & 0xC0) != 0x80 ? 1 : 0;
-    }
-    return units;
-}

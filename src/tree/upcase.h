@@ -9,7 +9,5 @@
 uint16_t upcase_unit(uint16_t unit);
 /* text: UTF-8. Its bytes may become more or fewer, its UTF-16 code units do not. */
 struct bytes upcase_text(struct arena *arena, struct bytes text);
-/* How many UTF-16 code units the text has, which is UTF-8. */
-size_t utf16_length(struct bytes text);
 
 #endif

@@ -106,6 +106,8 @@ test('a command for one service: its own lines, and no other service', async (t)
             'successfully listens on http://127.0.0.1:PORT'],
         ['azurite-table', 'Table', '--tablePort', 'starting on 127.0.0.1:PORT',
             'successfully started on 127.0.0.1:PORT'],
+        ['azurite-file', 'File', '--filePort', 'starting on 127.0.0.1:PORT',
+            'successfully listens on http://127.0.0.1:PORT'],
     ]) {
         const [port] = await freePorts(1);
         const command = await Command.start(t, name, [option, `${port}`, MEMORY, '-L']);
@@ -120,6 +122,17 @@ test('a command for one service: its own lines, and no other service', async (t)
             `Azurite ${service} service is closing...`, `Azurite ${service} service successfully closed`,
         ]);
     }
+});
+
+test('azurite: files are served when an option names them (decision: 320)', async (t) => {
+    const without = await Command.start(t, 'azurite', [...ANY_PORTS, MEMORY]);
+    await without.line(/Table service is successfully listening at .*\n/);
+    await without.stop('SIGTERM');
+    assert.doesNotMatch(without.output, /File/);
+    const command = await Command.start(t, 'azurite', [...ANY_PORTS, '--filePort', '0', MEMORY]);
+    const [, port] = await command.line(/File service is successfully listening at \S+:(\d+)\n/);
+    assert.match((await fetch(`http://127.0.0.1:${port}/`)).headers.get('server'), /^Lagra/);
+    await command.stop('SIGTERM');
 });
 
 test('in a container: every address, the published key, and it is said', async (t) => {
@@ -177,6 +190,8 @@ test('wrong flags: said, exit code 2, nothing served', async (t) => {
         ['azurite', ['--nonsense'], /nonsense/],
         ['azurite-blob', ['--queuePort', '1'], /azurite-blob serves one service alone/],
         ['azurite-table', ['--blobHost', '::1'], /azurite-table serves one service alone/],
+        ['azurite-file', ['--blobPort', '1'], /azurite-file serves one service alone/],
+        ['azurite-blob', ['--filePort', '1'], /azurite-blob serves one service alone/],
         ['azurite', [MEMORY, '--extentMemoryLimit', '-1'], /extentMemoryLimit.*"-1"/],
         ['azurite', [MEMORY, '--extentMemoryLimit', 'x'], /extentMemoryLimit.*"x"/],
         ['azurite', ['--blobKeepAliveTimeout', 'x'], /blobKeepAliveTimeout/],
@@ -292,7 +307,7 @@ test('health --running: what the servers of this program serve, whatever they we
     command.child.kill('SIGCONT');
     await command.stop('SIGTERM');
     await second.stop('SIGTERM');
-    const third = await Command.start(t, 'lagra', [...ANY_PORTS, MEMORY], {}, own);
+    const third = await Command.start(t, 'lagra', [...ANY_PORTS, '--filePort', '0', MEMORY], {}, own);
     await third.line(/http:.*\n.*http:.*\n.*http:.*\n/);
     assert.deepEqual(await health(), [0, '']); // at any free ports
     third.child.kill('SIGKILL'); // which leaves nothing behind

@@ -48,12 +48,12 @@ async function run(args, env = {}) {
 
 /** Arguments of a server on free ports, with a folder of its own. */
 async function serveArguments(t) {
-    const [blob, queue, table] = await freePorts(3);
+    const [blob, queue, table, file] = await freePorts(4);
     const location = await newFolder(t);
     return {
         port: blob, location,
         args: ['--location', location, '--blobPort', `${blob}`, '--queuePort', `${queue}`,
-            '--tablePort', `${table}`],
+            '--filePort', `${file}`, '--tablePort', `${table}`],
     };
 }
 
@@ -131,7 +131,7 @@ test('no service is said to listen before all of them accept', async (t) => {
     // decision: 273
     const { args } = await serveArguments(t);
     const taken = await newServer(t);
-    const { code, output } = await run([...args.slice(0, 6), '--tablePort', `${taken.ports.table}`]);
+    const { code, output } = await run([...args.slice(0, 8), '--tablePort', `${taken.ports.table}`]);
     assert.equal(code, 1);
     assert.doesNotMatch(output, /listens|listening/);
 });

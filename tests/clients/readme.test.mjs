@@ -5,8 +5,10 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import test from 'node:test';
 import { promisify } from 'node:util';
 import { account, service, url } from './setup.mjs';
+import { service as shares } from './shares-setup.mjs';
 
 const DEVELOPMENT = 'UseDevelopmentStorage=true';
+const VARIABLE = 'AZURE_STORAGE_CONNECTION_STRING';
 
 /** Runs the example of that place in the README with another connection string; returns what it
  *  says. */
@@ -16,10 +18,10 @@ async function runExample(t, place, connection) {
     const here = `DefaultEndpointsProtocol=http;AccountName=${account.name};AccountKey=${account.key};${connection};`;
     const file = new URL(`./readme-${place}-${process.pid}.tmp.mjs`, import.meta.url);
 
-    assert(example.includes(DEVELOPMENT));
+    assert(example.includes(DEVELOPMENT) || example.includes(VARIABLE));
     t.after(() => rm(file, { force: true }));
     await writeFile(file, example.replace(DEVELOPMENT, here));
-    return (await promisify(execFile)(process.execPath, [file.pathname])).stdout;
+    return (await promisify(execFile)(process.execPath, [file.pathname], { env: { ...process.env, [VARIABLE]: here } })).stdout;
 }
 
 test("the README's example", async (t) => {
@@ -33,6 +35,11 @@ test("the README's example of a queue", async (t) => {
 
 test("the README's example of a table", async (t) => {
     assert.equal(await runExample(t, 2, `TableEndpoint=${process.env.LAGRA_TEST_TABLE_URL}`), 'Ada true\n');
+});
+
+test("the README's example of a share", async (t) => {
+    t.after(() => shares.getShareClient('team').delete({ deleteSnapshots: 'include' }));
+    assert.match(await runExample(t, 3, `FileEndpoint=${process.env.LAGRA_TEST_FILE_URL}`), /^\{\}\n(.*\n)*team 20\S+Z\nteam \n/);
 });
 
 test('the README shows the whole connection string of the development account', async () => {

@@ -16,6 +16,7 @@ import {
     AnonymousCredential, BlobSASPermissions, BlobServiceClient, ContainerSASPermissions,
     generateBlobSASQueryParameters, StorageSharedKeyCredential,
 } from '@azure/storage-blob';
+import { ShareServiceClient } from '@azure/storage-file-share';
 import { QueueClient, QueueSASPermissions, QueueServiceClient, generateQueueSASQueryParameters } from '@azure/storage-queue';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { collect, credential, once, refused } from './setup.mjs';
@@ -59,6 +60,7 @@ const ROLES = JSON.stringify([
     { principalId: OWNER, roleDefinitionName: 'Storage Queue Data Reader', scope: PLACE },
     { principalId: OWNER, roleDefinitionName: 'Storage Table Data Contributor', scope: HERE },
     { principalId: READER, roleDefinitionName: 'Storage Table Data Reader', scope: '/subscriptions/x' },
+    { principalId: READER, roleDefinitionName: 'Storage File Data Privileged Reader', scope: HERE },
     { principalId: STRANGER, roleDefinitionName: 'Storage Table Data Contributor',
         scope: `${HERE}/tableServices/default/tables/Shared` },
     { principalId: READER, roleDefinitionName: 'Storage Blob Data Reader', condition: null,
@@ -86,7 +88,7 @@ async function serve(t, args, env = {}) {
     await writeFile(file('places.json'), JSON.stringify([{ id: HERE, name: DEVELOPMENT.account, kind: 'StorageV2' }]));
     await writeFile(file('accounts'), `# one a line\n${DEVELOPMENT.account}:${DEVELOPMENT.key}\n`);
     const child = spawn(process.env.LAGRA_BINARY, ['--inMemoryPersistence', '--blobPort', '0', '--queuePort', '0',
-        '--tablePort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--accountsFile', file('accounts'),
+        '--tablePort', '0', '--filePort', '0', '--cert', file('cert.pem'), '--key', file('key.pem'), '--accountsFile', file('accounts'),
         ...args.map((arg) => arg.replace('FOLDER', folder))],
     { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
     let errors = '', output = '';
@@ -95,12 +97,12 @@ async function serve(t, args, env = {}) {
         child.kill('SIGKILL');
         return rm(folder, { recursive: true, force: true });
     });
-    while (!/table service listens on \S+:(\d+)\n/.test(output))
+    while (!/file service listens on \S+:(\d+)\n/.test(output))
         output += (await event(child.stdout, 'data'))[0];
-    const [port, queuePort, tablePort] = ['blob', 'queue', 'table'].map((service) =>
+    const [port, queuePort, tablePort, filePort] = ['blob', 'queue', 'table', 'file'].map((service) =>
         Number(new RegExp(`${service} service listens on \\S+:(\\d+)\n`).exec(output)[1]));
     const urlAt = (at) => `https://127.0.0.1:${at}/${DEVELOPMENT.account}`;
-    return { url: urlAt(port), queueUrl: urlAt(queuePort), tableUrl: urlAt(tablePort), port,
+    return { url: urlAt(port), queueUrl: urlAt(queuePort), tableUrl: urlAt(tablePort), fileUrl: urlAt(filePort), port,
         ca: await readFile(file('cert.pem')), file, child, errors: () => errors };
 }
 
@@ -285,6 +287,23 @@ test('queues: what a role of queues permits, and what a user delegation key sign
     await refused(delegated.receiveMessages(), 403, 'AuthorizationPermissionMismatch'); // its owner may not
 });
 
+test('files: a token comes with its intent; shares are the account\'s, files those of the privileged roles', async (t) => {
+    // rest: Authorize-with-Azure-Active-Directory, Create-user-delegation-SAS; decision: 324
+    const server = await serve(t, CHECKED);
+    const as = (oid, more) => new ShareServiceClient(server.fileUrl,
+        { getToken: async () => ({ token: tokenOf(claimsOf(oid)), expiresOnTimestamp: Date.now() + 600000 }) },
+        { ...options(server), fileRequestIntent: 'backup', ...more });
+    const share = as(OWNER).getShareClient('shared');
+    await share.create(); // the account's contributor
+    await share.setQuota(3);
+    await refused(as(OWNER, { fileRequestIntent: undefined }).getShareClient('shared').getDirectoryClient('d').getProperties(), 400,
+        'MissingRequiredHeader');
+    await refused(as(READER).getShareClient('shared').getProperties(), 403, 'AuthorizationPermissionMismatch');
+    await refused(as(READER).getUserDelegationKey(new Date(), new Date(Date.now() + 600000)), 403, 'AuthorizationPermissionMismatch');
+    const key = await as(OWNER).getUserDelegationKey(new Date(), new Date(Date.now() + 600000));
+    assert.equal(key.signedService, 'f');
+});
+
 test('tables: what a role of tables permits, in a transaction too', async (t) => {
     // rest: Authorize-with-Azure-Active-Directory "Permissions for table service operations";
     // decision: 188
@@ -423,7 +442,7 @@ test('--oauth basic beyond this machine is said twice', async () => {
     // decision: 252. No start gets as far as listening: there is no certificate.
     const args = ['--inMemoryPersistence', '--oauth', 'basic', '--cert', '/nowhere', '--key', '/nowhere'];
     for (const host of ['192.0.2.1', '0.0.0.0', '::', '127.example.org', '128.0.0.1'])
-        for (const service of ['blob', 'queue', 'table']) {
+        for (const service of ['blob', 'queue', 'table', 'file']) {
             const once = await errorsOf([...args, `--${service}Host`, host]);
             assert.equal(once.code, 1);
             assert.match(once.errors, /lets everybody do everything.*\n.*--allowUncheckedTokens/, host);

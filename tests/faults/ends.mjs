@@ -29,7 +29,7 @@ const put = (client, name, size = 100) => client.ask('PUT', `/ends/${name}`,
 
 /** lagra health of a server: its exit code. */
 function health(server) {
-    const ports = ['blob', 'queue', 'table'].flatMap((service) => [`--${service}Port`, `${server.ports[service]}`]);
+    const ports = ['blob', 'queue', 'table', 'file'].flatMap((service) => [`--${service}Port`, `${server.ports[service]}`]);
 
     return spawnSync(process.env.LAGRA_BINARY, ['health', ...ports]).status;
 }

@@ -31,7 +31,7 @@ static void check_property(const struct property *p)
     if (entity_name_check(p->name) != OK)
         abort();
     if (is_text && (!bytes_is_utf8(p->value.as.bytes) ||
-                    2 * edm_utf16_units(p->value.as.bytes) > EDM_VALUE_BYTES_MAX))
+                    2 * bytes_utf16_units(p->value.as.bytes) > EDM_VALUE_BYTES_MAX))
         abort();
     if (is_binary && p->value.as.bytes.len > EDM_VALUE_BYTES_MAX)
         abort();

@@ -16,8 +16,8 @@ static void expect(bool holds)
 static void check_name(struct arena *arena, enum tree_case rule, const struct tree_name *name)
 {
     expect(name->given.len > 0 && name->key.len > 0 && bytes_is_utf8(name->given));
-    expect(utf16_length(name->given) <= TREE_NAME_MAX && bytes_is_utf8(name->key));
-    expect(utf16_length(name->key) == utf16_length(name->given));
+    expect(bytes_utf16_units(name->given) <= TREE_NAME_MAX && bytes_is_utf8(name->key));
+    expect(bytes_utf16_units(name->key) == bytes_utf16_units(name->given));
     /* A key is a name too: a listing goes on from it. */
     expect(bytes_equal(tree_key(arena, rule, name->key), name->key));
 }
@@ -28,7 +28,7 @@ static void read_path(struct arena *arena, enum tree_case rule, struct bytes tex
 
     if (tree_path_parse(arena, rule, text, &path))
         return;
-    expect(path.count <= TREE_DEPTH_MAX && utf16_length(text) <= TREE_PATH_MAX);
+    expect(path.count <= TREE_DEPTH_MAX && bytes_utf16_units(text) <= TREE_PATH_MAX);
     for (size_t i = 0; i < path.count; i++) {
         expect(!memchr(path.names[i].given.ptr, '/', path.names[i].given.len));
         check_name(arena, rule, &path.names[i]);

@@ -62,7 +62,7 @@ test('what the image says of itself', async () => {
 
     assert.equal(config.User, '10000:10000');
     assert.deepEqual(Object.keys(config.Volumes), ['/data']);
-    assert.deepEqual(Object.keys(config.ExposedPorts), ['10000/tcp', '10001/tcp', '10002/tcp']);
+    assert.deepEqual(Object.keys(config.ExposedPorts), ['10000/tcp', '10001/tcp', '10002/tcp', '10003/tcp']);
     assert.deepEqual(health.Test, ['CMD', 'lagra', 'health', '--running']);
 });
 

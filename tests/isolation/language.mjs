@@ -151,9 +151,9 @@ function parseValue(reader) {
 function serviceOf(path) {
     if (TABLE_PATH.test(path))
         return 'table';
-    if (!/^\/([cq]\d*(\/|$)|$)/.test(path))
+    if (!/^\/([cqs]\d*(\/|$)|$)/.test(path))
         return null;
-    return path.startsWith('/q') ? 'queue' : 'blob';
+    return { q: 'queue', s: 'file' }[path[1]] ?? 'blob';
 }
 
 const newRequest = (method, path, line) => ({
@@ -165,7 +165,7 @@ function parseRequest(reader) {
     const request = newRequest(reader.take('word', 'a method'), reader.take('word', 'a path'), reader.line);
 
     if (request.service === null)
-        throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.., /q.., /t.. or is /`);
+        throw new SpecError(reader.line, `${request.path}: a path begins with /c, /c2.., /q.., /s.., /t.. or is /`);
     if (request.path === '/$batch')
         request.parts = parseActions(reader);
     for (;;) {

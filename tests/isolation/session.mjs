@@ -180,7 +180,7 @@ export class Session {
         const { host, ports, base, credentials, offset } = this.#target;
         const { container } = this.#shared;
         const path = action.service === 'table' ? tablePath(this.#expand(action.path), container)
-            : this.#expand(action.path.replace(/^\/[cq]/, `/${container}`));
+            : this.#expand(action.path.replace(/^\/[cqs]/, `/${container}`));
         const query = action.query.replace(/^&/, '')
             .replace(/\$\w+\.\w+/g, (name) => encodeURIComponent(this.#expand(name)));
         let target = base + path + (query ? `?${query}` : '');

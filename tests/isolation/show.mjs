@@ -181,6 +181,8 @@ function showHeaders(answer, names) {
         parts.push(`count ${get('x-ms-approximate-messages-count')}`);
     if (get('x-ms-blob-public-access'))
         parts.push(`public ${get('x-ms-blob-public-access')}`);
+    if (get('x-ms-share-quota'))
+        parts.push(`${get('x-ms-share-quota')} GiB`);
     return [...parts, ...showLease(answer), ...showMetadata(answer)];
 }
 

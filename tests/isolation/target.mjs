@@ -23,7 +23,7 @@ export class Target {
         const target = new Target();
 
         const port = Number(url.port || 80);
-        await target.#use(url.hostname, { blob: port, queue: port + 1, table: port + 2 }, url.pathname.replace(/\/$/, ''));
+        await target.#use(url.hostname, { blob: port, queue: port + 1, table: port + 2, file: port + 3 }, url.pathname.replace(/\/$/, ''));
         return target;
     }
 

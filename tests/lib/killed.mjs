@@ -9,9 +9,10 @@ const REST_MS = 10;
 
 /** A server of the test `t` alone, on ports that stay when it is started again. */
 export async function startKillable(t) {
-    const [blob, queue, table] = await freePorts(3);
+    const [blob, queue, table, file] = await freePorts(4);
     const server = await Server.start({
-        args: ['--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`],
+        args: ['--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`,
+            '--filePort', `${file}`],
     });
     t.after(() => server.kill().then(() => server.remove()));
     return server;

@@ -88,7 +88,7 @@ export class Server {
         return `http://${this.host}:${this.port}/${this.account}`;
     }
 
-    /** The same of another service: 'queue', 'table'. */
+    /** The same of another service: 'queue', 'table', 'file'. */
     urlOf(service) {
         return `http://${this.host}:${this.ports[service]}/${this.account}`;
     }
@@ -99,13 +99,15 @@ export class Server {
             LAGRA_TEST_URL: this.url,
             LAGRA_TEST_QUEUE_URL: this.urlOf('queue'),
             LAGRA_TEST_TABLE_URL: this.urlOf('table'),
+            LAGRA_TEST_FILE_URL: this.urlOf('file'),
         };
     }
 
     get connectionString() {
         return `DefaultEndpointsProtocol=http;AccountName=${DEVELOPMENT.account};` +
             `AccountKey=${DEVELOPMENT.key};BlobEndpoint=${this.url};` +
-            `QueueEndpoint=${this.urlOf('queue')};TableEndpoint=${this.urlOf('table')};`;
+            `QueueEndpoint=${this.urlOf('queue')};TableEndpoint=${this.urlOf('table')};` +
+            `FileEndpoint=${this.urlOf('file')};`;
     }
 
     /** Starts a process on the same data folder, after stop({ keep: true }) or kill(). */
@@ -121,7 +123,7 @@ export class Server {
         this.stderr = '';
         const child = spawn(binary, [
             '--location', this.location, '--blobHost', this.host, '--blobPort', '0', '--queuePort', '0',
-            '--tablePort', '0', ...this.#options.args,
+            '--tablePort', '0', '--filePort', '0', ...this.#options.args,
         ], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#options.env } });
         let said = '';
 
@@ -131,7 +133,7 @@ export class Server {
             said += text;
             for (const [, service, port] of said.matchAll(/(\w+) service listens on \S+:(\d+)\n/g))
                 this.ports[service] = Number(port);
-            this.port = ['blob', 'queue', 'table'].every((service) => this.ports[service])
+            this.port = ['blob', 'queue', 'table', 'file'].every((service) => this.ports[service])
                 ? this.ports.blob : 0;
         });
         child.stderr.setEncoding('utf8');

@@ -15,6 +15,7 @@ const CLIENTS = {
     http: 'clients:wire,tables-wire,uploads',
     content: 'clients:pages,append,blocks,snapshots,copy-pages,copy-incremental',
     service: 'clients:batch,containers,cors,from-url,service,sources,tables-wire,transactions,website,wire',
+    file: 'clients:shares',
     queue: 'clients:messages,queues',
     table: 'clients:entities,queries,tables,tables-sas,tables-wire,transactions',
 };
@@ -25,11 +26,12 @@ const CONCERNED = {
     store: { units: ['content', 'check'], services: ['blob', 'queue', 'table'], suites: ['replay', 'isolation', 'power'] },
     content: { units: ['blob'], services: ['blob'], suites: ['replay', 'isolation:pages,append,block,reader,snapshot', CLIENTS.content] },
     service: { units: ['blob', 'queue', 'table'], services: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
+    file: { units: [], services: [], suites: ['isolation:share', CLIENTS.file] },
     queue: { units: [], services: ['queue'], suites: ['replay', 'isolation:queue', CLIENTS.queue] },
     table: { units: [], services: ['table'], suites: ['replay', 'isolation:table', CLIENTS.table] },
     tree: { units: [], services: [], suites: [] },
 };
-export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'auth', 'http'];
+export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'file', 'auth', 'http'];
 
 const LIMIT_FIRST_S = 300; // of a judge whose time is not known
 const LIMIT_LEAST_S = 30;

@@ -15,7 +15,6 @@
  * rest: Blob-service-REST-API, Specifying-Conditional-Headers-for-Blob-Service-Operations,
  * Lease-Blob, Lease-Container; semantics 2.1 */
 #include "blob/blob_operations.h"
-#include "blob/container_deletion.h"
 #include "blob/container_operations.h"
 #include "blob/copy_blob.h"
 #include "blob/expire_blocks.h"
@@ -30,6 +29,7 @@
 #include "blob/tier_operations.h"
 #include "blob/website.h"
 #include "service/preflight.h"
+#include "service/recent_deletion.h"
 #include "service/row.h"
 #include "service/service_properties.h"
 #include "service/user_delegation_key.h"
@@ -332,12 +332,13 @@ static const struct task_handler task_handlers[] = {
     { TASK_EXPIRE_BLOCKS, expire_blocks },
     { TASK_COPY_BLOB, copy_blob_task },
     { TASK_REHYDRATE, rehydrate_blob },
-    { TASK_FORGET_DELETION, container_deletion_forget },
+    { TASK_FORGET_DELETION, recent_deletion_forget },
 };
 
 const struct service blob_service = {
     .name = "blob",
-    .sections = SECTION_DEFAULT_VERSION | SECTION_DELETE_RETENTION | SECTION_STATIC_WEBSITE,
+    .sections = SECTION_LOGGING | SECTION_DEFAULT_VERSION | SECTION_DELETE_RETENTION |
+                SECTION_STATIC_WEBSITE,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
     .task_handlers = task_handlers,

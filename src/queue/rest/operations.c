@@ -118,6 +118,7 @@ static const struct task_handler task_handlers[] = {
 
 const struct service queue_service = {
     .name = "queue",
+    .sections = SECTION_LOGGING,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
     .task_handlers = task_handlers,

@@ -213,7 +213,7 @@ static bool is_too_large(const struct edm_value *value)
     /* No text has more code units than bytes. */
     if (value->type == EDM_STRING)
         return 2 * value->as.bytes.len > EDM_VALUE_BYTES_MAX &&
-               2 * edm_utf16_units(value->as.bytes) > EDM_VALUE_BYTES_MAX;
+               2 * bytes_utf16_units(value->as.bytes) > EDM_VALUE_BYTES_MAX;
     return value->type == EDM_BINARY && value->as.bytes.len > EDM_VALUE_BYTES_MAX;
 }
 

@@ -116,6 +116,7 @@ static const char *const levels[] = {
 
 const struct service table_service = {
     .name = "table",
+    .sections = SECTION_LOGGING,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
     .levels = levels,

@@ -143,7 +143,8 @@ static void sound(void **state)
     make_queue(f, "que", messages, 3);
     make_queue(f, "empty", messages, 0);
     assert_non_null(strstr(check(f, EXIT_SUCCESS),
-                           "3 messages in 2 queues, 0 entities in 0 tables; damaged or lost: 0\n"));
+                           "3 messages in 2 queues, 0 entities in 0 tables, "
+                           "0 files in 0 shares; damaged or lost: 0\n"));
 }
 
 static void damaged_messages(void **state)
@@ -225,7 +226,8 @@ static void damaged_entity(void **state)
     said = check(f, EXIT_FAILURE);
     assert_non_null(
         strstr(said, "damaged  " ACCOUNT "/tab/key: the entity with RowKey q makes no sense\n"));
-    assert_non_null(strstr(said, "1 entities in 1 tables; damaged or lost: 1\n"));
+    assert_non_null(
+        strstr(said, "1 entities in 1 tables, 0 files in 0 shares; damaged or lost: 1\n"));
 }
 
 /* One whose bytes make sense as such a record, too. */

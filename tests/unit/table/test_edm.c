@@ -48,7 +48,7 @@ static void units_are_of_utf16(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        assert_int_equal(edm_utf16_units(bytes_from_string(rows[i].text)), rows[i].units);
+        assert_int_equal(bytes_utf16_units(bytes_from_string(rows[i].text)), rows[i].units);
     /* Wherever it stands in a longer text. */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (size_t at = 0; at < 20; at++) {
@@ -57,7 +57,7 @@ static void units_are_of_utf16(void **state)
 
             memset(text, 'x', sizeof text);
             memcpy(text + at, rows[i].text, length);
-            assert_int_equal(edm_utf16_units(bytes_of(text, at + length + 20)),
+            assert_int_equal(bytes_utf16_units(bytes_of(text, at + length + 20)),
                              at + rows[i].units + 20);
         }
 }

@@ -1,5 +1,5 @@
 /* The record of a deletion: written, read, forgotten. */
-#include "blob/container_deletion.h"
+#include "service/recent_deletion.h"
 
 #include "base/clock.h"
 #include "base/endian.h"
@@ -10,7 +10,7 @@
 
 static const struct bytes record_key = BYTES("d");
 
-void container_deletion_write(struct changes *changes, struct arena *arena, instant now)
+void recent_deletion_write(struct changes *changes, struct arena *arena, instant now)
 {
     char payload[8];
 
@@ -23,12 +23,11 @@ void container_deletion_write(struct changes *changes, struct arena *arena, inst
 static enum store_result read_deletion(struct snapshot *before, struct arena *arena,
                                        instant *ret_deleted)
 {
-    return small_record_read(before, arena, record_key, "the record of a container's deletion",
+    return small_record_read(before, arena, record_key, "the record of a recent deletion",
                              ret_deleted, 1);
 }
 
-enum store_result container_deletion_is_recent(struct snapshot *before, struct arena *arena,
-                                               instant now)
+enum store_result recent_deletion_find(struct snapshot *before, struct arena *arena, instant now)
 {
     instant deleted;
     enum store_result result = read_deletion(before, arena, &deleted);
@@ -38,8 +37,8 @@ enum store_result container_deletion_is_recent(struct snapshot *before, struct a
     return result;
 }
 
-enum store_result container_deletion_forget(struct decision *d, const struct deferred_task *task,
-                                            const struct endpoint *endpoint)
+enum store_result recent_deletion_forget(struct decision *d, const struct deferred_task *task,
+                                         const struct endpoint *endpoint)
 {
     struct bytes payload = task->payload;
     instant deleted;

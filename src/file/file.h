@@ -1,0 +1,118 @@
+/* The File service's records, and what its files share. The files of this folder decide and know
+ * nothing of HTTP or XML; those of rest/ read requests and render answers. README.md has the design.
+ *
+ * Spaces and partitions:
+ *   account space    account_space("file", account)
+ *     partition ""        INNER  "p": service properties (service/service_properties.h)
+ *     partition <share>   LISTED "S" <snapshot ticks be64>: struct share of a snapshot
+ *                         LISTED "s": struct share
+ *                         INNER  "d": that it was deleted (service/recent_deletion.h)
+ *   share space      (share.space)
+ *     directories and files, which are not built yet
+ * So snapshots are returned before their share, as List Shares shows them. */
+#ifndef LAGRA_FILE_FILE_H
+#define LAGRA_FILE_FILE_H
+
+#include "auth/policies.h"
+#include "service/decision.h"
+
+struct service;
+
+/* ---- what a request names ---- */
+
+/* LEVEL_SHARES: the service itself. LEVEL_SHARE: a share, or its root directory. LEVEL_PATH: a
+ * directory or a file in it. */
+enum file_level { LEVEL_SHARES, LEVEL_SHARE, LEVEL_PATH };
+
+struct file_resource {
+    struct resource base;
+    struct bytes share; /* ptr NULL at service level */
+    /* As sent and decoded, without slashes at its end; ptr NULL above path level. */
+    struct bytes path;
+    bool trailing_dots; /* of the names in it count; else they are as if they were not there */
+    instant snapshot;   /* of the share; 0: the share itself */
+};
+static inline const struct file_resource *file_resource(const struct resource *resource)
+{
+    return (const struct file_resource *)(const void *)resource;
+}
+void file_signed_names(const struct resource *resource, struct bytes *ret_share,
+                       struct bytes *ret_path);
+/* returns OK, E_InvalidResourceName, E_OutOfRangeName, E_InvalidFileOrDirectoryPathName
+ * rest: Naming-and-Referencing-Shares--Directories--Files--and-Metadata; semantics 10.1 */
+enum error file_check_names(const struct resource *resource);
+
+/* ---- shares: share_record.c ---- */
+
+/* rest: Create-Share "x-ms-share-quota", "x-ms-access-tier" */
+#define SHARE_QUOTA_DEFAULT_GIB 5120u
+#define SHARE_QUOTA_MAX_GIB     102400u
+#define SHARE_SNAPSHOTS_MAX     200u
+
+/* Stored: never renumbered. */
+enum share_tier { SHARE_TRANSACTION_OPTIMIZED, SHARE_HOT, SHARE_COOL };
+#define SHARE_TIER_LAST SHARE_COOL
+
+struct share {
+    struct guid space;
+    uint64_t generation; /* of what is in it; a snapshot has the one that it was taken of */
+    instant created;
+    struct etag etag;
+    instant modified;
+    struct lease lease;
+    uint32_t quota_gib; /* 1..SHARE_QUOTA_MAX_GIB */
+    enum share_tier tier;
+    instant tier_changed;
+    uint32_t snapshots;      /* that it has */
+    instant newest_snapshot; /* that it ever had: the next one's date is after it */
+    struct bytes metadata;
+    struct bytes policies; /* encoded, auth/policies.h */
+};
+/* snapshot: its date; 0: the share itself.
+ * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_IO; strings are in the arena */
+enum store_result share_read(struct snapshot *before, struct arena *arena, instant snapshot,
+                             struct share *ret_share);
+void share_write(struct changes *changes, struct arena *arena, instant snapshot,
+                 const struct share *share);
+/* Deletes the record (not what is in the share: changes_drop_space()). */
+void share_delete_record(struct changes *changes, struct arena *arena, instant snapshot);
+/* Writes *share, which is no snapshot, with a newer ETag and modification time than it has. */
+void share_write_changed(struct decision *d, struct share *share);
+/* The record's key. */
+struct bytes share_record_key(struct arena *arena, instant snapshot);
+/* For iterators: points into value. *ret_snapshot: 0 for the share itself. False: it makes no
+ * sense. */
+bool share_decode(struct bytes key, struct bytes value, struct share *ret_share,
+                  instant *ret_snapshot);
+/* The records of its snapshots, in order. */
+struct scan *share_scan_snapshots(struct snapshot *before);
+
+/* ---- what locate() and subjects find: d->state; subject.c ---- */
+
+struct file_state {
+    struct subject_state base;
+    struct share share; /* or the snapshot that is asked for */
+};
+static inline struct file_state *file_state(struct decision *d)
+{
+    return (struct file_state *)(void *)d->state;
+}
+static inline const struct file_resource *file_asked(const struct decision *d)
+{
+    return file_resource(d->input->resource);
+}
+
+struct guid file_account_space(struct bytes account);
+enum error file_locate(struct decision *d, struct partition *ret_partition);
+enum error file_permit_facts(struct decision *d, struct permit_facts *ret_facts);
+
+/* Subjects of the rows: the share, or the snapshot of it that is asked for; missing:
+ * E_ShareNotFound. */
+enum error share_subject(struct decision *d);
+/* As share_subject(); one that was deleted a moment ago does not exist, and is no error (Delete
+ * Share). decision: 62 */
+enum error share_subject_deleted(struct decision *d);
+
+extern const struct service file_service;
+
+#endif

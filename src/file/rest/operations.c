@@ -1,0 +1,199 @@
+/* The operation table of the File service: one row an operation, under its name in the REST
+ * reference. The columns: service/row.h. No operation on files has conditions; ETags are for the
+ * clients' own use.
+ *
+ * The root directory of a share is at the level of the share, so rows about directories stand there
+ * too.
+ *
+ * rest: File-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 2.2 */
+#include "file/rest/request.h"
+#include "service/preflight.h"
+#include "service/recent_deletion.h"
+#include "service/row.h"
+#include "service/service_properties.h"
+#include "service/user_delegation_key.h"
+
+#define MIB           (UINT64_C(1) << 20)
+#define PUT_RANGE_MAX (4 * MIB)
+
+OPERATION(list_shares);
+OPERATION_WITH_PARSE(set_service_properties);
+OPERATION(get_service_properties);
+OPERATION_WITH_PARSE(get_user_delegation_key);
+OPERATION(preflight);
+OPERATION(create_share);
+OPERATION(get_share_properties);
+OPERATION(set_share_properties);
+OPERATION(get_share_metadata);
+OPERATION(set_share_metadata);
+OPERATION(get_share_acl);
+OPERATION_WITH_PARSE(set_share_acl);
+OPERATION(get_share_stats);
+OPERATION(lease_share);
+OPERATION(snapshot_share);
+OPERATION(delete_share);
+
+/* clang-format off */
+static const struct operation operations[] = {
+    /* ---- service ---- */
+    ROW("List Shares", GET, SHARES, "comp=list", NULL, READS, MAY("s", "l", "", "", CONTAINER_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &list_shares_functions),
+    ROW("Set File Service Properties", PUT, SHARES, "comp=properties&restype=service", NULL, WRITES, MAY("s", "w", "", "", SERVICE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 202, 0, NULL, &set_service_properties_functions),
+    ROW("Get File Service Properties", GET, SHARES, "comp=properties&restype=service", NULL, READS, MAY("s", "r", "", "", SERVICE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &get_service_properties_functions),
+    ROW("Get User Delegation Key", POST, SHARES, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", "", DELEGATION_KEY, PRIVATE), "2025-07-05",
+        NO_IF, OTHER_READ, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, &get_user_delegation_key_functions),
+    ROW("Preflight File Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &preflight_functions),
+
+    /* ---- shares ---- */
+    ROW("Create Share", PUT, SHARE, "restype=share", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, &create_share_functions),
+    ROW("Get Share Properties", GH, SHARE, "restype=share", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, &get_share_properties_functions),
+    ROW("Set Share Properties", PUT, SHARE, "comp=properties&restype=share", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2015-02-21",
+        NO_IF, WRITE, OPTIONAL, CHANGED, REFUSED, 0, 200, 0, share_subject, &set_share_properties_functions),
+    ROW("Get Share Metadata", GH, SHARE, "comp=metadata&restype=share", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, &get_share_metadata_functions),
+    ROW("Set Share Metadata", PUT, SHARE, "comp=metadata&restype=share", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, OPTIONAL, CHANGED, REFUSED, 0, 200, 0, share_subject, &set_share_metadata_functions),
+    ROW("Delete Share", DELETE, SHARE, "restype=share", NULL, WRITES, MAY("c", "d", "", "", CONTAINER_DELETE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0, share_subject_deleted, &delete_share_functions),
+    ROW("Restore Share", PUT, SHARE, "comp=undelete&restype=share", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-02-10",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Snapshot Share", PUT, SHARE, "comp=snapshot&restype=share", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2017-04-17",
+        NO_IF, WRITE, IGNORED, RETURNED, REFUSED, 0, 201, 0, share_subject, &snapshot_share_functions),
+    ROW("Get Share ACL", GH, SHARE, "comp=acl&restype=share", NULL, READS, MAY("c", "", "", "", CONTAINER_GET_ACL, PRIVATE), "2015-02-21",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, &get_share_acl_functions),
+    ROW("Set Share ACL", PUT, SHARE, "comp=acl&restype=share", NULL, WRITES, MAY("c", "", "", "", CONTAINER_SET_ACL, PRIVATE), "2015-02-21",
+        NO_IF, WRITE, OPTIONAL, CHANGED, MEMORY, XML_BODY_MAX, 200, 0, share_subject, &set_share_acl_functions),
+    ROW("Get Share Stats", GET, SHARE, "comp=stats&restype=share", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, PRIVATE), "2015-02-21",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, &get_share_stats_functions),
+    ROW("Create Permission", PUT, SHARE, "comp=filepermission&restype=share", NULL, WRITES, MAY("c", "cw", "", "", FILE_PERMISSIONS, PRIVATE), "2019-02-02",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 201, 0, NULL, NULL),
+    ROW("Get Permission", GET, SHARE, "comp=filepermission&restype=share", NULL, READS, MAY("c", "r", "", "", FILE_READ, PRIVATE), "2019-02-02",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Lease Share", PUT, SHARE, "comp=lease&restype=share", "x-ms-lease-action=acquire", WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-02-10",
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0, share_subject, &lease_share_functions),
+    ROW("Lease Share", PUT, SHARE, "comp=lease&restype=share", "x-ms-lease-action=renew", WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-02-10",
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0, share_subject, &lease_share_functions),
+    ROW("Lease Share", PUT, SHARE, "comp=lease&restype=share", "x-ms-lease-action=change", WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-02-10",
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0, share_subject, &lease_share_functions),
+    ROW("Lease Share", PUT, SHARE, "comp=lease&restype=share", "x-ms-lease-action=release", WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-02-10",
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0, share_subject, &lease_share_functions),
+    ROW("Lease Share", PUT, SHARE, "comp=lease&restype=share", "x-ms-lease-action=break", WRITES, MAY("c", "wd", "", "", CONTAINER_WRITE, PRIVATE), "2020-02-10",
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 202, 0, share_subject, &lease_share_functions),
+
+    /* ---- the root directory ---- */
+    ROW("Get Directory Properties", GH, SHARE, "restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Set Directory Properties", PUT, SHARE, "comp=properties&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Get Directory Metadata", GH, SHARE, "comp=metadata&restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Set Directory Metadata", PUT, SHARE, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("List Directories and Files", GET, SHARE, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("List Handles", GET, SHARE, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Force Close Handles", PUT, SHARE, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+
+    /* ---- directories ---- */
+    ROW("Create Directory", PUT, PATH, "restype=directory", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Get Directory Properties", GH, PATH, "restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Set Directory Properties", PUT, PATH, "comp=properties&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Get Directory Metadata", GH, PATH, "comp=metadata&restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Set Directory Metadata", PUT, PATH, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("List Directories and Files", GET, PATH, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Delete Directory", DELETE, PATH, "restype=directory", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0, NULL, NULL),
+    ROW("Rename Directory", PUT, PATH, "comp=rename&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("List Handles", GET, PATH, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Force Close Handles", PUT, PATH, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+
+    /* ---- files ---- */
+    ROW("Get File", GET, PATH, "", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 206, NULL, NULL),
+    ROW("Get File Properties", METHOD_HEAD, PATH, "", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Delete File", DELETE, PATH, "", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0, NULL, NULL),
+    ROW("Set File Properties", PUT, PATH, "comp=properties", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Get File Metadata", GH, PATH, "comp=metadata", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Set File Metadata", PUT, PATH, "comp=metadata", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=acquire", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=change", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=release", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=break", WRITES, MAY("o", "wd", "wd", "", FILE_WRITE, PRIVATE), "2019-02-02",
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 202, 0, NULL, NULL),
+    ROW("Put Range From URL", PUT, PATH, "comp=range", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Put Range", PUT, PATH, "comp=range", "x-ms-write=clear", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Put Range", PUT, PATH, "comp=range", "x-ms-write=update", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_RANGE_MAX, 201, 0, NULL, NULL),
+    ROW("List Ranges", GET, PATH, "comp=rangelist", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Abort Copy File", PUT, PATH, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2015-02-21",
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0, NULL, NULL),
+    ROW("Rename File", PUT, PATH, "comp=rename", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Create Symbolic Link", PUT, PATH, "restype=symboliclink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+    ROW("Get Symbolic Link", GET, PATH, "restype=symboliclink", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2025-05-05",
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Create Hard Link", PUT, PATH, "restype=hardlink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+
+    /* ---- PUT of a whole file: the last row's header is the one that every request needs ---- */
+    ROW("Copy File", PUT, PATH, "", "x-ms-copy-source", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2015-02-21",
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
+    ROW("Create File", PUT, PATH, "", "x-ms-type=file", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+};
+/* clang-format on */
+
+static const char *const levels[] = {
+    [LEVEL_SHARES] = "/",
+    [LEVEL_SHARE] = "/share",
+    [LEVEL_PATH] = "/share/path",
+};
+
+static const struct task_handler task_handlers[] = {
+    { TASK_FORGET_DELETION, recent_deletion_forget },
+};
+
+const struct service file_service = {
+    .name = "file",
+    .sections = SECTION_PROTOCOLS,
+    .operations = operations,
+    .operation_count = sizeof operations / sizeof operations[0],
+    .task_handlers = task_handlers,
+    .task_handler_count = sizeof task_handlers / sizeof task_handlers[0],
+    .levels = levels,
+    .answer_etag = answer_etag,
+    .resource_size = sizeof(struct file_resource),
+    .read_resource = file_read_resource,
+    .names = file_signed_names,
+    .check_names = file_check_names,
+    .locate = file_locate,
+    .permit_facts = file_permit_facts,
+};

@@ -1,0 +1,21 @@
+/* Inside file/rest/ only: what several operations read from a request. */
+#ifndef LAGRA_FILE_REST_REQUEST_H
+#define LAGRA_FILE_REST_REQUEST_H
+
+#include "file/share_operations.h"
+#include "service/answer.h"
+
+/* What a request's path names. A bearer token for directories and files comes with its intent.
+ * returns  OK, E_InvalidUri, E_InvalidQueryParameterValue, E_MissingRequiredHeader,
+ *          E_InvalidHeaderValue
+ * rest: Authorize-with-Azure-Active-Directory, x-ms-file-request-intent */
+enum error file_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
+
+/* Of operations on the share alone: its snapshots cannot be changed.
+ * returns  OK, E_ShareSnapshotOperationNotSupported */
+enum error refuse_share_snapshot(const struct call *call);
+
+/* "TransactionOptimized".. Static. */
+const char *share_tier_text(enum share_tier tier);
+
+#endif

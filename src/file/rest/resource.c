@@ -1,0 +1,87 @@
+/* What a request's path and query name: service, share, directory or file, snapshot. */
+#include "file/rest/request.h"
+
+#include "base/encode.h"
+
+/* Decodes in place; false when it is no text. */
+static bool decode_name(struct arena *arena, struct bytes *name)
+{
+    *name = percent_decode(arena, *name);
+    return name->ptr && bytes_is_utf8(*name) && !memchr(name->ptr, '\0', name->len);
+}
+
+/* A path may end in slashes, as clients send that of the root directory. A slash that is encoded
+ * separates names as well: a name has none. */
+static enum error read_names(struct call *call, struct bytes path, struct file_resource *resource)
+{
+    struct bytes share, rest;
+
+    bytes_cut(path, '/', &share, &rest);
+    if (share.len == 0)
+        return rest.len > 0 ? E_InvalidUri : OK;
+    if (!decode_name(call->arena, &share) || (rest.len > 0 && !decode_name(call->arena, &rest)))
+        return E_InvalidUri;
+    while (rest.len > 0 && rest.ptr[rest.len - 1] == '/')
+        rest.len--;
+    resource->base.level = rest.len > 0 ? LEVEL_PATH : LEVEL_SHARE;
+    resource->share = share;
+    if (rest.len > 0)
+        resource->path = rest;
+    return OK;
+}
+
+static enum error read_snapshot(struct call *call, instant *ret_snapshot)
+{
+    static const char name[] = "sharesnapshot";
+    struct bytes text = call_query(call, name);
+
+    /* An empty one would silently mean the share itself: Delete Share would delete that. */
+    if (text.ptr && (!instant_parse_iso(text, ret_snapshot) || *ret_snapshot == 0))
+        return call_fail_query(call, E_InvalidQueryParameterValue, name, text,
+                               "Not a snapshot's date and time.");
+    return OK;
+}
+
+static enum error read_bool(struct call *call, const char *name, bool *ret_value)
+{
+    struct bytes value = call_header(call, name);
+
+    *ret_value = bytes_is_nocase(value, "true");
+    if (value.ptr && !*ret_value && !bytes_is_nocase(value, "false"))
+        return call_fail_header(call, E_InvalidHeaderValue, name, value);
+    return OK;
+}
+
+/* The only intent there is: a token's owner may do what his role says whatever the permissions of a
+ * file are. Needed for directories and files alone. decision: 324 */
+static enum error check_intent(struct call *call, const struct file_resource *resource)
+{
+    static const char name[] = "x-ms-file-request-intent";
+    struct bytes intent = call_header(call, name), scheme, token;
+
+    if (intent.ptr && !bytes_is_nocase(intent, "backup"))
+        return call_fail_header(call, E_InvalidHeaderValue, name, intent);
+    bytes_cut(call_header(call, "authorization"), ' ', &scheme, &token);
+    if (intent.ptr || !bytes_is_nocase(scheme, "Bearer") || resource->base.level == LEVEL_SHARES ||
+        bytes_is_nocase(call_query(call, "restype"), "share"))
+        return OK;
+    return call_fail_header(call, E_MissingRequiredHeader, name, bytes_of(NULL, 0));
+}
+
+enum error file_read_resource(struct call *call, struct bytes path, struct resource *ret_resource)
+{
+    struct file_resource *resource = (struct file_resource *)(void *)ret_resource;
+    enum error e = read_names(call, path, resource);
+
+    if (!e)
+        e = read_snapshot(call, &resource->snapshot);
+    if (!e)
+        e = read_bool(call, "x-ms-allow-trailing-dot", &resource->trailing_dots);
+    return e ? e : check_intent(call, resource);
+}
+
+enum error refuse_share_snapshot(const struct call *call)
+{
+    return file_resource(call->input.resource)->snapshot > 0 ? E_ShareSnapshotOperationNotSupported
+                                                             : OK;
+}

@@ -1,0 +1,250 @@
+/* What the operations on shares decide: see share_operations.h. */
+#include "file/share_operations.h"
+
+#include "service/recent_deletion.h"
+
+/* ---- Create Share ---- */
+
+/* Creates a share; its space is new, so nothing of a deleted share of the same name is in it.
+ *
+ * returns  OK, E_ShareAlreadyExists
+ * rest: Create-Share; the wait of 30 seconds after a deletion is not needed here (decision: 13) */
+enum error create_share_decide(struct decision *d, const struct create_share_parameters *p,
+                               struct create_share_result *r)
+{
+    struct share share;
+    enum store_result result = share_read(d->before, d->arena, 0, &share);
+
+    (void)r;
+    if (!result)
+        return E_ShareAlreadyExists;
+    if (result != STORE_NOT_FOUND)
+        return decision_fail_store(d, result);
+    share = (struct share){
+        .space = p->space,
+        .created = d->now,
+        .quota_gib = p->quota_gib,
+        .tier = p->tier,
+        .tier_changed = d->now,
+        .metadata = p->metadata,
+    };
+    share_write_changed(d, &share);
+    return OK;
+}
+
+/* ---- Get and Set Share Properties, Get Share Stats ---- */
+
+/* rest: Get-Share-Properties */
+enum error get_share_properties_decide(struct decision *d,
+                                       const struct get_share_properties_parameters *p,
+                                       struct get_share_properties_result *r)
+{
+    (void)p;
+    r->share = file_state(d)->share;
+    return OK;
+}
+
+/* rest: Set-Share-Properties */
+enum error set_share_properties_decide(struct decision *d,
+                                       const struct set_share_properties_parameters *p,
+                                       struct set_share_properties_result *r)
+{
+    struct share share = file_state(d)->share;
+
+    (void)r;
+    if (p->has_quota)
+        share.quota_gib = p->quota_gib;
+    if (p->has_tier && p->tier != share.tier) {
+        share.tier = p->tier;
+        share.tier_changed = d->now;
+    }
+    share_write_changed(d, &share);
+    return OK;
+}
+
+/* Files are not built yet, so there is nothing that takes room. rest: Get-Share-Stats */
+enum error get_share_stats_decide(struct decision *d, const struct get_share_stats_parameters *p,
+                                  struct get_share_stats_result *r)
+{
+    (void)d;
+    (void)p;
+    r->used_bytes = 0;
+    return OK;
+}
+
+/* ---- Get and Set Share Metadata ---- */
+
+/* rest: Get-Share-Metadata */
+enum error get_share_metadata_decide(struct decision *d,
+                                     const struct get_share_metadata_parameters *p,
+                                     struct get_share_metadata_result *r)
+{
+    const struct share *share = &file_state(d)->share;
+
+    (void)p;
+    r->metadata = share->metadata;
+    return OK;
+}
+
+/* Replaces all metadata of a share. rest: Set-Share-Metadata */
+enum error set_share_metadata_decide(struct decision *d,
+                                     const struct set_share_metadata_parameters *p,
+                                     struct set_share_metadata_result *r)
+{
+    struct share share = file_state(d)->share;
+
+    (void)r;
+    share.metadata = p->metadata;
+    share_write_changed(d, &share);
+    return OK;
+}
+
+/* ---- Get and Set Share ACL ---- */
+
+/* rest: Get-Share-ACL */
+enum error get_share_acl_decide(struct decision *d, const struct get_share_acl_parameters *p,
+                                struct get_share_acl_result *r)
+{
+    const struct share *share = &file_state(d)->share;
+
+    (void)p;
+    if (!policies_decode(share->policies, &r->policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    return OK;
+}
+
+/* Replaces all policies: what is not sent is gone. rest: Set-Share-ACL */
+enum error set_share_acl_decide(struct decision *d, const struct set_share_acl_parameters *p,
+                                struct set_share_acl_result *r)
+{
+    struct share share = file_state(d)->share;
+
+    (void)r;
+    share.policies = policies_encode(d->arena, &p->policies);
+    share_write_changed(d, &share);
+    return OK;
+}
+
+/* ---- Lease Share ---- */
+
+/* Of a share or of one of its snapshots. Changes neither ETag nor modification time.
+ * rest: Lease-Share; semantics 3.5 */
+enum error lease_share_decide(struct decision *d, const struct lease_share_parameters *p,
+                              struct lease_share_result *r)
+{
+    struct share share = file_state(d)->share;
+    enum error e = lease_perform(&share.lease, &p->request, d->now, &r->lease);
+
+    if (e)
+        return e;
+    share_write(d->changes, d->arena, file_asked(d)->snapshot, &share);
+    r->id = share.lease.id;
+    return OK;
+}
+
+/* ---- Snapshot Share ---- */
+
+/* Dates of snapshots are whole seconds: the second that it is, or the first that is free.
+ * semantics 8.1; decision: 321 */
+static instant next_date(const struct share *share, instant now)
+{
+    instant second = now / TICKS_PER_SECOND * TICKS_PER_SECOND;
+
+    return second > share->newest_snapshot ? second : share->newest_snapshot + TICKS_PER_SECOND;
+}
+
+/* The snapshot is of the generation that the share has; what is written from now on is of the next.
+ * rest: Snapshot-Share; semantics 0.5 */
+enum error snapshot_share_decide(struct decision *d, const struct snapshot_share_parameters *p,
+                                 struct snapshot_share_result *r)
+{
+    struct share share = file_state(d)->share, snapshot;
+
+    if (share.snapshots >= SHARE_SNAPSHOTS_MAX)
+        return E_ShareSnapshotCountExceeded;
+    share.newest_snapshot = next_date(&share, d->now);
+    snapshot = share;
+    snapshot.snapshots = 0;
+    snapshot.lease = (struct lease){ .kind = 0 };
+    if (p->metadata.len > 0)
+        snapshot.metadata = p->metadata;
+    share.generation++;
+    share.snapshots++;
+    share_write(d->changes, d->arena, share.newest_snapshot, &snapshot);
+    share_write(d->changes, d->arena, 0, &share);
+    r->snapshot = share.newest_snapshot;
+    return OK;
+}
+
+/* ---- Delete Share ---- */
+
+/* returns  OK, E_LeaseIdMissing, as decision_fail_store(); changes are added with OK only */
+static enum error delete_all_snapshots(struct decision *d, bool also_leased)
+{
+    struct scan *scan = share_scan_snapshots(d->before);
+    instant dates[SHARE_SNAPSHOTS_MAX];
+    struct record record;
+    enum store_result result;
+    size_t count = 0;
+    enum error e = OK;
+
+    while (!e && !(result = scan_next(scan, NULL, &record))) {
+        struct share snapshot;
+
+        if (count == SHARE_SNAPSHOTS_MAX ||
+            !share_decode(record.key, record.value, &snapshot, &dates[count]))
+            e = decision_fail_store(d, STORE_CORRUPT);
+        else if (!also_leased)
+            e = lease_check_write(LEASE_OF_CONTAINER, &snapshot.lease, NULL, d->now);
+        count++;
+    }
+    scan_close(scan);
+    if (!e && result != STORE_NOT_FOUND)
+        e = decision_fail_store(d, result);
+    for (size_t i = 0; !e && i < count; i++)
+        share_delete_record(d->changes, d->arena, dates[i]);
+    return e;
+}
+
+/* One snapshot of a share, which forgets it. */
+static enum error delete_snapshot(struct decision *d)
+{
+    struct share share;
+    enum store_result result = share_read(d->before, d->arena, 0, &share);
+
+    if (result)
+        return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    share_delete_record(d->changes, d->arena, file_asked(d)->snapshot);
+    if (share.snapshots > 0)
+        share.snapshots--;
+    share_write(d->changes, d->arena, 0, &share);
+    return OK;
+}
+
+/* Deletes the share's record, those of its snapshots, and drops its space, in one change. One that
+ * was deleted a moment ago needs nothing more.
+ *
+ * returns  OK, E_ShareHasSnapshots, E_LeaseIdMissing (of a snapshot)
+ * rest: Delete-Share; decision: 62 */
+enum error delete_share_decide(struct decision *d, const struct delete_share_parameters *p,
+                               struct delete_share_result *r)
+{
+    const struct share *share = &file_state(d)->share;
+    enum error e = OK;
+
+    (void)r;
+    if (file_asked(d)->snapshot > 0)
+        return delete_snapshot(d);
+    if (!d->subject.exists)
+        return OK;
+    if (share->snapshots > 0 && p->snapshots == SNAPSHOTS_REFUSED)
+        return E_ShareHasSnapshots;
+    if (share->snapshots > 0)
+        e = delete_all_snapshots(d, p->snapshots == SNAPSHOTS_DELETED_LEASED);
+    if (e)
+        return e;
+    recent_deletion_write(d->changes, d->arena, d->now);
+    share_delete_record(d->changes, d->arena, 0);
+    changes_drop_space(d->changes, share->space);
+    return OK;
+}

@@ -1,0 +1,131 @@
+/* The operations on shares: what each is asked and what comes of it. The functions:
+ * share_operations.c, list_shares.c, and the files of these names in rest/. */
+#ifndef LAGRA_FILE_SHARE_OPERATIONS_H
+#define LAGRA_FILE_SHARE_OPERATIONS_H
+
+#include "file/file.h"
+#include "service/listing.h"
+
+struct create_share_parameters {
+    struct parameters base;
+    struct guid space; /* of the new incarnation: fresh, so that it starts empty */
+    uint32_t quota_gib;
+    enum share_tier tier;
+    struct bytes metadata;
+};
+OPERATION_NO_RESULT(create_share);
+OPERATION_DECLARE(create_share);
+
+OPERATION_NO_PARAMETERS(get_share_properties);
+struct get_share_properties_result {
+    struct result base;
+    struct share share;
+};
+OPERATION_DECLARE(get_share_properties);
+
+struct set_share_properties_parameters {
+    struct parameters base;
+    bool has_quota, has_tier; /* else it stays as it is */
+    uint32_t quota_gib;
+    enum share_tier tier;
+};
+OPERATION_NO_RESULT(set_share_properties);
+OPERATION_DECLARE(set_share_properties);
+
+OPERATION_NO_PARAMETERS(get_share_metadata);
+struct get_share_metadata_result {
+    struct result base;
+    struct bytes metadata;
+};
+OPERATION_DECLARE(get_share_metadata);
+
+struct set_share_metadata_parameters {
+    struct parameters base;
+    struct bytes metadata;
+};
+OPERATION_NO_RESULT(set_share_metadata);
+OPERATION_DECLARE(set_share_metadata);
+
+OPERATION_NO_PARAMETERS(get_share_acl);
+struct get_share_acl_result {
+    struct result base;
+    struct policies policies;
+};
+OPERATION_DECLARE(get_share_acl);
+
+struct set_share_acl_parameters {
+    struct parameters base;
+    struct policies policies; /* by parse */
+};
+OPERATION_NO_RESULT(set_share_acl);
+OPERATION_DECLARE(set_share_acl);
+OPERATION_DECLARE_PARSE(set_share_acl);
+
+OPERATION_NO_PARAMETERS(get_share_stats);
+struct get_share_stats_result {
+    struct result base;
+    uint64_t used_bytes;
+};
+OPERATION_DECLARE(get_share_stats);
+
+struct lease_share_parameters {
+    struct parameters base;
+    struct lease_request request;
+};
+struct lease_share_result {
+    struct result base;
+    struct lease_result lease;
+    struct guid id; /* of the lease */
+};
+OPERATION_DECLARE(lease_share);
+
+struct snapshot_share_parameters {
+    struct parameters base;
+    struct bytes metadata; /* of the snapshot; empty: the share's */
+};
+struct snapshot_share_result {
+    struct result base;
+    instant snapshot;
+};
+OPERATION_DECLARE(snapshot_share);
+
+/* What Delete Share does with the snapshots of a share. */
+enum delete_snapshots {
+    SNAPSHOTS_REFUSED,       /* a share that has some stays */
+    SNAPSHOTS_DELETED,       /* none of them may be leased */
+    SNAPSHOTS_DELETED_LEASED /* also those that are leased */
+};
+struct delete_share_parameters {
+    struct parameters base;
+    enum delete_snapshots snapshots;
+};
+OPERATION_NO_RESULT(delete_share);
+OPERATION_DECLARE(delete_share);
+
+/* Where List Shares puts what it finds: as the sinks of blob/listing.h. */
+struct share_sink {
+    bool full;
+    void (*begin)(struct share_sink *sink, instant now);
+    void (*add)(struct share_sink *sink, struct bytes name, instant snapshot,
+                const struct share *share);
+};
+/* A share or a snapshot of one: where a page begins. */
+struct share_place {
+    struct bytes name; /* ptr NULL: from the beginning, or nothing more */
+    bool is_first;     /* the first record of that name, whatever it is */
+    instant snapshot;  /* else this snapshot, or with 0 the share itself */
+};
+struct list_shares_parameters {
+    struct parameters base;
+    struct listing listing;
+    bool snapshots; /* are shown too */
+    struct share_place from;
+    struct share_sink *sink;
+};
+struct list_shares_result {
+    struct result base;
+    struct share_place next;
+};
+OPERATION_DECLARE(list_shares);
+
+#endif

@@ -1,0 +1,146 @@
+/* What a request to the File service is about: names, partitions, permission, and the state of the
+ * share that the generic steps look at. */
+#include "file/file.h"
+
+#include "service/names.h"
+#include "service/recent_deletion.h"
+
+/* ---- names ----
+ * rest: Naming-and-Referencing-Shares--Directories--Files--and-Metadata; semantics 10.1 */
+
+#define NAME_MAX  255
+#define PATH_MAX  2048
+#define DEPTH_MAX 250
+
+void file_signed_names(const struct resource *resource, struct bytes *ret_share,
+                       struct bytes *ret_path)
+{
+    *ret_share = file_resource(resource)->share;
+    *ret_path = file_resource(resource)->path;
+}
+
+/* Names that Windows keeps for devices. */
+static bool is_device(struct bytes name)
+{
+    static const char *const names[] = { "PRN", "AUX", "NUL", "CON", "CLOCK$" };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (bytes_is_nocase(name, names[i]))
+            return true;
+    }
+    return name.len == 4 && name.ptr[3] >= '1' && name.ptr[3] <= '9' &&
+           (bytes_is_nocase(bytes_of(name.ptr, 3), "COM") ||
+            bytes_is_nocase(bytes_of(name.ptr, 3), "LPT"));
+}
+
+/* A name's part of the path: not empty, and with its trailing dots unless they count. */
+static enum error check_part(struct bytes name, bool trailing_dots)
+{
+    while (!trailing_dots && name.len > 0 && name.ptr[name.len - 1] == '.')
+        name.len--;
+    if (name.len == 0 || bytes_is(name, ".") || bytes_is(name, "..") || is_device(name))
+        return E_InvalidResourceName;
+    for (size_t i = 0; i < name.len; i++) {
+        unsigned char c = (unsigned char)name.ptr[i];
+
+        if (c < 0x20 || c == 0x7F || strchr("\"\\:|<>*?", c))
+            return E_InvalidResourceName;
+    }
+    return bytes_utf16_units(name) > NAME_MAX ? E_InvalidResourceName : OK;
+}
+
+static enum error check_path(struct bytes path, bool trailing_dots)
+{
+    struct bytes rest = path, part;
+    size_t depth = 0;
+    enum error e = OK;
+
+    while (rest.ptr && !e) {
+        bytes_cut(rest, '/', &part, &rest);
+        e = check_part(part, trailing_dots);
+        depth++;
+    }
+    if (e)
+        return e;
+    return bytes_utf16_units(path) > PATH_MAX || depth > DEPTH_MAX
+               ? E_InvalidFileOrDirectoryPathName
+               : OK;
+}
+
+enum error file_check_names(const struct resource *resource)
+{
+    const struct file_resource *named = file_resource(resource);
+    enum error e = named->share.ptr ? name_check(named->share) : OK;
+
+    if (!e && named->path.ptr)
+        e = check_path(named->path, named->trailing_dots);
+    return e;
+}
+
+/* ---- partitions ---- */
+
+struct guid file_account_space(struct bytes account)
+{
+    return account_space("file", account);
+}
+
+enum error file_locate(struct decision *d, struct partition *ret_partition)
+{
+    struct file_state *state = arena_alloc(d->arena, sizeof *state);
+
+    state->base.resource = d->input->resource;
+    d->state = &state->base;
+    *ret_partition =
+        (struct partition){ .space = file_account_space(d->input->account), .key = BYTES("") };
+    if (d->level != LEVEL_SHARES)
+        ret_partition->key = file_asked(d)->share;
+    return OK;
+}
+
+/* ---- subjects ---- */
+
+static enum error fail_no_share(struct decision *d, enum store_result result)
+{
+    return result == STORE_NOT_FOUND ? E_ShareNotFound : decision_fail_store(d, result);
+}
+
+enum error share_subject(struct decision *d)
+{
+    struct share *share = &file_state(d)->share;
+    enum store_result result = share_read(d->before, d->arena, file_asked(d)->snapshot, share);
+
+    if (result)
+        return fail_no_share(d, result);
+    d->lease_resource = LEASE_OF_CONTAINER; /* decision: 322 */
+    d->lease = share->lease;
+    d->subject =
+        (struct subject){ .exists = true, .etag = share->etag, .modified = share->modified };
+    return OK;
+}
+
+enum error share_subject_deleted(struct decision *d)
+{
+    enum error e = share_subject(d);
+    enum store_result result;
+
+    if (e != E_ShareNotFound || file_asked(d)->snapshot > 0)
+        return e;
+    result = recent_deletion_find(d->before, d->arena, d->now);
+    if (result)
+        return fail_no_share(d, result);
+    d->lease_resource = LEASE_OF_CONTAINER;
+    d->lease = (struct lease){ .kind = 0 };
+    d->subject = (struct subject){ .exists = false };
+    return OK;
+}
+
+/* ---- permission ---- */
+
+/* Stored access policies are the share's. */
+enum error file_permit_facts(struct decision *d, struct permit_facts *ret_facts)
+{
+    if (decision_rests_on_policy(d) &&
+        !policies_decode(file_state(d)->share.policies, &ret_facts->policies))
+        return decision_fail_store(d, STORE_CORRUPT);
+    return OK;
+}

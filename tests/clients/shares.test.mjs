@@ -1,0 +1,281 @@
+// Shares through the official SDK: create, list, properties, metadata, policies, leases, snapshots,
+// deletion, who may.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+    AccountSASPermissions, AccountSASResourceTypes, AccountSASServices, ShareClient, ShareServiceClient,
+    generateAccountSASQueryParameters,
+} from '@azure/storage-file-share';
+import { account, collect, refused } from './setup.mjs';
+import { rawRefused } from './raw.mjs';
+import { credential, newShare, once, rawFile, service, shareName, url } from './shares-setup.mjs';
+
+const inHours = (hours) => new Date(Date.now() + hours * 3600000);
+
+test('Create Share: properties as given or by default; 409 when it is there (rest: Create-Share)', async (t) => {
+    const plain = await newShare(t);
+    const properties = await plain.getProperties();
+    assert.equal(properties.quota, 5120);
+    assert.equal(properties.accessTier, 'TransactionOptimized');
+    assert.deepEqual([properties.leaseStatus, properties.leaseState], ['unlocked', 'available']);
+    assert.deepEqual(properties.metadata, {});
+    assert.equal(properties.accessTierChangeTime.getTime(), properties.lastModified.getTime());
+    const other = await newShare(t, { quota: 7, accessTier: 'Hot', metadata: { one: '1', two: 'B' }, protocols: { smbEnabled: true } });
+    const given = await other.getProperties();
+    assert.deepEqual([given.quota, given.accessTier, given.metadata], [7, 'Hot', { one: '1', two: 'B' }]);
+    await refused(other.create(), 409, 'ShareAlreadyExists');
+    assert.equal((await other.createIfNotExists()).succeeded, false);
+    assert.equal(await other.exists(), true);
+});
+
+test('what a share of this account cannot be is refused (decision: 323)', async () => {
+    for (const headers of [{ 'x-ms-share-quota': '0' }, { 'x-ms-share-quota': '102401' }, { 'x-ms-share-quota': 'x' },
+        { 'x-ms-access-tier': 'Premium' }, { 'x-ms-access-tier': 'Archive' }, { 'x-ms-enabled-protocols': 'NFS' }])
+        await rawRefused(rawFile('PUT', `/${shareName()}?restype=share`, headers), 400, 'InvalidHeaderValue');
+    for (const name of ['x-ms-root-squash', 'x-ms-share-provisioned-iops', 'x-ms-share-paid-bursting-enabled'])
+        await rawRefused(rawFile('PUT', `/${shareName()}?restype=share`, { [name]: '1' }), 400, 'UnsupportedHeader');
+});
+
+test('names: 3..63 lower-case letters, digits, single dashes', async () => {
+    for (const name of ['Upper', 'a--b', '-ab', 'ab-', 'a_b', '\u4e02\u4e02\u4e02', 'a.b'])
+        await refused(service.getShareClient(encodeURIComponent(name)).create(), 400, 'InvalidResourceName');
+    await refused(service.getShareClient('ab').create(), 400, 'OutOfRangeInput');
+    await refused(service.getShareClient('a'.repeat(64)).create(), 400, 'OutOfRangeInput');
+});
+
+test('Set Share Properties: what is not sent stays; a tier knows when it was changed', async (t) => {
+    const share = await newShare(t, { quota: 3, metadata: { a: 'b' } });
+    const before = await share.getProperties();
+    const set = await share.setProperties({ quotaInGB: 10 });
+    assert.notEqual(set.etag, before.etag);
+    let now = await share.getProperties();
+    assert.deepEqual([now.quota, now.accessTier, now.etag, now.metadata], [10, 'TransactionOptimized', set.etag, { a: 'b' }]);
+    assert.equal(now.accessTierChangeTime.getTime(), before.accessTierChangeTime.getTime());
+    await share.setProperties({ accessTier: 'Cool' });
+    now = await share.getProperties();
+    assert.deepEqual([now.quota, now.accessTier], [10, 'Cool']);
+    assert.equal(now.accessTierChangeTime.getTime(), now.lastModified.getTime());
+    await share.setQuota(11);
+    assert.equal((await share.getProperties()).quota, 11);
+    await refused(share.setProperties({ accessTier: 'Premium' }), 400, 'InvalidHeaderValue');
+    await refused(service.getShareClient(shareName()).setQuota(1), 404, 'ShareNotFound');
+});
+
+test('Set and Get Share Metadata replace all', async (t) => {
+    const share = await newShare(t, { metadata: { old: 'x' } });
+    const { etag } = await share.setMetadata({ key: 'Value', other: '2' });
+    const answer = await rawFile('GET', `/${share.name}?restype=share&comp=metadata`);
+    assert.deepEqual(['x-ms-meta-key', 'x-ms-meta-old', 'etag'].map((name) => answer.headers.get(name)),
+        ['Value', undefined, etag]);
+    await share.setMetadata({});
+    assert.deepEqual((await share.getProperties()).metadata, {});
+});
+
+test('Set and Get Share ACL keep policies; letters of shares only', async (t) => {
+    const share = await newShare(t);
+    // The client stumbles over an empty list.
+    const isEmpty = async () => assert.match((await rawFile('GET', `/${share.name}?restype=share&comp=acl`)).text,
+        /<SignedIdentifiers \/>$/);
+    await isEmpty();
+    const startsOn = new Date('2030-01-01T00:00:00Z'), expiresOn = new Date('2031-01-01T00:00:00Z');
+    const policies = [{ id: 'all', accessPolicy: { startsOn, expiresOn, permissions: 'rcwdl' } }];
+    await share.setAccessPolicy(policies);
+    const [policy] = (await share.getAccessPolicy()).signedIdentifiers;
+    assert.deepEqual([policy.id, policy.accessPolicy.permissions, policy.accessPolicy.expiresOn.getTime()],
+        ['all', 'rcwdl', expiresOn.getTime()]);
+    await refused(share.setAccessPolicy([{ id: 'x', accessPolicy: { permissions: 't', expiresOn } }]),
+        400, 'InvalidXmlDocument');
+    await share.setAccessPolicy([]);
+    await isEmpty();
+});
+
+test('Get Share Stats: an empty share takes no room; older versions have GiB', async (t) => {
+    const share = await newShare(t);
+    assert.equal((await share.getStatistics()).shareUsageBytes, 0);
+    const old = await rawFile('GET', `/${share.name}?restype=share&comp=stats`, {}, '', { version: '2016-05-31' });
+    assert.match(old.text, /<ShareStats><ShareUsage>0<\/ShareUsage><\/ShareStats>/);
+});
+
+test('Lease Share: five actions; a leased share is deleted with the id alone (semantics 3.5)', async (t) => {
+    const share = await newShare(t);
+    const { etag } = await share.getProperties();
+    const lease = share.getShareLeaseClient();
+    const id = (await lease.acquireLease(30)).leaseId;
+    assert.equal((await share.getProperties()).leaseState, 'leased');
+    assert.equal((await share.getProperties()).etag, etag);
+    await refused(share.getShareLeaseClient().acquireLease(15), 409, 'LeaseAlreadyPresent');
+    await refused(share.delete(), 412, 'LeaseIdMissing');
+    const wrong = '00000000-0000-0000-0000-000000000001';
+    await refused(share.getProperties({ leaseAccessConditions: { leaseId: wrong } }), 412,
+        'LeaseIdMismatchWithContainerOperation');
+    await share.setMetadata({ a: 'b' }); // not needed
+    await share.getProperties({ leaseAccessConditions: { leaseId: id } });
+    // The client takes a share for a file here.
+    const renewed = await rawFile('PUT', `/${share.name}?restype=share&comp=lease`,
+        { 'x-ms-lease-action': 'renew', 'x-ms-lease-id': id });
+    assert.deepEqual([renewed.status, renewed.headers.get('x-ms-lease-id')], [200, id]);
+    const changed = (await lease.changeLease('00000000-0000-0000-0000-000000000002')).leaseId;
+    await refused(share.getShareLeaseClient(id).releaseLease(), 409, 'LeaseIdMismatchWithLeaseOperation');
+    await share.getShareLeaseClient(changed).releaseLease();
+    await refused(share.getProperties({ leaseAccessConditions: { leaseId: changed } }), 412,
+        'LeaseNotPresentWithContainerOperation');
+    const forever = (await share.getShareLeaseClient().acquireLease(-1)).leaseId;
+    assert.equal((await share.getShareLeaseClient().breakLease()).leaseTimeInSeconds, 0);
+    assert.equal((await share.getProperties()).leaseState, 'broken');
+    await share.getShareLeaseClient(forever).acquireLease(-1);
+});
+
+test('Snapshot Share: a state of its properties, read and deleted by its date', async (t) => {
+    const share = await newShare(t, { metadata: { a: '1' }, quota: 2 });
+    const { etag } = await share.getProperties();
+    const first = await share.createSnapshot();
+    assert.equal(first.etag, etag);
+    assert.match(first.snapshot, /T\d\d:\d\d:\d\d\.0000000Z$/);
+    const second = await share.createSnapshot({ metadata: { b: '2' } });
+    assert.notEqual(second.snapshot, first.snapshot); // also of one second. decision: 321
+    await share.setMetadata({ c: '3' });
+    await share.setQuota(5);
+    const at = (snapshot) => share.withSnapshot(snapshot);
+    const { metadata, quota } = await at(first.snapshot).getProperties();
+    assert.deepEqual([metadata, quota], [{ a: '1' }, 2]);
+    assert.deepEqual((await at(second.snapshot).getProperties()).metadata, { b: '2' });
+    for (const [method, comp] of [['PUT', '&comp=metadata'], ['PUT', '&comp=properties'], ['PUT', '&comp=snapshot'],
+        ['PUT', ''], ['GET', '&comp=acl'], ['GET', '&comp=stats'], ['PUT', '&comp=acl']])
+        await rawRefused(rawFile(method, `/${share.name}?restype=share${comp}&sharesnapshot=${first.snapshot}`),
+            400, 'ShareSnapshotOperationNotSupported');
+    await rawRefused(rawFile('DELETE', `/${share.name}?restype=share&sharesnapshot=`), 400, 'InvalidQueryParameterValue');
+    await refused(share.delete(), 409, 'ShareHasSnapshots');
+    await at(first.snapshot).delete();
+    await refused(at(first.snapshot).getProperties(), 404, 'ShareNotFound');
+    await refused(at(first.snapshot).delete(), 404, 'ShareNotFound');
+    await share.delete({ deleteSnapshots: 'include' });
+    await refused(at(second.snapshot).getProperties(), 404, 'ShareNotFound');
+});
+
+test('a leased snapshot stays, unless its share is deleted with leased ones (rest: Delete-Share)', async (t) => {
+    const share = await newShare(t);
+    const { snapshot } = await share.createSnapshot();
+    const lease = share.withSnapshot(snapshot).getShareLeaseClient();
+    await lease.acquireLease(-1);
+    assert.equal((await share.getProperties()).leaseState, 'available');
+    await refused(share.withSnapshot(snapshot).delete(), 412, 'LeaseIdMissing');
+    await refused(share.delete({ deleteSnapshots: 'include' }), 412, 'LeaseIdMissing');
+    assert.equal(await share.exists(), true);
+    const of = `/${share.name}?restype=share`;
+    await rawRefused(rawFile('DELETE', `${of}&sharesnapshot=${snapshot}`, { 'x-ms-delete-snapshots': 'include' }),
+        400, 'InvalidHeaderValue');
+    await rawRefused(rawFile('DELETE', of, { 'x-ms-delete-snapshots': 'some' }), 400, 'InvalidHeaderValue');
+    await share.delete({ deleteSnapshots: 'include-leased' });
+});
+
+test('a share has at most 200 snapshots (semantics 8.1)', async (t) => {
+    const share = await newShare(t);
+    let last;
+    for (let i = 0; i < 200; i++)
+        last = (await share.createSnapshot()).snapshot;
+    await refused(share.createSnapshot(), 409, 'ShareSnapshotCountExceeded');
+    await share.withSnapshot(last).delete();
+    await share.createSnapshot();
+    await share.delete({ deleteSnapshots: 'include' });
+    await share.create();
+    await share.createSnapshot();
+});
+
+test('a deleted share is gone, and its name free at once (decisions: 13, 62)', async (t) => {
+    const share = await newShare(t, { metadata: { a: 'b' } });
+    await share.delete();
+    await refused(share.getProperties(), 404, 'ShareNotFound');
+    await refused(share.setMetadata({}), 404, 'ShareNotFound');
+    await share.delete(); // as recorded, 247 of 247
+    await share.create();
+    assert.deepEqual((await share.getProperties()).metadata, {});
+    await refused(service.getShareClient(shareName()).delete(), 404, 'ShareNotFound');
+});
+
+test('List Shares: prefix, pages, metadata, snapshots before their share (rest: List-Shares)', async (t) => {
+    const prefix = shareName();
+    const shares = [];
+    for (const n of [3, 1, 2]) {
+        shares[n] = service.getShareClient(`${prefix}-${n}`);
+        await shares[n].create({ metadata: { n: String(n) } });
+    }
+    t.after(() => Promise.all([1, 2, 3].map((n) => shares[n].delete({ deleteSnapshots: 'include' }))));
+    const all = await collect(service.listShares({ prefix, includeMetadata: true }));
+    assert.deepEqual(all.map(({ name, metadata }) => [name, metadata.n]), [1, 2, 3].map((n) => [`${prefix}-${n}`, String(n)]));
+    const pages = await collect(service.listShares({ prefix }).byPage({ maxPageSize: 2 }));
+    assert.deepEqual(pages.map((page) => page.shareItems.length), [2, 1]);
+    assert.equal(pages[0].continuationToken, `/${account.name}/${prefix}-3`);
+    const dates = [];
+    for (const n of [2, 2, 3])
+        dates.push((await shares[n].createSnapshot()).snapshot);
+    const expected = [[1], [2, dates[0]], [2, dates[1]], [2], [3, dates[2]], [3]]
+        .map(([n, date]) => [`${prefix}-${n}`, date]);
+    const shown = ({ name, snapshot }) => [name, snapshot];
+    assert.deepEqual((await collect(service.listShares({ prefix, includeSnapshots: true }))).map(shown), expected);
+    for (let size = 1; size <= 6; size++) {
+        const parts = await collect(service.listShares({ prefix, includeSnapshots: true }).byPage({ maxPageSize: size }));
+        assert.deepEqual(parts.flatMap((page) => page.shareItems).map(shown), expected, `pages of ${size}`);
+        assert.ok(parts.every((page) => page.shareItems.length <= size));
+    }
+    for (const marker of ['x', '/x/y', `/${account.name}/a/b`, `/${account.name}/a/`, `/${account.name}/A`])
+        await rawRefused(rawFile('GET', `/?comp=list&marker=${encodeURIComponent(marker)}`), 400, 'InvalidQueryParameterValue');
+    assert.deepEqual(await collect(service.listShares({ prefix: `${prefix}none`, includeDeleted: true })), []);
+});
+
+test('List Shares: elements in their order, by version (semantics 8.1)', async (t) => {
+    const share = await newShare(t, { quota: 4 });
+    const list = async (version) => (await rawFile('GET', `/?comp=list&prefix=${share.name}`, {}, '', { version })).text
+        .match(/<Share>.*<\/Share>/)[0].replace(/>[^<]+</g, '><');
+    const end = '</Properties></Share>';
+    const old = '<Share><Name></Name><Properties><Last-Modified></Last-Modified><Etag></Etag>';
+    assert.equal(await list('2016-05-31'), `${old}<Quota></Quota>${end}`);
+    assert.equal(await list('2021-06-08'), `${old}<LeaseStatus></LeaseStatus><LeaseState></LeaseState><Quota></Quota>` +
+        '<AccessTier></AccessTier><AccessTierChangeTime></AccessTierChangeTime>' +
+        `<DefaultEncryptionScope></DefaultEncryptionScope><DenyEncryptionScopeOverride></DenyEncryptionScopeOverride>${end}`);
+});
+
+test('service properties: metrics, CORS and protocols of the service\'s own', async (t) => {
+    const { cors } = await service.getProperties();
+    t.after(() => service.setProperties({ cors: cors ?? [] }));
+    const rule = { allowedOrigins: 'http://files.example', allowedMethods: 'GET', allowedHeaders: '', exposedHeaders: '', maxAgeInSeconds: 5 };
+    await service.setProperties({ cors: [rule] });
+    const now = await service.getProperties();
+    assert.equal(now.cors[0].allowedOrigins, 'http://files.example');
+    assert.equal(now.protocol.smb.multichannel.enabled, false);
+    await service.setProperties({ protocol: { smb: { multichannel: { enabled: false } } } });
+    assert.equal((await service.getProperties()).cors.length, 1);
+    await refused(service.setProperties({ protocol: { smb: { multichannel: { enabled: true } } } }), 501, 'NotImplemented');
+    const xml = (await rawFile('GET', '/?restype=service&comp=properties', {}, '', { version: '2018-11-09' })).text;
+    assert.doesNotMatch(xml, /Logging|ProtocolSettings/);
+    const bad = '<StorageServiceProperties><Logging><Version>1.0</Version></Logging></StorageServiceProperties>';
+    await rawRefused(rawFile('PUT', '/?restype=service&comp=properties', {}, bad), 400, 'InvalidXmlDocument');
+    const allowed = await fetch(`${url}/any?restype=share`, { method: 'OPTIONS', headers: {
+        Origin: 'http://files.example', 'Access-Control-Request-Method': 'GET' } });
+    assert.equal(allowed.status, 200);
+    const denied = await fetch(`${url}/any?restype=share`, { method: 'OPTIONS', headers: {
+        Origin: 'http://other.example', 'Access-Control-Request-Method': 'GET' } });
+    assert.equal(denied.status, 403);
+});
+
+test('an account SAS of the File service opens what its letters say', async (t) => {
+    const share = await newShare(t);
+    const client = (values) => new ShareServiceClient(`${url}?${generateAccountSASQueryParameters({
+        services: AccountSASServices.parse('f').toString(), resourceTypes: AccountSASResourceTypes.parse('sc').toString(),
+        permissions: AccountSASPermissions.parse('rl'), expiresOn: inHours(1), ...values,
+    }, credential)}`, undefined, once);
+    const reads = client({});
+    await reads.getShareClient(share.name).getProperties();
+    await collect(reads.listShares({ prefix: share.name }));
+    await refused(reads.getShareClient(share.name).setQuota(1), 403, 'AuthorizationPermissionMismatch');
+    await refused(reads.getShareClient(share.name).getAccessPolicy(), 403, 'AuthorizationFailure');
+    await refused(client({ services: AccountSASServices.parse('b').toString() }).getShareClient(share.name).getProperties(), 403,
+        'AuthorizationServiceMismatch');
+    await refused(client({ resourceTypes: 's' }).getShareClient(share.name).getProperties(), 403,
+        'AuthorizationResourceTypeMismatch');
+    const all = client({ permissions: AccountSASPermissions.parse('rwdlc') }).getShareClient(shareName());
+    await all.create();
+    const { snapshot } = await all.createSnapshot();
+    await all.withSnapshot(snapshot).delete();
+    await all.delete();
+    await refused(new ShareClient(share.url, undefined, once).getProperties(), 401, 'NoAuthenticationInformation');
+});

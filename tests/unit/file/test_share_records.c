@@ -1,0 +1,116 @@
+/* The stored form of a share: what is written is read, and nothing else is taken for it. */
+#include "fixture.h"
+
+#include "file/file.h"
+#include "service/names.h"
+
+static const struct partition place = { .key = BYTES("share") };
+
+static void write(struct fixture *f, struct arena *arena, instant snapshot,
+                  const struct share *share)
+{
+    struct snapshot *before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
+    struct changes *changes = changes_new(arena);
+    struct commit_part part = { before, changes };
+    uint64_t sequence;
+
+    share_write(changes, arena, snapshot, share);
+    assert_int_equal(store_commit(store_of(f), &part, 1, 1, STORE_MAY_BLOCK, &sequence), STORE_OK);
+    snapshot_close(before);
+}
+
+static struct share sample(void)
+{
+    return (struct share){
+        .space = { .b = { 1, 2, 3 } },
+        .generation = 77,
+        .created = 1000,
+        .etag = { .v = 1001 },
+        .modified = 1002,
+        .lease = { .id = { .b = { 9 } }, .kind = 1, .duration_s = 15, .ends = 5000 },
+        .quota_gib = SHARE_QUOTA_MAX_GIB,
+        .tier = SHARE_COOL,
+        .tier_changed = 1003,
+        .snapshots = SHARE_SNAPSHOTS_MAX,
+        .newest_snapshot = 10000000,
+        .metadata = BYTES("meta"),
+        .policies = BYTES("policies"),
+    };
+}
+
+/* Rule: each field survives. */
+static void round_trip(void **state)
+{
+    struct fixture *f = *state;
+    struct arena *arena = arena_new(1 << 16);
+    struct share in = sample(), out, snapshot = sample();
+    struct snapshot *before;
+
+    snapshot.generation = 76;
+    write(f, arena, 0, &in);
+    write(f, arena, 10000000, &snapshot);
+    before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
+    assert_int_equal(share_read(before, arena, 0, &out), STORE_OK);
+    assert_memory_equal(out.space.b, in.space.b, sizeof in.space.b);
+    assert_int_equal(out.generation, 77);
+    assert_int_equal(out.created, 1000);
+    assert_int_equal(out.etag.v, 1001);
+    assert_int_equal(out.modified, 1002);
+    assert_int_equal(out.lease.kind, 1);
+    assert_int_equal(out.lease.ends, 5000);
+    assert_int_equal(out.quota_gib, SHARE_QUOTA_MAX_GIB);
+    assert_int_equal(out.tier, SHARE_COOL);
+    assert_int_equal(out.tier_changed, 1003);
+    assert_int_equal(out.snapshots, SHARE_SNAPSHOTS_MAX);
+    assert_int_equal(out.newest_snapshot, 10000000);
+    assert_bytes(out.metadata, "meta");
+    assert_bytes(out.policies, "policies");
+    assert_int_equal(share_read(before, arena, 10000000, &out), STORE_OK);
+    assert_int_equal(out.generation, 76);
+    assert_int_equal(share_read(before, arena, 20000000, &out), STORE_NOT_FOUND);
+    snapshot_close(before);
+    arena_free(arena);
+}
+
+/* The record of version 1, byte by byte: a later version still reads it. */
+static const char version_1[] = "\x01"
+                                "\x01\x02\x03\0\0\0\0\0\0\0\0\0\0\0\0\0";
+
+/* Rule: whatever is cut off, or is not of this form, is no record. */
+static void malformed(void **state)
+{
+    struct arena *arena = arena_new(1 << 16);
+    struct fixture *f = *state;
+    struct share in = sample(), out;
+    struct snapshot *before;
+    struct record record;
+    instant snapshot;
+
+    write(f, arena, 0, &in);
+    before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
+    assert_int_equal(snapshot_get(before, RECORD_LISTED, bytes_from_string("s"), arena, &record),
+                     STORE_OK);
+    assert_memory_equal(record.value.ptr, version_1, sizeof version_1 - 1);
+    assert_true(share_decode(bytes_from_string("s"), record.value, &out, &snapshot));
+    assert_int_equal(snapshot, 0);
+    for (size_t i = 0; i < record.value.len; i++)
+        assert_false(
+            share_decode(bytes_from_string("s"), bytes_of(record.value.ptr, i), &out, &snapshot));
+    assert_false(share_decode(bytes_from_string("c"), record.value, &out, &snapshot));
+    assert_false(share_decode(bytes_from_string("S"), record.value, &out, &snapshot));
+    assert_false(share_decode(bytes_from_string("S1234567"), record.value, &out, &snapshot));
+    assert_true(share_decode(bytes_from_string("S12345678"), record.value, &out, &snapshot));
+    assert_true(snapshot > 0);
+    snapshot_close(before);
+    arena_free(arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(round_trip, fixture_setup, fixture_teardown),
+        cmocka_unit_test_setup_teardown(malformed, fixture_setup, fixture_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
