@@ -115,7 +115,7 @@ struct store_options {
     bool must_exist;                /* only a folder that holds a store is opened */
     const char *const *known_files; /* paths, then NULL: may lie in a new folder; or NULL */
     size_t cache_bytes;             /* record cache; 0: default */
-    /* While less is free, what grows is STORE_FULL; 0: 512 MiB, at most a quarter of the disk */
+    /* While less is free, what grows is STORE_FULL; 0: 640 MiB, at most a quarter of the disk */
     uint64_t disk_reserve;
     void (*failed)(void); /* called once a write or sync has failed (store invariant 6); or NULL */
     bool sync;            /* false: acknowledge without syncing (tests of the tests only) */

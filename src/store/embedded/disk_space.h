@@ -28,7 +28,7 @@ struct disk_space {
     atomic_bool has_ballast;
 };
 
-/* Looks at the disk. reserve 0: 512 MiB, or a quarter of the file system when that is less.
+/* Looks at the disk. reserve 0: 640 MiB, or a quarter of the file system when that is less.
  * low(context) may be called by any thread, at most once a second. Start-up thread.
  * returns STORE_OK, STORE_FULL (the disk, or the reserve asked for, is too small; *ret_problem) */
 enum store_result disk_space_open(struct disk_space *space, int folder, uint64_t reserve,

@@ -32,7 +32,7 @@
 /* Less cannot hold what has its own size. */
 #define SIZES_RESERVE_LEAST  (12ull << 20)
 /* More than this makes no file larger. */
-#define SIZES_RESERVE_USEFUL (512ull << 20)
+#define SIZES_RESERVE_USEFUL (640ull << 20)
 
 struct sizes {
     size_t memtable;
