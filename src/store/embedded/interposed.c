@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/crc.h"
+#include "base/endian.h"
 #include "base/log.h"
 
 #define INTERPOSES(symbol) __asm__(symbol) __attribute__((used))
@@ -46,6 +47,64 @@ uint32_t interposed_crc32c_join(uint32_t first, uint32_t second, size_t second_l
 {
     note_call(INTERPOSED_CRC32C_JOIN);
     return crc32c_join(first, second, second_len);
+}
+
+/* ---- the order of keys in a memtable ---- */
+
+/* A key: varint length of what follows; the key; 8 le, sequence << 8 | kind. A record that is
+ * inserted is compared with some fifty others. As RocksDB's order: bytewise by the key, the newer
+ * sequence first. */
+struct memtable_key {
+    const char *at; /* behind the length, as RocksDB's Slice */
+    size_t length;
+};
+
+#define TAG_BYTES 8u
+
+/* Two functions: against a key of the memtable, and against another one. */
+int interposed_compare(const void *comparator, const char *left, const char *right)
+    INTERPOSES("_ZNK7rocksdb8MemTable13KeyComparatorclEPKcS3_");
+int interposed_compare_with(const void *comparator, const char *left,
+                            const struct memtable_key *right)
+    INTERPOSES("_ZNK7rocksdb8MemTable13KeyComparatorclEPKcRKNS_5SliceE");
+
+static inline struct memtable_key memtable_key_at(const char *at)
+{
+    const unsigned char *byte = (const unsigned char *)at;
+    size_t length = *byte & 0x7f;
+
+    for (unsigned shift = 7; *byte & 0x80; shift += 7)
+        length |= (size_t)(*++byte & 0x7f) << shift;
+    return (struct memtable_key){ (const char *)byte + 1, length };
+}
+
+static inline int memtable_key_compare(struct memtable_key left, struct memtable_key right)
+{
+    size_t left_length = left.length - TAG_BYTES, right_length = right.length - TAG_BYTES;
+    size_t shorter = left_length < right_length ? left_length : right_length;
+    int order = memcmp(left.at, right.at, shorter);
+    uint64_t newer, older;
+
+    if (order != 0)
+        return order;
+    if (left_length != right_length)
+        return left_length < right_length ? -1 : 1;
+    newer = le64_get(left.at + left_length) >> 8;
+    older = le64_get(right.at + right_length) >> 8;
+    return newer > older ? -1 : newer < older;
+}
+
+int interposed_compare(const void *comparator, const char *left, const char *right)
+{
+    (void)comparator;
+    return memtable_key_compare(memtable_key_at(left), memtable_key_at(right));
+}
+
+int interposed_compare_with(const void *comparator, const char *left,
+                            const struct memtable_key *right)
+{
+    (void)comparator;
+    return memtable_key_compare(memtable_key_at(left), *right);
 }
 
 /* ---- reads that do not wait ---- */

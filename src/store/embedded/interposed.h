@@ -3,13 +3,14 @@
  * the one in its place does, and one thing better:
  *
  *   CRC-32C, and the joining of two   Debian's RocksDB takes them by tables. decision: 217, 220
+ *   the order of keys in a memtable   without two more calls and a counter. decision: 217
  *   pread(2)                          which does not wait for the disk where the caller may not.
  *                                     decision: 227
  *
  * Where a version of the library no longer calls a symbol, or binds it itself, its own function is used.
- * So each notes that it was called, and a start looks: it logs what RocksDB does itself, and goes on
- * without. Of checksums that costs speed alone; reads of tables are then left to threads that may wait.
- * decision: 291
+ * So those of sums and reads note that they were called, and a start looks: it logs what RocksDB does
+ * itself, and goes on without. Of checksums that costs speed alone; reads of tables are then left to
+ * threads that may wait. decision: 291
  *
  * RocksDB's own way of not waiting is to read nothing that is outside its block cache, though most of
  * it is in the kernel's page cache, and a block from there costs less than handing the request to a
