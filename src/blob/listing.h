@@ -1,19 +1,11 @@
-/* Where List Containers and List Blobs put what they find. */
+/* Where List Blobs puts what it finds. */
 #ifndef LAGRA_BLOB_LISTING_H
 #define LAGRA_BLOB_LISTING_H
 
 #include "blob/blob.h"
 #include "service/listing.h"
 
-/* A page is handed over entry by entry, so that thousands of them need not be kept in memory first.
- * Whoever renders the page brings the sink. It starts anew with each attempt to decide, and says by
- * `full` that it takes no more; what it is given points into memory of the iterator and is gone
- * after the call. */
-struct container_sink {
-    bool full;
-    void (*begin)(struct container_sink *sink, instant now);
-    void (*add)(struct container_sink *sink, struct bytes name, const struct container *container);
-};
+/* As struct listing_sink; what it is given points into memory of the iterator. */
 struct blob_sink {
     bool full;
     void (*begin)(struct blob_sink *sink, instant now);

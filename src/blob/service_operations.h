@@ -1,12 +1,11 @@
 /* The operations on the Blob service itself: what each is asked and what comes of it. The
- * functions: account_information.c, list_containers.c, and the files of these names in rest/; what
- * every service has on itself is in service/service_properties.h and
- * service/user_delegation_key.h. */
+ * functions: service_operations.c, and rest/account_information.c, rest/list_containers.c; what every
+ * service has on itself is in service/service_properties.h and service/user_delegation_key.h. */
 #ifndef LAGRA_BLOB_SERVICE_OPERATIONS_H
 #define LAGRA_BLOB_SERVICE_OPERATIONS_H
 
 #include "blob/blob.h"
-#include "blob/listing.h"
+#include "service/listing.h"
 
 OPERATION_NO_PARAMETERS(get_account_information);
 OPERATION_NO_RESULT(get_account_information);
@@ -16,7 +15,7 @@ struct list_containers_parameters {
     struct parameters base;
     struct listing listing;
     struct bytes from; /* name to begin at; ptr NULL: at the first */
-    struct container_sink *sink;
+    struct listing_sink *sink;
 };
 struct list_containers_result {
     struct result base;

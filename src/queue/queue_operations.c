@@ -3,6 +3,16 @@
 #include "queue/queue_operations.h"
 #include "service/metadata_run.h"
 
+/* ---- List Queues ---- */
+
+/* Every queue is a partition of the account's space. rest: List-Queues1 */
+enum error list_queues_decide(struct decision *d, const struct list_queues_parameters *p,
+                              struct list_queues_result *r)
+{
+    return listing_of_space(d, queue_account_space(d->input->account), &p->listing, p->from,
+                            p->sink, &r->next);
+}
+
 /* ---- Create Queue ---- */
 
 /* Creates a queue with its metadata. One that is there with the same metadata is left as it is.

@@ -1,23 +1,17 @@
 /* The operations on queues: what each is asked and what comes of it. The functions:
- * queue_operations.c, list_queues.c, and the files of these names in rest/; what every service has on
- * itself is in service/service_properties.h and service/user_delegation_key.h. */
+ * queue_operations.c, rest/queue_operations.c, rest/list_queues.c; what every service has on itself
+ * is in service/service_properties.h and service/user_delegation_key.h. */
 #ifndef LAGRA_QUEUE_QUEUE_OPERATIONS_H
 #define LAGRA_QUEUE_QUEUE_OPERATIONS_H
 
 #include "queue/queue.h"
 #include "service/listing.h"
 
-/* Whoever renders the page brings the sink: as struct container_sink of blob/listing.h. */
-struct queue_sink {
-    bool full;
-    void (*begin)(struct queue_sink *sink);
-    void (*add)(struct queue_sink *sink, struct bytes name, const struct queue *queue);
-};
 struct list_queues_parameters {
     struct parameters base;
     struct listing listing;
     struct bytes from; /* name of the first; ptr NULL: from the beginning */
-    struct queue_sink *sink;
+    struct listing_sink *sink;
 };
 struct list_queues_result {
     struct result base;

@@ -4,11 +4,10 @@
 #include "base/log.h"
 
 static enum store_result add_page(struct decision *d, struct space_iterator *iterator,
-                                  const struct listing *listing, listing_add_fn *add, void *page,
+                                  const struct listing *listing, struct listing_sink *sink,
                                   struct bytes *ret_next)
 {
     struct space_record at;
-    bool full = false;
 
     for (uint32_t count = 0;; count++) {
         enum store_result result = space_iterator_next(iterator, &at);
@@ -17,11 +16,11 @@ static enum store_result add_page(struct decision *d, struct space_iterator *ite
             return result == STORE_NOT_FOUND ? STORE_OK : result;
         if (!bytes_has_prefix(at.partition_key, listing->prefix))
             return STORE_OK;
-        if (count == listing->max || full) {
+        if (count == listing->max || sink->full) {
             *ret_next = arena_copy(d->arena, at.partition_key);
             return STORE_OK;
         }
-        if (!add(page, at.partition_key, at.value, &full)) {
+        if (!sink->add(sink, at.partition_key, at.value)) {
             log_line(LOG_ERROR, "the record of %.*s has an unknown form",
                      BYTES_ARG(at.partition_key));
             return STORE_CORRUPT;
@@ -30,18 +29,18 @@ static enum store_result add_page(struct decision *d, struct space_iterator *ite
 }
 
 enum error listing_of_space(struct decision *d, struct guid space, const struct listing *listing,
-                            struct bytes from, listing_add_fn *add, void *page,
-                            struct bytes *ret_next)
+                            struct bytes from, struct listing_sink *sink, struct bytes *ret_next)
 {
     struct bytes first = listing->prefix;
     struct space_iterator *iterator;
     enum store_result result;
 
+    sink->begin(sink, d->now);
     if (from.ptr && bytes_compare(from, first) > 0)
         first = from;
     iterator = space_iterator_open(d->store, space, first, (struct bytes){ NULL, 0 }, d->access);
     decision_saw(d, space_iterator_sequence(iterator));
-    result = add_page(d, iterator, listing, add, page, ret_next);
+    result = add_page(d, iterator, listing, sink, ret_next);
     space_iterator_close(iterator);
     return result ? decision_fail_store(d, result) : OK;
 }

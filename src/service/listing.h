@@ -19,9 +19,15 @@ struct listing {
     unsigned include; /* bits: positions in the operation's table of names */
 };
 
-/* Hands one over: its name and its record, which are gone after the call. *ret_full: the page takes
- * no more. False: the record is damaged. */
-typedef bool listing_add_fn(void *page, struct bytes name, struct bytes value, bool *ret_full);
+/* A page is handed over entry by entry, so that thousands of them need not be kept in memory first.
+ * Whoever renders the page brings the sink. It starts anew with each attempt to decide, and says by
+ * `full` that it takes no more. */
+struct listing_sink {
+    bool full;
+    void (*begin)(struct listing_sink *sink, instant now);
+    /* One entry: its name and its record, which are gone after the call. False: it is damaged. */
+    bool (*add)(struct listing_sink *sink, struct bytes name, struct bytes value);
+};
 
 /* The partitions of an account's space (service/names.h), which are its containers, queues or
  * tables, in order of name, a page of them.
@@ -30,7 +36,6 @@ typedef bool listing_add_fn(void *page, struct bytes name, struct bytes value, b
  * ret_next  where the next one does, in d->arena; ptr NULL: there is none
  * returns   OK, as decision_fail_store() */
 enum error listing_of_space(struct decision *d, struct guid space, const struct listing *listing,
-                            struct bytes from, listing_add_fn *add, void *page,
-                            struct bytes *ret_next);
+                            struct bytes from, struct listing_sink *sink, struct bytes *ret_next);
 
 #endif

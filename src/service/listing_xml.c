@@ -95,24 +95,6 @@ static bool read_place(const struct call *call, struct bytes marker, struct byte
     return true;
 }
 
-enum error listing_read_next(struct call *call, const struct listing *listing,
-                             struct bytes *ret_name)
-{
-    struct bytes marker = listing->marker;
-
-    if (marker.ptr && !read_place(call, marker, ret_name))
-        return call_fail_query(call, E_InvalidQueryParameterValue, "marker", marker,
-                               "Not a marker of this list.");
-    return OK;
-}
-
-struct bytes listing_next(const struct answer *a, struct bytes name)
-{
-    if (!name.ptr)
-        return name;
-    return arena_printf(a->arena, "/%.*s/%.*s", BYTES_ARG(a->call->input.account), BYTES_ARG(name));
-}
-
 void listing_begin(struct text *out, const struct call *call, struct bytes container,
                    const struct listing *listing)
 {
@@ -165,4 +147,71 @@ void listing_name(struct text *out, const char *element, struct bytes name)
     text_printf(out, "<%s Encoded=\"true\">", element);
     text_add(out, percent_encode(out->arena, name, ""));
     xml_close(out, element);
+}
+
+/* ---- a list of containers or of queues ---- */
+
+static struct listing_page *page_of(struct listing_sink *sink)
+{
+    return (struct listing_page *)(void *)sink;
+}
+
+static void begin_page(struct listing_sink *sink, instant now)
+{
+    struct listing_page *page = page_of(sink);
+
+    sink->full = false;
+    page->now = now;
+    page->has_entry = false;
+    text_init(&page->out, page->call->arena, 4096);
+    listing_begin(&page->out, page->call, (struct bytes){ NULL, 0 }, page->listing);
+}
+
+static bool add_entry(struct listing_sink *sink, struct bytes name, struct bytes value)
+{
+    struct listing_page *page = page_of(sink);
+
+    if (!page->has_entry)
+        xml_open(&page->out, page->form->list);
+    page->has_entry = true;
+    if (!page->form->add(page, name, value))
+        return false;
+    sink->full = page->out.len > LISTING_PAGE_BYTES;
+    return true;
+}
+
+enum error listing_page_begin(struct call *call, const struct listing_form *form,
+                              struct listing *ret_listing, struct bytes *ret_from,
+                              struct listing_sink **ret_sink)
+{
+    struct listing_page *page = arena_alloc(call->arena, sizeof *page);
+    enum error e = listing_read(call, form->include_names, ret_listing);
+    struct bytes marker = ret_listing->marker;
+
+    if (e)
+        return e;
+    if (marker.ptr && !read_place(call, marker, ret_from))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "marker", marker,
+                               "Not a marker of this list.");
+    page->sink = (struct listing_sink){ .begin = begin_page, .add = add_entry };
+    page->form = form;
+    page->call = call;
+    page->listing = ret_listing;
+    *ret_sink = &page->sink;
+    return OK;
+}
+
+void listing_page_answer(struct answer *a, struct listing_sink *sink, struct bytes next)
+{
+    struct listing_page *page = page_of(sink);
+
+    if (page->has_entry)
+        xml_close(&page->out, page->form->list);
+    else
+        text_printf(&page->out, "<%s />", page->form->list);
+    if (next.ptr)
+        next = arena_printf(a->arena, "/%.*s/%.*s", BYTES_ARG(a->call->input.account),
+                            BYTES_ARG(next));
+    listing_end(&page->out, next);
+    answer_xml(a, &page->out);
 }

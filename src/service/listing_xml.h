@@ -21,14 +21,6 @@ enum error listing_read_max(struct call *call, uint32_t page_max, bool *ret_give
                             uint32_t *ret_max);
 /* A query parameter; ptr NULL also for an empty one. */
 struct bytes listing_query(const struct call *call, const char *name);
-/* The marker of a list of containers or queues, "/account/name" of the one to go on with, as the
- * real service has it. listing: read already; without a marker *ret_name.ptr is NULL.
- * returns  OK, E_InvalidQueryParameterValue */
-enum error listing_read_next(struct call *call, const struct listing *listing,
-                             struct bytes *ret_name);
-/* The marker of this name; ptr NULL without a name. */
-struct bytes listing_next(const struct answer *a, struct bytes name);
-
 /* <EnumerationResults ..> and the echo of prefix, marker and maxresults. container: ptr NULL in a
  * list of containers or queues. */
 void listing_begin(struct text *out, const struct call *call, struct bytes container,
@@ -39,5 +31,32 @@ void listing_end(struct text *out, struct bytes next_marker);
 /* <element>name</element>. A name with characters that XML 1.0 cannot hold goes percent-encoded,
  * with the attribute Encoded="true". rest: List-Blobs, "Blob names ... Encoded" */
 void listing_name(struct text *out, const char *element, struct bytes name);
+
+/* ---- a list of containers or of queues, as XML while its entries come in ---- */
+
+struct listing_page {
+    struct listing_sink sink;
+    const struct listing_form *form;
+    const struct call *call;
+    const struct listing *listing;
+    instant now;
+    struct text out;
+    bool has_entry;
+};
+struct listing_form {
+    const char *const *include_names;
+    const char *list; /* element around all entries */
+    /* Writes an entry to page->out. False: the record is damaged. */
+    bool (*add)(struct listing_page *page, struct bytes name, struct bytes value);
+};
+
+/* Reads what is asked of such a list, and makes the sink of its page. The marker is "/account/name"
+ * of the entry to go on with, as the real service has it; without one *ret_from.ptr is NULL.
+ * returns  as listing_read() */
+enum error listing_page_begin(struct call *call, const struct listing_form *form,
+                              struct listing *ret_listing, struct bytes *ret_from,
+                              struct listing_sink **ret_sink);
+/* next: name that the next page begins with; ptr NULL: there is none. */
+void listing_page_answer(struct answer *a, struct listing_sink *sink, struct bytes next);
 
 #endif
