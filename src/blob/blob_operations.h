@@ -1,10 +1,11 @@
 /* The operations on blobs: what each is asked and what comes of it. The functions: put_blob.c,
  * block.c, block_list.c, append_blob.c, get_blob.c, blob_properties.c, lease.c, snapshot_blob.c,
- * delete_blob.c, and the files of these names in rest/. */
+ * delete_blob.c, set_blob_tier.c, and the files of these names in rest/. */
 #ifndef LAGRA_BLOB_BLOB_OPERATIONS_H
 #define LAGRA_BLOB_BLOB_OPERATIONS_H
 
 #include "blob/blob.h"
+#include "blob/tier.h"
 
 /* What a request says of the source of its bytes: blob/rest/copy_source.h. */
 struct copy_source;
@@ -209,5 +210,16 @@ struct delete_blob_parameters {
 };
 OPERATION_NO_RESULT(delete_blob);
 OPERATION_DECLARE(delete_blob);
+
+struct set_blob_tier_parameters {
+    struct parameters base;
+    enum access_tier tier;
+    struct rehydration rehydration; /* of an archived blob */
+};
+struct set_blob_tier_result {
+    struct result base;
+    bool is_pending; /* the blob is archived until it is rehydrated */
+};
+OPERATION_DECLARE(set_blob_tier);
 
 #endif

@@ -1,7 +1,7 @@
 /* Set Blob Tier: of a block blob to hot, cool, cold or archive; of a page blob to a tier of a
  * premium disk. ETag and Last-Modified stay. rest: Set-Blob-Tier; decision: 86 */
 #include "blob/tier.h"
-#include "blob/tier_operations.h"
+#include "blob/blob_operations.h"
 
 /* Page blobs: never lower than a tier that was set, and large enough. */
 static enum error set_premium(struct decision *d, struct blob *blob, enum access_tier tier)

@@ -1,6 +1,6 @@
 /* Two rounds over all records: the first learns the names of containers and holds the index of pieces
  * against the records, the second reads every byte of every blob. */
-#include "program/check.h"
+#include "program/commands.h"
 
 #include <inttypes.h>
 #include <stdio.h>

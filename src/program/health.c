@@ -1,5 +1,5 @@
-/* See health.h. */
-#include "program/health.h"
+/* lagra health: see commands.h. */
+#include "program/commands.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,23 +11,19 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "program/allocator.h"
 #include "base/episode.h"
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
 #include "program/certificate.h"
-#include "program/check.h"
+#include "program/commands.h"
 #include "program/credentials.h"
-#include "program/ending.h"
 #include "program/greet.h"
-#include "program/health.h"
 #include "program/options.h"
-#include "program/print_tables.h"
 #include "queue/queue.h"
 #include "service/server.h"
+#include "program/process.h"
 #include "program/running.h"
-#include "program/start_check.h"
 #include "table/table.h"
 
 /* How long exchanges under way may take after SIGTERM, and before the store is opened again. */

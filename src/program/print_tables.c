@@ -1,5 +1,5 @@
-/* The tables in print: see print_tables.h. */
-#include "program/print_tables.h"
+/* The tables in print: see commands.h. */
+#include "program/commands.h"
 
 #include <stdio.h>
 #include <string.h>

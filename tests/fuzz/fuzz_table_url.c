@@ -6,7 +6,7 @@
 #include "service/problem.h"
 #include "table/rest/continuation.h"
 #include "table/rest/entity_json.h"
-#include "table/rest/request.h"
+#include "table/rest/odata.h"
 
 static enum error read_path(struct arena *arena, struct bytes path, struct table_resource *to)
 {

@@ -1,7 +1,7 @@
 /* Put Block List and Get Block List as requests and as answers. */
 #include <stdlib.h>
 
-#include "blob/rest/create_blob.h"
+#include "blob/rest/request.h"
 #include "service/xml_body.h"
 
 /* ---- Put Block List ---- */

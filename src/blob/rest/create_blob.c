@@ -1,6 +1,6 @@
 /* What the requests of Put Blob and Put Block List have in common. rest: Put-Blob,
  * Put-Block-List */
-#include "blob/rest/create_blob.h"
+#include "blob/rest/request.h"
 
 #include "blob/rest/tags_xml.h"
 #include "service/metadata.h"

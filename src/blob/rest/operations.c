@@ -26,7 +26,6 @@
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
-#include "blob/tier_operations.h"
 #include "blob/website.h"
 #include "service/preflight.h"
 #include "service/recent_deletion.h"

@@ -1,7 +1,7 @@
 /* Put Blob of a page blob, Put Page and Put Page From URL as requests and answers. */
 #include "blob/page_blob_operations.h"
 #include "blob/rest/open_source.h"
-#include "blob/rest/create_blob.h"
+#include "blob/rest/request.h"
 
 /* ---- Put Blob ---- */
 

@@ -1,6 +1,6 @@
 /* Put Blob and Put Blob From URL as requests and answers. rest: Put-Blob, Put-Blob-From-URL */
 #include "blob/rest/open_source.h"
-#include "blob/rest/create_blob.h"
+#include "blob/rest/request.h"
 #include "blob/rest/tags_xml.h"
 #include "service/metadata.h"
 

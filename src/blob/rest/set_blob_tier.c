@@ -1,6 +1,6 @@
 /* Set Blob Tier as a request and as an answer. rest: Set-Blob-Tier */
 #include "blob/rest/request.h"
-#include "blob/tier_operations.h"
+#include "blob/blob_operations.h"
 
 enum error set_blob_tier_check(struct call *call, struct set_blob_tier_parameters *p)
 {

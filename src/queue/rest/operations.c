@@ -7,38 +7,13 @@
 #include "queue/message_operations.h"
 #include "queue/queue_operations.h"
 #include "queue/rest/request.h"
-#include "service/operation.h"
 #include "service/preflight.h"
+#include "service/row.h"
 #include "service/service_properties.h"
 #include "service/user_delegation_key.h"
 
-#define XML_BODY_MAX     (UINT64_C(256) << 10)
 /* A message whose every character is escaped in the longest way, and its elements. */
 #define MESSAGE_BODY_MAX (UINT64_C(512) << 10)
-
-#define GET              METHOD_GET
-#define PUT              METHOD_PUT
-#define POST             METHOD_POST
-#define DELETE           METHOD_DELETE
-#define GH               (METHOD_GET | METHOD_HEAD)
-
-/* Who may: of an account SAS the resource type and letters, of a service SAS the letters, what a
- * token's owner needs. See auth/rights.h. */
-#define MAY(type_, account_, service_, action_)                                                    \
-    .type = type_, .account = account_, .service = service_, .create = "",                         \
-    .action = ACTION_##action_, .anonymous = ACCESS_PRIVATE
-
-#define ROW(name_, methods_, level_, selector_, variant_, effect_, may_, since_, body_, max_, ok_, \
-            also_, subject_, functions_)                                                           \
-    {                                                                                              \
-        .name = name_, .methods = methods_, .level = LEVEL_##level_, .selector = selector_,        \
-        .variant = variant_,                                                                       \
-        .rights = { .effect = effect_, may_, .of_anybody = ((methods_)&METHOD_OPTIONS) != 0 },     \
-        .since = since_,                                                                           \
-        .condition_class = (effect_) == READS ? CONDITIONS_OF_OTHER_READ : CONDITIONS_OF_WRITE,    \
-        .lease = LEASE_RULE_IGNORED, .etag = ETAG_NONE, .body = BODY_##body_, .body_max = max_,    \
-        .ok = { ok_, also_ }, .subject = subject_, .functions = functions_                         \
-    }
 
 OPERATION(list_queues);
 OPERATION_WITH_PARSE(set_service_properties);
@@ -62,46 +37,46 @@ OPERATION(clear_messages);
 /* clang-format off */
 static const struct operation operations[] = {
     /* ---- service ---- */
-    ROW("List Queues", GET, QUEUES, "comp=list", NULL, READS, MAY("s", "l", "", CONTAINER_READ), "2009-09-19",
-        REFUSED, 0, 200, 0, NULL, &list_queues_functions),
-    ROW("Set Queue Service Properties", PUT, QUEUES, "comp=properties&restype=service", NULL, WRITES, MAY("s", "w", "", SERVICE_WRITE), "2009-09-19",
-        MEMORY, XML_BODY_MAX, 202, 0, NULL, &set_service_properties_functions),
-    ROW("Get Queue Service Properties", GET, QUEUES, "comp=properties&restype=service", NULL, READS, MAY("s", "r", "", SERVICE_READ), "2009-09-19",
-        REFUSED, 0, 200, 0, NULL, &get_service_properties_functions),
-    ROW("Get Queue Service Stats", GET, QUEUES, "comp=stats&restype=service", NULL, READS, MAY("s", "r", "", SERVICE_READ), "2013-08-15",
-        REFUSED, 0, 200, 0, NULL, &get_service_stats_functions),
-    ROW("Get User Delegation Key", POST, QUEUES, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", DELEGATION_KEY), "2025-07-05",
-        MEMORY, XML_BODY_MAX, 200, 0, NULL, &get_user_delegation_key_functions),
-    ROW("Preflight Queue Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(RIGHTS_ANY, "*", "*", ANY), "2013-08-15",
-        REFUSED, 0, 200, 0, NULL, &preflight_functions),
+    ROW("List Queues", GET, QUEUES, "comp=list", NULL, READS, MAY("s", "l", "", "", CONTAINER_READ, PRIVATE), "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &list_queues_functions),
+    ROW("Set Queue Service Properties", PUT, QUEUES, "comp=properties&restype=service", NULL, WRITES, MAY("s", "w", "", "", SERVICE_WRITE, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 202, 0, NULL, &set_service_properties_functions),
+    ROW("Get Queue Service Properties", GET, QUEUES, "comp=properties&restype=service", NULL, READS, MAY("s", "r", "", "", SERVICE_READ, PRIVATE), "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &get_service_properties_functions),
+    ROW("Get Queue Service Stats", GET, QUEUES, "comp=stats&restype=service", NULL, READS, MAY("s", "r", "", "", SERVICE_READ, PRIVATE), "2013-08-15",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &get_service_stats_functions),
+    ROW("Get User Delegation Key", POST, QUEUES, "comp=userdelegationkey&restype=service", NULL, READS, MAY("s", "", "", "", DELEGATION_KEY, PRIVATE), "2025-07-05",
+        NO_IF, OTHER_READ, IGNORED, NONE, MEMORY, XML_BODY_MAX, 200, 0, NULL, &get_user_delegation_key_functions),
+    ROW("Preflight Queue Request", METHOD_OPTIONS, ANY, SELECTOR_ANY, NULL, READS, MAY(RIGHTS_ANY, "*", "*", "", ANY, PRIVATE), "2013-08-15",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &preflight_functions),
 
     /* ---- queues ---- */
-    ROW("Create Queue", PUT, QUEUE, "", NULL, WRITES, MAY("c", "cw", "", CONTAINER_WRITE), "2009-09-19",
-        REFUSED, 0, 201, 204, NULL, &create_queue_functions),
-    ROW("Delete Queue", DELETE, QUEUE, "", NULL, WRITES, MAY("c", "d", "", CONTAINER_DELETE), "2009-09-19",
-        REFUSED, 0, 204, 0, queue_subject, &delete_queue_functions),
-    ROW("Get Queue Metadata", GH, QUEUE, "comp=metadata", NULL, READS, MAY("c", "r", "r", CONTAINER_READ), "2009-09-19",
-        REFUSED, 0, 200, 0, queue_subject, &get_queue_metadata_functions),
-    ROW("Set Queue Metadata", PUT, QUEUE, "comp=metadata", NULL, WRITES, MAY("c", "w", "", CONTAINER_WRITE), "2009-09-19",
-        REFUSED, 0, 204, 0, queue_subject, &set_queue_metadata_functions),
-    ROW("Get Queue ACL", GH, QUEUE, "comp=acl", NULL, READS, MAY("c", "", "", CONTAINER_GET_ACL), "2012-02-12",
-        REFUSED, 0, 200, 0, queue_subject, &get_queue_acl_functions),
-    ROW("Set Queue ACL", PUT, QUEUE, "comp=acl", NULL, WRITES, MAY("c", "", "", CONTAINER_SET_ACL), "2012-02-12",
-        MEMORY, XML_BODY_MAX, 204, 0, queue_subject, &set_queue_acl_functions),
+    ROW("Create Queue", PUT, QUEUE, "", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 201, 204, NULL, &create_queue_functions),
+    ROW("Delete Queue", DELETE, QUEUE, "", NULL, WRITES, MAY("c", "d", "", "", CONTAINER_DELETE, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 204, 0, queue_subject, &delete_queue_functions),
+    ROW("Get Queue Metadata", GH, QUEUE, "comp=metadata", NULL, READS, MAY("c", "r", "r", "", CONTAINER_READ, PRIVATE), "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, queue_subject, &get_queue_metadata_functions),
+    ROW("Set Queue Metadata", PUT, QUEUE, "comp=metadata", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 204, 0, queue_subject, &set_queue_metadata_functions),
+    ROW("Get Queue ACL", GH, QUEUE, "comp=acl", NULL, READS, MAY("c", "", "", "", CONTAINER_GET_ACL, PRIVATE), "2012-02-12",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, queue_subject, &get_queue_acl_functions),
+    ROW("Set Queue ACL", PUT, QUEUE, "comp=acl", NULL, WRITES, MAY("c", "", "", "", CONTAINER_SET_ACL, PRIVATE), "2012-02-12",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 204, 0, queue_subject, &set_queue_acl_functions),
 
     /* ---- messages ---- */
-    ROW("Put Message", POST, MESSAGES, "", NULL, WRITES, MAY("o", "a", "a", MESSAGE_ADD), "2009-09-19",
-        MEMORY, MESSAGE_BODY_MAX, 201, 0, NULL, &put_message_functions),
-    ROW("Peek Messages", GET, MESSAGES, "", "?peekonly=true", READS, MAY("o", "r", "r", MESSAGE_READ), "2009-09-19",
-        REFUSED, 0, 200, 0, NULL, &peek_messages_functions),
-    ROW("Get Messages", GET, MESSAGES, "", NULL, WRITES, MAY("o", "p", "p", MESSAGE_PROCESS), "2009-09-19",
-        REFUSED, 0, 200, 0, NULL, &get_messages_functions),
-    ROW("Clear Messages", DELETE, MESSAGES, "", NULL, WRITES, MAY("o", "d", "", MESSAGE_DELETE), "2009-09-19",
-        REFUSED, 0, 204, 0, queue_subject, &clear_messages_functions),
-    ROW("Update Message", PUT, MESSAGE, "", NULL, WRITES, MAY("o", "u", "u", MESSAGE_WRITE), "2011-08-18",
-        MEMORY, MESSAGE_BODY_MAX, 204, 0, NULL, &update_message_functions),
-    ROW("Delete Message", DELETE, MESSAGE, "", NULL, WRITES, MAY("o", "p", "p", MESSAGE_PROCESS), "2009-09-19",
-        REFUSED, 0, 204, 0, NULL, &delete_message_functions),
+    ROW("Put Message", POST, MESSAGES, "", NULL, WRITES, MAY("o", "a", "a", "", MESSAGE_ADD, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, MESSAGE_BODY_MAX, 201, 0, NULL, &put_message_functions),
+    ROW("Peek Messages", GET, MESSAGES, "", "?peekonly=true", READS, MAY("o", "r", "r", "", MESSAGE_READ, PRIVATE), "2009-09-19",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &peek_messages_functions),
+    ROW("Get Messages", GET, MESSAGES, "", NULL, WRITES, MAY("o", "p", "p", "", MESSAGE_PROCESS, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, &get_messages_functions),
+    ROW("Clear Messages", DELETE, MESSAGES, "", NULL, WRITES, MAY("o", "d", "", "", MESSAGE_DELETE, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 204, 0, queue_subject, &clear_messages_functions),
+    ROW("Update Message", PUT, MESSAGE, "", NULL, WRITES, MAY("o", "u", "u", "", MESSAGE_WRITE, PRIVATE), "2011-08-18",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, MESSAGE_BODY_MAX, 204, 0, NULL, &update_message_functions),
+    ROW("Delete Message", DELETE, MESSAGE, "", NULL, WRITES, MAY("o", "p", "p", "", MESSAGE_PROCESS, PRIVATE), "2009-09-19",
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 204, 0, NULL, &delete_message_functions),
 };
 /* clang-format on */
 

@@ -1,7 +1,7 @@
 /* The operations on one entity as requests and answers. */
 #include "table/entity_operations.h"
 #include "table/rest/query.h"
-#include "table/rest/request.h"
+#include "table/rest/odata.h"
 
 /* ---- Get Entity ---- */
 

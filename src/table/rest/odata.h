@@ -7,6 +7,7 @@
 
 #include "service/answer.h"
 #include "table/rest/entity_json.h"
+#include "table/tables.h"
 
 enum odata_preference { PREFERS_NOTHING, PREFERS_CONTENT, PREFERS_NO_CONTENT };
 struct odata {
@@ -38,5 +39,8 @@ void entity_answer_etag(struct answer *a, struct etag etag, instant modified);
 /* An error as {"odata.error":..}, or as <m:error> of the operations that speak XML, those with
  * ?comp=: struct service, answer_error. */
 bool odata_answer_error(struct answer *a, enum error e, const struct problem *problem);
+
+/* What a path names: resource.c. */
+enum error table_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
 #endif

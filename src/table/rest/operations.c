@@ -6,7 +6,6 @@
 #include "service/service_properties.h"
 #include "table/entity_operations.h"
 #include "table/rest/odata.h"
-#include "table/rest/request.h"
 #include "table/rest/transaction.h"
 #include "table/table_operations.h"
 

@@ -3,7 +3,7 @@
  * "name(PartitionKey='..',RowKey='..')"; in quotes, a quote is written twice.
  * rest: Addressing-Table-Service-Resources */
 #include "base/encode.h"
-#include "table/rest/request.h"
+#include "table/rest/odata.h"
 
 /* What is left of a path while it is read. */
 struct path {

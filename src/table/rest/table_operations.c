@@ -2,7 +2,6 @@
 #include "service/answer.h"
 #include "service/signed_identifiers.h"
 #include "table/rest/odata.h"
-#include "table/rest/request.h"
 #include "table/rest/table_json.h"
 #include "table/table_operations.h"
 

@@ -6,7 +6,7 @@
 
 #include "http/multipart.h"
 #include "service/operation.h"
-#include "table/rest/request.h"
+#include "table/rest/odata.h"
 
 #define PARTS_MAX TRANSACTION_PARTS_MAX
 

@@ -9,7 +9,7 @@
 
 #include "base/codec.h"
 #include "base/endian.h"
-#include "program/check.h"
+#include "program/commands.h"
 #include "queue/message.h"
 #include "service/deferred_tasks.h"
 #include "service/names.h"

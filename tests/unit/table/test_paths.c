@@ -7,7 +7,7 @@
 
 #include "service/problem.h"
 #include "table/rest/entity_json.h"
-#include "table/rest/request.h"
+#include "table/rest/odata.h"
 
 #include <cmocka.h> /* last: it has a macro `fail` */
 

@@ -1,0 +1,30 @@
+/* The commands beside serving. */
+#ifndef LAGRA_PROGRAM_COMMANDS_H
+#define LAGRA_PROGRAM_COMMANDS_H
+
+#include "program/options.h"
+#include "service/operation.h"
+
+/* ---- lagra check: check.c ---- */
+
+/* Everything in a data folder is read and held against what it should be. Opens the folder as a start
+ * does (which mends what it can), and prints a line for each thing that is damaged or lost, and for each
+ * deferred task that failed. With `salvage_to`, all that can be read of a folder that is refused is put
+ * into that new one, and what is lost is listed by name. Where there is no data folder nothing is
+ * written. Exit status: 0 nothing is damaged or lost, 1 something is, or the folder is refused. */
+int check_run(const char *location, const char *salvage_to);
+
+/* ---- lagra health: health.c ---- */
+
+/* Does the server answer that runs with these options? Asks every wanted service; with asks_running
+ * those that each server here serves. A word on stderr for each that does not answer.
+ * returns  EXIT_SUCCESS if all do, else EXIT_FAILURE, also when no server runs here */
+int health_ask(const struct options *options);
+
+/* ---- the tables in print: print_tables.c ---- */
+
+/* Operations for docs/operations.md and the reply check, errors for the check. */
+void print_operations(const struct service *const *services, size_t count, enum print_form form);
+void print_errors(void);
+
+#endif

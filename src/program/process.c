@@ -1,0 +1,130 @@
+/* See process.h; and assertions, of ours and of RocksDB. */
+#include "program/process.h"
+
+#include <assert.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+
+/* ---- a trial of what a start takes ---- */
+
+/* Held by the main thread for as long as the trial's threads are to stay. */
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+
+static void *wait_for_gate(void *unused)
+{
+    pthread_mutex_lock(&gate);
+    pthread_mutex_unlock(&gate);
+    return unused;
+}
+
+static bool memory_suffices(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED) {
+        fprintf(stderr, "lagra: cannot get %zu MiB of memory: %s (ulimit -v)\n", bytes >> 20,
+                strerror(errno));
+        return false;
+    }
+    munmap(memory, bytes);
+    return true;
+}
+
+bool start_check(unsigned threads, size_t memory_bytes)
+{
+    pthread_t *started = xcalloc(threads, sizeof *started);
+    unsigned count = 0;
+    int error = 0;
+    bool suffices;
+
+    pthread_mutex_lock(&gate);
+    while (count < threads && !error) {
+        error = pthread_create(&started[count], NULL, wait_for_gate, NULL);
+        count += !error;
+    }
+    if (error)
+        fprintf(stderr,
+                "lagra: cannot start the %u threads that are needed, only %u: %s (ulimit -u, -v)\n",
+                threads, count, strerror(error));
+    suffices = !error && memory_suffices(memory_bytes);
+    pthread_mutex_unlock(&gate);
+    while (count > 0)
+        pthread_join(started[--count], NULL);
+    free(started);
+    return suffices;
+}
+
+/* ---- the allocator ---- */
+
+/* jemalloc reads it when it is loaded. */
+extern const char *malloc_conf;
+const char *malloc_conf = "dirty_decay_ms:2000,muzzy_decay_ms:0";
+
+/* jemalloc(3); not there under sanitizers */
+extern int mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size)
+    __attribute__((weak));
+
+bool allocator_start(void)
+{
+    bool enabled = true;
+
+    return !mallctl || mallctl("background_thread", NULL, NULL, &enabled, sizeof enabled) == 0;
+}
+
+/* ---- a store that failed ---- */
+
+static bool keeps_reading;
+
+void ending_keep_reading(bool keep)
+{
+    keeps_reading = keep;
+}
+
+_Noreturn void ending_of_failed_store(void)
+{
+    log_line(LOG_ERROR,
+             "lagra ends with exit code %d: a write or sync of its store failed. What was "
+             "acknowledged is on disk: look after the disk and start it again",
+             EXIT_STORE_FAILED);
+    _exit(EXIT_STORE_FAILED);
+}
+
+void ending_store_failed(void)
+{
+    if (!keeps_reading)
+        ending_of_failed_store();
+    log_line(LOG_ERROR,
+             "reads go on (--keepReading), writes are refused (500) until the next start");
+}
+
+static bool is_of_rocksdb(const void *address)
+{
+    Dl_info found;
+
+    return dladdr(address, &found) != 0 && found.dli_fname && strstr(found.dli_fname, "librocksdb");
+}
+
+/* The C library's, which the linker finds here first. RocksDB asserts that nobody calls on a file again
+ * whose write failed, and does so itself: in another thread, in closing, and where opening fails half way.
+ * Debian builds it with assertions. Its writes are the store's, so this is how that ends, and no abort. */
+_Noreturn void __assert_fail(const char *expression, const char *file, unsigned line,
+                            const char *function)
+{
+    if (is_of_rocksdb(__builtin_return_address(0))) {
+        log_line(LOG_ERROR, "store: RocksDB gives up: %s:%u: %s: %s", file, line, function,
+                 expression);
+        ending_of_failed_store();
+    }
+    fprintf(stderr, "%s: %s:%u: %s: Assertion `%s' failed.\n", program_invocation_short_name, file,
+            line, function, expression);
+    abort();
+}
