@@ -117,7 +117,7 @@ static bool is_of_rocksdb(const void *address)
  * whose write failed, and does so itself: in another thread, in closing, and where opening fails half way.
  * Debian builds it with assertions. Its writes are the store's, so this is how that ends, and no abort. */
 _Noreturn void __assert_fail(const char *expression, const char *file, unsigned line,
-                            const char *function)
+                             const char *function)
 {
     if (is_of_rocksdb(__builtin_return_address(0))) {
         log_line(LOG_ERROR, "store: RocksDB gives up: %s:%u: %s: %s", file, line, function,

@@ -95,6 +95,24 @@ static bool read_place(const struct call *call, struct bytes marker, struct byte
     return true;
 }
 
+enum error listing_read_next(struct call *call, const struct listing *listing,
+                             struct bytes *ret_name)
+{
+    struct bytes marker = listing->marker;
+
+    if (marker.ptr && !read_place(call, marker, ret_name))
+        return call_fail_query(call, E_InvalidQueryParameterValue, "marker", marker,
+                               "Not a marker of this list.");
+    return OK;
+}
+
+struct bytes listing_next(const struct answer *a, struct bytes name)
+{
+    if (!name.ptr)
+        return name;
+    return arena_printf(a->arena, "/%.*s/%.*s", BYTES_ARG(a->call->input.account), BYTES_ARG(name));
+}
+
 void listing_begin(struct text *out, const struct call *call, struct bytes container,
                    const struct listing *listing)
 {
@@ -186,19 +204,15 @@ enum error listing_page_begin(struct call *call, const struct listing_form *form
 {
     struct listing_page *page = arena_alloc(call->arena, sizeof *page);
     enum error e = listing_read(call, form->include_names, ret_listing);
-    struct bytes marker = ret_listing->marker;
 
-    if (e)
-        return e;
-    if (marker.ptr && !read_place(call, marker, ret_from))
-        return call_fail_query(call, E_InvalidQueryParameterValue, "marker", marker,
-                               "Not a marker of this list.");
+    if (!e)
+        e = listing_read_next(call, ret_listing, ret_from);
     page->sink = (struct listing_sink){ .begin = begin_page, .add = add_entry };
     page->form = form;
     page->call = call;
     page->listing = ret_listing;
     *ret_sink = &page->sink;
-    return OK;
+    return e;
 }
 
 void listing_page_answer(struct answer *a, struct listing_sink *sink, struct bytes next)
@@ -209,9 +223,6 @@ void listing_page_answer(struct answer *a, struct listing_sink *sink, struct byt
         xml_close(&page->out, page->form->list);
     else
         text_printf(&page->out, "<%s />", page->form->list);
-    if (next.ptr)
-        next = arena_printf(a->arena, "/%.*s/%.*s", BYTES_ARG(a->call->input.account),
-                            BYTES_ARG(next));
-    listing_end(&page->out, next);
+    listing_end(&page->out, listing_next(a, next));
     answer_xml(a, &page->out);
 }

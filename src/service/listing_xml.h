@@ -20,7 +20,17 @@ enum error listing_read(struct call *call, const char *const *include_names,
 enum error listing_read_max(struct call *call, uint32_t page_max, bool *ret_given,
                             uint32_t *ret_max);
 /* A query parameter; ptr NULL also for an empty one. */
-struct bytes listing_query(const struct call *call, const char *name);
+struct bytes listing_query(
+    const struct call *call,
+    const char *
+        name); /* The marker of a list of containers, queues or shares, "/account/name" of the one to go on with, as the
+ * real service has it. listing: read already; without a marker *ret_name.ptr is NULL.
+ * returns  OK, E_InvalidQueryParameterValue */
+enum error listing_read_next(struct call *call, const struct listing *listing,
+                             struct bytes *ret_name);
+/* The marker of this name; ptr NULL without a name. */
+struct bytes listing_next(const struct answer *a, struct bytes name);
+
 /* <EnumerationResults ..> and the echo of prefix, marker and maxresults. container: ptr NULL in a
  * list of containers or queues. */
 void listing_begin(struct text *out, const struct call *call, struct bytes container,
@@ -50,8 +60,7 @@ struct listing_form {
     bool (*add)(struct listing_page *page, struct bytes name, struct bytes value);
 };
 
-/* Reads what is asked of such a list, and makes the sink of its page. The marker is "/account/name"
- * of the entry to go on with, as the real service has it; without one *ret_from.ptr is NULL.
+/* Reads what is asked of such a list, its marker too, and makes the sink of its page.
  * returns  as listing_read() */
 enum error listing_page_begin(struct call *call, const struct listing_form *form,
                               struct listing *ret_listing, struct bytes *ret_from,
