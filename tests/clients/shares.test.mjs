@@ -69,6 +69,7 @@ test('Set and Get Share Metadata replace all', async (t) => {
         ['Value', undefined, etag]);
     await share.setMetadata({});
     assert.deepEqual((await share.getProperties()).metadata, {});
+    await rawRefused(rawFile('GET', `/${shareName()}?restype=share&comp=metadata`), 404, 'ShareNotFound');
 });
 
 test('Set and Get Share ACL keep policies; letters of shares only', async (t) => {
@@ -100,6 +101,11 @@ test('Lease Share: five actions; a leased share is deleted with the id alone (se
     const share = await newShare(t);
     const { etag } = await share.getProperties();
     const lease = share.getShareLeaseClient();
+    const act = (action, headers) => rawFile('PUT', `/${share.name}?restype=share&comp=lease`, { 'x-ms-lease-action': action, ...headers });
+    const none = { 'x-ms-lease-id': lease.leaseId };
+    await rawRefused(act('renew', none), 409, 'LeaseIdMismatchWithLeaseOperation');
+    await rawRefused(act('change', { ...none, 'x-ms-proposed-lease-id': lease.leaseId }), 409, 'LeaseNotPresentWithLeaseOperation');
+    await rawRefused(act('break'), 409, 'LeaseNotPresentWithLeaseOperation');
     const id = (await lease.acquireLease(30)).leaseId;
     assert.equal((await share.getProperties()).leaseState, 'leased');
     assert.equal((await share.getProperties()).etag, etag);
@@ -111,8 +117,7 @@ test('Lease Share: five actions; a leased share is deleted with the id alone (se
     await share.setMetadata({ a: 'b' }); // not needed
     await share.getProperties({ leaseAccessConditions: { leaseId: id } });
     // The client takes a share for a file here.
-    const renewed = await rawFile('PUT', `/${share.name}?restype=share&comp=lease`,
-        { 'x-ms-lease-action': 'renew', 'x-ms-lease-id': id });
+    const renewed = await act('renew', { 'x-ms-lease-id': id });
     assert.deepEqual([renewed.status, renewed.headers.get('x-ms-lease-id')], [200, id]);
     const changed = (await lease.changeLease('00000000-0000-0000-0000-000000000002')).leaseId;
     await refused(share.getShareLeaseClient(id).releaseLease(), 409, 'LeaseIdMismatchWithLeaseOperation');
@@ -268,6 +273,8 @@ test('an account SAS of the File service opens what its letters say', async (t) 
     await collect(reads.listShares({ prefix: share.name }));
     await refused(reads.getShareClient(share.name).setQuota(1), 403, 'AuthorizationPermissionMismatch');
     await refused(reads.getShareClient(share.name).getAccessPolicy(), 403, 'AuthorizationFailure');
+    await refused(reads.getShareClient(share.name).setMetadata({}), 403, 'AuthorizationPermissionMismatch');
+    await refused(client({ resourceTypes: 'c' }).getProperties(), 403, 'AuthorizationResourceTypeMismatch');
     await refused(client({ services: AccountSASServices.parse('b').toString() }).getShareClient(share.name).getProperties(), 403,
         'AuthorizationServiceMismatch');
     await refused(client({ resourceTypes: 's' }).getShareClient(share.name).getProperties(), 403,
