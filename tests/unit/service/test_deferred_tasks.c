@@ -12,8 +12,9 @@
 
 #include "base/log.h"
 #include "service/operation.h"
+#include "service/task_retry.h"
 
-enum { FAILING = 0x901, DONE = 0x902, UNKNOWN = 0x903 };
+enum { FAILING = 0x901, DONE = 0x902, UNKNOWN = 0x903, GONE = 0x904, AGAIN = 0x905 };
 
 static unsigned tried, done;
 static bool is_mended;
@@ -32,17 +33,43 @@ static enum store_result be_tried(struct decision *d, const struct deferred_task
 static enum store_result succeed(struct decision *d, const struct deferred_task *task,
                                  const struct endpoint *endpoint)
 {
-    (void)d;
     (void)endpoint;
     assert_true(bytes_is(task->payload, "what it holds"));
+    assert_true(d->now > 0);
     done++;
     return STORE_OK;
 }
 
-static const struct task_handler kinds[] = { { FAILING, be_tried }, { DONE, succeed } };
+/* There is nothing left that it could be done to. */
+static enum store_result find_nothing(struct decision *d, const struct deferred_task *task,
+                                      const struct endpoint *endpoint)
+{
+    (void)d;
+    (void)task;
+    (void)endpoint;
+    tried++;
+    return STORE_NOT_FOUND;
+}
+
+static enum store_result come_again_at_once(struct decision *d, const struct deferred_task *task,
+                                            const struct endpoint *endpoint)
+{
+    (void)endpoint;
+    tried++;
+    changes_defer(d->changes, 1, AGAIN, task->payload);
+    return STORE_OK;
+}
+
+/* The last is no part of the service's list. */
+static const struct task_handler kinds[] = { { FAILING, be_tried },
+                                             { DONE, succeed },
+                                             { GONE, find_nothing },
+                                             { AGAIN, come_again_at_once },
+                                             { UNKNOWN, succeed } };
 static const struct service service = { .name = "test",
                                         .task_handlers = kinds,
-                                        .task_handler_count = sizeof kinds / sizeof kinds[0] };
+                                        .task_handler_count = sizeof kinds / sizeof kinds[0] - 1 };
+static const struct service without_tasks = { .name = "other" };
 
 struct fixture {
     struct store *store;
@@ -78,13 +105,13 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void add(struct fixture *f, uint32_t kind, instant due)
+static void add_with(struct fixture *f, uint32_t kind, instant due, struct bytes payload)
 {
     struct snapshot *before = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
     struct changes *changes = changes_new(f->arena);
     uint64_t sequence;
 
-    changes_defer(changes, due, kind, bytes_from_string("what it holds"));
+    changes_defer(changes, due, kind, payload);
     assert_int_equal(store_commit(f->store, &(struct commit_part){ before, changes }, 1,
                                   clock_above(snapshot_instant(before)), STORE_MAY_BLOCK,
                                   &sequence),
@@ -92,12 +119,24 @@ static void add(struct fixture *f, uint32_t kind, instant due)
     snapshot_close(before);
 }
 
+static void add(struct fixture *f, uint32_t kind, instant due)
+{
+    add_with(f, kind, due, bytes_from_string("what it holds"));
+}
+
+/* Says when the next one is due. */
+static instant look_at(struct fixture *f, instant now, bool *ret_left)
+{
+    const struct service *services[] = { &without_tasks, &service };
+
+    return tasks_run_due(f->store, services, NULL, 2, now, ret_left);
+}
+
 static bool run_at(struct fixture *f, instant now)
 {
-    const struct service *services[] = { &service };
     bool left;
 
-    tasks_run_due(f->store, services, NULL, 1, now, &left);
+    look_at(f, now, &left);
     return left;
 }
 
@@ -154,12 +193,73 @@ static void dropped_space(void **state)
     assert_true(tried <= 1);
 }
 
+/* A look says whether some failed, and when the next one is due. */
+static void what_a_look_says(void **state)
+{
+    struct fixture *f = *state;
+    instant later;
+    bool left;
+
+    assert_true(look_at(f, f->now, &left) == INSTANT_MAX);
+    assert_false(left);
+    add(f, DONE, f->now);
+    add(f, DONE, f->now + 7);
+    assert_true(look_at(f, f->now, &left) == f->now + 7);
+    assert_false(left);
+    assert_int_equal(done, 1);
+    assert_true(look_at(f, f->now + 7, &left) == INSTANT_MAX);
+    later = f->now + TICKS_PER_SECOND;
+    add(f, FAILING, later);
+    assert_true(look_at(f, later, &left) == later + TICKS_PER_SECOND); /* it was put off */
+    assert_true(left);
+}
+
+/* What is damaged stays, and keeps nobody behind it waiting. */
+static void damaged_items(void **state)
+{
+    struct fixture *f = *state;
+
+    for (instant i = 0; i < 3; i++)
+        add_with(f, TASK_RETRY, f->now - 10 + i, bytes_from_string("\2nonsense"));
+    add(f, DONE, f->now);
+    assert_true(run_at(f, f->now));
+    assert_int_equal(done, 1);
+    assert_true(run_at(f, f->now));
+}
+
+/* An item that finds nothing is done with. */
+static void nothing_left_to_do(void **state)
+{
+    struct fixture *f = *state;
+
+    add(f, GONE, f->now);
+    assert_false(run_at(f, f->now));
+    assert_false(run_at(f, f->now + 1000000 * TICKS_PER_SECOND));
+    assert_int_equal(tried, 1);
+}
+
+/* A look ends, whatever comes meanwhile. */
+static void items_that_come_again(void **state)
+{
+    struct fixture *f = *state;
+    bool left;
+
+    add(f, AGAIN, 1);
+    assert_true(look_at(f, f->now, &left) <= f->now);
+    assert_false(left);
+    assert_in_range(tried, 1, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(others_go_on, set_up, tear_down),
         cmocka_unit_test_setup_teardown(seldom_and_never_given_up, set_up, tear_down),
         cmocka_unit_test_setup_teardown(dropped_space, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_a_look_says, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damaged_items, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nothing_left_to_do, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(items_that_come_again, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
