@@ -43,6 +43,14 @@ static void remember_next(enum lock_rank rank)
     held[held_count++] = rank;
 }
 
+static bool remembers(enum lock_rank rank)
+{
+    for (int i = 0; i < held_count; i++)
+        if (held[i] == rank)
+            return true;
+    return false;
+}
+
 /* Locks may be given back in any order. */
 static void forget(enum lock_rank rank)
 {
@@ -68,6 +76,12 @@ static void remember_next(enum lock_rank rank)
     (void)rank;
 }
 
+static bool remembers(enum lock_rank rank)
+{
+    (void)rank;
+    return true;
+}
+
 static void forget(enum lock_rank rank)
 {
     (void)rank;
@@ -84,10 +98,12 @@ void lock_init(struct lock *lock, enum lock_rank rank)
 {
     must(pthread_mutex_init(&lock->mutex, NULL));
     lock->rank = rank;
+    lock->is_taken = false;
 }
 
 void lock_release(struct lock *lock)
 {
+    assert(!lock->is_taken);
     must(pthread_mutex_destroy(&lock->mutex));
 }
 
@@ -95,6 +111,8 @@ void lock_take(struct lock *lock)
 {
     remember(lock->rank);
     must(pthread_mutex_lock(&lock->mutex));
+    assert(!lock->is_taken);
+    lock->is_taken = true;
 }
 
 void lock_take_next(struct lock *lock, const struct lock *last)
@@ -102,10 +120,20 @@ void lock_take_next(struct lock *lock, const struct lock *last)
     assert(last->rank == lock->rank && last < lock);
     remember_next(lock->rank);
     must(pthread_mutex_lock(&lock->mutex));
+    assert(!lock->is_taken);
+    lock->is_taken = true;
+}
+
+void lock_assert_held(const struct lock *lock)
+{
+    assert(lock->is_taken);
+    assert(remembers(lock->rank));
 }
 
 void lock_give(struct lock *lock)
 {
+    lock_assert_held(lock);
+    lock->is_taken = false;
     forget(lock->rank);
     must(pthread_mutex_unlock(&lock->mutex));
 }
@@ -139,11 +167,15 @@ static bool wait_until(struct lock *lock, pthread_cond_t *condition, const struc
 {
     int result;
 
+    lock_assert_held(lock);
+    lock->is_taken = false;
     forget(lock->rank);
     result = until ? pthread_cond_timedwait(condition, &lock->mutex, until)
                    : pthread_cond_wait(condition, &lock->mutex);
     assert(result == 0 || result == ETIMEDOUT);
     remember(lock->rank);
+    assert(!lock->is_taken);
+    lock->is_taken = true;
     return result == 0;
 }
 

@@ -27,6 +27,7 @@ enum lock_rank {
 struct lock {
     pthread_mutex_t mutex;
     enum lock_rank rank;
+    bool is_taken; /* written by its holder */
 };
 
 void lock_init(struct lock *lock, enum lock_rank rank);
@@ -36,6 +37,9 @@ void lock_take(struct lock *lock);
  * taken by rising address. */
 void lock_take_next(struct lock *lock, const struct lock *last);
 void lock_give(struct lock *lock);
+/* Asserts that the lock is taken, in debug builds also that it is this thread that holds one of its
+ * rank. For functions that are called under a lock. */
+void lock_assert_held(const struct lock *lock);
 /* Waits on a condition variable that uses CLOCK_MONOTONIC (lock_condition_init). timeout_ms < 0:
  * for ever. Returns false on timeout. */
 void lock_condition_init(pthread_cond_t *condition);

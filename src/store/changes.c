@@ -23,6 +23,15 @@ struct changes {
     size_t dropped_count;
 };
 
+static void assert_changes(const struct changes *changes)
+{
+    assert(changes->arena && !*changes->link && !*changes->index_link);
+    assert(!changes->first == (changes->link == &changes->first));
+    assert(!changes->first_index == (changes->index_link == &changes->first_index));
+    assert(changes->piece_count <= changes->piece_capacity);
+    assert(changes->dropped_count == 0 || changes->dropped);
+}
+
 struct changes *changes_new(struct arena *arena)
 {
     struct changes *changes = arena_alloc(arena, sizeof *changes);
@@ -30,6 +39,7 @@ struct changes *changes_new(struct arena *arena)
     changes->arena = arena;
     changes->link = &changes->first;
     changes->index_link = &changes->first_index;
+    assert_changes(changes);
     return changes;
 }
 
@@ -58,6 +68,7 @@ static struct change *add_change(struct changes *changes, struct change ***link,
     changes->bytes += key.len;
     **link = change;
     *link = &change->next;
+    assert_changes(changes);
     return change;
 }
 
@@ -74,13 +85,16 @@ static void add_references(struct changes *changes, const struct piece *pieces, 
         changes->pieces = grown;
         changes->piece_capacity = capacity;
     }
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        assert(pieces[i].length > 0 && pieces[i].length <= PIECE_MAX_BYTES);
         changes->pieces[changes->piece_count++] = (struct piece_change){
             .extent = pieces[i].extent,
             .length = pieces[i].length,
             .offset = pieces[i].offset,
             .references = references,
         };
+    }
+    assert_changes(changes);
 }
 
 void changes_put(struct changes *changes, enum record_family family, struct bytes key,
@@ -90,6 +104,7 @@ void changes_put(struct changes *changes, enum record_family family, struct byte
 
     change->family = family;
     change->value = record_value_encode(changes->arena, value, pieces, piece_count);
+    assert(change->value.len > value.len); /* with its version */
     changes->bytes += change->value.len;
     add_references(changes, pieces, piece_count, 1);
 }
@@ -171,6 +186,7 @@ void changes_drop_space(struct changes *changes, struct guid space)
         memcpy(grown, changes->dropped, changes->dropped_count * sizeof grown[0]);
     grown[changes->dropped_count++] = space;
     changes->dropped = grown;
+    assert_changes(changes);
 }
 
 /* Of deferred tasks the order does not matter. */
@@ -201,7 +217,9 @@ static void append_pieces(struct changes *changes, const struct piece_change *mo
 
 void changes_append(struct changes *changes, struct changes *more)
 {
-    assert(changes->arena == more->arena);
+    assert(changes != more && changes->arena == more->arena);
+    assert_changes(changes);
+    assert_changes(more);
     changes->bytes += more->bytes;
     if (more->first) {
         *changes->link = more->first;
@@ -221,6 +239,8 @@ void changes_append(struct changes *changes, struct changes *more)
     *more = (struct changes){ .arena = more->arena };
     more->link = &more->first;
     more->index_link = &more->first_index;
+    assert(changes_empty(more));
+    assert_changes(changes);
 }
 
 const struct change *changes_first(const struct changes *changes)
@@ -281,6 +301,7 @@ static size_t add_up(struct piece_change *changes, size_t count)
         }
         if (sum.references != 0)
             changes[kept++] = sum;
+        assert(kept <= i);
     }
     return kept;
 }
@@ -309,5 +330,6 @@ const struct piece_change *commit_pieces(const struct commit_part *parts, size_t
             total += parts[i].changes->piece_count;
         }
     *ret_count = add_up(all, total);
+    assert(*ret_count <= total);
     return all;
 }

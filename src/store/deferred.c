@@ -13,6 +13,19 @@
 #define MARK_STEP     (60 * TICKS_PER_SECOND)
 #define TASK_KEY_SIZE (1 + 8 + 16)
 
+/* Under the lock. */
+static void assert_deferred(const struct deferred *deferred)
+{
+    lock_assert_held(&deferred->lock);
+    assert(deferred->stored_mark <= deferred->mark);
+    assert(!deferred->waiter || deferred->earliest >= deferred->waited_for);
+}
+
+static void must(int error)
+{
+    assert(error == 0);
+}
+
 void deferred_init(struct deferred *deferred)
 {
     pthread_rwlockattr_t attributes;
@@ -39,17 +52,17 @@ void deferred_release(struct deferred *deferred)
 {
     assert(!deferred->waiter);
     lock_release(&deferred->lock);
-    pthread_rwlock_destroy(&deferred->adding);
+    must(pthread_rwlock_destroy(&deferred->adding));
 }
 
 void deferred_enter(struct deferred *deferred)
 {
-    pthread_rwlock_rdlock(&deferred->adding);
+    must(pthread_rwlock_rdlock(&deferred->adding));
 }
 
 void deferred_leave(struct deferred *deferred)
 {
-    pthread_rwlock_unlock(&deferred->adding);
+    must(pthread_rwlock_unlock(&deferred->adding));
 }
 
 static void set_task_key(struct key *key, instant due, const struct guid *id)
@@ -67,6 +80,7 @@ instant deferred_task_rows(const struct deferred *deferred, const struct task_ch
 {
     instant due = change->due > deferred->floor ? change->due : deferred->floor;
 
+    assert(!change->is_done && partition_prefix.len > KEY_SPACE_SIZE);
     set_task_key(key, due, &change->id);
     encode_u8(value, TASK_VERSION);
     encode_u64(value, change->kind);
@@ -77,6 +91,7 @@ instant deferred_task_rows(const struct deferred *deferred, const struct task_ch
 
 void deferred_done_key(const struct task_change *change, struct key *key)
 {
+    assert(change->is_done);
     set_task_key(key, change->due, &change->id);
 }
 
@@ -91,6 +106,7 @@ void deferred_added(struct deferred *deferred, instant due)
         waiter = deferred->waiter;
         deferred->waiter = NULL;
     }
+    assert_deferred(deferred);
     lock_give(&deferred->lock);
     if (waiter)
         waiter->wake(waiter);
@@ -109,6 +125,7 @@ bool deferred_mark_row(struct deferred *deferred, struct key *key, char ret_valu
         key_set_raw(key, bytes_of(&kind, 1));
         be64_put(ret_value, deferred->mark);
     }
+    assert_deferred(deferred);
     lock_give(&deferred->lock);
     return is_due;
 }
@@ -152,11 +169,12 @@ static instant raise_floor(struct deferred *deferred, instant now)
 {
     instant floor;
 
-    pthread_rwlock_wrlock(&deferred->adding);
+    must(pthread_rwlock_wrlock(&deferred->adding));
     if (now > deferred->floor)
         deferred->floor = now;
     floor = deferred->floor;
-    pthread_rwlock_unlock(&deferred->adding);
+    must(pthread_rwlock_unlock(&deferred->adding));
+    assert(floor >= now);
     return floor;
 }
 
@@ -168,6 +186,7 @@ static instant begin_look(struct deferred *deferred)
     lock_take(&deferred->lock);
     deferred->earliest = INSTANT_MAX;
     mark = deferred->mark;
+    assert_deferred(deferred);
     lock_give(&deferred->lock);
     return mark;
 }
@@ -177,6 +196,7 @@ static void raise_mark(struct deferred *deferred, instant mark)
     lock_take(&deferred->lock);
     if (mark > deferred->mark)
         deferred->mark = mark;
+    assert_deferred(deferred);
     lock_give(&deferred->lock);
 }
 
@@ -227,6 +247,7 @@ enum store_result store_task_next(struct store *store, instant now,
         *ret_due = task.due;
         return STORE_NOT_FOUND;
     }
+    assert(task.due <= now);
     *ret_task = task;
     return STORE_OK;
 }
@@ -243,6 +264,7 @@ void store_task_wait(struct store *store, instant due, struct waiter *waiter)
         deferred->waiter = waiter;
         deferred->waited_for = due;
     }
+    assert_deferred(deferred);
     lock_give(&deferred->lock);
     if (is_added)
         waiter->wake(waiter);
@@ -257,6 +279,7 @@ bool store_task_forget(struct store *store, struct waiter *waiter)
     was_waiting = deferred->waiter == waiter;
     if (was_waiting)
         deferred->waiter = NULL;
+    assert_deferred(deferred);
     lock_give(&deferred->lock);
     return was_waiting;
 }

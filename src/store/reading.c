@@ -2,6 +2,7 @@
  * are taken apart here. */
 #include "store/store_private.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -43,6 +44,7 @@ static struct scan *open_scan(struct snapshot *snapshot, enum record_family fami
     key_set_end(&end);
     scan->cursor = snapshot->store->operations->scan_cursor(snapshot, key_bytes(&end), kind);
     key_release(&end);
+    assert(scan->cursor && scan->cursor->store == snapshot->store);
     return scan;
 }
 
@@ -73,6 +75,7 @@ enum store_result scan_next(struct scan *scan, struct arena *arena, struct recor
     if (result)
         return result;
 
+    assert(scan->cursor->key.len >= scan->partition_prefix_len);
     record.key = bytes_from(scan->cursor->key, scan->partition_prefix_len);
     if (arena) {
         record.key = arena_copy(arena, record.key);
@@ -119,6 +122,7 @@ static bool unescape(struct unescaped *room, struct bytes escaped, struct bytes 
     }
     if (!key_unescape(escaped, room->ptr, &length))
         return false;
+    assert(length <= room->capacity);
     *ret_key = bytes_of(room->ptr, length);
     return true;
 }
@@ -163,12 +167,19 @@ bool space_iterator_is_gone(const struct space_iterator *iterator)
     return !iterator->cursor;
 }
 
+static void assert_space_iterator(const struct space_iterator *iterator)
+{
+    assert(iterator->arena && iterator->from.len >= KEY_SPACE_SIZE);
+    assert(!iterator->partition.ptr == (iterator->partition.capacity == 0));
+}
+
 void space_iterator_seek(struct space_iterator *iterator, struct bytes from_partition,
                          struct bytes from_record)
 {
     key_set_place(&iterator->from, RECORD_LISTED,
                   (struct partition){ iterator->space, from_partition }, from_record);
     iterator->seeking = true;
+    assert_space_iterator(iterator);
 }
 
 enum store_result space_iterator_next(struct space_iterator *iterator,
@@ -182,6 +193,7 @@ enum store_result space_iterator_next(struct space_iterator *iterator,
     enum store_result result;
     size_t count;
 
+    assert_space_iterator(iterator);
     if (!iterator->cursor)
         return STORE_NOT_FOUND;
     operations = iterator->cursor->store->operations;
@@ -270,6 +282,7 @@ enum store_result index_iterator_next(struct index_iterator *iterator,
     if (!key_split(iterator->cursor->key, &key, &partition) ||
         !bytes_has_suffix(partition, end_of_partition))
         return malformed(iterator->cursor->key);
+    assert(partition.len >= end_of_partition.len);
     partition.len -= end_of_partition.len;
     if (!unescape(&iterator->key, key, &found.key) ||
         !unescape(&iterator->partition, partition, &found.partition_key))

@@ -15,6 +15,7 @@ void key_init(struct key *key)
 
 void key_release(struct key *key)
 {
+    assert(key->len <= key->capacity);
     if (key->ptr != key->fixed)
         free(key->ptr);
 }
@@ -33,6 +34,7 @@ static char *extend(struct key *key, size_t more)
         }
     }
     key->len += more;
+    assert(key->len <= key->capacity);
     return key->ptr + len;
 }
 
@@ -111,6 +113,8 @@ void key_set_index_place(struct key *key, const struct guid *space, struct bytes
 
 void key_set_index(struct key *key, struct bytes partition_prefix, struct bytes index_key)
 {
+    assert(partition_prefix.len > KEY_SPACE_SIZE);
+
     key->len = 0;
     append(key, bytes_of(partition_prefix.ptr, KEY_SPACE_SIZE));
     key->ptr[0] = KEY_KIND_INDEX;
@@ -133,16 +137,19 @@ void key_set_raw(struct key *key, struct bytes full)
 
 void key_set_next(struct key *key)
 {
+    assert(key->len > 0);
     *extend(key, 1) = 0;
 }
 
 void key_set_end(struct key *key)
 {
+    assert(key->len > 0);
     while ((unsigned char)key->ptr[key->len - 1] == 0xff) {
         key->len--;
         assert(key->len > 0); /* the first byte is a kind */
     }
     key->ptr[key->len - 1]++;
+    assert(key->ptr[key->len - 1] != 0);
 }
 
 void key_write_piece(char to[KEY_PIECE_SIZE], uint32_t extent, uint64_t offset)
@@ -174,6 +181,7 @@ bool key_split(struct bytes key, struct bytes *ret_escaped, struct bytes *ret_re
         if (zero[1] == 1) {
             *ret_escaped = bytes_of(key.ptr + KEY_SPACE_SIZE, at - KEY_SPACE_SIZE);
             *ret_record_key = bytes_of(zero + 2, key.len - at - 2);
+            assert(KEY_SPACE_SIZE + ret_escaped->len + 2 + ret_record_key->len == key.len);
             return true;
         }
         at += 2;
@@ -193,6 +201,7 @@ bool key_unescape(struct bytes escaped, char *to, size_t *ret_length)
         if (i == escaped.len || (unsigned char)escaped.ptr[i] != 0xff)
             return false;
     }
+    assert(length <= escaped.len);
     *ret_length = length;
     return true;
 }

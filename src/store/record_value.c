@@ -25,7 +25,7 @@ struct bytes record_value_encode(struct arena *arena, struct bytes payload,
     for (size_t i = 0; i < piece_count; i++) {
         const struct piece *piece = &pieces[i];
 
-        assert(piece->length > 0 && piece->length <= PIECE_MAX_BYTES);
+        assert(piece->length > 0 && piece->length <= PIECE_MAX_BYTES && piece->sector_crc);
         encode_u64(&out, piece->extent);
         encode_u64(&out, piece->length);
         encode_u64(&out, piece->offset);
@@ -37,6 +37,7 @@ struct bytes record_value_encode(struct arena *arena, struct bytes payload,
         }
     }
     text_add(&out, payload);
+    assert(out.len <= capacity);
     return text_bytes(&out);
 }
 
@@ -87,6 +88,7 @@ enum store_result record_value_decode(struct bytes value, struct arena *arena,
     for (uint64_t i = 0; i < count; i++)
         if (!read_piece(&from, arena, &pieces[i]))
             return STORE_CORRUPT;
+    assert(from.at <= from.end);
     *ret_payload = bytes_of(from.at, (size_t)(from.end - from.at));
     *ret_pieces = pieces;
     *ret_count = count;
@@ -117,6 +119,7 @@ size_t piece_row_write(char to[PIECE_ROW_SIZE_MAX], struct piece_row row)
     to[0] = PIECE_ROW_VERSION;
     size += varint_put(to + size, row.length);
     size += varint_put(to + size, row.references);
+    assert(size <= PIECE_ROW_SIZE_MAX);
     return size;
 }
 

@@ -25,8 +25,23 @@ const char *store_result_text(enum store_result result)
     return texts[result];
 }
 
+/* Asserts what store.h promises of the result of a read or a commit: STORE_WAIT only where it may not
+ * block, and nothing that belongs to other functions. */
+static void assert_result(enum store_result result, struct store_access access)
+{
+    assert(result != STORE_WAIT || !access.may_block);
+    assert(result != STORE_BUSY && result != STORE_UNKNOWN);
+}
+
+static void assert_snapshot(const struct snapshot *snapshot)
+{
+    assert(snapshot->store && snapshot->store->operations);
+    assert(snapshot->prefix.len > KEY_SPACE_SIZE);
+}
+
 void store_close(struct store *store)
 {
+    assert(store && store->operations);
     store->operations->close(store);
 }
 
@@ -58,7 +73,12 @@ struct store_limits store_limits(const struct store *store)
 
 struct fetch_set *fetch_set_open(struct store *store)
 {
-    return store->operations->fetch_set_open ? store->operations->fetch_set_open(store) : NULL;
+    struct fetch_set *set = NULL;
+
+    if (store->operations->fetch_set_open)
+        set = store->operations->fetch_set_open(store);
+    assert(!set || (set->store == store && !set->is_repeated));
+    return set;
 }
 
 void fetch_set_close(struct fetch_set *set)
@@ -81,6 +101,7 @@ bool fetch_set_wait(struct fetch_set *set, struct waiter *waiter)
 {
     if (!set)
         return false;
+    assert(!set->is_repeated);
     set->is_repeated = set->store->operations->fetch_set_wait(set, waiter);
     return set->is_repeated;
 }
@@ -90,12 +111,15 @@ struct snapshot *snapshot_open(struct store *store, struct partition partition,
 {
     struct snapshot *snapshot = store->operations->snapshot_open(store, partition);
 
+    assert_snapshot(snapshot);
+    assert(snapshot->store == store && guid_equal(&snapshot->space, &partition.space));
     snapshot->access = access;
     return snapshot;
 }
 
 void snapshot_close(struct snapshot *snapshot)
 {
+    assert_snapshot(snapshot);
     snapshot->store->operations->snapshot_close(snapshot);
 }
 
@@ -106,6 +130,7 @@ struct store_access snapshot_access(const struct snapshot *snapshot)
 
 void snapshot_set_access(struct snapshot *snapshot, struct store_access access)
 {
+    assert_snapshot(snapshot);
     snapshot->access = access;
 }
 
@@ -126,7 +151,10 @@ bool snapshot_is_gone(const struct snapshot *snapshot)
 
 enum store_result snapshot_hold(struct snapshot *snapshot)
 {
-    return snapshot->store->operations->snapshot_hold(snapshot);
+    enum store_result result = snapshot->store->operations->snapshot_hold(snapshot);
+
+    assert_result(result, snapshot->access);
+    return result;
 }
 
 /* prefix: of what may be read ahead; NULL: nothing. */
@@ -139,6 +167,7 @@ static enum store_result get(struct snapshot *snapshot, enum record_family famil
     struct record record;
     struct key full, end;
 
+    assert_snapshot(snapshot);
     if (snapshot->gone)
         return STORE_NOT_FOUND;
     key_init(&full);
@@ -153,8 +182,10 @@ static enum store_result get(struct snapshot *snapshot, enum record_family famil
         result = operations->get(snapshot, key_bytes(&full), arena, &record);
     }
     key_release(&full);
+    assert_result(result, snapshot->access);
     if (result)
         return result;
+    assert(record.piece_count == 0 || record.pieces);
     record.key = arena_copy(arena, key);
     *ret_record = record;
     return STORE_OK;
@@ -177,9 +208,11 @@ enum store_result store_commit(struct store *store, const struct commit_part *pa
                                instant now, struct store_access access, uint64_t *ret_sequence)
 {
     bool changes = false;
+    enum store_result result;
 
     assert(count > 0 && count <= COMMIT_PARTS_MAX);
     for (size_t i = 0; i < count; i++) {
+        assert_snapshot(parts[i].snapshot);
         assert(parts[i].snapshot->store == store);
         for (size_t j = 0; j < i; j++)
             assert(!bytes_equal(parts[i].snapshot->prefix, parts[j].snapshot->prefix));
@@ -189,7 +222,9 @@ enum store_result store_commit(struct store *store, const struct commit_part *pa
     for (size_t i = 0; i < count; i++)
         if (parts[i].snapshot->gone)
             return STORE_NOT_FOUND;
-    return store->operations->commit(store, parts, count, now, access, ret_sequence);
+    result = store->operations->commit(store, parts, count, now, access, ret_sequence);
+    assert_result(result, access);
+    return result;
 }
 
 void store_checkpoint_clock(struct store *store)
@@ -217,7 +252,11 @@ void store_wait_durable(struct store *store, uint64_t sequence, struct waiter *w
 
 enum store_result store_settled(struct store *store, uint64_t sequence)
 {
-    return store->operations->settled(store, sequence);
+    enum store_result result = store->operations->settled(store, sequence);
+
+    assert(result == STORE_OK || result == STORE_WAIT || result == STORE_CONFLICT ||
+           result == STORE_IO || result == STORE_SHORTAGE || result == STORE_UNKNOWN);
+    return result;
 }
 
 enum store_result store_await(struct store *store, uint64_t sequence)
@@ -234,6 +273,7 @@ enum store_result store_await(struct store *store, uint64_t sequence)
         result = store_settled(store, sequence);
     } while (result == STORE_WAIT);
     sleeper_release(&sleeper);
+    assert(result != STORE_WAIT);
     return result;
 }
 
@@ -248,6 +288,7 @@ enum store_result store_count(struct store *store, struct guid space, struct byt
     result =
         store->operations->count(store, &space, key_bytes(&key), access, ret_sum, ret_sequence);
     key_release(&key);
+    assert_result(result, access);
     return result;
 }
 
@@ -258,6 +299,7 @@ struct stage *stage_open(struct store *store, struct partition partition, uint64
 
 void stage_want_md5(struct stage *stage)
 {
+    assert(stage->taken == 0 && !stage->wants_md5);
     stage->wants_md5 = true;
     md5_stream_init(&stage->md5);
 }
@@ -275,18 +317,30 @@ enum store_result stage_write(struct stage *stage, struct bytes data, struct wai
     enum store_result result =
         stage->store->operations->stage_write(stage, data, waiter, ret_taken);
 
+    assert(*ret_taken <= data.len && (result || *ret_taken == data.len));
     stage->taken += *ret_taken;
     return result;
 }
 
 enum store_result stage_finish(struct stage *stage, struct waiter *waiter)
 {
-    return stage->store->operations->stage_finish(stage, waiter);
+    enum store_result result = stage->store->operations->stage_finish(stage, waiter);
+
+    assert(result != STORE_WAIT || waiter);
+    return result;
 }
 
 const struct piece *stage_pieces(const struct stage *stage, size_t *ret_count)
 {
-    return stage->store->operations->stage_pieces(stage, ret_count);
+    const struct piece *pieces = stage->store->operations->stage_pieces(stage, ret_count);
+    uint64_t length = 0;
+
+    for (size_t i = 0; i < *ret_count; i++) {
+        assert(pieces[i].length > 0 && pieces[i].length <= PIECE_MAX_BYTES);
+        length += pieces[i].length;
+    }
+    assert(length == stage->taken);
+    return pieces;
 }
 
 void stage_md5(const struct stage *stage, uint8_t ret_md5[MD5_SIZE])
@@ -305,19 +359,26 @@ void stage_close(struct stage *stage)
 enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
                              uint32_t length, void *to, struct waiter *waiter)
 {
-    assert(offset <= piece->length && length <= piece->length - offset);
+    enum store_result result;
 
+    assert(offset <= piece->length && length <= piece->length - offset);
     if (length == 0)
         return STORE_OK;
-    return store->operations->piece_read(store, piece, offset, length, to, waiter);
+    result = store->operations->piece_read(store, piece, offset, length, to, waiter);
+    assert(result != STORE_WAIT || waiter);
+    return result;
 }
 
 enum store_result piece_check(struct store *store, const struct piece *piece, uint32_t offset,
                               uint32_t length, struct piece_file *ret_file, struct waiter *waiter)
 {
-    assert(offset <= piece->length && length <= piece->length - offset);
+    enum store_result result;
 
-    return store->operations->piece_check(store, piece, offset, length, ret_file, waiter);
+    assert(offset <= piece->length && length <= piece->length - offset);
+    result = store->operations->piece_check(store, piece, offset, length, ret_file, waiter);
+    assert(result != STORE_WAIT || waiter);
+    assert(result || ret_file->fd >= 0);
+    return result;
 }
 
 void piece_give(struct store *store, const struct piece_file *file)

@@ -1,6 +1,7 @@
 /* From changes to a batch. */
 #include "store/embedded/batch.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/endian.h"
@@ -150,6 +151,7 @@ static void add_freed(struct batch *batch, const struct piece_change *change)
 {
     if (!batch->freed)
         batch->freed = freed_new(batch->piece_count);
+    assert(batch->freed->count < batch->piece_count);
     batch->freed->pieces[batch->freed->count++] =
         (struct freed_piece){ change->extent, change->length, change->offset };
     batch->referred_bytes -= change->length;
@@ -166,6 +168,7 @@ static enum store_result add_piece(struct batch *batch, const struct piece_chang
     uint64_t before;
     enum store_result result;
 
+    assert(change->references != 0 && change->length > 0);
     key_write_piece(key, change->extent, change->offset);
     result = read_row(batch, bytes_of(key, sizeof key), row.length, access, &before);
     if (result)
@@ -189,6 +192,7 @@ static enum store_result add_piece(struct batch *batch, const struct piece_chang
 enum store_result batch_add_pieces(struct batch *batch, const struct piece_change *pieces,
                                    size_t count, struct store_access access)
 {
+    assert(batch->piece_count == 0 && !batch->freed); /* once for a batch */
     batch->pieces = pieces;
     batch->piece_count = count;
     for (size_t i = 0; i < count; i++) {

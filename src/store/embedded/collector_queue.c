@@ -1,6 +1,7 @@
 /* The queue of the collector. */
 #include "store/embedded/collector_queue.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define LIST_KEPT 1024u
@@ -29,6 +30,7 @@ void space_list_add(struct space_list *list, const struct guid *space)
         list->ids = xrealloc(list->ids, list->capacity * sizeof list->ids[0]);
     }
     list->ids[list->count++] = *space;
+    assert(list->count <= list->capacity);
 }
 
 void space_list_trim(struct space_list *list)
@@ -68,5 +70,6 @@ void collector_wait(struct collector *collector)
     pthread_cond_signal(&collector->work);
     while (collector->answered < round)
         lock_wait(&collector->lock, &collector->answer, -1);
+    assert(collector->answered <= collector->asked);
     lock_give(&collector->lock);
 }

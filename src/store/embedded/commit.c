@@ -39,6 +39,7 @@ static void add_stripe(struct stripe **list, size_t *count, struct stripe *strip
         at--;
     if (at > 0 && list[at - 1] == stripe)
         return;
+    assert(*count < COMMIT_PARTS_MAX);
     memmove(&list[at + 1], &list[at], (*count - at) * sizeof list[0]);
     list[at] = stripe;
     (*count)++;
@@ -65,6 +66,7 @@ static void find_locks(struct commit *commit)
         }
         add_stripe(commit->stripes, &commit->stripe_count, snapshot_of(part)->stripe);
     }
+    assert(commit->changed_count > 0 && commit->changed_count <= commit->stripe_count);
 }
 
 static void lock_stripes(struct stripe **stripes, size_t count)
@@ -116,6 +118,7 @@ static void keep_freed(struct batch *batch, struct stripe *stripe, uint64_t sequ
     batch->freed = NULL;
     if (!freed)
         return;
+    assert(freed->count > 0 && !freed->next);
     freed->sequence = sequence;
     freed_count(reclaim, freed);
     if (!stripe_keep_freed(stripe, freed))
@@ -148,6 +151,7 @@ static enum store_result write_batch(struct batch *batch, struct stripe **stripe
     struct embedded *embedded = batch->embedded;
     enum store_result result;
 
+    assert(count > 0 && count <= COMMIT_PARTS_MAX);
     for (size_t i = 0; i < count; i++)
         stripe_give_view(embedded, stripes[i]);
     result = write_rows(embedded, batch->writes);
@@ -171,6 +175,7 @@ static void note_changes(struct commit *commit)
 
         if (!commit->parts[i].changes)
             continue;
+        assert(commit->sequence >= own->snapshot.sequence);
         snapshot_spend(own);
         stripe_changed(commit->embedded, own->stripe, own->hash, commit->sequence,
                        own->snapshot.prefix, commit->parts[i].changes);
@@ -359,6 +364,7 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
         embedded_fail(embedded);
     if (result)
         return result;
+    assert(commit.sequence > 0);
     *ret_sequence = commit.sequence;
     syncer_wrote(&embedded->syncer);
     if (commit.batch.task_due < INSTANT_MAX)

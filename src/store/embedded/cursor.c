@@ -1,6 +1,7 @@
 /* Iterators with an end, and how a scan gets the state of its snapshot. */
 #include "store/embedded/cursor.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/embedded/embedded_private.h"
@@ -89,6 +90,7 @@ static void open_in_state(struct embedded_cursor *cursor, const struct embedded_
     const rocksdb_snapshot_t *state = snapshot_state(snapshot);
     struct store_access access = snapshot->snapshot.access;
 
+    assert(!cursor->iterator);
     open_iterator(cursor, state, access, use);
     if (snapshot_state(snapshot) == state)
         return;
@@ -168,6 +170,7 @@ static enum store_result next(struct embedded_cursor *cursor)
 
 static void hold(struct embedded_cursor *cursor, const struct front_record *record)
 {
+    assert(record->key_length + record->value_length <= sizeof cursor->held);
     memcpy(cursor->held, record->bytes, record->key_length + record->value_length);
     cursor->cursor.key = bytes_of(cursor->held, record->key_length);
     cursor->cursor.value = bytes_of(cursor->held + record->key_length, record->value_length);

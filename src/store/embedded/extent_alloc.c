@@ -8,6 +8,8 @@
 /* Under lock. */
 static void set_frontier(struct extents *extents)
 {
+    lock_assert_held(&extents->lock);
+    assert(extents->active && extents->active_end <= EXTENT_BYTES);
     atomic_store(&extents->frontier, extents_place(extents->active->id, extents->active_end));
 }
 
@@ -36,6 +38,8 @@ static enum store_result begin_extent(struct extents *extents)
     enum store_result result;
     int other, fd;
 
+    lock_assert_held(&extents->lock);
+    assert(!extents->creating);
     if (!extents_reserve_file(extents, &other))
         return STORE_SHORTAGE;
     extents->creating = true;
@@ -56,6 +60,7 @@ static enum store_result begin_extent(struct extents *extents)
     extents->active_end = EXTENT_UNIT;
     if (sealed)
         extents_settle(extents, sealed);
+    assert(extents->active->id == id && extents->active->fd >= 0);
     return STORE_OK;
 }
 
@@ -85,6 +90,7 @@ enum store_result extents_cut(struct extents *extents, uint64_t least, uint64_t 
         *ret_run = (struct run){ .extent = extents->active->id,
                                  .offset = extents->active_end,
                                  .length = most < room ? most : room };
+        assert(ret_run->length >= least && ret_run->length <= most);
         extents->active_end += ret_run->length;
         set_frontier(extents);
         extents->active->used_bytes += (int64_t)ret_run->length;
@@ -99,7 +105,7 @@ void extents_give_back(struct extents *extents, struct run run)
 
     lock_take(&extents->lock);
     extent = extents_find(extents, run.extent);
-    assert(extent);
+    assert(extent && run.length > 0);
     extent->used_bytes -= (int64_t)run.length;
     if (extent == extents->active && run.offset + run.length == extents->active_end) {
         extents->active_end = run.offset;
@@ -118,6 +124,7 @@ static void count_staged(struct extents *extents, uint32_t id, bool more)
 {
     struct extent *extent = extents_find(extents, id);
 
+    lock_assert_held(&extents->lock);
     assert(extent && (more || extent->staged_count > 0));
     extent->staged_count += more ? 1u : -1u;
     extents_settle(extents, extent);
@@ -128,6 +135,7 @@ void extents_stage(struct extents *extents, struct staged_piece *piece)
     struct staged_piece **bucket;
 
     lock_take(&extents->lock);
+    assert(!piece->staged);
     count_staged(extents, piece->piece.extent, true);
     bucket = bucket_of(extents, piece->piece.extent, piece->piece.offset);
     piece->bucket_next = *bucket;
@@ -156,6 +164,7 @@ void extents_referred(struct extents *extents, const struct piece_change *pieces
 {
     size_t found = 0;
 
+    assert(first <= count);
     lock_take(&extents->lock);
     for (size_t i = 0; i < count; i++)
         if (pieces[i].references > 0 && take_out(extents, pieces[i].extent, pieces[i].offset))
@@ -173,6 +182,7 @@ bool extents_unstage(struct extents *extents, struct staged_piece *piece)
     staged = piece->staged;
     if (staged)
         take_out(extents, piece->piece.extent, piece->piece.offset);
+    assert(!piece->staged);
     lock_give(&extents->lock);
     return staged;
 }

@@ -36,6 +36,7 @@ static enum store_result sync_stage(struct embedded *embedded, struct round *rou
     for (const struct staged_piece *piece = stage->first; piece; piece = piece->next) {
         enum store_result result = sync_once(embedded, round, piece->piece.extent);
 
+        assert(round->count <= EXTENTS_MAX);
         if (result)
             return result;
     }
@@ -95,6 +96,7 @@ void extent_syncer_stop(struct extent_syncer *syncer)
     pthread_cond_signal(&syncer->work);
     lock_give(&syncer->lock);
     thread_join(&syncer->thread);
+    assert(!syncer->first);
     pthread_cond_destroy(&syncer->work);
     lock_release(&syncer->lock);
 }
@@ -102,6 +104,7 @@ void extent_syncer_stop(struct extent_syncer *syncer)
 void extent_syncer_add(struct extent_syncer *syncer, struct embedded_stage *stage)
 {
     lock_take(&syncer->lock);
+    assert(!syncer->stopping);
     stage->sync_next = syncer->first;
     syncer->first = stage;
     pthread_cond_signal(&syncer->work);

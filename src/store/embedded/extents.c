@@ -53,6 +53,8 @@ struct extent *extents_insert(struct extents *extents, uint32_t id)
             (extents->count - at) * sizeof extents->list[0]);
     extents->list[at] = extent;
     extents->count++;
+    assert(extents->count <= extents->capacity);
+    assert(at == 0 || extents->list[at - 1]->id < id);
     return extent;
 }
 
@@ -122,6 +124,7 @@ static void unlink_idle(struct extents *extents, struct extent *extent)
     else
         extents->idle_first = extent->next_idle;
     extent->is_idle = false;
+    extent->next_idle = extent->previous_idle = NULL;
 }
 
 static void append_idle(struct extents *extents, struct extent *extent)
@@ -136,6 +139,17 @@ static void append_idle(struct extents *extents, struct extent *extent)
     extent->is_idle = true;
 }
 
+/* Asserts when the file of an extent is open. Under lock. */
+static void assert_extent(const struct extents *extents, const struct extent *extent)
+{
+    lock_assert_held(&extents->lock);
+    assert(extents->open_count <= EXTENTS_OPEN_MAX);
+    assert(extent->takers == 0 || extent->fd >= 0);
+    assert(!extent->is_idle || (extent->fd >= 0 && extent->takers == 0 &&
+                                extent->staged_count == 0 && extent != extents->active));
+    assert(extent->is_idle || (!extent->next_idle && !extent->previous_idle));
+}
+
 void extents_settle(struct extents *extents, struct extent *extent)
 {
     bool may_close = extent->fd >= 0 && extent->takers == 0 && extent->staged_count == 0 &&
@@ -145,12 +159,15 @@ void extents_settle(struct extents *extents, struct extent *extent)
         unlink_idle(extents, extent);
     else if (!extent->is_idle && may_close)
         append_idle(extents, extent);
+    assert_extent(extents, extent);
+    assert(!extents->idle_first == !extents->idle_last);
 }
 
 bool extents_reserve_file(struct extents *extents, int *ret_close)
 {
     struct extent *idle = extents->idle_first;
 
+    lock_assert_held(&extents->lock);
     *ret_close = -1;
     if (extents->open_count < EXTENTS_OPEN_MAX) {
         extents->open_count++;
@@ -158,6 +175,7 @@ bool extents_reserve_file(struct extents *extents, int *ret_close)
     }
     if (!idle)
         return false;
+    assert_extent(extents, idle);
     *ret_close = idle->fd;
     idle->fd = -1;
     extents_settle(extents, idle);
@@ -191,6 +209,7 @@ static enum store_result open_file(struct extents *extents, uint32_t id)
         extent->fd = fd;
         return STORE_OK;
     }
+    assert(extents->open_count > 0);
     extents->open_count--; /* another thread was faster, or it failed */
     close_if_any(fd);
     return result;
@@ -210,6 +229,7 @@ enum store_result extents_take(struct extents *extents, uint32_t id, struct exte
     if (!result && extent) {
         extent->takers++;
         extents_settle(extents, extent);
+        assert(extent->fd >= 0 && !extent->removed);
     }
     lock_give(&extents->lock);
     if (!extent) {
@@ -223,6 +243,8 @@ enum store_result extents_take(struct extents *extents, uint32_t id, struct exte
 /* Of one that is in no list any more. */
 static void free_extent(struct extents *extents, struct extent *extent)
 {
+    assert_extent(extents, extent);
+    assert(extent->removed && extent->takers == 0 && !extent->is_idle);
     if (extent->fd >= 0) {
         close(extent->fd);
         extents->open_count--;
@@ -233,6 +255,7 @@ static void free_extent(struct extents *extents, struct extent *extent)
 void extents_give(struct extents *extents, struct extent *extent)
 {
     lock_take(&extents->lock);
+    assert_extent(extents, extent);
     assert(extent->takers > 0);
     extent->takers--;
     if (extent->removed && extent->takers == 0)
@@ -309,6 +332,7 @@ void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64
 {
     struct extent *extent;
 
+    assert(length > 0 && length % EXTENT_UNIT == 0);
     if (!count_used(extents, id, -(int64_t)length, false) || remove_if_unused(extents, id) ||
         extents_take(extents, id, &extent))
         return;

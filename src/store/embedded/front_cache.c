@@ -31,6 +31,15 @@ static bool covers(const struct front_cache *front, struct bytes key)
            bytes_compare(key, front_key(front->high)) < 0;
 }
 
+/* Asserts that the records lie between the two keys. */
+static void assert_front(const struct front_cache *front)
+{
+    assert(!front->low == !front->high && (front->low || front->count == 0));
+    assert(front->count <= FRONT_RECORDS_MAX);
+    assert(front->count == 0 || (covers(front, front_key(front->records[0])) &&
+                                 covers(front, front_key(front->records[front->count - 1]))));
+}
+
 /* Of the first record at or after the key. */
 static unsigned place_of(const struct front_cache *front, struct bytes key)
 {
@@ -85,6 +94,7 @@ enum front_answer front_first(const struct front_cache *front, struct bytes from
 
 static void take_out(struct front_cache *front, unsigned place)
 {
+    assert(place < front->count);
     free(front->records[place]);
     front->count--;
     memmove(&front->records[place], &front->records[place + 1],
@@ -113,6 +123,7 @@ static void put(struct front_cache *front, unsigned place, struct bytes key, str
             (front->count - place) * sizeof front->records[0]);
     front->records[place] = new_record(key, value);
     front->count++;
+    assert(front->count <= FRONT_RECORDS_MAX);
 }
 
 void front_change(struct front_cache *front, struct bytes key, struct bytes value)
@@ -126,6 +137,7 @@ void front_change(struct front_cache *front, struct bytes key, struct bytes valu
         take_out(front, place);
     if (value.ptr)
         put(front, place, key, value);
+    assert_front(front);
 }
 
 void front_begin(struct front_cache *run, struct bytes from)
@@ -165,6 +177,7 @@ void front_join(struct front_cache *front, struct front_cache *run)
         run->count = 0;
     }
     front_empty(run);
+    assert_front(front);
 }
 
 void front_empty(struct front_cache *front)

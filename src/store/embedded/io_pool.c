@@ -4,6 +4,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
+/* Under lock. */
+static void assert_pool(const struct io_pool *pool)
+{
+    lock_assert_held(&pool->lock);
+    assert(pool->queued_count <= IO_QUEUED_MAX);
+    assert(pool->filling_bytes <= IO_FILLING_MAX);
+    assert(pool->unused_count <= IO_UNUSED_MAX && !pool->unused == (pool->unused_count == 0));
+    assert(!*pool->waiters_end && !pool->waiters == (pool->waiters_end == &pool->waiters));
+}
+
 static void *run_jobs(void *argument)
 {
     struct io_pool *pool = argument;
@@ -48,6 +58,7 @@ void io_pool_stop(struct io_pool *pool)
     lock_give(&pool->lock);
     for (int i = 0; i < IO_THREADS; i++)
         thread_join(&pool->threads[i]);
+    assert(!pool->first);
 }
 
 void io_pool_release(struct io_pool *pool)
@@ -66,6 +77,8 @@ void io_pool_release(struct io_pool *pool)
 
 void io_pool_add_locked(struct io_pool *pool, struct io_job *job)
 {
+    lock_assert_held(&pool->lock);
+    assert(job->run);
     job->next = NULL;
     if (pool->first)
         pool->last->next = job;
@@ -97,6 +110,7 @@ static void wait_for_queue(struct io_pool *pool, struct waiter *waiter)
     waiter->next = NULL;
     *pool->waiters_end = waiter;
     pool->waiters_end = &waiter->next;
+    assert_pool(pool);
 }
 
 /* Charges a buffer that is to be filled. Under lock. */
@@ -151,6 +165,7 @@ struct io_buffer *io_buffer_take(struct io_pool *pool, size_t wanted, struct wai
         return NULL;
     }
     unused = take_unused(pool, size);
+    assert_pool(pool);
     lock_give(&pool->lock);
     return begin_buffer(unused, size, account);
 }
@@ -168,6 +183,7 @@ struct io_buffer *io_buffer_grow(struct io_pool *pool, struct io_buffer *buffer)
     unused = granted ? take_unused(pool, size) : NULL;
     if (granted && buffer->account == IO_FILLING)
         pool->filling_bytes -= buffer->size;
+    assert_pool(pool);
     lock_give(&pool->lock);
     if (!granted)
         return NULL;
@@ -175,6 +191,7 @@ struct io_buffer *io_buffer_grow(struct io_pool *pool, struct io_buffer *buffer)
     larger->piece = buffer->piece;
     larger->offset = buffer->offset;
     larger->length = buffer->length;
+    assert(larger->length < larger->size);
     memcpy(larger->bytes, buffer->bytes, buffer->length);
     free(buffer);
     return larger;
@@ -193,6 +210,7 @@ bool io_buffer_charge_locked(struct io_pool *pool, struct io_buffer *buffer, str
     if (buffer->account == IO_FILLING)
         pool->filling_bytes -= buffer->size;
     buffer->account = IO_QUEUED;
+    assert_pool(pool);
     return true;
 }
 
@@ -245,6 +263,7 @@ void io_buffers_give(struct io_pool *pool, struct io_buffer *list)
     }
     if (pool->waiters)
         woken = take_waiters(pool);
+    assert_pool(pool);
     lock_give(&pool->lock);
     while (surplus) {
         struct io_buffer *next = surplus->next;
@@ -272,5 +291,6 @@ void io_buffer_forget(struct io_pool *pool, struct waiter *waiter)
         if (!*link)
             pool->waiters_end = link;
     }
+    assert_pool(pool);
     lock_give(&pool->lock);
 }

@@ -39,6 +39,7 @@ static enum store_result read_sector(int fd, const struct piece *piece, uint32_t
     uint32_t length = sector_length(piece, sector);
     uint32_t done = 0;
 
+    assert(length > 0 && sector < piece_sectors(piece));
     while (done < length) {
         struct iovec rest = { to + done, length - done };
         ssize_t size = preadv2(fd, &rest, 1, (off_t)(offset + done), only_cached ? RWF_NOWAIT : 0);
@@ -106,6 +107,7 @@ static enum store_result fetch(struct embedded *embedded, const struct piece *pi
 {
     struct fetch *fetch = xcalloc(1, sizeof *fetch);
 
+    assert(waiter && count > 0 && first + count <= piece_sectors(piece));
     *fetch = (struct fetch){ .job = { .run = run_fetch },
                              .embedded = embedded,
                              .piece = *piece,
@@ -118,7 +120,10 @@ static enum store_result fetch(struct embedded *embedded, const struct piece *pi
 
 static uint64_t sector_bits(uint32_t first, uint32_t end)
 {
-    uint64_t below_end = end == 64 ? UINT64_MAX : (1ull << end) - 1;
+    uint64_t below_end;
+
+    assert(first < end && end <= PIECE_SECTORS_MAX);
+    below_end = end == 64 ? UINT64_MAX : (1ull << end) - 1;
 
     return below_end & ~((1ull << first) - 1);
 }

@@ -1,6 +1,7 @@
 /* Freed pieces on their way back to the file system. */
 #include "store/embedded/reclaim.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "store/embedded/embedded_private.h"
@@ -49,6 +50,7 @@ void reclaim_add(struct reclaim *reclaim, struct freed *freed)
 
     if (!freed)
         return;
+    assert(freed->count > 0);
     while (last->next)
         last = last->next;
     lock_take(&reclaim->lock);
@@ -109,8 +111,11 @@ bool reclaim_step(struct embedded *embedded)
     while (freed) {
         struct freed *next = freed->next;
 
+        uint64_t bytes = bytes_of_freed(freed), before;
+
         give_back(embedded, freed);
-        atomic_fetch_sub(&embedded->reclaim.pending_bytes, bytes_of_freed(freed));
+        before = atomic_fetch_sub(&embedded->reclaim.pending_bytes, bytes);
+        assert(before >= bytes);
         free(freed);
         freed = next;
     }

@@ -124,6 +124,7 @@ bool record_set_find(const struct record_set *set, struct bytes key, struct byte
     size_t i = find(set, key);
     struct cached_record *record = i < CACHED_RECORDS ? set->records[i] : NULL;
 
+    lock_assert_held(&set->lock);
     if (record)
         record->was_found = true;
     *ret_value = record && record->is_stored
@@ -147,6 +148,7 @@ static size_t slot_to_fill(struct record_set *set)
 
 void record_set_add(struct record_set *set, struct bytes key, struct bytes value)
 {
+    lock_assert_held(&set->lock);
     if (key.len + value.len > CACHED_BYTES_MAX || find(set, key) < CACHED_RECORDS)
         return;
     fill_slot(set, slot_to_fill(set), key, value);
@@ -156,6 +158,7 @@ void record_set_change(struct record_set *set, struct bytes key, struct bytes va
 {
     size_t i = find(set, key);
 
+    lock_assert_held(&set->lock);
     if (i < CACHED_RECORDS)
         fill_slot(set, i, key, value);
 }

@@ -9,12 +9,23 @@
 #include "store/record_key.h"
 #include "store/record_value.h"
 
+/* Asserts how a snapshot is linked in its stripe. Under the stripe's lock. */
+static void assert_listed(const struct embedded_snapshot *snapshot)
+{
+    const struct stripe *stripe = snapshot->stripe;
+
+    lock_assert_held(&stripe->lock);
+    assert(snapshot->previous ? snapshot->previous->next == snapshot : stripe->first == snapshot);
+    assert(!snapshot->next || snapshot->next->previous == snapshot);
+}
+
 bool snapshot_is_old(const struct embedded_snapshot *snapshot)
 {
     const struct stripe *stripe = snapshot->stripe;
     uint64_t changed =
         snapshot->hash == stripe->newest_hash ? stripe->sequence : stripe->other_sequence;
 
+    lock_assert_held(&stripe->lock);
     return changed > snapshot->snapshot.sequence;
 }
 
@@ -26,10 +37,12 @@ static void enter_list(struct embedded_snapshot *snapshot)
     if (stripe->first)
         stripe->first->previous = snapshot;
     stripe->first = snapshot;
+    assert_listed(snapshot);
 }
 
 static void leave_list(struct embedded_snapshot *snapshot)
 {
+    assert_listed(snapshot);
     if (snapshot->previous)
         snapshot->previous->next = snapshot->next;
     else
@@ -83,6 +96,7 @@ void embedded_snapshot_close(struct snapshot *base)
     struct view *view;
     bool was_last = false;
 
+    assert(!snapshot->committing || snapshot->spent);
     lock_take(&stripe->lock);
     view = atomic_load(&snapshot->view);
     if (view)
@@ -240,6 +254,7 @@ void stripe_give_view(struct embedded *embedded, struct stripe *stripe)
     struct embedded_snapshot *list = stripe->first;
     struct view *view = NULL;
 
+    lock_assert_held(&stripe->lock);
     stripe->first = NULL;
     for (struct embedded_snapshot *s = list, *next; s; s = next) {
         next = s->next;
@@ -251,12 +266,15 @@ void stripe_give_view(struct embedded *embedded, struct stripe *stripe)
         if (!view)
             view = stripe_add_view(embedded, stripe);
         view_hold(view, s->frontier);
+        assert(!atomic_load(&s->view));
         atomic_store(&s->view, view);
     }
+    assert(!stripe->first || stripe->first->committing);
 }
 
 void snapshot_spend(struct embedded_snapshot *snapshot)
 {
+    lock_assert_held(&snapshot->stripe->lock);
     assert(snapshot->committing && !snapshot->spent);
     snapshot->spent = true;
     /* It has a view already when another partition of the stripe has changed. */

@@ -6,6 +6,11 @@
 
 #define CAPACITY_LEAST 16u
 
+static void must(int error)
+{
+    assert(error == 0);
+}
+
 static unsigned lock_index(const struct guid *space)
 {
     return space->b[15] % SPACE_LOCKS;
@@ -35,12 +40,12 @@ void spaces_release(struct spaces *spaces)
 
 void spaces_enter(struct spaces *spaces, const struct guid *space)
 {
-    pthread_rwlock_rdlock(&spaces->locks[lock_index(space)].lock);
+    must(pthread_rwlock_rdlock(&spaces->locks[lock_index(space)].lock));
 }
 
 void spaces_leave(struct spaces *spaces, const struct guid *space)
 {
-    pthread_rwlock_unlock(&spaces->locks[lock_index(space)].lock);
+    must(pthread_rwlock_unlock(&spaces->locks[lock_index(space)].lock));
 }
 
 void space_set_add_shared(struct space_set *set, const struct guid *space)
@@ -66,13 +71,14 @@ void spaces_enter_set(struct spaces *spaces, const struct space_set *set)
 {
     uint64_t left = set->shared | set->exclusive;
 
+    assert(left != 0);
     while (left) {
         unsigned index = next_lock(&left);
 
         if (set->exclusive >> index & 1)
-            pthread_rwlock_wrlock(&spaces->locks[index].lock);
+            must(pthread_rwlock_wrlock(&spaces->locks[index].lock));
         else
-            pthread_rwlock_rdlock(&spaces->locks[index].lock);
+            must(pthread_rwlock_rdlock(&spaces->locks[index].lock));
     }
 }
 
@@ -81,7 +87,14 @@ void spaces_leave_set(struct spaces *spaces, const struct space_set *set)
     uint64_t left = set->shared | set->exclusive;
 
     while (left)
-        pthread_rwlock_unlock(&spaces->locks[next_lock(&left)].lock);
+        must(pthread_rwlock_unlock(&spaces->locks[next_lock(&left)].lock));
+}
+
+/* A search ends at an empty entry: there is one. */
+static void assert_table(const struct space_lock *lock)
+{
+    assert(lock->dropped && lock->count < lock->capacity);
+    assert((lock->capacity & (lock->capacity - 1)) == 0);
 }
 
 /* The entry of a space, or the empty one where it belongs. Ids are random, so their bytes hash. */
@@ -89,6 +102,7 @@ static struct dropped_space *find(const struct space_lock *lock, const struct gu
 {
     uint64_t hash;
 
+    assert_table(lock);
     memcpy(&hash, space->b, sizeof hash);
     for (size_t i = hash & (lock->capacity - 1);; i = (i + 1) & (lock->capacity - 1)) {
         struct dropped_space *entry = &lock->dropped[i];
@@ -131,6 +145,7 @@ void spaces_add_dropped(struct spaces *spaces, const struct guid *space, uint64_
         *entry = (struct dropped_space){ .space = *space, .sequence = sequence };
         lock->count++;
     }
+    assert_table(lock);
 }
 
 void spaces_collected(struct spaces *spaces, const struct guid *space)
@@ -162,6 +177,7 @@ static size_t forget_old(struct space_lock *lock, uint32_t round)
         entry->sequence = 0;
         forgotten++;
     }
+    assert(forgotten <= lock->count);
     lock->count -= forgotten;
     return forgotten;
 }

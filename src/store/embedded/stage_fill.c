@@ -8,6 +8,18 @@
 #include "store/embedded/admission.h"
 #include "store/embedded/embedded_private.h"
 
+/* Asserts what the owner knows of its stage. Owner's thread. */
+static void assert_filling(const struct embedded_stage *stage)
+{
+    const struct io_buffer *buffer = stage->filling;
+
+    assert(!stage->first == !stage->last && !stage->first == (stage->piece_count == 0));
+    assert(!buffer || buffer->piece == stage->last);
+    assert(!buffer || buffer->length <= buffer->size);
+    assert(!buffer || buffer->offset + buffer->length == stage->last->piece.length);
+    assert(!buffer || stage->last->piece.length <= stage->last->capacity);
+}
+
 struct stage *embedded_stage_open(struct store *store, struct partition partition,
                                   uint64_t length_hint)
 {
@@ -36,6 +48,7 @@ static struct staged_piece *add_piece(struct embedded_stage *stage)
         stage->first = piece;
     stage->last = piece;
     stage->piece_count++;
+    assert(piece->capacity > 0 && piece->capacity <= PIECE_MAX_BYTES);
     return piece;
 }
 
@@ -56,6 +69,7 @@ static bool begin_buffer(struct embedded_stage *stage, size_t coming, struct wai
     struct io_buffer *buffer;
     uint32_t room;
 
+    assert(!stage->filling);
     if (!stage->last || stage->last->piece.length == stage->last->capacity)
         add_piece(stage);
     room = sector_room(stage);
@@ -81,6 +95,7 @@ static size_t fill(struct embedded_stage *stage, struct bytes data)
         room = buffer->size - buffer->length;
     if (data.len < room)
         room = data.len;
+    assert(room > 0);
     memcpy(buffer->bytes + buffer->length, data.ptr, room);
     piece->crc[sector] = crc32c(piece->crc[sector], data.ptr, room);
     buffer->length += (uint32_t)room;
@@ -105,6 +120,8 @@ static bool queue_filling(struct embedded_stage *stage, struct waiter *waiter)
     struct io_buffer *buffer = stage->filling;
     bool charged;
 
+    assert_filling(stage);
+    assert(buffer->length > 0);
     buffer->next = NULL;
     buffer->holders = stage->stage.wants_md5 ? 2 : 1;
     lock_take(&pool->lock);
@@ -137,6 +154,7 @@ static enum store_result check_queue(struct embedded_stage *stage, struct waiter
     enum store_result result = STORE_OK;
 
     lock_take(&pool->lock);
+    assert(!stage->waiter && (stage->state == STAGE_FILLING || stage->state == STAGE_FAILED));
     if (stage->state == STAGE_FAILED) {
         result = stage->result;
     } else if (stage->queued >= STAGE_QUEUED_MAX) {
@@ -192,6 +210,7 @@ enum store_result embedded_stage_write(struct stage *base, struct bytes data, st
     if (!result && stage->filling &&
         (ends_sector(stage->filling) || stage->filling->account == IO_QUEUED))
         (void)queue_filling(stage, NULL);
+    assert_filling(stage);
     *ret_taken = taken;
     return result;
 }
@@ -235,6 +254,7 @@ enum store_result embedded_stage_finish(struct stage *base, struct waiter *waite
     lock_give(&pool->lock);
     if (!result)
         make_array(stage);
+    assert(result || !stage->filling);
     return result;
 }
 
@@ -242,6 +262,7 @@ const struct piece *embedded_stage_pieces(const struct stage *base, size_t *ret_
 {
     const struct embedded_stage *stage = (const struct embedded_stage *)base;
 
+    assert(stage->array || stage->piece_count == 0);
     *ret_count = stage->piece_count;
     return stage->array;
 }
@@ -260,6 +281,7 @@ void embedded_stage_close(struct stage *base)
     lock_take(&pool->lock);
     while (stage->waking > 0)
         lock_wait(&pool->lock, &pool->woken, -1);
+    assert(!stage->closed);
     stage->closed = true;
     stage->waiter = NULL;
     busy = stage->in_io || stage->in_hash;

@@ -24,6 +24,8 @@ static void add_stage(struct stage_hasher *hasher, struct embedded_stage *stage)
 void stage_hasher_add_locked(struct stage_hasher *hasher, struct embedded_stage *stage,
                              struct io_buffer *buffer)
 {
+    lock_assert_held(&hasher->pool->lock);
+    assert(buffer->holders == 2 && stage->stage.wants_md5);
     buffer->hash_next = NULL;
     if (stage->hash_first)
         stage->hash_last->hash_next = buffer;
@@ -43,6 +45,7 @@ static void take_round(struct stage_hasher *hasher, struct round *ret_round)
     while (hasher->first && ret_round->count < MD5_LANES) {
         struct embedded_stage *stage = hasher->first;
 
+        assert(stage->in_hash && stage->hash_first);
         hasher->first = stage->hash_stage_next;
         ret_round->stages[ret_round->count] = stage;
         ret_round->buffers[ret_round->count++] = stage->hash_first;
@@ -117,5 +120,6 @@ void stage_hasher_stop(struct stage_hasher *hasher)
     pthread_cond_signal(&hasher->work);
     lock_give(&hasher->pool->lock);
     thread_join(&hasher->thread);
+    assert(!hasher->first);
     pthread_cond_destroy(&hasher->work);
 }

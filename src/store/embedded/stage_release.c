@@ -16,7 +16,8 @@ void stage_return_run(struct embedded *embedded, struct embedded_stage *stage)
 void stage_release_buffer_locked(struct stage_detach *detach, struct embedded_stage *stage,
                                  struct io_buffer *buffer)
 {
-    assert(buffer->holders > 0);
+    lock_assert_held(&embedded_of(stage->stage.store)->io.lock);
+    assert(buffer->holders > 0 && stage->queued > 0);
     if (--buffer->holders > 0)
         return;
     buffer->next = detach->unused;
@@ -43,6 +44,8 @@ static bool waiter_is_due(const struct embedded_stage *stage)
 void stage_detach_locked(struct stage_detach *detach, struct embedded_stage *stage)
 {
     detach->embedded = embedded_of(stage->stage.store);
+    lock_assert_held(&detach->embedded->io.lock);
+    assert(!stage->closed || !stage->waiter);
     if (stage->closed && !stage->in_io && !stage->in_hash)
         detach->finished = stage;
     if (stage->waiter && waiter_is_due(stage)) {
@@ -59,6 +62,7 @@ static void wake(const struct stage_detach *detach)
 
     detach->waiter->wake(detach->waiter);
     lock_take(&pool->lock);
+    assert(detach->waited->waking > 0);
     detach->waited->waking--;
     pthread_cond_broadcast(&pool->woken);
     lock_give(&pool->lock);
@@ -81,6 +85,7 @@ void stage_synced(struct embedded_stage *stage, enum store_result result)
     struct stage_detach detach = { 0 };
 
     lock_take(&pool->lock);
+    assert(stage->in_io && stage->state == STAGE_SYNCING);
     stage->state = result ? STAGE_FAILED : STAGE_DONE;
     stage->result = result;
     stage->in_io = false;
@@ -111,6 +116,8 @@ void stage_end(struct embedded_stage *stage)
     struct embedded *embedded = embedded_of(stage->stage.store);
     struct staged_piece *piece = stage->first;
 
+    assert(stage->closed && !stage->in_io && !stage->in_hash);
+    assert(stage->waking == 0 && stage->queued == 0);
     free_uncommitted(embedded, stage);
     stage_return_run(embedded, stage);
     while (piece) {

@@ -28,6 +28,7 @@ static enum store_result place(struct embedded *embedded, struct embedded_stage 
         if (result)
             return result;
     }
+    assert(stage->run.length >= room);
     piece->piece.extent = stage->run.extent;
     piece->piece.offset = stage->run.offset;
     stage->run.offset += room;
@@ -47,10 +48,12 @@ static enum store_result write_run(struct embedded *embedded, struct io_buffer *
     struct extent *extent;
     enum store_result result;
 
+    assert(count > 0 && count <= WRITE_MAX);
     for (size_t i = 0; i < count; i++, first = first->next) {
         runs[i] = bytes_of(first->bytes, first->length);
         length += first->length;
     }
+    assert(offset + length <= piece->offset + PIECE_MAX_BYTES);
     result = extents_take(&embedded->extents, piece->extent, &extent);
     if (result)
         return result;
@@ -101,6 +104,8 @@ static void shorten_last(struct embedded *embedded, struct embedded_stage *stage
     struct staged_piece *piece = stage->placed;
     uint64_t more = extent_room(piece->capacity) - extent_room(piece->piece.length);
 
+    assert(piece == stage->last && piece->piece.length <= piece->capacity);
+    assert(stage->written == stage->total);
     piece->capacity = piece->piece.length;
     stage->run.offset -= more;
     stage->run.length += more;
@@ -134,6 +139,7 @@ static enum next after_writing(struct embedded *embedded, struct embedded_stage 
         buffers = buffer->next;
         stage_release_buffer_locked(&detach, stage, buffer);
     }
+    assert(stage->in_io);
     if (result && stage->state != STAGE_FAILED) {
         stage->state = STAGE_FAILED;
         stage->result = result == STORE_CORRUPT ? STORE_IO : result;

@@ -24,6 +24,22 @@ struct view_link {
     struct view *view;
 };
 
+/* Asserts how a view is linked in its stripe. Under the stripe's lock. */
+static void assert_view(const struct stripe *stripe, const struct view *view)
+{
+    lock_assert_held(&stripe->lock);
+    assert(!view->older || view->older->newer == view);
+    assert(view->newer ? view->newer->older == view : stripe->newest_view == view);
+}
+
+/* Under the stripe's lock. */
+static void assert_stripe(const struct stripe *stripe)
+{
+    lock_assert_held(&stripe->lock);
+    assert(stripe->other_sequence <= stripe->sequence);
+    assert(!stripe->newest_view || !stripe->newest_view->newer);
+}
+
 struct stripe *stripes_new(void)
 {
     struct stripe *stripes = xcalloc(STRIPES, sizeof stripes[0]);
@@ -78,11 +94,14 @@ static void change_kept(struct embedded *embedded, struct stripe *stripe, struct
 void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t hash,
                     uint64_t sequence, struct bytes prefix, const struct changes *changes)
 {
+    assert_stripe(stripe);
+    assert(sequence >= stripe->sequence);
     if (hash != stripe->newest_hash)
         stripe->other_sequence = stripe->sequence;
     stripe->newest_hash = hash;
     stripe->sequence = sequence;
     change_kept(embedded, stripe, prefix, changes);
+    assert_stripe(stripe);
 }
 
 /* ---- views ---- */
@@ -91,6 +110,7 @@ void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t h
  * before the frontier of the time when it was opened. */
 static bool view_sees(const struct view *view, const struct freed *freed)
 {
+    assert(freed->count > 0);
     return extents_place(freed->pieces[0].extent, freed->pieces[0].offset) < view->frontier;
 }
 
@@ -126,6 +146,7 @@ static void pass_freed_on(struct view *view)
 
 bool view_release(struct stripe *stripe, struct view *view)
 {
+    assert_view(stripe, view);
     assert(view->holders > 0);
     if (--view->holders > 0)
         return false;
@@ -136,6 +157,7 @@ bool view_release(struct stripe *stripe, struct view *view)
         stripe->newest_view = view->older;
     if (view->older)
         view->older->newer = view->newer;
+    assert_stripe(stripe);
     return true;
 }
 
@@ -164,6 +186,7 @@ void view_free(struct embedded *embedded, struct view *view)
     while (view) {
         struct view *next = view->newer;
 
+        assert(view->holders == 0);
         release_links(view, &next);
         if (view->state) {
             rocksdb_readoptions_destroy(view->read);
@@ -183,6 +206,7 @@ static struct view *add_newest_view(struct stripe *stripe)
     if (view->older)
         view->older->newer = view;
     stripe->newest_view = view;
+    assert_view(stripe, view);
     return view;
 }
 
@@ -198,6 +222,7 @@ struct view *stripe_add_view(struct embedded *embedded, struct stripe *stripe)
 void view_hold(struct view *view, uint64_t frontier)
 {
     view->holders++;
+    assert(view->holders > 0);
     if (frontier > view->frontier)
         view->frontier = frontier;
 }
@@ -214,6 +239,8 @@ const rocksdb_snapshot_t *view_state(const struct view *view)
 
 bool stripe_keep_freed(struct stripe *stripe, struct freed *freed)
 {
+    assert_stripe(stripe);
+    assert(!freed->next);
     return keep_freed(stripe->newest_view, freed);
 }
 
@@ -239,8 +266,10 @@ void stripes_join(struct stripe **stripes, size_t count)
     struct view *before[COMMIT_PARTS_MAX];
 
     assert(count <= COMMIT_PARTS_MAX);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
+        assert_stripe(stripes[i]);
         before[i] = stripes[i]->newest_view;
+    }
     for (size_t to = 0; to < count; to++)
         for (size_t from = 0; from < count; from++)
             if (from != to)

@@ -79,6 +79,7 @@ static struct waiter *take_ready(struct syncer *syncer)
     struct waiter *ready = NULL;
     struct waiter **link = &syncer->waiters;
 
+    lock_assert_held(&syncer->lock);
     while (*link) {
         struct waiter *waiter = *link;
 
@@ -87,10 +88,12 @@ static struct waiter *take_ready(struct syncer *syncer)
             continue;
         }
         *link = waiter->next;
+        assert(syncer->waiting > 0);
         syncer->waiting--;
         waiter->next = ready;
         ready = waiter;
     }
+    assert(!syncer->waiters == (syncer->waiting == 0));
     return ready;
 }
 
@@ -186,6 +189,7 @@ static void *sync_over_and_over(void *argument)
         }
         /* Noted before anybody is woken: what was acknowledged is in the record, whenever a kill
          * comes. */
+        assert(target >= atomic_load(&syncer->durable));
         write_record(syncer, target);
         atomic_store(&syncer->durable, target);
         woken = wake_ready(syncer);
@@ -222,7 +226,7 @@ void syncer_stop(struct syncer *syncer)
     lock_give(&syncer->lock);
     thread_join(&syncer->thread);
     log_space_close(&syncer->log_space);
-    assert(!syncer->waiters);
+    assert(!syncer->waiters && syncer->waiting == 0);
     pthread_cond_destroy(&syncer->work);
     lock_release(&syncer->lock);
 }
@@ -241,6 +245,7 @@ void syncer_wait(struct syncer *syncer, uint64_t sequence, struct waiter *waiter
 {
     bool done = syncer_covers(syncer, sequence);
 
+    assert(waiter->wake);
     if (!done) {
         lock_take(&syncer->lock);
         done = syncer_covers(syncer, sequence) || atomic_load(&syncer->broken);

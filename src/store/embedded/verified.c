@@ -1,6 +1,7 @@
 /* A small table, four entries to a set; the oldest of a set goes first. */
 #include "store/embedded/verified.h"
 
+#include <assert.h>
 #include <time.h>
 
 static uint64_t now_ms(void)
@@ -23,6 +24,7 @@ static struct verified_entry *find(struct verified *verified, uint32_t extent, u
 {
     struct verified_entry *set = set_of(verified, extent, offset);
 
+    lock_assert_held(&verified->lock);
     for (int i = 0; i < VERIFIED_ENTRIES; i++)
         if (set[i].extent == extent && set[i].offset == offset)
             return &set[i];

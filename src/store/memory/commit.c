@@ -63,6 +63,7 @@ static uint32_t next_priority(struct memory_store *store)
 
 static void put(struct memory_store *store, struct bytes key, struct bytes value)
 {
+    lock_assert_held(&store->lock);
     store->root = treap_put(store->root, key, value, next_priority(store));
 }
 
@@ -279,6 +280,7 @@ static enum store_result check_unchanged(const struct memory_store *store,
 /* Releases the state, so that nodes which nobody else sees are changed in place. */
 static void spend(struct memory_snapshot *snapshot)
 {
+    assert(!snapshot->spent);
     snapshot->spent = true;
     treap_release(snapshot->root);
     snapshot->root = NULL;
@@ -301,8 +303,10 @@ static void apply_all(struct memory_store *store, const struct commit_part *part
     for (size_t i = 0; i < count; i++)
         if (parts[i].changes && !changes_empty(parts[i].changes))
             apply(store, parts[i].snapshot, parts[i].changes);
-    for (size_t i = 0; i < piece_count; i++)
+    for (size_t i = 0; i < piece_count; i++) {
+        assert(pieces[i].extent == 0);
         memory_piece_refer(&store->pieces, pieces[i].offset, pieces[i].references, store->sequence);
+    }
     for (size_t i = 0; i < count; i++) {
         const struct guid *dropped;
         size_t dropped_count = 0;

@@ -67,6 +67,7 @@ static struct snapshot *memory_snapshot_open(struct store *base, struct partitio
     snapshot->seen = store->sequence;
     snapshot->base.newest = store->newest;
     snapshot->older = store->newest_snapshot;
+    assert(!snapshot->older || snapshot->older->seen <= snapshot->seen);
     if (store->newest_snapshot)
         store->newest_snapshot->newer = snapshot;
     else
@@ -77,6 +78,7 @@ static struct snapshot *memory_snapshot_open(struct store *base, struct partitio
     snapshot->version = memory_partition_version(snapshot->root, snapshot->base.prefix);
     snapshot->base.gone = memory_space_is_dropped(snapshot->root, &partition.space);
     snapshot->base.sequence = snapshot->version > 0 ? snapshot->version : snapshot->seen;
+    assert(snapshot->base.sequence <= snapshot->seen);
     return &snapshot->base;
 }
 
@@ -87,6 +89,10 @@ static void memory_snapshot_close(struct snapshot *base)
     struct memory_piece *freed;
 
     lock_take(&store->lock);
+    assert(snapshot->older ? snapshot->older->newer == snapshot
+                           : store->oldest_snapshot == snapshot);
+    assert(snapshot->newer ? snapshot->newer->older == snapshot
+                           : store->newest_snapshot == snapshot);
     if (snapshot->older)
         snapshot->older->newer = snapshot->newer;
     else
@@ -221,6 +227,7 @@ static enum store_result memory_cursor_next(struct cursor *base)
 {
     struct memory_cursor *cursor = cursor_of(base);
 
+    assert(cursor->path.depth <= TREE_DEPTH_MAX);
     if (cursor->path.depth > 0)
         treap_next(&cursor->path);
     return cursor_show(cursor);

@@ -37,6 +37,13 @@ void memory_pieces_free(struct memory_piece *list)
     }
 }
 
+static void assert_released(const struct memory_pieces *pieces)
+{
+    assert(!pieces->oldest_released == !pieces->newest_released);
+    assert(!pieces->oldest_released || !pieces->oldest_released->older_released);
+    assert(!pieces->newest_released || !pieces->newest_released->newer_released);
+}
+
 /* Ids are given in order, so they spread over the buckets as they are. */
 static struct memory_piece **bucket_of(const struct memory_pieces *pieces, uint64_t id)
 {
@@ -75,6 +82,7 @@ void memory_piece_add(struct memory_pieces *pieces, struct memory_piece *piece)
     bucket = bucket_of(pieces, piece->id);
     piece->next = *bucket;
     *bucket = piece;
+    assert(pieces->count <= pieces->bucket_count);
     pieces->usage.allocated_bytes += piece->length;
 }
 
@@ -102,6 +110,8 @@ static void queue_released(struct memory_pieces *pieces, struct memory_piece *pi
         pieces->oldest_released = piece;
     pieces->newest_released = piece;
     pieces->usage.pending_bytes += piece->length;
+    assert(!piece->older_released || piece->older_released->released_at <= sequence);
+    assert_released(pieces);
 }
 
 static void unqueue_released(struct memory_pieces *pieces, struct memory_piece *piece)
@@ -117,7 +127,9 @@ static void unqueue_released(struct memory_pieces *pieces, struct memory_piece *
         piece->newer_released->older_released = piece->older_released;
     else
         pieces->newest_released = piece->older_released;
+    assert(pieces->usage.pending_bytes >= piece->length);
     pieces->usage.pending_bytes -= piece->length;
+    assert_released(pieces);
 }
 
 /* Moves a piece that nothing keeps from the table to the list. */
@@ -131,6 +143,7 @@ static void move_out_if_unused(struct memory_pieces *pieces, struct memory_piece
     while (*link != piece)
         link = &(*link)->next;
     *link = piece->next;
+    assert(pieces->count > 0 && pieces->usage.allocated_bytes >= piece->length);
     pieces->count--;
     pieces->usage.allocated_bytes -= piece->length;
     piece->next = *list;
@@ -153,6 +166,7 @@ void memory_piece_refer(struct memory_pieces *pieces, uint64_t id, int64_t refer
         if (piece->released)
             unqueue_released(pieces, piece);
     } else if (was_referenced && piece->references == 0) {
+        assert(pieces->usage.piece_bytes >= piece->length);
         pieces->usage.piece_bytes -= piece->length;
         queue_released(pieces, piece, sequence);
     }

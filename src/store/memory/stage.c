@@ -66,6 +66,7 @@ static struct memory_piece *add_piece(struct memory_stage *stage)
         stage->list = xrealloc(stage->list, stage->capacity * sizeof stage->list[0]);
     }
     stage->room = 0;
+    assert(stage->count < stage->capacity);
     return stage->list[stage->count++] = memory_piece_new();
 }
 
@@ -91,6 +92,7 @@ static struct memory_piece *current_piece(struct memory_stage *stage, uint64_t a
         room = piece->length + stage->expected;
     stage->room = room < PIECE_MAX_BYTES ? (uint32_t)room : PIECE_MAX_BYTES;
     piece->data = xrealloc(piece->data, stage->room);
+    assert(piece->length < stage->room);
     return piece;
 }
 
@@ -116,6 +118,7 @@ enum store_result memory_stage_write(struct stage *base, struct bytes data, stru
 
         memcpy(piece->data + piece->length, rest.ptr, take);
         piece->length += (uint32_t)take;
+        assert(take > 0 && piece->length <= stage->room);
         stage->expected -= take < stage->expected ? take : stage->expected;
         rest = bytes_from(rest, take);
     }

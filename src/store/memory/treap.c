@@ -23,6 +23,13 @@ struct treap_node {
     struct treap_node *right;
 };
 
+/* Asserts the order of a treap: no child has a higher priority. */
+static void assert_node(const struct treap_node *node)
+{
+    assert(!node->left || node->left->priority <= node->priority);
+    assert(!node->right || node->right->priority <= node->priority);
+}
+
 static struct entry *entry_new(struct bytes key, struct bytes value)
 {
     struct entry *entry = xmalloc(sizeof *entry + key.len + value.len);
@@ -132,10 +139,12 @@ static struct treap_node *merge(struct treap_node *first, struct treap_node *sec
     if (first->priority >= second->priority) {
         first = own(first);
         first->right = merge(first->right, second);
+        assert_node(first);
         return first;
     }
     second = own(second);
     second->left = merge(first, second->left);
+    assert_node(second);
     return second;
 }
 
@@ -201,6 +210,7 @@ static struct treap_node *insert(struct treap_node *node, struct entry *entry, s
         struct treap_node *added = node_new(entry, priority, NULL, NULL);
 
         split(node, key, &added->left, &added->right);
+        assert_node(added);
         return added;
     }
     node = own(node);
@@ -208,6 +218,7 @@ static struct treap_node *insert(struct treap_node *node, struct entry *entry, s
         node->left = insert(node->left, entry, key, priority);
     else
         node->right = insert(node->right, entry, key, priority);
+    assert_node(node);
     return node;
 }
 
@@ -237,6 +248,7 @@ static struct treap_node *without(struct treap_node *node, struct bytes key)
         node->left = without(node->left, key);
     else
         node->right = without(node->right, key);
+    assert_node(node);
     return node;
 }
 
@@ -267,6 +279,7 @@ void treap_seek(struct treap_path *path, const struct treap_node *root, struct b
 {
     path->depth = 0;
     while (root) {
+        assert(atomic_load(&root->holders) > 0);
         if (bytes_compare(node_key(root), key) < 0) {
             root = root->right;
             continue;
