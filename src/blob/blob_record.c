@@ -299,6 +299,20 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     }
 }
 
+/* Is the content one that a blob of its type can have? A page blob whose first bytes are still being
+ * copied has none. */
+static bool content_fits(const struct blob *blob)
+{
+    const struct content *content = &blob->content;
+
+    if (!content_is_valid(content))
+        return false;
+    if (blob->type == BLOB_PAGE)
+        return content->form == CONTENT_SPARSE || content->id == 0;
+    return content->form == CONTENT_SEQUENCE &&
+           (blob->type != BLOB_APPEND || content->block_count == 0);
+}
+
 void blob_encode(struct text *out, const struct blob *blob)
 {
     encode_u8(out, RECORD_VERSION);
@@ -354,13 +368,13 @@ bool blob_decode(struct bytes value, struct blob *ret_blob)
     lease_decode(&in, &blob.lease);
     blob.content.id = decode_u64(&in);
     blob.content.length = decode_u64(&in);
-    blob.content.block_count = (uint32_t)decode_u64(&in);
+    blob.content.block_count = decode_u32(&in);
     decode_http(&in, flags, &blob.http);
     blob.metadata = decode_bytes(&in);
     tier = decode_u8(&in);
     blob.tier_changed = decode_u64(&in);
     decode_extras(&in, &blob);
-    if (!decoder_ok(&in) || tier > TIER_LAST)
+    if (!decoder_ok(&in) || tier > TIER_LAST || !content_fits(&blob))
         return false;
     blob.tier = (enum access_tier)tier;
     *ret_blob = blob;

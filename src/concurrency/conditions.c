@@ -2,7 +2,16 @@
  * rest: Specifying-Conditional-Headers-for-Blob-Service-Operations; rfc: 9110 13; semantics 4 */
 #include "concurrency/conditions.h"
 
+#include <assert.h>
+
 #define CLASSES (CONDITIONS_OF_ENTITY + 1)
+
+static void assert_conditions(const struct conditions *given)
+{
+    assert(!(given->given & IF_MATCH) || given->match);
+    assert(!(given->given & IF_NONE_MATCH) || given->none_match);
+    assert(!(given->given & IF_TAGS) || given->tags);
+}
 
 /* ---- reading the headers ---- */
 
@@ -45,6 +54,7 @@ static enum error parse_list(struct arena *arena, struct bytes text, enum etag_f
     }
     if (!list->any && list->count == 0)
         return E_InvalidHeaderValue;
+    assert(list->any == (list->count == 0) && list->count <= CONDITION_TAGS_MAX);
     *ret_list = list;
     return OK;
 }
@@ -86,6 +96,7 @@ enum error conditions_parse(struct arena *arena, const struct condition_headers 
         given.tags = tags;
         given.given |= IF_TAGS;
     }
+    assert_conditions(&given);
     *ret_conditions = given;
     return OK;
 }
@@ -117,6 +128,7 @@ static bool has_several_tags(const struct conditions *given)
 enum error conditions_allowed(enum condition_class class, unsigned accepted,
                               const struct conditions *given)
 {
+    assert(class < CLASSES);
     if (given->given & ~accepted)
         return E_ConditionHeadersNotSupported;
     if (class != CONDITIONS_OF_READ && !combination_allowed[given->given & IF_HTTP4])
@@ -216,8 +228,12 @@ static enum fault find_fault(enum condition_class class, const struct conditions
 enum error conditions_check(enum condition_class class, const struct conditions *given,
                             const struct subject *subject)
 {
-    enum fault fault = find_fault(class, given, subject);
+    enum fault fault;
 
+    assert_conditions(given);
+    fault = find_fault(class, given, subject);
+    assert(class < CLASSES && fault < FAULTS);
+    assert(fault == NO_FAULT || given->given != 0);
     /* Recorded: tags that do not fit are ConditionNotMet of a copy too. */
     if (fault && class == CONDITIONS_OF_COPY && given->given == IF_TAGS)
         return E_ConditionNotMet;

@@ -2,6 +2,8 @@
  * rfc: 9110 8.8.3; semantics 0.3 */
 #include "concurrency/etag.h"
 
+#include <assert.h>
+
 #include "base/words.h"
 
 #define HEX_DIGITS_MAX 16
@@ -26,6 +28,7 @@ void etag_format(struct etag etag, char buffer[ETAG_TEXT_SIZE])
         *to++ = digits[etag.v >> shift & 15];
     *to++ = '"';
     *to = '\0';
+    assert(to - buffer < ETAG_TEXT_SIZE);
 }
 
 static word_bytes not_etagc(word_bytes text)
@@ -107,6 +110,7 @@ static instant value_of_timestamp(struct bytes text)
             return instant_parse_iso(bytes_of(plain, len), &t) ? t : 0;
         if (rest.len < 2 || rest.ptr[0] != '3' || (rest.ptr[1] | 0x20) != 'a')
             return 0; /* no date has such a character */
+        assert(len < sizeof plain);
         plain[len++] = ':';
         text = bytes_from(rest, 2);
     }

@@ -8,8 +8,15 @@ enum { KIND_NONE, KIND_LEASED, KIND_BROKEN };
 
 /* ---- what a lease is now ---- */
 
+static void assert_lease(const struct lease *lease)
+{
+    assert(lease->kind <= KIND_BROKEN);
+    assert(lease->duration_s >= LEASE_INFINITE && lease->duration_s <= LEASE_DURATION_MAX_S);
+}
+
 enum lease_state lease_state(const struct lease *lease, instant now)
 {
+    assert_lease(lease);
     if (lease->kind == KIND_NONE)
         return LEASE_AVAILABLE;
     if (lease->kind == KIND_BROKEN)
@@ -135,6 +142,7 @@ static void acquire(struct lease *lease, const struct lease_request *request, in
     lease->id = request->proposed ? *request->proposed : request->generated;
     lease->duration_s = request->duration_s;
     start(lease, now);
+    assert_lease(lease);
 }
 
 /* When a break takes effect. Without a period: at the end of a finite lease, at once for an
@@ -145,6 +153,7 @@ static instant break_end(const struct lease *lease, int32_t period_s, instant no
     instant end = is_endless ? now : lease->ends;
     instant asked;
 
+    assert(period_s >= -1 && period_s <= LEASE_BREAK_MAX_S);
     if (period_s < 0)
         return end;
     asked = after_seconds(now, period_s);
@@ -188,6 +197,13 @@ static void apply(struct lease *lease, const struct lease_request *request, inst
     }
 }
 
+static void assert_performed(const struct lease *lease, enum lease_action action)
+{
+    assert_lease(lease);
+    assert((action == LEASE_RELEASE) == (lease->kind == KIND_NONE));
+    assert((action == LEASE_BREAK) == (lease->kind == KIND_BROKEN));
+}
+
 static const struct lease_result success[LEASE_ACTIONS] = {
     [LEASE_ACQUIRE] = { .status = 201, .has_id = true },
     [LEASE_RENEW] = { .status = 200, .has_id = true },
@@ -207,6 +223,7 @@ enum error lease_perform(struct lease *lease, const struct lease_request *reques
         return e;
 
     apply(lease, request, now);
+    assert_performed(lease, request->action);
     *ret_result = success[request->action];
     if (ret_result->has_time)
         ret_result->time_s = remaining_s(lease, now);
@@ -253,12 +270,14 @@ static const enum error use_error[][USES] = {
 enum error lease_check_write(enum lease_resource of, const struct lease *lease,
                              const struct guid *given, instant now)
 {
+    assert(of == LEASE_OF_BLOB || of == LEASE_OF_CONTAINER);
     return use_error[of][write_outcome[ids_of(lease, given)][lease_state(lease, now)]];
 }
 
 enum error lease_check_read(enum lease_resource of, const struct lease *lease,
                             const struct guid *given, instant now)
 {
+    assert(of == LEASE_OF_BLOB || of == LEASE_OF_CONTAINER);
     return use_error[of][read_outcome[ids_of(lease, given)][lease_state(lease, now)]];
 }
 

@@ -2,6 +2,8 @@
  * rest: Lease-Blob "Request Headers", Lease-Container; semantics 3.1 */
 #include "concurrency/lease.h"
 
+#include <assert.h>
+
 enum {
     NEEDS_ID = 1,
     NEEDS_PROPOSED = 2,
@@ -114,6 +116,7 @@ enum error lease_request_parse(struct arena *arena, const struct lease_headers *
     *ret_header = NULL;
     if (request.action == LEASE_ACQUIRE && !request.proposed)
         request.generated = guid_new();
+    assert(request.action < LEASE_ACTIONS && (!(takes & NEEDS_ID) || request.id));
     *ret_request = request;
     return OK;
 }

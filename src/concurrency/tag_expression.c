@@ -276,6 +276,8 @@ bool tag_expression_parse(struct arena *arena, struct bytes text, enum tag_gramm
     skip_blanks(&p);
     if (p.at < text.len)
         return fail(&p, "The expression has ended here.");
+    assert(expression.count > 0 && expression.step_count == 2 * expression.count - 1);
+    assert(p.depth == 0);
     *ret_expression = expression;
     return true;
 }
@@ -316,13 +318,16 @@ bool tag_expression_holds(const struct tag_expression *expression, struct bytes 
         uint8_t step = expression->steps[i];
 
         if (step == TAG_STEP_AND || step == TAG_STEP_OR) {
-            bool right = stack[--height];
+            bool right;
 
+            assert(height >= 2);
+            right = stack[--height];
             stack[height - 1] =
                 step == TAG_STEP_AND ? stack[height - 1] && right : stack[height - 1] || right;
         } else {
             const struct tag_comparison *c = &expression->comparisons[step];
 
+            assert(step < expression->count && height < TAG_COMPARISONS_MAX);
             stack[height++] =
                 tag_comparison_holds(c, c->of_container ? container : tags_value(tags, c->name));
         }

@@ -1,6 +1,8 @@
 /* Index tags: see tags.h. */
 #include "concurrency/tags.h"
 
+#include <assert.h>
+
 #include "base/encode.h"
 
 bool tags_may_have(char c)
@@ -34,6 +36,7 @@ enum error tags_add(struct tags *tags, struct bytes name, struct bytes value)
     }
     if (!value.ptr)
         value = bytes_of("", 0);
+    assert(tags->count < TAGS_MAX);
     tags->items[tags->count++] = (struct tag){ name, value };
     return OK;
 }
@@ -69,6 +72,7 @@ struct bytes tags_encode(struct arena *arena, const struct tags *tags)
 {
     struct text out;
 
+    assert(tags->count <= TAGS_MAX);
     if (tags->count == 0)
         return bytes_of(NULL, 0);
     text_init(&out, arena, 256);

@@ -66,6 +66,12 @@ struct content {
     uint64_t sealed_at;        /* stamp of the newest older generation; 0: there never was one */
 };
 
+/* Longer than any operation makes one, and still far from where lengths cannot be added. */
+#define CONTENT_EPOCHS_MAX (UINT32_MAX - 1) /* generations of a sparse content */
+#define CONTENT_LENGTH_MAX ((uint64_t)INT64_MAX / 2)
+/* Do its fields fit together? For what is read from a record: all functions here may assert it. */
+bool content_is_valid(const struct content *content);
+
 /* Bytes that arrived with a request: in memory, or staged as pieces. */
 struct body {
     uint64_t length;

@@ -1,4 +1,6 @@
 /* Records of what changes left to be deleted. content_collect.c deletes it. */
+#include <assert.h>
+
 #include "base/codec.h"
 #include "base/endian.h"
 #include "content/backlog.h"
@@ -12,6 +14,7 @@ static void put(struct changes *changes, const struct backlog *backlog, const st
 {
     char key[BACKLOG_KEY_SIZE];
 
+    assert(backlog->kind < BACKLOG_KINDS && backlog->source <= BACKLOG_OF_BLOCKS);
     key[0] = BACKLOG_PREFIX;
     key[1] = (char)backlog->kind;
     key[2] = (char)backlog->source;
@@ -34,6 +37,8 @@ void backlog_put_records(struct changes *changes, const struct backlog *backlog)
 {
     struct text value;
 
+    assert(backlog->kind != BACKLOG_RUNS && backlog->kind != BACKLOG_CHAIN);
+    assert(backlog->kind != BACKLOG_RECORDS || backlog->prefix.len > 0);
     text_init(&value, changes_arena(changes), 16 + backlog->prefix.len + backlog->from.len);
     encode_u8(&value, BACKLOG_VERSION);
     encode_u8(&value, backlog->with_runs);
@@ -86,6 +91,7 @@ void backlog_put_runs(struct changes *changes, const struct backlog *backlog, co
     struct text value;
     char run[8];
 
+    assert(backlog->kind == BACKLOG_RUNS && count > 0 && count <= BACKLOG_RUNS_MAX);
     text_init(&value, changes_arena(changes), 8 + sizeof run * count);
     encode_u8(&value, BACKLOG_VERSION);
     encode_u64(&value, count);

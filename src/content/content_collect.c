@@ -33,6 +33,7 @@ static enum store_result collect_runs(struct step *step, const struct backlog *b
         if (result)
             return result;
     }
+    assert(done <= backlog->run_count);
     if (done == backlog->run_count)
         return STORE_NOT_FOUND;
     backlog_put_runs(step->changes, backlog, runs + done, backlog->run_count - done);

@@ -46,6 +46,7 @@ static enum store_result holders_read(struct snapshot *before, struct arena *are
     holders = decode_u64(&d);
     if (!decoder_ok(&d) || version != HOLDERS_VERSION || holders < 2 || holders == UINT64_MAX)
         return content_damaged(content_id, 0, "number of holders");
+    assert(holders >= 2);
     *ret_holders = holders;
     return STORE_OK;
 }
@@ -73,6 +74,7 @@ enum store_result content_ref(struct snapshot *before, struct changes *changes, 
     enum store_result result;
     uint64_t holders = 1;
 
+    assert(content->form == CONTENT_SEQUENCE);
     if (content->id == 0)
         return STORE_OK;
     result = content->is_alone ? STORE_OK : holders_read(before, arena, content->id, &holders);
@@ -211,7 +213,7 @@ static enum store_result end_holders(struct snapshot *before, struct changes *ch
     enum store_result result;
     uint64_t held = 1;
 
-    assert(holders > 0);
+    assert(holders > 0 && content->form == CONTENT_SEQUENCE);
     if (content->id == 0)
         return STORE_OK;
     result = content->is_alone ? STORE_OK : holders_read(before, arena, content->id, &held);

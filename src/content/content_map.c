@@ -6,6 +6,36 @@
 /* Of an entry without its bytes: kind, id, lengths. */
 #define ENTRY_OVERHEAD 128u
 
+/* ---- what fits together ---- */
+
+static bool sequence_is_valid(const struct content *content)
+{
+    bool has_sparse_fields = content->has_units || content->has_holes || content->epoch > 0 ||
+                             content->kept > 0 || content->stamp > 0 || content->sealed_at > 0;
+
+    return !has_sparse_fields && content->block_count <= CONTENT_BLOCKS_MAX &&
+           (content->id > 0 || (content->length == 0 && content->block_count == 0)) &&
+           (content->block_count > 0 || !content->has_runs) &&
+           (content->block_count == 0 || !content->is_appended);
+}
+
+static bool sparse_is_valid(const struct content *content)
+{
+    return content->id > 0 && content->block_count == 0 && !content->has_runs &&
+           !content->is_appended && content->stamp >= content->id &&
+           content->stamp >= content->sealed_at && content->kept <= content->epoch &&
+           content->epoch < CONTENT_EPOCHS_MAX;
+}
+
+bool content_is_valid(const struct content *content)
+{
+    return content->length <= CONTENT_LENGTH_MAX &&
+           (content->form == CONTENT_SEQUENCE ? sequence_is_valid(content)
+                                              : sparse_is_valid(content));
+}
+
+/* ---- made ---- */
+
 struct content content_from_body(struct changes *changes, uint64_t id, const struct body *body)
 {
     const struct content_block block = {
@@ -31,6 +61,7 @@ struct content content_from_body(struct changes *changes, uint64_t id, const str
         .without_pieces = body->piece_count == 0,
     };
     assert(!segment_is_only(&content) || writer.start == 0);
+    assert(content_is_valid(&content));
     return content;
 }
 
@@ -57,6 +88,7 @@ struct content content_from_blocks(struct changes *changes, uint64_t id,
         assert(writer.end == content.length);
     }
     segment_writer_finish(&writer);
+    assert(content_is_valid(&content));
     return content;
 }
 
@@ -82,6 +114,7 @@ void content_append(struct changes *changes, uint64_t id, struct content *conten
     segment_writer_finish(&writer);
     content->length += body->length;
     assert(writer.end == content->length);
+    assert(content_is_valid(content));
 }
 
 /* ---- read back ---- */
@@ -119,6 +152,7 @@ static bool collect_entry(struct collecting *c, const struct entry *entry)
         return extend_block(c, entry);
     if (!entry->block_id.ptr || c->count == c->content->block_count)
         return false;
+    assert(c->count < c->content->block_count);
     c->blocks[c->count++] = (struct content_block){
         .block_id = entry->block_id,
         .length = entry->length,
@@ -192,6 +226,7 @@ enum store_result content_blocks(struct snapshot *before, struct arena *arena,
         if (result)
             return result;
     }
+    assert(c.count == content->block_count);
     *ret_blocks = c.blocks;
     *ret_count = c.count;
     return STORE_OK;

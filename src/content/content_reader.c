@@ -26,6 +26,12 @@ struct content_reader {
     bool begun;
 };
 
+static void assert_reader(const struct content_reader *reader)
+{
+    assert(reader->at <= reader->end && reader->end <= reader->map.content.length);
+    assert(reader->snapshot && reader->map.snapshot == reader->snapshot);
+}
+
 struct content_reader *content_reader_open(struct store *store, struct snapshot *snapshot,
                                            struct arena *arena, const struct content *content,
                                            uint64_t offset, uint64_t length)
@@ -44,6 +50,7 @@ struct content_reader *content_reader_open(struct store *store, struct snapshot 
     };
     map_reader_init(&reader->map, snapshot, own_arena ? own_arena : arena, own_arena != NULL,
                     content);
+    assert_reader(reader);
     return reader;
 }
 
@@ -61,6 +68,7 @@ void content_reader_move(struct content_reader *reader, uint64_t offset, uint64_
     assert(!reader->begun && offset >= reader->at);
     reader->at = offset;
     reader->end = offset + length;
+    assert_reader(reader);
 }
 
 enum store_result content_reader_ranges(struct content_reader *reader, struct arena *arena,
@@ -92,6 +100,8 @@ static enum store_result seek(struct content_reader *reader)
     }
     while (reader->at >= reader->fragment->end)
         reader->fragment++;
+    assert(reader->fragment->start <= reader->at);
+    assert(reader->fragment < reader->window.fragments + reader->window.count);
     return STORE_OK;
 }
 
@@ -195,6 +205,7 @@ enum store_result content_reader_check(const struct content_reader *reader, uint
     uint64_t begin = reader->at + offset, end = begin + length;
     const struct fragment *fragment = reader->fragment;
 
+    assert(reader->begun && reader->own_fd >= 0 && end <= reader->end);
     while (fragment->end <= begin)
         fragment++;
     for (;; fragment++) {
@@ -270,7 +281,9 @@ static enum store_result read_piece(struct content_reader *reader, char *to, uin
     result = piece_read(reader->store, fragment->piece, offset, count, to, waiter);
     if (result)
         return result;
+    assert(count > 0 && count <= max);
     reader->at += count;
+    assert_reader(reader);
     *ret_count = count;
     return STORE_OK;
 }
@@ -282,6 +295,7 @@ enum store_result content_reader_read(struct content_reader *reader, char *to, s
 {
     size_t got = 0;
 
+    assert_reader(reader);
     assert(max > 0);
     while (got < max && reader->at < reader->end) {
         enum store_result result = seek(reader);
@@ -304,6 +318,7 @@ enum store_result content_reader_read(struct content_reader *reader, char *to, s
         reader->at += left;
         got += (size_t)left;
     }
+    assert(got <= max && (got > 0 || reader->at == reader->end));
     *ret_count = got;
     return STORE_OK;
 }

@@ -46,7 +46,8 @@ enum store_result content_run_delete(struct snapshot *before, struct changes *ch
 
 void content_block_encode(struct text *out, const struct content_block *block)
 {
-    assert(block->piece_count == 0);
+    assert(block->piece_count == 0); /* a block of its own: content_block_from_body() */
+    assert(block->run != 0 || block->length == block->inline_bytes.len);
     encode_u8(out, BLOCK_VERSION);
     encode_u64(out, block->run);
     if (block->run != 0)
@@ -86,6 +87,13 @@ static int compare_ids(const void *left, const void *right)
     return *a < *b ? -1 : *a > *b;
 }
 
+/* Asserts that the ends of a set are in order. */
+static void assert_set(const struct run_set *set)
+{
+    assert(set->count == 0 || set->ids[0] > 0);
+    assert(set->count < 2 || (set->ids[0] < set->ids[1] && set->ids[0] < set->ids[set->count - 1]));
+}
+
 static void sort(struct run_set *set)
 {
     size_t count = 0;
@@ -95,7 +103,9 @@ static void sort(struct run_set *set)
     for (size_t i = 0; i < set->count; i++)
         if (count == 0 || set->ids[count - 1] != set->ids[i])
             set->ids[count++] = set->ids[i];
+    assert(count <= set->count);
     set->count = count;
+    assert_set(set);
 }
 
 struct run_set run_set_of_blocks(struct arena *arena, const struct content_block *blocks,
@@ -114,6 +124,8 @@ void run_set_subtract(struct run_set *set, const struct run_set *other)
 {
     size_t count = 0, at = 0;
 
+    assert_set(set);
+    assert_set(other);
     for (size_t i = 0; i < set->count; i++) {
         while (at < other->count && other->ids[at] < set->ids[i])
             at++;
@@ -121,6 +133,7 @@ void run_set_subtract(struct run_set *set, const struct run_set *other)
             set->ids[count++] = set->ids[i];
     }
     set->count = count;
+    assert_set(set);
 }
 
 static bool add_entries(const struct segment *segment, size_t blocks_max, struct run_set *set)
@@ -128,6 +141,7 @@ static bool add_entries(const struct segment *segment, size_t blocks_max, struct
     for (size_t i = 0; i < segment->entry_count; i++) {
         if (segment->entries[i].kind != ENTRY_RUN)
             continue;
+        assert(set->count <= blocks_max);
         if (set->count == blocks_max)
             return false;
         set->ids[set->count++] = segment->entries[i].run;

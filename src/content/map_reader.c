@@ -18,6 +18,16 @@ void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struc
     };
 }
 
+/* Asserts that fragments fill a window from its start to its end. */
+static void assert_window(const struct window *window)
+{
+    const struct fragment *fragments = window->fragments;
+
+    assert(!window->count == (window->start == window->end));
+    assert(window->count == 0 || (fragments[0].start == window->start &&
+                                  fragments[window->count - 1].end == window->end));
+}
+
 /* ---- fragments of a segment ---- */
 
 /* Fragments of the entries first..last, none of which is a run; they begin at `start`. */
@@ -48,6 +58,8 @@ static void window_of_entries(struct arena *arena, const struct entry *first,
             window.end += length;
         }
     }
+    assert(window.count <= count);
+    assert_window(&window);
     *ret_window = window;
 }
 
@@ -163,6 +175,7 @@ static enum store_result load_sparse(struct map_reader *reader, uint64_t offset,
     if (!result && end > (next == unit ? unit + 1 : next) * UNIT_BYTES)
         end = (next == unit ? unit + 1 : next) * UNIT_BYTES;
     add_fragment(&window, end, NULL);
+    assert_window(&window);
     *ret_window = window;
     return STORE_OK;
 }

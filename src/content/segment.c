@@ -14,6 +14,7 @@
 
 void segment_prefix(enum segment_owner owner, uint64_t id, char prefix[SEGMENT_PREFIX_SIZE])
 {
+    assert(owner == SEGMENT_OF_CONTENT || owner == SEGMENT_OF_RUN);
     prefix[0] = (char)owner;
     be64_put(prefix + 1, id);
 }
@@ -106,6 +107,7 @@ enum store_result segment_decode(const struct record *record, struct arena *aren
     }
     if (!decoder_ok(&d) || pieces_used != record->piece_count)
         return content_damaged(id, segment.end, "length of a segment");
+    assert(length <= segment.end);
     segment.start = segment.end - length;
     *ret_segment = segment;
     return STORE_OK;
@@ -206,6 +208,7 @@ static bool join(struct arena *arena, struct segment *to, const struct segment *
            next->entry_count * sizeof next->entries[0]);
     to->entry_count += next->entry_count;
     to->end = next->end;
+    assert(to->entry_count <= *capacity && to->start <= to->end);
     return true;
 }
 
@@ -300,6 +303,7 @@ enum store_result segment_at(struct snapshot *before, struct arena *arena,
     }
     if (segment.start > offset || segment.end <= offset || segment.end > map->length)
         return content_damaged(map->id, offset, "segments do not fit together");
+    assert(segment.entry_count > 0 && segment.start <= offset && offset < segment.end);
     *ret_segment = segment;
     return STORE_OK;
 }

@@ -8,6 +8,13 @@
 
 #define SEGMENT_HEAD_SIZE 5
 
+static void assert_writer(const struct segment_writer *writer)
+{
+    assert(writer->start <= writer->end && writer->payload.len >= SEGMENT_HEAD_SIZE);
+    assert(writer->piece_count <= SEGMENT_PIECES_MAX);
+    assert(writer->entry_count > 0 || writer->start == writer->end);
+}
+
 static void begin(struct segment_writer *writer)
 {
     static const char head[SEGMENT_HEAD_SIZE] = { SEGMENT_VERSION };
@@ -33,6 +40,7 @@ void segment_writer_init(struct segment_writer *writer, struct changes *changes,
     if (piece_hint > 0)
         writer->pieces = arena_array(arena, piece_hint, sizeof writer->pieces[0]);
     begin(writer);
+    assert_writer(writer);
 }
 
 void segment_writer_begin_at(struct segment_writer *writer, uint64_t offset)
@@ -46,6 +54,8 @@ static void end(struct segment_writer *writer)
 {
     char key[SEGMENT_KEY_SIZE];
 
+    assert_writer(writer);
+    assert(writer->entry_count > 0);
     le32_put(writer->payload.ptr + 1, writer->entry_count);
     segment_key(writer->owner, writer->id, writer->end, key);
     changes_put(writer->changes, RECORD_INNER, bytes_of(key, sizeof key),
@@ -70,6 +80,7 @@ static void make_room(struct segment_writer *writer)
 
 static void add_piece(struct segment_writer *writer, const struct piece *piece)
 {
+    assert(writer->piece_count < SEGMENT_PIECES_MAX);
     writer->pieces[writer->piece_count++] = *piece;
     writer->piece_weight += 16 + piece_sectors(piece) * sizeof piece->sector_crc[0];
     assert(piece->length <= INT64_MAX - writer->end);
@@ -125,6 +136,7 @@ static void add_inline(struct segment_writer *writer, const struct content_block
 {
     struct bytes data = block->inline_bytes;
 
+    assert(data.len <= INT64_MAX - writer->end);
     if (data.len > 0)
         make_room(writer);
     encode_u8(&writer->payload, ENTRY_INLINE);
@@ -142,6 +154,7 @@ void segment_writer_add(struct segment_writer *writer, const struct content_bloc
         add_pieces(writer, block->block_id, block->pieces, block->piece_count);
     else
         add_inline(writer, block);
+    assert_writer(writer);
 }
 
 void segment_writer_finish(struct segment_writer *writer)

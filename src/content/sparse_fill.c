@@ -33,6 +33,7 @@ static void take(struct filling *f, uint64_t start, uint64_t end, struct parts *
             const struct piece *piece = &f->body->pieces[f->piece];
             uint32_t left = piece->length - f->piece_offset;
 
+            assert(f->piece < f->body->piece_count && f->piece_offset < piece->length);
             part.piece = piece;
             part.piece_offset = f->piece_offset;
             if (end - start >= left) {
@@ -44,6 +45,7 @@ static void take(struct filling *f, uint64_t start, uint64_t end, struct parts *
             }
         }
         parts_append(parts, &part);
+        assert(part.end > part.start && f->taken < f->body->length);
         f->taken += part.end - part.start;
         start = part.end;
     }

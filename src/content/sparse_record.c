@@ -12,6 +12,7 @@
 struct bytes sparse_key(uint64_t id, enum sparse_kind kind, uint64_t number, uint32_t epoch,
                         char room[SPARSE_KEY_SIZE])
 {
+    assert(kind == SPARSE_PAGE || kind == SPARSE_UNIT);
     room[0] = (char)kind;
     be64_put(room + 1, id);
     be64_put(room + SPARSE_PREFIX, number);
@@ -71,6 +72,7 @@ static void encode_unit(struct text *out, const struct parts *parts, const struc
         if (part->piece->extent != pieces[index].extent ||
             part->piece->offset != pieces[index].offset)
             index++;
+        assert(part->piece->offset == pieces[index].offset);
         encode_u64(out, index);
         encode_u64(out, part->piece_offset);
     }
@@ -136,6 +138,7 @@ void sparse_put(struct changes *changes, uint64_t id, enum sparse_kind kind, uin
     for (size_t i = 0; kind == SPARSE_PAGE && i < parts->count; i++)
         text_add(&value, bytes_of(parts->items[i].bytes,
                                   (size_t)(parts->items[i].end - parts->items[i].start)));
+    assert(piece_count <= parts->count && epoch < UINT32_MAX);
     changes_put(changes, RECORD_INNER, sparse_key(id, kind, number, epoch, room),
                 text_bytes(&value), pieces, piece_count);
 }
@@ -233,6 +236,7 @@ void sparse_put_holes(struct changes *changes, uint64_t id, const struct hole *h
     char room[SPARSE_PREFIX];
     struct text value;
 
+    assert(count <= HOLES_MAX);
     if (count == 0) {
         changes_delete(changes, RECORD_INNER, holes_key(id, room));
         return;
@@ -241,6 +245,7 @@ void sparse_put_holes(struct changes *changes, uint64_t id, const struct hole *h
     encode_u8(&value, SPARSE_VERSION);
     encode_u64(&value, count);
     for (size_t i = 0; i < count; i++) {
+        assert(holes[i].start < holes[i].end && holes[i].stamp >= id);
         encode_u64(&value, holes[i].start);
         encode_u64(&value, holes[i].end);
         encode_u64(&value, holes[i].stamp - id);

@@ -21,6 +21,7 @@ struct parts parts_copy(const struct parts *parts)
 
     for (size_t i = 0; i < parts->count; i++)
         parts_append(&copy, &parts->items[i]);
+    assert(copy.count == parts->count);
     return copy;
 }
 
@@ -148,6 +149,7 @@ static void insert_pieces(const struct sparse_writer *writer, uint64_t unit, uin
                 part.start = unit_start;
             }
             part.end = part.end < unit_end ? part.end : unit_end;
+            assert(part.start < part.end && part.piece_offset < piece->length);
             parts_insert(parts, &part);
         }
         offset = end;
@@ -217,6 +219,7 @@ enum store_result content_write(struct snapshot *before, struct changes *changes
     content->has_units = content->has_units || body->piece_count > 0;
     if (content->length < offset + body->length)
         content->length = offset + body->length;
+    assert(content_is_valid(content));
     return STORE_OK;
 }
 
@@ -254,6 +257,7 @@ static enum store_result add_hole(const struct sparse_writer *writer, uint64_t s
     }
     if (count == HOLES_MAX)
         return STORE_SHORTAGE;
+    assert(count < HOLES_MAX);
     holes[count++] = (struct hole){ start, end, writer->stamp, writer->epoch };
     sparse_put_holes(writer->changes, writer->id, holes, count);
     backlog_add_hole(writer->changes, writer->id, writer->stamp);
@@ -299,6 +303,7 @@ enum store_result content_resize(struct snapshot *before, struct changes *change
         return result;
     content->stamp = stamp;
     content->length = length;
+    assert(content_is_valid(content));
     return STORE_OK;
 }
 
@@ -318,7 +323,7 @@ struct content content_snapshot(struct changes *changes, struct content *content
     char room[GENERATION_KEY_SIZE];
     struct content snapshot = *content;
 
-    assert(content->form == CONTENT_SPARSE && content->epoch < GENERATION_NEWEST - 1);
+    assert(content->form == CONTENT_SPARSE && content->epoch < CONTENT_EPOCHS_MAX);
     changes_put(changes, RECORD_INNER, generation_key(content->id, content->epoch, room),
                 bytes_of(&version, 1), NULL, 0);
     changes_put(changes, RECORD_INNER, generation_key(content->id, GENERATION_NEWEST, room),
@@ -356,6 +361,8 @@ enum store_result sparse_neighbours(struct snapshot *before, uint64_t id, uint32
         }
     }
     scan_close(scan);
+    assert(!found.has_older || found.older < generation);
+    assert(!found.has_newer || found.newer > generation);
     *ret_neighbours = found;
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }

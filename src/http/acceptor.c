@@ -5,6 +5,7 @@
  * it. */
 #include "http/http_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static enum accepted accept_one(struct http_server *server)
     struct connection *connection;
     int fd;
 
+    assert(server->listener >= 0);
     if (!connections_may_grow(server))
         return ACCEPT_LATER;
     fd = accept4(server->listener, where, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);

@@ -39,6 +39,7 @@ static void use_head(struct live *live, size_t *sent)
 {
     size_t some = *sent < live->unsent.len ? *sent : live->unsent.len;
 
+    assert(*sent > 0);
     live->unsent = bytes_from(live->unsent, some);
     *sent -= some;
 }
@@ -84,6 +85,7 @@ enum turn answer_begin(struct live *live)
     enum turn turn;
 
     assert(response->status >= 200 && response->status <= 599);
+    assert(live->stage != STAGE_ANSWER && live->sent == 0 && !live->block);
     live->stage = STAGE_ANSWER;
     live->closes |= atomic_load_explicit(&connection->server->stopping, memory_order_relaxed);
     connection_is_ours(connection);
@@ -110,6 +112,7 @@ enum turn answer_flush(struct live *live)
     ssize_t n;
     size_t sent;
 
+    assert(live->unsent.len > 0);
     if (!live->connection->writable)
         return waits_for_client(live);
     n = transport_send(live->connection, &part, 1,
@@ -152,6 +155,7 @@ static enum turn send_run(struct live *live, struct bytes run)
         return sent_nothing(live, n);
     sent = (size_t)n;
     use_head(live, &sent);
+    assert(sent <= run.len);
     live->sent += sent;
     return TURN_GOES_ON;
 }
@@ -195,6 +199,7 @@ static enum turn send_file(struct live *live, uint64_t length)
         log_line(LOG_ERROR, "a file that is sent as a body is too short");
     if (n <= 0)
         return n == 0 ? TURN_ENDS : sent_nothing(live, n);
+    assert((size_t)n <= step);
     live->sent += (uint64_t)n;
     return live->sent == length ? TURN_SENT : TURN_GOES_ON;
 }
@@ -209,6 +214,7 @@ static void keep_block(struct live *live, struct bytes rest)
         live->block_size = rest.len;
         return;
     }
+    assert(rest.len <= live->block_size);
     live->block_at = live->block_size - rest.len;
 }
 
@@ -226,6 +232,7 @@ static enum turn read_source(struct live *live, uint64_t left, struct bytes *ret
     size_t max = left < WORKER_BLOCK_BYTES ? (size_t)left : WORKER_BLOCK_BYTES;
     long n;
 
+    assert(left > 0);
     if (live->block) {
         *ret_run = bytes_of(live->block + live->block_at, live->block_size - live->block_at);
         return TURN_GOES_ON;
@@ -269,13 +276,17 @@ enum turn answer_step(struct live *live)
     assert(kind != BODY_NONE); /* a length without a body */
     if (live->unsent.len > 0)
         return answer_flush(live);
+    assert(live->sent < length);
     return kind == BODY_FILE ? send_file(live, length) : send_source(live, length);
 }
 
 void answer_over(struct live *live)
 {
-    if (live->has_file)
-        atomic_fetch_sub(&live->connection->server->answer_files, 1);
+    if (live->has_file) {
+        unsigned files = atomic_fetch_sub(&live->connection->server->answer_files, 1);
+
+        assert(files > 0);
+    }
     live->has_file = false;
     drop_block(live);
 }

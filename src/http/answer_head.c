@@ -1,6 +1,8 @@
 /* See answer_head.h. */
 #include "http/answer_head.h"
 
+#include <assert.h>
+
 #include "base/log.h"
 #include "http/head.h"
 
@@ -98,6 +100,7 @@ static void drop(struct response *response, size_t i)
 
     log_line(LOG_INFO, "an answer goes without its header %.*s, which cannot be sent",
              BYTES_ARG(header->name));
+    assert(i < response->header_count);
     response->header_count--;
     memmove(&response->headers[i], &response->headers[i + 1],
             (response->header_count - i) * sizeof *header);
@@ -127,6 +130,7 @@ void response_drop_unsendable(struct response *response)
     while (size > HEADERS_BYTES_MAX) {
         size_t at = longest(response);
 
+        assert(response->header_count > 0 && line_size(&response->headers[at]) <= size);
         size -= line_size(&response->headers[at]);
         drop(response, at);
     }
@@ -184,6 +188,7 @@ size_t answer_head_write(const struct response *response, const struct date_text
 {
     struct writer w = { .at = to, .room = room };
 
+    assert(response->header_count <= response->header_capacity);
     put_literal(&w, "HTTP/1.1 ");
     put_number(&w, (uint64_t)response->status);
     put_literal(&w, " ");
@@ -203,5 +208,6 @@ size_t answer_head_write(const struct response *response, const struct date_text
         put_literal(&w, "\r\n");
     }
     put_literal(&w, "\r\n");
+    assert((size_t)(w.at - to) + w.room == room);
     return w.failed ? 0 : (size_t)(w.at - to);
 }

@@ -5,6 +5,12 @@
 
 #include "http/tokens.h"
 
+static void assert_chunks(const struct chunks *chunks)
+{
+    assert(chunks->place <= CHUNK_ENDED);
+    assert(chunks->place != CHUNK_DATA || chunks->left > 0);
+}
+
 static enum chunk_result go(struct chunks *chunks, enum chunk_place place)
 {
     chunks->place = place;
@@ -116,6 +122,7 @@ enum chunk_result chunks_next(struct chunks *chunks, struct bytes input, size_t 
         else
             result = step(chunks, input.ptr[at++]);
     }
+    assert(at <= input.len);
     *ret_framing = at;
     if (result != CHUNK_MORE)
         return result;
@@ -124,6 +131,7 @@ enum chunk_result chunks_next(struct chunks *chunks, struct bytes input, size_t 
     if (chunks->place != CHUNK_DATA || at == input.len)
         return CHUNK_MORE;
     *ret_run = chunks->left < input.len - at ? (size_t)chunks->left : input.len - at;
+    assert_chunks(chunks);
     return CHUNK_RUN;
 }
 
@@ -133,4 +141,5 @@ void chunks_took(struct chunks *chunks, size_t bytes)
     chunks->left -= bytes;
     if (chunks->left == 0)
         chunks->place = CHUNK_DATA_CR;
+    assert_chunks(chunks);
 }

@@ -71,8 +71,19 @@ static bool same_address(const struct connection *a, const struct connection *b)
 
 /* ---- the lists, all under server->lock ---- */
 
+/* Asserts what the lists and the counts of a server say of each other. */
+static void assert_lists(const struct http_server *server)
+{
+    lock_assert_held(&server->lock);
+    assert(!server->trusted.first == !server->trusted.last);
+    assert(!server->untrusted.first == !server->untrusted.last);
+    assert((server->connection_count == 0) == (!server->trusted.first && !server->untrusted.first));
+    assert(server->evicted_count + server->refused_count <= server->connection_count);
+}
+
 static void list_append(struct connection_list *list, struct connection *c)
 {
+    assert(!list->last || !list->last->next);
     c->previous = list->last;
     c->next = NULL;
     if (list->last)
@@ -84,6 +95,8 @@ static void list_append(struct connection_list *list, struct connection *c)
 
 static void list_remove(struct connection_list *list, struct connection *c)
 {
+    assert(c->next ? c->next->previous == c : list->last == c);
+    assert(c->previous ? c->previous->next == c : list->first == c);
     if (c->next)
         c->next->previous = c->previous;
     else
@@ -111,6 +124,7 @@ static void add(struct http_server *server, struct connection *c)
     server->connection_count++;
     server->refused_count += c->refused;
     c->worker->connections++;
+    assert_lists(server);
 }
 
 static void forget(struct http_server *server, struct connection *c)
@@ -124,11 +138,13 @@ static void forget(struct http_server *server, struct connection *c)
         *link = c->next_of_address;
     }
     assert(server->connection_count > 0 && c->worker->connections > 0);
+    assert(server->evicted_count >= c->is_evicted && server->refused_count >= c->refused);
     c->worker->connections--;
     server->evicted_count -= c->is_evicted;
     server->refused_count -= c->refused;
     if (--server->connection_count == 0)
         pthread_cond_broadcast(&server->changed);
+    assert_lists(server);
     c->magic = 0;
     free(c);
 }
@@ -147,6 +163,7 @@ static void give_way(struct connection *c)
 {
     if (log_enabled(LOG_DEBUG))
         log_line(LOG_DEBUG, "%s: cut: idle, and others want its place", c->peer);
+    assert(c->magic == CONNECTION_MAGIC && !c->is_evicted && !c->refused);
     c->is_evicted = true;
     c->server->evicted_count++;
     shutdown(c->fd, SHUT_RDWR);
@@ -211,6 +228,7 @@ static bool address_has_room(struct http_server *server, const struct connection
 
 static bool is_full(const struct http_server *server)
 {
+    assert_lists(server);
     return server->connection_count - server->evicted_count - server->refused_count >=
            server->limits.connections_max;
 }
@@ -223,6 +241,7 @@ static struct worker *least_loaded(struct http_server *server)
 {
     struct worker *least = NULL;
 
+    assert(server->worker_count > 0);
     for (unsigned i = 0; i < server->worker_count; i++) {
         struct worker *w = &server->workers[(server->next_worker + i) % server->worker_count];
 
@@ -313,12 +332,14 @@ void connection_trust(struct connection *connection)
 {
     struct http_server *server = connection->server;
 
+    assert(connection->magic == CONNECTION_MAGIC);
     if (connection->trusted)
         return;
     lock_take(&server->lock);
     list_remove(&server->untrusted, connection);
     connection->trusted = true;
     list_append(&server->trusted, connection);
+    assert_lists(server);
     lock_give(&server->lock);
 }
 
@@ -384,6 +405,7 @@ unsigned connections_count(struct http_server *server)
     unsigned count;
 
     lock_take(&server->lock);
+    assert_lists(server);
     count = server->connection_count;
     lock_give(&server->lock);
     return count;

@@ -31,6 +31,15 @@ static struct live *live_of(struct exchange *exchange)
     return (struct live *)(void *)exchange;
 }
 
+/* Asserts how an exchange and its connection belong together. Worker. */
+static void assert_live(const struct live *live)
+{
+    assert(live->exchange.magic == EXCHANGE_MAGIC && live->exchange.arena);
+    assert(live->connection && live->connection->live == live);
+    assert(!live->block || live->block_at <= live->block_size);
+    assert(live->stage == STAGE_HEAD || live->known || live->closes);
+}
+
 static const struct http_application *application_of(const struct live *live)
 {
     return live->connection->server->application;
@@ -92,6 +101,7 @@ static bool charge(struct live *live, size_t more)
         return true;
     if (!memory_budget_charge(held - live->charged))
         return false;
+    assert(held > live->charged);
     live->charged = held;
     return true;
 }
@@ -135,6 +145,7 @@ static struct arena *take_arena(struct worker *worker)
 /* fresh: what arena_mark() said of it when it was taken. */
 static void give_arena(struct worker *worker, struct arena *arena, struct arena_mark fresh)
 {
+    assert(worker->spare_count <= WORKER_SPARES);
     if (worker->spare_count == WORKER_SPARES) {
         arena_free(arena);
         return;
@@ -150,6 +161,7 @@ static struct live *exchange_begin(struct connection *connection)
     struct live *live = arena_alloc(arena, sizeof *live);
     struct request *request = &live->exchange.request;
 
+    assert(!connection->live && !connection->is_paused);
     live->exchange.magic = EXCHANGE_MAGIC;
     live->exchange.arena = arena;
     live->exchange.server_is_busy = connection->refused;
@@ -163,6 +175,7 @@ static struct live *exchange_begin(struct connection *connection)
     response_init(&live->exchange.response, arena);
     connection->live = live;
     connection_is_ours(connection);
+    assert_live(live);
     return live;
 }
 
@@ -172,11 +185,12 @@ void exchange_over(struct connection *connection)
 
     if (!live)
         return;
-    live_of(&live->exchange);
+    assert_live(live);
     assert(!connection->is_paused);
     if (live->known)
         application_of(live)->done(&live->exchange);
     answer_over(live);
+    assert(!live->has_file && !live->block);
     connection->live = NULL;
     connection_awaits_head(connection);
     memory_budget_release(live->charged);
@@ -310,6 +324,7 @@ static enum turn step_head(struct live *live)
     enum http_step step;
     enum turn turn;
 
+    assert(live->stage == STAGE_HEAD);
     live->known = true;
     step = application_of(live)->head(&live->exchange);
     turn = after(live, step);
@@ -327,6 +342,7 @@ static enum turn step_end(struct live *live)
 {
     enum turn turn;
 
+    assert(live->stage == STAGE_BODY || live->stage == STAGE_END);
     connection_is_ours(live->connection);
     live->stage = STAGE_END;
     turn = after(live, application_of(live)->end(&live->exchange));
@@ -352,6 +368,7 @@ static enum chunk_result find_run(struct live *live, struct bytes *ret_run)
         return there.len > 0 ? CHUNK_RUN : CHUNK_MORE;
     }
     result = chunks_next(&live->chunks, there, &framing, &ret_run->len);
+    assert(framing + ret_run->len <= there.len);
     ret_run->ptr = there.ptr + framing;
     input_use(input, framing);
     return result;
@@ -361,8 +378,10 @@ static void took(struct live *live, size_t bytes)
 {
     if (live->exchange.request.content_length == HTTP_LENGTH_UNKNOWN)
         chunks_took(&live->chunks, bytes);
-    else
+    else {
+        assert(bytes <= live->body_left);
         live->body_left -= bytes;
+    }
     input_use(&live->connection->input, bytes);
     connection_got_body(live->connection, bytes);
 }
@@ -437,6 +456,7 @@ static enum turn end_of_answer(struct connection *connection)
 {
     bool closes = connection->live->closes;
 
+    assert(connection->live->stage == STAGE_ANSWER && connection->live->unsent.len == 0);
     connection->may_linger = closes && connection->live->unread;
     exchange_over(connection);
     return closes ? TURN_ENDS : TURN_GOES_ON;
@@ -446,12 +466,14 @@ static enum turn step(struct connection *connection)
 {
     struct live *live = connection->live;
 
+    assert(!connection->is_paused && (!live || !connection->lingers));
     if (connection->lingers)
         return linger_step(connection);
     if (connection->tls && !connection->tls_is_up)
         return handshake(connection);
     if (!live)
         return step_between(connection);
+    assert_live(live);
     switch (live->stage) {
     case STAGE_HEAD:
         return step_head(live);
@@ -471,5 +493,6 @@ enum turn exchange_step(struct connection *connection)
 {
     enum turn turn = step(connection);
 
+    assert(turn != TURN_SENT || connection->live);
     return turn == TURN_SENT ? end_of_answer(connection) : turn;
 }

@@ -2,12 +2,21 @@
  * the bytes come in; the second reads the lines of a complete head. */
 #include "http/head.h"
 
+#include <assert.h>
+
 #include "http/tokens.h"
+
+static void assert_scan(const struct head_scan *scan)
+{
+    assert(scan->begin <= scan->line && scan->line <= scan->scanned);
+}
 
 enum head_found head_find(struct head_scan *scan, struct bytes input)
 {
     const char *found;
 
+    assert_scan(scan);
+    assert(scan->scanned <= input.len);
     while (scan->scanned < input.len &&
            (found = memchr(input.ptr + scan->scanned, '\n', input.len - scan->scanned))) {
         size_t at = (size_t)(found - input.ptr);
@@ -26,11 +35,13 @@ enum head_found head_find(struct head_scan *scan, struct bytes input)
             scan->lines++;
     }
     scan->scanned = input.len;
+    assert_scan(scan);
     return HEAD_PART;
 }
 
 void head_forget(struct head_scan *scan, size_t size)
 {
+    assert(size <= scan->begin);
     scan->begin -= size;
     scan->scanned -= size;
     scan->line -= size;
@@ -124,6 +135,7 @@ static struct bytes next_line(struct bytes *lines)
     const char *end = memchr(lines->ptr, '\n', lines->len);
     struct bytes line = { lines->ptr, (size_t)(end - lines->ptr) - 1 };
 
+    assert(end && end > lines->ptr && end[-1] == '\r');
     *lines = bytes_from(*lines, line.len + 2);
     return line;
 }

@@ -9,8 +9,16 @@
 
 #define OWN_LEAST_BYTES 1024u
 
+static void assert_input(const struct input *input)
+{
+    assert(input->from <= input->to && input->to <= input->capacity);
+    assert(!input->buffer == (input->capacity == 0));
+    assert(!input->is_borrowed || input->capacity == WORKER_INPUT_BYTES);
+}
+
 void input_use(struct input *input, size_t size)
 {
+    assert_input(input);
     assert(size <= input->to - input->from);
     input->from += size;
     if (input->from < input->to)
@@ -51,12 +59,14 @@ ssize_t input_receive(struct connection *connection, size_t most)
     size_t room;
     ssize_t n;
 
+    assert(most > 0);
     make_room(connection);
     room = input->capacity - input->to;
     assert(room > 0);
     n = transport_receive(connection, input->buffer + input->to, room < most ? room : most);
     if (n > 0)
         input->to += (size_t)n;
+    assert_input(input);
     return n;
 }
 
@@ -77,6 +87,7 @@ void input_keep(struct input *input)
     own = xmalloc(capacity);
     memcpy(own, input->buffer + input->from, left);
     *input = (struct input){ .buffer = own, .to = left, .capacity = capacity };
+    assert_input(input);
 }
 
 void input_free(struct input *input)

@@ -6,6 +6,7 @@
  * the worker then sees the end of the stream and closes the connection (private invariant 2). */
 #include "http/http_private.h"
 
+#include <assert.h>
 #include <netinet/in.h>
 #include <linux/tcp.h>
 #include <sys/socket.h>
@@ -32,6 +33,7 @@ static void enter(struct connection *connection, enum phase phase)
 {
     uint64_t now = monotonic_ms();
 
+    assert(!connection->is_paused);
     atomic_store_explicit(&connection->since_ms, now, memory_order_relaxed);
     atomic_store_explicit(&connection->last_ms, now, memory_order_relaxed);
     atomic_store_explicit(&connection->body_bytes, 0, memory_order_relaxed);

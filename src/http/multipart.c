@@ -93,6 +93,7 @@ static struct bytes take_line(enum multipart_rules rules, struct bytes *text)
     struct bytes end = find_line_end(rules, *text);
     struct bytes line = { text->ptr, end.ptr ? (size_t)(end.ptr - text->ptr) : text->len };
 
+    assert(line.len + end.len <= text->len);
     *text = bytes_from(*text, line.len + end.len);
     return line;
 }
@@ -158,6 +159,7 @@ static bool take_headers(struct arena *arena, enum multipart_rules rules, struct
 void multipart_begin(struct multipart *reader, struct arena *arena, enum multipart_rules rules,
                      struct bytes boundary, struct bytes body)
 {
+    assert(boundary.len > 0 && boundary.len <= MULTIPART_BOUNDARY_MAX);
     *reader = (struct multipart){
         .rules = rules,
         .boundary = arena_printf(arena, "--%.*s", BYTES_ARG(boundary)),
@@ -202,6 +204,7 @@ static bool take_content(struct multipart *reader, struct bytes *ret_content)
         left = bytes_from(left, (size_t)(end.ptr - left.ptr) + end.len);
         if (is_boundary(reader, left)) {
             *ret_content = bytes_of(all.ptr, (size_t)(end.ptr - all.ptr));
+            assert(ret_content->len + end.len + left.len == all.len);
             reader->rest = left;
             return true;
         }
@@ -340,6 +343,7 @@ void multipart_add(struct text *to, struct bytes boundary, struct bytes id,
     bool has_body = response->body_kind == BODY_BYTES;
 
     assert(has_body || response->body_kind == BODY_NONE);
+    assert(response->status >= 200 && response->status <= 599);
     text_add(to, dashes);
     text_add(to, boundary);
     text_add_string(to, "\r\nContent-Type: application/http\r\n");

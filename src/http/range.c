@@ -1,5 +1,7 @@
 /* The Range and x-ms-range headers. rfc: 9110 14.1.2; rest:
  * Specifying-the-Range-Header-for-Blob-Service-Operations */
+#include <assert.h>
+
 #include "http/http.h"
 
 static bool is_digits(struct bytes text)
@@ -52,5 +54,6 @@ enum range_result range_parse(struct bytes header, uint64_t size, uint64_t *ret_
         last = size - 1;
     *ret_offset = first;
     *ret_length = last - first + 1;
+    assert(*ret_length > 0 && *ret_offset + *ret_length <= size);
     return RANGE_PART;
 }

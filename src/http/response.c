@@ -23,6 +23,7 @@ void response_header(struct response *response, struct bytes name, struct bytes 
         response->headers = grown;
         response->header_capacity = capacity;
     }
+    assert(response->header_count < response->header_capacity);
     response->headers[response->header_count++] =
         (struct http_header){ .name = name, .value = value };
 }
@@ -36,6 +37,7 @@ void response_copy_headers(struct response *response, struct arena *to)
 {
     struct http_header *copies = arena_array(to, response->header_capacity, sizeof *copies);
 
+    assert(response->header_count <= response->header_capacity);
     for (size_t i = 0; i < response->header_count; i++) {
         copies[i].name = arena_copy(to, response->headers[i].name);
         copies[i].value = arena_copy(to, response->headers[i].value);

@@ -6,6 +6,7 @@
  * read. */
 #include "http/http_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -51,8 +52,12 @@ static ssize_t receive_plain(struct connection *connection, char *to, size_t siz
 
 ssize_t transport_receive(struct connection *connection, char *to, size_t size)
 {
-    return connection->tls ? tls_receive(connection, to, size)
-                           : receive_plain(connection, to, size);
+    ssize_t n;
+
+    assert(size > 0);
+    n = connection->tls ? tls_receive(connection, to, size) : receive_plain(connection, to, size);
+    assert(n >= TRANSPORT_FAILED && n <= (ssize_t)size);
+    return n;
 }
 
 static size_t total_of(const struct iovec *parts, size_t count)
@@ -83,8 +88,13 @@ static ssize_t send_plain(struct connection *connection, const struct iovec *par
 ssize_t transport_send(struct connection *connection, const struct iovec *parts, size_t count,
                        bool follows)
 {
-    return connection->tls ? tls_send(connection, parts, count)
-                           : send_plain(connection, parts, count, follows);
+    ssize_t n;
+
+    assert(count > 0 && total_of(parts, count) > 0);
+    n = connection->tls ? tls_send(connection, parts, count)
+                        : send_plain(connection, parts, count, follows);
+    assert(n >= TRANSPORT_FAILED && n <= (ssize_t)total_of(parts, count));
+    return n;
 }
 
 /* ---- files ---- */
@@ -110,6 +120,7 @@ ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offs
     off_t at = (off_t)offset;
     ssize_t n;
 
+    assert(fd >= 0 && size > 0);
     if (connection->tls)
         return send_copy(connection, fd, at, size);
     do {

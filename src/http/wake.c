@@ -7,6 +7,7 @@
  * time, because it is left alone until the worker has taken it. */
 #include "http/http_private.h"
 
+#include <assert.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@ void worker_wake(struct worker *worker)
 
 void worker_is_current(const struct worker *worker)
 {
+    assert(!current);
     current = worker;
 }
 
@@ -41,6 +43,7 @@ void worker_post(struct worker *worker, struct connection *connection)
 {
     struct connection *first = atomic_load_explicit(&worker->posted, memory_order_relaxed);
 
+    assert(connection->worker == worker);
     /* Who takes the last connection's end may stop the server: it waits for who is in here. */
     atomic_fetch_add(&worker->posters, 1);
     do {
@@ -57,6 +60,7 @@ struct connection *worker_take_posted(struct worker *worker)
     struct connection *last = atomic_exchange_explicit(&worker->posted, NULL, memory_order_acquire);
     struct connection *first = NULL;
 
+    assert(current == worker);
     while (last) {
         struct connection *before = last->next_posted;
 

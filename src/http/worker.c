@@ -27,6 +27,8 @@ static void give_turn(struct worker *worker, struct connection *connection)
 {
     if (connection->is_ready)
         return;
+    assert(connection->worker == worker && connection->begun);
+    assert(!worker->first_ready == !worker->last_ready);
     connection->is_ready = true;
     connection->next_ready = NULL;
     if (worker->last_ready)
@@ -40,6 +42,7 @@ static void close_connection(struct connection *connection, bool orderly)
 {
     int fd = connection->fd;
 
+    assert(!connection->is_paused && !connection->is_ready); /* private invariant 3 */
     exchange_over(connection);
     input_free(&connection->input);
     transport_end(connection, orderly ? TRANSPORT_ORDERLY : TRANSPORT_CUT);
@@ -62,6 +65,7 @@ static void run_turn(struct worker *worker, struct connection *connection)
 {
     enum turn turn;
 
+    assert(connection->worker == worker && connection->is_ready);
     connection->is_ready = false;
     if (connection->is_paused)
         return;
@@ -74,6 +78,7 @@ static void run_turn(struct worker *worker, struct connection *connection)
         return;
     }
     input_keep(&connection->input);
+    assert(!connection->input.is_borrowed);
     if (turn == TURN_GOES_ON)
         give_turn(worker, connection);
 }
@@ -117,6 +122,7 @@ static bool watch(const struct worker *worker, struct connection *c)
 
 static void begin(const struct worker *worker, struct connection *c)
 {
+    assert(c->worker == worker && !c->begun && !c->live);
     c->begun = true;
     if (transport_begin(c) && watch(worker, c))
         return;
@@ -133,6 +139,7 @@ static void take_posted(struct worker *worker)
         struct connection *next = c->next_posted;
 
         if (c->begun) {
+            assert(c->is_paused);
             c->is_paused = false;
             give_turn(worker, c);
         } else {
@@ -190,6 +197,7 @@ static void close_own(struct worker *worker)
     free(worker->input);
     free(worker->block);
     free(worker->head);
+    assert(worker->spare_count <= WORKER_SPARES);
     while (worker->spare_count > 0)
         arena_free(worker->spares[--worker->spare_count]);
     worker->server = NULL;

@@ -2,6 +2,8 @@
  * is gathered, and it is parsed. */
 #include "service/service_private.h"
 
+#include <assert.h>
+
 #include "base/episode.h"
 
 /* Larger bodies are parsed in the pool: a list of 50,000 blocks takes longer than others may wait for
@@ -27,6 +29,7 @@ static struct decide_pool *gather_pool(const struct flow *flow)
 
 static enum state refuse(struct flow *flow, enum error e)
 {
+    assert(e != OK && !decision_is_unfinished(e));
     flow->work.error = e;
     return CORS;
 }
@@ -44,6 +47,7 @@ enum state body_finish(struct flow *flow)
     enum store_result result = intake_finish(flow);
     enum error e;
 
+    assert(flow->state == FINISH_BODY && flow->work.call.operation);
     if (result == STORE_WAIT) {
         pause_wait(&flow->pause);
         return WAITING;

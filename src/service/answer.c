@@ -1,8 +1,11 @@
 /* See answer.h. */
 #include "service/answer.h"
 
+#include <assert.h>
+
 void answer_status(struct answer *a, int status)
 {
+    assert(status >= 200 && status <= 599);
     a->response->status = status;
 }
 
@@ -54,11 +57,13 @@ void answer_lease(struct answer *a, const struct lease *lease)
 
 void answer_code(struct answer *a, enum error e)
 {
+    assert(e != OK);
     answer_string(a, "x-ms-error-code", error_code(e));
 }
 
 void answer_xml(struct answer *a, const struct text *xml)
 {
+    assert(a->response->body_kind == BODY_NONE);
     answer_string(a, "Content-Type", "application/xml");
     a->response->body_kind = BODY_BYTES;
     a->response->body = text_bytes(xml);

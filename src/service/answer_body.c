@@ -2,6 +2,8 @@
  * are read piece by piece while they are sent. */
 #include "service/service_private.h"
 
+#include <assert.h>
+
 #include "base/crc.h"
 #include "base/encode.h"
 
@@ -78,6 +80,7 @@ static enum state read_whole(struct flow *flow)
             fail_reading(flow, result);
             return RESPOND;
         }
+        assert(count > 0 && count <= length - flow->body_read);
         flow->body_read += count;
     }
     a->response->body_kind = BODY_BYTES;
@@ -138,6 +141,7 @@ static enum state read_large(struct flow *flow)
         fail_reading(flow, result);
         return RESPOND;
     }
+    assert(!in_file || may_file);
     a->response->body_length = a->content.length;
     flow->body =
         (struct content_body){ .source = { .read = read_while_sending, .is_ready = is_file_ready },
@@ -166,6 +170,7 @@ static enum state open_reader(struct flow *flow)
     struct decision *d = &flow->work.decision;
     const struct answer_content *content = &flow->work.answer.content;
 
+    assert(d->before && !flow->reader);
     fetch_set_begin(d->access.fetches);
     snapshot_set_access(d->before, d->access); /* decided in the pool, it might block */
     if (flow->map_result == STORE_OK)
@@ -196,6 +201,7 @@ enum state answer_body(struct flow *flow)
 {
     const struct answer_content *content = &flow->work.answer.content;
 
+    assert(flow->state == BODY);
     if (!content->wanted || content->length == 0 || flow->work.call.request->method == METHOD_HEAD)
         return RESPOND;
     if (!flow->reader) {

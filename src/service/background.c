@@ -1,6 +1,7 @@
 /* See background.h. */
 #include "service/background.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -52,6 +53,7 @@ void background_free(struct background *background)
     background_stop(background);
     if (background->pool)
         decide_pool_free(background->pool);
+    assert(!background->jobs);
     lock_release(&background->lock);
     free(background);
 }
@@ -93,6 +95,8 @@ static bool is_under_way(const struct background *background, const struct guid 
 static enum background_begun admit(struct background *background, struct background_job *job,
                                    bool has_room)
 {
+    lock_assert_held(&background->lock);
+    assert(job->run);
     if (is_under_way(background, &job->id))
         return BACKGROUND_UNDER_WAY;
     if (!has_room || background_is_stopping(background))

@@ -27,6 +27,13 @@ struct batch {
     size_t alone; /* parts before it are committed each by itself */
 };
 
+static void assert_batch(const struct batch *batch)
+{
+    assert(batch->next <= batch->asked->count && batch->alone <= batch->asked->count);
+    assert(batch->group_count <= COMMIT_PARTS_MAX);
+    assert(batch->group_count > 0 || batch->group_bytes == 0);
+}
+
 /* ---- before the first part ---- */
 
 static struct batch *batch_new(struct flow *flow)
@@ -74,6 +81,7 @@ static enum state conclude(struct flow *flow, const struct bytes *answers, size_
     result->count = count;
     flow->work.decision.result = &result->base;
     flow->current = &flow->work;
+    assert(flow->batch->group_count == 0);
     return BATCH_APPLIED;
 }
 
@@ -155,6 +163,7 @@ enum state batch_begin(struct flow *flow)
         work->error = e;
         return CORS;
     }
+    assert(!flow->batch);
     flow->batch = batch_new(flow);
     flow->batch->seen = work->decision.seen;
     if (work->decision.malformed)
@@ -177,7 +186,11 @@ enum state batch_begin(struct flow *flow)
 
 static size_t index_of(const struct batch *batch, const struct work *part)
 {
-    return (size_t)(part - batch->works);
+    size_t index = (size_t)(part - batch->works);
+
+    assert_batch(batch);
+    assert(index < batch->asked->count);
+    return index;
 }
 
 /* Does some part of the group change what the current part was decided on? */
@@ -226,6 +239,7 @@ static void commit_group(struct flow *flow)
     for (size_t i = 0; i < count; i++) {
         struct work *part = &batch->works[batch->group[i]];
 
+        assert(part->is_grouped && !part->error);
         part->is_grouped = false;
         if (e) {
             deciding_end(&part->decision);
@@ -239,6 +253,7 @@ static void commit_group(struct flow *flow)
         batch->alone = batch->group[count - 1] + 1;
         batch->next = batch->group[0];
     }
+    assert_batch(batch);
 }
 
 enum state batch_part_decided(struct flow *flow, enum state next)
@@ -260,6 +275,7 @@ enum state batch_part_decided(struct flow *flow, enum state next)
     if (next != DECIDED || work_is_gated(part) || !may_join(batch, part))
         return next;
     part->is_grouped = true;
+    assert(batch->group_count < COMMIT_PARTS_MAX && !part->error);
     batch->group[batch->group_count++] = index;
     batch->group_bytes += changes_bytes(part->decision.changes);
     return PART;
@@ -291,6 +307,7 @@ enum state batch_next(struct flow *flow)
     struct work *part;
 
     find_next(flow);
+    assert_batch(batch);
     if (batch->next == batch->asked->count)
         return conclude(flow, batch->answers, batch->asked->count);
     part = flow->current = &batch->works[batch->next];
@@ -328,6 +345,7 @@ enum state batch_part_done(struct flow *flow)
     batch->answers[index] = render(flow, part, batch->asked->parts[index].id);
     deciding_end(&part->decision);
     decision_saw(&flow->work.decision, part->decision.seen);
+    assert(batch->answers[index].ptr && part->decision.part_count == 0);
     return PART;
 }
 

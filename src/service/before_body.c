@@ -3,6 +3,8 @@
  * The version that a request is served by that says none is DefaultServiceVersion of the service's
  * properties, if that is set. A SAS has a version of its own.
  * rest: Versioning-for-the-Azure-Storage-services; decision: 107 */
+#include <assert.h>
+
 #include "service/service_private.h"
 #include "service/service_properties.h"
 
@@ -44,6 +46,7 @@ enum state operation_find_step(struct flow *flow)
     struct work *work = &flow->work;
     const struct call *call = &work->call;
 
+    assert(!work->call.operation);
     work->error = prepare_head(&work->call, &work->decision);
     if (work->error)
         return CORS;
@@ -59,6 +62,7 @@ enum state early_check(struct flow *flow)
 {
     enum error e = work_check(&flow->work);
 
+    assert(flow->work.decision.part_count == 0);
     if (e == DECIDE_AGAIN)
         return EARLY_CHECK;
     if (e == DECIDE_BLOCKING)

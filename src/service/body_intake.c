@@ -8,12 +8,24 @@
 #include "base/crc.h"
 #include "base/encode.h"
 
+/* Asserts where the bytes that have come are. */
+static void assert_intake(const struct flow *flow)
+{
+    const struct body_intake *intake = &flow->intake;
+
+    assert(intake->staged_bytes <= intake->memory.len && intake->memory.len <= intake->received);
+    assert(intake->stage || intake->staged_bytes == 0);
+    assert(flow->work.call.operation->body == BODY_REFUSED ||
+           intake->received <= flow->work.call.operation->body_max);
+}
+
 void intake_init(struct flow *flow)
 {
     struct body_intake *intake = &flow->intake;
     uint64_t announced = flow->work.call.request->content_length;
     size_t hint = announced <= flow->work.call.inline_max ? (size_t)announced : 0;
 
+    assert(!intake->stage && intake->received == 0);
     intake->before = arena_mark(flow->work.call.arena);
     text_init(&intake->memory, flow->work.call.arena, hint);
 }
@@ -58,6 +70,7 @@ static enum store_result stage_memory(struct flow *flow)
             stage_write(intake->stage, rest, pause_arm(&flow->pause), &taken);
 
         intake->staged_bytes += taken;
+        assert_intake(flow);
         if (result)
             return result;
     }
@@ -80,6 +93,7 @@ static enum body_taken take_to_stage(struct flow *flow, struct bytes data, size_
         result = stage_write(intake->stage, data, pause_arm(&flow->pause), ret_taken);
         update_crc64(flow, bytes_of(data.ptr, *ret_taken));
         intake->received += *ret_taken;
+        assert_intake(flow);
     }
     if (result && result != STORE_WAIT)
         intake->failure = decision_fail_store(&flow->work.decision, result);
@@ -92,6 +106,7 @@ enum body_taken intake_take(struct flow *flow, struct bytes data, size_t *ret_ta
     const struct operation *operation = flow->work.call.operation;
     bool keeps = operation->body != BODY_REFUSED;
 
+    assert_intake(flow);
     *ret_taken = 0;
     if (keeps && data.len > operation->body_max - intake->received)
         return BODY_TOO_LARGE;
@@ -128,6 +143,8 @@ enum store_result intake_finish(struct flow *flow)
         if (flow->work.call.wants_md5)
             md5_of(body->inline_bytes, body->md5);
     }
+    assert_intake(flow);
+    assert(intake->stage || intake->memory.len == intake->received);
     body->length = intake->received;
     body->crc64 = intake->crc64;
     return STORE_OK;

@@ -76,6 +76,7 @@ enum error call_fail_sum(struct call *call, enum error e, const void *given, con
 {
     bool md5 = e == E_Md5Mismatch;
 
+    assert(e == E_Md5Mismatch || e == E_Crc64Mismatch);
     problem_set_field(call->problem, md5 ? "UserSpecifiedMd5" : "UserSpecifiedCrc",
                       base64_encode(call->arena, bytes_of(given, size)));
     problem_add_field(call->problem, md5 ? "ServerCalculatedMd5" : "ServerCalculatedCrc",

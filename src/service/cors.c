@@ -7,6 +7,8 @@
  * then withholds it.
  * rest: Cross-Origin-Resource-Sharing--CORS--Support-for-the-Azure-Storage-Services;
  * decision: 106 */
+#include <assert.h>
+
 #include "service/preflight.h"
 #include "service/service_private.h"
 #include "service/service_properties.h"
@@ -181,6 +183,7 @@ void cors_answer(struct work *work)
     bool for_all = cors->has_rule && cors_rule_is_for_all(&cors->rule);
     struct bytes exposed;
 
+    assert(cors->enabled || !cors->has_rule);
     if (cors->has_rule) {
         exposed = exposed_names(a, cors->rule.exposed_headers);
         answer_header(a, "Access-Control-Allow-Origin",

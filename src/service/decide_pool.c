@@ -31,6 +31,15 @@ struct decide_pool {
     struct thread threads[THREADS_MAX];
 };
 
+/* Under the lock. */
+static void assert_pool(const struct decide_pool *pool)
+{
+    lock_assert_held(&pool->lock);
+    assert(!*pool->end && !pool->first == (pool->queued == 0));
+    assert(!pool->first == (pool->end == &pool->first));
+    assert(pool->thread_count <= pool->threads_max && pool->idle <= pool->thread_count);
+}
+
 /* Is one more that counts for `owner` within a share? */
 static bool is_within(unsigned share, uint64_t owner, unsigned running)
 {
@@ -101,6 +110,7 @@ static void *run_jobs(void *argument)
         }
         turn.owner = job->owner;
         begin_turn(pool, &turn);
+        assert_pool(pool);
         lock_give(&pool->lock);
         job->run(job);
         lock_take(&pool->lock);
@@ -161,6 +171,7 @@ bool decide_pool_has_room(struct decide_pool *pool, const struct pool_owner *own
     unsigned of_account = 0, of_source = 0, free_places;
 
     lock_take(&pool->lock);
+    assert_pool(pool);
     for (const struct pool_job *job = pool->first; job; job = job->next) {
         of_account += owner->account != 0 && job->owner.account == owner->account;
         of_source += owner->source != 0 && job->owner.source == owner->source;
@@ -173,7 +184,7 @@ bool decide_pool_has_room(struct decide_pool *pool, const struct pool_owner *own
 void decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
 {
     lock_take(&pool->lock);
-    assert(!pool->stopping);
+    assert(!pool->stopping && job->run);
     job->next = NULL;
     *pool->end = job;
     pool->end = &job->next;
@@ -183,5 +194,6 @@ void decide_pool_submit(struct decide_pool *pool, struct pool_job *job)
     if (pool->queued > pool->idle)
         start_thread(pool);
     pthread_cond_signal(&pool->work);
+    assert_pool(pool);
     lock_give(&pool->lock);
 }

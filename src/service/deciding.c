@@ -13,6 +13,7 @@ void deciding_end(struct decision *d)
     while (d->part_count > 0)
         decision_leave(d, &d->parts[d->part_count - 1]);
     d->before = NULL;
+    assert(d->part_count == 0);
 }
 
 /* Discards what an attempt before left: closes its parts, forgets what only it saw. */
@@ -70,7 +71,10 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     }
     arena_rewind(d->arena, d->attempt);
     begin(d);
+    assert(d->part_count == 0 && changes_empty(d->changes));
     e = or_wait(d, attempt(d, of));
+    assert(e != DECIDE_BLOCKING || !d->access.may_block);
+    assert(d->seen >= d->seen_before);
     if (e == DECIDE_BLOCKING)
         d->attempts--; /* nobody else was faster */
     return e ? e : fits_commit(d);
@@ -94,6 +98,7 @@ enum error deciding_operation(struct decision *d, void *of)
     enum error e;
 
     (void)of;
+    assert(d->operation->functions && d->parameters);
     d->result = arena_alloc(d->arena, d->operation->functions->result_size);
     e = open_subject(d);
     return e ? operation_missing(d, e) : operation_decide(d, d->parameters, d->result);
@@ -141,12 +146,13 @@ enum error deciding_commit(struct decision *d)
     uint64_t sequence = 0;
     enum store_result result;
 
-    assert(d->part_count > 0);
+    assert(d->part_count > 0 && !deciding_is_empty(d));
     for (unsigned i = 0; i < d->part_count; i++)
         parts[i] = (struct commit_part){ d->parts[i].before, d->parts[i].changes };
     result = store_commit(d->store, parts, d->part_count, d->now, d->access, &sequence);
     if (!result)
         decision_saw(d, sequence);
+    assert(result != STORE_WAIT || !d->access.may_block);
     return outcome(d, result);
 }
 
@@ -184,6 +190,6 @@ enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void 
         if (!e && !deciding_is_empty(d))
             e = deciding_commit(d);
     } while (e == DECIDE_AGAIN);
-    assert(e != DECIDE_BLOCKING);
+    assert(e != DECIDE_BLOCKING && e != DECIDE_AGAIN);
     return e;
 }

@@ -5,6 +5,16 @@
 
 #include "base/episode.h"
 
+/* Asserts that the partition of the operation is one of the parts, unless it is another decision's
+ * (a part of a transaction). */
+static void assert_parts(const struct decision *d)
+{
+    assert(d->part_count <= DECISION_PARTS_MAX);
+    for (unsigned i = 0; i < d->part_count; i++)
+        assert(d->parts[i].before && (d->parts[i].before != d->before || !d->parts[i].changes ||
+                                      d->parts[i].changes == d->changes));
+}
+
 void decision_saw(struct decision *d, uint64_t sequence)
 {
     if (sequence > d->seen)
@@ -24,6 +34,7 @@ struct decision_part *decision_open(struct decision *d, struct partition partiti
                                     .changes = changes };
     d->part_count++;
     decision_saw(d, snapshot_sequence(part->before));
+    assert_parts(d);
     return part;
 }
 
@@ -42,7 +53,9 @@ void decision_open_subject(struct decision *d, struct partition partition)
 
     if (part)
         decision_leave(d, part);
+    assert(changes_empty(d->changes));
     d->before = decision_open(d, partition, d->changes)->before;
+    assert_parts(d);
 }
 
 void decision_leave(struct decision *d, struct decision_part *newest)
@@ -58,6 +71,7 @@ void decision_move_parts(struct decision *to, struct decision *from)
     memcpy(&to->parts[to->part_count], from->parts, from->part_count * sizeof from->parts[0]);
     to->part_count += from->part_count;
     from->part_count = 0;
+    assert_parts(to);
 }
 
 struct snapshot *decision_take_snapshot(struct decision *d)
@@ -68,6 +82,7 @@ struct snapshot *decision_take_snapshot(struct decision *d)
     assert(part);
     *part = d->parts[--d->part_count];
     d->before = NULL;
+    assert_parts(d);
     return snapshot;
 }
 
@@ -75,6 +90,7 @@ void decision_read_clock(struct decision *d)
 {
     instant newest = 0;
 
+    assert_parts(d);
     for (unsigned i = 0; i < d->part_count; i++)
         if (snapshot_instant(d->parts[i].before) > newest)
             newest = snapshot_instant(d->parts[i].before);
@@ -123,6 +139,7 @@ static void drop_changes(struct decision *d)
         if (d->parts[i].changes)
             d->parts[i].changes = changes_new(d->arena);
     d->changes = subject ? subject->changes : changes_new(d->arena);
+    assert(!d->changes || changes_empty(d->changes));
 }
 
 enum error decision_fail_store(struct decision *d, enum store_result result)

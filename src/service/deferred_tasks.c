@@ -1,6 +1,7 @@
 /* What is due is decided and committed: see deferred_tasks.h. */
 #include "service/deferred_tasks.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/lock.h"
@@ -69,6 +70,7 @@ static enum error attempt(struct decision *d, void *of)
     struct running *running = of;
     enum store_result result;
 
+    assert(running->handler->decide);
     decision_open_subject(d, running->task->partition);
     decision_read_clock(d);
     result = running->handler->decide(d, running->task, running->handler->endpoint);
@@ -149,6 +151,7 @@ instant tasks_run_due(struct store *store, const struct service *const *services
         if (store_task_next(store, now, after, arena, &task, &due))
             break;
         if (run_task(&runs, &task, arena, &moved)) {
+            assert(task.due <= now);
             if (!moved) {
                 left = task; /* its place in the list is all that is looked at */
                 after = &left;
@@ -203,6 +206,7 @@ static void sleep_until(struct task_runner *runner, instant due, int longest_ms)
 {
     int ms = until_ms(due);
 
+    assert(longest_ms > 0);
     runner->woken = false;
     store_task_wait(runner->store, due, &runner->waiter);
     lock_take(&runner->lock);

@@ -21,17 +21,28 @@
 #include "base/log.h"
 #include "service/control.h"
 
+/* Asserts what is true of a flow in every state. */
+static void assert_flow(const struct flow *flow)
+{
+    assert(flow->magic == FLOW_MAGIC && flow->exchange->application == flow);
+    assert(flow->current == &flow->work || flow->batch);
+    assert(!(flow->batch && flow->work.transaction));
+    assert(!flow->work.call.input.body.stage || flow->intake.stage);
+}
+
 static struct flow *flow_of(struct exchange *exchange)
 {
     struct flow *flow = exchange->application;
 
-    assert(flow && flow->magic == FLOW_MAGIC);
+    assert(flow);
+    assert_flow(flow);
     return flow;
 }
 
 /* It ends in an error; what is left to do is to wait for what was seen. */
 static enum state refuse(struct flow *flow, enum error e)
 {
+    assert(e != OK && !decision_is_unfinished(e));
     flow->work.error = e;
     return CORS;
 }
@@ -39,6 +50,7 @@ static enum state refuse(struct flow *flow, enum error e)
 /* Nothing more is to be done for the operation, or for this part of the batch. */
 static enum state decided(struct flow *flow, enum error e)
 {
+    assert(!decision_is_unfinished(e));
     flow->current->error = e;
     return flow->current == &flow->work ? CORS : PART_DONE;
 }
@@ -223,6 +235,7 @@ static enum state become_durable(struct flow *flow)
 
 static enum state answer(struct flow *flow)
 {
+    assert(flow->current == &flow->work);
     flow->work.answer.now = flow->work.decision.now;
     if (flow->work.transaction)
         transaction_answer(&flow->work);
@@ -304,6 +317,7 @@ static enum http_step run(struct flow *flow)
     while (flow->state != RESPOND && flow->state != WANT_BODY && flow->state != CUT) {
         enum state next = enter(flow);
 
+        assert(next <= WAITING);
         if (next == WAITING)
             return HTTP_WAIT;
         flow->state = next;
@@ -315,6 +329,7 @@ static enum http_step run(struct flow *flow)
         flow->state = FINISH_BODY;
         return HTTP_WANT_BODY;
     }
+    assert_flow(flow);
     answer_charge_memory(flow);
     answer_common(&flow->work);
     cors_answer(&flow->work);
@@ -338,6 +353,7 @@ static struct flow *flow_new(struct exchange *exchange)
               &exchange->response);
     flow->work.decision.access.fetches = fetch_set_open(flow->work.decision.store);
     exchange->application = flow;
+    assert_flow(flow);
     return flow;
 }
 
@@ -420,6 +436,7 @@ static void on_done(struct exchange *exchange)
 
     if (!flow)
         return;
+    assert_flow(flow);
     if (flow->reader)
         content_reader_close(flow->reader);
     deciding_end(&flow->work.decision);

@@ -53,6 +53,7 @@ static enum store_result stage_all(struct filling *f, struct bytes data)
         if (f->block_end > f->received && part.len > f->block_end - f->received)
             part.len = (size_t)(f->block_end - f->received);
         result = stage_write(f->stage, part, sleeper_arm(&f->sleeper), &taken);
+        assert(taken <= part.len);
         f->received += taken;
         data = bytes_from(data, taken);
         if (result == STORE_WAIT)
@@ -68,6 +69,7 @@ static void open_stage(struct filling *f)
     struct gathering *g = f->g;
 
     f->stage = stage_open(g->endpoint->store, g->partition, f->source->length);
+    assert(!*g->stage);
     *g->stage = f->stage;
     if (g->call->wants_md5)
         stage_want_md5(f->stage);
@@ -77,6 +79,7 @@ static enum error take(struct filling *f, struct bytes data)
 {
     enum store_result result = STORE_OK;
 
+    assert((f->stage ? f->received : f->memory.len) <= f->source->max);
     if (data.len > f->source->max - (f->stage ? f->received : f->memory.len))
         return E_RequestBodyTooLarge;
     if (f->g->call->wants_crc64)
@@ -101,6 +104,7 @@ static enum error read_all(struct filling *f, char *buffer)
 
     do {
         e = f->source->read(f->source, buffer, CHUNK_BYTES, &count);
+        assert(e || count <= CHUNK_BYTES);
         if (!e && count > 0)
             e = take(f, bytes_of(buffer, count));
     } while (!e && count > 0);

@@ -1,6 +1,8 @@
 /* A page of an account's containers, queues or tables: an iterator over its space. */
 #include "service/listing.h"
 
+#include <assert.h>
+
 #include "base/log.h"
 
 static enum store_result add_page(struct decision *d, struct space_iterator *iterator,
@@ -16,6 +18,7 @@ static enum store_result add_page(struct decision *d, struct space_iterator *ite
             return result == STORE_NOT_FOUND ? STORE_OK : result;
         if (!bytes_has_prefix(at.partition_key, listing->prefix))
             return STORE_OK;
+        assert(count <= listing->max);
         if (count == listing->max || sink->full) {
             *ret_next = arena_copy(d->arena, at.partition_key);
             return STORE_OK;

@@ -34,6 +34,7 @@ static enum error check_permission(struct decision *d)
     struct bytes detail = { NULL, 0 };
     enum error e = OK;
 
+    assert(d->operation && d->input);
     if (d->service->permit_facts && d->state)
         e = d->service->permit_facts(d, &facts);
     if (!e)
@@ -104,6 +105,7 @@ enum error operation_decide(struct decision *d, const struct parameters *paramet
 
     assert(changes_empty(d->changes));
     assert(d->operation->functions && parameters->operation == d->operation);
+    assert(!d->malformed == !d->malformed_because);
     e = operation_check(d);
     if (!e && d->malformed) {
         *d->problem = *d->malformed_because;
@@ -125,6 +127,7 @@ void operation_answer(struct answer *a, const struct parameters *parameters,
 {
     const struct operation *operation = parameters->operation;
 
+    assert(operation->functions && a->response->body_kind == BODY_NONE);
     a->now = result->now;
     answer_status(a, operation->ok[0]);
     operation->functions->answer(a, parameters, result);
@@ -258,6 +261,7 @@ static enum error why_none(const struct service *service, const struct call *cal
             blamed = row;
         variant_sent = variant_sent || variant_given(row, call, &wanted).ptr;
     }
+    assert(!verb_known || blamed);
     if (verb_known) {
         bytes_cut(bytes_from_string(blamed->variant), '=', &name, &wanted);
         problem_set_header(call->problem, arena_string(call->arena, name),
@@ -282,5 +286,6 @@ const struct operation *operation_find(const struct service *service, const stru
             return row;
     }
     *ret_error = why_none(service, call, selector);
+    assert(*ret_error != OK);
     return NULL;
 }

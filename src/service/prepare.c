@@ -2,6 +2,8 @@
  * operation, lets it check the head, gather and parse the body. */
 #include "service/service_private.h"
 
+#include <assert.h>
+
 #include "service/gather.h"
 
 /* ---- the head ---- */
@@ -82,6 +84,7 @@ static enum error check(struct call *call, struct decision *d)
 {
     const struct operation *row = call->operation;
 
+    assert(row && row->functions);
     d->operation = row;
     d->level = row->level == LEVEL_ANY ? 0 : call->input.resource->level;
     d->parameters = arena_alloc(call->arena, row->functions->parameters_size);
@@ -117,6 +120,7 @@ enum error prepare_gather(struct call *call, struct decision *d, struct stage **
     };
     enum error e = call->operation->functions->gather(&gathering, d->parameters);
 
+    assert(!decision_is_unfinished(e));
     decision_saw(d, d->seen_before);
     return e;
 }
@@ -127,6 +131,7 @@ void prepare_body(struct call *call, struct decision *d)
 {
     const struct operation_functions *functions = call->operation->functions;
 
+    assert(d->operation == call->operation && d->part_count == 0 && d->attempts == 0);
     if (functions->parse)
         d->malformed = functions->parse(call, d->parameters);
     if (d->malformed) {

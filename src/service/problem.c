@@ -11,7 +11,7 @@ void problem_set_field(struct problem *problem, const char *name, struct bytes v
 
 void problem_add_field(struct problem *problem, const char *name, struct bytes value)
 {
-    assert(problem->field_count < PROBLEM_FIELDS_MAX);
+    assert(name && problem->field_count < PROBLEM_FIELDS_MAX);
     problem->fields[problem->field_count++] = (struct problem_field){ name, value };
 }
 

@@ -1,6 +1,8 @@
 /* Small records: see small_record.h. */
 #include "service/small_record.h"
 
+#include <assert.h>
+
 #include "base/codec.h"
 #include "base/log.h"
 
@@ -42,5 +44,6 @@ void small_record_write(struct changes *changes, struct arena *arena, struct byt
     encode_u8(&out, NOTE_VERSION);
     for (size_t i = 0; i < count; i++)
         encode_u64(&out, numbers[i]);
+    assert(out.len <= 1 + count * VARINT_BYTES_MAX);
     changes_put(changes, RECORD_INNER, key, text_bytes(&out), NULL, 0);
 }

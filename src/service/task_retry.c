@@ -1,6 +1,8 @@
 /* See task_retry.h. */
 #include "service/task_retry.h"
 
+#include <assert.h>
+
 #include "base/codec.h"
 #include "base/log.h"
 
@@ -30,6 +32,7 @@ bool task_try_read(const struct deferred_task *task, struct task_try *ret_try)
         try.task.kind = (uint32_t)kind;
         try.failures = failures < UINT32_MAX ? (unsigned)failures : UINT32_MAX - 1;
     }
+    assert(try.task.kind != TASK_RETRY && try.failures < UINT32_MAX);
     *ret_try = try;
     return true;
 }
@@ -64,6 +67,7 @@ enum store_result task_put_off(struct store *store, const struct task_try *faile
     enum store_result result = STORE_CONFLICT;
     struct text payload;
 
+    assert(wait > 0 && wait <= TASK_RETRY_MAX_S && why != OK);
     text_init(&payload, arena, 32 + failed->task.payload.len);
     encode_u8(&payload, PAYLOAD_VERSION);
     encode_u64(&payload, failed->failures + UINT64_C(1));

@@ -21,6 +21,7 @@ struct transaction {
 
 static enum error fail_part(struct work *work, size_t index, enum error e)
 {
+    assert(e != OK && index < work->transaction->asked->count);
     work->transaction->failed = index;
     work->transaction->has_failed = true;
     work->problem = work->transaction->works[index].problem;
@@ -117,6 +118,7 @@ static void locate_other(struct work *work, struct decision *d)
 {
     const struct decision *first = &work->transaction->works[0].decision;
 
+    assert(first->state && work->decision.before);
     assert(d->service->state_size >= sizeof *d->state);
     d->state = arena_alloc(d->arena, d->service->state_size);
     memcpy(d->state, first->state, d->service->state_size);
@@ -147,6 +149,7 @@ static enum error decide_part(struct work *work, struct work *part, size_t index
     decision_saw(whole, d->seen);
     if (!e)
         changes_append(whole->changes, d->changes);
+    assert(d->part_count == 0 && (e || changes_empty(d->changes)));
     d->before = NULL; /* the transaction's */
     return e;
 }
@@ -196,6 +199,7 @@ enum state transaction_begin(struct flow *flow)
         work->problem = *work->decision.malformed_because;
         return refuse(work, work->decision.malformed);
     }
+    assert(!work->transaction && !flow->batch);
     work->attempt = decide_all;
     work->transaction = arena_alloc(arena, sizeof *work->transaction);
     work->transaction->asked = (struct batch_parameters *)(void *)work->decision.parameters;

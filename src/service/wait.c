@@ -17,6 +17,7 @@ static void pause_wake(struct waiter *waiter)
 
 void pause_init(struct pause *pause, struct exchange *exchange)
 {
+    assert(exchange);
     pause->waiter = (struct waiter){ .wake = pause_wake };
     pause->exchange = exchange;
     atomic_init(&pause->state, PAUSE_IDLE);
@@ -24,6 +25,7 @@ void pause_init(struct pause *pause, struct exchange *exchange)
 
 struct waiter *pause_arm(struct pause *pause)
 {
+    assert(atomic_load(&pause->state) != PAUSE_SUSPENDED);
     atomic_store(&pause->state, PAUSE_IDLE);
     return &pause->waiter;
 }
@@ -50,6 +52,7 @@ static void run_pooled(struct pool_job *job)
     assert(flow->magic == FLOW_MAGIC);
     set_may_block(flow, true);
     flow->pooled_next = flow->pooled(flow);
+    assert(flow->pooled_next != WAITING && flow->pooled_next != POOLED);
     set_may_block(flow, false);
     flow->pause.waiter.wake(&flow->pause.waiter); /* the worker has it now: touch nothing after */
 }
@@ -65,6 +68,7 @@ bool flow_awaits_fetch(struct flow *flow)
 /* Everything that belongs to the exchange is the pool's until it is woken. */
 void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step)
 {
+    assert(flow->magic == FLOW_MAGIC && !flow->work.decision.access.may_block);
     flow->pooled = step;
     flow->job.run = run_pooled;
     pause_arm(&flow->pause);

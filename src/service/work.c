@@ -2,9 +2,12 @@
  * memory is either waited for on this thread or reported to the caller, by the decision's access. */
 #include "service/service_private.h"
 
+#include <assert.h>
+
 void work_init(struct work *work, const struct endpoint *endpoint, struct arena *arena,
                const struct request *request, struct response *response)
 {
+    assert(!work->attempt); /* zeroed */
     prepare_init(&work->call, &work->decision, endpoint, arena, request, &work->problem);
     work->attempt = deciding_operation;
     work->answer = (struct answer){ .call = &work->call, .arena = arena, .response = response };
@@ -13,6 +16,7 @@ void work_init(struct work *work, const struct endpoint *endpoint, struct arena 
 
 void work_move(struct work *work, struct arena *arena)
 {
+    assert(work->decision.part_count == 0 && !work->is_grouped);
     work->call.arena = arena;
     work->decision.arena = arena;
     work->answer.arena = arena;
@@ -21,12 +25,14 @@ void work_move(struct work *work, struct arena *arena)
 
 enum error work_check(struct work *work)
 {
+    assert(work->call.operation);
     work->error = OK;
     return deciding_check(&work->decision);
 }
 
 enum error work_decide(struct work *work)
 {
+    assert(work->call.operation && !work->is_grouped);
     work->error = OK;
     return deciding_attempt(&work->decision, work->attempt, work);
 }
@@ -37,6 +43,7 @@ enum error work_commit(struct work *work)
 {
     enum error e;
 
+    assert(!work->error && !work->is_grouped);
 #ifdef LAGRA_GATES
     bool holds = work->call.gate.action == GATE_HOLD && work->call.gate.gate == GATE_APPLIED;
 

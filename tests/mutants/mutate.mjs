@@ -18,7 +18,7 @@ function bodies(code) {
 }
 
 /* What is only said, or only makes things faster: a change shows to nobody. */
-const NOT_JUDGED = /\bassert\(|\blog_\w+\(|\bgate_|__builtin_(?:expect|prefetch)|_Static_assert|^\s*for \(;;\)/;
+const NOT_JUDGED = /\b(?:\w+_)?assert(?:_\w+)?\(|\blog_\w+\(|\bgate_|__builtin_(?:expect|prefetch)|_Static_assert|^\s*for \(;;\)/;
 
 /* Each: its name, what it looks for in masked code, and what that becomes. The first group of the
  * pattern, where it has one, is what is replaced. */
