@@ -1,4 +1,4 @@
-/* Authentication: who sent a request, as a typed identity: Shared Key, Shared Key Lite, shared
+/* Authentication: the sender of a request as a typed identity: Shared Key, Shared Key Lite, shared
  * access signatures, bearer tokens (trust.h), nobody. Whether who asks may do what he asks for is
  * not judged here, but by permit.h.
  *
@@ -77,7 +77,7 @@ void account_delegation_key(const struct account *account, struct arena *arena,
 
 /* What a signature is made over, beside the request itself. */
 struct auth_target {
-    const struct account *account; /* NULL: there is none of that name; refused as others are */
+    const struct account *account; /* NULL: none of that name; refused as others are */
     struct bytes name;             /* the account's, as it is signed: without "-secondary" */
     struct bytes path; /* raw, as on the request line (path style: with the account's name in it) */
     bool secondary;    /* the account was named with "-secondary", which is not signed */

@@ -140,7 +140,7 @@ static enum error check_times(instant start, instant expiry, instant now, struct
     return E_AuthenticationFailed;
 }
 
-/* Each of start, expiry and permissions stands in the SAS or in its policy, and never in both.
+/* Each of start, expiry and permissions is given by the SAS or by its policy, and never by both.
  * rest: Define-stored-access-policy; decision: 70 */
 static enum error apply_policy(const struct identity *identity, const struct permit_facts *facts,
                                struct arena *arena, struct bytes *ret_permissions,

@@ -20,13 +20,13 @@ struct policies {
     size_t count;
 };
 
-/* The stored form, in the order the policies were set; ptr NULL when there is none.
+/* The stored form, in the order the policies were set; ptr NULL: none.
  *   u8 1 (version of the run); then for each: bytes id; start and expiry, ticks, 0 when not set;
  *   bytes permission, absent when not set */
 struct bytes policies_encode(struct arena *arena, const struct policies *policies);
 /* Points into `encoded`. Returns false when it is damaged. */
 bool policies_decode(struct bytes encoded, struct policies *ret_policies);
-/* By its id, compared exactly; NULL: there is none. */
+/* By its id, compared exactly; NULL: none. */
 const struct policy *policies_find(const struct policies *policies, struct bytes id);
 
 #endif

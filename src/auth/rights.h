@@ -1,5 +1,5 @@
-/* The words of the table of who may do what: what an operation needs of who asks. Each row of an
- * operation table has one struct rights; auth/permit.h judges by it. Plain values.
+/* The rights that an operation requires of its caller. Each row of an operation table has one struct
+ * rights, which auth/permit.h checks. Plain values.
  *
  * rest: Create-account-SAS "Account SAS permissions by operation", Create-service-SAS,
  * Authorize-with-Azure-Active-Directory "Permissions for calling data operations", Configure
@@ -15,14 +15,13 @@ enum effect {
     WRITES, /* may change what it is about */
 };
 
-/* What a container is opened to. */
+/* The public access level of a container. */
 enum public_access { ACCESS_PRIVATE, ACCESS_BLOB, ACCESS_CONTAINER };
 
-/* Data actions of Azure's access control, as bits; rights_action_name() has their names. A
- * container is also a queue, a table or a share: what somebody may do in one service says nothing of
- * another. */
+/* Data actions of Azure's access control, as bits; rights_action_name() has their names. "Container" is
+ * also a queue, a table or a share. An action in one service implies nothing in another. */
 enum action {
-    ACTION_ANY = 0, /* who was authenticated may */
+    ACTION_ANY = 0, /* any authenticated caller */
     ACTION_SERVICE_READ = 1 << 0,
     ACTION_SERVICE_WRITE = 1 << 1,
     ACTION_DELEGATION_KEY = 1 << 2,
@@ -42,11 +41,11 @@ enum action {
     ACTION_MESSAGE_READ = 1 << 16,
     ACTION_MESSAGE_WRITE = 1 << 17,
     ACTION_MESSAGE_DELETE = 1 << 18,
-    ACTION_MESSAGE_ADD = 1 << 19,     /* who may write messages may add them */
-    ACTION_MESSAGE_PROCESS = 1 << 20, /* who may read and delete messages may get them */
+    ACTION_MESSAGE_ADD = 1 << 19,     /* roles with MESSAGE_WRITE have it too */
+    ACTION_MESSAGE_PROCESS = 1 << 20, /* roles with MESSAGE_READ and MESSAGE_DELETE have it too */
     ACTION_ENTITY_READ = 1 << 21,
     ACTION_ENTITY_DELETE = 1 << 22,
-    ACTION_ENTITY_ADD = 1 << 23, /* who may write entities may add and update them */
+    ACTION_ENTITY_ADD = 1 << 23, /* roles that write entities have it, and ENTITY_UPDATE */
     ACTION_ENTITY_UPDATE = 1 << 24,
     ACTION_ENTITY_UPSERT = ACTION_ENTITY_ADD | ACTION_ENTITY_UPDATE,
     ACTION_FILE_READ = 1 << 25,
@@ -54,10 +53,10 @@ enum action {
     ACTION_FILE_DELETE = 1 << 27,
     ACTION_FILE_PERMISSIONS = 1 << 28,
     ACTIONS_ALL = (1 << 29) - 1,
-    ACTION_NONE = 1 << 30, /* no token gives it */
+    ACTION_NONE = 1 << 30, /* granted by no token */
 };
-/* "containers/blobs/read"; NULL for what is no single action of the service ('b', 'q', 't', 'f').
- * Static. */
+/* The name of an action, such as "containers/blobs/read"; NULL unless it is a single action of the
+ * service ('b', 'q', 't', 'f'). Static. */
 const char *rights_action_name(char service, enum action action);
 
 /* Any permission letter, or any resource type. */
@@ -65,24 +64,24 @@ const char *rights_action_name(char service, enum action action);
 
 struct rights {
     enum effect effect;
-    /* An account SAS needs this signed resource type: "s", "c" or "o", or RIGHTS_ANY. */
+    /* The signed resource type that an account SAS needs: "s", "c" or "o", or RIGHTS_ANY. */
     const char *type;
-    const char *account; /* permission letters of an account SAS, any of which allows it */
-    const char *service; /* the same of a service or user delegation SAS; "": none allows it */
-    /* Letters of all kinds that allow it as long as what it is about does not exist. */
+    const char *account; /* permission letters of an account SAS, one of which is required */
+    const char *service; /* the same for a service or user delegation SAS; "": never permitted */
+    /* Letters of any kind of SAS that suffice while the resource does not exist. */
     const char *create;
-    bool all_letters;             /* all of them are needed, not any */
-    enum action action;           /* that a bearer token's owner needs; all, of several */
-    enum public_access anonymous; /* the least that a container is opened to for anybody to do
-                                       it; ACCESS_PRIVATE: nobody may without authorization */
-    bool of_anybody;              /* needs no identity: preflight requests, never signed */
+    bool all_letters;             /* all of the letters are required, not one */
+    enum action action;           /* required of a bearer token's owner; all, if several */
+    enum public_access anonymous; /* the least public access level at which an anonymous caller is
+                                   * permitted; ACCESS_PRIVATE: never */
+    bool of_anybody; /* needs no identity: preflight requests, which are never signed */
 };
 
-/* What a request needs beyond its row, found by its check: zeroed when there is nothing. */
+/* What a request requires beyond its row, as found by its check. Zeroed: nothing. */
 struct demands {
-    const char *letters; /* of a SAS, all of which it must have: "t" for x-ms-tags; NULL: none */
-    unsigned actions;    /* of a bearer token's owner, all of which he must have */
-    bool not_public;     /* not to be done anonymously, whatever the row says */
+    const char *letters; /* that a SAS must have, all of them: "t" for x-ms-tags; NULL: none */
+    unsigned actions;    /* that a bearer token's owner must have, all of them */
+    bool not_public;     /* never permitted to an anonymous caller, whatever the row says */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Who was assigned which role, as `az role assignment list --all -o json` prints it: a list of
+/* Role assignments, as `az role assignment list --all -o json` prints it: a list of
  * objects with principalId, roleDefinitionName and scope. Azure's built-in roles that say something
  * of storage data count; others are passed over. Of their scopes those count that hold storage
  * data: see scope.h.

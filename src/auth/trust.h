@@ -52,7 +52,7 @@ void trust_free(struct trust *trust);
  * where accounts are. */
 size_t trust_unplaced(const struct trust *trust);
 
-/* Who a token is of. In the arena. */
+/* The owner of a token. In the arena. */
 struct principal {
     struct bytes oid; /* never empty, at most PRINCIPAL_ID_MAX visible characters */
     struct bytes tid; /* may be empty */

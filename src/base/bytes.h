@@ -71,7 +71,7 @@ static inline struct bytes bytes_from(struct bytes a, size_t from)
         from = a.len;
     return bytes_of(a.ptr + from, a.len - from);
 }
-/* Splits at the first `at`: *ret_head before it, *ret_tail after it (ptr NULL: there is none). */
+/* Splits at the first `at`: *ret_head before it, *ret_tail after it (ptr NULL: none). */
 void bytes_cut(struct bytes a, char at, struct bytes *ret_head, struct bytes *ret_tail);
 
 /* Decimal digits only, no sign, no space, at least one digit, value at most `max`.

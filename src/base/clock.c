@@ -27,7 +27,7 @@ static _Atomic uint64_t newest;   /* the last answer */
 static _Atomic uint64_t advance;  /* tests only */
 static _Atomic int64_t wall_step; /* tests only */
 /* How far our time was ahead of the time since boot, and when (ticks since boot; 0: not yet noted).
- * Written under `noting`, as two words: who reads one old and one new differs by a fraction of a
+ * Written under `noting`, as two words: a reader of one old and one new differs by a fraction of a
  * second for one answer, which `newest` mends. */
 static _Atomic uint64_t lead, lead_at;
 static atomic_flag noting = ATOMIC_FLAG_INIT;
@@ -211,7 +211,7 @@ void clock_not_before(instant floor)
 
 /* ---- times beside steps ---- */
 
-/* Whoever looks at the steps looks again while they are being changed, or were: the change is
+/* A reader of the steps reads again if they are being changed, or were: the change is
  * short. */
 static unsigned begin_look(void)
 {

@@ -55,7 +55,7 @@ static uint32_t base64_value(char c)
     return base64_values[(unsigned char)c] - 1u;
 }
 
-/* Four digits as 24 bits; NOT_A_DIGIT: one of them is none. */
+/* Four digits as 24 bits; NOT_A_DIGIT: one of them is not a digit. */
 static uint32_t base64_group(const char *digits)
 {
     uint32_t a = base64_value(digits[0]), b = base64_value(digits[1]);

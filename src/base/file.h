@@ -12,7 +12,7 @@
 ssize_t file_read_at(int fd, void *to, size_t size, uint64_t offset);
 
 /* Whether all these bytes of a file of ours are in the page cache now, so that nobody waits for a disk to
- * read them. False when that cannot be told. */
+ * read them. False if that is not known. */
 bool file_is_cached(int fd, uint64_t offset, uint64_t length);
 
 /* readdir(). NULL: with errno 0 that was all, else an error, and there may be more. */

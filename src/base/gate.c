@@ -1,4 +1,4 @@
-/* Gates of test builds: who waits where. Compiled only with -Dgates=true. */
+/* Gates of test builds: which requests wait where. Compiled only with -Dgates=true. */
 #include "base/gate.h"
 
 #ifdef LAGRA_GATES

@@ -1,7 +1,7 @@
 /* JSON (RFC 8259): one object or list is read member by member, in their order and with numbers as
  * they were written; strings are written as the Table service does.
  *
- * (1) Nothing is built of a text: whoever reads keeps what he wants. Reading takes time in
+ * (1) Nothing is built of a text: the caller keeps what it needs. Reading takes time in
  *     proportion to the text for each level that is entered, and no memory but for names and texts
  *     with escapes, whose unescaped form is shorter than they are.
  * (2) The whole of the text is the one value, in UTF-8, with values in one another no deeper than

@@ -58,7 +58,7 @@ static bool take_now(struct json_reader *o, char c)
 static bool take(struct json_reader *o, char c)
 {
     if (peek(o) != c)
-        skip_blanks(o); /* mostly there are none */
+        skip_blanks(o); /* mostly nothing to skip */
     return take_now(o, c);
 }
 
@@ -80,7 +80,7 @@ static word_bytes special(word_bytes text)
     return word_below(text, 0x20) | word_equal(text, '"') | word_equal(text, '\\');
 }
 
-/* The four digits behind \u; -1: they are none. */
+/* The four digits behind \u; -1: not digits. */
 static int take_unit(struct json_reader *o)
 {
     int unit = 0;

@@ -14,7 +14,7 @@ struct thread {
 bool thread_start(struct thread *thread, void *(*run)(void *argument), void *argument);
 /* Waits for its end; returns at once when it was never started. */
 void thread_join(struct thread *thread);
-/* The calling thread gives way to those that serve clients: when it wakes it interrupts none of them.
+/* Lets the calling thread yield to those that serve clients: it preempts none of them when it wakes.
  * Its share of a core stays that of the others, since it takes locks that they wait for. decision: 280 */
 void thread_give_way(void);
 /* Whether the calling thread has no smaller share of a core than the process's first one. */

@@ -11,8 +11,8 @@ struct url {
     bool is_ipv6;           /* it had brackets */
     uint16_t port;          /* that of the scheme when none was given; not 0 */
     struct bytes authority; /* host and port as they stand in the URL: for a Host header */
-    struct bytes path;      /* from the first '/'; "/" when there is none */
-    struct bytes query;     /* without '?'; ptr NULL: there is none */
+    struct bytes path;      /* from the first '/'; "/" if the URL has none */
+    struct bytes query;     /* without '?'; ptr NULL: none */
 };
 
 /* All parts point into text. False: not such a URL; a user name or a fragment in it; bytes other

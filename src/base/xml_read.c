@@ -109,7 +109,7 @@ static void XMLCALL on_end(void *data, const XML_Char *name)
 }
 
 /* Against names that are made to share one place of a hash table. Expat would ask the kernel and the
- * environment for it with each document. Never 0, which is none: a version stands in it. */
+ * environment for it with each document. Never 0, which expat takes for no salt: it contains a version. */
 static unsigned long new_salt(void)
 {
     struct guid random = guid_new();

@@ -25,7 +25,7 @@ struct service;
 /* LEVEL_WEBSITE: a page of the static website: `blob` is its path. */
 enum blob_level { LEVEL_SERVICE, LEVEL_CONTAINER, LEVEL_BLOB, LEVEL_WEBSITE };
 
-/* Which state of a blob is meant. Where the kinds differ, a switch says so: a new kind is then met
+/* Which state of a blob a request names. Where the kinds differ, a switch says so: a new kind is then met
  * everywhere. */
 struct blob_ref {
     enum blob_ref_kind { BLOB_BASE, BLOB_SNAPSHOT } kind;

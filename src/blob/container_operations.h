@@ -80,7 +80,7 @@ struct list_blobs_parameters {
 };
 struct list_blobs_result {
     struct result base;
-    struct listing_place next; /* where the next page begins; name.ptr NULL: there is none */
+    struct listing_place next; /* where the next page begins; name.ptr NULL: none */
 };
 OPERATION_DECLARE(list_blobs);
 

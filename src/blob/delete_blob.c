@@ -7,7 +7,7 @@
 /* More are not deleted on a worker. */
 #define SNAPSHOTS_ON_WORKER 64u
 
-/* Deletes the records of all snapshots. STORE_OK also when there are none. */
+/* Deletes the records of all snapshots. STORE_OK also if there are no snapshots. */
 static enum store_result delete_snapshots(struct decision *d, struct ended_contents *ended)
 {
     size_t count = 0;

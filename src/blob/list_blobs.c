@@ -36,8 +36,8 @@ static bool ref_of_key(struct bytes key, struct blob_ref *ret_ref)
     return true;
 }
 
-/* Part of the name from its start to the end of the first delimiter after the prefix; ptr NULL when
- * there is none. */
+/* Part of the name from its start to the end of the first delimiter after the prefix; ptr NULL: the
+ * name has no delimiter there. */
 static struct bytes group_of(const struct list_blobs_parameters *asked, struct bytes name)
 {
     struct bytes rest = bytes_from(name, asked->listing.prefix.len);
@@ -73,7 +73,7 @@ static bool is_shown(const struct page *page, const struct blob *blob)
 }
 
 /* The first key after all keys that begin with `prefix`; written to `out` (emptied before).
- * Returns false when there is none (prefix is all 0xFF). */
+ * Returns false if no key is (prefix is all 0xFF). */
 static bool successor(struct text *out, struct bytes prefix)
 {
     size_t len = prefix.len;

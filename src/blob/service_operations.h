@@ -19,7 +19,7 @@ struct list_containers_parameters {
 };
 struct list_containers_result {
     struct result base;
-    struct bytes next; /* name that the next page begins with; ptr NULL: there is none */
+    struct bytes next; /* name that the next page begins with; ptr NULL: none */
 };
 OPERATION_DECLARE(list_containers);
 

@@ -152,9 +152,8 @@ enum error container_subject_deleted(struct decision *d)
     return OK;
 }
 
-/* Loads what is meant of the blob. Where the container's
- * space was dropped after blob_locate() had read the container, nothing is said about the blob: it
- * is located again. */
+/* Loads the base blob or the snapshot that the request names. If the container's space was dropped after
+ * blob_locate() had read the container, nothing is known about the blob: it is located again. */
 static enum error load_blob(struct decision *d, struct blob_ref ref)
 {
     struct blob_state *state = blob_state(d);
@@ -253,7 +252,7 @@ enum error blob_subject_uncommitted(struct decision *d)
 
 /* ---- permission ---- */
 
-/* Both are the container's; where there is none, nothing is public. */
+/* Both are the container's; without a container, nothing is public. */
 enum error blob_permit_facts(struct decision *d, struct permit_facts *ret_facts)
 {
     const struct container *container = &blob_state(d)->container;

@@ -14,7 +14,7 @@ struct rehydration {
     bool is_high;   /* its priority */
     uint64_t ticks; /* how long it takes */
 };
-/* The blob, whose tier is archive, is on its way to another. Whoever writes it calls
+/* The blob, whose tier is archive, is on its way to another. A function that writes it calls
  * rehydrate_defer(). */
 void blob_rehydrate(struct blob *blob, enum access_tier to, const struct rehydration *how,
                     instant now);

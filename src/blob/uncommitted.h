@@ -25,7 +25,7 @@ struct uncommitted {
     instant task_due;
     struct guid task;
 };
-/* count 0 when there are none. */
+/* count 0: none. */
 enum store_result uncommitted_read(struct snapshot *before, struct arena *arena,
                                    struct uncommitted *ret_total);
 /* Adds or replaces one block; once in a list of changes. *total is brought up to date and written.

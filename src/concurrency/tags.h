@@ -33,11 +33,11 @@ enum error tags_add(struct tags *tags, struct bytes name, struct bytes value);
  * returns  OK, E_InvalidTag (not of that form), as tags_add() */
 enum error tags_from_query(struct arena *arena, struct bytes text, struct tags *ret_tags);
 
-/* ptr NULL when there are none. */
+/* ptr NULL: none. */
 struct bytes tags_encode(struct arena *arena, const struct tags *tags);
 /* Points into `encoded`. False: not what tags_encode() made. */
 bool tags_decode(struct bytes encoded, struct tags *ret_tags);
-/* Value of the tag of that name; ptr NULL when there is none. */
+/* Value of the tag of that name; ptr NULL: none. */
 struct bytes tags_value(struct bytes encoded, struct bytes name);
 /* How many; of an encoded run that tags_decode() takes. */
 size_t tags_count(struct bytes encoded);

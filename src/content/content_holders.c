@@ -1,4 +1,4 @@
-/* Who holds a content: base blob and snapshots share it; when the last holder gives it up, its map
+/* The holders of a content: base blob and snapshots share it; when the last holder gives it up, its map
  * is deleted, and the runs that nothing else refers to.
  *
  *   key    'r', 8 content id be     only when there is more than one holder

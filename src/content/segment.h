@@ -100,7 +100,7 @@ struct segment_map segment_map_of(const struct content *content);
 struct segment_map segment_map_of_run(uint64_t run, uint64_t length);
 
 /* The segment that holds the byte at `offset`, in the arena.
- * returns STORE_OK, STORE_WAIT, STORE_CORRUPT (also when there is none: logged), STORE_IO */
+ * returns STORE_OK, STORE_WAIT, STORE_CORRUPT (also if the segment is missing: logged), STORE_IO */
 enum store_result segment_at(struct snapshot *before, struct arena *arena,
                              const struct segment_map *map, uint64_t offset,
                              struct segment *ret_segment);

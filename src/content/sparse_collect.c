@@ -91,7 +91,7 @@ static struct bytes behind_passed(const struct interval *in, enum sparse_kind ki
                              : sparse_key(in->id, kind, series->number, in->newer, room);
 }
 
-/* Looks at versions from `from` on, until there are none up to `last` (STORE_NOT_FOUND), the budget is
+/* Looks at versions from `from` on, until no more are left up to `last` (STORE_NOT_FOUND), the budget is
  * spent, or many were passed over that do not matter. */
 static enum store_result look_at_some(struct interval *in, struct bytes from, uint64_t last,
                                       struct series *series)

@@ -7,7 +7,7 @@
 #define GENERATION_KEY_SIZE 13
 #define GENERATION_VERSION  1
 
-/* Who writes: the newest generation, or content_collect() for a kept one. */
+/* The writer: of the newest generation, or content_collect() for a kept one. */
 struct sparse_writer {
     const struct sparse_view *view;
     struct changes *changes;

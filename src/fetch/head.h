@@ -1,4 +1,4 @@
-/* Inside fetch/ only: the head of an answer, as its lines come in. Pure. Whoever sends it is not
+/* Inside fetch/ only: the head of an answer, as its lines come in. Pure. Its sender is not
  * trusted: what two readers might understand differently is refused (a folded line, one without a
  * colon, a blank in a name), and so is what is too long. */
 #ifndef LAGRA_FETCH_HEAD_H

@@ -69,7 +69,7 @@ static void close_listener(struct http_server *server)
 {
     if (server->listener < 0)
         return;
-    close(server->listener); /* who is in the queue is refused, and who comes now */
+    close(server->listener); /* connections in the queue, and new ones, are refused */
     lock_take(&server->lock);
     server->listener = -1;
     pthread_cond_broadcast(&server->changed);

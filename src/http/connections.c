@@ -1,10 +1,10 @@
-/* The connections of a server: who is let in, who is closed for others, who is refused.
+/* The connections of a server: which are admitted, closed to make room for others, or refused.
  *
  * A server that is full takes a new connection in the place of an idle one: first the oldest on
  * which nobody has been authenticated, then the oldest on which somebody has. Idle is a connection
  * that has not sent a whole head, one that has its last answer, and an unauthenticated one also while
  * a body is thrown away. So
- * whoever opens connections and sends nothing takes places only from others of the kind. If nobody
+ * clients that open connections and send nothing displace only each other. If no connection
  * is idle, the new connection is admitted only to be answered 503, a few at a time; beyond those it
  * is closed at once.
  *

@@ -6,7 +6,7 @@
  *
  *   head()   once the head is parsed
  *   body()   for each run of body bytes, if head() wanted the body
- *   end()    once the body is complete; at once if there is none
+ *   end()    once the body is complete; at once if there is no body
  *   done()   when the exchange is over, answered or cut
  *
  * Waiting. No worker ever blocks. Who has to wait
@@ -123,8 +123,8 @@ void response_init(struct response *response, struct arena *arena);
  *        stored. A header that cannot be sent does not go out. decision: 241 */
 void response_header(struct response *response, struct bytes name, struct bytes value);
 void response_header_string(struct response *response, const char *name, const char *value);
-/* Is there a control character but `allowed` (a tab: all that a header's value may have; a blank,
- * which is none: no control character)? */
+/* Does the text have a control character other than `allowed`? A header's value may have tabs; ' ' allows
+ * none. */
 bool http_has_control(struct bytes text, char allowed);
 /* What the status line says of a status: "Accepted". Static. */
 struct bytes http_reason(int status);

@@ -82,7 +82,7 @@ struct connection {
     uint64_t window_ms;
     uint64_t paused_ms; /* worker or who resumes: body paused since, 0: not */
     /* The worker's. */
-    struct connection *next_posted; /* in worker->posted: who posts it writes it */
+    struct connection *next_posted; /* in worker->posted: written by the thread that posts it */
     struct connection *next_ready;  /* in the worker's list of those that have a turn */
     struct live *live;              /* NULL: between two exchanges */
     struct gnutls_session_int *tls; /* NULL: plain */
@@ -93,7 +93,7 @@ struct connection {
     bool is_paused;        /* private invariant 3; until the worker hears of the resume */
     bool may_linger;       /* its last answer is sent, and the client may still be sending */
     bool lingers;          /* linger.c; counts as one of server->lingering */
-    /* What the socket may have to say, as far as epoll and the last calls told. */
+    /* What can be done with the socket, by epoll and the last calls. */
     bool readable;
     bool writable;
     bool ended;          /* by the client's side, or by us: reading will come to an end */

@@ -38,7 +38,7 @@ static void enter(struct connection *connection, enum phase phase)
     atomic_store_explicit(&connection->last_ms, now, memory_order_relaxed);
     atomic_store_explicit(&connection->body_bytes, 0, memory_order_relaxed);
     connection->paused_ms = 0;
-    /* Last: who sees the phase sees its times. */
+    /* Last: a thread that reads the phase then reads its times. */
     atomic_store_explicit(&connection->phase, (int)phase, memory_order_release);
 }
 

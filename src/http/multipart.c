@@ -182,7 +182,7 @@ static bool is_blank(struct bytes text)
     return true;
 }
 
-/* Does a line of a boundary begin here? A longer word that begins as it does is none. */
+/* Does a line of a boundary begin here? A longer word that begins with it is not one. */
 static bool is_boundary(const struct multipart *reader, struct bytes text)
 {
     struct bytes behind;

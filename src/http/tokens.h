@@ -4,13 +4,13 @@
 
 #include "http/http.h"
 
-/* METHOD_OTHER when it is none of those that have a value. Methods are spelled exactly. */
+/* METHOD_OTHER for a method without a value of its own. Methods are spelled exactly. */
 enum http_method http_method_of(struct bytes text);
-/* The name of a header in lower case into `to`, name.len bytes. False: it is no token.
+/* The name of a header in lower case into `to`, name.len bytes. False: it is not a token.
  * rfc: 9110 5.6.2 */
 bool http_lower_name(struct bytes name, char *to);
 /* The token that a line begins with, in lower case into `to`, which has room for the line. Returns
- * its length; 0: there is none. */
+ * its length; 0: none. */
 size_t http_lower_token(struct bytes line, char *to);
 bool http_is_token(struct bytes text);
 /* host[:port] of a URL, as Host has it too: a name, an IPv4 address, or an address in brackets.

@@ -44,7 +44,7 @@ void worker_post(struct worker *worker, struct connection *connection)
     struct connection *first = atomic_load_explicit(&worker->posted, memory_order_relaxed);
 
     assert(connection->worker == worker);
-    /* Who takes the last connection's end may stop the server: it waits for who is in here. */
+    /* The thread that sees the last connection end may stop the server: it waits for threads in here. */
     atomic_fetch_add(&worker->posters, 1);
     do {
         connection->next_posted = first;

@@ -83,7 +83,7 @@ static void run_turn(struct worker *worker, struct connection *connection)
         give_turn(worker, connection);
 }
 
-/* Those that were ready when it began: who is given another turn meanwhile waits for new edges to be
+/* Those that were ready when it began: one that gets another turn meanwhile waits for new edges to be
  * noted first. */
 static void run_turns(struct worker *worker)
 {

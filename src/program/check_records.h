@@ -1,5 +1,5 @@
-/* Inside of program/ only: the parts of `lagra check`. What it asks of the records of queues, tables and shares stands in files
- * of their own, since the headers of the services have names in common. */
+/* Inside of program/ only: the parts of `lagra check`. Its checks of records of queues, tables and shares
+ * have files of their own, since the headers of the services have names in common. */
 #ifndef LAGRA_PROGRAM_CHECK_RECORDS_H
 #define LAGRA_PROGRAM_CHECK_RECORDS_H
 

@@ -44,7 +44,7 @@ static void free_secret(char *text)
 
 /* ---- accounts ---- */
 
-/* Everybody knows the development key: it opens nothing beyond this machine unless told to. */
+/* Everybody knows the development key: it grants nothing to other machines unless an option says so. */
 static bool add_development(const struct options *options, bool loopback, struct accounts *accounts)
 {
     if (!loopback && !options->allow_development_account) {

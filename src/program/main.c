@@ -208,7 +208,7 @@ static void announce(const struct running *run, size_t i)
                  services[i]->name);
 }
 
-/* Nothing is said before all of them accept: who has waited for the one finds the others too. */
+/* Reported when all of them accept: a script that waits for one finds the others too. */
 static bool start_listeners(struct running *run)
 {
     for (size_t i = 0; i < SERVICES; i++) {

@@ -36,7 +36,7 @@ static const char *level_name(const struct service *service, const struct operat
     return row->level == LEVEL_ANY ? "any" : service->levels[row->level];
 }
 
-/* Of a row for every comp and restype there is none to be shown. */
+/* A row for every comp and restype shows no selector. */
 static const char *selector_name(const struct operation *row)
 {
     return strcmp(row->selector, SELECTOR_ANY) == 0 ? "" : row->selector;

@@ -4,8 +4,8 @@
  * A server holds a read lock on one byte of its own program file for each service that it serves; which
  * byte says the service, whether it is HTTPS, the address and the port. The kernel keeps these locks as
  * long as the process lives, however it ends: so there is no file that could be left behind, and no
- * folder that has to be writable. Whoever may read the program file may lock it: what is found is asked
- * for its health, nothing else. man: fcntl(2) "Open file description locks"; decision: 292 */
+ * folder that has to be writable. Any process that may read the program file may lock it: so what is found
+ * is only asked for its health. man: fcntl(2) "Open file description locks"; decision: 292 */
 #ifndef LAGRA_PROGRAM_RUNNING_H
 #define LAGRA_PROGRAM_RUNNING_H
 

@@ -18,7 +18,7 @@
 #define FRONT_BUSY_S 60
 
 struct front {
-    instant mark;       /* 0: there is none yet */
+    instant mark;       /* 0: none yet */
     instant busy_until; /* marks may come to lie behind the mark until then */
     instant written;    /* by a get that found nothing; 0 */
 };

@@ -216,8 +216,8 @@ static enum store_result read_body(struct snapshot *before, struct arena *arena,
     return take_body(message, result, at, &record, ret_written);
 }
 
-/* With those behind it, if nobody got it yet: whoever asks next most likely gets the one that was put
- * next. A message that comes back has its body anywhere. */
+/* Reads ahead if the message was never dequeued: the next Get Messages most likely returns the one that was
+ * put next. The body of a message that has become visible again lies anywhere. */
 static enum store_result read_body_ahead(struct snapshot *before, struct arena *arena,
                                          const struct message *message, struct message *ret_written)
 {

@@ -90,12 +90,12 @@ bool message_read_order(const struct record *record, struct message *ret_message
 /* returns STORE_OK, STORE_CORRUPT (also when it is not there), STORE_WAIT, STORE_IO */
 enum store_result message_read_text(struct snapshot *before, struct arena *arena,
                                     struct message *message);
-/* Which message is meant, and the proof of having got it. */
+/* Which message a request names, and the pop receipt that proves that the caller got it. */
 struct message_claim {
-    bool has_id; /* false: what was sent as its id is none */
+    bool has_id; /* false: what was sent as its id is malformed */
     struct guid id;
     struct bytes receipt_sent;
-    bool has_receipt; /* false: what was sent is none */
+    bool has_receipt; /* false: what was sent is malformed */
     struct receipt receipt;
 };
 /* The message of a claim, without its text.

@@ -15,7 +15,7 @@ struct list_queues_parameters {
 };
 struct list_queues_result {
     struct result base;
-    struct bytes next; /* name that the next page begins at; ptr NULL: there is none */
+    struct bytes next; /* name that the next page begins at; ptr NULL: none */
 };
 OPERATION_DECLARE(list_queues);
 

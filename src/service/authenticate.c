@@ -1,7 +1,7 @@
-/* Who asks, and what follows from it before anything is decided. */
+/* The caller's identity, and what follows from it before anything is decided. */
 #include "service/service_private.h"
 
-/* Who presents nothing sees what is public. Where that is not enough, a client that knows of
+/* A caller without credentials sees what is public. Where that is not enough, a client that knows of
  * challenges (since 2019-12-12) is asked who it is, and for others nothing is there. Recorded;
  * decision: 11 */
 static void admit_anonymous(const struct call *call, struct identity *identity)

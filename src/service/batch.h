@@ -27,7 +27,7 @@
  *
  * A batch that is done whole or not at all, in one partition (an entity group transaction), is made by
  * OPERATION_TRANSACTION(OP) (service/transaction.c). Its parts may have bodies, which are parsed before they
- * are admitted; who asks for the batch asks for its parts. All parts are decided in their order on one
+ * are admitted; the caller of the batch is that of its parts. All parts are decided in their order on one
  * snapshot, as if each were alone: the service sees to it by OP_admit that no two are about the same
  * record. Their changes go into one commit; a conflict decides all of them again. The first part that
  * is refused refuses the batch, and its answer, rendered by OP_render, is the only one; it says by
@@ -67,7 +67,7 @@ struct batch_result {
 };
 
 struct batch_functions {
-    /* call: of the batch; part: routed, its `operation` the row that it asks for, NULL: there is none.
+    /* call: of the batch; part: routed, its `operation` the row that it asks for, NULL: none.
      * Of a transaction: checked and parsed, too; a refusal sets the problem of the batch's call. */
     enum error (*admit)(struct call *call, struct batch_parameters *parameters,
                         const struct call *part);

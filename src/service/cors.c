@@ -76,7 +76,7 @@ static bool matters(const struct work *work)
     return is_cacheable(call->request) || call_header(call, "origin").ptr;
 }
 
-/* ptr NULL: none; one that could not be given back is none of any rule's. */
+/* ptr NULL: none was sent. One that could not be echoed matches no rule. */
 static struct bytes origin_of(const struct call *call)
 {
     struct bytes origin = call_header(call, "origin");

@@ -23,7 +23,7 @@ void cors_rules_encode(struct text *out, const struct cors_rules *rules);
 /* Returns false when the bytes have an unknown form; texts point into them. */
 bool cors_rules_decode(struct bytes encoded, struct cors_rules *ret_rules);
 
-/* The first rule with this origin and this method, which alone decides; NULL: there is none.
+/* The first rule with this origin and this method, which alone decides; NULL: none.
  * origin: ptr NULL where the request has none; only rules for all origins have it.
  * rest: as above, "Understanding CORS rule evaluation logic" */
 const struct cors_rule *cors_rule_of(const struct cors_rules *rules, struct bytes origin,

@@ -58,7 +58,7 @@ static bool has_share(const struct decide_pool *pool, const struct pool_owner *o
            is_within(pool->shares.source, owner->source, of_source);
 }
 
-/* The first that may run now; NULL: there is none. */
+/* Takes the first job that may run now; NULL: none may. */
 static struct pool_job *take(struct decide_pool *pool)
 {
     struct pool_job **at = &pool->first, *job;

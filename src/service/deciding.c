@@ -16,7 +16,7 @@ void deciding_end(struct decision *d)
     assert(d->part_count == 0);
 }
 
-/* Discards what an attempt before left: closes its parts, forgets what only it saw. */
+/* Resets the decision for an attempt: closes the parts of the one before and discards its results. */
 static void begin(struct decision *d)
 {
     deciding_end(d);
@@ -39,7 +39,7 @@ bool deciding_is_empty(const struct decision *d)
     return true;
 }
 
-/* A commit that the store would not take is refused before it is tried. */
+/* Refuses a commit that is larger than the store accepts. */
 static enum error fits_commit(struct decision *d)
 {
     uint64_t most = store_limits(d->store).commit_bytes, bytes = 0;
@@ -55,7 +55,7 @@ static enum error fits_commit(struct decision *d)
                          (unsigned long long)most);
 }
 
-/* Test builds: an attempt on a worker found everything in memory; as if it had not. */
+/* Test builds: behaves as if the attempt on a worker had not found everything in memory. */
 static enum error or_wait(const struct decision *d, enum error e)
 {
     return d->always_waits && !d->access.may_block ? DECIDE_BLOCKING : e;
@@ -76,7 +76,7 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     assert(e != DECIDE_BLOCKING || !d->access.may_block);
     assert(d->seen >= d->seen_before);
     if (e == DECIDE_BLOCKING)
-        d->attempts--; /* nobody else was faster */
+        d->attempts--; /* it was not a conflict */
     return e ? e : fits_commit(d);
 }
 

@@ -1,59 +1,60 @@
-/* Driving decisions: attempts on the state as it is now, and the commit of what came of one.
+/* Running decisions: attempts on the current state, and the commit of the changes of one.
  *
- * Whoever decides goes the same way, whatever it came by (a request, a part of a list, a deferred
- * task, a copy that runs in the background, another protocol):
+ * All decisions run the same way, whether for a request, a part of a batch, a deferred task, a copy in
+ * the background or another protocol:
  *
- *   attempt -> commit -> (again, where another was faster) -> settled
+ *   attempt -> commit -> (again, after a conflict) -> settled
  *
- * An attempt opens the partitions that it is over (decision_open()), reads the clock, and decides. A
- * commit is of all parts or of none. Those who must not block take the steps one by one, and act on what
- * they return; others leave the loop to deciding_run_unawaited(). Store results become wire errors here and in decision_fail_store(), nowhere else. Knows no protocol.
+ * An attempt opens the partitions that it needs (decision_open()), reads the clock, and decides. A commit
+ * commits all parts or none. Callers that must not block take the steps one by one, and act on what
+ * they return; others use the loop deciding_run_unawaited(). Store results become wire errors here and in
+ * decision_fail_store(), nowhere else. This file knows no protocol.
  *
- * What every step returns beside OK and errors of the wire:
- *   DECIDE_AGAIN     another was faster, or what was read is gone: attempt again
- *   DECIDE_GONE      of a commit: the space of a part was dropped; an attempt that looks for it from
- *                    above finds it gone
- *   DECIDE_BLOCKING  where it may not block: the same step again once what it asked for has been
- *                    fetched (fetch_set_wait()), or where it may block
- *   DECIDE_UNKNOWN   of a commit: nobody knows whether it came to be */
+ * What every step returns beside OK and wire errors:
+ *   DECIDE_AGAIN     a conflict, or the state that was read is gone: attempt again
+ *   DECIDE_GONE      of a commit: the space of a part was dropped. The next attempt finds out where it
+ *                    looks the space up
+ *   DECIDE_BLOCKING  a record is not in memory, and the step may not block: repeat the step when the record
+ *                    has been fetched (fetch_set_wait()), or on a thread that may block
+ *   DECIDE_UNKNOWN   of a commit: its outcome cannot be learned */
 #ifndef LAGRA_SERVICE_DECIDING_H
 #define LAGRA_SERVICE_DECIDING_H
 
 #include "service/decision.h"
 
-/* One attempt: opens the parts and decides. Pure but for that; may be run again. `of`: the caller's */
+/* One attempt: opens the parts and decides. Otherwise pure; may run again. of: the caller's context */
 typedef enum error attempt_fn(struct decision *d, void *of);
 
-/* What keeps losing against others is attempted so often, and then given up or left for a while: far
- * above what racing threads can cause. */
+/* After so many conflicts a decision is given up, or retried later: far more than racing threads can
+ * cause. */
 #define DECIDING_ATTEMPTS_MAX 1000
 
 /* The attempt of an operation, by its row: locates its partition, opens it, and decides into d->result.
- * `of`: not used. */
+ * of: not used. */
 attempt_fn deciding_operation;
-/* The same up to the operation's own function: subject, permission, lease and conditions on the state
- * as it is now; closed again. returns as operation_check(), DECIDE_AGAIN, DECIDE_BLOCKING */
+/* Checks subject, permission, lease and conditions on the current state, without the operation's own
+ * function; closes the parts again. returns as operation_check(), DECIDE_AGAIN, DECIDE_BLOCKING */
 enum error deciding_check(struct decision *d);
 
-/* One attempt, from d->attempt on. With OK, and unless deciding_is_empty(), its changes are to be
- * committed.
+/* Makes one attempt; memory of the one before is reused, from d->attempt on. After OK, and unless
+ * deciding_is_empty(), the caller commits the changes.
  * returns  OK, an error; E_ServerBusy after too many; E_RequestBodyTooLarge: more than a commit takes */
 enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of);
 /* Is there nothing to commit? */
 bool deciding_is_empty(const struct decision *d);
 /* Commits the changes of all parts. */
 enum error deciding_commit(struct decision *d);
-/* Commits several decisions as one, which depend neither on each other nor on guards: a commit's cost
- * is shared. Not OK: none is committed.
+/* Commits several decisions in one commit, to share its cost. They depend neither on each other nor on
+ * guards. Not OK: none is committed.
  * count  1..COMMIT_PARTS_MAX, of the same store and access */
 enum error deciding_commit_together(struct decision *const *decisions, size_t count);
 /* Closes the parts. */
 void deciding_end(struct decision *d);
 
-/* Attempts and commits until it is done; may block (d->access). When it returns the parts of the last
- * attempt are still open. What was committed is not durable yet: a caller that reports it first awaits
- * d->seen (store_await()), and attempts again if that never came to be; one that promises durability
- * only at a flush, or nothing at all as a deferred task, need not. */
+/* Attempts and commits until there is no conflict; may block (d->access). The parts of the last attempt
+ * are still open when it returns. What was committed is not durable yet: a caller that reports it waits
+ * for d->seen first (store_await()), and attempts again if that was lost. A caller that promises
+ * durability only at a flush, or not at all (a deferred task), need not wait. */
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of);
 
 #endif

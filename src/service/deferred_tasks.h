@@ -1,13 +1,13 @@
-/* The runner of the store's durable list of deferred tasks (store_task_next()): one thread that
- * takes what is due, in order of time, and decides and commits it as a request's exchange would. A
- * service names the handlers of the kinds that it adds in struct service.
+/* Runs the store's durable list of deferred tasks (store_task_next()): one thread takes the tasks that
+ * are due, in order of time, and decides and commits each. A service lists the handlers of its kinds of
+ * task in struct service.
  *
- * A task runs at least once: again after a crash or a conflict. So its handler decides on the state
- * as it is now, and checks first whether there still is something to do.
+ * A task runs at least once: again after a crash or a conflict. So its handler decides on the current
+ * state, and first checks whether there is still something to do.
  *
- * A task that fails is put off, by a second, two, four, up to an hour, and never given up
- * (task_retry.h). It must not be able to end the process either: its handler does a bounded part of
- * what may be much, and adds a task for the rest. */
+ * A task that fails is retried after one second, two, four, up to an hour, and never given up
+ * (task_retry.h). A handler does a bounded amount of work, and adds a task for the rest: so no task can
+ * exhaust the memory of the process. */
 #ifndef LAGRA_SERVICE_DEFERRED_TASKS_H
 #define LAGRA_SERVICE_DEFERRED_TASKS_H
 
@@ -16,38 +16,36 @@
 struct service;
 struct endpoint;
 
-/* Decides a task, as an operation is decided: on d->before, which is the task's partition, into
- * d->changes, which are committed together with the task's removal. To go on later it adds another
+/* Decides a task, as an operation is decided: reads d->before, the task's partition, and adds to
+ * d->changes, which are committed together with the removal of the task. To continue later it adds another
  * task to the changes.
  *
- * endpoint  of its service; NULL where nobody serves
- * returns   STORE_OK; as the store: then nothing is committed, and the task is put off;
- *           STORE_NOT_FOUND: there is nothing left that it could be done to, and it is removed */
+ * endpoint  of its service; NULL in a program that does not serve requests
+ * returns   STORE_OK; STORE_NOT_FOUND: what the task is about no longer exists, and the task is removed;
+ *           another result of the store: nothing is committed, and the task is retried later */
 typedef enum store_result task_fn(struct decision *d, const struct deferred_task *task,
                                   const struct endpoint *endpoint);
 
-/* Numbers of kinds are stored: one is never given to anything else. Those of the Blob service begin
- * at 0x100; 1 is TASK_COLLECT_CONTENT, 2 is of task_retry.h. */
+/* Kinds are stored, so a number is never reused. Those of the Blob service begin at 0x100; 1 is
+ * TASK_COLLECT_CONTENT, 2 is TASK_RETRY (task_retry.h). */
 struct task_handler {
     uint32_t kind;
     task_fn *decide;
 };
 
-/* Runs tasks that are due at `now`: all, or some hundred. Waits for disks; not while a runner runs.
+/* Runs tasks that are due at `now`: all, or some hundred. Waits for disks. Not while a runner runs.
  *
- * ret_left  some failed, or are of a kind without a handler: they stay in the list, most of them
- *           put off
- * returns   when the next one is due, at most `now` when there are more; INSTANT_MAX: none is
- *           left */
+ * ret_left  some failed, or have no handler: they stay in the list, most of them due later
+ * returns   when the next one is due; `now` if more are due already; INSTANT_MAX: the list is empty */
 instant tasks_run_due(struct store *store, const struct service *const *services,
                       const struct endpoint *endpoints, size_t count, instant now, bool *ret_left);
 
 struct task_runner;
-/* NULL: no thread could be started. services, and the endpoint of each (NULL: none): stay the
- * caller's. Main thread. */
+/* Starts the thread that runs tasks. The arrays stay the caller's; endpoints: one for each service, or
+ * NULL. returns NULL if no thread could be started. Main thread. */
 struct task_runner *task_runner_start(struct store *store, const struct service *const *services,
                                       const struct endpoint *endpoints, size_t count);
-/* Returns when the task that is running is done. Before the store is closed. Main thread. */
+/* Stops it after the task that is running. To be called before the store is closed. Main thread. */
 void task_runner_stop(struct task_runner *runner);
 
 #endif

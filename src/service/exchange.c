@@ -5,14 +5,14 @@
  *   end    finish body (-> gather) -> decide -> commit (or decide again) -> cors -> durable -> answer -> body
  *          -> respond
  *
- * Where what is asked for is a batch of operations, each part goes from decide to its commit before the
- * next one does, and all wait once for durability:
+ * In a batch of operations each part is decided and committed before the next one, and all wait once for
+ * durability:
  *
  *   batch  begin -> (part -> decide -> commit -> part done) for each -> cors -> durable -> answer
  *
- * The words of `end` are the states of struct flow. A state that has to wait for a disk suspends the
- * exchange and is entered again when it is woken, so no worker ever waits. An error at any place goes
- * on at CORS and DURABLE: a refusal too reports a state, and a crash must not take back what was reported
+ * These words are the states of struct flow. A state that has to wait for a disk suspends the exchange
+ * and is entered again when the exchange is woken, so no worker ever waits. After an error the next state
+ * is CORS, then DURABLE: a refusal also reports state, and a crash must not undo what was reported
  * (promise 2). */
 #include "service/service_private.h"
 
@@ -39,7 +39,7 @@ static struct flow *flow_of(struct exchange *exchange)
     return flow;
 }
 
-/* It ends in an error; what is left to do is to wait for what was seen. */
+/* Ends the request with an error, which is reported once everything that it was decided on is durable. */
 static enum state refuse(struct flow *flow, enum error e)
 {
     assert(e != OK && !decision_is_unfinished(e));
@@ -47,7 +47,7 @@ static enum state refuse(struct flow *flow, enum error e)
     return CORS;
 }
 
-/* Nothing more is to be done for the operation, or for this part of the batch. */
+/* Ends the operation, or this part of the batch, with an error or without changes. */
 static enum state decided(struct flow *flow, enum error e)
 {
     assert(!decision_is_unfinished(e));
@@ -55,7 +55,7 @@ static enum state decided(struct flow *flow, enum error e)
     return flow->current == &flow->work ? CORS : PART_DONE;
 }
 
-/* Goes on to `next`, or stops at a gate on the way there if the request asked for it (test builds). */
+/* Returns `next`, or stops at a gate first if the request asked for it (test builds). */
 static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
 {
 #ifdef LAGRA_GATES
@@ -78,7 +78,7 @@ static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
 
 /* ---- DECIDE, COMMIT ---- */
 
-/* One attempt, on a worker, which may not block, or in the pool. */
+/* Makes one attempt, on a worker, which may not block, or in the pool. */
 static enum state decide(struct flow *flow)
 {
     enum error e = work_decide(flow->current);
@@ -94,7 +94,7 @@ static enum state decide(struct flow *flow)
 
 static enum state commit(struct flow *flow);
 
-/* Decides, and commits what was decided unless the request is to stop between the two. */
+/* Decides and commits, unless the request is to stop at a gate in between. */
 static enum state decide_and_commit(struct flow *flow)
 {
     enum state next = decide(flow);
@@ -123,7 +123,7 @@ static enum state begin_batch(struct flow *flow)
                                                               : batch_begin(flow);
 }
 
-/* Decides the current part, and commits it unless others are to be committed with it. */
+/* Decides the current part, and commits it unless it joins a group that is committed together. */
 static enum state decide_part(struct flow *flow)
 {
     enum state next = batch_part_decided(flow, decide(flow));
@@ -131,8 +131,8 @@ static enum state decide_part(struct flow *flow)
     return next == DECIDED && !work_is_gated(flow->current) ? commit(flow) : next;
 }
 
-/* The parts of a batch that are left, on a thread of the pool. One that is to stop at a gate goes on on
- * the worker. */
+/* Runs the remaining parts of a batch on a thread of the pool. Returns at a part that is to stop at a
+ * gate: the worker continues with it. */
 static enum state run_parts(struct flow *flow, enum state state)
 {
     for (;;) {
@@ -156,15 +156,16 @@ static enum state run_all_parts(struct flow *flow)
     return run_parts(flow, PART);
 }
 
-/* The current part, which needs what is not in memory, and those behind it. */
+/* Runs the current part, which needs a record that is not in memory, and those after it. */
 static enum state run_from_decide(struct flow *flow)
 {
     return flow->batch ? run_parts(flow, DECIDE) : decide_and_commit(flow);
 }
 
-/* ---- DURABLE: nothing that was seen or done may be taken back by a crash once it is reported ---- */
+/* ---- DURABLE: a crash must not undo anything that was reported ---- */
 
-/* What the operation saw or did never came to be; who has not sent all yet, asks again. */
+/* What the operation read or committed was lost: decides again. A request that was refused before its
+ * first attempt has nothing to repeat: its connection is closed, and the client sends it again. */
 static enum state decide_again(struct flow *flow)
 {
     if (flow->batch)
@@ -172,19 +173,19 @@ static enum state decide_again(struct flow *flow)
     return flow->work.decision.attempts > 0 ? DECIDE : CUT;
 }
 
-/* A state of its own: it may have to be entered again (flow_awaits_fetch()). */
+/* CORS is a state, because it may have to be entered again (flow_awaits_fetch()). */
 static enum state cors_again(struct flow *flow)
 {
     (void)flow;
     return CORS;
 }
 
-/* Of the operation and of the CORS rules each by itself: a later sequence says nothing of an earlier
- * commit to another partition, and where the rules alone were lost the operation is durable: it must not
+/* Checks the operation and the CORS rules separately, because a later sequence says nothing about an
+ * earlier commit to another partition. If only the rules were lost, the operation is durable and must not
  * be done twice.
  *
- * ret_awaited  the sequence that it is about
- * ret_again    where to go on when that never came to be */
+ * ret_awaited  the sequence that the result is about
+ * ret_again    what to do if that was lost */
 static enum store_result settled(struct flow *flow, uint64_t *ret_awaited, state_fn **ret_again)
 {
     const struct decision *d = &flow->work.decision;
@@ -224,7 +225,7 @@ static enum state become_durable(struct flow *flow)
     case STORE_BUSY:
         break;
     }
-    /* A rule that may be lost is not shown either. */
+    /* A CORS rule that may be lost is not reported either. */
     if (store_settled(d->store, flow->work.cors.seen) != STORE_OK)
         flow->work.cors = (struct cors){ .enabled = false };
     flow->work.error = decision_fail_store(d, STORE_IO);
@@ -247,7 +248,7 @@ static enum state answer(struct flow *flow)
     return BODY;
 }
 
-/* ---- going over the states ---- */
+/* ---- the state machine ---- */
 
 static enum state enter(struct flow *flow)
 {
@@ -311,7 +312,7 @@ static enum state enter(struct flow *flow)
     return RESPOND;
 }
 
-/* From state to state until the exchange has to wait or http/ is to do something. */
+/* Runs states until the exchange has to wait, or the next step is one of http/. */
 static enum http_step run(struct flow *flow)
 {
     while (flow->state != RESPOND && flow->state != WANT_BODY && flow->state != CUT) {
@@ -357,7 +358,7 @@ static struct flow *flow_new(struct exchange *exchange)
     return flow;
 }
 
-/* What is to be done once the head is there. */
+/* Returns the first state of a request whose head has arrived. */
 static enum state admit(struct flow *flow)
 {
     enum error e;
@@ -402,7 +403,7 @@ static enum http_step on_body(struct exchange *exchange, struct bytes data, size
 {
     struct flow *flow = flow_of(exchange);
 
-    /* Refused while it came in, and now waiting for what was seen. */
+    /* It was refused before its body was complete: the rest is thrown away. */
     if (flow->state != FINISH_BODY) {
         *ret_taken = data.len;
         return run(flow);

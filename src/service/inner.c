@@ -4,7 +4,7 @@
 #include "service/service_private.h"
 
 struct inner {
-    struct request request; /* its head, in which the URL and the headers are read */
+    struct request request; /* URL, conditions and credentials, for routing and authentication */
     struct call call;
     struct problem problem;
     struct decision decision;
@@ -16,8 +16,8 @@ static struct inner *begin(const struct endpoint *endpoint, struct arena *arena,
     struct inner *inner = arena_alloc(arena, sizeof *inner);
 
     inner->request = (struct request){
-        .method = asked->method,
-        .method_text = bytes_from_string(asked->method == METHOD_GET ? "GET" : "HEAD"),
+        .method = METHOD_HEAD,
+        .method_text = BYTES("HEAD"),
         .authority = asked->host,
         .path = asked->path,
         .query = asked->query,
@@ -59,7 +59,7 @@ enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
         e = prepare_head(call, d);
     if (e)
         return e;
-    prepare_body(call, d); /* there is none: attempts begin here */
+    prepare_body(call, d); /* without a body: attempts begin here */
     return deciding_run_unawaited(d, deciding_operation, NULL);
 }
 

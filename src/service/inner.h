@@ -1,48 +1,51 @@
-/* A read that the server makes of itself, for a request that names another resource: the source of
- * a copy. It goes the way of a request that came by a socket (routing, who asks, the operation's
- * row, its conditions and permission), so there is no second set of rules for it. */
+/* Reading the head of a resource on this server that a request names by its URL: the source of a copy.
+ *
+ * The URL is routed, its credentials are authenticated, the operation is found, and it is decided, by the
+ * functions that do this for requests: so there is no second set of rules for a source. There is no
+ * exchange and no answer: what comes of it is the typed result. A `struct request` is made, because these
+ * functions read the URL, the conditions and the credentials from one; it has nothing else. */
 #ifndef LAGRA_SERVICE_INNER_H
 #define LAGRA_SERVICE_INNER_H
 
 #include "service/server.h"
 
 struct inner_request {
-    enum http_method method;           /* GET or HEAD */
     struct bytes host;                 /* as request->authority */
     struct bytes path;                 /* raw, from the first '/' */
     struct bytes query;                /* raw, without '?'; ptr NULL: none */
-    const struct http_header *headers; /* names in lower case */
+    const struct http_header *headers; /* conditions, credentials, version; names in lower case */
     size_t header_count;
-    struct demands demands; /* of who asks, beside what the row of the read says */
+    struct demands demands; /* beside the rights that the operation's row requires */
     bool secure;            /* counts as over TLS */
     struct bytes peer;      /* of the request that names the source */
-    /* Who asks, where the read is of this account; NULL, or another account: whom the query and the
-     * headers name. */
+    /* The caller's identity, used if the source belongs to `account`. NULL, or another account: the
+     * identity is that of the credentials in the query and the headers. */
     const struct identity *identity;
     struct bytes account;
 };
 
-/* Lies in the arena that it was begun with. */
+/* Allocated in the arena given. */
 struct inner;
 
-/* Decides it, waiting for whatever it takes. Its snapshot of the partition stays open: what it
- * returned is read from there.
+/* Decides the operation that a HEAD request for the URL would ask for. Blocks as long as it takes. The
+ * snapshot of the partition stays open, so that the caller can read the content from the same state.
  *
- * *ret_inner  set whatever is returned; inner_end() is called in any case
- * returns     OK, or the error that the request would be answered with. Thread that may block. */
+ * *ret_inner  set whatever is returned; the caller calls inner_end() in any case
+ * returns     OK, or the error that such a request would be answered with. Thread that may block. */
 enum error inner_read(const struct endpoint *endpoint, struct arena *arena,
                       const struct inner_request *asked, struct inner **ret_inner);
-/* The account that is addressed; empty when it came not so far. */
+/* The account of the URL; empty if routing failed before it was known. */
 struct bytes inner_account(const struct inner *inner);
-/* Of the row that was found, after OK. */
+/* The operation that was found, and its result. After OK. */
 const struct operation *inner_operation(const struct inner *inner);
 const struct result *inner_result(const struct inner *inner);
-/* What is said of the error. */
+/* Details of the error. */
 const struct problem *inner_problem(const struct inner *inner);
 /* Newest sequence of anything that was read. */
 uint64_t inner_seen(const struct inner *inner);
-/* The open snapshot, whose owner is the caller now. After OK, once. */
+/* The open snapshot, which the caller now owns. After OK, once. */
 struct snapshot *inner_take_snapshot(struct inner *inner);
+/* Closes what is open. */
 void inner_end(struct inner *inner);
 
 #endif

@@ -20,8 +20,8 @@ struct listing {
 };
 
 /* A page is handed over entry by entry, so that thousands of them need not be kept in memory first.
- * Whoever renders the page brings the sink. It starts anew with each attempt to decide, and says by
- * `full` that it takes no more. */
+ * The function that renders the page provides the sink. It starts anew with each attempt to decide, and
+ * sets `full` when it accepts no more. */
 struct listing_sink {
     bool full;
     void (*begin)(struct listing_sink *sink, instant now);
@@ -33,7 +33,7 @@ struct listing_sink {
  * tables, in order of name, a page of them.
  *
  * from      where the page begins; ptr NULL: at the first
- * ret_next  where the next one does, in d->arena; ptr NULL: there is none
+ * ret_next  where the next one does, in d->arena; ptr NULL: none
  * returns   OK, as decision_fail_store() */
 enum error listing_of_space(struct decision *d, struct guid space, const struct listing *listing,
                             struct bytes from, struct listing_sink *sink, struct bytes *ret_next);

@@ -65,7 +65,7 @@ struct listing_form {
 enum error listing_page_begin(struct call *call, const struct listing_form *form,
                               struct listing *ret_listing, struct bytes *ret_from,
                               struct listing_sink **ret_sink);
-/* next: name that the next page begins with; ptr NULL: there is none. */
+/* next: name that the next page begins with; ptr NULL: none. */
 void listing_page_answer(struct answer *a, struct listing_sink *sink, struct bytes next);
 
 #endif

@@ -62,7 +62,7 @@ enum error operation_check(struct decision *d)
     e = conditions_allowed(operation->condition_class, operation->conditions, given);
     if (e)
         return e;
-    /* Who may not do it does not learn either what there is to do it with. */
+    /* A caller without the right does not learn what exists. */
     e = operation->subject ? operation->subject(d) : OK;
     if (decision_is_unfinished(e))
         return e;
@@ -236,7 +236,7 @@ static void blame_selector(const struct service *service, const struct call *cal
 }
 
 /* No row fits: which part of the request is to blame? Of several headers that would pick a row, the
- * last one's row is what is meant.
+ * last one's row counts.
  * rest: Status-and-Error-Codes2 */
 static enum error why_none(const struct service *service, const struct call *call,
                            struct bytes selector)

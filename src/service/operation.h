@@ -226,7 +226,7 @@ struct service {
      * NULL in a service that is not built yet, as all that follows */
     enum error (*read_resource)(struct call *call, struct bytes path,
                                 struct resource *ret_resource);
-    /* The names in it as a SAS signs them: ptr NULL where there is none. */
+    /* The names in it as a SAS signs them: ptr NULL: none. */
     void (*names)(const struct resource *resource, struct bytes *ret_container,
                   struct bytes *ret_object);
     /* Are the names well formed?
@@ -248,7 +248,7 @@ struct service {
 /* Subject, permission, lease and conditions: what may be refused before a body is read, and is
  * checked again with decide. Pure. */
 enum error operation_check(struct decision *d);
-/* What locate() failed with, as it is answered: who may not do it does not learn what is
+/* What locate() failed with, as it is answered: a caller without the right does not learn what is
  * missing. */
 enum error operation_missing(struct decision *d, enum error e);
 /* operation_check(), then what OP_parse refused, then decide; asserts what the row promises. Pure:

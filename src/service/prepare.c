@@ -36,7 +36,7 @@ void prepare_init(struct call *call, struct decision *d, const struct endpoint *
     };
 }
 
-/* Who may not do it learns nothing else of it, not even whether there is such an operation. Nothing
+/* A caller without the right learns nothing else, not even whether there is such an operation. Nothing
  * of the state is known yet. */
 static enum error permit_unseen(struct call *call, enum error found)
 {

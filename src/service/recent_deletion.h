@@ -3,8 +3,8 @@
  * (decision: 62).
  *
  * It is INNER "d" of its partition: u8 1 (version); the instant of the deletion, ticks. A deferred
- * task deletes it; what is made meanwhile under the name, or deleted once more, is none of that task's
- * business. A service that has such records names recent_deletion_forget() among its handlers. */
+ * task deletes it; what is made meanwhile under the name, or deleted once more, is not affected by
+ * that task. A service that has such records names recent_deletion_forget() among its handlers. */
 #ifndef LAGRA_SERVICE_RECENT_DELETION_H
 #define LAGRA_SERVICE_RECENT_DELETION_H
 

@@ -5,7 +5,7 @@
 static const struct bytes secondary_suffix = BYTES("-secondary");
 
 /* "account.blob.localhost:10000" names the account in its first label when the second is the
- * service; "account.web.localhost" and "account.z1.web.localhost" do where a website is meant.
+ * service; "account.web.localhost" and "account.z1.web.localhost" do of a website.
  *
  * ret_service  the label that says which
  * returns      ptr NULL: not of that style */

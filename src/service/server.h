@@ -27,8 +27,8 @@ struct endpoint {
     const struct trust_holder *trust; /* NULL: no bearer tokens */
     const struct server_options *options;
     struct decide_pool *pool;
-    struct fetcher *fetcher;         /* of sources on other servers; NULL: there are none */
-    struct background *background;   /* NULL: there is none */
+    struct fetcher *fetcher;         /* of sources on other servers; NULL: none */
+    struct background *background;   /* NULL: none */
     struct decide_pool *gather_pool; /* of what may take long: gathering, copies; NULL: `pool` */
 };
 

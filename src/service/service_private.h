@@ -36,7 +36,7 @@ void prepare_body(struct call *call, struct decision *d);
 
 /* From a request to an answer, whatever exchange it is part of. Nothing of it suspends. */
 struct work {
-    struct transaction *transaction; /* that it is, all or none: transaction.c; NULL: it is none */
+    struct transaction *transaction; /* if it is all or none: transaction.c; else NULL */
     attempt_fn *attempt;             /* deciding_operation(), or that of a transaction */
     struct call call;
     struct problem problem;
@@ -184,7 +184,7 @@ enum state flow_to_pool(struct flow *flow, state_fn *step);
  *         CORS: refused */
 enum state batch_begin(struct flow *flow);
 /* The next part that is not done yet becomes the current one.
- * returns PART_FOUND; PART_DONE: refused; BATCH_APPLIED: there is none */
+ * returns PART_FOUND; PART_DONE: refused; BATCH_APPLIED: none */
 enum state batch_next(struct flow *flow);
 /* The current part has been decided: `next` is what was to come then. In the pool it is committed
  * together with others, if it may be; one that rests on what those change is to be decided again.

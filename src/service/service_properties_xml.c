@@ -103,7 +103,7 @@ static enum error refuse_child_when_off(struct call *call, const struct xml_node
     return xml_fail(call, node, arena_string(call->arena, reason));
 }
 
-/* Enabled and Days of a retention policy; the policy is a section itself or stands in one. */
+/* Enabled and Days of a retention policy; the policy is a section itself or part of one. */
 static enum error read_retention(struct call *call, const struct xml_node *node, bool *ret_enabled)
 {
     static const char *const parts[] = { "Enabled", "Days", "AllowPermanentDelete", NULL };

@@ -28,7 +28,7 @@ static enum error fail_part(struct work *work, size_t index, enum error e)
     return e;
 }
 
-/* Who asked for the transaction asks for its parts; what roles let him do may differ by where a part is.
+/* The caller of the transaction is that of its parts; its roles may differ by where a part is.
  * decision: 188 */
 static void identify(struct work *part, const struct work *transaction)
 {

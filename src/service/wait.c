@@ -25,7 +25,6 @@ void pause_init(struct pause *pause, struct exchange *exchange)
 
 struct waiter *pause_arm(struct pause *pause)
 {
-    assert(atomic_load(&pause->state) != PAUSE_SUSPENDED);
     atomic_store(&pause->state, PAUSE_IDLE);
     return &pause->waiter;
 }

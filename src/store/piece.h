@@ -52,7 +52,7 @@ void stage_close(struct stage *stage);
 enum store_result piece_read(struct store *store, const struct piece *piece, uint32_t offset,
                              uint32_t length, void *to, struct waiter *waiter);
 
-/* fd belongs to the store, which has few open: who sends from there takes one of its own. */
+/* fd belongs to the store, which has few open: a caller that sends from it duplicates it. */
 struct piece_file {
     int fd;
     uint64_t offset;

@@ -40,7 +40,7 @@ struct edm_value {
 
 /* "Edm.Int64" and so on. */
 const char *edm_type_name(enum edm_type type);
-/* False for a name that is none of the eight; names have one case. */
+/* False for a name that is not one of the eight; names have one case. */
 bool edm_type_parse(struct bytes name, enum edm_type *ret_type);
 
 /* The order of two UTF-8 texts by their UTF-16 code units, as .NET compares ordinally: <0, 0,

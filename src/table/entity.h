@@ -29,7 +29,7 @@ struct entity {
 #define ENTITY_NAME_UNITS_MAX 255        /* code units of a property's name */
 #define ENTITY_KEY_UNITS_MAX  512        /* of a key: 1 KiB. decision: 161 */
 
-/* NULL: it has no such property. System properties are none of them. */
+/* NULL: it has no such property. System properties are not among them. */
 const struct property *entity_find(const struct entity *entity, struct bytes name);
 /* Bytes as the service counts them. decision: 160 */
 size_t entity_size(const struct entity *entity);

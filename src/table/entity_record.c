@@ -1,4 +1,4 @@
-/* Entities as values of records: the form is told in entity.h. */
+/* Entities as values of records; entity.h describes the form. */
 #include "base/endian.h"
 #include "table/entity.h"
 

@@ -27,7 +27,7 @@ static char at_or_nul(struct bytes text, size_t at)
 
 /* ---- literals in quotes ---- */
 
-/* What stands in the quotes of which the first is at `at`, doubled ones being one; *ret_end is
+/* The text in the quotes of which the first is at `at`, doubled ones being one; *ret_end is
  * behind them. Returns ptr NULL where they do not end. */
 static struct bytes read_quoted(struct arena *arena, struct bytes text, size_t at, size_t *ret_end)
 {

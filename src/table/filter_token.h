@@ -16,10 +16,9 @@ enum token_kind {
 
 struct token {
     enum token_kind kind;
-    size_t at;         /* byte of the text, from 0 */
-    struct bytes text; /* as written */
-    enum edm_type
-        type; /* TOKEN_BAD: of the literal that is none; EDM_TYPES: nothing is begun here */
+    size_t at;          /* byte of the text, from 0 */
+    struct bytes text;  /* as written */
+    enum edm_type type; /* TOKEN_BAD: of the malformed literal; EDM_TYPES: no literal begins here */
     struct edm_value value;
 };
 

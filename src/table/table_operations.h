@@ -50,7 +50,7 @@ struct query_tables_parameters {
 };
 struct query_tables_result {
     struct result base;
-    struct bytes next; /* where the next page begins; ptr NULL: there is none */
+    struct bytes next; /* where the next page begins; ptr NULL: none */
 };
 OPERATION_DECLARE(query_tables);
 

@@ -70,7 +70,7 @@ bool table_decode(struct bytes value, struct table *ret_table);
 struct table_state {
     struct subject_state base;
     struct table table;  /* where one is named, but for Create Table */
-    struct bytes stored; /* the entity's record; ptr NULL: there is none */
+    struct bytes stored; /* the entity's record; ptr NULL: none */
 };
 static inline struct table_state *table_state(struct decision *d)
 {

@@ -134,7 +134,7 @@ static const struct operation operations[] = {
     ROW("Blob Batch", POST, SERVICE, "comp=batch", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2018-11-09",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, BLOB_BATCH_MAX, 202, 0,
         NULL, &blob_batch_functions),
-    /* So the JavaScript client asks for it where the account stands in the path. */
+    /* The form in which the JavaScript client asks for it with the account in the path. */
     ROW("Blob Batch", POST, SERVICE, "comp=batch&restype=container", NULL, WRITES, MAY(ANY, "*", "*", "", ANY, PRIVATE), "2018-11-09",
         NO_IF, WRITE, IGNORED, NONE, MEMORY, BLOB_BATCH_MAX, 202, 0,
         NULL, &blob_batch_functions),

@@ -102,7 +102,7 @@ void own_close(struct open_source *open)
         inner_end(open->inner);
 }
 
-/* Reads it as a request would, until its state can be held. */
+/* Reads its properties, until the state that they are of can be held. */
 static enum error read_head(struct gathering *g, const struct inner_request *asked,
                             struct open_source *open)
 {
@@ -131,7 +131,6 @@ enum error own_open(struct gathering *g, const struct copy_source *source, struc
     bool by_key = source->rule == SOURCE_COPIED && input->identity.kind == IDENTITY_ACCOUNT_KEY &&
                   !names_who_asks(source);
     const struct inner_request asked = {
-        .method = METHOD_HEAD,
         .host = source->url.authority,
         .path = source->url.path,
         .query = source->url.query,

@@ -33,7 +33,7 @@ static enum error fail_fetch(struct gathering *g, const struct open_source *open
     return E_CannotVerifyCopySource;
 }
 
-/* As those of the reference; another is none. */
+/* Error codes look like those of the reference; other text is not taken for one. */
 static struct bytes error_code_of(struct gathering *g, const struct open_source *open)
 {
     struct bytes code = fetch_header(open->fetch, "x-ms-error-code");

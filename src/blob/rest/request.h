@@ -24,7 +24,7 @@ enum blob_request_kind {
     REQUEST_PAGES_FROM = 2048,  /* Put Page From URL */
     REQUEST_COPY_BLOB = 4096,   /* Copy Blob */
 };
-/* Also refuses ?snapshot= where the operation is none of a snapshot (all but reads and deletes):
+/* Also refuses ?snapshot= if the operation cannot be on a snapshot (all but reads and deletes):
  * E_InvalidQueryParameterValue. */
 enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind);
 
@@ -107,7 +107,7 @@ const char *public_access_text(enum public_access access);
 
 /* ---- website.c ---- */
 
-/* A website's visitor is shown errors as pages; false: it is none. */
+/* Renders an error as a page, if the request is one to a website; else returns false. */
 bool website_answer_error(struct answer *a, enum error e, const struct problem *problem);
 
 /* ---- names: resource.c ---- */

@@ -20,7 +20,7 @@ struct weight {
     uint64_t freed;    /* pieces given up; they may have other references */
     uint64_t standing; /* keys and values of the records that it replaces or deletes */
     bool has_deletes;  /* of records or spaces */
-    bool has_new;      /* records where there are none */
+    bool has_new;      /* records that do not exist yet */
 };
 
 static void weigh_pieces(const struct commit_part *parts, size_t part_count, struct weight *weight)

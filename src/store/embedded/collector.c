@@ -84,7 +84,7 @@ out:
     return result;
 }
 
-/* Deletes up to CURSOR_RECORDS records of a family. STORE_NOT_FOUND: there are none left. */
+/* Deletes up to CURSOR_RECORDS records of a family. STORE_NOT_FOUND: no more are left. */
 static enum store_result collect_some(struct collector *collector, const struct guid *space,
                                       enum record_family family, struct key *from)
 {
@@ -109,8 +109,8 @@ static enum store_result collect_some(struct collector *collector, const struct 
     return result ? result : moved;
 }
 
-/* Deletes up to BATCH_RECORDS rows of a kind, which nobody can see any longer: who iterates over
- * them has a state of his own. STORE_NOT_FOUND: there are none left. */
+/* Deletes up to BATCH_RECORDS rows of a kind, which no reader can see any longer: an iterator over
+ * them has its own state. STORE_NOT_FOUND: no more are left. */
 static enum store_result collect_rows(struct collector *collector, const struct guid *space,
                                       char kind, struct key *from)
 {

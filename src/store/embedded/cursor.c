@@ -261,7 +261,7 @@ static enum store_result seek_front(struct embedded_cursor *cursor, struct bytes
     if (result == STORE_WAIT) {
         open_in_state(cursor, cursor->front, CURSOR_OF_CLIENTS);
         result = seek(cursor, key_bytes(&from));
-        /* Who sees an older state keeps nothing; and what cannot be read now is not known. */
+        /* A reader of an older state caches nothing; nor is anything known after a failed read. */
         if (!atomic_load(&cursor->front->view) && (!result || result == STORE_NOT_FOUND)) {
             read_ahead(cursor, key_bytes(&from), result);
             result = seek(cursor, key_bytes(&from));

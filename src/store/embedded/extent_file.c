@@ -221,7 +221,7 @@ bool extent_file_has_data(int fd, uint64_t from, uint64_t to)
 {
     off_t at = lseek(fd, (off_t)from, SEEK_DATA);
 
-    /* ENXIO: there is none up to the end. A file system that cannot tell answers `from`. */
+    /* ENXIO: no data up to the end. A file system that does not know returns `from`. */
     return at >= 0 && (uint64_t)at < to;
 }
 

@@ -14,8 +14,8 @@
 #include "store/store_private.h"
 
 /* Files open at once. One of them is kept open while it is taken, while it is the active one, and
- * while it has staged pieces: what a failed write-out did to them is told to who syncs a file that
- * stayed open. Of the others the one that was given back first is closed for the next. */
+ * while it has staged pieces: the kernel reports a failed write-out only to a sync of a file that stayed
+ * open. Of the others, the one that was released first is closed when another is opened. */
 #define EXTENTS_OPEN_MAX 128u
 
 struct extent {
@@ -25,7 +25,7 @@ struct extent {
     unsigned staged_count;
     bool named;         /* its name is durable */
     bool counted;       /* used_bytes is complete (recovery has seen the index) */
-    bool removed;       /* from the list: whoever gives it back last frees it */
+    bool removed;       /* from the list: freed when its last taker gives it back */
     bool is_idle;       /* in the list of those that may be closed */
     int64_t used_bytes; /* runs cut and not given back. Below 0 at most until counted */
     struct extent *next_idle;
@@ -106,7 +106,7 @@ void extents_give(struct extents *extents, struct extent *extent);
 /* Makes an extent's data and name durable. Waits for the disk. Extent syncer. */
 enum store_result extents_sync(struct extents *extents, uint32_t id);
 
-/* The table of staged pieces. I/O threads; commits; whoever ends a stage. */
+/* The table of staged pieces. I/O threads; commits; threads that end a stage. */
 void extents_stage(struct extents *extents, struct staged_piece *piece);
 /* Of pieces with references given by a commit, `first` must be staged; they are so no longer. */
 void extents_referred(struct extents *extents, const struct piece_change *pieces, size_t count,
@@ -118,7 +118,7 @@ bool extents_unstage(struct extents *extents, struct staged_piece *piece);
  * the last in it, else punches them; of an extent whose file is missing there is nothing to give
  * back. Waits for the disk. Collector. */
 void extents_punch(struct extents *extents, uint32_t id, uint64_t offset, uint64_t length);
-/* Recovery: the index has `used_bytes` of that extent in use. Removes it when that is none. */
+/* Recovery: the index has `used_bytes` of that extent in use. Removes it if that is 0. */
 void extents_counted(struct extents *extents, uint32_t id, uint64_t used_bytes);
 /* The id at a place in the list, in rising order; false past the end. */
 bool extents_id_at(struct extents *extents, size_t at, uint32_t *ret_id);

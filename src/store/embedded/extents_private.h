@@ -4,7 +4,7 @@
 
 #include "store/embedded/extents.h"
 
-/* NULL when there is none. */
+/* NULL: not found. */
 struct extent *extents_find(const struct extents *extents, uint32_t id);
 struct extent *extents_insert(struct extents *extents, uint32_t id);
 /* Takes part in EXTENTS_OPEN_MAX. False: none of those that are open can be closed. Else there is

@@ -216,7 +216,7 @@ static bool write_format(int folder)
     return written && renameat(folder, "format.new", folder, "format") == 0 && fsync(folder) == 0;
 }
 
-/* What stands in `format` in the place of ours, with its control characters as dots. */
+/* The contents of `format` if they are not ours, with control characters as dots. */
 static const char *explain_format(const char *found, size_t size)
 {
     char shown[FORMAT_SHOWN + 1];
@@ -239,7 +239,7 @@ static const char *explain_format(const char *found, size_t size)
         shown);
 }
 
-/* returns  STORE_NOT_FOUND  there is none */
+/* returns  STORE_NOT_FOUND  the file does not exist */
 static enum store_result check_format(int folder, const char **ret_problem)
 {
     char found[FORMAT_SHOWN + 1];

@@ -40,7 +40,7 @@ void interposed_prove(enum interposed_stage stage);
 enum file_reads { READ_ALL, READ_PAGE_CACHE, READ_NOTHING };
 /* Any thread. */
 void file_reads_are(enum file_reads reads);
-/* Whether RocksDB reads tables without asking: who may not wait must not have it read. Any thread. */
+/* Does RocksDB read tables without asking? A caller that may not block must not have it read. Any thread. */
 bool file_reads_may_wait(void);
 
 #endif

@@ -73,7 +73,7 @@ void io_pool_add_locked(struct io_pool *pool, struct io_job *job);
  * later. One charged to IO_QUEUED must be queued before the caller waits for anything. NULL: all
  * accounts are full; the waiter will be woken. */
 struct io_buffer *io_buffer_take(struct io_pool *pool, size_t wanted, struct waiter *waiter);
-/* A larger buffer with the same contents, in place of this one; NULL when there is none to be had
+/* A larger buffer with the same contents, in place of this one; NULL when no memory is granted
  * without waiting, or none larger. */
 struct io_buffer *io_buffer_grow(struct io_pool *pool, struct io_buffer *buffer);
 /* Charges a buffer that is about to be queued. False: too many are queued, and the waiter (NULL:

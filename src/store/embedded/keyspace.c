@@ -27,7 +27,7 @@
 /* Options that the C interface has no function for. The promises that rest on them:
  *
  * track_and_verify_wals_in_manifest: a log that is missing, emptied or cut while a newer one exists
- *   is told from one whose end was never synced. A log's length goes into the MANIFEST when it was
+ *   is distinguished from one whose end was never synced. A log's length goes into the MANIFEST when it was
  *   closed and synced; log_chain.c and RocksDB both hold the file against it. Never together with a
  *   lower max_manifest_file_size: RocksDB 7.8 forgets closed logs when it begins a new MANIFEST, and
  *   then refuses a folder in which nothing is wrong.

@@ -33,7 +33,7 @@ struct keyspace {
     _Atomic uint64_t logged;
 };
 
-/* Opens the key space in a folder, or makes it where there is none: in a folder that lost its
+/* Opens the key space in a folder, or creates it: in a folder that lost its
  * CURRENT, RocksDB would make an empty one. */
 enum keyspace_mode { KEYSPACE_EXISTS, KEYSPACE_NEW };
 /* sizes NULL: those of the largest reserve. cache_bytes 0: default. Start-up thread. *ret_problem: as store_open_embedded().

@@ -31,7 +31,7 @@ enum store_result log_chain_follow(int records, const struct records_files *file
                                    struct log_chain *ret_chain);
 void log_chain_release(struct log_chain *chain);
 /* Cuts each log behind its last whole batch: zeros that were written ahead, and what a crash has left
- * of batches that nobody was told of. RocksDB would skip a hole of zeros, and then read a batch behind
+ * of batches that were never acknowledged. RocksDB would skip a hole of zeros, and then read a batch behind
  * it without the ones that were in it. And syncs it: what was read may be in memory alone after a kill.
  * returns STORE_OK, STORE_IO (logged) */
 enum store_result log_chain_settle(int records, const struct records_files *files,

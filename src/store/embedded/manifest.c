@@ -65,7 +65,7 @@ static void add_table(struct manifest *manifest, struct manifest_table table)
     manifest->tables[manifest->table_count++] = table;
 }
 
-/* False: there is none. */
+/* False: it has no such table. */
 static bool remove_table(struct manifest *manifest, uint64_t level, uint64_t number)
 {
     for (size_t i = 0; i < manifest->table_count; i++)

@@ -35,7 +35,7 @@ struct manifest_checkpoint {
 #define MANIFEST_COPY_NAME_SIZE 32
 
 void manifest_copy_name(char to[MANIFEST_COPY_NAME_SIZE], uint64_t number);
-/* synced: the open file. A checkpoint that is damaged is none, and logged. returns STORE_OK, STORE_IO */
+/* synced: the open file. A damaged checkpoint is ignored, and logged. returns STORE_OK, STORE_IO */
 enum store_result manifest_checkpoint_read(int synced, struct manifest_checkpoint *ret_checkpoint);
 
 struct manifest_guard {

@@ -6,8 +6,8 @@
 #include "store/embedded/snapshots.h"
 #include "store/record_value.h"
 
-/* What is read at once. An HTTP worker is back after some 100 us; who waits for the disk anyway reads
- * more. */
+/* What is read at once. An HTTP worker is back after some 100 us; a thread that waits for the disk anyway
+ * reads more. */
 static const struct bounds {
     unsigned records;
     size_t bytes;
@@ -43,7 +43,7 @@ static void read_ahead(struct embedded_snapshot *snapshot, struct bytes key, str
         bytes += cursor->key.len + cursor->value.len;
         result = embedded_cursor_next(cursor);
     }
-    /* Who needs the record that cannot be read finds out what is wrong with it. */
+    /* The reader that needs this record reports what is wrong with it. */
     embedded_cursor_close(cursor);
 }
 
@@ -55,7 +55,7 @@ enum store_result embedded_get_ahead(struct snapshot *base, struct bytes key, st
 
     if (snapshot_get_kept(snapshot, key, arena, ret_record, &result))
         return result;
-    /* Who sees an older state keeps nothing. */
+    /* A reader of an older state caches nothing. */
     if (!snapshot_state(snapshot)) {
         if (get_cached(snapshot, key, arena, ret_record))
             return STORE_OK;

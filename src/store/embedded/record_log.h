@@ -44,7 +44,7 @@ void record_log_release(struct record_log *log);
 /* The next record; valid until the next call. After anything else than RECORD_LOG_RECORD there is
  * no next one, unless record_log_skip() finds one. */
 enum record_log_result record_log_next(struct record_log *log, struct bytes *ret_record);
-/* After RECORD_LOG_TORN: goes on at the next block, for salvage. False: there is none. */
+/* After RECORD_LOG_TORN: goes on at the next block, for salvage. False: no more. */
 bool record_log_skip(struct record_log *log);
 
 #endif

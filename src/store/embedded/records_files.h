@@ -24,7 +24,7 @@ struct records_files {
 void records_file_name(char to[RECORDS_NAME_SIZE], enum records_kind kind, uint64_t number);
 /* Lists them; other files are left out. returns STORE_OK, STORE_IO (logged) */
 enum store_result records_files_list(int records, struct records_files *ret_files);
-/* The number of the newest log; 0: there is none. returns STORE_OK, STORE_IO (logged) */
+/* The number of the newest log; 0: none. returns STORE_OK, STORE_IO (logged) */
 enum store_result records_newest_log(int records, uint64_t *ret_number);
 void records_files_release(struct records_files *files);
 /* Bytes of all logs, which an opening writes into tables. returns STORE_OK, STORE_IO (logged) */

@@ -56,7 +56,7 @@ static enum store_result could_not_open(const char *name)
 }
 
 /* Makes RESTORED_NAME: the copy up to the recorded length, then what the damaged file has behind it.
- * damaged: -1, there is none. *ret_fd: the new file.
+ * damaged: -1, no file. *ret_fd: the new file.
  * returns STORE_OK, STORE_NOT_FOUND (the copy is not as recorded), STORE_IO */
 static enum store_result build_restored(const struct proof *proof, int damaged, int *ret_fd)
 {
@@ -183,7 +183,7 @@ static enum store_result try_number(const struct proof *proof, uint64_t number,
 }
 
 /* CURRENT names no MANIFEST, or none that will do: the newest that does is taken. Findings of those
- * that do not are not told, when another does. */
+ * that do not are not reported if another does. */
 static enum store_result try_others(const struct proof *proof, uint64_t tried,
                                     struct candidate *ret_candidate)
 {

@@ -26,7 +26,7 @@ struct salvage {
     struct keyspace *scratch;
     const struct salvage_listener *listener;
     struct records_files files;
-    struct manifest manifest; /* the best there is; without tables when there is none */
+    struct manifest manifest; /* the best that was found; without tables if none was */
     bool has_manifest;
     bool failed; /* the new folder cannot be written */
 };

@@ -136,7 +136,7 @@ static enum store_result read_value(struct bytes key, struct bytes value, struct
     return result;
 }
 
-/* What is kept of a record: its value, or that there is none (value.ptr NULL). */
+/* What is cached of a record: its value, or that it does not exist (value.ptr NULL). */
 static enum store_result read_kept(struct bytes key, struct bytes value, struct arena *arena,
                                    struct record *ret_record)
 {

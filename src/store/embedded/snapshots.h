@@ -32,12 +32,12 @@ void embedded_snapshot_close(struct snapshot *snapshot);
 enum store_result embedded_get(struct snapshot *snapshot, struct bytes key, struct arena *arena,
                                struct record *ret_record);
 
-/* The record, or that there is none, as it is kept in memory. False: it is not kept, or the stripe has
+/* Returns the record, or that it does not exist, as cached. False: it is not kept, or the stripe has
  * changed since the snapshot. */
 bool snapshot_get_kept(struct embedded_snapshot *snapshot, struct bytes key, struct arena *arena,
                        struct record *ret_record, enum store_result *ret_result);
 /* Keeps what was read of the snapshot's state in memory, as far as that is the newest; value.ptr NULL:
- * there is none. */
+ * it does not exist. */
 void snapshot_keep(struct embedded_snapshot *snapshot, struct bytes key, struct bytes value);
 
 /* The state to read, as it is now: of the view, or NULL for the newest. */

@@ -4,8 +4,8 @@
  * none begins.
  *
  * Spaces share SPACE_LOCKS locks, which are taken in the order of their numbers, before the locks
- * of stripes. Nobody waits for a disk while holding one. Who waits for one exclusively comes before
- * those who ask for it shared later: these are many, and never leave a gap.
+ * of stripes. No thread waits for a disk while holding one. A waiting writer comes before later readers,
+ * which are so many that they never leave a gap.
  *
  * A request may have read the id of a space before that was dropped. So a dropped space stays known
  * while its contents are collected and SPACE_ROUNDS rounds of a minute longer; then it is forgotten (40

@@ -54,7 +54,7 @@ void stripe_changed(struct embedded *embedded, struct stripe *stripe, uint32_t h
 struct view *stripe_add_view(struct embedded *embedded, struct stripe *stripe);
 /* One holder more, which sees pieces before this frontier. Under the stripe's lock. */
 void view_hold(struct view *view, uint64_t frontier);
-/* Takes one holder away. True when there is none left: the view is the caller's, for view_free().
+/* Removes one holder. True if it was the last: the view is the caller's, for view_free().
  * Under the stripe's lock. */
 bool view_release(struct stripe *stripe, struct view *view);
 /* Without a lock. */

@@ -141,7 +141,7 @@ static bool held_by_gate(void)
 #endif
 }
 
-/* Waits for work; false when there is none left and it is time to end. */
+/* Waits for work; false when no work is left and the thread is to end. */
 static bool wait_for_work(struct syncer *syncer, bool *ret_stopping)
 {
     bool dirty;

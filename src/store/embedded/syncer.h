@@ -43,7 +43,7 @@ struct syncer {
     bool stopping;    /* under lock */
 };
 
-/* Opens the file `synced`, made when there is none, and reads the sequence in it: 0 when it says
+/* Opens the file `synced`, creating it if it is missing, and reads the sequence in it: 0 when it says
  * nothing. folder: of the data. returns STORE_OK, STORE_IO (logged) */
 enum store_result syncer_open_record(int folder, int *ret_synced, uint64_t *ret_sequence);
 /* Notes a sequence that is durable, durably: before RocksDB puts what its logs hold into a table and

@@ -19,7 +19,7 @@ static struct verified_entry *set_of(struct verified *verified, uint32_t extent,
     return verified->entries[(hash >> 32) % VERIFIED_SETS];
 }
 
-/* The entry of that piece; NULL when there is none. Under lock. */
+/* The entry of that piece; NULL: not found. Under lock. */
 static struct verified_entry *find(struct verified *verified, uint32_t extent, uint64_t offset)
 {
     struct verified_entry *set = set_of(verified, extent, offset);

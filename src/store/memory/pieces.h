@@ -1,4 +1,4 @@
-/* The pieces of the memory store: who refers to each, and when its bytes may go.
+/* The pieces of the memory store: references to each, and when its bytes are freed.
  * Only src/store/memory uses it.
  *
  *   staged      its stage is open: kept
@@ -6,7 +6,7 @@
  *   released    no reference since the commit `released_at`: kept until no open snapshot is older
  *               than that commit (store invariant 4)
  *
- * A piece that is none of these is taken out of the table and freed. All functions but
+ * A piece in none of these states is taken out of the table and freed. All functions but
  * memory_piece_new() and memory_pieces_free() need the lock of the store. */
 #ifndef LAGRA_STORE_MEMORY_PIECES_H
 #define LAGRA_STORE_MEMORY_PIECES_H
@@ -44,7 +44,7 @@ void memory_pieces_release(struct memory_pieces *pieces);
 struct memory_piece *memory_piece_new(void);
 /* Makes a staged piece known, under a new id. */
 void memory_piece_add(struct memory_pieces *pieces, struct memory_piece *piece);
-/* NULL when there is none. */
+/* NULL: not found. */
 struct memory_piece *memory_piece_find(const struct memory_pieces *pieces, uint64_t id);
 /* Adds references to a piece or removes them; sequence: of the commit that does. */
 void memory_piece_refer(struct memory_pieces *pieces, uint64_t id, int64_t references,

@@ -266,7 +266,7 @@ static void write_properties(struct text *out, const struct entity_view *view,
 
 /* ---- entities ---- */
 
-/* "odata.metadata": where the shape of the answer is told. element: "" for a list. */
+/* "odata.metadata": where the shape of the answer is described. element: "" for a list. */
 static void write_context(struct text *out, const struct entity_view *view, const char *element)
 {
     if (view->metadata == ODATA_NO_METADATA)

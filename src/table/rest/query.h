@@ -13,7 +13,7 @@
 
 /* $top; none: a full page. returns OK, E_InvalidInput */
 enum error query_read_top(struct call *call, uint32_t *ret_top);
-/* $filter; NULL: there is none. returns OK, E_InvalidInput, E_NotImplemented */
+/* $filter; NULL: none. returns OK, E_InvalidInput, E_NotImplemented */
 enum error query_read_filter(struct call *call, enum filter_of of,
                              const struct filter **ret_filter);
 

@@ -39,7 +39,7 @@ static void take_blanks(struct path *path)
         continue;
 }
 
-/* Up to the next quote, which is taken too. False: there is none. */
+/* Up to the next quote, which is taken too. False: no quote. */
 static bool take_to_quote(struct path *path, struct bytes *ret_text)
 {
     const char *quote = path->rest.len > 0 ? memchr(path->rest.ptr, '\'', path->rest.len) : NULL;

@@ -148,7 +148,7 @@ enum error entity_group_transaction_admit(struct call *call,
 
 /* ---- the answer ---- */
 
-/* As recorded: who brings content, or says where it is, speaks version 3.0. */
+/* As recorded: an answer with a body or a Location has version 3.0. */
 static const char *version_of(const struct response *response)
 {
     for (size_t i = 0; i < response->header_count; i++) {

@@ -77,6 +77,34 @@ static void given_without_taking(void)
     lock_give(&low);
 }
 
+static void not_held(void)
+{
+    lock_assert_held(&low);
+}
+
+static void held(void)
+{
+    lock_take(&low);
+    lock_assert_held(&low);
+    lock_give(&low);
+}
+
+static void *hold_for_ever(void *argument)
+{
+    lock_take(&low);
+    (void)argument;
+    return NULL;
+}
+
+static void held_by_another(void)
+{
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, hold_for_ever, NULL) == 0)
+        pthread_join(thread, NULL);
+    lock_assert_held(&low);
+}
+
 static void same_rank(void)
 {
     struct lock other;
@@ -130,6 +158,9 @@ static void order(void **state)
     assert_true(aborts(given_without_taking));
     assert_true(aborts(never_initialised));
     assert_true(aborts(wait_below));
+    assert_false(aborts(held));
+    assert_true(aborts(not_held));
+    assert_true(aborts(held_by_another));
 }
 
 static void *take_nicely(void *argument)

@@ -383,9 +383,54 @@ static void other_forms_are_refused(void **state)
     arena_free(arena);
 }
 
+static bool is_read(struct arena *arena, enum blob_type type, struct content content)
+{
+    const struct blob made = { .type = type, .content = content };
+    struct blob read;
+    struct text out;
+
+    text_init(&out, arena, 64);
+    blob_encode(&out, &made);
+    return blob_decode(text_bytes(&out), &read);
+}
+
+/* A content whose fields do not fit together, or that no blob of the type has: refused, since what works on
+ * it asserts that much. decision: 282 */
+static void contents_that_do_not_fit_are_refused(void **state)
+{
+    static const struct content pages = { .id = 5, .form = CONTENT_SPARSE, .stamp = 5 };
+    struct arena *arena = arena_new(1u << 20);
+    struct content bad;
+
+    (void)state;
+    assert_true(is_read(arena, BLOB_BLOCK, (struct content){ .id = 5, .length = 9 }));
+    assert_true(is_read(arena, BLOB_PAGE, (struct content){ .id = 0 })); /* a copy begins */
+    assert_true(is_read(arena, BLOB_PAGE, pages));
+    assert_false(is_read(arena, BLOB_BLOCK, pages));
+    assert_false(is_read(arena, BLOB_PAGE, (struct content){ .id = 5, .length = 9 }));
+    assert_false(is_read(arena, BLOB_APPEND, (struct content){ .id = 5, .block_count = 1 }));
+    assert_false(is_read(arena, BLOB_BLOCK, (struct content){ .length = 9 }));
+    assert_false(is_read(arena, BLOB_BLOCK, (struct content){ .id = 5, .has_runs = true }));
+    assert_false(is_read(arena, BLOB_BLOCK,
+                         (struct content){ .id = 5, .block_count = CONTENT_BLOCKS_MAX + 1 }));
+    assert_false(
+        is_read(arena, BLOB_BLOCK, (struct content){ .id = 5, .length = CONTENT_LENGTH_MAX + 1 }));
+    bad = pages;
+    bad.stamp = 4;
+    assert_false(is_read(arena, BLOB_PAGE, bad));
+    bad = pages;
+    bad.kept = 1;
+    assert_false(is_read(arena, BLOB_PAGE, bad));
+    bad = pages;
+    bad.epoch = CONTENT_EPOCHS_MAX;
+    assert_false(is_read(arena, BLOB_PAGE, bad));
+    arena_free(arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contents_that_do_not_fit_are_refused),
         cmocka_unit_test(blob_record),
         cmocka_unit_test(blob_record_version_2),
         cmocka_unit_test(blob_record_of_incremental_copy),
