@@ -246,10 +246,14 @@ static bool read_head(struct incoming *in, struct reply *reply, bool *ret_stays,
     return false;
 }
 
+/* A client pauses so often while it reads an answer: what it lets wait is less than what is taken for no
+ * answer (check_liveness()). */
+#define READ_PAUSES_MAX 40u
+
 /* False: the connection was cut, or the client reads no more. */
 static bool read_body(struct incoming *in, const struct ask *ask, struct reply *reply)
 {
-    unsigned pieces = 0;
+    unsigned pieces = 0, pauses = 0;
 
     while (reply->body_size < reply->length) {
         size_t room = (size_t)reply->length - reply->body_size, some = in->to - in->from;
@@ -269,7 +273,7 @@ static bool read_body(struct incoming *in, const struct ask *ask, struct reply *
             reply->came = true; /* what was read counts */
             return reply->body_size == reply->length;
         }
-        if (ask->pause_ns > 0)
+        if (ask->pause_ns > 0 && pauses++ < READ_PAUSES_MAX)
             sched_sleep(ask->pause_ns);
     }
     reply->came = true;
