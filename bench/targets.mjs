@@ -1,7 +1,7 @@
 // The servers that are measured: Lagra, Azurite (npm) and nginx (Debian), each on a port and in a
 // folder of its own, started and stopped here.
 
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -69,11 +69,12 @@ async function startTarget(name, command, args, port, ports = {}) {
 export async function startLagra(binary, folder, { name = 'Lagra', args = [] } = {}) {
     const [blob, queue, table, file] = await freePorts(4);
     const location = path.join(folder, 'lagra');
+    const servesFiles = execFileSync(binary, ['--help']).includes('--filePort'); /* a baseline may not */
 
     mkdirSync(location, { recursive: true });
     return startTarget(name, binary, ['--location', location, '--silent',
         '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`,
-        '--filePort', `${file}`, ...args], blob, { queuePort: queue, tablePort: table });
+        ...(servesFiles ? ['--filePort', `${file}`] : []), ...args], blob, { queuePort: queue, tablePort: table });
 }
 
 export async function startAzurite(folder) {
