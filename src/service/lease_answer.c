@@ -28,3 +28,20 @@ void answer_lease_outcome(struct answer *a, const struct lease_result *lease, co
     if (lease->has_time)
         answer_u64(a, "x-ms-lease-time", lease->time_s);
 }
+
+/* Literal, as every blob of a list has it, and none of the words needs to be escaped. */
+void lease_xml(struct text *out, const struct lease *lease, instant now)
+{
+    const char *duration = lease_duration_text(lease, now);
+
+    text_add_string(out, "<LeaseStatus>");
+    text_add_string(out, lease_status_text(lease, now));
+    text_add_string(out, "</LeaseStatus><LeaseState>");
+    text_add_string(out, lease_state_text(lease, now));
+    text_add_string(out, "</LeaseState>");
+    if (!duration)
+        return;
+    text_add_string(out, "<LeaseDuration>");
+    text_add_string(out, duration);
+    text_add_string(out, "</LeaseDuration>");
+}

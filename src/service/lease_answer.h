@@ -11,5 +11,7 @@ enum error lease_read_request(struct call *call, struct lease_request *ret_reque
 /* Status and headers. id: the lease's */
 void answer_lease_outcome(struct answer *a, const struct lease_result *lease,
                           const struct guid *id);
+/* LeaseStatus, LeaseState and LeaseDuration of an entry in a list. */
+void lease_xml(struct text *out, const struct lease *lease, instant now);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "blob/rest/tags_xml.h"
 #include "blob/tier.h"
+#include "service/lease_answer.h"
 #include "service/metadata.h"
 
 /* A value of ours that needs no escaping. Inline, so that the lengths of the tags are constants. */
@@ -68,17 +69,6 @@ static void add_tier(struct text *out, const struct blob_view *view, const struc
         text_add(out, bytes_from_string("<AccessTierInferred>true</AccessTierInferred>"));
     else if (blob->tier_changed > 0 && !tier_is_premium(blob->tier))
         add_date(out, "<AccessTierChangeTime>", blob->tier_changed, "</AccessTierChangeTime>");
-}
-
-static void add_lease(struct text *out, const struct lease *lease, instant now)
-{
-    const char *duration = lease_duration_text(lease, now);
-
-    add_word(out, "<LeaseStatus>", lease_status_text(lease, now), "</LeaseStatus><LeaseState>");
-    text_add_string(out, lease_state_text(lease, now));
-    text_add(out, bytes_from_string("</LeaseState>"));
-    if (duration)
-        add_word(out, "<LeaseDuration>", duration, "</LeaseDuration>");
 }
 
 static void add_copy(struct text *out, const struct blob_copy *copy)
@@ -155,7 +145,7 @@ void blob_entry_xml(struct text *out, const struct blob_view *view, struct bytes
     if (tier && (blob->type == BLOB_BLOCK || blob->tier != TIER_NONE))
         add_tier(out, view, blob);
     if (blob_ref_is_base(ref))
-        add_lease(out, &blob->lease, view->now);
+        lease_xml(out, &blob->lease, view->now);
     if (view->copy && blob->copy.status != COPY_NONE)
         add_copy(out, &blob->copy);
     if (blob->incremental.is_one)

@@ -1,6 +1,7 @@
 /* List Containers as a request and as XML. rest: List-Containers2 */
 #include "blob/rest/request.h"
 #include "blob/service_operations.h"
+#include "service/lease_answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 
@@ -14,7 +15,6 @@ static void add_properties(struct listing_page *page, const struct container *co
 {
     const struct call *call = page->call;
     struct text *out = &page->out;
-    const char *duration = lease_duration_text(&container->lease, page->now);
     const char *access = public_access_text(container->public_access);
     char date[INSTANT_HTTP_SIZE];
     char etag[ETAG_TEXT_SIZE];
@@ -25,10 +25,7 @@ static void add_properties(struct listing_page *page, const struct container *co
     xml_element_string(out, "Last-Modified", date);
     /* Quoted, unlike in List Blobs; not escaped, as recorded. */
     text_printf(out, "<Etag>%s</Etag>", etag);
-    xml_element_string(out, "LeaseStatus", lease_status_text(&container->lease, page->now));
-    xml_element_string(out, "LeaseState", lease_state_text(&container->lease, page->now));
-    if (duration)
-        xml_element_string(out, "LeaseDuration", duration);
+    lease_xml(out, &container->lease, page->now);
     if (access && call_since(call, "2016-05-31"))
         xml_element_string(out, "PublicAccess", access);
     if (call_since(call, "2019-07-07")) {

@@ -1,5 +1,6 @@
 /* List Shares as a request and as XML. rest: List-Shares; semantics 8.1 */
 #include "file/rest/request.h"
+#include "service/lease_answer.h"
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 
@@ -24,16 +25,6 @@ static struct share_page *page_of(struct share_sink *sink)
 
 /* ---- the page: elements in their order as recorded ---- */
 
-static void add_lease(struct text *out, const struct lease *lease, instant now)
-{
-    const char *duration = lease_duration_text(lease, now);
-
-    xml_element_string(out, "LeaseStatus", lease_status_text(lease, now));
-    xml_element_string(out, "LeaseState", lease_state_text(lease, now));
-    if (duration)
-        xml_element_string(out, "LeaseDuration", duration);
-}
-
 static void add_date(struct text *out, const char *name, instant date)
 {
     char text[INSTANT_HTTP_SIZE];
@@ -53,7 +44,7 @@ static void add_properties(struct share_page *page, const struct share *share)
     add_date(out, "Last-Modified", share->modified);
     text_printf(out, "<Etag>%s</Etag>", etag); /* quoted, and not escaped */
     if (call_since(call, "2020-02-10"))
-        add_lease(out, &share->lease, page->now);
+        lease_xml(out, &share->lease, page->now);
     xml_element_u64(out, "Quota", share->quota_gib);
     if (call_since(call, "2019-12-12")) {
         xml_element_string(out, "AccessTier", share_tier_text(share->tier));
