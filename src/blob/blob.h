@@ -197,9 +197,6 @@ struct scan *blob_scan_snapshots(struct snapshot *before, instant from);
 bool blocks_expired(instant last_put, instant now);
 /* The first instant at which they are expired. */
 instant blocks_expire_at(instant last_put);
-/* What a content function or a record returned, as a wire error: a part that is missing is damage.
- * The changes collected so far are dropped. */
-enum error blob_fail_content(struct decision *d, enum store_result result);
 /* The blob of a call as a change of its properties or metadata begins: with a new ETag and
  * modification time, a lease that expired or was broken forgotten.
  * returns OK, as blob_refuse_archived() (blob/tier.h) */

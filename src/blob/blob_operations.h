@@ -6,16 +6,13 @@
 
 #include "blob/blob.h"
 #include "blob/tier.h"
+#include "service/read_range.h"
+#include "service/request_body.h"
 
 /* What a request says of the source of its bytes: blob/rest/copy_source.h. */
 struct copy_source;
 
 /* ---- writing a whole blob ---- */
-
-/* Which sums of the body the answer holds. */
-struct body_sums {
-    bool md5, crc64;
-};
 
 /* What Put Blob and Put Block List are both asked: create_blob.h. */
 struct create_blob {
@@ -123,20 +120,12 @@ OPERATION_DECLARE(seal_append_blob);
 
 struct get_blob_parameters {
     struct parameters base;
-    bool has_range;
-    uint64_t first, last; /* positions of the range, which may lie past the end of the blob */
-    bool md5, crc64;      /* of the range: wanted */
-    /* Who asked for the sum, as the problem says it when the range is too long for it. */
-    struct {
-        const char *name;
-        struct bytes value;
-    } sum_source;
+    struct read_range range;
 };
 struct get_blob_result {
     struct result base;
     struct blob blob;
-    bool is_part; /* a range of it, not all */
-    uint64_t offset, length;
+    struct read_part part;
 };
 OPERATION_DECLARE(get_blob);
 

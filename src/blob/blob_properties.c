@@ -47,7 +47,7 @@ static enum error change_page_blob(struct decision *d,
         return e;
     result = content_resize(d->before, d->changes, d->arena, &blob->content, blob->etag.v,
                             p->length, &d->leaves_more);
-    return result ? blob_fail_content(d, result) : OK;
+    return result ? decision_fail_content(d, result) : OK;
 }
 
 /* Sets all HTTP properties together: one that was not sent is cleared. Only where nothing else than

@@ -398,11 +398,6 @@ instant blocks_expire_at(instant last_put)
     return last_put + UNCOMMITTED_TICKS + 1;
 }
 
-enum error blob_fail_content(struct decision *d, enum store_result result)
-{
-    return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
-}
-
 const char *blob_type_text(enum blob_type type)
 {
     switch (type) {

@@ -75,7 +75,7 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
         return e;
     result = read_staged(d, &total);
     if (result)
-        return blob_fail_content(d, result);
+        return decision_fail_content(d, result);
     if (total.count > 0 && total.id_length != p->id_length)
         return E_InvalidBlobOrBlock;
     e = check_count(d, &total, p->id);
@@ -89,7 +89,7 @@ enum error put_block_decide(struct decision *d, const struct put_block_parameter
     result =
         uncommitted_put(d->before, d->changes, d->arena, &total, d->now, p->id, &d->input->body);
     if (result)
-        return blob_fail_content(d, result);
+        return decision_fail_content(d, result);
     write_blob(d);
     return OK;
 }

@@ -129,7 +129,7 @@ static enum error choose_blocks(struct decision *d, const struct put_block_list_
     if (!is_too_long_for_worker(d, p->choice_count))
         result = index_both(d, &committed, &staged, ret_blocks);
     if (result)
-        return blob_fail_content(d, result);
+        return decision_fail_content(d, result);
     for (size_t i = 0; i < p->choice_count; i++) {
         const struct block_choice *choice = &p->choices[i];
         const struct content_block *block = NULL;
@@ -192,13 +192,13 @@ enum error get_block_list_decide(struct decision *d, const struct get_block_list
     if (p->committed) {
         result = read_committed(d, &blocks, &r->committed.count);
         if (result)
-            return blob_fail_content(d, result);
+            return decision_fail_content(d, result);
         r->committed.blocks = blocks;
     }
     if (p->uncommitted) {
         result = read_staged(d, &blocks, &r->uncommitted.count);
         if (result)
-            return blob_fail_content(d, result);
+            return decision_fail_content(d, result);
         r->uncommitted.blocks = blocks;
     }
     d->renders_long = r->committed.count + r->uncommitted.count > LONG_LIST;

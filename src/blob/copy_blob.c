@@ -156,7 +156,7 @@ static enum error complete_at_once(struct decision *d, const struct copy_blob_pa
         content_of(d, target, &d->input->body, &p->bytes, p->length, &target->content);
 
     if (result)
-        return blob_fail_content(d, result);
+        return decision_fail_content(d, result);
     target->copy = copy_of(p, COPY_SUCCESS, d->now);
     r->status = COPY_SUCCESS;
     return write_target(d, target);
@@ -241,7 +241,7 @@ enum error copy_find(struct decision *d, const struct guid *id, struct pending_c
     if (state->blob.copy.status != COPY_PENDING || !guid_equal(&state->blob.copy.id, id))
         return E_NoPendingCopyOperation;
     result = pending_copy_read(d->before, d->arena, ret_pending);
-    return result ? blob_fail_content(d, result) : OK;
+    return result ? decision_fail_content(d, result) : OK;
 }
 
 void copy_progress(struct decision *d, uint64_t copied, struct bytes description)
@@ -269,7 +269,7 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
     result = content_write_ranges(d->before, d->changes, &content, d->now, pages->body,
                                   pages->bytes->ranges, pages->bytes->range_count);
     if (result)
-        return blob_fail_content(d, result);
+        return decision_fail_content(d, result);
     if (is_hidden) {
         pending->target.content = content;
         pending_copy_write(d->changes, d->arena, pending);
@@ -358,6 +358,6 @@ enum error abort_copy_blob_decide(struct decision *d, const struct abort_copy_bl
         return E_CopyIdMismatch;
     result = pending_copy_read(d->before, d->arena, &pending);
     if (result)
-        return blob_fail_content(d, result);
+        return decision_fail_content(d, result);
     return copy_end(d, &pending, COPY_ABORTED, bytes_of(NULL, 0));
 }

@@ -76,7 +76,7 @@ enum error create_blob_commit(struct decision *d, struct blob *blob,
     enum store_result result = unref_old(d, &blob->content, blocks);
 
     if (result)
-        return blob_fail_content(d, result);
+        return decision_fail_content(d, result);
     tag_index_update(d->changes, d->arena, d->subject.tags, blob->tags);
     blob_write(d->changes, d->arena, blob);
     return OK;

@@ -126,5 +126,5 @@ enum error delete_blob_decide(struct decision *d, const struct delete_blob_param
             return e;
         result = delete_several(d, p->snapshots);
     }
-    return result ? blob_fail_content(d, result) : OK;
+    return result ? decision_fail_content(d, result) : OK;
 }

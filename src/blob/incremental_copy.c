@@ -39,7 +39,7 @@ static enum error begin_content(struct decision *d, bool goes_on, uint64_t lengt
             content_newest_delete(d->changes, &blob->content, &d->leaves_more);
         blob->content = content_sparse(blob->etag.v, length);
     }
-    return result ? blob_fail_content(d, result) : OK;
+    return result ? decision_fail_content(d, result) : OK;
 }
 
 /* The snapshot to be, but for its content. */

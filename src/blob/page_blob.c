@@ -52,7 +52,7 @@ static enum error end_change_of_pages(struct decision *d, enum store_result resu
                                       const struct blob *blob, uint64_t *ret_sequence_number)
 {
     if (result)
-        return blob_fail_content(d, result);
+        return decision_fail_content(d, result);
     blob_write(d->changes, d->arena, blob);
     *ret_sequence_number = blob->sequence_number;
     return OK;

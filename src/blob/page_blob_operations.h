@@ -4,6 +4,7 @@
 #define LAGRA_BLOB_PAGE_BLOB_OPERATIONS_H
 
 #include "blob/blob_operations.h"
+#include "service/range_list.h"
 
 #define PAGE_SIZE     512u
 /* 8 TiB. rest: Understanding-Block-Blobs--Append-Blobs--and-Page-Blobs */
@@ -56,19 +57,10 @@ OPERATION_DECLARE(clear_page);
 
 /* ---- Get Page Ranges ---- */
 
-/* Most ranges of a page of a list. rest: Get-Page-Ranges "maxresults" */
-#define PAGE_RANGES_MAX         10000u
-/* Most ranges of a list that is given as a whole. decision: 73 */
-#define PAGE_RANGES_UNPAGED_MAX 100000u
-
 struct get_page_ranges_parameters {
     struct parameters base;
-    bool has_range;
-    uint64_t first, last;
+    struct range_list list;
     instant previous; /* snapshot to compare with; 0: none */
-    bool is_paged;    /* the rest: */
-    uint32_t max;     /* 1..PAGE_RANGES_MAX */
-    uint64_t from;    /* where the page begins */
 };
 struct get_page_ranges_result {
     struct result base;

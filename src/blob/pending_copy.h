@@ -47,7 +47,7 @@ enum error copy_find(struct decision *d, const struct guid *id, struct pending_c
  * (empty: nothing). */
 void copy_progress(struct decision *d, uint64_t copied, struct bytes description);
 /* Of a page blob a part is there, in a content that nobody sees yet: it lies in pending->target.
- * returns OK, E_ServerBusy: another part is expected, as blob_fail_content() */
+ * returns OK, E_ServerBusy: another part is expected, as decision_fail_content() */
 struct copied_bytes;
 struct copied_pages {
     uint64_t from, to; /* the part of the source */

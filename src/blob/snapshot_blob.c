@@ -18,7 +18,7 @@ static enum error keep_content(struct decision *d, struct content *base, struct 
     }
     result = content_ref(d->before, d->changes, d->arena, base);
     *ret_kept = *base;
-    return result ? blob_fail_content(d, result) : OK;
+    return result ? decision_fail_content(d, result) : OK;
 }
 
 /* Of the base nothing changes that anybody sees. A snapshot with metadata of its own has an ETag of

@@ -80,7 +80,7 @@ static enum error open_error_document(struct decision *d, struct guid space,
                                       const struct static_website *website,
                                       struct website_result *r)
 {
-    static const struct get_blob_parameters whole = { .has_range = false };
+    static const struct get_blob_parameters whole = { .range.is_given = false };
     enum error e = E_WebContentNotFound;
 
     if (website->error_document.len > 0)

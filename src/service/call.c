@@ -39,6 +39,29 @@ bool call_since(const struct call *call, const char *version)
     return bytes_compare(call->version, bytes_from_string(version)) >= 0;
 }
 
+/* ---- headers ---- */
+
+enum error call_read_number(struct call *call, const char *name, uint64_t max, bool *ret_has,
+                            uint64_t *ret_number)
+{
+    struct bytes text = call_header(call, name);
+
+    *ret_has = text.ptr != NULL;
+    if (!text.ptr || bytes_parse_u64(text, max, ret_number))
+        return OK;
+    return call_fail_header(call, E_InvalidHeaderValue, name, text);
+}
+
+enum error call_read_flag(struct call *call, const char *name, bool *ret_flag)
+{
+    struct bytes value = call_header(call, name);
+
+    *ret_flag = bytes_is_nocase(value, "true");
+    if (value.len > 0 && !*ret_flag && !bytes_is_nocase(value, "false"))
+        return call_fail_header(call, E_InvalidHeaderValue, name, value);
+    return OK;
+}
+
 /* ---- refusing ---- */
 
 enum error call_fail(struct call *call, enum error e, const char *format, ...)

@@ -82,6 +82,12 @@ bool call_version_is_valid(struct bytes text);
 /* x-ms-version is at least this date. */
 bool call_since(const struct call *call, const char *version);
 
+/* A header that is a whole number of at most `max`; *ret_has: was it sent. E_InvalidHeaderValue */
+enum error call_read_number(struct call *call, const char *name, uint64_t max, bool *ret_has,
+                            uint64_t *ret_number);
+/* One that is true or false; absent or empty: false. E_InvalidHeaderValue */
+enum error call_read_flag(struct call *call, const char *name, bool *ret_flag);
+
 /* ---- refusing a call: return call_fail(call, E_X, ...) ---- */
 
 /* The code with a sentence for the client (printf). */

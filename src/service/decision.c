@@ -171,3 +171,8 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
     assert(false); /* a store result that its caller handles itself */
     return E_InternalError;
 }
+
+enum error decision_fail_content(struct decision *d, enum store_result result)
+{
+    return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+}

@@ -146,6 +146,8 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
  * which a decide function returns as it returns errors: it is then run again. What the decision has
  * in d->changes by now is dropped. */
 enum error decision_fail_store(struct decision *d, enum store_result result);
+/* What a content function or a record returned, as a wire error: a part that is missing is damage. */
+enum error decision_fail_content(struct decision *d, enum store_result result);
 /* Neither an answer nor an error: to be decided again. */
 static inline bool decision_is_unfinished(enum error e)
 {

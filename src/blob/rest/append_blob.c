@@ -38,11 +38,11 @@ static const struct size_limit limits[] = {
 static enum error parse_conditions(struct call *call, struct append_block_parameters *p)
 {
     enum error e =
-        blob_parse_number(call, position_header, INT64_MAX, &p->has_position, &p->position);
+        call_read_number(call, position_header, INT64_MAX, &p->has_position, &p->position);
 
     return e ? e
-             : blob_parse_number(call, "x-ms-blob-condition-maxsize", INT64_MAX, &p->has_size_max,
-                                 &p->size_max);
+             : call_read_number(call, "x-ms-blob-condition-maxsize", INT64_MAX, &p->has_size_max,
+                                &p->size_max);
 }
 
 enum error append_block_check(struct call *call, struct append_block_parameters *p)
@@ -50,16 +50,16 @@ enum error append_block_check(struct call *call, struct append_block_parameters 
     enum error e = blob_refuse_unbuilt(call, REQUEST_APPEND);
 
     if (!e)
-        e = blob_check_size(call, limits, call->request->content_length);
+        e = body_check_size(call, limits, call->request->content_length);
     if (!e)
         e = parse_conditions(call, p);
-    return e ? e : blob_parse_sums(call, SUMS_OF_PART, &p->sums);
+    return e ? e : body_read_sums(call, SUMS_OF_PART, &p->sums);
 }
 
 enum error append_block_parse(struct call *call, struct append_block_parameters *p)
 {
     (void)p;
-    return blob_check_block(call, limits);
+    return body_check_block(call, limits);
 }
 
 /* rest: Append-Block */
@@ -103,7 +103,7 @@ enum error seal_append_blob_check(struct call *call, struct seal_append_blob_par
         return e;
     if (size_max.ptr)
         return call_fail_header(call, E_UnsupportedHeader, "x-ms-blob-condition-maxsize", size_max);
-    return blob_parse_number(call, position_header, INT64_MAX, &p->has_position, &p->position);
+    return call_read_number(call, position_header, INT64_MAX, &p->has_position, &p->position);
 }
 
 /* rest: Append-Blob-Seal */

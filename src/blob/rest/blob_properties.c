@@ -213,7 +213,7 @@ static enum error read_sequence_number(struct call *call, struct set_blob_proper
     enum error e = read_action(call, &p->action);
 
     if (!e)
-        e = blob_parse_number(call, name, SEQUENCE_NUMBER_MAX, &has, &p->sequence_number);
+        e = call_read_number(call, name, SEQUENCE_NUMBER_MAX, &has, &p->sequence_number);
     if (e)
         return e;
     needs = p->action == SEQUENCE_MAX || p->action == SEQUENCE_UPDATE;

@@ -47,10 +47,10 @@ enum error put_block_check(struct call *call, struct put_block_parameters *p)
     e = parse_id(call, p);
     if (e)
         return e;
-    e = blob_check_size(call, limits, call->request->content_length);
+    e = body_check_size(call, limits, call->request->content_length);
     if (e)
         return e;
-    e = blob_parse_sums(call, SUMS_OF_PART, &p->sums);
+    e = body_read_sums(call, SUMS_OF_PART, &p->sums);
     if (e)
         return e;
     if (call->inline_max > BLOCK_INLINE_MAX)
@@ -61,7 +61,7 @@ enum error put_block_check(struct call *call, struct put_block_parameters *p)
 enum error put_block_parse(struct call *call, struct put_block_parameters *p)
 {
     (void)p;
-    return blob_check_block(call, limits);
+    return body_check_block(call, limits);
 }
 
 void put_block_answer(struct answer *a, const struct put_block_parameters *p,

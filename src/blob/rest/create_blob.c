@@ -24,7 +24,7 @@ enum error create_blob_check(struct call *call, enum standard_headers standard,
                                 : blob_parse_tier(call, &given.tier);
     if (e)
         return e;
-    e = blob_parse_sums(call, rule, &given.sums);
+    e = body_read_sums(call, rule, &given.sums);
     if (e)
         return e;
     e = metadata_from_headers(call, &given.metadata);

@@ -126,11 +126,11 @@ enum error source_gather_block(struct gathering *g, const struct copy_source *so
     enum error e = source_open(g, source, &open);
 
     if (!e)
-        e = blob_check_size(g->call, limits, open.length); /* not known: by what comes */
+        e = body_check_size(g->call, limits, open.length); /* not known: by what comes */
     if (!e)
         e = source_gather(g, source, &open, max, NULL, NULL);
     source_close(&open);
     if (!e && g->call->input.body.length == 0)
         e = call_fail_header(g->call, E_InvalidHeaderValue, "x-ms-copy-source", source->text);
-    return e ? e : blob_check_size(g->call, limits, g->call->input.body.length);
+    return e ? e : body_check_size(g->call, limits, g->call->input.body.length);
 }

@@ -2,13 +2,14 @@
 #include "blob/page_blob_operations.h"
 #include "blob/rest/open_source.h"
 #include "blob/rest/request.h"
+#include "service/read_answer.h"
 
 /* ---- Put Blob ---- */
 
 enum error blob_parse_page_length(struct call *call, bool *ret_has, uint64_t *ret_length)
 {
     static const char name[] = "x-ms-blob-content-length";
-    enum error e = blob_parse_number(call, name, PAGE_BLOB_MAX, ret_has, ret_length);
+    enum error e = call_read_number(call, name, PAGE_BLOB_MAX, ret_has, ret_length);
 
     if (!e && *ret_has && *ret_length % PAGE_SIZE != 0)
         e = call_fail_header(call, E_InvalidHeaderValue, name, call_header(call, name));
@@ -39,8 +40,8 @@ enum error create_page_blob_check(struct call *call, struct create_page_blob_par
         e = call_fail_header(call, E_MissingRequiredHeader, "x-ms-blob-content-length",
                              bytes_of(NULL, 0));
     if (!e)
-        e = blob_parse_number(call, "x-ms-blob-sequence-number", SEQUENCE_NUMBER_MAX, &has,
-                              &p->sequence_number);
+        e = call_read_number(call, "x-ms-blob-sequence-number", SEQUENCE_NUMBER_MAX, &has,
+                             &p->sequence_number);
     return e;
 }
 
@@ -57,8 +58,7 @@ void create_page_blob_answer(struct answer *a, const struct create_page_blob_par
 /* Both ends of it are needed. rest: Put-Page "Range" */
 static enum error read_range(struct call *call, struct page_range *range)
 {
-    bool has;
-    uint64_t first, last;
+    struct read_range asked;
     struct bytes text = call_header(call, "x-ms-range");
     const char *name = text.ptr ? "x-ms-range" : "Range";
 
@@ -66,13 +66,14 @@ static enum error read_range(struct call *call, struct page_range *range)
         text = call_header(call, "range");
     if (!text.ptr)
         return call_fail_header(call, E_MissingRequiredHeader, "x-ms-range", text);
-    blob_read_range(call, &has, &first, &last);
-    if (!has)
+    read_range_positions(call, &asked);
+    if (!asked.is_given)
         return call_fail_header(call, E_InvalidHeaderValue, name, text);
-    if (last >= PAGE_BLOB_MAX || first % PAGE_SIZE != 0 || (last + 1) % PAGE_SIZE != 0)
+    if (asked.last >= PAGE_BLOB_MAX || asked.first % PAGE_SIZE != 0 ||
+        (asked.last + 1) % PAGE_SIZE != 0)
         return E_InvalidPageRange;
-    range->start = first;
-    range->length = last + 1 - first;
+    range->start = asked.first;
+    range->length = asked.last + 1 - asked.first;
     return OK;
 }
 
@@ -90,7 +91,7 @@ static enum error read_conditions(struct call *call, struct sequence_conditions 
 
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
         enum error e =
-            blob_parse_number(call, all[i].name, SEQUENCE_NUMBER_MAX, all[i].has, all[i].number);
+            call_read_number(call, all[i].name, SEQUENCE_NUMBER_MAX, all[i].has, all[i].number);
 
         if (e)
             return e;
@@ -117,7 +118,7 @@ enum error put_page_check(struct call *call, struct put_page_parameters *p)
         return e;
     if (call->request->content_length != p->range.length)
         return E_InvalidPageRange;
-    return blob_parse_sums(call, SUMS_OF_PART, &p->sums);
+    return body_read_sums(call, SUMS_OF_PART, &p->sums);
 }
 
 /* rest: Put-Page "Content-Length" */
@@ -190,7 +191,7 @@ enum error put_page_from_url_check(struct call *call, struct put_page_parameters
     if (!e)
         e = check_source_range(call, p->source, &p->range);
     if (!e)
-        e = blob_check_size(call, limits, p->range.length);
+        e = body_check_size(call, limits, p->range.length);
     if (!e)
         p->sums = source_sums(call, p->source, SOURCE_SUM_MD5);
     return e;

@@ -15,7 +15,7 @@ static const struct size_limit limits[] = {
 
 enum error put_blob_check(struct call *call, struct put_blob_parameters *p)
 {
-    enum error e = blob_check_size(call, limits, call->request->content_length);
+    enum error e = body_check_size(call, limits, call->request->content_length);
 
     if (!e)
         e = blob_refuse_page_headers(call);
@@ -33,7 +33,7 @@ enum error put_blob_parse(struct call *call, struct put_blob_parameters *p)
 {
     const struct http_properties *http = &p->create.http;
     const struct body *body = &call->input.body;
-    enum error e = blob_check_size(call, limits, body->length);
+    enum error e = body_check_size(call, limits, body->length);
 
     if (e)
         return e;

@@ -5,6 +5,7 @@
 #include "blob/blob_operations.h"
 #include "blob/tier.h"
 #include "service/answer.h"
+#include "service/request_body.h"
 
 /* What a request may be asked for that is not built yet. It would be a silent wrong answer to
  * ignore it, so it is refused: 400 UnsupportedHeader or UnsupportedQueryParameter naming it;
@@ -45,14 +46,6 @@ enum error blob_parse_any_tier(struct call *call, enum access_tier *ret_tier);
 /* x-ms-rehydrate-priority, standard when absent; and so how long it takes. E_InvalidHeaderValue */
 enum error blob_parse_rehydration(struct call *call, struct rehydration *ret_rehydration);
 
-/* A header that is a whole number of at most `max`; *ret_has: was it sent. E_InvalidHeaderValue */
-enum error blob_parse_number(struct call *call, const char *name, uint64_t max, bool *ret_has,
-                             uint64_t *ret_number);
-/* x-ms-range or, without it, Range: "bytes=a-b" or "bytes=a-"; anything else counts as no range.
- * ret_first, ret_last: positions, which may lie past the end of the blob */
-void blob_read_range(const struct call *call, bool *ret_has, uint64_t *ret_first,
-                     uint64_t *ret_last);
-
 /* x-ms-blob-content-length: whole pages, at most 8 TiB. E_InvalidHeaderValue */
 enum error blob_parse_page_length(struct call *call, bool *ret_has, uint64_t *ret_length);
 /* What Put Blob has of page blobs only. E_UnsupportedHeader */
@@ -62,27 +55,6 @@ enum error blob_refuse_page_headers(struct call *call);
  * rest: Put-Block "blockid" */
 size_t block_id_length(struct arena *arena, struct bytes id);
 
-/* The most bytes that a body may have, by x-ms-version: newest first, the last one's version "". */
-struct size_limit {
-    const char *since;
-    uint64_t bytes;
-};
-/* length: HTTP_LENGTH_UNKNOWN passes, to be checked again when the body is complete.
- * returns OK, E_RequestBodyTooLarge */
-enum error blob_check_size(struct call *call, const struct size_limit *limits, uint64_t length);
-/* The body of the request as a block: it has a byte, and at most what the limits allow.
- * returns OK, E_InvalidHeaderValue, E_RequestBodyTooLarge */
-enum error blob_check_block(struct call *call, const struct size_limit *limits);
-
-/* Which sums of the body the answer will hold, and that not both were sent to be checked.
- * What was sent is compared by service/body_intake.c, when the body is complete.
- * E_BothCrc64AndMd5HeaderPresent */
-enum body_sums_rule {
-    SUMS_OF_BLOB,    /* Put Blob: always both */
-    SUMS_OF_PART,    /* Put Block, Put Block List: MD5 if it was sent, else CRC-64 */
-    SUMS_OF_NOTHING, /* there is no body: none */
-};
-enum error blob_parse_sums(struct call *call, enum body_sums_rule rule, struct body_sums *ret_sums);
 /* x-ms-request-server-encrypted: the word says that the service took care of it. */
 void blob_answer_encrypted(struct answer *a);
 /* The same, behind Content-MD5 and x-ms-content-crc64: of a write of bytes. */

@@ -2,12 +2,13 @@
 #include "blob/website.h"
 
 #include "blob/rest/request.h"
+#include "service/read_answer.h"
 
 enum error website_check(struct call *call, struct website_parameters *p)
 {
     if (call->request->method != METHOD_GET && call->request->method != METHOD_HEAD)
         return E_UnsupportedHttpVerb;
-    blob_read_range(call, &p->read.has_range, &p->read.first, &p->read.last);
+    read_range_positions(call, &p->read.range);
     return OK;
 }
 
@@ -22,7 +23,7 @@ void website_answer(struct answer *a, const struct website_parameters *p,
     }
     blob_answer_http_properties(a, &r->read.blob);
     if (a->call->request->method == METHOD_HEAD)
-        a->response->body_length = r->read.length;
+        a->response->body_length = r->read.part.length;
 }
 
 /* As Azure's web endpoint has it. */

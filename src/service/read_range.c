@@ -1,0 +1,43 @@
+/* See read_range.h. */
+#include "service/read_range.h"
+
+/* A range whose sum is wanted is at most this long. rest: Get-Blob "x-ms-range-get-content-md5",
+ * Get-File "x-ms-range-get-content-md5" */
+#define SUMMED_RANGE_MAX (4u << 20)
+
+/* Cuts the range to the length. */
+static enum error cut(struct decision *d, const struct read_range *asked, uint64_t length,
+                      struct read_part *ret_part)
+{
+    uint64_t last = asked->last;
+
+    if (asked->first >= length) {
+        d->problem->length = length;
+        return E_InvalidRange;
+    }
+    if (last > length - 1)
+        last = length - 1;
+    *ret_part = (struct read_part){
+        .is_part = true,
+        .offset = asked->first,
+        .length = last - asked->first + 1,
+    };
+    return OK;
+}
+
+enum error read_range_find(struct decision *d, const struct read_range *asked, uint64_t length,
+                           struct read_part *ret_part)
+{
+    *ret_part = (struct read_part){ .length = length };
+    if (asked->is_given) {
+        enum error e = cut(d, asked, length, ret_part);
+
+        if (e)
+            return e;
+    }
+    if ((asked->md5 || asked->crc64) && ret_part->length > SUMMED_RANGE_MAX) {
+        problem_set_header(d->problem, asked->sum_source.name, asked->sum_source.value);
+        return E_InvalidHeaderValue;
+    }
+    return OK;
+}

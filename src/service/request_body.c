@@ -1,0 +1,64 @@
+/* See request_body.h. */
+#include "service/request_body.h"
+
+#include <inttypes.h>
+
+#include "base/encode.h"
+#include "service/answer.h"
+
+enum error body_check_size(struct call *call, const struct size_limit *limits, uint64_t length)
+{
+    while (!call_since(call, limits->since))
+        limits++;
+    if (length == HTTP_LENGTH_UNKNOWN || length <= limits->bytes)
+        return OK;
+    problem_set_field(call->problem, "MaxLimit",
+                      arena_printf(call->arena, "%" PRIu64, limits->bytes));
+    return E_RequestBodyTooLarge;
+}
+
+enum error body_check_block(struct call *call, const struct size_limit *limits)
+{
+    uint64_t length = call->input.body.length;
+
+    if (length == 0)
+        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
+                                bytes_from_string("0"));
+    return body_check_size(call, limits, length);
+}
+
+enum error body_read_sums(struct call *call, enum body_sums_rule rule, struct body_sums *ret_sums)
+{
+    bool md5_sent = call_header(call, "content-md5").len > 0;
+    bool crc64_sent = call_header(call, "x-ms-content-crc64").len > 0;
+    bool crc64_known = call_since(call, "2019-02-02");
+
+    if (md5_sent && crc64_sent)
+        return E_BothCrc64AndMd5HeaderPresent;
+    if (rule == SUMS_OF_NOTHING) {
+        *ret_sums = (struct body_sums){ .md5 = false };
+        return OK;
+    }
+    ret_sums->md5 = rule == SUMS_OF_BLOB || md5_sent || !crc64_known;
+    /* Beside an MD5 that was sent only since 2026-10-06. */
+    ret_sums->crc64 =
+        crc64_known && (rule == SUMS_OF_BLOB || !md5_sent || call_since(call, "2026-10-06"));
+    call->wants_md5 = ret_sums->md5;
+    call->wants_crc64 = ret_sums->crc64 || crc64_sent;
+    return OK;
+}
+
+void answer_body_sums(struct answer *a, const struct body_sums *sums)
+{
+    const struct body *body = &a->call->input.body;
+    char crc64[8];
+
+    if (sums->md5)
+        answer_header(a, "Content-MD5",
+                      base64_encode(a->arena, bytes_of(body->md5, sizeof body->md5)));
+    if (!sums->crc64)
+        return;
+    for (unsigned i = 0; i < sizeof crc64; i++)
+        crc64[i] = (char)(body->crc64 >> (8 * i));
+    answer_header(a, "x-ms-content-crc64", base64_encode(a->arena, bytes_of(crc64, sizeof crc64)));
+}
