@@ -239,9 +239,10 @@ static enum store_result fill(struct filling *f, struct snapshot *before, struct
     struct sparse_view view;
     enum store_result result = sparse_view_open(before, arena, content, &view);
 
+    if (!result)
+        result = sparse_writer_open(&view, changes, stamp, &writer);
     if (result)
         return result;
-    writer = sparse_writer_of(&view, changes, stamp);
     f->writer = &writer;
     return write_all(f);
 }

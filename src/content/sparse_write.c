@@ -2,6 +2,7 @@
 #include <assert.h>
 
 #include "base/endian.h"
+#include "base/log.h"
 #include "content/sparse_write.h"
 
 /* A range up to this length is cleared record by record, in the change itself. */
@@ -180,13 +181,18 @@ static enum store_result write_pieces(const struct sparse_writer *writer, uint64
     return STORE_OK;
 }
 
-struct sparse_writer sparse_writer_of(const struct sparse_view *view, struct changes *changes,
-                                      uint64_t stamp)
+enum store_result sparse_writer_open(const struct sparse_view *view, struct changes *changes,
+                                     uint64_t stamp, struct sparse_writer *ret_writer)
 {
     const struct content *content = view->content;
 
-    assert(stamp > content->stamp || stamp == content->id);
-    return (struct sparse_writer){
+    /* The stamp is the time, which is above that of all commits of the partition: only a record that was
+     * not written by one says otherwise. */
+    if (stamp <= content->stamp && stamp != content->id) {
+        log_line(LOG_ERROR, "content: was changed later than now");
+        return STORE_CORRUPT;
+    }
+    *ret_writer = (struct sparse_writer){
         .view = view,
         .changes = changes,
         .id = content->id,
@@ -196,6 +202,7 @@ struct sparse_writer sparse_writer_of(const struct sparse_view *view, struct cha
         .has_older = content->kept > 0,
         .older = content->kept > 0 ? content->kept - 1 : 0,
     };
+    return STORE_OK;
 }
 
 enum store_result content_write(struct snapshot *before, struct changes *changes,
@@ -208,9 +215,10 @@ enum store_result content_write(struct snapshot *before, struct changes *changes
 
     assert(body->length > 0 && offset <= INT64_MAX - body->length);
     result = sparse_view_open(before, arena, content, &view);
+    if (!result)
+        result = sparse_writer_open(&view, changes, stamp, &writer);
     if (result)
         return result;
-    writer = sparse_writer_of(&view, changes, stamp);
     result = body->piece_count > 0 ? write_pieces(&writer, offset, body)
                                    : write_inline(&writer, offset, body->inline_bytes);
     if (result)
@@ -274,9 +282,10 @@ enum store_result content_clear(struct snapshot *before, struct changes *changes
 
     assert(length > 0 && offset <= content->length && length <= content->length - offset);
     result = sparse_view_open(before, arena, content, &view);
+    if (!result)
+        result = sparse_writer_open(&view, changes, stamp, &writer);
     if (result)
         return result;
-    writer = sparse_writer_of(&view, changes, stamp);
     if (length <= CLEARED_AT_ONCE) {
         result = clear_now(&writer, offset, offset + length);
     } else {

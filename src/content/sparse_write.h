@@ -18,9 +18,10 @@ struct sparse_writer {
     uint32_t older;       /* the newest of them */
 };
 
-/* The newest generation's writer. */
-struct sparse_writer sparse_writer_of(const struct sparse_view *view, struct changes *changes,
-                                      uint64_t stamp);
+/* The newest generation's writer.
+ * returns STORE_OK, STORE_CORRUPT: the content says that it was changed later */
+enum store_result sparse_writer_open(const struct sparse_view *view, struct changes *changes,
+                                     uint64_t stamp, struct sparse_writer *ret_writer);
 struct parts parts_copy(const struct parts *parts);
 /* Writes `parts` as the page or unit is from now on. Deletes the version before, `old`, unless an
  * older generation sees it. */

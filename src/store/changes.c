@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "base/log.h"
 #include "store/record_value.h"
 
 struct changes {
@@ -286,8 +287,9 @@ bool changes_have_pieces(const struct changes *changes)
     return changes->piece_count > 0;
 }
 
-/* Adds up the changes of each piece; returns how many pieces are left with one. */
-static size_t add_up(struct piece_change *changes, size_t count)
+/* Adds up the changes of each piece: how many pieces are left with one. False: two records say that one
+ * piece has different lengths. */
+static bool add_up(struct piece_change *changes, size_t count, size_t *ret_kept)
 {
     size_t kept = 0;
 
@@ -296,23 +298,26 @@ static size_t add_up(struct piece_change *changes, size_t count)
         struct piece_change sum = changes[i];
 
         while (++i < count && compare_pieces(&changes[i], &sum) == 0) {
-            assert(changes[i].length == sum.length);
+            if (changes[i].length != sum.length)
+                return false;
             sum.references += changes[i].references;
         }
         if (sum.references != 0)
             changes[kept++] = sum;
         assert(kept <= i);
     }
-    return kept;
+    *ret_kept = kept;
+    return true;
 }
 
-const struct piece_change *commit_pieces(const struct commit_part *parts, size_t count,
-                                         size_t *ret_count)
+enum store_result commit_pieces(const struct commit_part *parts, size_t count,
+                                const struct piece_change **ret_pieces, size_t *ret_count)
 {
     struct arena *arena = NULL;
     struct piece_change *all;
     size_t total = 0;
 
+    *ret_pieces = NULL;
     *ret_count = 0;
     for (size_t i = 0; i < count; i++)
         if (parts[i].changes && parts[i].changes->piece_count > 0) {
@@ -320,7 +325,7 @@ const struct piece_change *commit_pieces(const struct commit_part *parts, size_t
             arena = parts[i].changes->arena;
         }
     if (total == 0)
-        return NULL;
+        return STORE_OK;
     all = arena_array(arena, total, sizeof all[0]);
     total = 0;
     for (size_t i = 0; i < count; i++)
@@ -329,7 +334,11 @@ const struct piece_change *commit_pieces(const struct commit_part *parts, size_t
                    parts[i].changes->piece_count * sizeof all[0]);
             total += parts[i].changes->piece_count;
         }
-    *ret_count = add_up(all, total);
+    if (!add_up(all, total, ret_count)) {
+        log_line(LOG_ERROR, "store: records say that a piece has different lengths");
+        return STORE_CORRUPT;
+    }
     assert(*ret_count <= total);
-    return all;
+    *ret_pieces = all;
+    return STORE_OK;
 }

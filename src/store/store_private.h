@@ -185,9 +185,10 @@ const struct change *changes_first_index(const struct changes *changes);
 const struct count_change *changes_first_count(const struct changes *changes);
 const struct task_change *changes_first_task(const struct changes *changes);
 bool changes_have_pieces(const struct changes *changes);
-/* Of all parts together, sorted by (extent, offset), each piece once; in the arena of the changes. */
-const struct piece_change *commit_pieces(const struct commit_part *parts, size_t count,
-                                         size_t *ret_count);
+/* Of all parts together, sorted by (extent, offset), each piece once; in the arena of the changes.
+ * returns STORE_OK, STORE_CORRUPT: records do not agree on the length of a piece */
+enum store_result commit_pieces(const struct commit_part *parts, size_t count,
+                                const struct piece_change **ret_pieces, size_t *ret_count);
 const struct guid *changes_dropped_spaces(const struct changes *changes, size_t *ret_count);
 
 #endif

@@ -23,15 +23,17 @@ struct weight {
     bool has_new;      /* records that do not exist yet */
 };
 
-static void weigh_pieces(const struct commit_part *parts, size_t part_count, struct weight *weight)
+static enum store_result weigh_pieces(const struct commit_part *parts, size_t part_count,
+                                      struct weight *weight)
 {
     const struct piece_change *pieces;
     size_t count;
+    enum store_result result = commit_pieces(parts, part_count, &pieces, &count);
 
-    pieces = commit_pieces(parts, part_count, &count);
     for (size_t i = 0; i < count; i++)
         if (pieces[i].references < 0)
             weight->freed += pieces[i].length;
+    return result;
 }
 
 static void weigh(const struct changes *changes, struct weight *weight)
@@ -97,12 +99,11 @@ static enum store_result admit_below(struct embedded *embedded, const struct com
                                      size_t count, struct store_access access,
                                      struct weight *weight)
 {
-    weigh_pieces(parts, count, weight);
-    if (gives_back(weight))
-        return STORE_OK;
-    for (size_t i = 0; i < count; i++) {
-        enum store_result result = STORE_OK;
+    enum store_result result = weigh_pieces(parts, count, weight);
 
+    if (result || gives_back(weight))
+        return result;
+    for (size_t i = 0; i < count; i++) {
         if (parts[i].changes)
             result = weigh_standing(embedded, &parts[i], access, weight);
         if (result)

@@ -175,6 +175,9 @@ static enum store_result add_piece(struct batch *batch, const struct piece_chang
         return result;
     if (change->references < 0 && before < (uint64_t)-change->references)
         return STORE_CONFLICT;
+    if (before == 0 &&
+        !extents_has_staged(&batch->embedded->extents, change->extent, change->offset))
+        return STORE_CONFLICT;
     row.references = before + (uint64_t)change->references;
     if (row.references == 0) {
         rocksdb_writebatch_delete(batch->writes, key, sizeof key);

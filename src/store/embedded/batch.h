@@ -32,8 +32,8 @@ void batch_add_changes(struct batch *batch, struct bytes prefix, const struct gu
 /* Adds the rows of the pieces of all parts.
  * returns STORE_OK
  *         STORE_WAIT      a row is not in memory
- *         STORE_CONFLICT  a piece has fewer references than are released: its partition has changed
- *                         since the snapshot, or this is damage
+ *         STORE_CONFLICT  a piece has fewer references than are released, or one that is not staged
+ *                         has none: its partition has changed since the snapshot, or this is damage
  *         STORE_CORRUPT, STORE_IO */
 enum store_result batch_add_pieces(struct batch *batch, const struct piece_change *pieces,
                                    size_t count, struct store_access access);

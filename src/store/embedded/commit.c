@@ -279,6 +279,7 @@ static enum store_result try_commit(struct commit *commit)
 static enum store_result make_batch(struct commit *commit, struct store_access access)
 {
     const struct piece_change *pieces;
+    enum store_result result;
     size_t piece_count;
 
     for (size_t i = 0; i < commit->count; i++) {
@@ -288,11 +289,11 @@ static enum store_result make_batch(struct commit *commit, struct store_access a
             batch_add_changes(&commit->batch, part->snapshot->prefix, &part->snapshot->space,
                               part->changes);
     }
-    pieces = commit_pieces(commit->parts, commit->count, &piece_count);
-    return batch_add_pieces(&commit->batch, pieces, piece_count, access);
+    result = commit_pieces(commit->parts, commit->count, &pieces, &piece_count);
+    return result ? result : batch_add_pieces(&commit->batch, pieces, piece_count, access);
 }
 
-/* What it means that a piece has too few references. */
+/* What it means that a piece has not the references that the changes rest on. */
 static enum store_result explain_conflict(struct commit *commit)
 {
     bool unchanged;
@@ -302,7 +303,7 @@ static enum store_result explain_conflict(struct commit *commit)
     unlock_stripes(commit->stripes, commit->stripe_count);
     if (!unchanged)
         return STORE_CONFLICT;
-    log_line(LOG_ERROR, "store: a commit takes more references of a piece than there are");
+    log_line(LOG_ERROR, "store: a record refers to a piece that has fewer references");
     return STORE_CORRUPT;
 }
 
@@ -386,8 +387,9 @@ enum store_result commit_collected(struct embedded *embedded, struct bytes parti
 
     batch_init(&batch, embedded);
     batch_add_changes(&batch, partition_prefix, space, changes);
-    pieces = commit_pieces(&part, 1, &piece_count);
-    result = batch_add_pieces(&batch, pieces, piece_count, STORE_MAY_BLOCK);
+    result = commit_pieces(&part, 1, &pieces, &piece_count);
+    if (!result)
+        result = batch_add_pieces(&batch, pieces, piece_count, STORE_MAY_BLOCK);
     while (!result) {
         uint64_t sequence;
 

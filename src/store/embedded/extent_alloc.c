@@ -144,19 +144,38 @@ void extents_stage(struct extents *extents, struct staged_piece *piece)
     lock_give(&extents->lock);
 }
 
-/* Under lock. */
-static bool take_out(struct extents *extents, uint32_t extent, uint64_t offset)
+/* The link to a staged piece, or the end of its bucket. Under lock. */
+static struct staged_piece **find_staged(struct extents *extents, uint32_t extent, uint64_t offset)
 {
     struct staged_piece **link = bucket_of(extents, extent, offset);
 
-    for (; *link; link = &(*link)->bucket_next)
-        if ((*link)->piece.extent == extent && (*link)->piece.offset == offset) {
-            (*link)->staged = false;
-            *link = (*link)->bucket_next;
-            count_staged(extents, extent, false);
-            return true;
-        }
-    return false;
+    lock_assert_held(&extents->lock);
+    while (*link && ((*link)->piece.extent != extent || (*link)->piece.offset != offset))
+        link = &(*link)->bucket_next;
+    return link;
+}
+
+bool extents_has_staged(struct extents *extents, uint32_t extent, uint64_t offset)
+{
+    bool found;
+
+    lock_take(&extents->lock);
+    found = *find_staged(extents, extent, offset) != NULL;
+    lock_give(&extents->lock);
+    return found;
+}
+
+/* Under lock. */
+static bool take_out(struct extents *extents, uint32_t extent, uint64_t offset)
+{
+    struct staged_piece **link = find_staged(extents, extent, offset);
+
+    if (!*link)
+        return false;
+    (*link)->staged = false;
+    *link = (*link)->bucket_next;
+    count_staged(extents, extent, false);
+    return true;
 }
 
 void extents_referred(struct extents *extents, const struct piece_change *pieces, size_t count,

@@ -108,6 +108,7 @@ enum store_result extents_sync(struct extents *extents, uint32_t id);
 
 /* The table of staged pieces. I/O threads; commits; threads that end a stage. */
 void extents_stage(struct extents *extents, struct staged_piece *piece);
+bool extents_has_staged(struct extents *extents, uint32_t extent, uint64_t offset);
 /* Of pieces with references given by a commit, `first` must be staged; they are so no longer. */
 void extents_referred(struct extents *extents, const struct piece_change *pieces, size_t count,
                       size_t first);

@@ -341,12 +341,14 @@ enum store_result memory_commit(struct store *base, const struct commit_part *pa
 {
     struct memory_store *store = (struct memory_store *)(void *)base;
     struct memory_piece *freed = NULL;
-    enum store_result result;
     bool empty = true;
+    const struct piece_change *pieces;
     size_t piece_count;
-    const struct piece_change *pieces = commit_pieces(parts, count, &piece_count);
+    enum store_result result = commit_pieces(parts, count, &pieces, &piece_count);
 
     (void)access;
+    if (result)
+        return result;
     for (size_t i = 0; i < count; i++) {
         assert(!snapshot_of(&parts[i])->spent);
         empty = empty && (!parts[i].changes || changes_empty(parts[i].changes));

@@ -303,6 +303,35 @@ static void segments_are_bounded(void **state)
     assert_true(captured.records.count > 40 && captured.records.count < 70);
 }
 
+/* A content whose record says that it was changed later than now is damage to what changes it, and
+ * nothing is changed. */
+static void changed_later_than_now(void **state)
+{
+    struct fixture *f = *state;
+    struct content content = content_sparse(5, 1 << 20), before;
+    struct content_range range = { 0, 512, .is_hole = false };
+    bool more = false;
+    struct body body;
+
+    content.stamp = 1000;
+    before = content;
+    fixture_begin(f);
+    body = fixture_body(f, fixture_random_bytes(f, 512), 0);
+    assert_int_equal(content_write(f->before, f->changes, f->arena, &content, 1000, 0, &body),
+                     STORE_CORRUPT);
+    assert_int_equal(content_clear(f->before, f->changes, f->arena, &content, 999, 0, 512, &more),
+                     STORE_CORRUPT);
+    assert_int_equal(content_resize(f->before, f->changes, f->arena, &content, 999, 512, &more),
+                     STORE_CORRUPT);
+    assert_int_equal(content_write_ranges(f->before, f->changes, &content, 999, &body, &range, 1),
+                     STORE_CORRUPT);
+    assert_false(more);
+    assert_memory_equal(&content, &before, sizeof content);
+    assert_int_equal(content_write(f->before, f->changes, f->arena, &content, 1001, 0, &body),
+                     STORE_OK);
+    fixture_commit(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -312,6 +341,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(other_content, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(damaged_holders, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(segments_are_bounded, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(changed_later_than_now, fixture_set_up, fixture_tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

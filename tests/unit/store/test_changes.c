@@ -68,7 +68,7 @@ static void pieces(void **state)
     }
     changes_append(changes, more);
     assert_false(changes_have_pieces(more));
-    all = commit_pieces(&part, 1, &count);
+    assert_int_equal(commit_pieces(&part, 1, &all, &count), STORE_OK);
     assert_int_equal(count, MANY);
     for (unsigned i = 0; i < MANY; i++) {
         assert_int_equal(all[i].offset, i * 4096);
@@ -76,11 +76,31 @@ static void pieces(void **state)
     }
 }
 
+/* Rule: records that give one piece two lengths are damage, in whichever parts they are. */
+static void lengths_of_a_piece(void **state)
+{
+    struct changes *changes[] = { changes_new(*state), changes_new(*state) };
+    const struct commit_part parts[] = { { .changes = changes[0] }, { .changes = changes[1] } };
+    struct piece piece = { .extent = 1, .offset = 4096, .length = 5 };
+    const struct piece_change *all;
+    size_t count;
+
+    changes_release(changes[0], &piece, 1);
+    changes_release(changes[1], &piece, 1);
+    assert_int_equal(commit_pieces(parts, 2, &all, &count), STORE_OK);
+    assert_int_equal(count, 1);
+    assert_int_equal(all[0].references, -2);
+    piece.length = 6;
+    changes_release(changes[1], &piece, 1);
+    assert_int_equal(commit_pieces(parts, 2, &all, &count), STORE_CORRUPT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(dropped_spaces, set_up, tear_down),
         cmocka_unit_test_setup_teardown(pieces, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(lengths_of_a_piece, set_up, tear_down),
     };
 
     return cmocka_run_group_tests_name("changes", tests, NULL, NULL);

@@ -339,12 +339,56 @@ static void missing_file_of_pieces_is_found(void **state)
     assert_true(store_healthy(f->store));
 }
 
+/* A commit of a record with these pieces, as one makes that copies them from another record. */
+static enum store_result refer_to(struct fixture *f, const struct piece *pieces, size_t count)
+{
+    struct changes *changes = changes_new(f->arena);
+    struct snapshot *snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    const struct commit_part part = { snapshot, changes };
+    enum store_result result;
+    uint64_t sequence;
+
+    changes_put(changes, RECORD_LISTED, bytes_from_string("forged"), nothing, pieces, count);
+    result = store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence);
+    snapshot_close(snapshot);
+    return result;
+}
+
+/* Rule: a record whose pieces are none, though its checksum is right, is damage where something rests
+ * on it. Nothing is written, and the store goes on. */
+static void forged_pieces_are_found(void **state)
+{
+    struct fixture *f = *state;
+    struct snapshot *snapshot;
+    struct record record;
+    struct piece forged[2];
+
+    put_stream(f->store, f->partition, "s", 5 * PIECE_SECTOR_BYTES, 2);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_int_equal(
+        snapshot_get(snapshot, RECORD_LISTED, bytes_from_string("s"), f->arena, &record), STORE_OK);
+    forged[0] = forged[1] = record.pieces[0];
+    snapshot_close(snapshot);
+    assert_int_equal(refer_to(f, forged, 1), STORE_OK);
+    forged[1].length--;
+    assert_int_equal(refer_to(f, forged, 2), STORE_CORRUPT); /* one piece of two lengths */
+    forged[1].offset += UINT64_C(1) << 20;
+    assert_int_equal(refer_to(f, &forged[1], 1), STORE_CORRUPT); /* one that nobody staged */
+    put_stream(f->store, f->partition, "new", PIECE_SECTOR_BYTES, 3);
+    snapshot = snapshot_open(f->store, f->partition, STORE_MAY_BLOCK);
+    assert_true(stream_matches(f->store, snapshot, "s", 5 * PIECE_SECTOR_BYTES, 2));
+    assert_true(stream_matches(f->store, snapshot, "new", PIECE_SECTOR_BYTES, 3));
+    snapshot_close(snapshot);
+    assert_true(store_healthy(f->store));
+}
+
 int main(void)
 {
     static const struct conformance_test tests[] = {
         TEST(turned_byte_of_a_piece_is_found, STORES_ON_DISK),
         TEST(cut_file_of_pieces_is_found, STORES_ON_DISK),
         TEST(missing_file_of_pieces_is_found, STORES_ON_DISK),
+        TEST(forged_pieces_are_found, STORES_ON_DISK),
         TEST(damaged_tables_are_found, STORES_ON_DISK),
         TEST(damaged_log_is_found, STORES_ON_DISK),
         TEST(damaged_manifest_is_found, STORES_ON_DISK),
