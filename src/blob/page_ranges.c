@@ -31,6 +31,7 @@ enum error get_page_ranges_decide(struct decision *d, const struct get_page_rang
     const struct blob *blob = &blob_state(d)->blob;
     struct range_list_source source = {
         .content = &blob->content,
+        .unit = 1,
         .find_older = p->previous != 0 ? find_previous : NULL,
         .asked = p,
     };

@@ -196,6 +196,12 @@ enum store_result content_write_ranges(struct snapshot *before, struct changes *
 enum store_result content_clear(struct snapshot *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, uint64_t length, bool *ret_more);
+/* Makes a range within the content read as zeros: whole units of `unit` bytes, and what reaches to the
+ * end of the content, become a hole, the rest has bytes. As content_clear().
+ * unit: divides 4,096 */
+enum store_result content_zero(struct snapshot *before, struct changes *changes,
+                               struct arena *arena, struct content *content, uint64_t stamp,
+                               uint64_t offset, uint64_t length, uint32_t unit, bool *ret_more);
 /* Cuts the content, or lets it grow by a hole. As content_clear(). */
 enum store_result content_resize(struct snapshot *before, struct changes *changes,
                                  struct arena *arena, struct content *content, uint64_t stamp,

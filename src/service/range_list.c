@@ -4,11 +4,10 @@
 /* A content of at most this length is looked through by a worker: it has few records. */
 #define SHORT_CONTENT (16u << 20)
 
-/* ---- one page of a list, or all of it ---- */
-
 struct wanted {
     const struct content *content, *previous; /* previous NULL: all that has bytes */
     uint64_t start, end;
+    uint32_t unit;
 };
 
 static enum store_result read_some(struct decision *d, const struct wanted *wanted, uint64_t start,
@@ -21,34 +20,113 @@ static enum store_result read_some(struct decision *d, const struct wanted *want
                           ret_ranges);
 }
 
-/* A list in the making. */
+/* ---- a list in the making ---- */
+
 struct whole {
+    struct decision *d;
+    const struct wanted *wanted;
     struct content_range *ranges;
     size_t count, capacity;
 };
 
-/* Adds ranges behind those there are; two that touch at the seam are one. */
-static void join(struct decision *d, struct whole *all, const struct content_ranges *more)
+static uint64_t unit_start(const struct wanted *wanted, uint64_t at)
 {
-    size_t from = 0;
+    uint64_t start = at - at % wanted->unit;
 
-    if (all->count > 0 && more->count > 0 &&
-        all->ranges[all->count - 1].end == more->ranges[0].start &&
-        all->ranges[all->count - 1].is_hole == more->ranges[0].is_hole) {
-        all->ranges[all->count - 1].end = more->ranges[0].end;
-        from = 1;
-    }
-    if (all->count + more->count > all->capacity) {
-        size_t capacity = 2 * all->capacity + more->count;
-        struct content_range *grown = arena_array(d->arena, capacity, sizeof *grown);
+    return start > wanted->start ? start : wanted->start;
+}
+
+static uint64_t unit_end(const struct wanted *wanted, uint64_t at)
+{
+    uint64_t over = at % wanted->unit;
+    uint64_t end = over > 0 ? at + (wanted->unit - over) : at;
+
+    return end < wanted->end ? end : wanted->end;
+}
+
+static void append(struct whole *all, const struct content_range *range)
+{
+    if (all->count == all->capacity) {
+        size_t capacity = 2 * all->capacity + 16;
+        struct content_range *grown = arena_array(all->d->arena, capacity, sizeof *grown);
 
         if (all->count > 0)
             memcpy(grown, all->ranges, all->count * sizeof *grown);
         all->ranges = grown;
         all->capacity = capacity;
     }
-    for (size_t i = from; i < more->count; i++)
-        all->ranges[all->count++] = more->ranges[i];
+    all->ranges[all->count++] = *range;
+}
+
+/* Adds a range behind those there are, as whole units: one that has bytes is none that was cleared.
+ * Two that touch are one. */
+static void add(struct whole *all, const struct content_range *found)
+{
+    struct content_range range = { .start = unit_start(all->wanted, found->start),
+                                   .end = unit_end(all->wanted, found->end),
+                                   .is_hole = found->is_hole };
+    struct content_range *last = all->count > 0 ? &all->ranges[all->count - 1] : NULL;
+
+    if (last && range.start < last->end && last->is_hole && !range.is_hole) {
+        last->end = range.start;
+        if (last->start == last->end)
+            last = --all->count > 0 ? &all->ranges[all->count - 1] : NULL;
+    }
+    if (last && range.start < last->end)
+        range.start = last->end;
+    if (range.start >= range.end)
+        return;
+    if (last && last->end == range.start && last->is_hole == range.is_hole)
+        last->end = range.end;
+    else
+        append(all, &range);
+}
+
+/* Where to go on, behind what was looked at up to `next`: at the beginning of a unit. What was cleared
+ * in the unit that comes next may yet have bytes. Where the list begins: it is not known yet. */
+static uint64_t go_on_at(struct whole *all, uint64_t next)
+{
+    struct content_range *last = all->count > 0 ? &all->ranges[all->count - 1] : NULL;
+    uint64_t start;
+
+    if (next == UINT64_MAX)
+        return next;
+    start = unit_start(all->wanted, next);
+    if (!last || last->end <= start || (last->is_hole && start == all->wanted->start))
+        return start;
+    if (!last->is_hole)
+        return last->end < all->wanted->end ? last->end : UINT64_MAX;
+    last->end = start;
+    if (last->start >= last->end)
+        all->count--;
+    return start;
+}
+
+static void end_list(const struct whole *all, uint64_t next, struct content_ranges *ret_ranges)
+{
+    *ret_ranges =
+        (struct content_ranges){ .ranges = all->ranges, .count = all->count, .next = next };
+}
+
+/* A page of the list; one may be short. */
+static enum error read_page(struct decision *d, const struct wanted *wanted, size_t max,
+                            struct content_ranges *ret_ranges)
+{
+    struct content_ranges more = { .next = wanted->start };
+    struct whole all = { .d = d, .wanted = wanted };
+    uint64_t next;
+
+    do { /* once, but for what is many ranges in one unit */
+        enum store_result result = read_some(d, wanted, more.next, max, &more);
+
+        if (result)
+            return decision_fail_content(d, result);
+        for (size_t i = 0; i < more.count; i++)
+            add(&all, &more.ranges[i]);
+        next = go_on_at(&all, more.next);
+    } while (next == wanted->start);
+    end_list(&all, next, ret_ranges);
+    return OK;
 }
 
 /* The whole list, for who cannot ask for its pages. Longer than it may be: OperationTimedOut, as the
@@ -58,7 +136,7 @@ static enum error read_all(struct decision *d, const struct wanted *wanted,
                            struct content_ranges *ret_ranges)
 {
     struct content_ranges more = { .next = wanted->start };
-    struct whole all = { .count = 0 };
+    struct whole all = { .d = d, .wanted = wanted };
 
     while (more.next != UINT64_MAX) {
         enum store_result result;
@@ -71,11 +149,10 @@ static enum error read_all(struct decision *d, const struct wanted *wanted,
         result = read_some(d, wanted, more.next, RANGE_LIST_MAX, &more);
         if (result)
             return decision_fail_content(d, result);
-        join(d, &all, &more);
+        for (size_t i = 0; i < more.count; i++)
+            add(&all, &more.ranges[i]);
     }
-    ret_ranges->ranges = all.ranges;
-    ret_ranges->count = all.count;
-    ret_ranges->next = UINT64_MAX;
+    end_list(&all, UINT64_MAX, ret_ranges);
     return OK;
 }
 
@@ -105,7 +182,7 @@ enum error range_list_find(struct decision *d, const struct range_list *asked,
                            const struct range_list_source *source,
                            struct content_ranges *ret_ranges)
 {
-    struct wanted wanted = { .content = source->content };
+    struct wanted wanted = { .content = source->content, .unit = source->unit };
     struct content older;
     enum store_result result;
     enum error e = choose_range(d, asked, &wanted);
@@ -126,8 +203,6 @@ enum error range_list_find(struct decision *d, const struct range_list *asked,
     *ret_ranges = (struct content_ranges){ .next = UINT64_MAX };
     if (wanted.start == wanted.end)
         return OK;
-    if (!asked->is_paged)
-        return read_all(d, &wanted, ret_ranges);
-    result = read_some(d, &wanted, wanted.start, asked->max, ret_ranges);
-    return result ? decision_fail_content(d, result) : OK;
+    return asked->is_paged ? read_page(d, &wanted, asked->max, ret_ranges)
+                           : read_all(d, &wanted, ret_ranges);
 }

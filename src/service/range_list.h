@@ -20,6 +20,7 @@ struct range_list {
 /* What the list is of. */
 struct range_list_source {
     const struct content *content;
+    uint32_t unit; /* ranges are whole units of so many bytes, but for the end; 1: as they are */
     /* Finds an older state of it to compare with; NULL: the list is of all that has bytes. */
     enum error (*find_older)(struct decision *d, const void *asked, struct content *ret_older);
     const void *asked;
