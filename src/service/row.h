@@ -40,6 +40,9 @@
 #define MAY_WITH_ALL(letters_, action_, anonymous_)                                                \
     MAY("o", letters_, letters_, "", action_, anonymous_), .all_letters = true
 
+/* The same of any kind of resource. */
+#define ALL_LETTERS(may_)     may_, .all_letters = true
+
 #define LISTED(functions_)    functions_, .listed = true
 
 #define TYPES_304(functions_) functions_, .types_304 = true

@@ -6,6 +6,7 @@
  * too.
  *
  * rest: File-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 2.2 */
+#include "file/permission_operations.h"
 #include "file/rest/request.h"
 #include "service/preflight.h"
 #include "service/recent_deletion.h"
@@ -32,6 +33,8 @@ OPERATION(get_share_stats);
 OPERATION(lease_share);
 OPERATION(snapshot_share);
 OPERATION(delete_share);
+OPERATION_WITH_PARSE(create_permission);
+OPERATION(get_permission);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -70,10 +73,10 @@ static const struct operation operations[] = {
         NO_IF, WRITE, OPTIONAL, CHANGED, MEMORY, XML_BODY_MAX, 200, 0, share_subject, &set_share_acl_functions),
     ROW("Get Share Stats", GET, SHARE, "comp=stats&restype=share", NULL, READS, MAY("c", "r", "", "", CONTAINER_READ, PRIVATE), "2015-02-21",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, share_subject, &get_share_stats_functions),
-    ROW("Create Permission", PUT, SHARE, "comp=filepermission&restype=share", NULL, WRITES, MAY("c", "cw", "", "", FILE_PERMISSIONS, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 201, 0, NULL, NULL),
-    ROW("Get Permission", GET, SHARE, "comp=filepermission&restype=share", NULL, READS, MAY("c", "r", "", "", FILE_READ, PRIVATE), "2019-02-02",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+    ROW("Create Permission", PUT, SHARE, "comp=filepermission&restype=share", NULL, WRITES, ALL_LETTERS(MAY("c", "w", "wd", "", FILE_PERMISSIONS, PRIVATE)), "2019-02-02",
+        NO_IF, WRITE, IGNORED, NONE, MEMORY, XML_BODY_MAX, 201, 0, share_subject, &create_permission_functions),
+    ROW("Get Permission", GET, SHARE, "comp=filepermission&restype=share", NULL, READS, MAY("c", "r", "r", "", FILE_READ, PRIVATE), "2019-02-02",
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, share_subject, &get_permission_functions),
     ROW("Lease Share", PUT, SHARE, "comp=lease&restype=share", "x-ms-lease-action=acquire", WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-02-10",
         NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0, share_subject, &lease_share_functions),
     ROW("Lease Share", PUT, SHARE, "comp=lease&restype=share", "x-ms-lease-action=renew", WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-02-10",

@@ -203,7 +203,7 @@ static void never(struct waiter *waiter)
     fail_msg("the memory store does not wait");
 }
 
-/* The bytes that would be sent; closes the snapshot. */
+/* The bytes that would be sent; ends the decision. */
 static struct bytes read_sent(struct fixture *f, struct decision *d, const struct answer *a)
 {
     struct waiter waiter = { .wake = never };
@@ -212,12 +212,12 @@ static struct bytes read_sent(struct fixture *f, struct decision *d, const struc
     struct content_reader *reader;
 
     if (!a->content.wanted || length == 0) {
-        if (d->before)
-            snapshot_close(d->before);
+        deciding_end(d);
         return a->response->body;
     }
-    reader = content_reader_open(f->store, d->before, f->arena, &a->content.content,
+    reader = content_reader_open(f->store, decision_take_snapshot(d), f->arena, &a->content.content,
                                  a->content.offset, length);
+    deciding_end(d);
     while (done < length) {
         size_t count = 0;
 

@@ -1,0 +1,32 @@
+/* What Create Permission and Get Permission decide. */
+#include "file/permission_operations.h"
+
+#include "file/permission_store.h"
+
+/* rest: Create-Permission */
+enum error create_permission_decide(struct decision *d,
+                                    const struct create_permission_parameters *p,
+                                    struct create_permission_result *r)
+{
+    return permission_keep(d, file_state(d)->share.space, p->descriptor, &r->number);
+}
+
+/* returns  OK, E_InvalidHeaderValue: the share has no such permission
+ * rest: Get-Permission; decision: 308 */
+enum error get_permission_decide(struct decision *d, const struct get_permission_parameters *p,
+                                 struct get_permission_result *r)
+{
+    uint64_t number;
+    enum error e = OK;
+
+    if (permission_key_parse(p->key, &number))
+        e = permission_find(d, file_state(d)->share.space, number, &r->canonical);
+    if (e)
+        return e;
+    if (r->canonical.ptr)
+        return security_descriptor_decode(d->arena, r->canonical, &r->descriptor)
+                   ? OK
+                   : decision_fail_store(d, STORE_CORRUPT);
+    problem_set_header(d->problem, "x-ms-file-permission-key", p->key);
+    return E_InvalidHeaderValue;
+}

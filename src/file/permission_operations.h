@@ -1,0 +1,31 @@
+/* Create Permission and Get Permission: what each is asked and what comes of it. */
+#ifndef LAGRA_FILE_PERMISSION_OPERATIONS_H
+#define LAGRA_FILE_PERMISSION_OPERATIONS_H
+
+#include "file/file.h"
+#include "file/security_descriptor.h"
+
+struct create_permission_parameters {
+    struct parameters base;
+    struct bytes descriptor; /* canonical; by parse */
+};
+struct create_permission_result {
+    struct result base;
+    uint64_t number;
+};
+OPERATION_DECLARE(create_permission);
+OPERATION_DECLARE_PARSE(create_permission);
+
+struct get_permission_parameters {
+    struct parameters base;
+    struct bytes key; /* as sent */
+    bool binary;      /* is wanted */
+};
+struct get_permission_result {
+    struct result base;
+    struct bytes canonical;
+    struct security_descriptor descriptor; /* the same */
+};
+OPERATION_DECLARE(get_permission);
+
+#endif

@@ -1,0 +1,39 @@
+/* The security descriptors of a share, each kept once: what directories and files name by a number, and
+ * requests by a key.
+ *
+ * (1) A descriptor has one number, whoever brings it, in whatever form: it is made of its canonical
+ *     bytes. Creating the same again and again adds nothing. decision: 308
+ * (2) One that is there stays as it is for as long as the share, so that nothing rests on it when it was
+ *     found; the share's snapshots have the same ones. There is no bound of their number: each is paid
+ *     by room on the disk, as metadata is, and goes with the share.
+ *
+ *   share space, partition 'P' be64 number    INNER "p": u8 1; bytes descriptor, canonical */
+#ifndef LAGRA_FILE_PERMISSION_STORE_H
+#define LAGRA_FILE_PERMISSION_STORE_H
+
+#include "service/decision.h"
+
+/* Descriptors that every share has, without a record: those of a root directory, and of what inherits
+ * from it. decision: 309 */
+enum permission_default { PERMISSION_OF_ROOT, PERMISSION_OF_DIRECTORIES, PERMISSION_OF_FILES };
+uint64_t permission_default(enum permission_default which);
+
+/* The canonical form of what a request brings: SDDL, or base64 of the self-relative form; ptr NULL:
+ * E_FileInvalidPermission. rest: Create-Permission */
+struct bytes permission_parse(struct arena *arena, struct bytes text, bool binary);
+
+/* Keeps a descriptor, if it is not there yet. At most one part is added to the decision.
+ * descriptor: canonical. returns OK, as decision_fail_store() */
+enum error permission_keep(struct decision *d, struct guid space, struct bytes descriptor,
+                           uint64_t *ret_number);
+/* *ret_descriptor: canonical; ptr NULL: the share has none of this number. No part is added.
+ * returns OK, as decision_fail_store() */
+enum error permission_find(struct decision *d, struct guid space, uint64_t number,
+                           struct bytes *ret_descriptor);
+
+/* "11680444563946999947*1", as keys are recorded. */
+struct bytes permission_key(struct arena *arena, uint64_t number);
+/* False: no key has this form. */
+bool permission_key_parse(struct bytes key, uint64_t *ret_number);
+
+#endif

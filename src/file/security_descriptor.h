@@ -1,0 +1,98 @@
+/* Security descriptors, which say who may do what with a file of Windows: read from, and written as,
+ * bytes in the self-relative form ([MS-DTYP] 2.4.6) and text in the Security Descriptor Definition
+ * Language ([MS-DTYP] 2.5.1, and "ACE Strings" of the Win32 reference). Kept and returned; nothing here
+ * decides by one.
+ *
+ * A descriptor of a file has an owner, a group and a DACL (rest: Create-Permission). Its canonical form
+ * is the self-relative one in the order owner, group, SACL, DACL without gaps, and without what SDDL has
+ * no words for: descriptors that say the same are the same bytes. One without SACL has an empty
+ * "S:NO_ACCESS_CONTROL", as recorded.
+ *
+ * Refused are (decision: 307)
+ *  - conditional entries, resource attributes and access filters: XA, XD, ZA, XU, RA, FL
+ *  - SIDs that are relative to a domain, as DA and LA: which one is not known here
+ *  - what is not of its list: entries that audit in a DACL, those that allow in a SACL
+ *
+ * Pure, any thread. */
+#ifndef LAGRA_FILE_SECURITY_DESCRIPTOR_H
+#define LAGRA_FILE_SECURITY_DESCRIPTOR_H
+
+#include "base/arena.h"
+
+/* [MS-DTYP] 2.4.2.2: at most 15 numbers behind the authority. */
+#define SID_NUMBERS_MAX         15u
+#define SID_BYTES_MAX           (8u + 4u * SID_NUMBERS_MAX)
+/* In canonical form. A list has 16 bits for its length. */
+#define SECURITY_DESCRIPTOR_MAX (UINT32_C(64) << 10)
+
+/* Bits of struct security_descriptor, control: [MS-DTYP] 2.4.6, of which the others have no words. */
+enum {
+    CONTROL_DACL_PRESENT = 0x0004,
+    CONTROL_SACL_PRESENT = 0x0010,
+    CONTROL_DACL_INHERIT_ASKED = 0x0100, /* "AR" */
+    CONTROL_SACL_INHERIT_ASKED = 0x0200,
+    CONTROL_DACL_INHERITED = 0x0400, /* "AI" */
+    CONTROL_SACL_INHERITED = 0x0800,
+    CONTROL_DACL_PROTECTED = 0x1000, /* "P" */
+    CONTROL_SACL_PROTECTED = 0x2000,
+    CONTROL_SELF_RELATIVE = 0x8000,
+};
+
+/* Types of entries: [MS-DTYP] 2.4.4.1; the last: Win32, winnt.h. */
+enum ace_type {
+    ACE_ALLOWED = 0x00,
+    ACE_DENIED = 0x01,
+    ACE_AUDIT = 0x02,
+    ACE_ALLOWED_OBJECT = 0x05,
+    ACE_DENIED_OBJECT = 0x06,
+    ACE_AUDIT_OBJECT = 0x07,
+    ACE_MANDATORY_LABEL = 0x11,
+    ACE_SCOPED_POLICY = 0x13,
+    ACE_PROCESS_TRUST = 0x14,
+};
+
+struct ace {
+    uint8_t type;
+    uint8_t flags;
+    uint32_t mask;
+    struct bytes object, inherited_object; /* 16 bytes as they lie there; ptr NULL: none */
+    struct bytes sid;                      /* binary */
+};
+struct acl {
+    bool null; /* "NO_ACCESS_CONTROL": there is no list, which is not the same as an empty one */
+    struct ace *aces;
+    size_t count;
+};
+struct security_descriptor {
+    uint16_t control;
+    struct bytes owner, group; /* SIDs, binary */
+    struct acl dacl, sacl;
+};
+
+/* Does a type of entry belong in such a list? Of an unknown or refused type: no. */
+bool ace_type_fits(uint8_t type, bool in_sacl);
+static inline bool ace_has_objects(uint8_t type)
+{
+    return type >= ACE_ALLOWED_OBJECT && type <= ACE_AUDIT_OBJECT;
+}
+
+/* returns false: not such a descriptor; what is pointed to is in `raw`, and lists in the arena */
+bool security_descriptor_decode(struct arena *arena, struct bytes raw,
+                                struct security_descriptor *ret_descriptor);
+/* The canonical form; ptr NULL: larger than SECURITY_DESCRIPTOR_MAX, or a list than its length. */
+struct bytes security_descriptor_encode(struct arena *arena,
+                                        const struct security_descriptor *descriptor);
+
+/* What is new in a directory of such a descriptor has by default: what it inherits, for the system as
+ * its owner, since a request has no Windows user. The result may be too large to be encoded. */
+struct security_descriptor security_descriptor_inherit(struct arena *arena,
+                                                       const struct security_descriptor *parent,
+                                                       bool for_directory);
+
+/* The text is SDDL, its parts in any order, each once; case is ignored.
+ * returns false: not such a text, or without owner, group or DACL */
+bool sddl_read(struct arena *arena, struct bytes text, struct security_descriptor *ret_descriptor);
+/* As Windows and the service write it: SIDs and rights by their names where they have one. */
+struct bytes sddl_write(struct arena *arena, const struct security_descriptor *descriptor);
+
+#endif
