@@ -17,6 +17,7 @@
 
 #include "base/md5.h"
 #include "service/decision.h"
+#include "service/http_properties.h"
 
 struct service;
 
@@ -118,16 +119,6 @@ static inline bool tier_is_premium(enum access_tier tier)
 #define APPENDED_BLOCKS_MAX 50000u
 /* rest: Put-Blob "x-ms-blob-sequence-number" */
 #define SEQUENCE_NUMBER_MAX INT64_MAX
-
-#define MD5_STORED_MAX      64
-/* Properties that Put Blob, Put Block List and Set Blob Properties set together. */
-struct http_properties {
-    struct bytes content_type, content_encoding, content_language, content_disposition,
-        cache_control; /* ptr NULL: none */
-    bool has_md5;
-    uint8_t md5_size; /* MD5_SIZE, or what Set Blob Properties and Put Block List were given */
-    uint8_t md5[MD5_STORED_MAX];
-};
 
 /* The copy that made the blob what it is, or is to. rest: Copy-Blob, Get-Blob-Properties */
 enum copy_status { COPY_NONE, COPY_PENDING, COPY_SUCCESS, COPY_ABORTED, COPY_FAILED };

@@ -7,22 +7,24 @@
  *     partition <share>   LISTED "S" <snapshot ticks be64>: struct share of a snapshot
  *                         LISTED "s": struct share
  *                         INNER  "d": that it was deleted (service/recent_deletion.h)
- *   share space      (share.space)
- *     directories and files, which are not built yet
+ *   share space      (share.space): a tree (tree/record.h) of directories and files
+ *     partition <id>      LISTED "f": struct file (file_record.h)
  * So snapshots are returned before their share, as List Shares shows them. */
 #ifndef LAGRA_FILE_FILE_H
 #define LAGRA_FILE_FILE_H
 
 #include "auth/policies.h"
+#include "file/file_record.h"
 #include "service/decision.h"
+#include "tree/tree.h"
 
 struct service;
 
 /* ---- what a request names ---- */
 
-/* LEVEL_SHARES: the service itself. LEVEL_SHARE: a share, or its root directory. LEVEL_PATH: a
- * directory or a file in it. */
-enum file_level { LEVEL_SHARES, LEVEL_SHARE, LEVEL_PATH };
+/* LEVEL_SHARES: the service itself. LEVEL_SHARE: a share. LEVEL_ROOT: its root directory. LEVEL_PATH: a
+ * directory or a file below that. */
+enum file_level { LEVEL_SHARES, LEVEL_SHARE, LEVEL_ROOT, LEVEL_PATH };
 
 struct file_resource {
     struct resource base;
@@ -92,6 +94,11 @@ struct scan *share_scan_snapshots(struct snapshot *before);
 struct file_state {
     struct subject_state base;
     struct share share; /* or the snapshot that is asked for */
+    /* Of what is in a share: by the subjects of path_subject.c. */
+    struct tree tree;
+    struct tree_place place;
+    struct decision_part *part; /* of the directory or file; NULL: there is none */
+    struct file file;           /* if so */
 };
 static inline struct file_state *file_state(struct decision *d)
 {
@@ -112,6 +119,25 @@ enum error share_subject(struct decision *d);
 /* As share_subject(); one that was deleted a moment ago does not exist, and is no error (Delete
  * Share). decision: 62 */
 enum error share_subject_deleted(struct decision *d);
+
+/* ---- what is in a share: path_subject.c ---- */
+
+/* Subjects of the rows. With d->before and d->changes they are about the node's partition, or where
+ * there is no node, that of the directory it would be in; file_state(d) has what was found.
+ * returns OK; E_ParentNotFound, E_ResourceNotFound, E_ResourceTypeMismatch; of a snapshot of the share,
+ * if it is an operation that writes: E_ShareSnapshotOperationNotSupported */
+enum error file_subject(struct decision *d);
+enum error directory_subject(struct decision *d);
+/* The same, with the directory that names it among the parts: for deletions. */
+enum error file_subject_named(struct decision *d);
+enum error directory_subject_named(struct decision *d);
+/* The same of what may be missing, or be of the other kind: for what is created. */
+enum error new_subject(struct decision *d);
+
+/* What the tree answered, as a wire error. */
+enum error file_fail_tree(struct decision *d, enum tree_result result);
+/* Writes the subject, with a newer ETag, modification and change time than it has. */
+void file_write_changed(struct decision *d, struct file *file);
 
 extern const struct service file_service;
 

@@ -84,6 +84,24 @@ struct guid file_account_space(struct bytes account)
     return account_space("file", account);
 }
 
+static enum error fail_no_share(struct decision *d, enum store_result result)
+{
+    return result == STORE_NOT_FOUND ? E_ShareNotFound : decision_fail_store(d, result);
+}
+
+/* Of what is in a share: reads the share at *partition, and goes on to its tree. */
+static enum error locate_tree(struct decision *d, struct share *share, struct partition *partition)
+{
+    struct decision_part *owner = decision_open(d, *partition, NULL);
+    enum store_result result = share_read(owner->before, d->arena, file_asked(d)->snapshot, share);
+
+    decision_leave_owner(d, owner);
+    if (result)
+        return fail_no_share(d, result);
+    *partition = tree_stamp_partition(share->space);
+    return OK;
+}
+
 enum error file_locate(struct decision *d, struct partition *ret_partition)
 {
     struct file_state *state = arena_alloc(d->arena, sizeof *state);
@@ -92,17 +110,13 @@ enum error file_locate(struct decision *d, struct partition *ret_partition)
     d->state = &state->base;
     *ret_partition =
         (struct partition){ .space = file_account_space(d->input->account), .key = BYTES("") };
-    if (d->level != LEVEL_SHARES)
-        ret_partition->key = file_asked(d)->share;
-    return OK;
+    if (d->level == LEVEL_SHARES)
+        return OK;
+    ret_partition->key = file_asked(d)->share;
+    return d->level == LEVEL_SHARE ? OK : locate_tree(d, &state->share, ret_partition);
 }
 
 /* ---- subjects ---- */
-
-static enum error fail_no_share(struct decision *d, enum store_result result)
-{
-    return result == STORE_NOT_FOUND ? E_ShareNotFound : decision_fail_store(d, result);
-}
 
 enum error share_subject(struct decision *d)
 {

@@ -58,6 +58,18 @@ void decision_open_subject(struct decision *d, struct partition partition)
     assert_parts(d);
 }
 
+void decision_move_subject(struct decision *d, struct decision_part *part)
+{
+    struct decision_part *old = subject_part(d);
+
+    assert(old && changes_empty(d->changes) && (part == old || !part->changes));
+    old->changes = NULL;
+    part->changes = d->changes;
+    d->before = part->before;
+    d->partition = part->partition;
+    assert_parts(d);
+}
+
 void decision_leave(struct decision *d, struct decision_part *newest)
 {
     assert(d->part_count > 0 && newest == &d->parts[d->part_count - 1]);

@@ -116,6 +116,9 @@ struct decision_part *decision_open(struct decision *d, struct partition partiti
 /* Opens the partition that the operation is about: d->before, and d->changes are its. In the place of
  * one that was opened so before. */
 void decision_open_subject(struct decision *d, struct partition partition);
+/* By subject(), when the operation is about another part than the one that locate() named: d->before
+ * and d->changes are that part's, and the other one stays as a guard. */
+void decision_move_subject(struct decision *d, struct decision_part *part);
 /* Closes the newest part: what was read there stays read, and nothing rests on it. */
 void decision_leave(struct decision *d, struct decision_part *newest);
 /* Moves the parts of one decision to another, which goes on with them. */

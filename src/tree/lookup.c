@@ -13,13 +13,27 @@ enum tree_result tree_fail(struct tree *tree, enum store_result result)
 
 /* ---- the tree as a whole ---- */
 
+static struct decision_part *find_part(struct tree *tree, struct partition partition)
+{
+    for (unsigned i = 0; i < tree->d->part_count; i++) {
+        struct decision_part *part = &tree->d->parts[i];
+
+        if (guid_equal(&part->partition.space, &partition.space) &&
+            bytes_equal(part->partition.key, partition.key))
+            return part;
+    }
+    return NULL;
+}
+
 enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
                            enum tree_case rule)
 {
     enum store_result result;
 
     *tree = (struct tree){ .d = d, .space = space, .rule = rule };
-    tree->stamp = decision_open(d, tree_stamp_partition(space), NULL);
+    tree->stamp = find_part(tree, tree_stamp_partition(space));
+    if (!tree->stamp)
+        tree->stamp = decision_open(d, tree_stamp_partition(space), NULL);
     result = tree_moves_read(tree->stamp->before, d->arena, &tree->moves);
     return result ? tree_fail(tree, result) : TREE_OK;
 }
@@ -41,24 +55,17 @@ static enum tree_result confirm(struct tree *tree)
 
 /* ---- parts ---- */
 
-static struct decision_part *find_part(struct tree *tree, struct partition partition)
-{
-    for (unsigned i = 0; i < tree->d->part_count; i++) {
-        struct decision_part *part = &tree->d->parts[i];
-
-        if (guid_equal(&part->partition.space, &partition.space) &&
-            bytes_equal(part->partition.key, partition.key))
-            return part;
-    }
-    return NULL;
-}
-
 struct decision_part *tree_part(struct tree *tree, uint64_t id)
 {
     struct partition partition = tree_partition(tree->d->arena, tree->space, id);
     struct decision_part *part = find_part(tree, partition);
 
     return part ? part : decision_open(tree->d, partition, NULL);
+}
+
+struct decision_part *tree_directory_part(struct tree *tree, const struct tree_place *place)
+{
+    return tree_part(tree, tree_place_parent(place));
 }
 
 struct changes *tree_change(struct tree *tree, struct decision_part *part)

@@ -48,7 +48,8 @@ struct tree {
     enum store_result failed;
 };
 
-/* space: of the tree's own; nothing has to be there yet. returns TREE_OK, TREE_FAILED */
+/* space: of the tree's own; nothing has to be there yet. Its stamp (tree_stamp_partition()) may be a
+ * part already. returns TREE_OK, TREE_FAILED */
 enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
                            enum tree_case rule);
 
@@ -83,6 +84,8 @@ enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum
  * returns TREE_OK, TREE_FAILED */
 enum tree_result tree_open_node(struct tree *tree, const struct tree_place *place,
                                 struct decision_part **ret_part);
+/* The part of the directory of a place that was found TREE_TO_CHANGE. Not of the root. */
+struct decision_part *tree_directory_part(struct tree *tree, const struct tree_place *place);
 /* The changes of a part, which is a guard no more. */
 struct changes *tree_change(struct tree *tree, struct decision_part *part);
 /* By its id, for what holds on to it under any name. *ret_node: not of the root.

@@ -9,12 +9,6 @@
 
 /* ---- what a read says of a blob ---- */
 
-static void answer_if_set(struct answer *a, const char *name, struct bytes value)
-{
-    if (value.ptr)
-        answer_header(a, name, value);
-}
-
 /* A snapshot has no lease: none of the lease headers, as recorded. */
 static void answer_snapshot_or_lease(struct answer *a, const struct blob *blob)
 {
@@ -41,16 +35,6 @@ static void answer_type(struct answer *a, const struct blob *blob)
     answer_u64(a, "x-ms-blob-committed-block-count", blob->committed_blocks);
     if (blob->is_sealed && call_since(a->call, "2019-12-12"))
         answer_string(a, "x-ms-blob-sealed", "true");
-}
-
-/* A property, or what a service SAS sets in its place. rest: Create-service-SAS "Specify query
- * parameters to override response headers" */
-static void answer_property(struct answer *a, const char *name, struct bytes value,
-                            enum sas_override which)
-{
-    const struct sas *sas = a->call->input.identity.sas;
-
-    answer_if_set(a, name, sas && sas->overrides[which].ptr ? sas->overrides[which] : value);
 }
 
 /* rest: Get-Blob-Properties "x-ms-copy-id" and what follows it */
@@ -94,14 +78,7 @@ void blob_answer_copy_id(struct answer *a, const struct guid *id, enum copy_stat
 
 void blob_answer_http_properties(struct answer *a, const struct blob *blob)
 {
-    const struct http_properties *http = &blob->http;
-
-    answer_property(a, "Content-Type", http->content_type, OVERRIDE_CONTENT_TYPE);
-    answer_property(a, "Content-Encoding", http->content_encoding, OVERRIDE_CONTENT_ENCODING);
-    answer_property(a, "Content-Language", http->content_language, OVERRIDE_CONTENT_LANGUAGE);
-    answer_property(a, "Content-Disposition", http->content_disposition,
-                    OVERRIDE_CONTENT_DISPOSITION);
-    answer_property(a, "Cache-Control", http->cache_control, OVERRIDE_CACHE_CONTROL);
+    answer_http_properties(a, &blob->http);
     answer_string(a, "Accept-Ranges", "bytes");
 }
 
@@ -160,9 +137,7 @@ void get_blob_properties_answer(struct answer *a, const struct get_blob_properti
     const struct blob *blob = &r->blob;
 
     (void)p;
-    if (blob->http.has_md5)
-        answer_header(a, "Content-MD5",
-                      base64_encode(a->arena, bytes_of(blob->http.md5, blob->http.md5_size)));
+    answer_http_md5(a, "Content-MD5", &blob->http);
     blob_answer_properties(a, blob);
     blob_answer_tier(a, blob);
     a->response->body_length = blob->content.length;

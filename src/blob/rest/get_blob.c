@@ -12,21 +12,14 @@ enum error get_blob_check(struct call *call, struct get_blob_parameters *p)
     return e ? e : read_range_check(call, &p->range);
 }
 
-static void answer_md5(struct answer *a, const char *name, const struct blob *blob)
-{
-    if (blob->http.has_md5)
-        answer_header(a, name,
-                      base64_encode(a->arena, bytes_of(blob->http.md5, blob->http.md5_size)));
-}
-
 void blob_answer_content(struct answer *a, const struct get_blob_parameters *p,
                          const struct get_blob_result *r)
 {
     read_answer(a, &p->range, &r->part, &r->blob.content);
     if (!r->part.is_part)
-        answer_md5(a, "Content-MD5", &r->blob);
+        answer_http_md5(a, "Content-MD5", &r->blob.http);
     else if (call_since(a->call, "2016-05-31"))
-        answer_md5(a, "x-ms-blob-content-md5", &r->blob);
+        answer_http_md5(a, "x-ms-blob-content-md5", &r->blob.http);
 }
 
 void get_blob_answer(struct answer *a, const struct get_blob_parameters *p,

@@ -128,68 +128,10 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind)
 
 /* ---- properties ---- */
 
-static enum error parse_property(struct call *call, const char *name, const char *standard_name,
-                                 struct bytes *ret_value)
-{
-    struct bytes value = call_header(call, name);
-
-    if (!value.ptr && standard_name)
-        value = call_header(call, standard_name);
-    if (http_has_control(value, '\t')) /* it is sent back as a header */
-        return call_fail_header(call, E_InvalidHeaderValue, name, (struct bytes){ NULL, 0 });
-    if (value.len == 0)
-        value = (struct bytes){ NULL, 0 }; /* sent empty: not set */
-    *ret_value = value;
-    return OK;
-}
-
-/* Of any length, as the service stores it: only Put Blob compares it. decision: 16 */
-static enum error parse_blob_md5(struct call *call, struct http_properties *http)
-{
-    static const char name[] = "x-ms-blob-content-md5";
-    struct bytes text = call_header(call, name);
-    struct bytes md5;
-
-    http->has_md5 = false;
-    if (text.len == 0)
-        return OK;
-    md5 = base64_decode(call->arena, text);
-    if (!md5.ptr || md5.len > sizeof http->md5)
-        return E_InvalidMd5;
-    memcpy(http->md5, md5.ptr, md5.len);
-    http->md5_size = (uint8_t)md5.len;
-    http->has_md5 = true;
-    return OK;
-}
-
 enum error blob_parse_http_properties(struct call *call, enum standard_headers standard,
                                       struct http_properties *ret_http)
 {
-    struct http_properties http = { .has_md5 = false };
-    const struct {
-        const char *name, *standard_name;
-        struct bytes *to;
-    } properties[] = {
-        { "x-ms-blob-content-type", "content-type", &http.content_type },
-        { "x-ms-blob-content-encoding", "content-encoding", &http.content_encoding },
-        { "x-ms-blob-content-language", "content-language", &http.content_language },
-        { "x-ms-blob-content-disposition", NULL, &http.content_disposition },
-        { "x-ms-blob-cache-control", "cache-control", &http.cache_control },
-    };
-
-    for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
-        const char *plain = standard == STANDARD_USED ? properties[i].standard_name : NULL;
-        enum error e = parse_property(call, properties[i].name, plain, properties[i].to);
-
-        if (e)
-            return e;
-    }
-    enum error e = parse_blob_md5(call, &http);
-
-    if (e)
-        return e;
-    *ret_http = http;
-    return OK;
+    return http_properties_read(call, HTTP_HEADERS_OF_BLOB, standard, ret_http);
 }
 
 static enum error parse_tier(struct call *call, enum access_tier last, enum access_tier *ret_tier)

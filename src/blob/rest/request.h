@@ -5,6 +5,7 @@
 #include "blob/blob_operations.h"
 #include "blob/tier.h"
 #include "service/answer.h"
+#include "service/http_headers.h"
 #include "service/request_body.h"
 
 /* What a request may be asked for that is not built yet. It would be a silent wrong answer to
@@ -33,7 +34,6 @@ enum error blob_refuse_unbuilt(struct call *call, enum blob_request_kind kind);
  * absent (Put Blob).
  * returns OK; E_InvalidHeaderValue: a text that cannot be sent back; E_InvalidMd5:
  * x-ms-blob-content-md5 is not base64, or longer than MD5_STORED_MAX */
-enum standard_headers { STANDARD_IGNORED, STANDARD_USED };
 enum error blob_parse_http_properties(struct call *call, enum standard_headers standard,
                                       struct http_properties *ret_http);
 

@@ -2,11 +2,11 @@
  * reference. The columns: service/row.h. No operation on files has conditions; ETags are for the
  * clients' own use.
  *
- * The root directory of a share is at the level of the share, so rows about directories stand there
- * too.
+ * The root directory of a share has rows of its own: it is neither made nor renamed nor deleted.
  *
  * rest: File-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 2.2 */
 #include "file/permission_operations.h"
+#include "file/file_operations.h"
 #include "file/rest/request.h"
 #include "service/preflight.h"
 #include "service/recent_deletion.h"
@@ -35,6 +35,12 @@ OPERATION(snapshot_share);
 OPERATION(delete_share);
 OPERATION_WITH_PARSE(create_permission);
 OPERATION(get_permission);
+OPERATION(create_directory);
+OPERATION(create_file);
+OPERATION(get_file_properties);
+OPERATION(get_file_metadata);
+OPERATION(set_file_metadata);
+OPERATION(delete_file);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -89,36 +95,36 @@ static const struct operation operations[] = {
         NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 202, 0, share_subject, &lease_share_functions),
 
     /* ---- the root directory ---- */
-    ROW("Get Directory Properties", GH, SHARE, "restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
-    ROW("Set Directory Properties", PUT, SHARE, "comp=properties&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
+    ROW("Get Directory Properties", GH, ROOT, "restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_properties_functions),
+    ROW("Set Directory Properties", PUT, ROOT, "comp=properties&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
-    ROW("Get Directory Metadata", GH, SHARE, "comp=metadata&restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
-    ROW("Set Directory Metadata", PUT, SHARE, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
-    ROW("List Directories and Files", GET, SHARE, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
+    ROW("Get Directory Metadata", GH, ROOT, "comp=metadata&restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_metadata_functions),
+    ROW("Set Directory Metadata", PUT, ROOT, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_file_metadata_functions),
+    ROW("List Directories and Files", GET, ROOT, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
-    ROW("List Handles", GET, SHARE, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
+    ROW("List Handles", GET, ROOT, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
-    ROW("Force Close Handles", PUT, SHARE, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
+    ROW("Force Close Handles", PUT, ROOT, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
 
     /* ---- directories ---- */
     ROW("Create Directory", PUT, PATH, "restype=directory", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, new_subject, &create_directory_functions),
     ROW("Get Directory Properties", GH, PATH, "restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_properties_functions),
     ROW("Set Directory Properties", PUT, PATH, "comp=properties&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Get Directory Metadata", GH, PATH, "comp=metadata&restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_metadata_functions),
     ROW("Set Directory Metadata", PUT, PATH, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_file_metadata_functions),
     ROW("List Directories and Files", GET, PATH, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Delete Directory", DELETE, PATH, "restype=directory", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0, directory_subject_named, &delete_file_functions),
     ROW("Rename Directory", PUT, PATH, "comp=rename&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("List Handles", GET, PATH, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
@@ -130,15 +136,15 @@ static const struct operation operations[] = {
     ROW("Get File", GET, PATH, "", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 206, NULL, NULL),
     ROW("Get File Properties", METHOD_HEAD, PATH, "", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, &get_file_properties_functions),
     ROW("Delete File", DELETE, PATH, "", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0, file_subject_named, &delete_file_functions),
     ROW("Set File Properties", PUT, PATH, "comp=properties", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Get File Metadata", GH, PATH, "comp=metadata", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, &get_file_metadata_functions),
     ROW("Set File Metadata", PUT, PATH, "comp=metadata", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, file_subject, &set_file_metadata_functions),
     ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=acquire", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
         NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0, NULL, NULL),
     ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=change", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
@@ -170,13 +176,14 @@ static const struct operation operations[] = {
     ROW("Copy File", PUT, PATH, "", "x-ms-copy-source", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2015-02-21",
         NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
     ROW("Create File", PUT, PATH, "", "x-ms-type=file", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, new_subject, &create_file_functions),
 };
 /* clang-format on */
 
 static const char *const levels[] = {
     [LEVEL_SHARES] = "/",
     [LEVEL_SHARE] = "/share",
+    [LEVEL_ROOT] = "/share",
     [LEVEL_PATH] = "/share/path",
 };
 

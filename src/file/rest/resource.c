@@ -10,6 +10,15 @@ static bool decode_name(struct arena *arena, struct bytes *name)
     return name->ptr && bytes_is_utf8(*name) && !memchr(name->ptr, '\0', name->len);
 }
 
+/* Without a path: about the share, or about its root directory? */
+static bool is_about_root(const struct call *call)
+{
+    struct bytes comp = call_query(call, "comp");
+
+    return bytes_is_nocase(call_query(call, "restype"), "directory") ||
+           bytes_is_nocase(comp, "listhandles") || bytes_is_nocase(comp, "forceclosehandles");
+}
+
 /* A path may end in slashes, as clients send that of the root directory. A slash that is encoded
  * separates names as well: a name has none. */
 static enum error read_names(struct call *call, struct bytes path, struct file_resource *resource)
@@ -23,7 +32,9 @@ static enum error read_names(struct call *call, struct bytes path, struct file_r
         return E_InvalidUri;
     while (rest.len > 0 && rest.ptr[rest.len - 1] == '/')
         rest.len--;
-    resource->base.level = rest.len > 0 ? LEVEL_PATH : LEVEL_SHARE;
+    resource->base.level = rest.len > 0          ? LEVEL_PATH
+                           : is_about_root(call) ? LEVEL_ROOT
+                                                 : LEVEL_SHARE;
     resource->share = share;
     if (rest.len > 0)
         resource->path = rest;

@@ -1,0 +1,70 @@
+/* What the operations on directories and files decide: see file_operations.h. */
+#include "file/file_operations.h"
+
+struct file_shown file_show(const struct file_state *state)
+{
+    const struct tree_place *place = &state->place;
+    uint64_t parent = tree_place_is_root(place) ? TREE_ROOT : tree_place_parent(place);
+
+    return (struct file_shown){ state->file, place->entry.id, parent };
+}
+
+/* rest: Get-File-Properties, Get-Directory-Properties */
+enum error get_file_properties_decide(struct decision *d,
+                                      const struct get_file_properties_parameters *p,
+                                      struct get_file_properties_result *r)
+{
+    (void)p;
+    r->shown = file_show(file_state(d));
+    return OK;
+}
+
+/* rest: Get-File-Metadata, Get-Directory-Metadata */
+enum error get_file_metadata_decide(struct decision *d,
+                                    const struct get_file_metadata_parameters *p,
+                                    struct get_file_metadata_result *r)
+{
+    (void)p;
+    r->metadata = file_state(d)->file.metadata;
+    return OK;
+}
+
+enum error file_refuse_read_only(const struct file *file)
+{
+    return file->kind == TREE_FILE && (file->attributes & ATTRIBUTE_READ_ONLY) ? E_ReadOnlyAttribute
+                                                                               : OK;
+}
+
+/* Replaces all metadata. rest: Set-File-Metadata, Set-Directory-Metadata */
+enum error set_file_metadata_decide(struct decision *d,
+                                    const struct set_file_metadata_parameters *p,
+                                    struct set_file_metadata_result *r)
+{
+    struct file file = file_state(d)->file;
+    enum error e = file_refuse_read_only(&file);
+
+    (void)r;
+    if (e)
+        return e;
+    file.metadata = p->metadata;
+    file_write_changed(d, &file);
+    return OK;
+}
+
+/* Deletes a file, or an empty directory.
+ * returns OK, E_DirectoryNotEmpty
+ * rest: Delete-File, Delete-Directory */
+enum error delete_file_decide(struct decision *d, const struct delete_file_parameters *p,
+                              struct delete_file_result *r)
+{
+    struct file_state *state = file_state(d);
+    struct decision_part *part;
+    enum tree_result result = tree_delete(&state->tree, &state->place, &part);
+
+    (void)p;
+    (void)r;
+    if (result)
+        return file_fail_tree(d, result);
+    file_delete(d, part, &state->file);
+    return OK;
+}

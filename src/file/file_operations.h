@@ -1,0 +1,69 @@
+/* The operations on directories and files: what each is asked and what comes of it. The functions:
+ * create_file.c, file_operations.c, and the files of these names in rest/. What reads and changes
+ * metadata, or deletes, is the same for both. */
+#ifndef LAGRA_FILE_FILE_OPERATIONS_H
+#define LAGRA_FILE_FILE_OPERATIONS_H
+
+#include "file/file.h"
+#include "file/smb_properties.h"
+
+/* A directory or file, as answers show it. */
+struct file_shown {
+    struct file file;
+    uint64_t id, parent;
+};
+/* What the subject found. */
+struct file_shown file_show(const struct file_state *state);
+/* returns OK, E_ReadOnlyAttribute: of a file that has the attribute. semantics 8.1 */
+enum error file_refuse_read_only(const struct file *file);
+
+struct create_directory_parameters {
+    struct parameters base;
+    struct smb_given smb;
+    struct bytes metadata;
+};
+struct create_directory_result {
+    struct result base;
+    struct file_shown shown;
+};
+OPERATION_DECLARE(create_directory);
+
+struct create_file_parameters {
+    struct parameters base;
+    struct smb_given smb;
+    struct bytes metadata;
+    struct http_properties http;
+    uint64_t length; /* at most FILE_LENGTH_MAX */
+};
+struct create_file_result {
+    struct result base;
+    struct file_shown shown;
+};
+OPERATION_DECLARE(create_file);
+
+OPERATION_NO_PARAMETERS(get_file_properties);
+struct get_file_properties_result {
+    struct result base;
+    struct file_shown shown;
+};
+OPERATION_DECLARE(get_file_properties);
+
+OPERATION_NO_PARAMETERS(get_file_metadata);
+struct get_file_metadata_result {
+    struct result base;
+    struct bytes metadata;
+};
+OPERATION_DECLARE(get_file_metadata);
+
+struct set_file_metadata_parameters {
+    struct parameters base;
+    struct bytes metadata;
+};
+OPERATION_NO_RESULT(set_file_metadata);
+OPERATION_DECLARE(set_file_metadata);
+
+OPERATION_NO_PARAMETERS(delete_file);
+OPERATION_NO_RESULT(delete_file);
+OPERATION_DECLARE(delete_file);
+
+#endif

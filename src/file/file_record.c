@@ -1,0 +1,198 @@
+/* The record of a directory or a file: see file_record.h.
+ *
+ *   version 1:  u8 1; u8 kind (tree/record.h); ETag, modified, ticks; attributes; created, accessed,
+ *               written, changed, ticks; permission; bytes metadata; and of a file
+ *               lease (concurrency/lease.h); bytes content type, encoding, language, disposition,
+ *               cache control; bytes MD5, empty: none; content: id, length, u8 flags (1 has units,
+ *               2 has holes), epoch, kept, stamp, sealed at
+ * To change it: a new version number, the old reader kept, a data folder of the old form added to the
+ * tests. */
+#include "file/file_record.h"
+
+#include <assert.h>
+
+#include "service/small_record.h"
+
+#define RECORD_VERSION 1
+
+enum { FLAG_HAS_UNITS = 1, FLAG_HAS_HOLES = 2, FLAGS_ALL = 3 };
+
+static const struct bytes record_key = BYTES("f");
+
+/* ---- encoding ---- */
+
+static void encode_content(struct text *out, const struct content *content)
+{
+    encode_u64(out, content->id);
+    encode_u64(out, content->length);
+    encode_u8(out, (uint8_t)((content->has_units ? FLAG_HAS_UNITS : 0) |
+                             (content->has_holes ? FLAG_HAS_HOLES : 0)));
+    encode_u64(out, content->epoch);
+    encode_u64(out, content->kept);
+    encode_u64(out, content->stamp);
+    encode_u64(out, content->sealed_at);
+}
+
+static void encode_http(struct text *out, const struct http_properties *http)
+{
+    encode_bytes(out, http->content_type);
+    encode_bytes(out, http->content_encoding);
+    encode_bytes(out, http->content_language);
+    encode_bytes(out, http->content_disposition);
+    encode_bytes(out, http->cache_control);
+    encode_bytes(out, bytes_of(http->md5, http->has_md5 ? http->md5_size : 0));
+}
+
+static void encode(struct text *out, const struct file *file)
+{
+    encode_u8(out, RECORD_VERSION);
+    encode_u8(out, (uint8_t)file->kind);
+    encode_u64(out, file->etag.v);
+    encode_u64(out, file->modified);
+    encode_u64(out, file->attributes);
+    encode_u64(out, file->created);
+    encode_u64(out, file->accessed);
+    encode_u64(out, file->written);
+    encode_u64(out, file->changed);
+    encode_u64(out, file->permission);
+    encode_bytes(out, file->metadata);
+    if (file->kind != TREE_FILE)
+        return;
+    lease_encode(out, &file->lease);
+    encode_http(out, &file->http);
+    encode_content(out, &file->content);
+}
+
+/* ---- decoding ---- */
+
+/* A number of 32 bits. */
+static uint32_t decode_u32(struct decoder *in)
+{
+    uint64_t value = decode_u64(in);
+
+    if (value > UINT32_MAX)
+        in->bad = true;
+    return (uint32_t)value;
+}
+
+static void decode_content(struct decoder *in, struct content *content)
+{
+    uint8_t flags;
+
+    content->form = CONTENT_SPARSE;
+    content->id = decode_u64(in);
+    content->length = decode_u64(in);
+    flags = decode_u8(in);
+    content->epoch = decode_u32(in);
+    content->kept = decode_u32(in);
+    content->stamp = decode_u64(in);
+    content->sealed_at = decode_u64(in);
+    content->has_units = (flags & FLAG_HAS_UNITS) != 0;
+    content->has_holes = (flags & FLAG_HAS_HOLES) != 0;
+    if (flags > FLAGS_ALL || !content_is_valid(content))
+        in->bad = true;
+}
+
+static void decode_http(struct decoder *in, struct http_properties *http)
+{
+    struct bytes md5;
+
+    http->content_type = decode_bytes(in);
+    http->content_encoding = decode_bytes(in);
+    http->content_language = decode_bytes(in);
+    http->content_disposition = decode_bytes(in);
+    http->cache_control = decode_bytes(in);
+    md5 = decode_bytes(in);
+    if (md5.len > sizeof http->md5) {
+        in->bad = true;
+        return;
+    }
+    http->has_md5 = md5.len > 0;
+    http->md5_size = (uint8_t)md5.len;
+    if (md5.len > 0)
+        memcpy(http->md5, md5.ptr, md5.len);
+}
+
+static bool attributes_fit(const struct file *file)
+{
+    bool directory = (file->attributes & ATTRIBUTE_DIRECTORY) != 0;
+
+    return (file->attributes & ~(uint32_t)ATTRIBUTES_ALL) == 0 &&
+           directory == (file->kind == TREE_DIRECTORY);
+}
+
+static bool decode(struct bytes value, struct file *ret_file)
+{
+    struct file file = { .kind = 0 };
+    struct decoder in;
+    uint8_t kind;
+
+    decoder_init(&in, value);
+    if (decode_u8(&in) != RECORD_VERSION)
+        return false;
+    kind = decode_u8(&in);
+    if (kind != TREE_FILE && kind != TREE_DIRECTORY)
+        return false;
+    file.kind = (enum tree_kind)kind;
+    file.etag.v = decode_u64(&in);
+    file.modified = decode_u64(&in);
+    file.attributes = decode_u32(&in);
+    file.created = decode_u64(&in);
+    file.accessed = decode_u64(&in);
+    file.written = decode_u64(&in);
+    file.changed = decode_u64(&in);
+    file.permission = decode_u64(&in);
+    file.metadata = decode_bytes(&in);
+    if (file.kind == TREE_FILE) {
+        lease_decode(&in, &file.lease);
+        decode_http(&in, &file.http);
+        decode_content(&in, &file.content);
+    }
+    if (!decoder_ok(&in) || file.etag.v == 0 || !attributes_fit(&file))
+        return false;
+    *ret_file = file;
+    return true;
+}
+
+/* ---- records ---- */
+
+enum store_result file_read(struct snapshot *before, struct arena *arena, struct file *ret_file)
+{
+    struct record record;
+    enum store_result result = snapshot_get(before, RECORD_LISTED, record_key, arena, &record);
+
+    if (result)
+        return result;
+    if (!decode(record.value, ret_file))
+        return record_is_unknown("the record of a directory or file", record.value);
+    return STORE_OK;
+}
+
+void file_write(struct decision *d, struct decision_part *part, const struct file *file)
+{
+    struct text out;
+
+    assert(part->changes && file->etag.v != 0 && attributes_fit(file));
+    assert(file->kind == TREE_DIRECTORY || content_is_valid(&file->content));
+    text_init(&out, d->arena, 160 + file->metadata.len);
+    encode(&out, file);
+    changes_put(part->changes, RECORD_LISTED, record_key, text_bytes(&out), NULL, 0);
+}
+
+/* Else it is a hole as it was made, without records. */
+static bool was_written(const struct content *content)
+{
+    return content->stamp > content->id;
+}
+
+void file_delete(struct decision *d, struct decision_part *part, const struct file *file)
+{
+    bool more = false;
+
+    assert(part->changes);
+    changes_delete(part->changes, RECORD_LISTED, record_key);
+    if (file->kind == TREE_FILE && was_written(&file->content))
+        content_newest_delete(part->changes, &file->content, &more);
+    if (more)
+        changes_defer(part->changes, d->now, TASK_COLLECT_CONTENT, bytes_of(NULL, 0));
+}

@@ -1,0 +1,53 @@
+/* The record of a directory or a file: all that it has beside its name and its contents' bytes. It lies
+ * in the node's partition, beside the records of the tree (tree/record.h) and of content (content.h).
+ *
+ *   partition <id>      LISTED "f"   struct file
+ *
+ * The root directory has no record until one is written. */
+#ifndef LAGRA_FILE_FILE_RECORD_H
+#define LAGRA_FILE_FILE_RECORD_H
+
+#include "service/decision.h"
+#include "service/http_properties.h"
+#include "tree/record.h"
+
+/* As SMB has them (MS-FSCC 2.6). Stored: never renumbered. */
+enum {
+    ATTRIBUTE_READ_ONLY = 0x1,
+    ATTRIBUTE_HIDDEN = 0x2,
+    ATTRIBUTE_SYSTEM = 0x4,
+    ATTRIBUTE_DIRECTORY = 0x10,
+    ATTRIBUTE_ARCHIVE = 0x20,
+    ATTRIBUTE_TEMPORARY = 0x100,
+    ATTRIBUTE_OFFLINE = 0x1000,
+    ATTRIBUTE_NOT_CONTENT_INDEXED = 0x2000,
+    ATTRIBUTE_NO_SCRUB_DATA = 0x20000,
+    ATTRIBUTES_ALL = 0x23137,
+};
+
+/* rest: Create-File "x-ms-content-length" */
+#define FILE_LENGTH_MAX (UINT64_C(4) << 40)
+
+struct file {
+    enum tree_kind kind;
+    struct etag etag;
+    instant modified;
+    uint32_t attributes;                         /* ATTRIBUTE_ bits; DIRECTORY by kind */
+    instant created, accessed, written, changed; /* what SMB shows; a client may set them */
+    uint64_t permission;                         /* by permission.h; 0: none was given */
+    struct bytes metadata;
+    /* Of a file only; all zero of a directory. */
+    struct content content; /* sparse */
+    struct http_properties http;
+    struct lease lease;
+};
+
+/* Strings are in the arena.
+ * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
+enum store_result file_read(struct snapshot *before, struct arena *arena, struct file *ret_file);
+/* All writing of records goes through these two. part: of the node, with changes. */
+void file_write(struct decision *d, struct decision_part *part, const struct file *file);
+/* Deletes the record and the contents. */
+void file_delete(struct decision *d, struct decision_part *part, const struct file *file);
+
+#endif

@@ -1,0 +1,179 @@
+/* What a request about a directory or a file is about: finds it in the tree of its share. */
+#include "file/file.h"
+
+#include <assert.h>
+
+/* A path of names, as the tree has it: without trailing dots, unless they count. text: as in struct
+ * file_resource, and checked; ptr NULL: the root.
+ * returns OK, as file_check_names() */
+static enum error parse_path(struct arena *arena, struct bytes text, bool trailing_dots,
+                             struct tree_path *ret_path)
+{
+    struct text out;
+    struct bytes rest = text, name;
+
+    text_init(&out, arena, text.len + 1);
+    while (rest.ptr) {
+        bytes_cut(rest, '/', &name, &rest);
+        while (!trailing_dots && name.len > 0 && name.ptr[name.len - 1] == '.')
+            name.len--;
+        text_add(&out, name);
+        if (rest.ptr)
+            text_add_char(&out, '/');
+    }
+    switch (tree_path_parse(arena, TREE_CASE_IGNORED, text_bytes(&out), ret_path)) {
+    case TREE_PATH_OK:
+        return OK;
+    case TREE_PATH_TOO_LONG:
+    case TREE_PATH_TOO_DEEP:
+        return E_InvalidFileOrDirectoryPathName;
+    case TREE_PATH_NOT_UTF8:
+    case TREE_NAME_EMPTY:
+    case TREE_NAME_DOTS:
+    case TREE_NAME_HAS_NUL:
+    case TREE_NAME_TOO_LONG:
+        break;
+    }
+    return E_InvalidResourceName;
+}
+
+/* A directory on the way that is a file is none. decision: 325 */
+enum error file_fail_tree(struct decision *d, enum tree_result result)
+{
+    switch (result) {
+    case TREE_NO_PARENT:
+    case TREE_PARENT_IS_FILE:
+        return E_ParentNotFound;
+    case TREE_NOT_FOUND:
+        return E_ResourceNotFound;
+    case TREE_EXISTS:
+        return E_ResourceAlreadyExists;
+    case TREE_KINDS_DIFFER:
+        return E_ResourceTypeMismatch;
+    case TREE_NOT_EMPTY:
+        return E_DirectoryNotEmpty;
+    case TREE_FAILED:
+        return decision_fail_store(d, file_state(d)->tree.failed);
+    case TREE_OK:
+    case TREE_INTO_ITSELF:
+    case TREE_IS_ROOT:
+        break;
+    }
+    assert(false); /* its caller handles it */
+    return E_InternalError;
+}
+
+/* ---- subjects ---- */
+
+/* The root directory, while nothing was written of it, is as its share was made. */
+static struct file untouched_root(const struct share *share)
+{
+    return (struct file){
+        .kind = TREE_DIRECTORY,
+        .etag = etag_after((struct etag){ .v = 0 }, share->created),
+        .modified = share->created,
+        .attributes = ATTRIBUTE_DIRECTORY,
+        .created = share->created,
+        .accessed = share->created,
+        .written = share->created,
+        .changed = share->created,
+    };
+}
+
+/* Reads the record of the node that was found. */
+static enum error load(struct decision *d, struct file_state *state)
+{
+    struct file *file = &state->file;
+    enum store_result result = file_read(state->part->before, d->arena, file);
+
+    if (result == STORE_NOT_FOUND && tree_place_is_root(&state->place)) {
+        *file = untouched_root(&state->share);
+        result = STORE_OK;
+    }
+    if (!result && file->kind != state->place.entry.kind)
+        result = STORE_CORRUPT;
+    if (result)
+        return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    d->lease = file->lease;
+    d->subject = (struct subject){ .exists = true, .etag = file->etag, .modified = file->modified };
+    return OK;
+}
+
+/* Finds what the path names, and moves the decision to its partition, or to its directory's. */
+static enum error find(struct decision *d, enum tree_use use)
+{
+    const struct file_resource *asked = file_asked(d);
+    struct file_state *state = file_state(d);
+    struct tree *tree = &state->tree;
+    struct tree_path path;
+    enum tree_result result;
+    enum error e = parse_path(d->arena, asked->path, asked->trailing_dots, &path);
+
+    if (!e && asked->snapshot > 0)
+        e = decision_may_change(d) ? E_ShareSnapshotOperationNotSupported : E_NotImplemented;
+    if (e)
+        return e;
+    state->part = NULL;
+    d->lease_resource = LEASE_OF_BLOB;
+    d->lease = (struct lease){ .kind = 0 };
+    d->subject = (struct subject){ .exists = false };
+    result = tree_open(tree, d, state->share.space, TREE_CASE_IGNORED);
+    if (!result)
+        result = tree_find(tree, &path, use, &state->place);
+    if (!result && state->place.exists)
+        result = tree_open_node(tree, &state->place, &state->part);
+    if (result)
+        return file_fail_tree(d, result);
+    if (state->part)
+        decision_move_subject(d, state->part);
+    else if (use == TREE_TO_CHANGE)
+        decision_move_subject(d, tree_directory_part(tree, &state->place));
+    decision_read_clock(d);
+    return state->part ? load(d, state) : OK;
+}
+
+static enum error find_kind(struct decision *d, enum tree_use use, enum tree_kind kind)
+{
+    enum error e = find(d, use);
+
+    if (e)
+        return e;
+    if (!d->subject.exists)
+        return E_ResourceNotFound;
+    return file_state(d)->file.kind == kind ? OK : E_ResourceTypeMismatch;
+}
+
+enum error file_subject(struct decision *d)
+{
+    return find_kind(d, TREE_TO_READ, TREE_FILE);
+}
+
+enum error directory_subject(struct decision *d)
+{
+    return find_kind(d, TREE_TO_READ, TREE_DIRECTORY);
+}
+
+enum error file_subject_named(struct decision *d)
+{
+    return find_kind(d, TREE_TO_CHANGE, TREE_FILE);
+}
+
+enum error directory_subject_named(struct decision *d)
+{
+    return find_kind(d, TREE_TO_CHANGE, TREE_DIRECTORY);
+}
+
+enum error new_subject(struct decision *d)
+{
+    return find(d, TREE_TO_CHANGE);
+}
+
+/* ---- writing ---- */
+
+void file_write_changed(struct decision *d, struct file *file)
+{
+    file->etag = d->subject.etag = etag_after(file->etag, d->now);
+    file->modified = d->subject.modified = d->now;
+    file->changed = d->now;
+    file_write(d, file_state(d)->part, file);
+}

@@ -1,0 +1,55 @@
+/* Create Directory and Create File as requests and answers. */
+#include "file/rest/smb_headers.h"
+#include "service/http_headers.h"
+#include "service/metadata.h"
+
+#define CONTENT_TYPE_DEFAULT BYTES("application/octet-stream")
+
+enum error create_directory_check(struct call *call, struct create_directory_parameters *p)
+{
+    enum error e = smb_read(call, SMB_OF_NEW, TREE_DIRECTORY, &p->smb);
+
+    return e ? e : metadata_from_headers(call, &p->metadata);
+}
+
+void create_directory_answer(struct answer *a, const struct create_directory_parameters *p,
+                             const struct create_directory_result *r)
+{
+    (void)p;
+    answer_encrypted(a);
+    answer_smb(a, &r->shown);
+}
+
+/* rest: Create-File "x-ms-content-length" */
+static enum error read_length(struct call *call, uint64_t *ret_length)
+{
+    static const char name[] = "x-ms-content-length";
+    struct bytes text = call_header(call, name);
+
+    if (!text.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, name, text);
+    if (!bytes_parse_u64(text, FILE_LENGTH_MAX, ret_length))
+        return call_fail_header(call, E_InvalidHeaderValue, name, text);
+    return OK;
+}
+
+enum error create_file_check(struct call *call, struct create_file_parameters *p)
+{
+    enum error e = read_length(call, &p->length);
+
+    if (!e)
+        e = smb_read(call, SMB_OF_NEW, TREE_FILE, &p->smb);
+    if (!e)
+        e = http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &p->http);
+    if (!e && !p->http.content_type.ptr)
+        p->http.content_type = (struct bytes)CONTENT_TYPE_DEFAULT;
+    return e ? e : metadata_from_headers(call, &p->metadata);
+}
+
+void create_file_answer(struct answer *a, const struct create_file_parameters *p,
+                        const struct create_file_result *r)
+{
+    (void)p;
+    answer_encrypted(a);
+    answer_smb(a, &r->shown);
+}

@@ -1,0 +1,32 @@
+/* Inside file/rest/ only: what SMB shows of a directory or file as headers, and all that answers about
+ * them have in common. */
+#ifndef LAGRA_FILE_REST_SMB_HEADERS_H
+#define LAGRA_FILE_REST_SMB_HEADERS_H
+
+#include "file/file_operations.h"
+#include "service/answer.h"
+
+/* What a header that was not sent means. */
+enum smb_default {
+    SMB_OF_NEW,   /* now, inherited, no attributes; a file is to be archived */
+    SMB_OF_CHANGE /* as it is, but the change time, which is now */
+};
+
+/* Also refuses the headers that are for shares of NFS.
+ * returns OK, E_InvalidHeaderValue, E_UnsupportedHeader, as permission_read()
+ * rest: Create-File, Create-Directory, Set-File-Properties, Set-Directory-Properties */
+enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind kind,
+                    struct smb_given *ret_given);
+/* Those headers of permissions that are sent: permission.c.
+ * returns OK, E_InvalidHeaderValue */
+enum error permission_read(struct call *call, enum permission_kind missing,
+                           struct permission_given *ret_given);
+
+/* x-ms-file-attributes and so on, with the ids, for callers of versions that have them. */
+void answer_smb(struct answer *a, const struct file_shown *shown);
+/* x-ms-request-server-encrypted: of what writes. */
+void answer_encrypted(struct answer *a);
+/* What Get File, Get File Properties and Get Directory Properties say, but for length and MD5. */
+void answer_file_properties(struct answer *a, const struct file_shown *shown);
+
+#endif

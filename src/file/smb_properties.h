@@ -1,0 +1,25 @@
+/* What SMB shows of a directory or file, as requests give it.
+ * rest: Create-File, Set-File-Properties; semantics 8.1 */
+#ifndef LAGRA_FILE_SMB_PROPERTIES_H
+#define LAGRA_FILE_SMB_PROPERTIES_H
+
+#include "file/file_record.h"
+#include "file/permission.h"
+
+enum smb_time_kind { TIME_KEPT, TIME_NOW, TIME_GIVEN };
+struct smb_time {
+    enum smb_time_kind kind;
+    instant at; /* of TIME_GIVEN */
+};
+struct smb_given {
+    bool has_attributes; /* else they stay */
+    uint32_t attributes; /* without DIRECTORY */
+    struct smb_time created, written, changed;
+    struct permission_given permission;
+};
+
+/* As of d->now; all times of a new file are 0 before.
+ * returns OK, as permission_settle() */
+enum error smb_apply(struct decision *d, const struct smb_given *given, struct file *file);
+
+#endif

@@ -1,0 +1,85 @@
+// Directories through the official SDK: create, properties, metadata, deletion.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { refused } from './setup.mjs';
+import { rawRefused } from './raw.mjs';
+import { newShare, rawFile, service, shareName } from './shares-setup.mjs';
+
+test('Create Directory: what it has, by default; 409 when its name is taken (rest: Create-Directory; semantics 8.1)', async (t) => {
+    const share = await newShare(t);
+    const directory = share.getDirectoryClient('Dir');
+    const made = await directory.create({ metadata: { one: '1' } });
+    assert.equal(made.fileAttributes, 'Directory');
+    assert.equal(made.fileParentId, '0');
+    assert.notEqual(made.fileId, '0');
+    const shown = await directory.getProperties();
+    assert.deepEqual(shown.metadata, { one: '1' });
+    for (const name of ['etag', 'fileId', 'fileParentId', 'fileAttributes', 'filePermissionKey'])
+        assert.equal(shown[name], made[name], name);
+    for (const name of ['fileCreatedOn', 'fileLastWriteOn', 'fileChangeOn', 'lastModified'])
+        assert.equal(shown[name].getTime(), made[name].getTime(), name);
+    await refused(directory.create(), 409, 'ResourceAlreadyExists');
+    await refused(share.getDirectoryClient('DIR').create(), 409, 'ResourceAlreadyExists');
+    assert.equal((await directory.createIfNotExists()).succeeded, false);
+    assert.equal(await directory.exists(), true);
+    assert.equal(await share.getDirectoryClient('other').exists(), false);
+});
+
+test('paths: each name in its directory, without regard to case; what is missing is said (semantics 8.1)', async (t) => {
+    const share = await newShare(t);
+    const outer = (await share.createDirectory('a')).directoryClient;
+    const { directoryClient: inner, directoryCreateResponse } = await outer.createSubdirectory('b');
+    assert.equal(directoryCreateResponse.fileParentId, (await outer.getProperties()).fileId);
+    assert.equal((await share.getDirectoryClient('A/B').getProperties()).fileId, (await inner.getProperties()).fileId);
+    await refused(share.getDirectoryClient('a/c').getProperties(), 404, 'ResourceNotFound');
+    await refused(share.getDirectoryClient('c/b').getProperties(), 404, 'ParentNotFound');
+    await refused(share.getDirectoryClient('c/b').create(), 404, 'ParentNotFound');
+    await refused(share.getDirectoryClient('c/b').delete(), 404, 'ParentNotFound');
+    await refused(service.getShareClient(shareName()).getDirectoryClient('a').create(), 404, 'ShareNotFound');
+    await outer.createFile('f', 0);
+    await refused(share.getDirectoryClient('a/f').getProperties(), 409, 'ResourceTypeMismatch');
+    await refused(share.getDirectoryClient('a/f/g').create(), 404, 'ParentNotFound');
+    await refused(outer.getFileClient('b').getProperties(), 409, 'ResourceTypeMismatch');
+    await refused(outer.createFile('b', 0), 409, 'ResourceTypeMismatch');
+});
+
+test('the root directory: there with its share, and never gone', async (t) => {
+    const share = await newShare(t);
+    const root = share.rootDirectoryClient;
+    const shown = await root.getProperties();
+    assert.deepEqual([shown.fileId, shown.fileParentId, shown.fileAttributes], ['0', '0', 'Directory']);
+    const { etag } = await root.setMetadata({ of: 'root' });
+    assert.notEqual(etag, shown.etag);
+    assert.deepEqual((await root.getProperties()).metadata, { of: 'root' });
+    const answer = await rawFile('HEAD', `/${share.name}?restype=directory&comp=metadata`);
+    assert.deepEqual([answer.status, answer.headers.get('x-ms-meta-of')], [200, 'root']);
+    await rawRefused(rawFile('DELETE', `/${share.name}?restype=directory`), 405, 'UnsupportedHttpVerb');
+});
+
+test('Set and Get Directory Metadata replace all; the change time and ETag move', async (t) => {
+    const share = await newShare(t);
+    const { directoryClient: directory } = await share.createDirectory('d', { metadata: { a: '1' } });
+    const before = await directory.getProperties();
+    const set = await directory.setMetadata({ b: '2' });
+    const after = await directory.getProperties();
+    assert.notEqual(set.etag, before.etag);
+    assert.deepEqual([after.etag, after.metadata], [set.etag, { b: '2' }]);
+    assert.ok(after.fileChangeOn >= before.fileChangeOn);
+    assert.equal(after.fileLastWriteOn.getTime(), before.fileLastWriteOn.getTime());
+    const answer = await rawFile('GET', `/${share.name}/d?restype=directory&comp=metadata`);
+    assert.deepEqual([answer.status, answer.headers.get('x-ms-meta-b'), answer.headers.get('etag')], [200, '2', set.etag]);
+});
+
+test('Delete Directory: empty ones only', async (t) => {
+    const share = await newShare(t);
+    const { directoryClient: directory } = await share.createDirectory('d');
+    await directory.createFile('f', 0);
+    await refused(directory.delete(), 409, 'DirectoryNotEmpty');
+    await directory.deleteFile('f');
+    await directory.createSubdirectory('g');
+    await refused(share.deleteDirectory('d'), 409, 'DirectoryNotEmpty');
+    await directory.deleteSubdirectory('g');
+    await directory.delete();
+    await refused(directory.delete(), 404, 'ResourceNotFound');
+    assert.equal((await directory.deleteIfExists()).succeeded, false);
+});
