@@ -1,5 +1,6 @@
 /* Create Directory and Create File. */
 #include "file/file_operations.h"
+#include "file/share_usage.h"
 
 /* Gives the new node its record, behind what it has by its kind. */
 static enum error write_new(struct decision *d, struct decision_part *part,
@@ -61,20 +62,36 @@ static enum error open_new(struct decision *d, struct file *file, struct decisio
     return OK;
 }
 
+/* What the share counts of the file that goes, if one does. */
+static struct length_change length_that_goes(const struct file_state *state)
+{
+    if (!state->place.exists)
+        return (struct length_change){ .file = TREE_ROOT };
+    return (struct length_change){ .file = state->place.entry.id,
+                                   .was = state->file.content.length };
+}
+
 /* A new file, all of it a hole.
+ * returns  OK, as open_new(), E_ShareSizeLimitReached
  * rest: Create-File; semantics 8.1 */
 enum error create_file_decide(struct decision *d, const struct create_file_parameters *p,
                               struct create_file_result *r)
 {
+    struct file_state *state = file_state(d);
+    struct length_change lengths[] = { length_that_goes(state), { .is = p->length } };
     struct file file = { .kind = TREE_FILE, .metadata = p->metadata, .http = p->http };
     struct decision_part *part;
     enum error e = open_new(d, &file, &part);
 
     if (e)
         return e;
+    lengths[1].file = state->place.entry.id;
+    e = share_usage_change(d, &state->share, lengths, sizeof lengths / sizeof lengths[0]);
+    if (e)
+        return e;
     file.content = content_sparse(d->now, p->length);
     e = write_new(d, part, &p->smb, &file);
     if (!e)
-        r->shown = file_show(file_state(d));
+        r->shown = file_show(state);
     return e;
 }

@@ -1,6 +1,8 @@
 /* What the operations on directories and files decide: see file_operations.h. */
 #include "file/file_operations.h"
 
+#include "file/share_usage.h"
+
 struct file_shown file_show(const struct file_state *state)
 {
     const struct tree_place *place = &state->place;
@@ -58,6 +60,7 @@ enum error delete_file_decide(struct decision *d, const struct delete_file_param
                               struct delete_file_result *r)
 {
     struct file_state *state = file_state(d);
+    struct length_change length;
     struct decision_part *part;
     enum tree_result result = tree_delete(&state->tree, &state->place, &part);
 
@@ -66,5 +69,7 @@ enum error delete_file_decide(struct decision *d, const struct delete_file_param
     if (result)
         return file_fail_tree(d, result);
     file_delete(d, part, &state->file);
-    return OK;
+    length =
+        (struct length_change){ .file = state->place.entry.id, .was = state->file.content.length };
+    return share_usage_change(d, &state->share, &length, 1);
 }

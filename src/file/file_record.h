@@ -47,7 +47,7 @@ struct file {
 enum store_result file_read(struct snapshot *before, struct arena *arena, struct file *ret_file);
 /* All writing of records goes through these two. part: of the node, with changes. */
 void file_write(struct decision *d, struct decision_part *part, const struct file *file);
-/* Deletes the record and the contents. */
+/* Deletes the record and the contents. What the share counts of them: share_usage.h. */
 void file_delete(struct decision *d, struct decision_part *part, const struct file *file);
 
 #endif

@@ -1,6 +1,7 @@
 /* What the operations on shares decide: see share_operations.h. */
 #include "file/share_operations.h"
 
+#include "file/share_usage.h"
 #include "service/recent_deletion.h"
 
 /* ---- Create Share ---- */
@@ -62,14 +63,12 @@ enum error set_share_properties_decide(struct decision *d,
     return OK;
 }
 
-/* Files are not built yet, so there is nothing that takes room. rest: Get-Share-Stats */
+/* rest: Get-Share-Stats */
 enum error get_share_stats_decide(struct decision *d, const struct get_share_stats_parameters *p,
                                   struct get_share_stats_result *r)
 {
-    (void)d;
     (void)p;
-    r->used_bytes = 0;
-    return OK;
+    return share_usage_read(d, file_state(d)->share.space, &r->used_bytes);
 }
 
 /* ---- Get and Set Share Metadata ---- */

@@ -184,6 +184,13 @@ enum error decision_fail_store(struct decision *d, enum store_result result)
     return E_InternalError;
 }
 
+enum error decision_take_back(struct decision *d, enum error e)
+{
+    assert(e != OK);
+    drop_changes(d);
+    return e;
+}
+
 enum error decision_fail_content(struct decision *d, enum store_result result)
 {
     return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);

@@ -60,8 +60,8 @@ struct subject_state {
 };
 
 /* No decision is over more partitions: a rename has two directories and what it replaces, each perhaps
- * under rules that another partition holds. */
-#define DECISION_PARTS_MAX 8u
+ * under rules that another partition holds; a file that grows has eight sums beside it. */
+#define DECISION_PARTS_MAX 15u
 _Static_assert(DECISION_PARTS_MAX <= COMMIT_PARTS_MAX, "a decision is one commit");
 
 /* A partition that a decision is over. */
@@ -149,6 +149,8 @@ enum error decision_fail(struct decision *d, enum error e, const char *format, .
  * which a decide function returns as it returns errors: it is then run again. What the decision has
  * in d->changes by now is dropped. */
 enum error decision_fail_store(struct decision *d, enum store_result result);
+/* The error, for what is found when there are changes already: they are dropped. */
+enum error decision_take_back(struct decision *d, enum error e);
 /* What a content function or a record returned, as a wire error: a part that is missing is damage. */
 enum error decision_fail_content(struct decision *d, enum store_result result);
 /* Neither an answer nor an error: to be decided again. */

@@ -8,6 +8,7 @@ struct wanted {
     const struct content *content, *previous; /* previous NULL: all that has bytes */
     uint64_t start, end;
     uint32_t unit;
+    uint64_t first, last; /* start and end, of whole units: where bytes are looked for */
 };
 
 static enum store_result read_some(struct decision *d, const struct wanted *wanted, uint64_t start,
@@ -15,8 +16,8 @@ static enum store_result read_some(struct decision *d, const struct wanted *want
 {
     if (wanted->previous)
         return content_difference(d->before, d->arena, wanted->previous, wanted->content, start,
-                                  wanted->end, max, ret_ranges);
-    return content_ranges(d->before, d->arena, wanted->content, start, wanted->end, max,
+                                  wanted->last, max, ret_ranges);
+    return content_ranges(d->before, d->arena, wanted->content, start, wanted->last, max,
                           ret_ranges);
 }
 
@@ -112,7 +113,7 @@ static void end_list(const struct whole *all, uint64_t next, struct content_rang
 static enum error read_page(struct decision *d, const struct wanted *wanted, size_t max,
                             struct content_ranges *ret_ranges)
 {
-    struct content_ranges more = { .next = wanted->start };
+    struct content_ranges more = { .next = wanted->first };
     struct whole all = { .d = d, .wanted = wanted };
     uint64_t next;
 
@@ -135,7 +136,7 @@ static enum error read_page(struct decision *d, const struct wanted *wanted, siz
 static enum error read_all(struct decision *d, const struct wanted *wanted,
                            struct content_ranges *ret_ranges)
 {
-    struct content_ranges more = { .next = wanted->start };
+    struct content_ranges more = { .next = wanted->first };
     struct whole all = { .d = d, .wanted = wanted };
 
     while (more.next != UINT64_MAX) {
@@ -175,6 +176,11 @@ static enum error choose_range(struct decision *d, const struct range_list *aske
     }
     if (asked->from > wanted->start)
         wanted->start = asked->from < wanted->end ? asked->from : wanted->end;
+    wanted->first = wanted->start - wanted->start % wanted->unit;
+    wanted->last =
+        wanted->end + (wanted->unit - 1) - (wanted->end + wanted->unit - 1) % wanted->unit;
+    if (wanted->last > length)
+        wanted->last = length;
     return OK;
 }
 

@@ -39,10 +39,10 @@ enum error body_read_sums(struct call *call, enum body_sums_rule rule, struct bo
         *ret_sums = (struct body_sums){ .md5 = false };
         return OK;
     }
-    ret_sums->md5 = rule == SUMS_OF_BLOB || md5_sent || !crc64_known;
+    ret_sums->md5 = rule == SUMS_OF_BLOB || rule == SUMS_MD5 || md5_sent || !crc64_known;
     /* Beside an MD5 that was sent only since 2026-10-06. */
-    ret_sums->crc64 =
-        crc64_known && (rule == SUMS_OF_BLOB || !md5_sent || call_since(call, "2026-10-06"));
+    ret_sums->crc64 = rule != SUMS_MD5 && crc64_known &&
+                      (rule == SUMS_OF_BLOB || !md5_sent || call_since(call, "2026-10-06"));
     call->wants_md5 = ret_sums->md5;
     call->wants_crc64 = ret_sums->crc64 || crc64_sent;
     return OK;

@@ -33,6 +33,7 @@ enum error body_check_block(struct call *call, const struct size_limit *limits);
 enum body_sums_rule {
     SUMS_OF_BLOB,    /* Put Blob: always both */
     SUMS_OF_PART,    /* Put Block, Put Block List: MD5 if it was sent, else CRC-64 */
+    SUMS_MD5,        /* Put Range: always MD5 */
     SUMS_OF_NOTHING, /* there is no body: none */
 };
 enum error body_read_sums(struct call *call, enum body_sums_rule rule, struct body_sums *ret_sums);

@@ -6,16 +6,13 @@
  *
  * rest: File-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 2.2 */
 #include "file/permission_operations.h"
-#include "file/file_operations.h"
+#include "file/range_operations.h"
 #include "file/rest/request.h"
 #include "service/preflight.h"
 #include "service/recent_deletion.h"
 #include "service/row.h"
 #include "service/service_properties.h"
 #include "service/user_delegation_key.h"
-
-#define MIB           (UINT64_C(1) << 20)
-#define PUT_RANGE_MAX (4 * MIB)
 
 OPERATION(list_shares);
 OPERATION_WITH_PARSE(set_service_properties);
@@ -41,6 +38,10 @@ OPERATION(get_file_properties);
 OPERATION(get_file_metadata);
 OPERATION(set_file_metadata);
 OPERATION(delete_file);
+OPERATION(get_file);
+OPERATION(put_range);
+OPERATION(clear_range);
+OPERATION(list_ranges);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -134,7 +135,7 @@ static const struct operation operations[] = {
 
     /* ---- files ---- */
     ROW("Get File", GET, PATH, "", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 206, NULL, NULL),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 206, file_subject, &get_file_functions),
     ROW("Get File Properties", METHOD_HEAD, PATH, "", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, &get_file_properties_functions),
     ROW("Delete File", DELETE, PATH, "", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
@@ -156,11 +157,11 @@ static const struct operation operations[] = {
     ROW("Put Range From URL", PUT, PATH, "comp=range", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
         NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
     ROW("Put Range", PUT, PATH, "comp=range", "x-ms-write=clear", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, file_subject, &clear_range_functions),
     ROW("Put Range", PUT, PATH, "comp=range", "x-ms-write=update", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_RANGE_MAX, 201, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_RANGE_MAX, 201, 0, file_subject, &put_range_functions),
     ROW("List Ranges", GET, PATH, "comp=rangelist", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, &list_ranges_functions),
     ROW("Abort Copy File", PUT, PATH, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2015-02-21",
         NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0, NULL, NULL),
     ROW("Rename File", PUT, PATH, "comp=rename", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",

@@ -142,7 +142,7 @@ enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind 
 
 /* ---- answers ---- */
 
-static void answer_time(struct answer *a, const char *name, instant time)
+void answer_file_time(struct answer *a, const char *name, instant time)
 {
     char text[INSTANT_ISO_SIZE];
 
@@ -156,9 +156,9 @@ void answer_smb(struct answer *a, const struct file_shown *shown)
 
     if (!call_since(a->call, "2019-02-02"))
         return;
-    answer_time(a, "x-ms-file-change-time", file->changed);
-    answer_time(a, "x-ms-file-last-write-time", file->written);
-    answer_time(a, "x-ms-file-creation-time", file->created);
+    answer_file_time(a, "x-ms-file-change-time", file->changed);
+    answer_file_time(a, "x-ms-file-last-write-time", file->written);
+    answer_file_time(a, "x-ms-file-creation-time", file->created);
     answer_header(a, "x-ms-file-permission-key", permission_key_text(a->arena, file->permission));
     answer_header(a, "x-ms-file-attributes", attributes_text(a->arena, file->attributes));
     answer_u64(a, "x-ms-file-id", shown->id);

@@ -24,6 +24,8 @@ enum error permission_read(struct call *call, enum permission_kind missing,
 
 /* x-ms-file-attributes and so on, with the ids, for callers of versions that have them. */
 void answer_smb(struct answer *a, const struct file_shown *shown);
+/* A time as SMB shows it. */
+void answer_file_time(struct answer *a, const char *name, instant time);
 /* x-ms-request-server-encrypted: of what writes. */
 void answer_encrypted(struct answer *a);
 /* What Get File, Get File Properties and Get Directory Properties say, but for length and MD5. */

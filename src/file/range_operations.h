@@ -1,0 +1,65 @@
+/* The operations on the bytes of files: what each is asked and what comes of it. The functions:
+ * range_operations.c, and the file of that name in rest/. */
+#ifndef LAGRA_FILE_RANGE_OPERATIONS_H
+#define LAGRA_FILE_RANGE_OPERATIONS_H
+
+#include "file/file_operations.h"
+#include "service/range_list.h"
+#include "service/request_body.h"
+
+/* rest: Put-Range "Content-Length" */
+#define PUT_RANGE_MAX (UINT64_C(4) << 20)
+
+/* ---- Get File ---- */
+
+struct get_file_parameters {
+    struct parameters base;
+    struct read_range range;
+};
+struct get_file_result {
+    struct result base;
+    struct file_shown shown;
+    struct read_part part;
+};
+OPERATION_DECLARE(get_file);
+
+/* ---- Put Range ---- */
+
+struct copy_source;
+
+struct put_range_parameters {
+    struct parameters base;
+    uint64_t offset, length; /* length: 1 or more; of a body: its own */
+    bool keeps_written;      /* x-ms-file-last-write-time: preserve */
+    struct body_sums sums;
+};
+struct put_range_result {
+    struct result base;
+    instant written; /* last write time */
+};
+OPERATION_DECLARE(put_range);
+
+struct clear_range_parameters {
+    struct parameters base;
+    struct put_range_parameters range;
+};
+struct clear_range_result {
+    struct result base;
+    instant written;
+};
+OPERATION_DECLARE(clear_range);
+
+/* ---- List Ranges ---- */
+
+struct list_ranges_parameters {
+    struct parameters base;
+    struct range_list list;
+};
+struct list_ranges_result {
+    struct result base;
+    struct content_ranges ranges;
+    uint64_t length; /* of the file */
+};
+OPERATION_DECLARE(list_ranges);
+
+#endif

@@ -1,0 +1,138 @@
+/* See share_usage.h. */
+#include "file/share_usage.h"
+
+#include <assert.h>
+
+#include "base/log.h"
+#include "service/small_record.h"
+
+#define FILES_MAX 2
+
+static const struct bytes sum_key = BYTES("b");
+
+/* ---- where a sum lies ---- */
+
+static struct partition partition_of(struct arena *arena, struct guid space, unsigned part)
+{
+    return (struct partition){ .space = space, .key = arena_printf(arena, "u%u", part) };
+}
+
+/* Ids of one directory have their upper bits in common, and the lower ones rise: both count. */
+static unsigned part_of(uint64_t file)
+{
+    return (unsigned)((file * UINT64_C(0x9E3779B97F4A7C15)) >> 61);
+}
+_Static_assert(SHARE_USAGE_PARTS == 8, "the highest three bits name one");
+
+static enum store_result read_sum(struct snapshot *before, struct arena *arena, uint64_t *ret_bytes)
+{
+    enum store_result result =
+        small_record_read(before, arena, sum_key, "the bytes of a share", ret_bytes, 1);
+
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* ---- changing ---- */
+
+/* The sums of one decision. */
+struct sums {
+    struct decision *d;
+    struct guid space;
+    struct decision_part *parts[SHARE_USAGE_PARTS]; /* that it changes, or rests on */
+    uint64_t bytes[SHARE_USAGE_PARTS];
+};
+
+static enum error read_part(struct sums *sums, unsigned i, struct changes *changes)
+{
+    struct decision *d = sums->d;
+    enum store_result result;
+
+    if (sums->parts[i])
+        return OK;
+    sums->parts[i] = decision_open(d, partition_of(d->arena, sums->space, i), changes);
+    result = read_sum(sums->parts[i]->before, d->arena, &sums->bytes[i]);
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+/* The sums that the files count to, changed. */
+static enum error change_own(struct sums *sums, const struct length_change *files, size_t count)
+{
+    struct decision *d = sums->d;
+
+    for (size_t i = 0; i < count; i++) {
+        unsigned part = part_of(files[i].file);
+        enum error e = OK;
+
+        if (files[i].was == files[i].is)
+            continue;
+        e = read_part(sums, part, changes_new(d->arena));
+        if (e)
+            return e;
+        if (sums->bytes[part] + files[i].is < files[i].was) {
+            log_line(LOG_ERROR, "a share counts less bytes than its files have");
+            return decision_fail_store(d, STORE_CORRUPT);
+        }
+        sums->bytes[part] += files[i].is - files[i].was;
+    }
+    return OK;
+}
+
+/* All of them. kept: as guards. */
+static enum error read_others(struct sums *sums, bool kept, uint64_t *ret_total)
+{
+    *ret_total = 0;
+    for (unsigned i = 0; i < SHARE_USAGE_PARTS; i++) {
+        bool is_own = sums->parts[i] != NULL;
+        enum error e = read_part(sums, i, NULL);
+
+        if (e)
+            return e;
+        *ret_total += sums->bytes[i];
+        if (!is_own && !kept) {
+            decision_leave(sums->d, sums->parts[i]);
+            sums->parts[i] = NULL;
+        }
+    }
+    return OK;
+}
+
+static enum error check_quota(struct sums *sums, const struct share *share)
+{
+    const uint64_t quota = (uint64_t)share->quota_gib << 30;
+    uint64_t total;
+    enum error e = read_others(sums, false, &total);
+
+    if (!e && total > quota / 2)
+        e = read_others(sums, true, &total);
+    if (!e && total > quota)
+        e = decision_take_back(sums->d, E_ShareSizeLimitReached);
+    return e;
+}
+
+enum error share_usage_change(struct decision *d, const struct share *share,
+                              const struct length_change *files, size_t count)
+{
+    struct sums sums = { .d = d, .space = share->space };
+    uint64_t was = 0, is = 0;
+    enum error e = change_own(&sums, files, count);
+
+    assert(count <= FILES_MAX);
+    for (size_t i = 0; i < count; i++) {
+        was += files[i].was;
+        is += files[i].is;
+    }
+    if (!e && is > was)
+        e = check_quota(&sums, share);
+    for (unsigned i = 0; i < SHARE_USAGE_PARTS && !e; i++) {
+        if (sums.parts[i] && sums.parts[i]->changes)
+            small_record_write(sums.parts[i]->changes, d->arena, sum_key, &sums.bytes[i], 1);
+    }
+    return e;
+}
+
+enum error share_usage_read(struct decision *d, struct guid space, uint64_t *ret_bytes)
+{
+    struct sums sums = { .d = d, .space = space };
+
+    return read_others(&sums, false, ret_bytes);
+}

@@ -1,0 +1,30 @@
+/* How many bytes a share has: the lengths of its files, holes too, as its quota counts them and Get
+ * Share Stats shows them. A length that changes changes one of a few sums, in the same commit: so they
+ * are exact after a crash, and files of one share do not all meet in one record.
+ *
+ *   share space
+ *     partition "u0".."u7"   INNER "b": bytes of the files whose ids fall to it
+ *
+ * What grows reads all of them. Above a half of the quota they are guards of its commit, and nothing
+ * passes the quota; below, they are only read: what is committed at the same time would have to be
+ * the other half. decision: 301 */
+#ifndef LAGRA_FILE_SHARE_USAGE_H
+#define LAGRA_FILE_SHARE_USAGE_H
+
+#include "file/file.h"
+
+#define SHARE_USAGE_PARTS 8u
+
+/* The length of a file, by its id; 0: one that is not there. */
+struct length_change {
+    uint64_t file;
+    uint64_t was, is;
+};
+/* All files whose length one decision changes; at most two. At most once in a decision.
+ * returns  OK, E_ShareSizeLimitReached, as decision_fail_store() */
+enum error share_usage_change(struct decision *d, const struct share *share,
+                              const struct length_change *files, size_t count);
+
+enum error share_usage_read(struct decision *d, struct guid space, uint64_t *ret_bytes);
+
+#endif
