@@ -18,184 +18,11 @@
 
 #include <assert.h>
 
-#include "base/memory_budget.h"
 #include "http/request.h"
-
-#define EXCHANGE_MAGIC  0x6C786368u
-/* Finds bugs, limits nothing that is asked for: the block list of a blob of 1 TiB takes 300 MB. */
-#define ARENA_CAP_BYTES ((size_t)4 << 30)
-
-static struct live *live_of(struct exchange *exchange)
-{
-    assert(exchange->magic == EXCHANGE_MAGIC);
-    return (struct live *)(void *)exchange;
-}
-
-/* Asserts how an exchange and its connection belong together. Worker. */
-static void assert_live(const struct live *live)
-{
-    assert(live->exchange.magic == EXCHANGE_MAGIC && live->exchange.arena);
-    assert(live->connection && live->connection->live == live);
-    assert(!live->block || live->block_at <= live->block_size);
-    assert(live->stage == STAGE_HEAD || live->known || live->closes);
-}
 
 static const struct http_application *application_of(const struct live *live)
 {
     return live->connection->server->application;
-}
-
-/* ---- pause ---- */
-
-void exchange_suspend(struct exchange *exchange)
-{
-    struct live *live = live_of(exchange);
-    bool was_suspended = atomic_exchange_explicit(&live->suspended, true, memory_order_relaxed);
-
-    assert(!was_suspended && !live->connection->is_paused);
-    connection_pauses(live->connection);
-    live->connection->is_paused = true;
-}
-
-void exchange_resume(struct exchange *exchange)
-{
-    struct live *live = live_of(exchange);
-    struct connection *connection = live->connection;
-    bool was_suspended = atomic_exchange_explicit(&live->suspended, false, memory_order_relaxed);
-
-    assert(was_suspended);
-    /* From now on bytes are owed, even if none come to tell the worker of it. */
-    if (live->stage == STAGE_BODY)
-        connection_resumes_body(connection);
-    worker_post(connection->worker, connection);
-}
-
-void exchange_authenticate(struct exchange *exchange)
-{
-    connection_trust(live_of(exchange)->connection);
-}
-
-bool exchange_take_file(struct exchange *exchange)
-{
-    struct live *live = live_of(exchange);
-    struct http_server *server = live->connection->server;
-
-    if (live->has_file)
-        return true;
-    if (atomic_fetch_add(&server->answer_files, 1) < server->limits.answer_files_max) {
-        live->has_file = true;
-        return true;
-    }
-    atomic_fetch_sub(&server->answer_files, 1);
-    return false;
-}
-
-/* ---- memory ---- */
-
-/* more: beside what lies in the arena */
-static bool charge(struct live *live, size_t more)
-{
-    size_t held = arena_held(live->exchange.arena) + more;
-
-    if (held <= MEMORY_FREE_BYTES || held <= live->charged)
-        return true;
-    if (!memory_budget_charge(held - live->charged))
-        return false;
-    assert(held > live->charged);
-    live->charged = held;
-    return true;
-}
-
-bool exchange_charge(struct exchange *exchange)
-{
-    return charge(live_of(exchange), 0);
-}
-
-void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
-{
-    struct live *live = live_of(exchange);
-    struct response *response = &exchange->response;
-    struct arena *kept;
-    size_t held;
-
-    if (arena_held(exchange->arena) <= MEMORY_FREE_BYTES || response->body_kind != BODY_BYTES)
-        return;
-    kept = arena_new(ARENA_CAP_BYTES);
-    response_copy_headers(response, kept);
-    arena_rewind_except(exchange->arena, mark, response->body);
-    response_copy_headers(response, exchange->arena);
-    arena_free(kept);
-    held = arena_held(exchange->arena);
-    if (held < live->charged) {
-        memory_budget_release(live->charged - held);
-        live->charged = held;
-    }
-}
-
-/* ---- begin and end ---- */
-
-/* A worker keeps a few arenas of ended exchanges for the next ones, the last used first: cheaper
- * than malloc, and warm in its caches. */
-static struct arena *take_arena(struct worker *worker)
-{
-    return worker->spare_count > 0 ? worker->spares[--worker->spare_count]
-                                   : arena_new(ARENA_CAP_BYTES);
-}
-
-/* fresh: what arena_mark() said of it when it was taken. */
-static void give_arena(struct worker *worker, struct arena *arena, struct arena_mark fresh)
-{
-    assert(worker->spare_count <= WORKER_SPARES);
-    if (worker->spare_count == WORKER_SPARES) {
-        arena_free(arena);
-        return;
-    }
-    arena_rewind(arena, fresh);
-    worker->spares[worker->spare_count++] = arena;
-}
-
-static struct live *exchange_begin(struct connection *connection)
-{
-    struct arena *arena = take_arena(connection->worker);
-    struct arena_mark fresh = arena_mark(arena);
-    struct live *live = arena_alloc(arena, sizeof *live);
-    struct request *request = &live->exchange.request;
-
-    assert(!connection->live && !connection->is_paused);
-    live->exchange.magic = EXCHANGE_MAGIC;
-    live->exchange.arena = arena;
-    live->exchange.server_is_busy = connection->refused;
-    live->closes = connection->refused;
-    live->fresh = fresh;
-    live->connection = connection;
-    request->peer = bytes_from_string(connection->peer);
-    request->peer_is_loopback = connection->peer_is_loopback;
-    request->secure = connection->server->tls;
-    request->listener_tag = connection->server->tag;
-    response_init(&live->exchange.response, arena);
-    connection->live = live;
-    connection_is_ours(connection);
-    assert_live(live);
-    return live;
-}
-
-void exchange_over(struct connection *connection)
-{
-    struct live *live = connection->live;
-
-    if (!live)
-        return;
-    assert_live(live);
-    assert(!connection->is_paused);
-    if (live->known)
-        application_of(live)->done(&live->exchange);
-    answer_over(live);
-    assert(!live->has_file && !live->block);
-    connection->live = NULL;
-    connection_awaits_head(connection);
-    memory_budget_release(live->charged);
-    live->exchange.magic = 0;
-    give_arena(connection->worker, live->exchange.arena, live->fresh);
 }
 
 /* ---- head ---- */
@@ -398,7 +225,7 @@ static enum turn give_body(struct live *live, struct bytes run)
     assert(taken <= run.len);
     assert(taken > 0 || step != HTTP_WANT_BODY); /* it would never end */
     took(live, taken);
-    if (!charge(live, input_bytes(&connection->input).len))
+    if (!live_charge(live, input_bytes(&connection->input).len))
         live->exchange.server_is_busy = true;
     return after(live, step);
 }

@@ -345,8 +345,18 @@ struct live {
 
 /* The next step of a connection, whatever it is. Worker. */
 enum turn exchange_step(struct connection *connection);
+
+/* ---- while it lasts (live.c) ---- */
+
+/* Begins the exchange of a connection that has none. Worker. */
+struct live *exchange_begin(struct connection *connection);
 /* Ends the exchange, if there is one. Worker. */
 void exchange_over(struct connection *connection);
+/* Charges what the exchange holds to the budget of memory; more: beside what lies in its arena. returns
+ * false: there is no room. Worker. */
+bool live_charge(struct live *live, size_t more);
+/* Asserts how an exchange and its connection belong together. Worker. */
+void assert_live(const struct live *live);
 
 /* ---- answer.c ---- */
 
