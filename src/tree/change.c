@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "base/log.h"
-#include "tree/tree_private.h"
+#include "tree/versions.h"
 
 /* ---- what the changes are made of ---- */
 
@@ -21,6 +21,20 @@ static uint64_t first_id(uint64_t parent, instant now)
     return spread << ID_TIME_BITS | (now & ((UINT64_C(1) << ID_TIME_BITS) - 1));
 }
 
+/* Has the partition nothing of any node, alive or seen by snapshots? returns STORE_OK, STORE_NOT_FOUND:
+ * it has, or another failure */
+static enum store_result is_unused(struct tree *tree, const struct decision_part *part)
+{
+    struct tree_node node;
+    enum store_result result = tree_node_read(part->before, tree->d->arena, tree->rule, &node);
+
+    if (result == STORE_NOT_FOUND && tree->state.generation > 1)
+        result = version_mark_read(part->before, tree->d->arena);
+    if (!result)
+        return STORE_NOT_FOUND;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
 /* A partition that has no node, opened. NULL: tree->failed says why. */
 static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64_t *ret_id)
 {
@@ -28,19 +42,18 @@ static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64
 
     for (unsigned i = 0; i < ID_TRIES_MAX; i++, id++) {
         struct decision_part *part;
-        struct tree_node node;
         enum store_result result;
 
         if (id == TREE_ROOT)
             continue;
         part = tree_part(tree, id);
-        result = tree_node_read(part->before, tree->d->arena, tree->rule, &node);
-        if (result == STORE_NOT_FOUND) {
+        result = is_unused(tree, part);
+        if (!result) {
             *ret_id = id;
             return part;
         }
         decision_leave(tree->d, part);
-        if (result) {
+        if (result != STORE_NOT_FOUND) {
             tree_fail(tree, result);
             return NULL;
         }
@@ -93,12 +106,23 @@ static enum tree_result drop_node(struct tree *tree, const struct tree_place *pl
     return TREE_OK;
 }
 
+/* The name is about to go, or to be another node's: keeps it for the snapshots that see it. */
+static void keep_entry(struct tree *tree, const struct tree_place *place)
+{
+    struct arena *arena = tree->d->arena;
+
+    version_keep(tree, tree_part(tree, tree_place_parent(place)),
+                 tree_entry_key(arena, place->entry.name.key), place->entry.written,
+                 tree_entry_encode(arena, &place->entry));
+}
+
 /* Gives a name to a node: the entry of the directory, and the node's record. */
 static void put_name(struct tree *tree, struct tree_place *place, uint64_t id, enum tree_kind kind,
                      struct decision_part *directory, struct decision_part *node)
 {
     place->exists = true;
-    place->entry = (struct tree_entry){ id, kind, place->path.names[place->path.count - 1] };
+    place->entry = (struct tree_entry){ id, tree->state.generation, kind,
+                                        place->path.names[place->path.count - 1] };
     tree_entry_put(tree_change(tree, directory), &place->entry);
     tree_node_put(tree_change(tree, node),
                   &(struct tree_node){ kind, tree_place_parent(place), place->entry.name });
@@ -149,6 +173,7 @@ enum tree_result tree_delete(struct tree *tree, const struct tree_place *place,
     result = count_entries(tree, directory, -1);
     if (result)
         return tree_fail(tree, result);
+    keep_entry(tree, place);
     tree_entry_delete(tree_change(tree, directory), place->entry.name.key);
     return TREE_OK;
 }
@@ -173,6 +198,7 @@ enum tree_result tree_replace(struct tree *tree, struct tree_place *place,
     if (!*ret_new)
         return TREE_FAILED;
     decision_read_clock(tree->d);
+    keep_entry(tree, place);
     put_name(tree, place, id, TREE_FILE, tree_part(tree, tree_place_parent(place)), *ret_new);
     return TREE_OK;
 }
@@ -219,6 +245,14 @@ static enum store_result move_entry(struct tree *tree, const struct tree_place *
     return result ? result : count_entries(tree, target, more);
 }
 
+static void note_move(struct tree *tree)
+{
+    struct tree_state state = tree->state;
+
+    state.moves++;
+    tree_state_put(tree_change(tree, tree->stamp), &state);
+}
+
 enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
                              struct tree_place *to, enum tree_over over,
                              struct tree_renamed *ret_renamed)
@@ -236,10 +270,13 @@ enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
     if (refused)
         return refused;
     decision_read_clock(tree->d);
+    keep_entry(tree, from);
     if (!is_same(from, to)) {
+        if (to->exists)
+            keep_entry(tree, to);
         result = move_entry(tree, from, to);
         if (moved.kind == TREE_DIRECTORY)
-            tree_moves_put(tree_change(tree, tree->stamp), tree->moves + 1);
+            note_move(tree);
     }
     if (result)
         return tree_fail(tree, result);

@@ -2,7 +2,7 @@
 #include <assert.h>
 
 #include "service/small_record.h"
-#include "tree/tree_private.h"
+#include "tree/snapshot_list.h"
 
 /* The entry of the next record. returns as scan_next() */
 static enum store_result next_entry(struct tree *tree, struct scan *scan,
@@ -58,6 +58,10 @@ enum tree_result tree_list(struct tree *tree, const struct tree_place *place, st
         return opened;
     prefix = tree_entry_key(arena, tree_key(arena, tree->rule, prefix));
     from = tree_entry_key(arena, tree_key(arena, tree->rule, from));
+    if (tree->at) {
+        result = snapshot_list(tree, part->before, prefix, from, max, ret_page);
+        return result ? tree_fail(tree, result) : TREE_OK;
+    }
     scan = scan_open(part->before, RECORD_INNER, prefix, from);
     result = read_page(tree, scan, max, ret_page);
     scan_close(scan);

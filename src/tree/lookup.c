@@ -2,7 +2,8 @@
 #include <assert.h>
 
 #include "base/log.h"
-#include "tree/tree_private.h"
+#include "service/small_record.h"
+#include "tree/versions.h"
 
 enum tree_result tree_fail(struct tree *tree, enum store_result result)
 {
@@ -34,22 +35,47 @@ enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid sp
     tree->stamp = find_part(tree, tree_stamp_partition(space));
     if (!tree->stamp)
         tree->stamp = decision_open(d, tree_stamp_partition(space), NULL);
-    result = tree_moves_read(tree->stamp->before, d->arena, &tree->moves);
+    result = tree_state_read(tree->stamp->before, d->arena, &tree->state);
     return result ? tree_fail(tree, result) : TREE_OK;
 }
 
+void tree_open_at(struct tree *tree, struct decision *d, struct guid space, enum tree_case rule,
+                  uint64_t generation)
+{
+    assert(generation > 0);
+    *tree = (struct tree){ .d = d, .space = space, .rule = rule, .at = generation };
+}
+
+static enum store_result has_not_moved(struct tree *tree, struct snapshot *before)
+{
+    struct tree_state state;
+    enum store_result result = tree_state_read(before, tree->d->arena, &state);
+
+    return !result && state.moves != tree->state.moves ? STORE_CONFLICT : result;
+}
+
+static enum store_result is_still_kept(struct tree *tree, struct snapshot *before)
+{
+    struct tree_kept kept;
+    enum store_result result = tree_kept_read(before, tree->d->arena, &kept);
+
+    for (size_t i = 0; i < kept.count && !result; i++)
+        if (kept.generations[i] == tree->at)
+            return STORE_OK;
+    return result ? result : STORE_CONFLICT;
+}
+
 /* No directory has moved since tree_open(), so that what was read by names until now still was so
- * when the last of it was read (tree invariant 2). returns TREE_OK, TREE_FAILED: STORE_CONFLICT */
+ * when the last of it was read (tree invariant 2). Of a snapshot: it is still kept, so that nothing of
+ * what was read until now lacked what it sees (tree invariant 4).
+ * returns TREE_OK, TREE_FAILED: STORE_CONFLICT */
 static enum tree_result confirm(struct tree *tree)
 {
-    struct decision_part *now = decision_open(tree->d, tree->stamp->partition, NULL);
-    enum store_result result;
-    uint64_t moves;
+    struct decision_part *now = decision_open(tree->d, tree_stamp_partition(tree->space), NULL);
+    enum store_result result =
+        tree->at ? is_still_kept(tree, now->before) : has_not_moved(tree, now->before);
 
-    result = tree_moves_read(now->before, tree->d->arena, &moves);
     decision_leave(tree->d, now);
-    if (!result && moves != tree->moves)
-        result = STORE_CONFLICT;
     return result ? tree_fail(tree, result) : TREE_OK;
 }
 
@@ -70,6 +96,7 @@ struct decision_part *tree_directory_part(struct tree *tree, const struct tree_p
 
 struct changes *tree_change(struct tree *tree, struct decision_part *part)
 {
+    assert(tree->at == 0);
     if (!part->changes)
         part->changes = changes_new(tree->d->arena);
     return part->changes;
@@ -126,6 +153,22 @@ static enum store_result check_directory(struct tree *tree, const struct tree_pl
 
 /* ---- finding ---- */
 
+/* The entry of a name, in the tree's view. returns as snapshot_get() */
+static enum store_result find_entry(struct tree *tree, struct snapshot *before, struct bytes key,
+                                    struct tree_entry *ret_entry)
+{
+    struct arena *arena = tree->d->arena;
+    struct bytes value;
+    enum store_result result;
+
+    if (tree->at == 0)
+        return tree_entry_read(before, arena, tree->rule, key, ret_entry);
+    result = version_read(tree, before, tree_entry_key(arena, key), &value);
+    if (!result && !tree_entry_decode(arena, tree->rule, key, value, ret_entry))
+        return record_is_unknown("an entry of a directory", value);
+    return result;
+}
+
 /* Takes the i-th name: place->entry, when it exists. */
 static enum store_result step(struct tree *tree, struct tree_place *place, size_t i,
                               enum tree_use use)
@@ -133,12 +176,12 @@ static enum store_result step(struct tree *tree, struct tree_place *place, size_
     struct decision *d = tree->d;
     unsigned open = d->part_count;
     struct decision_part *part = tree_part(tree, place->directories[i]);
-    enum store_result result = tree_entry_read(part->before, d->arena, tree->rule,
-                                               place->path.names[i].key, &place->entry);
+    enum store_result result =
+        find_entry(tree, part->before, place->path.names[i].key, &place->entry);
 
     place->exists = result == STORE_OK;
     if (result == STORE_NOT_FOUND)
-        result = check_directory(tree, place, i, part);
+        result = tree->at ? STORE_OK : check_directory(tree, place, i, part);
     if (d->part_count > open && (use == TREE_TO_READ || result || i + 1 < place->path.count))
         decision_leave(d, part);
     return result;
@@ -155,6 +198,7 @@ enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum
     };
     enum tree_result missing = TREE_OK, result;
 
+    assert(tree->at == 0 || use == TREE_TO_READ);
     for (size_t i = 0; i < path->count && !missing; i++) {
         enum store_result read;
 
@@ -187,6 +231,8 @@ enum tree_result tree_open_node(struct tree *tree, const struct tree_place *plac
 
     assert(place->exists);
     *ret_part = part;
+    if (tree->at)
+        return confirm(tree);
     if (tree_place_is_root(place))
         return TREE_OK;
     result = tree_node_read(part->before, tree->d->arena, tree->rule, &node);
@@ -202,6 +248,7 @@ enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_pa
     struct decision_part *part = tree_part(tree, id);
     enum store_result result = STORE_OK;
 
+    assert(tree->at == 0);
     *ret_part = part;
     *ret_node = (struct tree_node){ .kind = TREE_DIRECTORY };
     if (id != TREE_ROOT)

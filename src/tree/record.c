@@ -1,16 +1,18 @@
 /* Records of a tree; record.h has their form. */
 #include "tree/record.h"
 
+#include <assert.h>
+
 #include "base/codec.h"
 #include "base/endian.h"
 #include "service/small_record.h"
 
 #define RECORD_VERSION 1
-#define ENTRY_PREFIX   'e'
 
 static const struct bytes node_key = BYTES("n");
 static const struct bytes count_key = BYTES("E");
-static const struct bytes moves_key = BYTES("m");
+static const struct bytes state_key = BYTES("m");
+static const struct bytes kept_key = BYTES("k");
 
 /* ---- partitions ---- */
 
@@ -25,6 +27,11 @@ struct partition tree_partition(struct arena *arena, struct guid space, uint64_t
 struct partition tree_stamp_partition(struct guid space)
 {
     return (struct partition){ space, BYTES("") };
+}
+
+struct partition tree_task_partition(struct guid space)
+{
+    return (struct partition){ space, BYTES("c") };
 }
 
 /* What is not there because all is gone is looked for again, from above. */
@@ -47,45 +54,56 @@ static void encode_place(struct text *out, enum tree_kind kind, uint64_t id, str
 }
 
 /* Both have the same fields: the id of the one is what has the name, of the other where it is. */
-static bool decode_place(struct arena *arena, enum tree_case rule, struct bytes value,
+static bool decode_place(struct arena *arena, enum tree_case rule, struct decoder *in,
                          enum tree_kind *ret_kind, uint64_t *ret_id, struct tree_name *ret_name)
 {
     char id_be[sizeof *ret_id];
-    struct decoder in;
     struct bytes name;
     uint8_t kind;
 
-    decoder_init(&in, value);
-    if (decode_u8(&in) != RECORD_VERSION)
+    if (decode_u8(in) != RECORD_VERSION)
         return false;
-    kind = decode_u8(&in);
-    decode_fixed(&in, id_be, sizeof id_be);
-    name = decode_bytes(&in);
-    if (!decoder_ok(&in) || (kind != TREE_FILE && kind != TREE_DIRECTORY))
+    kind = decode_u8(in);
+    decode_fixed(in, id_be, sizeof id_be);
+    name = decode_bytes(in);
+    if (!decoder_ok(in) || (kind != TREE_FILE && kind != TREE_DIRECTORY))
         return false;
     *ret_kind = (enum tree_kind)kind;
     *ret_id = be64_get(id_be);
     return tree_name_parse(arena, rule, name, ret_name) == TREE_PATH_OK;
 }
 
+static bool is_generation(uint64_t number)
+{
+    return number >= 1 && number <= TREE_GENERATION_MAX;
+}
+
 bool tree_entry_decode(struct arena *arena, enum tree_case rule, struct bytes key,
                        struct bytes value, struct tree_entry *ret_entry)
 {
-    return decode_place(arena, rule, value, &ret_entry->kind, &ret_entry->id, &ret_entry->name) &&
-           ret_entry->id != TREE_ROOT && bytes_equal(ret_entry->name.key, key);
+    struct decoder in;
+
+    decoder_init(&in, value);
+    ret_entry->written = decode_u64(&in);
+    return decode_place(arena, rule, &in, &ret_entry->kind, &ret_entry->id, &ret_entry->name) &&
+           is_generation(ret_entry->written) && ret_entry->id != TREE_ROOT &&
+           bytes_equal(ret_entry->name.key, key);
 }
 
 bool tree_node_decode(struct arena *arena, enum tree_case rule, struct bytes value,
                       struct tree_node *ret_node)
 {
-    return decode_place(arena, rule, value, &ret_node->kind, &ret_node->parent, &ret_node->name);
+    struct decoder in;
+
+    decoder_init(&in, value);
+    return decode_place(arena, rule, &in, &ret_node->kind, &ret_node->parent, &ret_node->name);
 }
 
 struct bytes tree_entry_key(struct arena *arena, struct bytes key)
 {
     char *room = arena_bytes(arena, 1 + key.len);
 
-    room[0] = ENTRY_PREFIX;
+    room[0] = TREE_ENTRY_PREFIX;
     if (key.len > 0)
         memcpy(room + 1, key.ptr, key.len);
     return bytes_of(room, 1 + key.len);
@@ -105,15 +123,23 @@ enum store_result tree_entry_read(struct snapshot *before, struct arena *arena, 
     return STORE_OK;
 }
 
+struct bytes tree_entry_encode(struct arena *arena, const struct tree_entry *entry)
+{
+    struct text value;
+
+    assert(is_generation(entry->written));
+    text_init(&value, arena, 24 + entry->name.given.len);
+    encode_u64(&value, entry->written);
+    encode_place(&value, entry->kind, entry->id, entry->name.given);
+    return text_bytes(&value);
+}
+
 void tree_entry_put(struct changes *changes, const struct tree_entry *entry)
 {
     struct arena *arena = changes_arena(changes);
-    struct text value;
 
-    text_init(&value, arena, 16 + entry->name.given.len);
-    encode_place(&value, entry->kind, entry->id, entry->name.given);
-    changes_put(changes, RECORD_INNER, tree_entry_key(arena, entry->name.key), text_bytes(&value),
-                NULL, 0);
+    changes_put(changes, RECORD_INNER, tree_entry_key(arena, entry->name.key),
+                tree_entry_encode(arena, entry), NULL, 0);
 }
 
 void tree_entry_delete(struct changes *changes, struct bytes key)
@@ -150,18 +176,13 @@ void tree_node_delete(struct changes *changes)
 
 /* ---- numbers ---- */
 
-static enum store_result read_number(struct snapshot *before, struct arena *arena, struct bytes key,
-                                     const char *what, uint64_t *ret_number)
-{
-    enum store_result result =
-        or_gone(before, small_record_read(before, arena, key, what, ret_number, 1));
-
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
-}
-
 enum store_result tree_count_read(struct snapshot *before, struct arena *arena, uint64_t *ret_count)
 {
-    return read_number(before, arena, count_key, "the number of a directory's entries", ret_count);
+    enum store_result result =
+        or_gone(before, small_record_read(before, arena, count_key,
+                                          "the number of a directory's entries", ret_count, 1));
+
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 void tree_count_put(struct changes *changes, uint64_t count)
@@ -172,12 +193,81 @@ void tree_count_put(struct changes *changes, uint64_t count)
         small_record_write(changes, changes_arena(changes), count_key, &count, 1);
 }
 
-enum store_result tree_moves_read(struct snapshot *before, struct arena *arena, uint64_t *ret_moves)
+enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
+                                  struct tree_state *ret_state)
 {
-    return read_number(before, arena, moves_key, "how often directories have moved", ret_moves);
+    uint64_t numbers[3];
+    enum store_result result = or_gone(
+        before, small_record_read(before, arena, state_key, "the state of a tree", numbers, 3));
+
+    *ret_state = (struct tree_state){ .generation = 1 };
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    *ret_state = (struct tree_state){ numbers[0], numbers[1], numbers[2] };
+    if (!is_generation(ret_state->generation) || ret_state->kept >= ret_state->generation)
+        return record_is_unknown("the state of a tree", bytes_of(NULL, 0));
+    return STORE_OK;
 }
 
-void tree_moves_put(struct changes *changes, uint64_t moves)
+void tree_state_put(struct changes *changes, const struct tree_state *state)
 {
-    small_record_write(changes, changes_arena(changes), moves_key, &moves, 1);
+    uint64_t numbers[] = { state->moves, state->generation, state->kept };
+
+    assert(is_generation(state->generation) && state->kept < state->generation);
+    small_record_write(changes, changes_arena(changes), state_key, numbers, 3);
+}
+
+/* ---- kept generations ---- */
+
+static bool decode_kept(struct arena *arena, struct bytes value, struct tree_kept *kept)
+{
+    struct decoder in;
+    uint64_t count, before = 0;
+
+    decoder_init(&in, value);
+    if (decode_u8(&in) != RECORD_VERSION)
+        return false;
+    count = decode_u64(&in);
+    if (count > value.len)
+        return false;
+    kept->generations = arena_array(arena, count + 1, sizeof kept->generations[0]);
+    for (; kept->count < count; kept->count++) {
+        uint64_t generation = decode_u64(&in);
+
+        if (generation <= before || !is_generation(generation))
+            return false;
+        kept->generations[kept->count] = before = generation;
+    }
+    return decoder_ok(&in);
+}
+
+enum store_result tree_kept_read(struct snapshot *before, struct arena *arena,
+                                 struct tree_kept *ret_kept)
+{
+    struct record record;
+    enum store_result result =
+        or_gone(before, snapshot_get(before, RECORD_INNER, kept_key, arena, &record));
+
+    *ret_kept = (struct tree_kept){ .count = 0 };
+    if (!result && !decode_kept(arena, record.value, ret_kept))
+        return record_is_unknown("the generations that a tree keeps", record.value);
+    if (result == STORE_NOT_FOUND)
+        ret_kept->generations = arena_array(arena, 1, sizeof ret_kept->generations[0]);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+void tree_kept_put(struct changes *changes, const struct tree_kept *kept)
+{
+    struct text value;
+
+    if (kept->count == 0) {
+        changes_delete(changes, RECORD_INNER, kept_key);
+        return;
+    }
+    text_init(&value, changes_arena(changes), 16 + 8 * kept->count);
+    encode_u8(&value, RECORD_VERSION);
+    encode_u64(&value, kept->count);
+    for (size_t i = 0; i < kept->count; i++)
+        encode_u64(&value, kept->generations[i]);
+    changes_put(changes, RECORD_INNER, kept_key, text_bytes(&value), NULL, 0);
 }

@@ -3,14 +3,23 @@
  *   partition     what                    family, key          value
  *   8 be id       a node                  LISTED "n"           u8 1; u8 kind; 8 be id of its parent;
  *                                                              bytes name, as given
- *   8 be id       an entry of a directory INNER 'e', key       u8 1; u8 kind; 8 be id; bytes name,
- *                                         of the name          as given
+ *   8 be id       an entry of a directory INNER 'e', key       varint generation; u8 1; u8 kind;
+ *                                         of the name          8 be id; bytes name, as given
  *   8 be id       how many entries        INNER "E"            u8 1; varint
- *   ""            how often directories   INNER "m"            u8 1; varint
- *                 have moved
+ *   8 be id       a version that          INNER 'V', key of a  as the record's
+ *                 snapshots see           record, 8 be until
+ *   8 be id       that there are versions LISTED "v"           u8 1
+ *   ""            how often directories   INNER "m"            u8 1; 3 varints
+ *                 have moved; generations
+ *   ""            generations that are    INNER "k"            u8 1; varint count, varints
+ *                 kept
+ *   "c"           nothing: of the tasks that collect versions (versions.h)
  *
- * The root has the id TREE_ROOT and no node record. Absent counts are 0. All other records of a node's
- * partition are its service's and content's; no key of theirs begins with 'e' or 'E'.
+ * Each version has a record of the space's index, too: 8 be until, 8 be id, key of the record.
+ *
+ * The root has the id TREE_ROOT and no node record. Absent numbers are 0, but the first generation is
+ * 1. All other records of a node's partition are its service's and content's; no key of theirs begins
+ * with 'e', 'E', 'V' or 'v'.
  *
  * Nothing that is read is trusted: what makes no sense is logged here, and STORE_CORRUPT. Reads return
  * as snapshot_get(), and STORE_CONFLICT where the space is gone. Any thread. */
@@ -27,6 +36,7 @@ enum tree_kind { TREE_FILE = 1, TREE_DIRECTORY = 2 };
 /* A name in a directory, and what has it. */
 struct tree_entry {
     uint64_t id;
+    uint64_t written; /* generation */
     enum tree_kind kind;
     struct tree_name name;
 };
@@ -48,13 +58,17 @@ bool tree_node_decode(struct arena *arena, enum tree_case rule, struct bytes val
 struct partition tree_partition(struct arena *arena, struct guid space, uint64_t id);
 /* That of the tree as a whole. */
 struct partition tree_stamp_partition(struct guid space);
+/* That of its tasks. */
+struct partition tree_task_partition(struct guid space);
 
 enum store_result tree_entry_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
                                   struct bytes key, struct tree_entry *ret_entry);
 void tree_entry_put(struct changes *changes, const struct tree_entry *entry);
 void tree_entry_delete(struct changes *changes, struct bytes key);
-/* The key of an entry's record. */
+/* Its record. */
+#define TREE_ENTRY_PREFIX 'e'
 struct bytes tree_entry_key(struct arena *arena, struct bytes key);
+struct bytes tree_entry_encode(struct arena *arena, const struct tree_entry *entry);
 
 enum store_result tree_node_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
                                  struct tree_node *ret_node);
@@ -66,8 +80,27 @@ enum store_result tree_count_read(struct snapshot *before, struct arena *arena,
 /* 0: none. */
 void tree_count_put(struct changes *changes, uint64_t count);
 
-enum store_result tree_moves_read(struct snapshot *before, struct arena *arena,
-                                  uint64_t *ret_moves);
-void tree_moves_put(struct changes *changes, uint64_t moves);
+/* Below it the last byte of 'V' keys in front of `until` is 0, as in no name: versions are in the
+ * order of the keys of their records. */
+#define TREE_GENERATION_MAX (UINT64_C(1) << 48)
+
+/* Of the tree as a whole. */
+struct tree_state {
+    uint64_t moves;      /* how often directories have moved */
+    uint64_t generation; /* that is written now: 1..TREE_GENERATION_MAX */
+    uint64_t kept;       /* the newest that is kept by a snapshot, below it; 0: none is */
+};
+enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
+                                  struct tree_state *ret_state);
+void tree_state_put(struct changes *changes, const struct tree_state *state);
+
+/* The generations that snapshots keep, in order. */
+struct tree_kept {
+    uint64_t *generations; /* in the arena, with room for one more */
+    size_t count;
+};
+enum store_result tree_kept_read(struct snapshot *before, struct arena *arena,
+                                 struct tree_kept *ret_kept);
+void tree_kept_put(struct changes *changes, const struct tree_kept *kept);
 
 #endif

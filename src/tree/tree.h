@@ -18,7 +18,9 @@
  *      the name there; every entry's node is there. The directories lead to the root.
  *  (2) What an operation does or refuses, it does or refuses to what its path names at one moment
  *      between its beginning and its commit (or, without one, its answer).
- *  (3) The number of a directory's entries is exact. */
+ *  (3) The number of a directory's entries is exact.
+ *  (4) A snapshot shows the names and records that the tree had when it was taken, until it is
+ *      deleted. */
 #ifndef LAGRA_TREE_TREE_H
 #define LAGRA_TREE_TREE_H
 
@@ -43,8 +45,9 @@ struct tree {
     struct decision *d;
     struct guid space;
     enum tree_case rule;
-    struct decision_part *stamp; /* guards (2) when something is committed */
-    uint64_t moves;
+    struct decision_part *stamp; /* guards (2) when something is committed; NULL: of a snapshot */
+    struct tree_state state;
+    uint64_t at; /* the generation of the snapshot that is read; 0: the tree as it is now */
     enum store_result failed;
 };
 
@@ -53,7 +56,12 @@ struct tree {
 enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
                            enum tree_case rule);
 
-/* A path as it is now. */
+/* The tree as a snapshot of it has it: to be found, opened, listed, its records read. What follows
+ * returns TREE_FAILED (STORE_CONFLICT) when the snapshot is deleted: who looks it up again knows. */
+void tree_open_at(struct tree *tree, struct decision *d, struct guid space, enum tree_case rule,
+                  uint64_t generation);
+
+/* A path as it is now, or in the snapshot. */
 struct tree_place {
     struct tree_path path;
     uint64_t *directories; /* one for each name: the id of the directory that it is in */
@@ -125,6 +133,52 @@ enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
                              struct tree_place *to, enum tree_over over,
                              struct tree_renamed *ret_renamed);
 
+/* ---- records of the service that snapshots keep ----
+ * INNER records of a node's partition, whose keys have no byte 0. Who changes or deletes one has read it
+ * in the same decision, and keeps it first, if tree_is_kept(). */
+
+struct tree_record {
+    struct bytes value;
+    uint64_t written; /* generation */
+};
+/* returns TREE_OK, TREE_NOT_FOUND, TREE_FAILED */
+enum tree_result tree_record_read(struct tree *tree, const struct decision_part *part,
+                                  struct bytes key, struct tree_record *ret_record);
+/* Does a snapshot see it as it is? */
+static inline bool tree_is_kept(const struct tree *tree, const struct tree_record *record)
+{
+    return record->written <= tree->state.kept;
+}
+/* Keeps it for the snapshots that see it; without any it does nothing. value: what they shall read, which
+ * may differ from what was read (a snapshot of its content). */
+void tree_record_keep(struct tree *tree, struct decision_part *part, struct bytes key,
+                      const struct tree_record *record);
+void tree_record_put(struct tree *tree, struct decision_part *part, struct bytes key,
+                     struct bytes value);
+void tree_record_delete(struct tree *tree, struct decision_part *part, struct bytes key);
+
+/* ---- snapshots of the whole tree ---- */
+
+/* Keeps the tree as it is now, under a generation: a commit of the tree's own partition, whatever is in
+ * the tree. returns TREE_OK, TREE_FAILED (STORE_FULL: it has had all that can be numbered) */
+enum tree_result tree_snapshot(struct tree *tree, uint64_t *ret_generation);
+/* Ends that. What it alone saw is collected by tasks of this kind, tree_collect().
+ * returns TREE_OK, TREE_FAILED */
+enum tree_result tree_snapshot_delete(struct tree *tree, uint64_t generation, uint32_t task_kind);
+
+/* A record of the service that no snapshot sees any more is about to be deleted: what it refers to
+ * goes too. part: with changes. May rewrite the record that is there now (tree_record_rewrite()). */
+typedef enum store_result tree_forget_fn(struct tree *tree, struct decision_part *part,
+                                         struct bytes key, struct bytes value);
+/* In the place of a record as it is now, of the same generation. */
+void tree_record_rewrite(struct tree *tree, struct decision_part *part, struct bytes key,
+                         const struct tree_record *record);
+/* Decides a task (service/deferred_tasks.h): collects some versions, and leaves the rest to the
+ * next task. Only d, task: of the runner. returns as task_fn */
+struct deferred_task;
+enum store_result tree_collect(struct decision *d, const struct deferred_task *task,
+                               enum tree_case rule, tree_forget_fn *forget);
+
 /* ---- directories ---- */
 
 /* A page of the entries of a directory, in the order of their keys, from the first whose name is at or
@@ -134,7 +188,8 @@ struct tree_page {
     size_t count;
     struct bytes next; /* where to go on: a key, which is a name too; ptr NULL: at the end */
 };
-/* max: 1 or more. Reads max + 1 entries. The place exists.
+/* max: 1 or more. Reads max + 1 entries. The place exists. Of a snapshot it may have fewer, with `next`
+ * set, when what lies between is much.
  * returns TREE_OK, TREE_KINDS_DIFFER: it is a file, TREE_FAILED */
 enum tree_result tree_list(struct tree *tree, const struct tree_place *place, struct bytes prefix,
                            struct bytes from, size_t max, struct tree_page *ret_page);

@@ -21,6 +21,7 @@ struct fixture {
     bool is_remote;   /* operations fetch what they read, and never block */
     struct guid space;
     enum tree_case rule;
+    uint64_t taken; /* the generation of the newest OP_SNAPSHOT; 0: none */
 };
 
 /* For cmocka: *state becomes a struct fixture. The log goes nowhere. */
@@ -40,6 +41,14 @@ void fixture_do(struct fixture *f, enum op_kind kind, const char *path, const ch
 /* All that the tree holds, in order: "a=1 b=2(c=3 )": names and tags, what a directory holds in
  * brackets. Proves tree invariants 1 and 3 on the way, and that nothing else is in the space. */
 void fixture_dump(struct fixture *f, char *out, size_t size);
+/* The same of a snapshot, by what the tree offers for that. */
+void fixture_dump_at(struct fixture *f, uint64_t generation, char *out, size_t size);
+void fixture_delete_snapshot(struct fixture *f, uint64_t generation);
+/* Runs the tasks that deleted snapshots have left, to the end. Proves that what is left are versions that
+ * a snapshot sees. */
+void fixture_collect(struct fixture *f);
+/* Versions that there are, as the index has them. */
+size_t fixture_versions(struct fixture *f);
 
 #define DUMP_SIZE 4096
 

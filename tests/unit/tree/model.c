@@ -147,8 +147,15 @@ static enum tree_result run_on(struct model *m, const struct op *op, struct foun
         if (op->kind == OP_REPLACE)
             make(m, &at, TREE_FILE, op->tag);
         return TREE_OK;
+    case OP_TAG:
+        if (at.parent < 0 || at.node < 0)
+            return at.parent < 0 ? TREE_IS_ROOT : TREE_NOT_FOUND;
+        m->nodes[at.node].tag = op->tag;
+        return TREE_OK;
     case OP_RENAME:
     case OP_RENAME_OVER:
+    case OP_SNAPSHOT: /* the tree stays */
+    case OP_END:
         break;
     }
     return TREE_OK;

@@ -15,11 +15,15 @@ enum op_kind {
     OP_RENAME,
     OP_RENAME_OVER,
     OP_LIST,
+    OP_TAG, /* gives it another tag */
+    OP_SNAPSHOT,
+    OP_END, /* of the newest snapshot, and collects what it leaves */
 };
 struct op {
     enum op_kind kind;
     const char *path, *to;
-    char tag; /* of what it makes */
+    char tag;    /* of what it makes */
+    uint64_t at; /* of OP_FIND and OP_LIST: a snapshot's generation; 0: now */
 };
 
 #define SAW_SIZE 64

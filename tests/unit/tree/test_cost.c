@@ -67,7 +67,7 @@ static enum tree_result count(struct fixture *f, enum op_kind kind, const char *
                               const char *to)
 {
     memset(&counted, 0, sizeof counted);
-    return fixture_run(f, &(struct op){ kind, path, to, 'x' }).result;
+    return fixture_run(f, &(struct op){ kind, path, to, 'x', 0 }).result;
 }
 
 static unsigned entries(void)
@@ -149,6 +149,25 @@ static void changes_are_one_commit(void **state)
     fixture_dump(f, NULL, DUMP_SIZE);
 }
 
+/* Rule: a snapshot costs one commit of two records, whatever is in the tree, and changes are no more commits
+ * and parts than without it. tree/README.md, "Snapshots" */
+static void a_snapshot_is_small(void **state)
+{
+    struct fixture *f = *state;
+
+    fill(f);
+    assert_int_equal(count(f, OP_SNAPSHOT, "", NULL), TREE_OK);
+    assert_int_equal(counted.commits, 1);
+    assert_int_equal(counted.parts, 1);
+    assert_int_equal(counted.changed, 2);
+    assert_int_equal(count(f, OP_RENAME, "d/big", "e/big2"), TREE_OK);
+    assert_int_equal(counted.commits, 1);
+    assert_int_equal(counted.parts, 4);
+    assert_int_equal(counted.changed, 4 + 2); /* the old entry, and that there is a version */
+    assert_int_equal(count(f, OP_RENAME, "e/big2", "e/big3"), TREE_OK);
+    assert_int_equal(counted.changed, 3); /* no snapshot has seen it at the old place */
+}
+
 /* Rule: a path of 250 names is found by a record for each, and three more. */
 static void a_lookup_reads_its_names(void **state)
 {
@@ -213,6 +232,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_rename_is_small, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(a_page_is_small, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(changes_are_one_commit, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(a_snapshot_is_small, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(a_lookup_reads_its_names, fixture_set_up,
                                         fixture_tear_down),
         cmocka_unit_test_setup_teardown(figures, fixture_set_up, fixture_tear_down),

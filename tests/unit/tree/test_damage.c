@@ -12,21 +12,21 @@ static struct arena *arena;
 
 static struct bytes entry_value(const char *name)
 {
-    struct changes *changes = changes_new(arena);
-    struct tree_entry entry = { .id = 7, .kind = TREE_FILE };
+    struct tree_entry entry = { .id = 7, .written = 5, .kind = TREE_FILE };
     struct bytes value;
     char *room;
 
     assert_int_equal(
         tree_name_parse(arena, TREE_CASE_IGNORED, bytes_from_string(name), &entry.name), 0);
-    tree_entry_put(changes, &entry); /* its form is what follows */
     room = arena_bytes(arena, 300);
-    room[0] = 1;
-    room[1] = TREE_FILE;
-    be64_put(room + 2, 7);
-    room[10] = (char)(strlen(name) + 1);
-    memcpy(room + 11, name, strlen(name));
-    value = bytes_of(room, 11 + strlen(name));
+    room[0] = 5; /* generation */
+    room[1] = 1;
+    room[2] = TREE_FILE;
+    be64_put(room + 3, 7);
+    room[11] = (char)(strlen(name) + 1);
+    memcpy(room + 12, name, strlen(name));
+    value = bytes_of(room, 12 + strlen(name));
+    assert_true(bytes_equal(value, tree_entry_encode(arena, &entry)));
     return value;
 }
 
@@ -48,23 +48,27 @@ static void entries_are_not_trusted(void **state)
     assert_false(decodes(bytes_from_string("OTHER"), value));
     assert_false(decodes(bytes_from_string("Name"), value));
     assert_false(decodes(bytes_of("", 0), value));
-    assert_true(tree_node_decode(arena, TREE_CASE_IGNORED, value, &node));
+    assert_true(tree_node_decode(arena, TREE_CASE_IGNORED, bytes_from(value, 1), &node));
     for (size_t length = 0; length < value.len; length++) {
         assert_false(decodes(key, bytes_of(value.ptr, length)));
         assert_false(
             tree_node_decode(arena, TREE_CASE_IGNORED, bytes_of(value.ptr, length), &node));
     }
+    assert_false(tree_node_decode(arena, TREE_CASE_IGNORED, value, &node));
     for (size_t i = 0; i < value.len * 8; i++) {
         memcpy(damaged, value.ptr, value.len);
         damaged[i / 8] = (char)(damaged[i / 8] ^ 1 << i % 8);
-        /* Another id and the name in other letters can be no more than what they say. */
-        if (!(i / 8 >= 2 && i / 8 < 10) && i / 8 < 11)
+        /* Another generation or id and the name in other letters can be no more than what they say. */
+        if (i / 8 >= 1 && !(i / 8 >= 3 && i / 8 < 11) && i / 8 < 12)
             assert_false(decodes(key, bytes_of(damaged, value.len)));
         else
             decodes(key, bytes_of(damaged, value.len));
     }
     memcpy(damaged, value.ptr, value.len);
-    be64_put(damaged + 2, TREE_ROOT);
+    be64_put(damaged + 3, TREE_ROOT);
+    assert_false(decodes(key, bytes_of(damaged, value.len)));
+    memcpy(damaged, value.ptr, value.len);
+    damaged[0] = 0; /* no generation */
     assert_false(decodes(key, bytes_of(damaged, value.len)));
 }
 
@@ -111,7 +115,7 @@ static uint64_t id_of(struct fixture *f, uint64_t directory, const char *name)
 static void expect(struct fixture *f, enum op_kind kind, const char *path, const char *to,
                    bool damaged)
 {
-    struct outcome outcome = fixture_run(f, &(struct op){ kind, path, to, 'x' });
+    struct outcome outcome = fixture_run(f, &(struct op){ kind, path, to, 'x', 0 });
 
     assert_int_equal(outcome.result == TREE_FAILED, damaged);
     assert_int_equal(outcome.error, damaged ? E_InternalError : OK);
@@ -164,8 +168,8 @@ static void nothing_is_left_of_a_dropped_space(void **state)
                      STORE_OK);
     snapshot_close(part.snapshot);
     /* Decided again: who looks for the tree from above finds it gone. The fixture does not. */
-    assert_int_equal(fixture_run(f, &(struct op){ OP_FIND, "f", NULL, 0 }).error, E_ServerBusy);
-    assert_int_equal(fixture_run(f, &(struct op){ OP_MAKE_FILE, "g", NULL, 'x' }).error,
+    assert_int_equal(fixture_run(f, &(struct op){ OP_FIND, "f", NULL, 0, 0 }).error, E_ServerBusy);
+    assert_int_equal(fixture_run(f, &(struct op){ OP_MAKE_FILE, "g", NULL, 'x', 0 }).error,
                      E_ServerBusy);
 }
 

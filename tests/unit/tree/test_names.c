@@ -8,12 +8,12 @@
 static enum tree_result result_of(struct fixture *f, enum op_kind kind, const char *path,
                                   const char *to)
 {
-    return fixture_run(f, &(struct op){ kind, path, to, 'x' }).result;
+    return fixture_run(f, &(struct op){ kind, path, to, 'x', 0 }).result;
 }
 
 static void expect_list(struct fixture *f, const char *path, const char *expected)
 {
-    struct outcome outcome = fixture_run(f, &(struct op){ OP_LIST, path, NULL, 0 });
+    struct outcome outcome = fixture_run(f, &(struct op){ OP_LIST, path, NULL, 0, 0 });
 
     assert_int_equal(outcome.result, TREE_OK);
     assert_string_equal(outcome.saw, expected);

@@ -1,0 +1,203 @@
+/* What no snapshot sees any more. A task goes through the versions until the generation of a snapshot that
+ * was deleted, as the index has them. Each becomes one until the newest generation that still sees it,
+ * or goes. So every version is until a generation that is kept, or that a task is going through, and a
+ * task looks at nothing but what its snapshot was the newest to see. */
+#include <assert.h>
+
+#include "base/endian.h"
+#include "base/log.h"
+#include "service/deferred_tasks.h"
+#include "service/small_record.h"
+#include "tree/versions.h"
+
+/* Of one step: versions. Its partitions are what a decision has room for. */
+#define VERSIONS_AT_ONCE 200
+
+#define UNTIL_SIZE       8
+#define ID_SIZE          8
+
+/* One step. */
+struct step {
+    struct tree tree;
+    struct tree_kept kept;
+    tree_forget_fn *forget;
+    uint64_t until;
+    uint64_t bytes_max; /* of changes */
+    unsigned count;     /* of versions that it has looked at */
+    /* The partition that it is in; NULL: none yet. */
+    struct decision_part *part;
+    struct bytes *gone; /* keys of versions that it has deleted there, in order */
+    size_t gone_count;
+    bool has_others; /* versions that stay */
+};
+
+/* ---- one version ---- */
+
+/* The newest generation that is kept in [written, until]; 0: none is. */
+static uint64_t newest_seeing(const struct tree_kept *kept, uint64_t written, uint64_t until)
+{
+    for (size_t i = kept->count; i > 0; i--)
+        if (kept->generations[i - 1] <= until)
+            return kept->generations[i - 1] >= written ? kept->generations[i - 1] : 0;
+    return 0;
+}
+
+/* The version of a record, which is to be until another generation or none. */
+static enum store_result collect_version(struct step *step, struct bytes key)
+{
+    struct arena *arena = step->tree.d->arena;
+    struct bytes name = version_key(arena, key, step->until);
+    struct bytes partition = step->part->partition.key;
+    struct changes *changes = tree_change(&step->tree, step->part);
+    struct tree_record record;
+    struct record version;
+    uint64_t sees;
+    enum store_result result =
+        snapshot_get(step->part->before, RECORD_INNER, name, arena, &version);
+
+    if (!result && !version_split(version.value, &record))
+        return record_is_unknown("a version of a record", version.value);
+    if (result && result != STORE_NOT_FOUND)
+        return result;
+    version_delete(changes, partition, key, step->until);
+    if (result == STORE_NOT_FOUND) /* the index was read before it went */
+        return STORE_OK;
+    step->gone[step->gone_count++] = name;
+    sees = newest_seeing(&step->kept, record.written, step->until);
+    if (sees == 0 && key.ptr[0] == TREE_ENTRY_PREFIX)
+        return STORE_OK;
+    if (sees == 0)
+        return step->forget(&step->tree, step->part, key, record.value);
+    version_put(changes, partition, key, sees, version.value);
+    step->has_others = true;
+    return STORE_OK;
+}
+
+/* ---- one partition ---- */
+
+/* Are there versions in the partition beside those that the step deletes? */
+static enum store_result look_for_others(struct step *step)
+{
+    struct bytes prefix = BYTES("V");
+    struct scan *scan = scan_open(step->part->before, RECORD_INNER, prefix, prefix);
+    struct record record;
+    enum store_result result;
+
+    for (size_t i = 0; !(result = scan_next(scan, NULL, &record)); i++)
+        if (i == step->gone_count || !bytes_equal(record.key, step->gone[i]))
+            break;
+    scan_close(scan);
+    step->has_others = result == STORE_OK;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* All versions of the partition that the task is for are done. */
+static enum store_result end_partition(struct step *step)
+{
+    enum store_result result = STORE_OK;
+
+    if (!step->part)
+        return STORE_OK;
+    if (!step->has_others)
+        result = look_for_others(step);
+    if (!result && !step->has_others)
+        version_mark_delete(tree_change(&step->tree, step->part));
+    step->part = NULL;
+    return result;
+}
+
+static enum store_result begin_partition(struct step *step, uint64_t id)
+{
+    step->part = tree_part(&step->tree, id);
+    decision_read_clock(step->tree.d);
+    step->gone = arena_array(step->tree.d->arena, VERSIONS_AT_ONCE, sizeof step->gone[0]);
+    step->gone_count = 0;
+    step->has_others = false;
+    return snapshot_hold(step->part->before);
+}
+
+/* ---- one step ---- */
+
+static bool is_enough(const struct step *step)
+{
+    const struct decision *d = step->tree.d;
+    uint64_t bytes = 0;
+
+    for (unsigned i = 0; i < d->part_count; i++)
+        bytes += d->parts[i].changes ? changes_bytes(d->parts[i].changes) : 0;
+    return step->count >= VERSIONS_AT_ONCE || bytes >= step->bytes_max;
+}
+
+/* Takes the version that a row of the index names. returns STORE_OK: go on; STORE_NOT_FOUND: the step has
+ * done enough before it */
+static enum store_result take_row(struct step *step, struct bytes row)
+{
+    enum store_result result = STORE_OK;
+    uint64_t id;
+
+    if (row.len <= UNTIL_SIZE + ID_SIZE)
+        return record_is_unknown("a version in the index", row);
+    id = be64_get(row.ptr + UNTIL_SIZE);
+    if (step->part && be64_get(step->part->partition.key.ptr) != id)
+        result = end_partition(step);
+    if (result)
+        return result;
+    if (is_enough(step) || (!step->part && step->tree.d->part_count == DECISION_PARTS_MAX))
+        return STORE_NOT_FOUND;
+    if (!step->part)
+        result = begin_partition(step, id);
+    if (result)
+        return result;
+    step->count++;
+    return collect_version(step, bytes_from(row, UNTIL_SIZE + ID_SIZE));
+}
+
+/* *ret_next: the row to go on with; ptr NULL: there is none */
+static enum store_result take_rows(struct step *step, struct bytes from, struct bytes *ret_next)
+{
+    struct decision *d = step->tree.d;
+    struct index_iterator *iterator =
+        index_iterator_open(d->store, step->tree.space, bytes_of(from.ptr, UNTIL_SIZE), from,
+                            bytes_of("", 0), d->access);
+    struct bytes row = bytes_of(NULL, 0);
+    enum store_result result, taken = STORE_OK;
+    struct index_record found;
+
+    while (!taken && !(result = index_iterator_next(iterator, &found))) {
+        row = arena_copy(d->arena, found.key);
+        taken = take_row(step, row);
+    }
+    index_iterator_close(iterator);
+    if (taken && taken != STORE_NOT_FOUND)
+        return taken;
+    *ret_next = row;
+    if (taken || (result == STORE_CONFLICT && step->count > 0)) /* an iterator cannot be held */
+        return STORE_OK;
+    *ret_next = bytes_of(NULL, 0);
+    return result == STORE_NOT_FOUND ? end_partition(step) : result;
+}
+
+enum store_result tree_collect(struct decision *d, const struct deferred_task *task,
+                               enum tree_case rule, tree_forget_fn *forget)
+{
+    struct step step = { .forget = forget, .bytes_max = store_limits(d->store).commit_bytes / 4 };
+    struct bytes next;
+    enum store_result result;
+
+    if (version_mark_read(d->before, d->arena) == STORE_NOT_FOUND && snapshot_is_gone(d->before))
+        return STORE_NOT_FOUND;
+    if (task->payload.len < UNTIL_SIZE)
+        return record_is_unknown("a task of a tree", task->payload);
+    step.until = be64_get(task->payload.ptr);
+    if (tree_open(&step.tree, d, task->partition.space, rule))
+        return step.tree.failed;
+    result = tree_kept_read(step.tree.stamp->before, d->arena, &step.kept);
+    if (!result &&
+        task->payload.len > UNTIL_SIZE + ID_SIZE) /* the partition that the last was in */
+        result = begin_partition(&step, be64_get(task->payload.ptr + UNTIL_SIZE));
+    if (!result)
+        result = take_rows(&step, task->payload, &next);
+    if (!result && next.ptr)
+        changes_defer(d->changes, d->now, task->kind, next);
+    return result;
+}

@@ -1,0 +1,15 @@
+/* Inside tree/ only: pages of a directory's entries as a snapshot has them. */
+#ifndef LAGRA_TREE_SNAPSHOT_LIST_H
+#define LAGRA_TREE_SNAPSHOT_LIST_H
+
+#include "tree/versions.h"
+
+/* Records that a page looks at, beside those that it shows: behind them it ends. A name has a version for
+ * each snapshot at most. */
+#define SNAPSHOT_LIST_LOOKS 10000u
+
+/* As tree_list(). prefix, from: of the keys of entries' records. */
+enum store_result snapshot_list(struct tree *tree, struct snapshot *before, struct bytes prefix,
+                                struct bytes from, size_t max, struct tree_page *page);
+
+#endif
