@@ -134,9 +134,17 @@ enum error directory_subject_named(struct decision *d);
 /* The same of what may be missing, or be of the other kind: for what is created. */
 enum error new_subject(struct decision *d);
 
+/* A path of names, as the tree has it: without trailing dots, unless they count. text: as in struct
+ * file_resource, and checked; ptr NULL: the root.
+ * returns OK, as file_check_names() */
+enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
+                           struct tree_path *ret_path);
 /* What the tree answered, as a wire error. */
 enum error file_fail_tree(struct decision *d, enum tree_result result);
-/* Writes the subject, with a newer ETag, modification and change time than it has. */
+/* Writes the subject, with a newer ETag and modification time than it has. A write forgets a lease that
+ * has ended. */
+void file_write_modified(struct decision *d, struct file *file);
+/* The same with a newer change time. */
 void file_write_changed(struct decision *d, struct file *file);
 
 extern const struct service file_service;

@@ -1,6 +1,7 @@
 /* What the operations on directories and files decide: see file_operations.h. */
 #include "file/file_operations.h"
 
+#include "file/file_content.h"
 #include "file/share_usage.h"
 
 struct file_shown file_show(const struct file_state *state)
@@ -18,6 +19,50 @@ enum error get_file_properties_decide(struct decision *d,
 {
     (void)p;
     r->shown = file_show(file_state(d));
+    return OK;
+}
+
+/* A file that is read-only takes nothing but that it is so no more. decision: 327 */
+static enum error refuse_kept_read_only(const struct file *file, const struct smb_given *given)
+{
+    bool cleared = given->has_attributes && !(given->attributes & ATTRIBUTE_READ_ONLY);
+
+    return cleared ? OK : file_refuse_read_only(file);
+}
+
+/* rest: Set-File-Properties; semantics 8.1 */
+enum error set_file_properties_decide(struct decision *d,
+                                      const struct set_file_properties_parameters *p,
+                                      struct set_file_properties_result *r)
+{
+    struct file_state *state = file_state(d);
+    struct file *file = &state->file;
+    enum error e = refuse_kept_read_only(file, &p->smb);
+
+    if (!e && p->has_length && p->length != file->content.length)
+        e = file_resize(d, file, p->length);
+    if (!e)
+        e = smb_apply(d, &p->smb, file);
+    if (e)
+        return e;
+    file->http = p->http;
+    file_write_modified(d, file);
+    r->shown = file_show(state);
+    return OK;
+}
+
+/* rest: Set-Directory-Properties */
+enum error set_directory_properties_decide(struct decision *d,
+                                           const struct set_directory_properties_parameters *p,
+                                           struct set_directory_properties_result *r)
+{
+    struct file_state *state = file_state(d);
+    enum error e = smb_apply(d, &p->smb, &state->file);
+
+    if (e)
+        return e;
+    file_write_modified(d, &state->file);
+    r->shown = file_show(state);
     return OK;
 }
 

@@ -1,5 +1,5 @@
 /* The operations on directories and files: what each is asked and what comes of it. The functions:
- * create_file.c, file_operations.c, and the files of these names in rest/. What reads and changes
+ * create_file.c, file_operations.c, rename.c, and the files of these names in rest/. What reads and changes
  * metadata, or deletes, is the same for both. */
 #ifndef LAGRA_FILE_FILE_OPERATIONS_H
 #define LAGRA_FILE_FILE_OPERATIONS_H
@@ -61,6 +61,61 @@ struct set_file_metadata_parameters {
 };
 OPERATION_NO_RESULT(set_file_metadata);
 OPERATION_DECLARE(set_file_metadata);
+
+struct set_file_properties_parameters {
+    struct parameters base;
+    struct smb_given smb;
+    struct http_properties http; /* all of them: one that was not sent is cleared */
+    bool has_length;
+    uint64_t length; /* at most FILE_LENGTH_MAX */
+};
+struct set_file_properties_result {
+    struct result base;
+    struct file_shown shown;
+};
+OPERATION_DECLARE(set_file_properties);
+
+struct set_directory_properties_parameters {
+    struct parameters base;
+    struct smb_given smb;
+};
+struct set_directory_properties_result {
+    struct result base;
+    struct file_shown shown;
+};
+OPERATION_DECLARE(set_directory_properties);
+
+/* What renaming is asked for: rename.c. */
+struct rename {
+    struct bytes source; /* a path, as in struct file_resource */
+    bool source_trailing_dots;
+    bool replaces; /* what has the name already */
+    bool ignores_read_only;
+    const struct guid *source_lease, *destination_lease; /* NULL: none was sent */
+    struct smb_given smb;
+    bool has_metadata;
+    struct bytes metadata;
+    struct bytes content_type; /* of a file; ptr NULL: as it is */
+};
+struct rename_file_parameters {
+    struct parameters base;
+    struct rename rename;
+};
+struct rename_file_result {
+    struct result base;
+    struct file_shown shown;
+};
+OPERATION_DECLARE(rename_file);
+
+struct rename_directory_parameters {
+    struct parameters base;
+    struct rename rename;
+};
+struct rename_directory_result {
+    struct result base;
+    struct file_shown shown;
+};
+OPERATION_DECLARE(rename_directory);
 
 OPERATION_NO_PARAMETERS(delete_file);
 OPERATION_NO_RESULT(delete_file);

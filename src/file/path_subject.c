@@ -3,11 +3,8 @@
 
 #include <assert.h>
 
-/* A path of names, as the tree has it: without trailing dots, unless they count. text: as in struct
- * file_resource, and checked; ptr NULL: the root.
- * returns OK, as file_check_names() */
-static enum error parse_path(struct arena *arena, struct bytes text, bool trailing_dots,
-                             struct tree_path *ret_path)
+enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
+                           struct tree_path *ret_path)
 {
     struct text out;
     struct bytes rest = text, name;
@@ -107,7 +104,7 @@ static enum error find(struct decision *d, enum tree_use use)
     struct tree *tree = &state->tree;
     struct tree_path path;
     enum tree_result result;
-    enum error e = parse_path(d->arena, asked->path, asked->trailing_dots, &path);
+    enum error e = file_path_parse(d->arena, asked->path, asked->trailing_dots, &path);
 
     if (!e && asked->snapshot > 0)
         e = decision_may_change(d) ? E_ShareSnapshotOperationNotSupported : E_NotImplemented;
@@ -170,10 +167,16 @@ enum error new_subject(struct decision *d)
 
 /* ---- writing ---- */
 
-void file_write_changed(struct decision *d, struct file *file)
+void file_write_modified(struct decision *d, struct file *file)
 {
     file->etag = d->subject.etag = etag_after(file->etag, d->now);
     file->modified = d->subject.modified = d->now;
-    file->changed = d->now;
+    lease_forget_if_ended(&file->lease, d->now);
     file_write(d, file_state(d)->part, file);
+}
+
+void file_write_changed(struct decision *d, struct file *file)
+{
+    file->changed = d->now;
+    file_write_modified(d, file);
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refused } from './setup.mjs';
 import { rawRefused } from './raw.mjs';
-import { newShare, rawFile, service, shareName } from './shares-setup.mjs';
+import { atHost, newShare, rawFile, service, shareName } from './shares-setup.mjs';
 
 test('Create Directory: what it has, by default; 409 when its name is taken (rest: Create-Directory; semantics 8.1)', async (t) => {
     const share = await newShare(t);
@@ -82,4 +82,44 @@ test('Delete Directory: empty ones only', async (t) => {
     await directory.delete();
     await refused(directory.delete(), 404, 'ResourceNotFound');
     assert.equal((await directory.deleteIfExists()).succeeded, false);
+});
+
+test('Set Directory Properties: attributes and times, each as given or as it is (semantics 8.1)', async (t) => {
+    const share = await newShare(t);
+    const { directoryClient: directory } = await share.createDirectory('d');
+    const before = await directory.getProperties();
+    const time = new Date(Date.UTC(2001, 1, 3, 4, 5, 6, 7));
+    const set = await directory.setProperties({ fileAttributes: { toString: () => 'Hidden | ReadOnly' }, creationTime: time });
+    const now = await directory.getProperties();
+    assert.notEqual(set.etag, before.etag);
+    assert.deepEqual([now.fileAttributes, now.fileCreatedOn, now.fileId], ['ReadOnly | Hidden | Directory', time, before.fileId]);
+    assert.equal(now.fileLastWriteOn.getTime(), before.fileLastWriteOn.getTime());
+    assert.ok(now.fileChangeOn > before.fileChangeOn);
+    await directory.setMetadata({ a: 'b' });
+    await share.rootDirectoryClient.setProperties({ lastWriteTime: time });
+    assert.deepEqual((await share.rootDirectoryClient.getProperties()).fileLastWriteOn, time);
+});
+
+test('Rename Directory: with all that is in it, never into itself', async (t) => {
+    const share = atHost(await newShare(t));
+    const { directoryClient: a } = await share.createDirectory('a');
+    const { directoryClient: inner } = await a.createSubdirectory('inner');
+    await inner.createFile('f', 3);
+    await share.createDirectory('b');
+    await refused(a.rename('a/inner/c'), 400, 'InvalidHeaderValue');
+    await refused(a.rename('a/c'), 400, 'InvalidHeaderValue');
+    await refused(a.rename('b'), 409, 'ResourceAlreadyExists');
+    const { destinationDirectoryClient: moved, directoryRenameResponse } = await a.rename('b/c', { metadata: { m: '1' } });
+    assert.equal(directoryRenameResponse.fileAttributes, 'Directory');
+    assert.equal((await moved.getDirectoryClient('inner').getFileClient('f').getProperties()).contentLength, 3);
+    assert.deepEqual((await moved.getProperties()).metadata, { m: '1' });
+    await refused(inner.getProperties(), 404, 'ParentNotFound');
+    await share.createDirectory('empty');
+    await share.createDirectory('full').then(({ directoryClient }) => directoryClient.createFile('f', 0));
+    await refused(moved.rename('full', { replaceIfExists: true }), 409, 'DirectoryNotEmpty');
+    await moved.rename('empty', { replaceIfExists: true });
+    assert.equal((await share.getDirectoryClient('empty/inner').getFileClient('f').getProperties()).contentLength, 3);
+    await share.createFile('file', 0);
+    await refused(share.getDirectoryClient('file').rename('x'), 409, 'ResourceTypeMismatch');
+    await refused(share.getDirectoryClient('b').rename('file', { replaceIfExists: true }), 409, 'ResourceTypeMismatch');
 });

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refused } from './setup.mjs';
 import { rawRefused } from './raw.mjs';
-import { newShare, rawFile } from './shares-setup.mjs';
+import { FileSASPermissions, ShareSASPermissions, generateFileSASQueryParameters } from '@azure/storage-file-share';
+import { atHost, credential, newShare, rawFile, url } from './shares-setup.mjs';
 
 const TIB = 2 ** 40;
 
@@ -81,4 +82,132 @@ test('Delete File', async (t) => {
     await refused(file.getProperties(), 404, 'ResourceNotFound');
     assert.equal((await file.deleteIfExists()).succeeded, false);
     assert.equal((await share.createFile('f', 2)).fileCreateResponse.fileParentId, '0');
+});
+
+const at = (time) => new Date(Date.UTC(2001, 1, 3, 4, 5, 6, time));
+const attributes = (text) => ({ toString: () => text });
+
+test('Set File Properties: what HTTP has is set whole; attributes and times as given or as they are (semantics 8.1)', async (t) => {
+    const share = await newShare(t);
+    const { fileClient: file } = await share.createFile('f', 3, { fileAttributes: attributes('None') });
+    const before = await file.getProperties();
+    const set = await file.setHttpHeaders({ fileContentDisposition: 'inline' });
+    let now = await file.getProperties();
+    assert.notEqual(set.etag, before.etag);
+    assert.deepEqual([now.contentDisposition, now.contentType, now.fileAttributes, now.etag], ['inline', undefined, 'Archive', set.etag]);
+    assert.equal(now.fileLastWriteOn.getTime(), before.fileLastWriteOn.getTime());
+    assert.ok(now.fileChangeOn > before.fileChangeOn);
+    await file.setProperties({
+        fileAttributes: attributes('NotContentIndexed|System'), creationTime: at(1), lastWriteTime: at(2), changeTime: at(3),
+    });
+    now = await file.getProperties();
+    assert.deepEqual([now.fileAttributes, now.fileCreatedOn, now.fileLastWriteOn, now.fileChangeOn],
+        ['System | NotContentIndexed', at(1), at(2), at(3)]);
+    assert.equal(now.contentLength, 3);
+    await file.resize(5);
+    assert.equal((await file.getProperties()).contentLength, 5);
+    await file.resize(0);
+    assert.equal((await file.getProperties()).contentLength, 0);
+    const put = (headers) => rawFile('PUT', `/${share.name}/f?comp=properties`, headers);
+    for (const headers of [{ 'x-ms-file-attributes': 'Directory' }, { 'x-ms-file-attributes': 'Strange' },
+        { 'x-ms-file-attributes': '' }, { 'x-ms-file-creation-time': 'yesterday' }, { 'x-ms-file-creation-time': '1600-12-31T23:59:59Z' },
+        { 'x-ms-content-length': '4398046511105' }])
+        await rawRefused(put(headers), 400, 'InvalidHeaderValue');
+    for (const name of ['x-ms-owner', 'x-ms-mode', 'x-ms-group'])
+        await rawRefused(put({ [name]: '1' }), 400, 'UnsupportedHeader');
+});
+
+test('a read-only file is written again when the request takes the attribute away (decision: 327)', async (t) => {
+    const share = await newShare(t);
+    const { fileClient: file } = await share.createFile('f', 3);
+    await file.setProperties({ fileAttributes: attributes('ReadOnly') });
+    await refused(file.setHttpHeaders({ fileContentType: 'a/b' }), 409, 'ReadOnlyAttribute');
+    await refused(file.setProperties({ fileAttributes: attributes('ReadOnly | Hidden') }), 409, 'ReadOnlyAttribute');
+    await file.setProperties({ fileAttributes: attributes('None') });
+    assert.equal((await file.getProperties()).fileAttributes, 'None');
+    await file.setMetadata({ a: 'b' });
+});
+
+test('Rename File: the same file under another name, as recorded (semantics 8.1)', async (t) => {
+    const share = atHost(await newShare(t));
+    const { directoryClient: directory } = await share.createDirectory('d');
+    const { fileClient: file, fileCreateResponse: made } = await share.createFile('f', 7, { metadata: { a: '1' } });
+    const moved = (await file.rename('d/g')).destinationFileClient;
+    await refused(file.getProperties(), 404, 'ResourceNotFound');
+    const now = await moved.getProperties();
+    assert.deepEqual([now.fileId, now.contentLength, now.metadata], [made.fileId, 7, { a: '1' }]);
+    assert.equal(now.fileParentId, (await directory.getProperties()).fileId);
+    assert.notEqual(now.etag, made.etag);
+    assert.equal(now.fileCreatedOn.getTime(), made.fileCreationTime?.getTime() ?? made.fileCreatedOn.getTime());
+    assert.ok(now.fileChangeOn > made.fileChangeOn);
+    await moved.rename('D/G');
+    assert.equal((await share.getDirectoryClient('d').getFileClient('g').getProperties()).fileId, made.fileId);
+    const { destinationFileClient: last, fileRenameResponse } = await moved.rename('h', {
+        metadata: { b: '2' }, contentType: 'x/y', copyFileSmbInfo: { fileAttributes: 'None', fileLastWriteTime: '2001-02-03T04:05:06.0000000Z' },
+    });
+    assert.equal(fileRenameResponse.fileParentId, '0');
+    const shown = await last.getProperties();
+    assert.deepEqual([shown.metadata, shown.fileAttributes, shown.fileLastWriteOn, shown.contentType],
+        [{ b: '2' }, 'None', at(0), 'x/y']);
+});
+
+test('Rename File over another: only if it is said; its attribute and both leases are looked at', async (t) => {
+    const share = atHost(await newShare(t));
+    const root = share.rootDirectoryClient;
+    const make = async (name, options) => (await root.createFile(name, 1, options)).fileClient;
+    const [a, b] = [await make('a'), await make('b', { fileAttributes: attributes('ReadOnly') })];
+    await refused(a.rename('b'), 409, 'ResourceAlreadyExists');
+    await refused(a.rename('b', { replaceIfExists: true }), 409, 'ReadOnlyAttribute');
+    const { fileId } = await a.getProperties();
+    await a.rename('b', { replaceIfExists: true, ignoreReadOnly: true });
+    assert.deepEqual([(await b.getProperties()).fileId, await a.exists()], [fileId, false]);
+    await make('c');
+    await share.createDirectory('dir');
+    await refused(b.rename('dir', { replaceIfExists: true }), 409, 'ResourceTypeMismatch');
+    await refused(b.rename('none/b'), 404, 'ParentNotFound');
+    await refused(a.rename('x'), 404, 'ResourceNotFound');
+    await refused(root.getFileClient('dir').rename('x'), 409, 'ResourceTypeMismatch');
+    const leased = await rawFile('PUT', `/${share.name}/c2?comp=rename`,
+        { 'x-ms-file-rename-source': `${url}/${share.name}/c`, 'x-ms-source-lease-id': '11111111-2222-3333-4444-555555555555' });
+    assert.equal(leased.status, 412);
+});
+
+test('Rename: the source is a directory or file of the same share', async (t) => {
+    const share = await newShare(t);
+    const { fileClient: file } = await share.createFile('f', 1);
+    const rename = (source, more = {}) => rawFile('PUT', `/${share.name}/g?comp=rename`, { 'x-ms-file-rename-source': source, ...more });
+    const base = file.url.slice(0, -`/${share.name}/f`.length);
+    for (const source of ['', 'f', `/${share.name}/f`, `${base}/other/f`, `${base}/${share.name}`, `${base}/${share.name}/`,
+        `http://elsewhere:1/devstoreaccount1/${share.name}/f`, `${base.replace(/devstoreaccount1/, 'other')}/${share.name}/f`,
+        `${base}/${share.name}/%ff`])
+        await rawRefused(rename(source), 400, 'InvalidHeaderValue');
+    await rawRefused(rename(undefined), 400, 'MissingRequiredHeader');
+    await rawRefused(rename(`${base}/${share.name}/a%3Ab`), 400, 'InvalidResourceName');
+    await rawRefused(rename(file.url, { 'x-ms-file-rename-replace-if-exists': 'maybe' }), 400, 'InvalidHeaderValue');
+    await rawRefused(rename(file.url, { 'x-ms-source-lease-id': 'x' }), 400, 'InvalidHeaderValue');
+    const sas = (resource, permissions) => generateFileSASQueryParameters({
+        shareName: share.name, filePath: resource === 'f' ? 'g' : undefined, expiresOn: new Date(Date.now() + 3600000),
+        permissions: (resource === 'f' ? FileSASPermissions : ShareSASPermissions).parse(permissions),
+    }, credential).toString();
+    const bySas = (query, source) => rawFile('PUT', `/${share.name}/g?comp=rename&${query}`, { 'x-ms-file-rename-source': source }, '',
+        { signed: false });
+    await rawRefused(bySas(sas('f', 'w'), file.url), 403, 'AuthorizationPermissionMismatch');
+    const whole = sas('s', 'rw');
+    await rawRefused(bySas(whole, `${file.url}?${sas('s', 'r')}`), 403, 'AuthorizationPermissionMismatch');
+    await rawRefused(bySas(sas('s', 'r'), file.url), 403, 'AuthorizationPermissionMismatch');
+    assert.equal((await bySas(whole, `${file.url}?${whole}`)).status, 200);
+});
+
+test('trailing dots count where it is said, of the source too', async (t) => {
+    const share = await newShare(t);
+    const put = (name, more) => rawFile('PUT', `/${share.name}/${name}`, { 'x-ms-type': 'file', 'x-ms-content-length': '1', ...more });
+    const dots = { 'x-ms-allow-trailing-dot': 'true' };
+    assert.equal((await put('a.', dots)).status, 201);
+    assert.equal((await rawFile('HEAD', `/${share.name}/a`)).status, 404);
+    assert.equal((await put('b...')).status, 201);
+    assert.equal((await rawFile('HEAD', `/${share.name}/b`)).status, 200);
+    const rename = (headers) => rawFile('PUT', `/${share.name}/c.?comp=rename`, { 'x-ms-file-rename-source': `${url}/${share.name}/a.`, ...headers });
+    await rawRefused(rename({}), 404, 'ResourceNotFound');
+    assert.equal((await rename({ 'x-ms-source-allow-trailing-dot': 'true' })).status, 200);
+    assert.equal((await rawFile('HEAD', `/${share.name}/c`)).status, 200);
 });

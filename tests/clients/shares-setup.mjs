@@ -1,6 +1,7 @@
 // What the tests of the File service share: clients that do not retry, and shares that go away with
 // their test.
 import { randomBytes } from 'node:crypto';
+import dns from 'node:dns';
 import { ShareServiceClient, StorageSharedKeyCredential } from '@azure/storage-file-share';
 import { raw } from './raw.mjs';
 import { account } from './setup.mjs';
@@ -20,6 +21,17 @@ export async function newShare(t, options) {
     await share.create(options);
     t.after(() => share.delete({ deleteSnapshots: 'include-leased' }).catch(() => {}));
     return share;
+}
+
+// Names below localhost are not known to every resolver.
+const { lookup } = dns;
+dns.lookup = (name, ...rest) => lookup(name.endsWith('.localhost') ? 'localhost' : name, ...rest);
+
+/** The same share where the host names the account, for what the client does in no other place: rename. */
+export function atHost(share) {
+    const { port } = new URL(url);
+    return new ShareServiceClient(`http://${account.name}.file.localhost:${port}`, credential, once)
+        .getShareClient(share.name);
 }
 
 /** One signed request by hand to the File service. */

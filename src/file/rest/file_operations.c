@@ -21,6 +21,50 @@ void get_file_properties_answer(struct answer *a, const struct get_file_properti
     a->response->body_length = file->content.length;
 }
 
+static enum error read_length(struct call *call, bool *ret_has, uint64_t *ret_length)
+{
+    static const char name[] = "x-ms-content-length";
+    struct bytes text = call_header(call, name);
+
+    *ret_has = text.ptr != NULL;
+    if (text.ptr && !bytes_parse_u64(text, FILE_LENGTH_MAX, ret_length))
+        return call_fail_header(call, E_InvalidHeaderValue, name, text);
+    return OK;
+}
+
+/* What HTTP has of a file is set as a whole, also to nothing, as recorded. */
+enum error set_file_properties_check(struct call *call, struct set_file_properties_parameters *p)
+{
+    enum error e = read_length(call, &p->has_length, &p->length);
+
+    if (!e)
+        e = smb_read(call, SMB_OF_CHANGE, TREE_FILE, &p->smb);
+    return e ? e : http_properties_read(call, HTTP_HEADERS_OF_FILE, STANDARD_IGNORED, &p->http);
+}
+
+void set_file_properties_answer(struct answer *a, const struct set_file_properties_parameters *p,
+                                const struct set_file_properties_result *r)
+{
+    (void)p;
+    answer_encrypted(a);
+    answer_smb(a, &r->shown);
+}
+
+enum error set_directory_properties_check(struct call *call,
+                                          struct set_directory_properties_parameters *p)
+{
+    return smb_read(call, SMB_OF_CHANGE, TREE_DIRECTORY, &p->smb);
+}
+
+void set_directory_properties_answer(struct answer *a,
+                                     const struct set_directory_properties_parameters *p,
+                                     const struct set_directory_properties_result *r)
+{
+    (void)p;
+    answer_encrypted(a);
+    answer_smb(a, &r->shown);
+}
+
 /* ---- metadata ---- */
 
 OPERATION_CHECKS_NOTHING(get_file_metadata)

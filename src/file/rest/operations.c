@@ -37,6 +37,10 @@ OPERATION(create_file);
 OPERATION(get_file_properties);
 OPERATION(get_file_metadata);
 OPERATION(set_file_metadata);
+OPERATION(set_file_properties);
+OPERATION(set_directory_properties);
+OPERATION(rename_file);
+OPERATION(rename_directory);
 OPERATION(delete_file);
 OPERATION(get_file);
 OPERATION(put_range);
@@ -99,7 +103,7 @@ static const struct operation operations[] = {
     ROW("Get Directory Properties", GH, ROOT, "restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_properties_functions),
     ROW("Set Directory Properties", PUT, ROOT, "comp=properties&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_directory_properties_functions),
     ROW("Get Directory Metadata", GH, ROOT, "comp=metadata&restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_metadata_functions),
     ROW("Set Directory Metadata", PUT, ROOT, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
@@ -117,7 +121,7 @@ static const struct operation operations[] = {
     ROW("Get Directory Properties", GH, PATH, "restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_properties_functions),
     ROW("Set Directory Properties", PUT, PATH, "comp=properties&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_directory_properties_functions),
     ROW("Get Directory Metadata", GH, PATH, "comp=metadata&restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_metadata_functions),
     ROW("Set Directory Metadata", PUT, PATH, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
@@ -127,7 +131,7 @@ static const struct operation operations[] = {
     ROW("Delete Directory", DELETE, PATH, "restype=directory", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0, directory_subject_named, &delete_file_functions),
     ROW("Rename Directory", PUT, PATH, "comp=rename&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, &rename_directory_functions),
     ROW("List Handles", GET, PATH, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Force Close Handles", PUT, PATH, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
@@ -141,7 +145,7 @@ static const struct operation operations[] = {
     ROW("Delete File", DELETE, PATH, "", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0, file_subject_named, &delete_file_functions),
     ROW("Set File Properties", PUT, PATH, "comp=properties", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, file_subject, &set_file_properties_functions),
     ROW("Get File Metadata", GH, PATH, "comp=metadata", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, &get_file_metadata_functions),
     ROW("Set File Metadata", PUT, PATH, "comp=metadata", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
@@ -165,7 +169,7 @@ static const struct operation operations[] = {
     ROW("Abort Copy File", PUT, PATH, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2015-02-21",
         NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0, NULL, NULL),
     ROW("Rename File", PUT, PATH, "comp=rename", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, &rename_file_functions),
     ROW("Create Symbolic Link", PUT, PATH, "restype=symboliclink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
     ROW("Get Symbolic Link", GET, PATH, "restype=symboliclink", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2025-05-05",

@@ -11,6 +11,9 @@
  * rest: Authorize-with-Azure-Active-Directory, x-ms-file-request-intent */
 enum error file_read_resource(struct call *call, struct bytes path, struct resource *ret_resource);
 
+/* A header that is "true" or "false"; false when it was not sent. E_InvalidHeaderValue */
+enum error file_read_flag(struct call *call, const char *name, bool *ret_flag);
+
 /* Of operations on the share alone: its snapshots cannot be changed.
  * returns  OK, E_ShareSnapshotOperationNotSupported */
 enum error refuse_share_snapshot(const struct call *call);

@@ -53,12 +53,12 @@ static enum error read_snapshot(struct call *call, instant *ret_snapshot)
     return OK;
 }
 
-static enum error read_bool(struct call *call, const char *name, bool *ret_value)
+enum error file_read_flag(struct call *call, const char *name, bool *ret_flag)
 {
     struct bytes value = call_header(call, name);
 
-    *ret_value = bytes_is_nocase(value, "true");
-    if (value.ptr && !*ret_value && !bytes_is_nocase(value, "false"))
+    *ret_flag = bytes_is_nocase(value, "true");
+    if (value.ptr && !*ret_flag && !bytes_is_nocase(value, "false"))
         return call_fail_header(call, E_InvalidHeaderValue, name, value);
     return OK;
 }
@@ -87,7 +87,7 @@ enum error file_read_resource(struct call *call, struct bytes path, struct resou
     if (!e)
         e = read_snapshot(call, &resource->snapshot);
     if (!e)
-        e = read_bool(call, "x-ms-allow-trailing-dot", &resource->trailing_dots);
+        e = file_read_flag(call, "x-ms-allow-trailing-dot", &resource->trailing_dots);
     return e ? e : check_intent(call, resource);
 }
 

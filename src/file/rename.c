@@ -1,0 +1,136 @@
+/* Rename File and Rename Directory: in one commit, whatever lies below. */
+#include "file/file_operations.h"
+#include "file/share_usage.h"
+
+/* Finds the source, beside the destination that the subject has found.
+ * returns OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceTypeMismatch */
+static enum error find_source(struct decision *d, const struct rename *asked, enum tree_kind kind,
+                              struct tree_place *ret_place, struct file *ret_file)
+{
+    struct tree *tree = &file_state(d)->tree;
+    struct decision_part *part;
+    struct tree_path path;
+    enum tree_result result;
+    enum store_result read;
+    enum error e = file_path_parse(d->arena, asked->source, asked->source_trailing_dots, &path);
+
+    if (e)
+        return e;
+    result = tree_find(tree, &path, TREE_TO_CHANGE, ret_place);
+    if (!result && !ret_place->exists)
+        result = TREE_NOT_FOUND;
+    if (!result && ret_place->entry.kind != kind)
+        result = TREE_KINDS_DIFFER;
+    if (!result)
+        result = tree_open_node(tree, ret_place, &part);
+    if (result)
+        return file_fail_tree(d, result);
+    read = file_read(part->before, d->arena, ret_file);
+    return read ? decision_fail_store(d, read == STORE_NOT_FOUND ? STORE_CORRUPT : read) : OK;
+}
+
+/* May what has the name go, if there is something else? The leases and the attribute are those of files.
+ * rest: Rename-File; semantics 8.1 */
+static enum error check_leases(struct decision *d, const struct rename *asked,
+                               const struct file *source, bool replaces)
+{
+    const struct file *over = &file_state(d)->file;
+    enum error e = OK;
+
+    if (source->kind != TREE_FILE)
+        return OK;
+    if (replaces && !asked->ignores_read_only)
+        e = file_refuse_read_only(over);
+    if (!e)
+        e = lease_check_write(d->lease_resource, &source->lease, asked->source_lease, d->now);
+    if (!e)
+        e = lease_check_write(d->lease_resource,
+                              replaces ? &over->lease : &(struct lease){ .kind = 0 },
+                              asked->destination_lease, d->now);
+    return e;
+}
+
+static enum error fail_rename(struct decision *d, enum tree_result result)
+{
+    if (result == TREE_INTO_ITSELF || result == TREE_IS_ROOT)
+        return decision_fail(d, E_InvalidHeaderValue,
+                             "A directory cannot be moved to a place below itself.");
+    return file_fail_tree(d, result);
+}
+
+/* Gives the node that has the new name now what else the request says of it. */
+static enum error write_renamed(struct decision *d, const struct rename *asked, struct file *file)
+{
+    enum error e = smb_apply(d, &asked->smb, file);
+
+    if (e)
+        return e;
+    if (asked->has_metadata)
+        file->metadata = asked->metadata;
+    if (asked->content_type.ptr)
+        file->http.content_type = asked->content_type;
+    file_write_modified(d, file);
+    return OK;
+}
+
+/* What had the name goes, with its contents. */
+static enum error drop_replaced(struct decision *d, struct decision_part *part, uint64_t id,
+                                const struct file *file)
+{
+    struct length_change length = { .file = id, .was = file->content.length };
+
+    file_delete(d, part, file);
+    if (file->kind != TREE_FILE)
+        return OK;
+    return share_usage_change(d, &file_state(d)->share, &length, 1);
+}
+
+/* returns  OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceAlreadyExists, E_ResourceTypeMismatch,
+ *          E_DirectoryNotEmpty, E_ReadOnlyAttribute, as lease_check_write(); E_InvalidHeaderValue: a
+ *          directory to below itself */
+static enum error rename_node(struct decision *d, const struct rename *asked, enum tree_kind kind,
+                              struct file_shown *ret_shown)
+{
+    struct file_state *state = file_state(d);
+    struct file source, over = state->file;
+    struct tree_place from;
+    struct tree_renamed renamed;
+    enum tree_result result;
+    uint64_t id = state->place.entry.id; /* of what has the name */
+    bool replaces;
+    enum error e = find_source(d, asked, kind, &from, &source);
+
+    if (e)
+        return e;
+    replaces = state->place.exists && id != from.entry.id && asked->replaces && over.kind == kind;
+    e = check_leases(d, asked, &source, replaces);
+    if (e)
+        return e;
+    result = tree_rename(&state->tree, &from, &state->place,
+                         asked->replaces ? TREE_OVER_OTHERS : TREE_OVER_NOTHING, &renamed);
+    if (result)
+        return fail_rename(d, result);
+    if (renamed.replaced)
+        e = drop_replaced(d, renamed.replaced, id, &over);
+    if (e)
+        return e;
+    state->part = renamed.node;
+    state->file = source;
+    e = write_renamed(d, asked, &state->file);
+    *ret_shown = file_show(state);
+    return e;
+}
+
+/* rest: Rename-File */
+enum error rename_file_decide(struct decision *d, const struct rename_file_parameters *p,
+                              struct rename_file_result *r)
+{
+    return rename_node(d, &p->rename, TREE_FILE, &r->shown);
+}
+
+/* rest: Rename-Directory */
+enum error rename_directory_decide(struct decision *d, const struct rename_directory_parameters *p,
+                                   struct rename_directory_result *r)
+{
+    return rename_node(d, &p->rename, TREE_DIRECTORY, &r->shown);
+}

@@ -1,0 +1,154 @@
+/* Rename File and Rename Directory as requests and answers. */
+#include "base/encode.h"
+#include "base/url.h"
+#include "file/rest/request.h"
+#include "file/rest/smb_headers.h"
+#include "service/metadata.h"
+
+static const char source_name[] = "x-ms-file-rename-source";
+
+static enum error fail_source(struct call *call, const char *why)
+{
+    (void)call_fail(call, E_InvalidHeaderValue, "%s", why);
+    return call_fail_header(call, E_InvalidHeaderValue, source_name,
+                            call_header(call, source_name));
+}
+
+/* What follows the account in the path of the source, if it is of this server and this account;
+ * ptr NULL: it is not. */
+static struct bytes own_path(const struct call *call, const struct url *url)
+{
+    struct bytes prefix = call->url_prefix, rest, account = { NULL, 0 }, first;
+    struct bytes path = bytes_from(url->path, 1);
+
+    prefix =
+        bytes_from(prefix, call->request->secure ? sizeof "https://" - 1 : sizeof "http://" - 1);
+    bytes_cut(prefix, '/', &first, &account);
+    if (!bytes_equal_nocase(url->authority, first))
+        return bytes_of(NULL, 0);
+    if (!account.ptr)
+        return path;
+    bytes_cut(path, '/', &first, &rest);
+    return bytes_equal(first, account) ? rest : bytes_of(NULL, 0);
+}
+
+/* A signature in the URL can only be the one that the request has: it is for the whole share then.
+ * decision: 328 */
+static enum error check_signature(struct call *call, struct bytes query)
+{
+    struct bytes pair, name, value;
+
+    if (bytes_is(call_query(call, "sr"), "f"))
+        return call_fail(call, E_AuthorizationPermissionMismatch,
+                         "A signature for one file does not permit the renaming of another.");
+    while (query.len > 0) {
+        bytes_cut(query, '&', &pair, &query);
+        bytes_cut(pair, '=', &name, &value);
+        if (!bytes_is_nocase(name, "sig"))
+            continue;
+        value = percent_decode(call->arena, value);
+        if (!value.ptr || (call->input.identity.kind == IDENTITY_SAS &&
+                           !bytes_equal(value, call_query(call, "sig"))))
+            return call_fail(call, E_AuthorizationPermissionMismatch,
+                             "The source is not of the signature that the request has.");
+    }
+    return OK;
+}
+
+/* A directory or file of the same share. rest: Rename-File "x-ms-file-rename-source" */
+static enum error read_source(struct call *call, struct rename *rename)
+{
+    struct file_resource source = *file_resource(call->input.resource);
+    struct bytes text = call_header(call, source_name), path, share;
+    struct url url;
+    enum error e;
+
+    if (!text.ptr)
+        return call_fail_header(call, E_MissingRequiredHeader, source_name, text);
+    if (!url_parse(text, &url))
+        return fail_source(call, "Not a URL.");
+    path = own_path(call, &url);
+    bytes_cut(path, '/', &share, &path);
+    share = percent_decode(call->arena, share);
+    if (path.ptr)
+        path = percent_decode(call->arena, path);
+    while (path.len > 0 && path.ptr[path.len - 1] == '/')
+        path.len--;
+    if (!share.ptr || !bytes_equal(share, source.share) || path.len == 0 || !bytes_is_utf8(path))
+        return fail_source(call, "Not a directory or file of this share.");
+    e = check_signature(call, url.query);
+    source.path = path;
+    source.trailing_dots = rename->source_trailing_dots;
+    rename->source = path;
+    return e ? e : file_check_names(&source.base);
+}
+
+static enum error read_lease(struct call *call, const char *name, const struct guid **ret_id)
+{
+    struct bytes text = call_header(call, name);
+    struct guid *id;
+
+    *ret_id = NULL;
+    if (!text.ptr)
+        return OK;
+    id = arena_alloc(call->arena, sizeof *id);
+    *ret_id = id;
+    return guid_parse(text, id) ? OK : call_fail_header(call, E_InvalidHeaderValue, name, text);
+}
+
+static enum error read_rename(struct call *call, enum tree_kind kind, struct rename *rename)
+{
+    enum error e =
+        file_read_flag(call, "x-ms-source-allow-trailing-dot", &rename->source_trailing_dots);
+
+    if (!e)
+        e = read_source(call, rename);
+    if (!e)
+        e = file_read_flag(call, "x-ms-file-rename-replace-if-exists", &rename->replaces);
+    if (!e)
+        e = file_read_flag(call, "x-ms-file-rename-ignore-readonly", &rename->ignores_read_only);
+    if (!e)
+        e = read_lease(call, "x-ms-source-lease-id", &rename->source_lease);
+    if (!e)
+        e = read_lease(call, "x-ms-destination-lease-id", &rename->destination_lease);
+    if (!e)
+        e = smb_read(call, SMB_OF_CHANGE, kind, &rename->smb);
+    if (!e)
+        e = metadata_from_headers(call, &rename->metadata);
+    rename->has_metadata = rename->metadata.len > 0;
+    return e;
+}
+
+enum error rename_file_check(struct call *call, struct rename_file_parameters *p)
+{
+    static const char name[] = "x-ms-content-type";
+    struct bytes type = call_header(call, name);
+    enum error e = read_rename(call, TREE_FILE, &p->rename);
+
+    if (!e && http_has_control(type, '\t'))
+        e = call_fail_header(call, E_InvalidHeaderValue, name, bytes_of(NULL, 0));
+    if (type.len > 0)
+        p->rename.content_type = type;
+    return e;
+}
+
+void rename_file_answer(struct answer *a, const struct rename_file_parameters *p,
+                        const struct rename_file_result *r)
+{
+    (void)p;
+    answer_encrypted(a);
+    answer_smb(a, &r->shown);
+}
+
+enum error rename_directory_check(struct call *call, struct rename_directory_parameters *p)
+{
+    return read_rename(call, TREE_DIRECTORY, &p->rename);
+}
+
+void rename_directory_answer(struct answer *a, const struct rename_directory_parameters *p,
+                             const struct rename_directory_result *r)
+{
+    (void)p;
+    answer_encrypted(a);
+    answer_smb(a, &r->shown);
+}
