@@ -14,6 +14,8 @@
  *                               at their end; what stands elsewhere goes on. `nowhere`: none stops
  *   GET /$lagra/job/NAME        200 with the number of jobs that stand there, as text
  *   POST /$lagra/clock/SECONDS  clock_advance()
+ *   GET /$lagra/waiting         200 with the number of requests that wait for others' changes
+ *                               (service/waiting.h), as text
  *   POST /$lagra/collect        store_collect_now(), answers the usage as "name=value" lines
  *   POST /$lagra/memory         200 with the bytes that are allocated when all caches are empty, as
  *                               text; 501 where the allocator cannot say. While nothing else is asked */

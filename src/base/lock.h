@@ -19,6 +19,7 @@ enum lock_rank {
     RANK_DECIDE_POOL,   /* service: queue of the pool that decides what may wait */
     RANK_BACKGROUND,    /* service: list of background jobs */
     RANK_TASK_RUNNER,   /* service: the runner of deferred tasks sleeps or wakes */
+    RANK_WAITING,       /* service: those who wait for others' changes */
     RANK_SLEEPER,       /* a thread that waits for one event */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */

@@ -235,7 +235,7 @@ enum error lease_perform(struct lease *lease, const struct lease_request *reques
 enum use { USE_OK, USE_NO_ID, USE_NO_LEASE, USE_MISMATCH, USE_LOST };
 #define USES (USE_LOST + 1)
 
-/* semantics 3.3, 3.4; the id of another lease on what is broken or expired: decision: 3. */
+/* semantics 3.3 to 3.5; the id of another lease on what is broken or expired: decision: 3. */
 /* clang-format off */
 static const enum use write_outcome[IDS][LEASE_STATES] = {
     /*             AVAILABLE     LEASED        BREAKING      BROKEN        EXPIRED */
@@ -264,20 +264,26 @@ static const enum error use_error[][USES] = {
         [USE_MISMATCH] = E_LeaseIdMismatchWithContainerOperation,
         [USE_LOST]     = E_LeaseLostOnContainer,
     },
+    [LEASE_OF_FILE] = {
+        [USE_NO_ID]    = E_LeaseIdMissingOnFile,
+        [USE_NO_LEASE] = E_LeaseNotPresentWithFileOperation,
+        [USE_MISMATCH] = E_LeaseIdMismatchWithFileOperation,
+        [USE_LOST]     = E_LeaseLostOnFile,
+    },
 };
 /* clang-format on */
 
 enum error lease_check_write(enum lease_resource of, const struct lease *lease,
                              const struct guid *given, instant now)
 {
-    assert(of == LEASE_OF_BLOB || of == LEASE_OF_CONTAINER);
+    assert(of <= LEASE_OF_FILE);
     return use_error[of][write_outcome[ids_of(lease, given)][lease_state(lease, now)]];
 }
 
 enum error lease_check_read(enum lease_resource of, const struct lease *lease,
                             const struct guid *given, instant now)
 {
-    assert(of == LEASE_OF_BLOB || of == LEASE_OF_CONTAINER);
+    assert(of <= LEASE_OF_FILE);
     return use_error[of][read_outcome[ids_of(lease, given)][lease_state(lease, now)]];
 }
 

@@ -1,4 +1,4 @@
-/* Leases of blobs and containers: the state machine, and what a lease means for other operations.
+/* Leases of blobs, containers, files and shares: the state machine, and what a lease means for other operations.
  * Pure; `now` comes from outside. The numbered rules (9-15) are in README.md.
  *
  *                acquire                       break (finite left, or period)
@@ -110,16 +110,16 @@ enum error lease_perform(struct lease *lease, const struct lease_request *reques
                          struct lease_result *ret_result);
 
 /* Which codes name the resource. */
-enum lease_resource { LEASE_OF_BLOB, LEASE_OF_CONTAINER };
+enum lease_resource { LEASE_OF_BLOB, LEASE_OF_CONTAINER, LEASE_OF_FILE };
 
 /* May a write go on with this x-ms-lease-id (NULL: none)? For containers only Delete is a write.
  *
  * returns  OK
- *          E_LeaseIdMissing, ...OnContainer              412: locked, and no id given
- *          E_LeaseNotPresentWith{Blob,Container}Operation  412: an id, but no lease
- *          E_LeaseIdMismatchWith{Blob,Container}Operation  412: another id than the last in force
- *          E_LeaseLost, ...OnContainer                   412: the id of a lease that has ended
- * semantics 3.3, 3.4 */
+ *          E_LeaseIdMissing, ...OnContainer, ...OnFile          412: locked, and no id given
+ *          E_LeaseNotPresentWith{Blob,Container,File}Operation  412: an id, but no lease
+ *          E_LeaseIdMismatchWith{Blob,Container,File}Operation  412: another id than the last in force
+ *          E_LeaseLost, ...OnContainer, ...OnFile               412: the id of a lease that has ended
+ * semantics 3.3, 3.4, 3.5 */
 enum error lease_check_write(enum lease_resource of, const struct lease *lease,
                              const struct guid *given, instant now);
 
@@ -129,7 +129,7 @@ enum error lease_check_read(enum lease_resource of, const struct lease *lease,
                             const struct guid *given, instant now);
 
 /* Resets a lease that is BROKEN or EXPIRED to AVAILABLE and drops its id, as a write does. Leaves
- * other leases as they are. Blobs only: rule 10. */
+ * other leases as they are. Blobs and files only: rule 10. */
 void lease_forget_if_ended(struct lease *lease, instant now);
 
 /* The stored form (lease_codec.c). Decoding a malformed lease marks `in` as bad and returns one

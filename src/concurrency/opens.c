@@ -7,6 +7,7 @@
 /* clang-format off */
 static const struct file_use rest_uses[REST_USES] = {
     [REST_LISTS]    = { .share = ACCESS_ALL, .ignores_pending = true },
+    [REST_PASSES]   = { .share = ACCESS_ALL },
     [REST_EXAMINES] = { .share = ACCESS_ALL,
                         .strips = CACHING_WRITE, .waits_for = CACHING_WRITE },
     [REST_READS]    = { .access = ACCESS_READ, .share = ACCESS_ALL,

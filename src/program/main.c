@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "file/file.h"
+#include "file/open_record.h"
 #include "program/certificate.h"
 #include "program/commands.h"
 #include "program/credentials.h"
@@ -22,6 +23,7 @@
 #include "program/options.h"
 #include "queue/queue.h"
 #include "service/server.h"
+#include "service/waiting.h"
 #include "program/process.h"
 #include "program/running.h"
 #include "table/table.h"
@@ -144,6 +146,7 @@ static bool open_store(struct running *run)
 
 static bool start_threads(struct running *run)
 {
+    open_epoch_begin();
     run->pool = decide_pool_new(DECIDE_THREADS_MAX, (struct pool_shares){ .account = 0 });
     run->gather_pool = decide_pool_new(GATHER_THREADS_MAX, GATHER_SHARES);
     run->background = background_new(BACKGROUND_THREADS_MAX, BACKGROUND_SHARES);
@@ -160,7 +163,7 @@ static bool start_threads(struct running *run)
             .fetcher = run->fetcher,
             .background = run->background,
         };
-    if (run->pool && run->gather_pool && run->background && run->fetcher)
+    if (run->pool && run->gather_pool && run->background && run->fetcher && waiting_start())
         run->tasks = task_runner_start(run->store, services, run->endpoints, SERVICES);
     if (!run->tasks)
         fprintf(stderr, "lagra: cannot start a thread: %s\n", strerror(errno));
@@ -318,6 +321,7 @@ static bool has_descriptors(struct running *run)
 /* Also after a start that got half way. What is in flight ends, all is synced. */
 static void stop(struct running *run, unsigned grace_s)
 {
+    waiting_stop();
     if (run->fetcher)
         fetcher_stop(run->fetcher);
     if (run->background)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/gate.h"
+#include "service/waiting.h"
 
 /* ---- control requests ---- */
 
@@ -56,6 +57,7 @@ static void control_clock(struct exchange *exchange, struct bytes seconds)
         return;
     }
     clock_advance(value * TICKS_PER_SECOND);
+    waiting_look();
     say(exchange, 200, bytes_from_string("ok\n"));
 }
 
@@ -114,6 +116,8 @@ bool control_request(struct exchange *exchange)
         control_job(exchange, argument);
     else if (bytes_is(what, "clock"))
         control_clock(exchange, argument);
+    else if (bytes_is(what, "waiting"))
+        say(exchange, 200, arena_printf(exchange->arena, "%u\n", waiting_count()));
     else if (bytes_is(what, "collect"))
         control_collect(exchange);
     else if (bytes_is(what, "memory"))

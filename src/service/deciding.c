@@ -4,7 +4,9 @@
 #include <assert.h>
 
 #include "base/episode.h"
+#include "base/sleeper.h"
 #include "service/operation.h"
+#include "service/waiting.h"
 
 /* ---- attempts ---- */
 
@@ -28,6 +30,7 @@ static void begin(struct decision *d)
     d->changes = changes_new(d->arena);
     d->leaves_more = false;
     d->renders_long = false;
+    d->wakes = false;
     *d->problem = (struct problem){ .detail = NULL };
 }
 
@@ -75,8 +78,9 @@ enum error deciding_attempt(struct decision *d, attempt_fn *attempt, void *of)
     e = or_wait(d, attempt(d, of));
     assert(e != DECIDE_BLOCKING || !d->access.may_block);
     assert(d->seen >= d->seen_before);
-    if (e == DECIDE_BLOCKING)
+    if (e == DECIDE_BLOCKING || e == DECIDE_WAITS)
         d->attempts--; /* it was not a conflict */
+    assert(e != DECIDE_WAITS || d->waits_until > 0);
     return e ? e : fits_commit(d);
 }
 
@@ -152,6 +156,8 @@ enum error deciding_commit(struct decision *d)
     result = store_commit(d->store, parts, d->part_count, d->now, d->access, &sequence);
     if (!result)
         decision_saw(d, sequence);
+    if (!result && d->wakes)
+        waiting_over();
     assert(result != STORE_WAIT || !d->access.may_block);
     return outcome(d, result);
 }
@@ -180,14 +186,37 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
 
 /* ---- the loop ---- */
 
+/* After DECIDE_WAITS: asks the others, and waits for them on this thread.
+ * returns DECIDE_AGAIN, or why it cannot */
+static enum error wait_for_others(struct decision *d, uint64_t turn)
+{
+    enum error e = deciding_is_empty(d) ? OK : deciding_commit(d);
+    enum waiting waiting;
+    struct sleeper sleeper;
+
+    if (e)
+        return e;
+    deciding_end(d);
+    sleeper_init(&sleeper);
+    waiting = waiting_begin(turn, d->waits_until, sleeper_arm(&sleeper));
+    if (waiting == WAITING_KEPT)
+        sleeper_wait(&sleeper);
+    sleeper_release(&sleeper);
+    return waiting == WAITING_ENDS ? E_ServerBusy : DECIDE_AGAIN;
+}
+
 enum error deciding_run_unawaited(struct decision *d, attempt_fn *attempt, void *of)
 {
     enum error e;
 
     assert(d->access.may_block);
     do {
+        uint64_t turn = waiting_turn();
+
         e = deciding_attempt(d, attempt, of);
-        if (!e && !deciding_is_empty(d))
+        if (e == DECIDE_WAITS)
+            e = wait_for_others(d, turn);
+        else if (!e && !deciding_is_empty(d))
             e = deciding_commit(d);
     } while (e == DECIDE_AGAIN);
     assert(e != DECIDE_BLOCKING && e != DECIDE_AGAIN);

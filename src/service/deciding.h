@@ -16,6 +16,9 @@
  *                    looks the space up
  *   DECIDE_BLOCKING  a record is not in memory, and the step may not block: repeat the step when the record
  *                    has been fetched (fetch_set_wait()), or on a thread that may block
+ *   DECIDE_WAITS     of an attempt: somebody else has to change something first (d->waits_until). Its
+ *                    changes are what it asks of others; they are committed all the same, unless empty.
+ *                    Attempt again when waiting_begin() (service/waiting.h) says so
  *   DECIDE_UNKNOWN   of a commit: its outcome cannot be learned */
 #ifndef LAGRA_SERVICE_DECIDING_H
 #define LAGRA_SERVICE_DECIDING_H

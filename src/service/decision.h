@@ -50,6 +50,7 @@ struct input {
     const struct resource *resource;
     struct conditions conditions;
     const struct guid *lease_id; /* NULL: none was sent */
+    uint32_t timeout_s;          /* that the client gives it; 0: says nothing */
     struct body body;            /* complete when decide runs; in memory unless it was staged */
 };
 
@@ -106,6 +107,8 @@ struct decision {
     /* ---- its attempts: service/deciding.h ---- */
     struct arena_mark attempt; /* where they begin: rewound for each */
     unsigned attempts;
+    instant waits_until;  /* for others: kept over attempts; 0: it has not waited yet */
+    bool wakes;           /* its changes may let others go on who wait (service/waiting.h) */
     uint64_t seen_before; /* newest sequence of what was read before the first */
 };
 

@@ -20,6 +20,7 @@
 
 #include "base/log.h"
 #include "service/control.h"
+#include "service/waiting.h"
 
 /* Asserts what is true of a flow in every state. */
 static void assert_flow(const struct flow *flow)
@@ -81,10 +82,14 @@ static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
 /* Makes one attempt, on a worker, which may not block, or in the pool. */
 static enum state decide(struct flow *flow)
 {
-    enum error e = work_decide(flow->current);
+    enum error e;
 
+    flow->turn = waiting_turn();
+    e = work_decide(flow->current);
     if (e == DECIDE_AGAIN)
         return DECIDE;
+    if (e == DECIDE_WAITS)
+        return deciding_is_empty(&flow->current->decision) ? OTHERS : ASK;
     if (e == DECIDE_BLOCKING)
         return flow_awaits_fetch(flow) ? WAITING : DECIDE_IN_POOL;
     if (e || deciding_is_empty(&flow->current->decision))
@@ -113,6 +118,40 @@ static enum state commit(struct flow *flow)
     if (e == DECIDE_UNKNOWN)
         return CUT;
     return e ? decided(flow, e) : APPLIED;
+}
+
+/* ---- ASK, OTHERS: the operation waits for somebody else's change ---- */
+
+static enum state ask_others(struct flow *flow)
+{
+    enum error e = work_commit(flow->current);
+
+    if (e == DECIDE_AGAIN || e == DECIDE_GONE)
+        return DECIDE;
+    if (e == DECIDE_BLOCKING)
+        return flow_awaits_fetch(flow) ? WAITING : ASK_IN_POOL;
+    if (e == DECIDE_UNKNOWN)
+        return CUT;
+    return e ? decided(flow, e) : OTHERS;
+}
+
+/* Keeps nothing open meanwhile: it may take half a minute. */
+static enum state await_others(struct flow *flow)
+{
+    struct decision *d = &flow->current->decision;
+
+    deciding_end(d);
+    switch (waiting_begin(flow->turn, d->waits_until, pause_arm(&flow->pause))) {
+    case WAITING_KEPT:
+        flow->state = DECIDE;
+        pause_wait(&flow->pause);
+        return WAITING;
+    case WAITING_OVER:
+        return DECIDE;
+    case WAITING_ENDS:
+        break;
+    }
+    return decided(flow, E_ServerBusy);
 }
 
 /* ---- BATCH, PART: the operations of a batch, one after another ---- */
@@ -286,6 +325,12 @@ static enum state enter(struct flow *flow)
         return commit(flow);
     case COMMIT_IN_POOL:
         return flow_to_pool(flow, commit);
+    case ASK:
+        return ask_others(flow);
+    case ASK_IN_POOL:
+        return flow_to_pool(flow, ask_others);
+    case OTHERS:
+        return await_others(flow);
     case APPLIED:
         return at_gate(flow, GATE_APPLIED, flow->current == &flow->work ? CORS : PART_DONE);
     case PART_DONE:

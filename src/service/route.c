@@ -251,8 +251,12 @@ static enum error read_timeout(struct call *call)
     struct bytes text = call_query(call, "timeout");
     uint64_t seconds;
 
-    if (!text.ptr || bytes_parse_u64(text, INT32_MAX, &seconds))
+    if (!text.ptr)
         return OK;
+    if (bytes_parse_u64(text, INT32_MAX, &seconds)) {
+        call->input.timeout_s = (uint32_t)seconds;
+        return OK;
+    }
     return call_fail_query(call, E_InvalidQueryParameterValue, "timeout", text,
                            "Not a number of seconds.");
 }

@@ -121,6 +121,9 @@ enum state {
     DECIDED,        /* there are changes to commit */
     COMMIT,
     COMMIT_IN_POOL,
+    ASK, /* what it asks of others is committed, then it waits for them */
+    ASK_IN_POOL,
+    OTHERS,    /* it waits for others (service/waiting.h) */
     APPLIED,   /* committed */
     PART_DONE, /* its answer is rendered */
     BATCH_APPLIED,
@@ -154,6 +157,7 @@ struct flow {
     struct batch *batch;  /* of operations; NULL: one operation */
     struct pause pause;
     enum state state;
+    uint64_t turn;       /* before the newest attempt: service/waiting.h */
     struct pool_job job; /* of the step that is in the pool */
     state_fn *pooled;
     enum state pooled_next;

@@ -1,0 +1,330 @@
+/* What SMB asks of the gate by a handle, or to get one. */
+#include <assert.h>
+
+#include "file/gate_private.h"
+
+/* NULL: no such handle. */
+static struct open_entry *find_open(struct gate *gate, uint64_t handle)
+{
+    for (size_t i = 0; i < gate->set.open_count; i++)
+        if (gate->set.opens[i].id == handle)
+            return &gate->set.opens[i];
+    return NULL;
+}
+
+/* NO_CACHING: none has that key. */
+static uint16_t find_caching(const struct gate *gate, const struct guid *key)
+{
+    for (size_t i = 0; i < gate->set.caching_count; i++)
+        if (guid_equal(&gate->set.cachings[i].key, key))
+            return (uint16_t)i;
+    return NO_CACHING;
+}
+
+/* ---- open ---- */
+
+/* Opens strip others of what they have not written yet; one that replaces the file, of everything.
+ * MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
+static struct file_use use_of(const struct gate_open *asked)
+{
+    return (struct file_use){
+        .access = asked->access,
+        .share = asked->share,
+        .strips = asked->replaces ? CACHING_ALL
+                  : asked->access ? CACHING_WRITE
+                                  : 0,
+        .waits_for = asked->replaces || asked->access ? CACHING_WRITE : 0,
+        .needs_writable = asked->replaces || (asked->access & ACCESS_WRITE),
+        .is_open = true,
+    };
+}
+
+/* Of the caching that is asked for, what may be had beside the other opens: to keep writes back, one must
+ * be alone. `own`: the other opens of the same client. */
+static uint8_t grantable(const struct gate *gate, uint8_t wanted, uint16_t own)
+{
+    for (size_t i = 0; i < gate->set.open_count; i++) {
+        const struct file_open *open = &gate->set.opens[i].open;
+
+        if (open->access != 0 && (own == NO_CACHING || open->caching != own))
+            wanted &= (uint8_t)~CACHING_WRITE;
+    }
+    return wanted;
+}
+
+/* The entry of the caching that the new open has. A break that is under way stays so. */
+static uint16_t grant(struct gate *gate, const struct gate_open *asked, uint16_t own,
+                      uint8_t *ret_caching)
+{
+    struct open_set *set = &gate->set;
+    uint8_t more = grantable(gate, asked->caching, own);
+    struct caching_entry *entry;
+
+    *ret_caching = 0;
+    if (own == NO_CACHING && (more == 0 || set->caching_count == CACHINGS_MAX))
+        return NO_CACHING;
+    if (own == NO_CACHING) {
+        entry = arena_array(gate->d->arena, set->caching_count + 1, sizeof *entry);
+        if (set->caching_count > 0)
+            memcpy(entry, set->cachings, set->caching_count * sizeof *entry);
+        set->cachings = entry;
+        own = (uint16_t)set->caching_count++;
+        set->cachings[own] = (struct caching_entry){ .key = asked->caching_key };
+    }
+    entry = &set->cachings[own];
+    if (entry->caching.holds == entry->caching.breaks_to)
+        entry->caching.holds = entry->caching.breaks_to = entry->caching.holds | more;
+    *ret_caching = entry->caching.holds;
+    return own;
+}
+
+/* Of a new handle: no commit of this partition was at this instant, so none that was open had it. Ids
+ * rise, whatever the record says. */
+static uint64_t new_id(const struct gate *gate)
+{
+    const struct open_set *set = &gate->set;
+    uint64_t last = set->open_count > 0 ? set->opens[set->open_count - 1].id : 0;
+
+    return gate->d->now > last ? gate->d->now : last + 1;
+}
+
+/* The newest is the last. */
+static void add_open(struct gate *gate, const struct open_entry *open)
+{
+    struct open_set *set = &gate->set;
+    struct open_entry *opens = arena_array(gate->d->arena, set->open_count + 1, sizeof *opens);
+
+    assert(set->open_count == 0 || set->opens[set->open_count - 1].id < open->id);
+    if (set->open_count > 0)
+        memcpy(opens, set->opens, set->open_count * sizeof *opens);
+    opens[set->open_count++] = *open;
+    set->opens = opens;
+    gate->is_changed = true;
+}
+
+enum error gate_open(struct gate *gate, const struct gate_open *asked, struct handle *ret_handle,
+                     uint8_t *ret_caching)
+{
+    uint16_t own = find_caching(gate, &asked->caching_key);
+    struct file_use use = use_of(asked);
+    struct open_entry open = { .id = new_id(gate),
+                               .epoch = open_epoch(),
+                               .persists = asked->persists,
+                               .deletes = asked->deletes };
+    enum error e;
+
+    assert(asked->access <= ACCESS_ALL && asked->share <= ACCESS_ALL);
+    assert(asked->caching <= CACHING_ALL);
+    if (gate->set.open_count == OPENS_MAX)
+        return decision_fail(gate->d, E_ServerBusy,
+                             "The file has %u open handles, the most there "
+                             "may be.",
+                             OPENS_MAX);
+    e = gate_judge(gate, &use, own);
+    if (e)
+        return e;
+    open.open = (struct file_open){ .access = asked->access, .share = asked->share };
+    open.open.caching = grant(gate, asked, own, ret_caching);
+    add_open(gate, &open);
+    *ret_handle = (struct handle){ .node = gate->node,
+                                   .id = open.id,
+                                   .epoch = open.epoch,
+                                   .persists = open.persists,
+                                   .access = asked->access,
+                                   .session = asked->session,
+                                   .client_address = asked->client_address,
+                                   .client_name = asked->client_name,
+                                   .opened = gate->d->now };
+    gate_write(gate);
+    handle_put(gate->part->changes, gate->d->arena, ret_handle);
+    return OK;
+}
+
+/* ---- close ---- */
+
+/* returns OK, as decision_fail_store() */
+static enum error drop_locks(struct gate *gate, uint64_t owner)
+{
+    enum error e = gate_read_locks(gate);
+    size_t kept = 0;
+
+    for (size_t i = 0; !e && i < gate->lock_count; i++)
+        if (gate->locks[i].owner != owner)
+            gate->locks[kept++] = gate->locks[i];
+    if (!e && kept < gate->lock_count) {
+        gate->lock_count = kept;
+        gate->locks_changed = true;
+    }
+    return e;
+}
+
+static void set_pending(struct gate *gate, bool is_pending)
+{
+    if (gate->set.is_delete_pending == is_pending)
+        return;
+    gate->set.is_delete_pending = is_pending;
+    gate->is_changed = true;
+}
+
+/* The index of what is pending, as the set has it now. */
+static void index_pending(struct gate *gate)
+{
+    if (gate->set.is_delete_pending)
+        pending_put(gate->part->changes, gate->node);
+    else
+        pending_delete(gate->part->changes, gate->node);
+}
+
+enum error gate_close(struct gate *gate, uint64_t handle, bool by_force, bool *ret_deletes)
+{
+    struct open_entry *open = find_open(gate, handle);
+    bool was_pending = gate->set.is_delete_pending;
+    enum error e;
+    size_t index;
+
+    *ret_deletes = false;
+    if (!open)
+        return E_ResourceNotFound;
+    e = drop_locks(gate, handle);
+    if (e)
+        return e;
+    if (open->deletes && !by_force)
+        set_pending(gate, true);
+    index = (size_t)(open - gate->set.opens);
+    gate->set.open_count--;
+    memmove(open, open + 1, (gate->set.open_count - index) * sizeof *open);
+    gate->is_changed = true;
+    gate->d->wakes = true;
+    *ret_deletes = gate->set.open_count == 0 && gate->set.is_delete_pending;
+    if (gate->set.open_count == 0)
+        set_pending(gate, false);
+    gate_write(gate);
+    handle_delete(gate->part->changes, gate->node, handle);
+    if (gate->set.is_delete_pending != was_pending)
+        index_pending(gate);
+    return OK;
+}
+
+enum error gate_set_delete_pending(struct gate *gate, uint64_t handle, bool is_pending)
+{
+    const struct open_entry *open = find_open(gate, handle);
+
+    if (!open)
+        return E_ResourceNotFound;
+    if (!(open->open.access & ACCESS_DELETE))
+        return E_SharingViolation;
+    if (is_pending && gate->is_read_only)
+        return E_ReadOnlyAttribute;
+    if (gate->set.is_delete_pending == is_pending)
+        return OK;
+    set_pending(gate, is_pending);
+    gate->d->wakes = true;
+    gate_write(gate);
+    index_pending(gate);
+    return OK;
+}
+
+/* ---- caching ---- */
+
+enum error gate_acknowledge(struct gate *gate, const struct guid *key, uint8_t keeps)
+{
+    uint16_t number = find_caching(gate, key);
+    struct file_caching *caching;
+
+    if (number == NO_CACHING)
+        return E_ResourceNotFound;
+    caching = &gate->set.cachings[number].caching;
+    if (keeps & ~caching->breaks_to)
+        return E_InvalidInput;
+    caching->holds = caching->breaks_to = keeps;
+    gate->is_changed = true;
+    gate->d->wakes = true;
+    gate_write(gate);
+    return OK;
+}
+
+/* ---- locks ---- */
+
+enum error gate_lock(struct gate *gate, uint64_t handle, const struct byte_range *range,
+                     bool is_exclusive)
+{
+    const struct byte_lock wanted = { .range = *range,
+                                      .owner = handle,
+                                      .is_exclusive = is_exclusive };
+    struct byte_lock *locks;
+    enum error e;
+
+    if (!find_open(gate, handle))
+        return E_ResourceNotFound;
+    if (!byte_range_is_valid(range))
+        return E_InvalidRange;
+    e = gate_read_locks(gate);
+    for (size_t i = 0; !e && i < gate->lock_count; i++)
+        if (byte_lock_conflicts(&gate->locks[i], &wanted))
+            e = E_FileLockConflict;
+    if (!e && gate->lock_count == BYTE_LOCKS_MAX)
+        e = decision_fail(gate->d, E_ServerBusy,
+                          "The file has %u byte-range locks, the most there may be.",
+                          BYTE_LOCKS_MAX);
+    if (e)
+        return e;
+    locks = arena_array(gate->d->arena, gate->lock_count + 1, sizeof *locks);
+    if (gate->lock_count > 0)
+        memcpy(locks, gate->locks, gate->lock_count * sizeof *locks);
+    locks[gate->lock_count++] = wanted;
+    gate->locks = locks;
+    gate->locks_changed = true;
+    gate_write(gate);
+    return OK;
+}
+
+enum error gate_unlock(struct gate *gate, uint64_t handle, const struct byte_range *range)
+{
+    enum error e = gate_read_locks(gate);
+
+    for (size_t i = gate->lock_count; !e && i-- > 0;) {
+        struct byte_lock *lock = &gate->locks[i];
+
+        if (lock->owner != handle || lock->range.offset != range->offset ||
+            lock->range.length != range->length)
+            continue;
+        gate->lock_count--;
+        memmove(lock, lock + 1, (gate->lock_count - i) * sizeof *lock);
+        gate->locks_changed = true;
+        gate->d->wakes = true;
+        gate_write(gate);
+        return OK;
+    }
+    return e ? e : E_ResourceNotFound;
+}
+
+/* ---- reads and writes ---- */
+
+enum error gate_read_bytes(struct gate *gate, uint64_t handle, const struct byte_range *range)
+{
+    enum error e = find_open(gate, handle) ? gate_read_locks(gate) : E_ResourceNotFound;
+
+    for (size_t i = 0; !e && i < gate->lock_count; i++)
+        if (byte_lock_bars_read(&gate->locks[i], handle, range))
+            e = E_FileLockConflict;
+    return e;
+}
+
+/* Others lose what they have cached, and nobody waits for it: MS-SMB2 3.3.5.13 */
+enum error gate_write_bytes(struct gate *gate, uint64_t handle, const struct byte_range *range)
+{
+    const struct file_use use = { .share = ACCESS_ALL,
+                                  .strips = CACHING_READ,
+                                  .ignores_pending = true };
+    const struct open_entry *open = find_open(gate, handle);
+    enum error e = open ? gate_read_locks(gate) : E_ResourceNotFound;
+
+    for (size_t i = 0; !e && i < gate->lock_count; i++)
+        if (byte_lock_bars_write(&gate->locks[i], handle, range))
+            e = E_FileLockConflict;
+    if (!e)
+        e = gate_judge(gate, &use, open->open.caching);
+    if (!e)
+        gate_write(gate);
+    return e;
+}

@@ -1,0 +1,13 @@
+/* What the files of the gate share. */
+#ifndef LAGRA_FILE_GATE_PRIVATE_H
+#define LAGRA_FILE_GATE_PRIVATE_H
+
+#include "file/gate.h"
+
+/* Reads the locks unless they have been read. returns OK, as decision_fail_store() */
+enum error gate_read_locks(struct gate *gate);
+/* Asks the rules, and notes what they break. own: the caching of the one who asks; NO_CACHING
+ * returns as gate_pass() */
+enum error gate_judge(struct gate *gate, const struct file_use *use, uint16_t own);
+
+#endif

@@ -1,0 +1,403 @@
+/* See open_record.h.
+ *
+ *   "g"         u8 1; u8 1 if a delete is pending; varint lock count;
+ *               varint caching count; each: 16 raw key, u8 holds, u8 breaks_to;
+ *               varint open count; each, by id: varint id, varint epoch, u8 access, u8 share,
+ *               varint caching + 1 (0: none), u8 1 persists + 2 deletes
+ *   "k"         u8 1; varint count; each: varint owner, varint offset, varint length, u8 exclusive
+ *   'h' index   u8 1; varint epoch; u8 persists; u8 access; varint session; bytes address;
+ *               bytes name; varint opened; varint reconnected
+ *   'p' index   u8 1
+ * A delete is pending only as long as an open counts. */
+#include "file/open_record.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+
+#include "base/codec.h"
+#include "base/endian.h"
+#include "service/small_record.h"
+
+#define RECORD_VERSION  1
+#define HANDLE_KEY_SIZE (1 + 8 + 8)
+
+enum { OPEN_PERSISTS = 1, OPEN_DELETES = 2, OPEN_FLAGS = 3 };
+
+static const struct bytes set_key = BYTES("g");
+static const struct bytes locks_key = BYTES("k");
+
+/* ---- the epoch ---- */
+
+/* An instant above all that the store has, as its clock is (clock invariant 2). */
+static _Atomic uint64_t epoch;
+
+void open_epoch_begin(void)
+{
+    atomic_store(&epoch, clock_now());
+}
+
+uint64_t open_epoch(void)
+{
+    return atomic_load(&epoch);
+}
+
+/* ---- the set: reading ---- */
+
+static bool decode_cachings(struct decoder *in, struct arena *arena, struct open_set *set)
+{
+    uint64_t count = decode_u64(in);
+
+    if (in->bad || count > CACHINGS_MAX)
+        return false;
+    set->cachings = arena_array(arena, count, sizeof set->cachings[0]);
+    set->caching_count = count;
+    for (size_t i = 0; i < count; i++) {
+        struct caching_entry *at = &set->cachings[i];
+
+        decode_fixed(in, at->key.b, sizeof at->key.b);
+        at->caching.holds = decode_u8(in);
+        at->caching.breaks_to = decode_u8(in);
+        if (at->caching.holds > CACHING_ALL || (at->caching.breaks_to & ~at->caching.holds))
+            return false;
+    }
+    return !in->bad;
+}
+
+static bool decode_open(struct decoder *in, const struct open_set *set, struct open_entry *ret_open)
+{
+    struct open_entry o = { .id = decode_u64(in) };
+    uint64_t caching;
+    uint8_t flags;
+
+    o.epoch = decode_u64(in);
+    o.open.access = decode_u8(in);
+    o.open.share = decode_u8(in);
+    caching = decode_u64(in);
+    flags = decode_u8(in);
+    if (in->bad || o.id >= INT64_MAX || o.open.access > ACCESS_ALL || o.open.share > ACCESS_ALL ||
+        caching > set->caching_count || flags > OPEN_FLAGS)
+        return false;
+    o.open.caching = caching > 0 ? (uint16_t)(caching - 1) : NO_CACHING;
+    o.persists = flags & OPEN_PERSISTS;
+    o.deletes = flags & OPEN_DELETES;
+    *ret_open = o;
+    return true;
+}
+
+static bool counts(const struct open_entry *open)
+{
+    return open->persists || open->epoch == open_epoch();
+}
+
+static bool decode_opens(struct decoder *in, struct arena *arena, struct open_set *set)
+{
+    uint64_t count = decode_u64(in), before = 0;
+
+    if (in->bad || count > OPENS_MAX)
+        return false;
+    set->opens = arena_array(arena, count, sizeof set->opens[0]);
+    set->left = arena_array(arena, count, sizeof set->left[0]);
+    for (size_t i = 0; i < count; i++) {
+        struct open_entry open;
+
+        if (!decode_open(in, set, &open) || open.id <= before)
+            return false;
+        before = open.id;
+        if (counts(&open))
+            set->opens[set->open_count++] = open;
+        else
+            set->left[set->left_count++] = open.id;
+    }
+    return true;
+}
+
+/* Takes out the cachings that no open has. */
+static void drop_cachings(struct open_set *set)
+{
+    uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0: has no open; else its number then, + 1 */
+    uint16_t kept = 0;
+
+    assert(set->caching_count <= CACHINGS_MAX);
+    for (size_t i = 0; i < set->open_count; i++)
+        if (set->opens[i].open.caching != NO_CACHING)
+            numbers[set->opens[i].open.caching] = 1;
+    for (size_t i = 0; i < set->caching_count; i++) {
+        if (numbers[i] == 0)
+            continue;
+        set->cachings[kept] = set->cachings[i];
+        numbers[i] = ++kept;
+    }
+    for (size_t i = 0; i < set->open_count; i++)
+        if (set->opens[i].open.caching != NO_CACHING)
+            set->opens[i].open.caching = (uint16_t)(numbers[set->opens[i].open.caching] - 1);
+    set->caching_count = kept;
+}
+
+bool open_set_decode(struct arena *arena, struct bytes value, struct open_set *ret_set)
+{
+    struct open_set set = { .open_count = 0 };
+    struct decoder in;
+    uint8_t pending;
+    uint64_t locks;
+
+    decoder_init(&in, value);
+    if (decode_u8(&in) != RECORD_VERSION)
+        return false;
+    pending = decode_u8(&in);
+    locks = decode_u64(&in);
+    if (pending > 1 || locks > BYTE_LOCKS_MAX || !decode_cachings(&in, arena, &set) ||
+        !decode_opens(&in, arena, &set) || !decoder_ok(&in))
+        return false;
+    drop_cachings(&set);
+    set.is_delete_pending = pending && set.open_count > 0;
+    set.lock_count = set.open_count > 0 ? locks : 0;
+    *ret_set = set;
+    return true;
+}
+
+enum store_result open_set_read(struct snapshot *before, struct arena *arena,
+                                struct open_set *ret_set)
+{
+    struct record record;
+    enum store_result result = snapshot_get(before, RECORD_INNER, set_key, arena, &record);
+
+    *ret_set = (struct open_set){ .open_count = 0 };
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    if (!open_set_decode(arena, record.value, ret_set))
+        return record_is_unknown("the record of what is open of a file", record.value);
+    return STORE_OK;
+}
+
+/* ---- the set: writing ---- */
+
+static void encode_open(struct text *out, const struct open_entry *at)
+{
+    encode_u64(out, at->id);
+    encode_u64(out, at->epoch);
+    encode_u8(out, at->open.access);
+    encode_u8(out, at->open.share);
+    encode_u64(out, at->open.caching == NO_CACHING ? 0 : at->open.caching + 1u);
+    encode_u8(out,
+              (uint8_t)((at->persists ? OPEN_PERSISTS : 0) | (at->deletes ? OPEN_DELETES : 0)));
+}
+
+void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set)
+{
+    struct text out;
+
+    assert(set->open_count <= OPENS_MAX && set->caching_count <= CACHINGS_MAX);
+    drop_cachings(set);
+    if (set->open_count == 0) {
+        changes_delete(changes, RECORD_INNER, set_key);
+        return;
+    }
+    text_init(&out, arena, 64 + set->open_count * 24 + set->caching_count * 18);
+    encode_u8(&out, RECORD_VERSION);
+    encode_u8(&out, set->is_delete_pending);
+    encode_u64(&out, set->lock_count);
+    encode_u64(&out, set->caching_count);
+    for (size_t i = 0; i < set->caching_count; i++) {
+        encode_fixed(&out, set->cachings[i].key.b, sizeof set->cachings[i].key.b);
+        encode_u8(&out, set->cachings[i].caching.holds);
+        encode_u8(&out, set->cachings[i].caching.breaks_to);
+    }
+    encode_u64(&out, set->open_count);
+    for (size_t i = 0; i < set->open_count; i++)
+        encode_open(&out, &set->opens[i]);
+    changes_put(changes, RECORD_INNER, set_key, text_bytes(&out), NULL, 0);
+}
+
+/* ---- locks ---- */
+
+bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock **ret_locks,
+                       size_t *ret_count)
+{
+    struct decoder in;
+    struct byte_lock *locks;
+    uint64_t count;
+
+    decoder_init(&in, value);
+    if (decode_u8(&in) != RECORD_VERSION)
+        return false;
+    count = decode_u64(&in);
+    if (in.bad || count == 0 || count > BYTE_LOCKS_MAX)
+        return false;
+    locks = arena_array(arena, count, sizeof *locks);
+    for (size_t i = 0; i < count; i++) {
+        uint8_t exclusive;
+
+        locks[i].owner = decode_u64(&in);
+        locks[i].range.offset = decode_u64(&in);
+        locks[i].range.length = decode_u64(&in);
+        exclusive = decode_u8(&in);
+        if (in.bad || exclusive > 1 || locks[i].owner == NO_OWNER ||
+            !byte_range_is_valid(&locks[i].range))
+            return false;
+        locks[i].is_exclusive = exclusive;
+    }
+    *ret_locks = locks;
+    *ret_count = count;
+    return decoder_ok(&in);
+}
+
+static bool has_owner(const struct open_set *set, uint64_t owner)
+{
+    for (size_t i = 0; i < set->open_count; i++)
+        if (set->opens[i].id == owner)
+            return true;
+    return false;
+}
+
+enum store_result byte_locks_read(struct snapshot *before, struct arena *arena,
+                                  const struct open_set *set, struct byte_lock **ret_locks,
+                                  size_t *ret_count)
+{
+    struct record record;
+    enum store_result result;
+    size_t count, kept = 0;
+
+    *ret_count = 0;
+    *ret_locks = NULL;
+    if (set->lock_count == 0)
+        return STORE_OK;
+    result = snapshot_get(before, RECORD_INNER, locks_key, arena, &record);
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_OK : result;
+    if (!byte_locks_decode(arena, record.value, ret_locks, &count))
+        return record_is_unknown("the record of the locks of a file", record.value);
+    for (size_t i = 0; i < count; i++)
+        if (has_owner(set, (*ret_locks)[i].owner))
+            (*ret_locks)[kept++] = (*ret_locks)[i];
+    *ret_count = kept;
+    return STORE_OK;
+}
+
+void byte_locks_write(struct changes *changes, struct arena *arena, const struct byte_lock *locks,
+                      size_t count)
+{
+    struct text out;
+
+    assert(count <= BYTE_LOCKS_MAX);
+    if (count == 0) {
+        changes_delete(changes, RECORD_INNER, locks_key);
+        return;
+    }
+    text_init(&out, arena, 16 + count * 20);
+    encode_u8(&out, RECORD_VERSION);
+    encode_u64(&out, count);
+    for (size_t i = 0; i < count; i++) {
+        encode_u64(&out, locks[i].owner);
+        encode_u64(&out, locks[i].range.offset);
+        encode_u64(&out, locks[i].range.length);
+        encode_u8(&out, locks[i].is_exclusive);
+    }
+    changes_put(changes, RECORD_INNER, locks_key, text_bytes(&out), NULL, 0);
+}
+
+/* ---- the index ---- */
+
+struct bytes handle_prefix(struct arena *arena, const uint64_t *node)
+{
+    char *key = arena_bytes(arena, 1 + 8);
+
+    key[0] = 'h';
+    if (node)
+        be64_put(key + 1, *node);
+    return bytes_of(key, node ? 1 + 8 : 1);
+}
+
+static struct bytes write_key(char key[HANDLE_KEY_SIZE], uint64_t node, uint64_t id)
+{
+    key[0] = 'h';
+    be64_put(key + 1, node);
+    be64_put(key + 1 + 8, id);
+    return bytes_of(key, HANDLE_KEY_SIZE);
+}
+
+struct bytes handle_key(struct arena *arena, uint64_t node, uint64_t id)
+{
+    return write_key(arena_bytes(arena, HANDLE_KEY_SIZE), node, id);
+}
+
+void handle_put(struct changes *changes, struct arena *arena, const struct handle *handle)
+{
+    char key[HANDLE_KEY_SIZE];
+    struct text out;
+
+    text_init(&out, arena, 64 + handle->client_address.len + handle->client_name.len);
+    encode_u8(&out, RECORD_VERSION);
+    encode_u64(&out, handle->epoch);
+    encode_u8(&out, handle->persists);
+    encode_u8(&out, handle->access);
+    encode_u64(&out, handle->session);
+    encode_bytes(&out, handle->client_address);
+    encode_bytes(&out, handle->client_name);
+    encode_u64(&out, handle->opened);
+    encode_u64(&out, handle->reconnected);
+    changes_index_put(changes, write_key(key, handle->node, handle->id), text_bytes(&out));
+}
+
+void handle_delete(struct changes *changes, uint64_t node, uint64_t id)
+{
+    char key[HANDLE_KEY_SIZE];
+
+    changes_index_delete(changes, write_key(key, node, id));
+}
+
+bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_handle)
+{
+    struct handle h = { .node = 0 };
+    struct decoder in;
+    uint8_t persists;
+
+    if (key.len != HANDLE_KEY_SIZE || key.ptr[0] != 'h')
+        return false;
+    h.node = be64_get(key.ptr + 1);
+    h.id = be64_get(key.ptr + 1 + 8);
+    decoder_init(&in, value);
+    if (decode_u8(&in) != RECORD_VERSION)
+        return false;
+    h.epoch = decode_u64(&in);
+    persists = decode_u8(&in);
+    h.access = decode_u8(&in);
+    h.session = decode_u64(&in);
+    h.client_address = decode_bytes(&in);
+    h.client_name = decode_bytes(&in);
+    h.opened = decode_u64(&in);
+    h.reconnected = decode_u64(&in);
+    if (!decoder_ok(&in) || persists > 1 || h.access > ACCESS_ALL || h.id == 0)
+        return false;
+    h.persists = persists;
+    *ret_handle = h;
+    return true;
+}
+
+static struct bytes pending_key(char key[1 + 8], uint64_t node)
+{
+    key[0] = 'p';
+    be64_put(key + 1, node);
+    return bytes_of(key, 1 + 8);
+}
+
+void pending_put(struct changes *changes, uint64_t node)
+{
+    char key[1 + 8];
+
+    changes_index_put(changes, pending_key(key, node), bytes_from_string("\x01"));
+}
+
+void pending_delete(struct changes *changes, uint64_t node)
+{
+    char key[1 + 8];
+
+    changes_index_delete(changes, pending_key(key, node));
+}
+
+bool pending_decode(struct bytes key, uint64_t *ret_node)
+{
+    if (key.len != 1 + 8 || key.ptr[0] != 'p')
+        return false;
+    *ret_node = be64_get(key.ptr + 1);
+    return true;
+}

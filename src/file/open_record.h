@@ -1,0 +1,113 @@
+/* The records of what SMB clients have open of a file or directory. They lie in its partition, so that a
+ * decision sees them in the same state as the contents:
+ *
+ *   partition <id>   INNER "g"   the opens, what clients cache, delete pending: struct open_set
+ *                    INNER "k"   the byte-range locks, where there are any
+ *   index of the     'h' id id'  the open id' of the node id: struct handle. For lists of handles
+ *   share's space    'p' id      a delete of the node id is pending. For lists of directories
+ *
+ * Absent: nothing is open, and no operation reads more than that one absent record.
+ *
+ * Each open has the epoch of the process that holds it (open_epoch()). When a process ends, its opens
+ * count for nothing from then on; nobody has to clear them away, whoever next writes the record leaves
+ * them out. An open that persists (a persistent handle of SMB 3) counts whatever its epoch.
+ *
+ * Nothing that is read is trusted: what makes no sense is logged, and STORE_CORRUPT. Any thread. */
+#ifndef LAGRA_FILE_OPEN_RECORD_H
+#define LAGRA_FILE_OPEN_RECORD_H
+
+#include "base/clock.h"
+#include "concurrency/byte_locks.h"
+#include "concurrency/opens.h"
+#include "store/store.h"
+
+/* Of a file. Azure has 2,000 handles to a file; the rest is what fits one record. decision: 336 */
+#define OPENS_MAX      2000
+#define CACHINGS_MAX   512
+#define BYTE_LOCKS_MAX 2000
+
+/* Of the process: no other one that opened this store has had it. */
+uint64_t open_epoch(void);
+/* As if a new process had been started. When the program starts its services. */
+void open_epoch_begin(void);
+
+struct open_entry {
+    uint64_t id; /* of the handle; not 0 */
+    uint64_t epoch;
+    struct file_open open; /* its caching: index into the set's */
+    bool persists;
+    bool deletes; /* FILE_DELETE_ON_CLOSE */
+};
+
+/* What a client holds, for one open (an oplock) or for all that were opened with one lease key. */
+struct caching_entry {
+    struct guid key;
+    struct file_caching caching;
+};
+
+/* All of a node that counts. In the arena. */
+struct open_set {
+    struct open_entry *opens; /* by id */
+    size_t open_count;
+    struct caching_entry *cachings; /* each has an open */
+    size_t caching_count;
+    bool is_delete_pending;
+    size_t lock_count;
+    /* What the record has beside, of processes that have ended. */
+    uint64_t *left; /* ids of their opens */
+    size_t left_count;
+};
+
+/* STORE_OK with an empty set where there is no record.
+ * returns STORE_OK, STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
+enum store_result open_set_read(struct snapshot *before, struct arena *arena,
+                                struct open_set *ret_set);
+/* Drops cachings without an open, and writes the set; an empty one is no record. */
+void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set);
+
+/* Those of opens that count. As open_set_read(). */
+enum store_result byte_locks_read(struct snapshot *before, struct arena *arena,
+                                  const struct open_set *set, struct byte_lock **ret_locks,
+                                  size_t *ret_count);
+void byte_locks_write(struct changes *changes, struct arena *arena, const struct byte_lock *locks,
+                      size_t count);
+
+/* The record of the set as it lies there, for fuzzers and damage: false: it makes no sense. */
+bool open_set_decode(struct arena *arena, struct bytes value, struct open_set *ret_set);
+bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock **ret_locks,
+                       size_t *ret_count);
+
+/* ---- the index: what lists of handles show ---- */
+
+struct handle {
+    uint64_t node, id;
+    uint64_t epoch;
+    bool persists;
+    uint8_t access;              /* ACCESS_* */
+    uint64_t session;            /* of the client */
+    struct bytes client_address; /* "203.0.113.7:53412" */
+    struct bytes client_name;    /* may be empty */
+    instant opened;
+    instant reconnected; /* 0: never */
+};
+static inline bool handle_counts(const struct handle *handle)
+{
+    return handle->persists || handle->epoch == open_epoch();
+}
+
+void handle_put(struct changes *changes, struct arena *arena, const struct handle *handle);
+void handle_delete(struct changes *changes, uint64_t node, uint64_t id);
+bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_handle);
+/* All of a node, or of the share with NULL; in the arena. */
+struct bytes handle_prefix(struct arena *arena, const uint64_t *node);
+/* One of them. */
+struct bytes handle_key(struct arena *arena, uint64_t node, uint64_t id);
+
+/* Nodes whose delete was pending when their record was written; whether it still is, that says. */
+#define PENDING_PREFIX "p"
+void pending_put(struct changes *changes, uint64_t node);
+void pending_delete(struct changes *changes, uint64_t node);
+/* False: it makes no sense. */
+bool pending_decode(struct bytes key, uint64_t *ret_node);
+
+#endif
