@@ -16,6 +16,7 @@
 #define LAGRA_BLOB_BLOB_H
 
 #include "base/md5.h"
+#include "service/copy_state.h"
 #include "service/decision.h"
 #include "service/http_properties.h"
 
@@ -120,19 +121,6 @@ static inline bool tier_is_premium(enum access_tier tier)
 /* rest: Put-Blob "x-ms-blob-sequence-number" */
 #define SEQUENCE_NUMBER_MAX INT64_MAX
 
-/* The copy that made the blob what it is, or is to. rest: Copy-Blob, Get-Blob-Properties */
-enum copy_status { COPY_NONE, COPY_PENDING, COPY_SUCCESS, COPY_ABORTED, COPY_FAILED };
-struct blob_copy {
-    enum copy_status status;
-    struct guid id;
-    struct bytes source; /* its URL, without a signature */
-    uint64_t copied, total;
-    instant completed;        /* 0: pending */
-    struct bytes description; /* of what went wrong; empty: nothing */
-};
-/* "pending"..; NULL for COPY_NONE. Static. */
-const char *copy_status_text(enum copy_status status);
-
 /* Of a page blob that Incremental Copy Blob made, and of its snapshots. */
 struct incremental_copy {
     bool is_one;
@@ -165,7 +153,7 @@ struct blob {
     bool is_sealed;                 /* an append blob that takes no blocks any more */
     struct bytes tags; /* index tags, encoded (concurrency/tags.h); ptr NULL: none. Who changes a
                         * base's calls tag_index_update() */
-    struct blob_copy copy;
+    struct copy_state copy;
     struct incremental_copy incremental;
 };
 

@@ -70,7 +70,7 @@ enum error set_blob_properties_decide(struct decision *d,
         return e;
     if (!p->keeps_http)
         blob.http = p->http;
-    blob.copy = (struct blob_copy){ .status = COPY_NONE }; /* rest: Get-Blob-Properties */
+    blob.copy = (struct copy_state){ .status = COPY_NONE }; /* rest: Get-Blob-Properties */
     blob_write(d->changes, d->arena, &blob);
     r->sequence_number = blob.sequence_number;
     return OK;

@@ -174,33 +174,6 @@ static unsigned extras_of(const struct blob *blob)
            (blob->without_snapshots ? EXTRA_WITHOUT_SNAPSHOTS : 0u);
 }
 
-static void encode_copy(struct text *out, const struct blob_copy *copy)
-{
-    encode_u8(out, (uint8_t)copy->status);
-    encode_fixed(out, copy->id.b, sizeof copy->id.b);
-    encode_bytes(out, copy->source);
-    encode_u64(out, copy->copied);
-    encode_u64(out, copy->total);
-    encode_u64(out, copy->completed);
-    encode_bytes(out, copy->description);
-}
-
-static void decode_copy(struct decoder *in, struct blob_copy *copy)
-{
-    uint8_t status = decode_u8(in);
-
-    if (status > COPY_FAILED)
-        in->bad = true;
-    else
-        copy->status = (enum copy_status)status;
-    decode_fixed(in, copy->id.b, sizeof copy->id.b);
-    copy->source = decode_bytes(in);
-    copy->copied = decode_u64(in);
-    copy->total = decode_u64(in);
-    copy->completed = decode_u64(in);
-    copy->description = decode_bytes(in);
-}
-
 static void encode_extras(struct text *out, const struct blob *blob)
 {
     const struct content *content = &blob->content;
@@ -225,7 +198,7 @@ static void encode_extras(struct text *out, const struct blob *blob)
         encode_u64(out, blob->rehydrated_at);
     }
     if (extras & EXTRA_COPY)
-        encode_copy(out, &blob->copy);
+        copy_state_encode(out, &blob->copy);
     if (extras & EXTRA_INCREMENTAL) {
         encode_u8(out, blob->incremental.is_whole);
         encode_bytes(out, blob->incremental.source);
@@ -289,7 +262,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     if (blob->sequence_number > SEQUENCE_NUMBER_MAX)
         in->bad = true;
     if (extras & EXTRA_COPY)
-        decode_copy(in, &blob->copy);
+        copy_state_decode(in, &blob->copy);
     if (extras & EXTRA_INCREMENTAL) {
         blob->incremental.is_one = true;
         blob->incremental.is_whole = decode_u8(in) != 0;
@@ -409,21 +382,4 @@ const char *blob_type_text(enum blob_type type)
         break;
     }
     return "BlockBlob";
-}
-
-const char *copy_status_text(enum copy_status status)
-{
-    switch (status) {
-    case COPY_PENDING:
-        return "pending";
-    case COPY_SUCCESS:
-        return "success";
-    case COPY_ABORTED:
-        return "aborted";
-    case COPY_FAILED:
-        return "failed";
-    case COPY_NONE:
-        break;
-    }
-    return NULL;
 }

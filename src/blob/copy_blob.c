@@ -15,12 +15,12 @@
 
 /* ---- the destination as it will be ---- */
 
-static struct blob_copy copy_of(const struct copy_blob_parameters *p, enum copy_status status,
-                                instant now)
+static struct copy_state copy_of(const struct copy_blob_parameters *p, enum copy_status status,
+                                 instant now)
 {
     bool done = status == COPY_SUCCESS;
 
-    return (struct blob_copy){
+    return (struct copy_state){
         .status = status,
         .id = p->id,
         .source = p->shown,
@@ -302,7 +302,7 @@ static struct blob target_now(struct decision *d, const struct pending_copy *pen
 enum error copy_complete(struct decision *d, const struct pending_copy *pending,
                          const struct body *body, const struct copied_bytes *bytes)
 {
-    const struct blob_copy *copy = &blob_state(d)->blob.copy;
+    const struct copy_state *copy = &blob_state(d)->blob.copy;
     struct blob target;
 
     if (pending->target.type == BLOB_PAGE && copy->copied != copy->total)
@@ -347,7 +347,7 @@ enum error copy_end(struct decision *d, const struct pending_copy *pending, enum
 enum error abort_copy_blob_decide(struct decision *d, const struct abort_copy_blob_parameters *p,
                                   struct abort_copy_blob_result *r)
 {
-    const struct blob_copy *copy = &blob_state(d)->blob.copy;
+    const struct copy_state *copy = &blob_state(d)->blob.copy;
     struct pending_copy pending;
     enum store_result result;
 

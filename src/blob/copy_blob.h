@@ -5,14 +5,7 @@
 #include "blob/blob_operations.h"
 #include "blob/pending_copy.h"
 #include "blob/tier.h"
-
-/* How the bytes in the body are those of the source. */
-struct copied_bytes {
-    const struct content_block *blocks; /* ids and lengths of its committed blocks, in order */
-    size_t block_count;
-    const struct content_range *ranges; /* of a page blob: where they lie */
-    size_t range_count;
-};
+#include "source/copied_bytes.h"
 
 struct copy_blob_parameters {
     struct parameters base;

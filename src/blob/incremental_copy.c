@@ -88,10 +88,10 @@ enum error incremental_copy_blob_decide(struct decision *d,
     if (!exists)
         blob.incremental.source_snapshot = 0;
     blob.incremental.is_whole = false;
-    blob.copy = (struct blob_copy){ .status = COPY_PENDING,
-                                    .id = p->id,
-                                    .source = p->shown,
-                                    .total = p->source_blob.content.length };
+    blob.copy = (struct copy_state){ .status = COPY_PENDING,
+                                     .id = p->id,
+                                     .source = p->shown,
+                                     .total = p->source_blob.content.length };
     e = begin_content(d, pending.previous != 0, p->source_blob.content.length, &blob);
     if (e)
         return e;

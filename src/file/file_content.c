@@ -22,6 +22,7 @@ enum error file_write_bytes(struct decision *d, struct file *file, uint64_t offs
 
     if (e)
         return e;
+    file->copy = (struct copy_state){ .status = COPY_NONE };
     result = content_write(d->before, d->changes, d->arena, &file->content, d->now, offset, body);
     return result ? decision_fail_content(d, result) : OK;
 }
@@ -33,6 +34,7 @@ enum error file_clear_bytes(struct decision *d, struct file *file, uint64_t offs
 
     if (e)
         return e;
+    file->copy = (struct copy_state){ .status = COPY_NONE };
     result = content_zero(d->before, d->changes, d->arena, &file->content, d->now, offset, length,
                           FILE_UNIT_BYTES, &d->leaves_more);
     return result ? decision_fail_content(d, result) : OK;
@@ -49,6 +51,7 @@ enum error file_resize(struct decision *d, struct file *file, uint64_t length)
 
     if (e)
         return e;
+    file->copy = (struct copy_state){ .status = COPY_NONE };
     result = content_resize(d->before, d->changes, d->arena, &file->content, d->now, length,
                             &d->leaves_more);
     return result ? decision_fail_content(d, result) : OK;

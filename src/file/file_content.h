@@ -1,6 +1,7 @@
 /* The bytes of a file, as operations change them: contents (content.h) with what the share counts of
  * them. Each changes *file, which its caller writes. A decision may have one of them, once: they read
- * what was there before. */
+ * what was there before. What is known of a copy that made the file is known no more.
+ * rest: Get-File-Properties "x-ms-copy-id" */
 #ifndef LAGRA_FILE_FILE_CONTENT_H
 #define LAGRA_FILE_FILE_CONTENT_H
 

@@ -19,6 +19,7 @@ enum error get_file_properties_decide(struct decision *d,
 {
     (void)p;
     r->shown = file_show(file_state(d));
+    r->space = file_state(d)->share.space;
     return OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "file/file.h"
 #include "file/smb_properties.h"
+#include "service/request_body.h"
 
 /* A directory or file, as answers show it. */
 struct file_shown {
@@ -33,7 +34,9 @@ struct create_file_parameters {
     struct smb_given smb;
     struct bytes metadata;
     struct http_properties http;
-    uint64_t length; /* at most FILE_LENGTH_MAX */
+    uint64_t length;  /* at most FILE_LENGTH_MAX */
+    bool has_content; /* the body is what it begins with */
+    struct body_sums sums;
 };
 struct create_file_result {
     struct result base;
@@ -45,6 +48,7 @@ OPERATION_NO_PARAMETERS(get_file_properties);
 struct get_file_properties_result {
     struct result base;
     struct file_shown shown;
+    struct guid space; /* of its share */
 };
 OPERATION_DECLARE(get_file_properties);
 

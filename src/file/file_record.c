@@ -4,7 +4,8 @@
  *               written, changed, ticks; permission; bytes metadata; and of a file
  *               lease (concurrency/lease.h); bytes content type, encoding, language, disposition,
  *               cache control; bytes MD5, empty: none; content: id, length, u8 flags (1 has units,
- *               2 has holes), epoch, kept, stamp, sealed at
+ *               2 has holes), epoch, kept, stamp, sealed at;
+ *               u8 1 with the copy that made it (service/copy_state.h), else 0
  * To change it: a new version number, the old reader kept, a data folder of the old form added to the
  * tests. */
 #include "file/file_record.h"
@@ -61,6 +62,9 @@ static void encode(struct text *out, const struct file *file)
     lease_encode(out, &file->lease);
     encode_http(out, &file->http);
     encode_content(out, &file->content);
+    encode_u8(out, file->copy.status != COPY_NONE);
+    if (file->copy.status != COPY_NONE)
+        copy_state_encode(out, &file->copy);
 }
 
 /* ---- decoding ---- */
@@ -147,6 +151,8 @@ static bool decode(struct bytes value, struct file *ret_file)
         lease_decode(&in, &file.lease);
         decode_http(&in, &file.http);
         decode_content(&in, &file.content);
+        if (decode_u8(&in) != 0)
+            copy_state_decode(&in, &file.copy);
     }
     if (!decoder_ok(&in) || file.etag.v == 0 || !attributes_fit(&file))
         return false;

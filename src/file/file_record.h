@@ -8,6 +8,7 @@
 #define LAGRA_FILE_FILE_RECORD_H
 
 #include "service/decision.h"
+#include "service/copy_state.h"
 #include "service/http_properties.h"
 #include "tree/record.h"
 
@@ -40,6 +41,7 @@ struct file {
     struct content content; /* sparse */
     struct http_properties http;
     struct lease lease;
+    struct copy_state copy;
 };
 
 /* Strings are in the arena.

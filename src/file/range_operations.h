@@ -27,17 +27,26 @@ OPERATION_DECLARE(get_file);
 
 struct copy_source;
 
+/* Conditions of the bytes that a source has. */
+struct crc64_conditions {
+    bool has_match, has_none_match;
+    char match[8], none_match[8];
+};
+
 struct put_range_parameters {
     struct parameters base;
     uint64_t offset, length; /* length: 1 or more; of a body: its own */
     bool keeps_written;      /* x-ms-file-last-write-time: preserve */
     struct body_sums sums;
+    struct copy_source *source; /* Put Range From URL, and what follows: */
+    struct crc64_conditions source_crc64;
 };
 struct put_range_result {
     struct result base;
     instant written; /* last write time */
 };
 OPERATION_DECLARE(put_range);
+OPERATION_DECLARE_GATHERED(put_range_from_url, put_range);
 
 struct clear_range_parameters {
     struct parameters base;

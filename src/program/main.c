@@ -67,6 +67,7 @@ struct running {
     struct task_runner *tasks;
     struct certificate certificate; /* NULL in it: HTTP */
     struct endpoint endpoints[SERVICES];
+    struct endpoint_set endpoint_set;
     struct http_server *servers[SERVICES];
 };
 
@@ -151,9 +152,12 @@ static bool start_threads(struct running *run)
     run->gather_pool = decide_pool_new(GATHER_THREADS_MAX, GATHER_SHARES);
     run->background = background_new(BACKGROUND_THREADS_MAX, BACKGROUND_SHARES);
     run->fetcher = fetcher_new(&run->options.fetcher);
+    run->endpoint_set.endpoints = run->endpoints;
+    run->endpoint_set.count = SERVICES;
     for (size_t i = 0; i < SERVICES; i++)
         run->endpoints[i] = (struct endpoint){
             .service = services[i],
+            .all = &run->endpoint_set,
             .store = run->store,
             .accounts = run->credentials.accounts,
             .trust = run->credentials.trust,
@@ -193,6 +197,7 @@ static bool start_listener(struct running *run, size_t i)
                 services[i]->name, listen->host, listen->port, problem);
         return false;
     }
+    atomic_store(&run->endpoint_set.ports[i], http_port(run->servers[i]));
     return true;
 }
 

@@ -27,6 +27,7 @@
 #include "service/answer.h"
 #include "service/deferred_tasks.h"
 #include "service/batch.h"
+#include "service/source_facts.h"
 
 /* A row of every level, and one of every comp and restype. */
 #define LEVEL_ANY    UINT32_MAX
@@ -240,6 +241,10 @@ struct service {
      * stored policies. ret_facts is zeroed, but for `known` and `exists`. Pure. NULL: nothing does.
      * returns  OK, or as decision_fail_store(), or what refuses it whatever else is permitted */
     enum error (*permit_facts)(struct decision *d, struct permit_facts *ret_facts);
+    /* What the operation of a HEAD of a resource found, as the source of a copy. *ret_facts is zeroed.
+     * returns OK; E_InvalidUri: it is none. NULL: nothing of the service is */
+    enum error (*source)(const struct operation *operation, const struct result *result,
+                         struct source_facts *ret_facts);
     /* The answer to an error in the form of the service, with all its headers. False: it is XML, as
      * in all services. NULL: XML always. */
     bool (*answer_error)(struct answer *a, enum error e, const struct problem *problem);

@@ -5,6 +5,8 @@
 #ifndef LAGRA_SERVICE_SERVER_H
 #define LAGRA_SERVICE_SERVER_H
 
+#include <stdatomic.h>
+
 #include "fetch/fetch.h"
 #include "service/background.h"
 #include "service/decide_pool.h"
@@ -19,9 +21,20 @@ struct server_options {
     bool always_wait;           /* test builds: decide as if nothing were in memory at first */
 };
 
+struct endpoint;
+
+/* All services that a process serves. */
+#define ENDPOINTS_MAX 4
+struct endpoint_set {
+    const struct endpoint *endpoints;
+    size_t count;
+    atomic_uint ports[ENDPOINTS_MAX]; /* that they listen on; 0: not yet */
+};
+
 /* What an http_listen.tag points to. */
 struct endpoint {
     const struct service *service;
+    const struct endpoint_set *all; /* NULL: it is the only one */
     struct store *store;
     const struct accounts *accounts;
     const struct trust_holder *trust; /* NULL: no bearer tokens */

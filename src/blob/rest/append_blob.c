@@ -1,6 +1,6 @@
 /* Put Blob of an append blob, Append Block, Append Block From URL and Append Blob Seal as requests
  * and answers. */
-#include "blob/rest/open_source.h"
+#include "source/open_source.h"
 #include "blob/rest/request.h"
 
 static const char position_header[] = "x-ms-blob-condition-appendpos";

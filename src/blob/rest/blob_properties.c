@@ -1,6 +1,7 @@
 /* Get and Set Blob Properties, Get and Set Blob Metadata as requests and answers, and what answers say of a
  * blob. */
 #include "blob/rest/request.h"
+#include "service/copy_answer.h"
 
 #include <inttypes.h>
 
@@ -37,21 +38,6 @@ static void answer_type(struct answer *a, const struct blob *blob)
         answer_string(a, "x-ms-blob-sealed", "true");
 }
 
-/* rest: Get-Blob-Properties "x-ms-copy-id" and what follows it */
-static void answer_copy(struct answer *a, const struct blob_copy *copy)
-{
-    if (copy->status == COPY_NONE || !call_since(a->call, "2012-02-12"))
-        return;
-    blob_answer_copy_id(a, &copy->id, copy->status);
-    answer_header(a, "x-ms-copy-source", copy->source);
-    answer_header(a, "x-ms-copy-progress",
-                  arena_printf(a->arena, "%" PRIu64 "/%" PRIu64, copy->copied, copy->total));
-    if (copy->completed > 0)
-        answer_date(a, "x-ms-copy-completion-time", copy->completed);
-    if (copy->description.len > 0)
-        answer_header(a, "x-ms-copy-status-description", copy->description);
-}
-
 /* rest: Get-Blob-Properties "x-ms-incremental-copy" */
 static void answer_incremental(struct answer *a, const struct blob *blob)
 {
@@ -65,15 +51,6 @@ static void answer_incremental(struct answer *a, const struct blob *blob)
     instant_format_iso(blob->incremental.snapshot, time);
     answer_header(a, "x-ms-copy-destination-snapshot",
                   arena_copy(a->arena, bytes_from_string(time)));
-}
-
-void blob_answer_copy_id(struct answer *a, const struct guid *id, enum copy_status status)
-{
-    char text[GUID_TEXT_SIZE];
-
-    guid_format(id, text);
-    answer_header(a, "x-ms-copy-id", arena_copy(a->arena, bytes_from_string(text)));
-    answer_string(a, "x-ms-copy-status", copy_status_text(status));
 }
 
 void blob_answer_http_properties(struct answer *a, const struct blob *blob)

@@ -1,5 +1,6 @@
 /* Put Block and Put Block From URL as requests and answers. rest: Put-Block, Put-Block-From-URL */
-#include "blob/rest/open_source.h"
+#include "blob/rest/request.h"
+#include "source/open_source.h"
 
 #include "base/encode.h"
 

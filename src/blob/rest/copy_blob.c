@@ -1,8 +1,11 @@
 /* Copy Blob, Copy Blob From URL and Abort Copy Blob as requests and answers. rest: Copy-Blob,
  * Copy-Blob-From-URL, Abort-Copy-Blob */
+#include "blob/copy_blob.h"
 #include "blob/page_blob_operations.h"
-#include "blob/rest/copy_pages.h"
+#include "source/page_walk.h"
+#include "blob/rest/source_blob.h"
 #include "blob/rest/tags_xml.h"
+#include "service/copy_answer.h"
 #include "service/metadata.h"
 
 /* rest: Copy-Blob-From-URL: the largest source that is copied while its request waits. */
@@ -67,14 +70,14 @@ static enum error check_pages(struct gathering *g, const struct open_source *sou
 static enum error take_facts(struct gathering *g, const struct open_source *source,
                              struct copy_blob_parameters *p)
 {
-    p->source_blob = source->blob;
+    p->source_blob = source_blob(source);
     p->length = source->length;
     p->shown = url_without(g->call->arena, p->source->text, "sig");
     p->is_own = source->is_own;
     p->source_etag = source->etag;
-    if (source->blob.type == BLOB_PAGE)
+    if (p->source_blob.type == BLOB_PAGE)
         return check_pages(g, source);
-    if (source->blob.type == BLOB_BLOCK && !source->blob.http.content_type.ptr)
+    if (p->source_blob.type == BLOB_BLOCK && !p->source_blob.http.content_type.ptr)
         p->source_blob.http.content_type = bytes_from_string("application/octet-stream");
     return OK;
 }
@@ -127,7 +130,7 @@ static enum error gather_pages(struct gathering *g, struct open_source *source,
 
     page_walk_begin(&walk, g, source, 0);
     e = page_walk_look(&walk);
-    p->has_bytes = !e && walk.next == source->blob.content.length && walk.bytes <= AT_ONCE_MAX;
+    p->has_bytes = !e && walk.next == source->facts.content.length && walk.bytes <= AT_ONCE_MAX;
     if (p->has_bytes) {
         e = page_walk_gather(&walk);
         p->bytes.ranges = walk.ranges;
@@ -146,7 +149,7 @@ enum error copy_blob_gather(struct gathering *g, struct copy_blob_parameters *p)
         e = take_facts(g, &source, p);
     if (!e)
         keep_source(g, &source, p);
-    if (!e && source.is_own && source.blob.type == BLOB_PAGE)
+    if (!e && source.is_own && p->source_blob.type == BLOB_PAGE)
         e = gather_pages(g, &source, p);
     else if (!e && source.is_own && source.length <= AT_ONCE_MAX)
         e = gather_all(g, &source, p);
@@ -159,7 +162,7 @@ enum error copy_blob_gather(struct gathering *g, struct copy_blob_parameters *p)
 void copy_blob_answer(struct answer *a, const struct copy_blob_parameters *p,
                       const struct copy_blob_result *r)
 {
-    blob_answer_copy_id(a, &p->id, r->status);
+    answer_copy_id(a, &p->id, r->status);
     if (!p->may_take_long)
         blob_answer_written(a, &p->sums);
 }
@@ -181,7 +184,7 @@ enum error copy_blob_from_url_gather(struct gathering *g, struct copy_blob_param
     struct open_source source;
     enum error e = source_open(g, p->source, &source);
 
-    if (!e && source.blob.type != BLOB_BLOCK)
+    if (!e && source_blob(&source).type != BLOB_BLOCK)
         e = E_InvalidBlobType; /* rest: Copy-Blob-From-URL: a committed block blob */
     if (!e)
         e = take_facts(g, &source, p);

@@ -4,7 +4,7 @@
 #define LAGRA_BLOB_REST_COPY_COMMIT_H
 
 #include "blob/pending_copy.h"
-#include "blob/rest/open_source.h"
+#include "source/open_source.h"
 #include "service/background.h"
 
 struct copy_job {

@@ -11,7 +11,7 @@
 #include "base/gate.h"
 #include "blob/page_blob_operations.h"
 #include "blob/rest/copy_commit.h"
-#include "blob/rest/copy_pages.h"
+#include "source/page_walk.h"
 
 /* How soon it is looked whether a copy is still under way. */
 #define LOOK_TICKS     (5 * TICKS_PER_SECOND)
@@ -55,7 +55,8 @@ static void make_call(struct copying *c, struct request *request, struct copy_so
     *request = (struct request){ .secure = source->url.secure, .peer = bytes_from_string("") };
     if (c->pending.is_own)
         request->authority = source->url.authority;
-    *call = (struct call){ .arena = c->arena,
+    *call = (struct call){ .endpoint = c->job->endpoint,
+                           .arena = c->arena,
                            .inline_max = store_limits(c->job->endpoint->store).inline_bytes,
                            .problem = &c->problem,
                            .version = bytes_from_string("2026-10-06") };
@@ -117,7 +118,7 @@ static enum error copy_step(struct copying *c, struct page_walk *walk)
     bytes.ranges = walk->ranges;
     bytes.range_count = walk->range_count;
     pages.to = walk->position;
-    pages.length = walk->open->blob.content.length;
+    pages.length = walk->open->facts.content.length;
     if (!e)
         e = copy_commit(c, &step);
     if (!e)
@@ -142,7 +143,7 @@ static enum error find_previous(struct copying *c, struct gathering *g,
         return E_PreviousSnapshotNotFound;
     if (result)
         return decision_fail_store(g->decision, result);
-    if (previous.content.id != open->blob.content.id)
+    if (previous.content.id != open->facts.content.id)
         return E_BlobOverwritten;
     *ret_older = previous.content;
     return OK;
@@ -155,11 +156,11 @@ static enum error copy_all_steps(struct copying *c, struct gathering *g, struct 
     struct page_walk walk = { .buffer = NULL };
     enum error e = find_previous(c, g, open, &older);
 
-    open->blob.content.length = open->offset + open->length;
+    open->facts.content.length = open->offset + open->length;
     if (!e)
         page_walk_begin(&walk, g, open, c->copied);
     walk.older = older.id != 0 ? &older : NULL;
-    while (!e && walk.position < open->blob.content.length) {
+    while (!e && walk.position < open->facts.content.length) {
         struct arena_mark mark = arena_mark(c->arena);
 
         e = background_is_stopping(c->job->base.background) ? E_ServerBusy : copy_step(c, &walk);

@@ -1,6 +1,7 @@
 /* Incremental Copy Blob as a request and as an answer. rest: Incremental-Copy-Blob */
 #include "blob/incremental_copy.h"
-#include "blob/rest/open_source.h"
+#include "blob/rest/source_blob.h"
+#include "service/copy_answer.h"
 
 /* What Copy Blob has and this has not. */
 static enum error refuse_others(struct call *call)
@@ -42,11 +43,11 @@ enum error incremental_copy_blob_check(struct call *call,
     return e;
 }
 
-static enum error check_source(const struct open_source *source)
+static enum error check_source(const struct blob *source)
 {
-    if (source->blob.type != BLOB_PAGE)
+    if (source->type != BLOB_PAGE)
         return E_InvalidSourceBlobType;
-    return blob_ref_is_base(source->blob.ref) ? E_IncrementalCopySourceMustBeSnapshot : OK;
+    return blob_ref_is_base(source->ref) ? E_IncrementalCopySourceMustBeSnapshot : OK;
 }
 
 /* Of this server alone. decision: 100 */
@@ -54,13 +55,14 @@ enum error incremental_copy_blob_gather(struct gathering *g,
                                         struct incremental_copy_blob_parameters *p)
 {
     struct open_source source = { .inner = NULL };
-    enum error e = source_is_own(g->call, p->source) ? source_open(g, p->source, &source)
-                                                     : E_InvalidSourceBlobUrl;
+    enum error e = source_endpoint(g->call, p->source) ? source_open(g, p->source, &source)
+                                                       : E_InvalidSourceBlobUrl;
 
     if (!e)
-        e = check_source(&source);
+        p->source_blob = source_blob(&source);
+    if (!e)
+        e = check_source(&p->source_blob);
     if (!e) {
-        p->source_blob = source.blob;
         p->path = p->source->url.path;
         p->shown = url_without(g->call->arena, p->source->text, "sig");
         p->account = inner_account(source.inner);
@@ -75,5 +77,5 @@ void incremental_copy_blob_answer(struct answer *a,
                                   const struct incremental_copy_blob_result *r)
 {
     (void)r;
-    blob_answer_copy_id(a, &p->id, COPY_PENDING);
+    answer_copy_id(a, &p->id, COPY_PENDING);
 }

@@ -71,7 +71,7 @@ static void add_tier(struct text *out, const struct blob_view *view, const struc
         add_date(out, "<AccessTierChangeTime>", blob->tier_changed, "</AccessTierChangeTime>");
 }
 
-static void add_copy(struct text *out, const struct blob_copy *copy)
+static void add_copy(struct text *out, const struct copy_state *copy)
 {
     char id[GUID_TEXT_SIZE];
 

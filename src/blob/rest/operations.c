@@ -24,6 +24,7 @@
 #include "blob/rest/blob_batch.h"
 #include "blob/rest/copy_run.h"
 #include "blob/rest/request.h"
+#include "blob/rest/source_blob.h"
 #include "blob/service_operations.h"
 #include "blob/tag_operations.h"
 #include "blob/website.h"
@@ -350,5 +351,6 @@ const struct service blob_service = {
     .check_names = blob_check_names,
     .locate = blob_locate,
     .permit_facts = blob_permit_facts,
+    .source = blob_source,
     .answer_error = website_answer_error,
 };

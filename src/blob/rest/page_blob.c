@@ -1,6 +1,6 @@
 /* Put Blob of a page blob, Put Page and Put Page From URL as requests and answers. */
 #include "blob/page_blob_operations.h"
-#include "blob/rest/open_source.h"
+#include "source/open_source.h"
 #include "blob/rest/request.h"
 #include "service/read_answer.h"
 

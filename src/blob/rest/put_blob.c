@@ -1,5 +1,5 @@
 /* Put Blob and Put Blob From URL as requests and answers. rest: Put-Blob, Put-Blob-From-URL */
-#include "blob/rest/open_source.h"
+#include "blob/rest/source_blob.h"
 #include "blob/rest/request.h"
 #include "blob/rest/tags_xml.h"
 #include "service/metadata.h"
@@ -107,8 +107,11 @@ enum error put_blob_from_url_gather(struct gathering *g, struct put_blob_paramet
     struct http_properties *http = &p->create.http;
     const struct body *body = &g->call->input.body;
     struct open_source source;
+    struct blob blob = { .http.has_md5 = false };
     enum error e = source_open(g, p->source, &source);
 
+    if (!e)
+        blob = source_blob(&source);
     if (!e)
         e = source_gather(g, p->source, &source, PUT_BLOB_MAX, NULL, NULL);
     source_close(&source);
@@ -117,9 +120,9 @@ enum error put_blob_from_url_gather(struct gathering *g, struct put_blob_paramet
     if (http->has_md5 && memcmp(http->md5, body->md5, sizeof body->md5) != 0)
         return call_fail_sum(g->call, E_Md5Mismatch, http->md5, body->md5, sizeof body->md5);
     if (p->copies_properties)
-        take_properties(http, &source.blob.http);
+        take_properties(http, &blob.http);
     if (p->copies_tags)
-        p->create.tags = source.blob.tags;
+        p->create.tags = blob.tags;
     if (!http->content_type.ptr)
         http->content_type = bytes_from_string(CONTENT_TYPE_DEFAULT);
     return OK;

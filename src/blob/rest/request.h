@@ -67,8 +67,6 @@ void blob_answer_content(struct answer *a, const struct get_blob_parameters *p,
 void blob_answer_http_properties(struct answer *a, const struct blob *blob);
 /* What Get Blob and Get Blob Properties say of a blob, but for its MD5, length and tier. */
 void blob_answer_properties(struct answer *a, const struct blob *blob);
-/* x-ms-copy-id, x-ms-copy-status */
-void blob_answer_copy_id(struct answer *a, const struct guid *id, enum copy_status status);
 /* x-ms-access-tier, -inferred, -change-time. */
 void blob_answer_tier(struct answer *a, const struct blob *blob);
 

@@ -1,4 +1,5 @@
 /* Create Directory and Create File as requests and answers. */
+#include "file/rest/range_request.h"
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
 #include "service/metadata.h"
@@ -33,10 +34,28 @@ static enum error read_length(struct call *call, uint64_t *ret_length)
     return OK;
 }
 
+/* Newer callers may send what it begins with. rest: Create-File "Content-Length" */
+static enum error read_content(struct call *call, struct create_file_parameters *p)
+{
+    uint64_t length = call->request->content_length;
+
+    if (!call_since(call, "2026-10-06") || length == 0)
+        return OK; /* a body of others is ignored */
+    if (length > p->length)
+        return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
+                                call_header(call, "content-length"));
+    p->has_content = true;
+    return body_read_sums(call, SUMS_MD5, &p->sums);
+}
+
 enum error create_file_check(struct call *call, struct create_file_parameters *p)
 {
-    enum error e = read_length(call, &p->length);
+    enum error e = file_refuse_structured(call);
 
+    if (!e)
+        e = read_length(call, &p->length);
+    if (!e)
+        e = read_content(call, p);
     if (!e)
         e = smb_read(call, SMB_OF_NEW, TREE_FILE, &p->smb);
     if (!e)
@@ -49,7 +68,7 @@ enum error create_file_check(struct call *call, struct create_file_parameters *p
 void create_file_answer(struct answer *a, const struct create_file_parameters *p,
                         const struct create_file_result *r)
 {
-    (void)p;
+    answer_body_sums(a, &p->sums);
     answer_encrypted(a);
     answer_smb(a, &r->shown);
 }

@@ -5,9 +5,11 @@
  * The root directory of a share has rows of its own: it is neither made nor renamed nor deleted.
  *
  * rest: File-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 2.2 */
+#include "file/copy_file.h"
 #include "file/permission_operations.h"
 #include "file/range_operations.h"
 #include "file/rest/request.h"
+#include "file/rest/source_file.h"
 #include "service/preflight.h"
 #include "service/recent_deletion.h"
 #include "service/row.h"
@@ -44,8 +46,11 @@ OPERATION(rename_directory);
 OPERATION(delete_file);
 OPERATION(get_file);
 OPERATION(put_range);
+OPERATION_GATHERED(put_range_from_url, put_range);
 OPERATION(clear_range);
 OPERATION(list_ranges);
+OPERATION_WITH_GATHER(copy_file);
+OPERATION(abort_copy_file);
 
 /* clang-format off */
 static const struct operation operations[] = {
@@ -159,7 +164,7 @@ static const struct operation operations[] = {
     ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=break", WRITES, MAY("o", "wd", "wd", "", FILE_WRITE, PRIVATE), "2019-02-02",
         NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 202, 0, NULL, NULL),
     ROW("Put Range From URL", PUT, PATH, "comp=range", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, file_subject, &put_range_from_url_functions),
     ROW("Put Range", PUT, PATH, "comp=range", "x-ms-write=clear", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, file_subject, &clear_range_functions),
     ROW("Put Range", PUT, PATH, "comp=range", "x-ms-write=update", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
@@ -167,7 +172,7 @@ static const struct operation operations[] = {
     ROW("List Ranges", GET, PATH, "comp=rangelist", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, &list_ranges_functions),
     ROW("Abort Copy File", PUT, PATH, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2015-02-21",
-        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0, file_subject, &abort_copy_file_functions),
     ROW("Rename File", PUT, PATH, "comp=rename", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, &rename_file_functions),
     ROW("Create Symbolic Link", PUT, PATH, "restype=symboliclink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",
@@ -179,9 +184,9 @@ static const struct operation operations[] = {
 
     /* ---- PUT of a whole file: the last row's header is the one that every request needs ---- */
     ROW("Copy File", PUT, PATH, "", "x-ms-copy-source", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2015-02-21",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, NULL, NULL),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, new_subject, &copy_file_functions),
     ROW("Create File", PUT, PATH, "", "x-ms-type=file", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, new_subject, &create_file_functions),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_RANGE_MAX, 201, 0, new_subject, &create_file_functions),
 };
 /* clang-format on */
 
@@ -211,4 +216,5 @@ const struct service file_service = {
     .check_names = file_check_names,
     .locate = file_locate,
     .permit_facts = file_permit_facts,
+    .source = file_source,
 };

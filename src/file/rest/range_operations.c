@@ -1,12 +1,11 @@
 /* Get File, Put Range and List Ranges as requests and answers. rest: Get-File, Put-Range, List-Ranges */
-#include "file/range_operations.h"
+#include "file/rest/range_request.h"
 #include "file/rest/smb_headers.h"
 #include "service/http_headers.h"
 #include "service/range_list_xml.h"
 #include "service/read_answer.h"
 
-/* Bytes with sums in between, as for blobs: not built. */
-static enum error refuse_structured(struct call *call)
+enum error file_refuse_structured(struct call *call)
 {
     static const char *const names[] = { "x-ms-structured-body", "x-ms-structured-content-length" };
 
@@ -22,7 +21,7 @@ static enum error refuse_structured(struct call *call)
 
 enum error get_file_check(struct call *call, struct get_file_parameters *p)
 {
-    enum error e = refuse_structured(call);
+    enum error e = file_refuse_structured(call);
 
     return e ? e : read_range_check(call, &p->range);
 }
@@ -74,9 +73,9 @@ static enum error read_written(struct call *call, bool *ret_keeps)
     return OK;
 }
 
-static enum error read_change(struct call *call, struct put_range_parameters *p)
+enum error range_read_change(struct call *call, struct put_range_parameters *p)
 {
-    enum error e = refuse_structured(call);
+    enum error e = file_refuse_structured(call);
 
     if (!e)
         e = read_range(call, p);
@@ -86,7 +85,7 @@ static enum error read_change(struct call *call, struct put_range_parameters *p)
 /* The body has the length of the range. decision: 302 */
 enum error put_range_check(struct call *call, struct put_range_parameters *p)
 {
-    enum error e = read_change(call, p);
+    enum error e = range_read_change(call, p);
 
     if (e)
         return e;
@@ -102,7 +101,7 @@ enum error clear_range_check(struct call *call, struct clear_range_parameters *p
     if (call->request->content_length != 0)
         return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
                                 call_header(call, "content-length"));
-    return read_change(call, &p->range);
+    return range_read_change(call, &p->range);
 }
 
 /* Recorded of 2021-06-08, and not before. */

@@ -1,6 +1,7 @@
 /* What SMB shows of a directory or file, as headers: see smb_headers.h. */
 #include "file/rest/smb_headers.h"
 
+#include "service/copy_answer.h"
 #include "service/http_headers.h"
 #include "service/metadata.h"
 
@@ -52,16 +53,26 @@ static bool find_attribute(struct bytes name, uint32_t *ret_bit)
     return bytes_is_nocase(name, "None");
 }
 
+/* The word for what stays as it is. rest: Set-File-Properties, Copy-File */
+static bool is_kept(enum smb_default rule, struct bytes text)
+{
+    return (rule == SMB_OF_CHANGE && bytes_is_nocase(text, "preserve")) ||
+           (rule == SMB_OF_COPY && bytes_is_nocase(text, "source"));
+}
+
 /* rest: Create-File "x-ms-file-attributes"; semantics 8.1 */
 static enum error read_attributes(struct call *call, enum smb_default missing, enum tree_kind kind,
                                   struct smb_given *given)
 {
     static const char header[] = "x-ms-file-attributes";
     struct bytes text = call_header(call, header), rest = text, name;
-    uint32_t bits = missing == SMB_OF_NEW && kind == TREE_FILE ? ATTRIBUTE_ARCHIVE : 0, bit;
+    uint32_t bits = missing != SMB_OF_CHANGE && kind == TREE_FILE ? ATTRIBUTE_ARCHIVE : 0, bit;
 
-    given->has_attributes = missing == SMB_OF_NEW;
-    if (text.ptr && !(missing == SMB_OF_CHANGE && bytes_is_nocase(text, "preserve"))) {
+    given->has_attributes = missing != SMB_OF_CHANGE;
+    if (is_kept(missing, text)) {
+        given->has_attributes = false;
+    } else if (text.ptr) {
+        bits = missing == SMB_OF_COPY ? 0 : bits;
         given->has_attributes = true;
         while (rest.ptr) {
             bytes_cut(rest, '|', &name, &rest);
@@ -90,7 +101,7 @@ static enum error read_time(struct call *call, const char *name, enum smb_defaul
         return OK;
     if (bytes_is_nocase(text, "now"))
         ret_time->kind = TIME_NOW;
-    else if (bytes_is_nocase(text, "preserve") && rule == SMB_OF_CHANGE)
+    else if (is_kept(rule, text))
         ret_time->kind = TIME_KEPT;
     else if (instant_parse_iso(text, &ret_time->at) && ret_time->at >= TIME_MIN)
         ret_time->kind = TIME_GIVEN;
@@ -123,7 +134,7 @@ static enum error refuse_nfs(struct call *call)
 enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind kind,
                     struct smb_given *ret_given)
 {
-    bool new = missing == SMB_OF_NEW;
+    bool new = missing != SMB_OF_CHANGE;
     enum smb_time_kind time = new ? TIME_NOW : TIME_KEPT;
     enum error e = refuse_nfs(call);
 
@@ -180,6 +191,7 @@ void answer_file_properties(struct answer *a, const struct file_shown *shown)
         answer_string(a, "x-ms-type", "File");
         if (call_since(a->call, "2019-02-02"))
             answer_lease(a, &file->lease);
+        answer_copy(a, &file->copy);
     }
     answer_string(a, "x-ms-server-encrypted", "true");
     answer_smb(a, shown);

@@ -8,8 +8,9 @@
 
 /* What a header that was not sent means. */
 enum smb_default {
-    SMB_OF_NEW,   /* now, inherited, no attributes; a file is to be archived */
-    SMB_OF_CHANGE /* as it is, but the change time, which is now */
+    SMB_OF_NEW,    /* now, inherited, no attributes; a file is to be archived */
+    SMB_OF_CHANGE, /* as it is, but the change time, which is now */
+    SMB_OF_COPY    /* as of what is new; "source": what the source has stays */
 };
 
 /* Also refuses the headers that are for shares of NFS.

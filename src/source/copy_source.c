@@ -1,5 +1,5 @@
 /* See copy_source.h. */
-#include "blob/rest/copy_source.h"
+#include "source/copy_source.h"
 
 #include "base/crc.h"
 #include "base/encode.h"
@@ -27,6 +27,8 @@ static void read_headers(const struct call *call, struct copy_source *source)
         { "x-ms-source-if-unmodified-since", "if-unmodified-since" },
         { "x-ms-source-if-tags", "x-ms-if-tags" },
         { "x-ms-copy-source-authorization", "authorization" },
+        { "x-ms-source-allow-trailing-dot", "x-ms-allow-trailing-dot" },
+        { "x-ms-file-request-intent", "x-ms-file-request-intent" },
     };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -106,8 +108,8 @@ enum error copy_source_check(struct call *call, enum source_rule rule,
     e = read_range(call, &source);
     if (!e)
         e = read_sums(call, &source);
-    call->gathers_for =
-        source_owner(call->arena, call->account_name, &source.url, source_is_own(call, &source));
+    call->gathers_for = source_owner(call->arena, call->account_name, &source.url,
+                                     source_endpoint(call, &source) != NULL);
     *ret_source = source;
     return e;
 }
@@ -123,7 +125,7 @@ struct body_sums source_sums(struct call *call, struct copy_source *source, enum
     return sums;
 }
 
-/* ---- is it a blob of this server? ---- */
+/* ---- does it lie on this server? ---- */
 
 /* "account.blob.host" without its first two labels: what addresses by path and by host have in
  * common. */
@@ -135,14 +137,32 @@ static struct bytes without_account(struct bytes host)
     if (!rest.ptr)
         return host;
     bytes_cut(rest, '.', &service, &rest);
-    return rest.ptr && bytes_is_nocase(service, "blob") ? rest : host;
+    return rest.ptr && (bytes_is_nocase(service, "blob") || bytes_is_nocase(service, "file"))
+               ? rest
+               : host;
 }
 
-/* It is, when its host is the one that this request came to, or both are this machine by other
+/* The service that listens on the port. What a request came to is what its port says, whatever that is
+ * behind what maps ports. */
+static const struct endpoint *endpoint_at(const struct call *call, unsigned port, unsigned own)
+{
+    const struct endpoint_set *all = call->endpoint->all;
+
+    if (port == own)
+        return call->endpoint;
+    for (size_t i = 0; all && i < all->count; i++) {
+        if (port == atomic_load(&all->ports[i]))
+            return &all->endpoints[i];
+    }
+    return NULL;
+}
+
+/* It does, when its host is the one that this request came to, or both are this machine by other
  * names. */
-static bool is_own(const struct call *call, const struct url *url)
+const struct endpoint *source_endpoint(const struct call *call, const struct copy_source *source)
 {
     struct bytes authority = call->request->authority;
+    const struct url *url = &source->url;
     struct url own;
     struct bytes here, there;
 
@@ -150,16 +170,12 @@ static bool is_own(const struct call *call, const struct url *url)
         !url_parse(arena_printf(call->arena, "%s://%.*s/", call->request->secure ? "https" : "http",
                                 BYTES_ARG(authority)),
                    &own))
-        return false;
+        return NULL;
     here = without_account(own.host);
     there = without_account(url->host);
-    return own.port == url->port && (bytes_equal_nocase(here, there) ||
-                                     (url_host_is_local(here) && url_host_is_local(there)));
-}
-
-bool source_is_own(const struct call *call, const struct copy_source *source)
-{
-    return is_own(call, &source->url);
+    if (!bytes_equal_nocase(here, there) && !(url_host_is_local(here) && url_host_is_local(there)))
+        return NULL;
+    return endpoint_at(call, url->port, own.port);
 }
 
 /* ---- whom it is read for ---- */

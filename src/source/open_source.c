@@ -1,15 +1,16 @@
 /* See open_source.h. */
-#include "blob/rest/open_source.h"
+#include "source/open_source.h"
 
-#include "blob/rest/own_source.h"
-#include "blob/rest/remote_source.h"
+#include "source/own_source.h"
+#include "source/remote_source.h"
 
 enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open)
 {
+    const struct endpoint *endpoint = source_endpoint(g->call, source);
+
     *ret_open = (struct open_source){ .inner = NULL };
-    return source_is_own(g->call, source) ? own_open(g, source, ret_open)
-                                          : remote_open(g, source, ret_open);
+    return endpoint ? own_open(g, endpoint, source, ret_open) : remote_open(g, source, ret_open);
 }
 
 void source_close(struct open_source *open)
@@ -65,7 +66,7 @@ static enum error begin_own(struct reading *reading, struct copied_bytes *ret_bl
     struct open_source *open = reading->open;
     enum error e = OK;
 
-    if (ret_blocks && open->blob.content.block_count > 0) {
+    if (ret_blocks && open->facts.content.block_count > 0) {
         e = own_blocks(g, open, ret_blocks);
         if (!e) {
             reading->bytes.blocks = block_lengths(g, ret_blocks);

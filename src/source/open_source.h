@@ -1,17 +1,19 @@
-/* Inside blob/rest/ only: the source of a copy, open for reading: on this server (own_source.h) or on
+/* The source of a copy, open for reading: on this server (own_source.h) or on
  * another (remote_source.h). */
-#ifndef LAGRA_BLOB_REST_OPEN_SOURCE_H
-#define LAGRA_BLOB_REST_OPEN_SOURCE_H
+#ifndef LAGRA_SOURCE_OPEN_SOURCE_H
+#define LAGRA_SOURCE_OPEN_SOURCE_H
 
-#include "blob/rest/copy_source.h"
+#include "source/copy_source.h"
 #include "service/inner.h"
+#include "source/copied_bytes.h"
 
-/* A source that may be read, and what is known of it. Of an own blob one state is read, whatever
+/* A source that may be read, and what is known of it. Of an own one, one state is read, whatever
  * becomes of the blob meanwhile. */
 struct open_source {
     bool is_own;
     struct inner *inner;       /* of an own one */
-    struct blob blob;          /* of a remote one: type and what headers say */
+    bool by_key;               /* of an own one: who asks has the key of its account */
+    struct source_facts facts; /* of a remote one: what headers say */
     struct bytes etag;         /* as it goes out; ptr NULL: it has none */
     struct snapshot *snapshot; /* of an own one, until the reader has it */
     struct content_reader *reader;

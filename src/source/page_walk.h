@@ -1,10 +1,10 @@
-/* Inside blob/rest/ only: the bytes of a page blob that is copied, step by step: what has bytes,
+/* The bytes of a page blob or a file that is copied, step by step: what has bytes,
  * and where. Of a blob of this server the ranges are known; of another server's blob all is read,
  * and pages of zeros are taken for holes. decision: 99 */
-#ifndef LAGRA_BLOB_REST_COPY_PAGES_H
-#define LAGRA_BLOB_REST_COPY_PAGES_H
+#ifndef LAGRA_SOURCE_PAGE_WALK_H
+#define LAGRA_SOURCE_PAGE_WALK_H
 
-#include "blob/rest/open_source.h"
+#include "source/open_source.h"
 
 /* A step has so many bytes and ranges at most: its commit and what it holds in memory. */
 #define PAGES_STEP_BYTES        (UINT64_C(64) << 20)

@@ -1,5 +1,5 @@
 /* See own_source.h. */
-#include "blob/rest/own_source.h"
+#include "source/own_source.h"
 
 #include "service/deciding.h"
 
@@ -20,19 +20,19 @@ static bool only_tags(const struct copy_source *source)
 
 /* decision: 52 */
 static enum error fail_own(struct gathering *g, const struct copy_source *source,
-                           const struct inner *inner, enum error e, bool by_key)
+                           const struct open_source *open, enum error e)
 {
     bool condition = e == E_ConditionNotMet || e == E_ConditionNotMetOnRead;
 
     if (e == E_UnsupportedHeader || e == E_NotImplemented || source->rule == SOURCE_COPIED)
-        *g->call->problem = *inner_problem(inner);
+        *g->call->problem = *inner_problem(open->inner);
     if (e == E_UnsupportedHeader || e == E_NotImplemented)
         return e;
     if (source->rule == SOURCE_READ)
         return source_cannot_verify(g, e);
     if (condition)
         return only_tags(source) ? e : E_SourceConditionNotMet;
-    return by_key ? e : source_cannot_verify(g, e);
+    return open->by_key ? e : source_cannot_verify(g, e);
 }
 
 /* ---- opening ---- */
@@ -67,18 +67,18 @@ static enum error cut(struct gathering *g, const struct copy_source *source,
                       struct open_source *open)
 {
     open->offset = 0;
-    open->length = open->blob.content.length;
+    open->length = open->facts.content.length;
     if (range_parse(source->range, open->length, &open->offset, &open->length) ==
         RANGE_UNSATISFIABLE)
         return source_cannot_verify(g, E_InvalidRange);
     return OK;
 }
 
-static struct bytes own_etag(struct gathering *g, const struct blob *blob)
+static struct bytes own_etag(struct gathering *g, struct etag etag)
 {
     char text[ETAG_TEXT_SIZE];
 
-    etag_format(blob->etag, text);
+    etag_format(etag, text);
     return arena_copy(g->call->arena, bytes_from_string(text));
 }
 
@@ -89,7 +89,7 @@ static enum error refuse_archived(struct gathering *g, const struct copy_source 
     bool is_copied = source->rule == SOURCE_COPIED &&
                      bytes_equal(inner_account(open->inner), g->call->input.account);
 
-    return is_copied ? OK : blob_refuse_archived(&open->blob);
+    return is_copied ? OK : open->facts.archived;
 }
 
 void own_close(struct open_source *open)
@@ -103,11 +103,11 @@ void own_close(struct open_source *open)
 }
 
 /* Reads its properties, until the state that they are of can be held. */
-static enum error read_head(struct gathering *g, const struct inner_request *asked,
-                            struct open_source *open)
+static enum error read_head(struct gathering *g, const struct endpoint *endpoint,
+                            const struct inner_request *asked, struct open_source *open)
 {
     for (int i = 0; i < DECIDING_ATTEMPTS_MAX; i++) {
-        enum error e = inner_read(g->endpoint, g->call->arena, asked, &open->inner);
+        enum error e = inner_read(endpoint, g->call->arena, asked, &open->inner);
         enum store_result result;
 
         gather_saw(g, inner_seen(open->inner));
@@ -123,7 +123,8 @@ static enum error read_head(struct gathering *g, const struct inner_request *ask
     return E_ServerBusy;
 }
 
-enum error own_open(struct gathering *g, const struct copy_source *source, struct open_source *open)
+enum error own_open(struct gathering *g, const struct endpoint *endpoint,
+                    const struct copy_source *source, struct open_source *open)
 {
     const struct input *input = &g->call->input;
     /* rest: Copy-Blob: within its account, who has the key needs nothing else. All others read a
@@ -144,26 +145,22 @@ enum error own_open(struct gathering *g, const struct copy_source *source, struc
         .identity = by_key ? &input->identity : NULL,
         .account = input->account,
     };
-    enum error e = read_head(g, &asked, open);
+    enum error e = read_head(g, endpoint, &asked, open);
 
     if (!open->inner)
         return e;
-    by_key = by_key && bytes_equal(inner_account(open->inner), input->account);
-    if (!e && strcmp(inner_operation(open->inner)->name, "Get Blob Properties") != 0)
-        e = E_InvalidUri; /* something else than a blob */
-    if (!e) {
-        const struct get_blob_properties_result *result =
-            (const struct get_blob_properties_result *)(const void *)inner_result(open->inner);
-
-        open->blob = result->blob;
-        e = refuse_archived(g, source, open);
-        if (!e && open->blob.incremental.is_one && blob_ref_is_base(open->blob.ref))
-            e = E_OperationNotAllowedOnIncrementalCopyBlob;
-    }
-    if (e)
-        return fail_own(g, source, open->inner, e, by_key);
     open->is_own = true;
-    open->etag = own_etag(g, &open->blob);
+    open->by_key = by_key && bytes_equal(inner_account(open->inner), input->account);
+    if (!e && !endpoint->service->source)
+        e = E_InvalidUri;
+    if (!e)
+        e = endpoint->service->source(inner_operation(open->inner), inner_result(open->inner),
+                                      &open->facts);
+    if (!e)
+        e = refuse_archived(g, source, open);
+    if (e)
+        return fail_own(g, source, open, e);
+    open->etag = own_etag(g, open->facts.etag);
     return cut(g, source, open);
 }
 
@@ -173,7 +170,7 @@ enum error own_blocks(struct gathering *g, struct open_source *open,
                       struct copied_bytes *ret_blocks)
 {
     struct content_block *blocks;
-    enum store_result result = content_blocks(open->snapshot, g->call->arena, &open->blob.content,
+    enum store_result result = content_blocks(open->snapshot, g->call->arena, &open->facts.content,
                                               &blocks, &ret_blocks->block_count);
 
     ret_blocks->blocks = blocks;
@@ -183,7 +180,7 @@ enum error own_blocks(struct gathering *g, struct open_source *open,
 void own_begin(struct gathering *g, struct open_source *open)
 {
     open->reader = content_reader_open(g->endpoint->store, open->snapshot, g->call->arena,
-                                       &open->blob.content, open->offset, open->length);
+                                       &open->facts.content, open->offset, open->length);
     open->snapshot = NULL;
 }
 

@@ -1,8 +1,8 @@
-/* See remote_source.h. What a server answers to a GET is taken as a blob: its bytes, and what its
+/* See remote_source.h. What a server answers to a GET is taken as bytes, and what its
  * headers say of them. Nobody knows who that server is: what it says is held to the rules that a
  * request is held to, and bytes are taken if they are those that were asked for. decisions: 240,
  * 241 */
-#include "blob/rest/remote_source.h"
+#include "source/remote_source.h"
 
 #include "base/encode.h"
 #include "base/log.h"
@@ -132,30 +132,6 @@ static enum error read_metadata(struct gathering *g, const struct open_source *o
     return metadata_from_headers(&call, ret_metadata);
 }
 
-/* A header that is a number of at most `max`; 0: none. */
-static uint64_t number_of(const struct open_source *open, const char *name, uint64_t max)
-{
-    uint64_t number;
-
-    return bytes_parse_u64(fetch_header(open->fetch, name), max, &number) ? number : 0;
-}
-
-/* What only append and page blobs have. */
-static void read_type(const struct open_source *open, struct blob *blob)
-{
-    struct bytes type = fetch_header(open->fetch, "x-ms-blob-type");
-
-    if (bytes_is(type, "PageBlob")) {
-        blob->type = BLOB_PAGE;
-        blob->sequence_number = number_of(open, "x-ms-blob-sequence-number", SEQUENCE_NUMBER_MAX);
-    } else if (bytes_is(type, "AppendBlob")) {
-        blob->type = BLOB_APPEND;
-        blob->is_sealed = bytes_is_nocase(fetch_header(open->fetch, "x-ms-blob-sealed"), "true");
-        blob->committed_blocks =
-            (uint32_t)number_of(open, "x-ms-blob-committed-block-count", APPENDED_BLOCKS_MAX);
-    }
-}
-
 static enum error keep_metadata(struct keeping *k, struct bytes *ret_metadata)
 {
     static const struct bytes prefix = BYTES("x-ms-meta-");
@@ -173,7 +149,7 @@ static enum error keep_metadata(struct keeping *k, struct bytes *ret_metadata)
 static enum error read_facts(struct gathering *g, const struct copy_source *source,
                              struct open_source *open)
 {
-    struct http_properties *http = &open->blob.http;
+    struct http_properties *http = &open->facts.http;
     struct keeping keeping = { .g = g, .open = open };
     const struct {
         const char *name;
@@ -195,8 +171,7 @@ static enum error read_facts(struct gathering *g, const struct copy_source *sour
     }
     if (!source->range.ptr)
         read_md5(g, open, http);
-    read_type(open, &open->blob);
-    return keep_metadata(&keeping, &open->blob.metadata);
+    return keep_metadata(&keeping, &open->facts.metadata);
 }
 
 /* ---- which bytes ---- */

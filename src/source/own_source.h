@@ -1,13 +1,13 @@
-/* Inside blob/rest/ only: a source of a copy that is a blob of this server, read as by a request that
+/* Inside source/ only: a source of a copy that is a blob or a file of this server, read as by a request that
  * the server makes of itself. */
-#ifndef LAGRA_BLOB_REST_OWN_SOURCE_H
-#define LAGRA_BLOB_REST_OWN_SOURCE_H
+#ifndef LAGRA_SOURCE_OWN_SOURCE_H
+#define LAGRA_SOURCE_OWN_SOURCE_H
 
-#include "blob/rest/open_source.h"
+#include "source/open_source.h"
 
 /* As source_open(). */
-enum error own_open(struct gathering *g, const struct copy_source *source,
-                    struct open_source *open);
+enum error own_open(struct gathering *g, const struct endpoint *endpoint,
+                    const struct copy_source *source, struct open_source *open);
 /* Its committed blocks. Before own_begin(). */
 enum error own_blocks(struct gathering *g, struct open_source *open,
                       struct copied_bytes *ret_blocks);

@@ -1,12 +1,12 @@
-/* Inside blob/rest/ only: the source of a copy, as a request names it. open_source.h reads it.
+/* The source of a copy, as a request names it: a blob or a file, by its URL. open_source.h reads it.
  * rest: Copy-Blob, Copy-Blob-From-URL, Put-Blob-From-URL, Put-Block-From-URL */
-#ifndef LAGRA_BLOB_REST_COPY_SOURCE_H
-#define LAGRA_BLOB_REST_COPY_SOURCE_H
+#ifndef LAGRA_SOURCE_COPY_SOURCE_H
+#define LAGRA_SOURCE_COPY_SOURCE_H
 
 #include "base/url.h"
-#include "blob/copy_blob.h"
-#include "blob/rest/request.h"
+#include "base/crc.h"
 #include "service/gather.h"
+#include "service/request_body.h"
 
 /* How what is wrong with a source is answered. */
 enum source_rule {
@@ -24,7 +24,7 @@ enum source_sum {
     SOURCE_SUM_MD5,  /* Content-MD5: Append Block and Put Page From URL */
 };
 
-#define SOURCE_HEADERS_MAX 8
+#define SOURCE_HEADERS_MAX 9
 
 /* What the headers say of the source. */
 struct copy_source {
@@ -46,8 +46,9 @@ struct copy_source {
 enum error copy_source_check(struct call *call, enum source_rule rule,
                              struct copy_source *ret_source);
 
-/* Does it lie on this server? decision: 53 */
-bool source_is_own(const struct call *call, const struct copy_source *source);
+/* The endpoint of the service of this server that it lies in; NULL: it lies on another server.
+ * decision: 53 */
+const struct endpoint *source_endpoint(const struct call *call, const struct copy_source *source);
 
 /* Whom reading it is counted for: what is on this server comes fast, and counts for its account alone. */
 struct pool_owner source_owner(struct arena *arena, struct bytes account, const struct url *url,

@@ -1,8 +1,8 @@
-/* Inside blob/rest/ only: a source of a copy that lies on another server. */
-#ifndef LAGRA_BLOB_REST_REMOTE_SOURCE_H
-#define LAGRA_BLOB_REST_REMOTE_SOURCE_H
+/* A source of a copy that lies on another server. */
+#ifndef LAGRA_SOURCE_REMOTE_SOURCE_H
+#define LAGRA_SOURCE_REMOTE_SOURCE_H
 
-#include "blob/rest/open_source.h"
+#include "source/open_source.h"
 
 /* As source_open(). */
 enum error remote_open(struct gathering *g, const struct copy_source *source,

@@ -1,12 +1,12 @@
-/* See copy_pages.h. */
-#include "blob/rest/copy_pages.h"
+/* See page_walk.h. */
+#include "source/page_walk.h"
 
 #include <stdlib.h>
 
-#include "blob/page_blob_operations.h"
-#include "blob/rest/own_source.h"
-#include "blob/rest/remote_source.h"
+#include "source/own_source.h"
+#include "source/remote_source.h"
 
+#define PAGE_SIZE    512u
 /* What is read of another server's blob in a step. */
 #define BUFFER_BYTES (4u << 20)
 
@@ -50,7 +50,7 @@ static void cut_step(struct page_walk *walk)
 
 static enum error look_own(struct page_walk *walk)
 {
-    uint64_t length = walk->open->blob.content.length;
+    uint64_t length = walk->open->facts.content.length;
     struct content_ranges found;
     enum store_result result = content_reader_ranges(
         walk->open->reader, walk->g->call->arena, walk->older, walk->position, length,
@@ -93,7 +93,7 @@ static void find_pages(struct page_walk *walk)
 
 static enum error look_remote(struct page_walk *walk)
 {
-    uint64_t left = walk->open->blob.content.length - walk->position;
+    uint64_t left = walk->open->facts.content.length - walk->position;
     size_t wanted = left < BUFFER_BYTES ? (size_t)left : BUFFER_BYTES;
 
     walk->buffered = 0;

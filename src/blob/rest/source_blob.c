@@ -1,0 +1,67 @@
+/* See source_blob.h. */
+#include "blob/rest/source_blob.h"
+
+static bool is_blob(const struct operation *operation)
+{
+    return strcmp(operation->name, "Get Blob Properties") == 0;
+}
+
+static const struct blob *blob_of(const struct result *result)
+{
+    return &((const struct get_blob_properties_result *)(const void *)result)->blob;
+}
+
+enum error blob_source(const struct operation *operation, const struct result *result,
+                       struct source_facts *ret_facts)
+{
+    const struct blob *blob;
+
+    if (!is_blob(operation))
+        return E_InvalidUri; /* something else than a blob */
+    blob = blob_of(result);
+    *ret_facts = (struct source_facts){
+        .content = blob->content,
+        .etag = blob->etag,
+        .http = blob->http,
+        .metadata = blob->metadata,
+        .archived = blob_refuse_archived(blob),
+    };
+    return blob->incremental.is_one && blob_ref_is_base(blob->ref)
+               ? E_OperationNotAllowedOnIncrementalCopyBlob
+               : OK;
+}
+
+/* A header that is a number of at most `max`; 0: none. */
+static uint64_t number_of(const struct open_source *open, const char *name, uint64_t max)
+{
+    uint64_t number;
+
+    return bytes_parse_u64(fetch_header(open->fetch, name), max, &number) ? number : 0;
+}
+
+/* What only append and page blobs have. */
+static void read_type(const struct open_source *open, struct blob *blob)
+{
+    struct bytes type = fetch_header(open->fetch, "x-ms-blob-type");
+
+    if (bytes_is(type, "PageBlob")) {
+        blob->type = BLOB_PAGE;
+        blob->sequence_number = number_of(open, "x-ms-blob-sequence-number", SEQUENCE_NUMBER_MAX);
+    } else if (bytes_is(type, "AppendBlob")) {
+        blob->type = BLOB_APPEND;
+        blob->is_sealed = bytes_is_nocase(fetch_header(open->fetch, "x-ms-blob-sealed"), "true");
+        blob->committed_blocks =
+            (uint32_t)number_of(open, "x-ms-blob-committed-block-count", APPENDED_BLOCKS_MAX);
+    }
+}
+
+struct blob source_blob(const struct open_source *open)
+{
+    struct blob blob = { .http = open->facts.http, .metadata = open->facts.metadata };
+
+    if (open->is_own && is_blob(inner_operation(open->inner)))
+        return *blob_of(inner_result(open->inner));
+    if (!open->is_own)
+        read_type(open, &blob);
+    return blob;
+}

@@ -1,0 +1,92 @@
+/* Copy File and Abort Copy File. A copy has all its bytes when it is decided, so none is ever pending.
+ * rest: Copy-File, Abort-Copy-File; decision: 304 */
+#include "file/copy_file.h"
+
+#include "file/permission_store.h"
+
+/* The bytes that were gathered. */
+static enum error write_bytes(struct decision *d, const struct copy_file_parameters *p,
+                              struct decision_part *part, struct content *content)
+{
+    const struct body *body = &d->input->body;
+    enum store_result result = STORE_OK;
+
+    if (p->has_ranges)
+        result = content_write_ranges(part->before, part->changes, content, content->id, body,
+                                      p->bytes.ranges, p->bytes.range_count);
+    else if (body->length > 0)
+        result =
+            content_write(part->before, part->changes, d->arena, content, content->id, 0, body);
+    return result ? decision_fail_content(d, result) : OK;
+}
+
+/* The descriptor of the source, as the share of the new file names it. */
+static enum error take_permission(struct decision *d, const struct copy_file_parameters *p,
+                                  struct file *file)
+{
+    struct guid space = file_state(d)->share.space;
+    struct bytes descriptor;
+    enum error e;
+
+    file->permission = p->file.permission;
+    if (file->permission == 0 || guid_equal(&space, &p->space))
+        return OK;
+    e = permission_find(d, p->space, p->file.permission, &descriptor);
+    if (e || !descriptor.ptr)
+        return e;
+    return permission_keep(d, space, descriptor, &file->permission);
+}
+
+/* What the source has of what SMB shows; the request may say otherwise. */
+static enum error take_smb(struct decision *d, const struct copy_file_parameters *p,
+                           struct file *file)
+{
+    file->attributes = p->file.attributes;
+    file->created = p->file.created;
+    file->written = p->file.written;
+    file->changed = p->file.changed;
+    return p->smb.permission.kind == PERMISSION_KEPT ? take_permission(d, p, file) : OK;
+}
+
+/* returns  OK, as new_file_open() */
+enum error copy_file_decide(struct decision *d, const struct copy_file_parameters *p,
+                            struct copy_file_result *r)
+{
+    struct smb_given smb = p->smb;
+    struct file file = {
+        .kind = TREE_FILE,
+        .metadata = p->metadata.len > 0 ? p->metadata : p->source_metadata,
+        .http = p->http,
+        .copy = { .status = COPY_SUCCESS,
+                  .id = p->id,
+                  .source = p->shown,
+                  .copied = p->length,
+                  .total = p->length,
+                  .completed = d->now },
+    };
+    struct decision_part *part;
+    enum error e = new_file_open(d, p->rule, p->length, &file, &part);
+
+    if (!e)
+        e = write_bytes(d, p, part, &file.content);
+    if (!e && p->is_file)
+        e = take_smb(d, p, &file);
+    if (e)
+        return e;
+    if (p->sets_archive) {
+        smb.attributes =
+            ATTRIBUTE_ARCHIVE | (smb.has_attributes ? smb.attributes : file.attributes);
+        smb.has_attributes = true;
+    }
+    r->status = COPY_SUCCESS;
+    return new_file_write(d, part, &smb, &file);
+}
+
+enum error abort_copy_file_decide(struct decision *d, const struct abort_copy_file_parameters *p,
+                                  struct abort_copy_file_result *r)
+{
+    (void)d;
+    (void)p;
+    (void)r;
+    return E_NoPendingCopyOperation;
+}

@@ -1,0 +1,69 @@
+/* See new_file.h. */
+#include "file/new_file.h"
+
+#include "file/share_usage.h"
+
+/* What the share counts of the file that goes, if one does. */
+static struct length_change length_that_goes(const struct file_state *state)
+{
+    if (!state->place.exists)
+        return (struct length_change){ .file = TREE_ROOT };
+    return (struct length_change){ .file = state->place.entry.id,
+                                   .was = state->file.content.length };
+}
+
+/* Creates the node, or puts it in the place of the file that goes. */
+static enum error open_node(struct decision *d, enum over_read_only rule, struct file *file,
+                            struct decision_part **ret_part)
+{
+    struct file_state *state = file_state(d);
+    struct decision_part *old;
+    enum tree_result result;
+    enum error e;
+
+    if (!state->place.exists) {
+        result = tree_create(&state->tree, &state->place, TREE_FILE, ret_part);
+        return result ? file_fail_tree(d, result) : OK;
+    }
+    e = rule == OVER_READ_ONLY ? OK : file_refuse_read_only(&state->file);
+    if (e)
+        return e;
+    result = tree_replace(&state->tree, &state->place, &old, ret_part);
+    if (result)
+        return file_fail_tree(d, result);
+    file_delete(d, old, &state->file);
+    file->etag = state->file.etag;
+    file->lease = state->file.lease;
+    lease_forget_if_ended(&file->lease, d->now);
+    return OK;
+}
+
+enum error new_file_open(struct decision *d, enum over_read_only rule, uint64_t length,
+                         struct file *file, struct decision_part **ret_part)
+{
+    struct file_state *state = file_state(d);
+    struct length_change lengths[] = { length_that_goes(state), { .is = length } };
+    enum error e = open_node(d, rule, file, ret_part);
+
+    if (e)
+        return e;
+    file->content = content_sparse(d->now, length);
+    lengths[1].file = state->place.entry.id;
+    return share_usage_change(d, &state->share, lengths, sizeof lengths / sizeof lengths[0]);
+}
+
+enum error new_file_write(struct decision *d, struct decision_part *part,
+                          const struct smb_given *smb, struct file *file)
+{
+    enum error e;
+
+    file->modified = file->accessed = d->now;
+    file->etag = etag_after(file->etag, d->now);
+    e = smb_apply(d, smb, file);
+    if (e)
+        return e;
+    file_write(d, part, file);
+    file_state(d)->file = *file;
+    d->subject = (struct subject){ .exists = true, .etag = file->etag, .modified = file->modified };
+    return OK;
+}

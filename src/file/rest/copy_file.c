@@ -1,0 +1,177 @@
+/* Copy File and Abort Copy File as requests and answers. rest: Copy-File, Abort-Copy-File */
+#include "file/copy_file.h"
+#include "file/rest/smb_headers.h"
+#include "file/rest/source_file.h"
+#include "service/copy_answer.h"
+#include "service/metadata.h"
+#include "source/page_walk.h"
+
+/* What is copied while its request waits: as Copy Blob From URL. decision: 304 */
+#define COPY_BYTES_MAX (UINT64_C(256) << 20)
+
+/* ---- the request ---- */
+
+/* What only reads at once have, and shares for NFS. */
+static enum error refuse_others(struct call *call)
+{
+    static const char *const names[] = {
+        "x-ms-source-range",        "x-ms-source-content-md5",   "x-ms-source-content-crc64",
+        "x-ms-file-mode-copy-mode", "x-ms-file-owner-copy-mode",
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && !call->loose; i++) {
+        if (call_header(call, names[i]).ptr)
+            return call_fail_header(call, E_UnsupportedHeader, names[i],
+                                    call_header(call, names[i]));
+    }
+    return OK;
+}
+
+/* rest: Copy-File "x-ms-file-permission-copy-mode" */
+static enum error read_copy_mode(struct call *call, struct permission_given *permission)
+{
+    static const char name[] = "x-ms-file-permission-copy-mode";
+    struct bytes mode = call_header(call, name);
+    bool is_source = bytes_is_nocase(mode, "source"),
+         is_given = permission->kind != PERMISSION_INHERITED;
+
+    if (mode.ptr && !is_source && !bytes_is_nocase(mode, "override"))
+        return call_fail_header(call, E_InvalidHeaderValue, name, mode);
+    if (is_source && is_given)
+        return call_fail_header(call, E_InvalidHeaderValue, name, mode);
+    if (is_source)
+        permission->kind = PERMISSION_KEPT;
+    return OK;
+}
+
+enum error copy_file_check(struct call *call, struct copy_file_parameters *p)
+{
+    bool ignores_read_only = false;
+    enum error e = refuse_others(call);
+
+    p->source = arena_alloc(call->arena, sizeof *p->source);
+    p->id = guid_new();
+    if (!e)
+        e = smb_read(call, SMB_OF_COPY, TREE_FILE, &p->smb);
+    if (!e)
+        e = read_copy_mode(call, &p->smb.permission);
+    if (!e)
+        e = call_read_flag(call, "x-ms-file-copy-ignore-readonly", &ignores_read_only);
+    if (!e)
+        e = call_read_flag(call, "x-ms-file-copy-set-archive", &p->sets_archive);
+    if (!e)
+        e = metadata_from_headers(call, &p->metadata);
+    if (!e)
+        e = copy_source_check(call, SOURCE_COPIED, p->source);
+    p->rule = ignores_read_only ? OVER_READ_ONLY : OVER_READ_ONLY_REFUSED;
+    call->wants_crc64 = false;
+    return e;
+}
+
+/* ---- the source ---- */
+
+static bool takes_from_source(const struct smb_given *smb)
+{
+    return !smb->has_attributes || smb->created.kind == TIME_KEPT ||
+           smb->written.kind == TIME_KEPT || smb->changed.kind == TIME_KEPT ||
+           smb->permission.kind == PERMISSION_KEPT;
+}
+
+/* Only a file of this server has what SMB shows. */
+static enum error take_facts(struct gathering *g, const struct open_source *source,
+                             struct copy_file_parameters *p)
+{
+    const struct get_file_properties_result *file = source_file(source);
+
+    p->http = source->facts.http;
+    p->source_metadata = source->facts.metadata;
+    p->shown = url_without(g->call->arena, p->source->text, "sig");
+    p->is_file = file != NULL;
+    if (file) {
+        p->file = file->shown.file;
+        p->space = file->space;
+    } else if (takes_from_source(&p->smb)) {
+        return call_fail_header(g->call, E_InvalidHeaderValue, "x-ms-copy-source", p->source->text);
+    }
+    return source->facts.archived;
+}
+
+/* What has bytes of a sparse source, if that is little; else *ret_done stays false. */
+static enum error gather_ranges(struct gathering *g, struct open_source *source,
+                                struct copy_file_parameters *p, bool *ret_done)
+{
+    struct page_walk walk;
+    enum error e;
+
+    page_walk_begin(&walk, g, source, 0);
+    e = page_walk_look(&walk);
+    *ret_done = !e && walk.next == source->facts.content.length;
+    if (*ret_done) {
+        e = page_walk_gather(&walk);
+        p->has_ranges = true;
+        p->bytes.ranges = walk.ranges;
+        p->bytes.range_count = walk.range_count;
+        p->length = source->length;
+    }
+    page_walk_end(&walk);
+    return e;
+}
+
+/* All of it: zeros of holes are bytes then. */
+static enum error gather_bytes(struct gathering *g, struct open_source *source,
+                               struct copy_file_parameters *p)
+{
+    enum error e = OK;
+
+    if (source->length != HTTP_LENGTH_UNKNOWN && source->length > COPY_BYTES_MAX)
+        e = call_fail(g->call, E_NotImplemented,
+                      "Copies of more than %u MiB are not built for files.",
+                      (unsigned)(COPY_BYTES_MAX >> 20));
+    if (!e)
+        e = source_gather(g, p->source, source, COPY_BYTES_MAX, NULL, NULL);
+    p->length = g->call->input.body.length;
+    return e;
+}
+
+enum error copy_file_gather(struct gathering *g, struct copy_file_parameters *p)
+{
+    struct open_source source;
+    bool done = false;
+    enum error e = source_open(g, p->source, &source);
+
+    if (!e)
+        e = take_facts(g, &source, p);
+    if (!e && source.is_own && source.facts.content.form == CONTENT_SPARSE) {
+        e = gather_ranges(g, &source, p, &done);
+        if (!e && !done) { /* again: its reader has gone on */
+            source_close(&source);
+            e = source_open(g, p->source, &source);
+            if (!e)
+                e = take_facts(g, &source, p);
+        }
+    }
+    if (!e && !done)
+        e = gather_bytes(g, &source, p);
+    source_close(&source);
+    return e;
+}
+
+/* ---- answers ---- */
+
+void copy_file_answer(struct answer *a, const struct copy_file_parameters *p,
+                      const struct copy_file_result *r)
+{
+    answer_copy_id(a, &p->id, r->status);
+}
+
+enum error abort_copy_file_check(struct call *call, struct abort_copy_file_parameters *p)
+{
+    struct bytes id = call_query(call, "copyid");
+
+    (void)p;
+    if (id.len == 0)
+        return call_fail_query(call, E_MissingRequiredQueryParameter, "copyid", id, NULL);
+    return OK;
+}
+
+OPERATION_ANSWERS_NOTHING(abort_copy_file)

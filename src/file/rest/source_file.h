@@ -1,0 +1,14 @@
+/* Inside file/rest/ only: a file as the source of a copy. */
+#ifndef LAGRA_FILE_REST_SOURCE_FILE_H
+#define LAGRA_FILE_REST_SOURCE_FILE_H
+
+#include "file/file_operations.h"
+#include "source/open_source.h"
+
+/* Of struct service. */
+enum error file_source(const struct operation *operation, const struct result *result,
+                       struct source_facts *ret_facts);
+/* The file that a source which is open is; NULL: it is none of this server. */
+const struct get_file_properties_result *source_file(const struct open_source *open);
+
+#endif

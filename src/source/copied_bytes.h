@@ -1,0 +1,14 @@
+/* How the bytes that were gathered are those of their source. */
+#ifndef LAGRA_SOURCE_COPIED_BYTES_H
+#define LAGRA_SOURCE_COPIED_BYTES_H
+
+#include "content/content.h"
+
+struct copied_bytes {
+    const struct content_block *blocks; /* ids and lengths of its committed blocks, in order */
+    size_t block_count;
+    const struct content_range *ranges; /* of a sparse one: where they lie */
+    size_t range_count;
+};
+
+#endif
