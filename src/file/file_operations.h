@@ -7,6 +7,7 @@
 #include "file/file.h"
 #include "file/smb_properties.h"
 #include "service/request_body.h"
+#include "service/listing.h"
 
 /* A directory or file, as answers show it. */
 struct file_shown {
@@ -124,5 +125,26 @@ OPERATION_DECLARE(rename_directory);
 OPERATION_NO_PARAMETERS(delete_file);
 OPERATION_NO_RESULT(delete_file);
 OPERATION_DECLARE(delete_file);
+
+/* Where List Directories and Files puts what it finds: as the sinks of service/listing.h. */
+struct file_sink {
+    bool full;
+    void (*begin)(struct file_sink *sink);
+    /* file: gone after the call; NULL of a directory, unless its properties are asked for */
+    void (*add)(struct file_sink *sink, const struct tree_entry *entry, const struct file *file);
+};
+struct list_files_parameters {
+    struct parameters base;
+    struct listing listing;
+    bool properties;   /* are shown of directories too */
+    struct bytes from; /* a name; ptr NULL: from the beginning */
+    struct file_sink *sink;
+};
+struct list_files_result {
+    struct result base;
+    uint64_t id;       /* of the directory */
+    struct bytes next; /* the first name of the next page; ptr NULL: none */
+};
+OPERATION_DECLARE(list_files);
 
 #endif

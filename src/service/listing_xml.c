@@ -126,6 +126,11 @@ void listing_begin(struct text *out, const struct call *call, struct bytes conta
         text_add_string(out, "\"");
     }
     text_add_string(out, ">");
+    listing_echo(out, listing);
+}
+
+void listing_echo(struct text *out, const struct listing *listing)
+{
     if (listing->prefix.ptr)
         listing_name(out, "Prefix", listing->prefix);
     if (listing->marker.ptr)

@@ -35,6 +35,8 @@ struct bytes listing_next(const struct answer *a, struct bytes name);
  * list of containers or queues. */
 void listing_begin(struct text *out, const struct call *call, struct bytes container,
                    const struct listing *listing);
+/* That echo alone, behind a root element of the caller's. */
+void listing_echo(struct text *out, const struct listing *listing);
 /* <NextMarker> (empty when marker.ptr is NULL) and the end of the document. */
 void listing_end(struct text *out, struct bytes next_marker);
 

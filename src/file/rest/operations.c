@@ -41,6 +41,7 @@ OPERATION(get_file_metadata);
 OPERATION(set_file_metadata);
 OPERATION(set_file_properties);
 OPERATION(set_directory_properties);
+OPERATION(list_files);
 OPERATION(rename_file);
 OPERATION(rename_directory);
 OPERATION(delete_file);
@@ -114,7 +115,7 @@ static const struct operation operations[] = {
     ROW("Set Directory Metadata", PUT, ROOT, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_file_metadata_functions),
     ROW("List Directories and Files", GET, ROOT, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, directory_subject, &list_files_functions),
     ROW("List Handles", GET, ROOT, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
     ROW("Force Close Handles", PUT, ROOT, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
@@ -132,7 +133,7 @@ static const struct operation operations[] = {
     ROW("Set Directory Metadata", PUT, PATH, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_file_metadata_functions),
     ROW("List Directories and Files", GET, PATH, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, directory_subject, &list_files_functions),
     ROW("Delete Directory", DELETE, PATH, "restype=directory", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0, directory_subject_named, &delete_file_functions),
     ROW("Rename Directory", PUT, PATH, "comp=rename&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",

@@ -22,8 +22,7 @@ static const struct attribute {
     { ATTRIBUTE_NO_SCRUB_DATA, "NoScrubData" },
 };
 
-/* "ReadOnly | Archive": in the order of their bits; "None". */
-static struct bytes attributes_text(struct arena *arena, uint32_t bits)
+struct bytes smb_attributes_text(struct arena *arena, uint32_t bits)
 {
     struct text out;
 
@@ -171,7 +170,7 @@ void answer_smb(struct answer *a, const struct file_shown *shown)
     answer_file_time(a, "x-ms-file-last-write-time", file->written);
     answer_file_time(a, "x-ms-file-creation-time", file->created);
     answer_header(a, "x-ms-file-permission-key", permission_key_text(a->arena, file->permission));
-    answer_header(a, "x-ms-file-attributes", attributes_text(a->arena, file->attributes));
+    answer_header(a, "x-ms-file-attributes", smb_attributes_text(a->arena, file->attributes));
     answer_u64(a, "x-ms-file-id", shown->id);
     answer_u64(a, "x-ms-file-parent-id", shown->parent);
 }

@@ -23,6 +23,8 @@ enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind 
 enum error permission_read(struct call *call, enum permission_kind missing,
                            struct permission_given *ret_given);
 
+/* "ReadOnly | Archive": in the order of their bits; "None". */
+struct bytes smb_attributes_text(struct arena *arena, uint32_t attributes);
 /* x-ms-file-attributes and so on, with the ids, for callers of versions that have them. */
 void answer_smb(struct answer *a, const struct file_shown *shown);
 /* A time as SMB shows it. */

@@ -1,0 +1,118 @@
+/* List Directories and Files: a page of the names of a directory, in order.
+ *
+ * (1) Which names there are is of one state of the directory. What else is shown of each lies in its own
+ *     partition, and is read a little later: a decision over all of them would be of thousands of parts.
+ *     So each entry is one that was there, with properties that it had, while the page was made.
+ * (2) The work of a page is that of its entries, however many the directory has. What is read of an entry
+ *     stays in memory until it is shown.
+ * rest: List-Directories-and-Files; decision: 332 */
+#include "base/log.h"
+#include "file/file_operations.h"
+
+/* More are not read on a worker. */
+#define ENTRIES_ON_WORKER 64u
+/* More than a record can have. */
+#define ENTRY_ARENA_MAX   ((size_t)1 << 20)
+
+struct page {
+    struct decision *d;
+    const struct list_files_parameters *asked;
+    struct arena *arena; /* of what is read of an entry; rewound behind each */
+    bool waits;          /* something is not in memory, and is fetched: the page is made again */
+};
+
+static enum store_result read_node(struct page *page, uint64_t id, struct file *ret_file)
+{
+    struct decision *d = page->d;
+    struct decision_part *part =
+        decision_open(d, tree_partition(page->arena, d->partition.space, id), NULL);
+    enum store_result result = file_read(part->before, page->arena, ret_file);
+
+    decision_leave(d, part);
+    return result;
+}
+
+/* The entry as it is now: its node was not there any more. */
+static enum store_result read_entry_again(struct page *page, struct tree_entry *entry)
+{
+    struct decision *d = page->d;
+    uint64_t id = entry->id;
+    struct decision_part *part = decision_open(d, d->partition, NULL);
+    enum store_result result =
+        tree_entry_read(part->before, d->arena, TREE_CASE_IGNORED, entry->name.key, entry);
+
+    decision_leave(d, part);
+    if (result || entry->id != id)
+        return result;
+    log_line(LOG_ERROR, "the node %016llx has a name and no record", (unsigned long long)id);
+    return STORE_CORRUPT;
+}
+
+/* Reads what is shown of an entry; another file may have its name by now.
+ * returns STORE_OK; STORE_NOT_FOUND: it has gone since */
+static enum store_result read_file(struct page *page, struct tree_entry *entry, struct file *file)
+{
+    enum store_result result = read_node(page, entry->id, file);
+
+    while (result == STORE_NOT_FOUND) {
+        result = read_entry_again(page, entry);
+        if (result)
+            return result;
+        result = read_node(page, entry->id, file);
+    }
+    return result;
+}
+
+/* returns STORE_OK, also when there is nothing to show */
+static enum store_result add_entry(struct page *page, struct tree_entry *entry)
+{
+    struct arena_mark mark = arena_mark(page->arena);
+    bool plain = entry->kind == TREE_DIRECTORY && !page->asked->properties;
+    struct file file;
+    enum store_result result = plain ? STORE_OK : read_file(page, entry, &file);
+
+    if (result == STORE_WAIT)
+        page->waits = true;
+    else if (!result && !page->waits)
+        page->asked->sink->add(page->asked->sink, entry, plain ? NULL : &file);
+    arena_rewind(page->arena, mark);
+    return result == STORE_NOT_FOUND || result == STORE_WAIT ? STORE_OK : result;
+}
+
+/* The entries that were found, but for those that are behind the page. What is not in memory is asked for
+ * in one go. */
+static enum store_result add_entries(struct page *page, const struct tree_page *found,
+                                     struct bytes *ret_next)
+{
+    const struct list_files_parameters *asked = page->asked;
+    enum store_result result = STORE_OK;
+    size_t i = 0;
+
+    asked->sink->begin(asked->sink);
+    while (!result && i < found->count && i < asked->listing.max && !asked->sink->full)
+        result = add_entry(page, &found->entries[i++]);
+    *ret_next = i < found->count ? found->entries[i].name.given : found->next;
+    return !result && page->waits ? STORE_WAIT : result;
+}
+
+enum error list_files_decide(struct decision *d, const struct list_files_parameters *p,
+                             struct list_files_result *r)
+{
+    struct file_state *state = file_state(d);
+    struct page page = { .d = d, .asked = p };
+    struct tree_page found;
+    enum tree_result listed;
+    enum store_result result;
+
+    listed = tree_list(&state->tree, &state->place, p->listing.prefix, p->from, p->listing.max + 1u,
+                       &found);
+    if (listed)
+        return file_fail_tree(d, listed);
+    if (found.count > ENTRIES_ON_WORKER && !d->access.may_block)
+        return DECIDE_BLOCKING;
+    page.arena = arena_new(ENTRY_ARENA_MAX);
+    result = add_entries(&page, &found, &r->next);
+    arena_free(page.arena);
+    r->id = state->place.entry.id;
+    return result ? decision_fail_store(d, result) : OK;
+}
