@@ -157,7 +157,7 @@ function serviceOf(path) {
 }
 
 const newRequest = (method, path, line) => ({
-    method, path, query: '', headers: [], body: null, captures: [], read: null, send: null, as: null, from: null,
+    method, path, query: '', headers: [], body: null, captures: [], read: null, send: null, as: null, from: null, moved: null,
     service: serviceOf(path), line,
 });
 
@@ -181,6 +181,8 @@ function parseRequest(reader) {
             request.as = word.slice(3);
         else if ((word = reader.word(/^from=\/c\d*\/./)) !== null)
             request.from = word.slice(5);
+        else if ((word = reader.word(/^moved=\/s\d*\/./)) !== null)
+            request.moved = word.slice(6);
         else if (reader.word(/^where$/))
             request.query += `&$filter=${encodeURIComponent(reader.take('string', 'a filter'))}`;
         else if ((word = reader.word(/^block=/)) !== null)

@@ -199,6 +199,9 @@ export class Session {
             headers.push(['Expect', '100-continue']);
         if (action.from !== null)
             headers.push(['x-ms-copy-source', this.#source(action.from)]);
+        if (action.moved !== null)
+            headers.push(['x-ms-file-rename-source',
+                `http://${host}:${ports.file}${base}${this.#expand(action.moved.replace(/^\/s/, `/${container}`))}`]);
         const request = { method: action.method, target, headers: [...headers, ...given] };
         if (action.as !== null) {
             request.headers.push(['x-ms-version', '2026-10-06']);

@@ -112,6 +112,14 @@ function showBlocks(xml) {
     return `committed [${list('CommittedBlocks')}] uncommitted [${list('UncommittedBlocks')}]`;
 }
 
+/** Directories and files, these with their lengths. */
+function showEntries(xml) {
+    const entries = [...xml.matchAll(/<(File|Directory)>(.*?)<\/\1>/gs)].map(([, kind, entry]) =>
+        element(entry, 'Name') + (kind === 'File' ? `:${element(entry, 'Content-Length')}` : '/'));
+
+    return `[${entries.join(' ')}]`;
+}
+
 /** Texts of messages, each with how often it was got. */
 function showMessages(xml) {
     const messages = elements(xml, 'QueueMessage').map((message) =>
@@ -128,6 +136,8 @@ function showBody(answer, names) {
 
     if (/<EnumerationResults[^>]*>.*<Blobs/s.test(text))
         return showListing(text, names);
+    if (/<EnumerationResults[^>]*DirectoryPath=/.test(text))
+        return showEntries(text);
     if (/<BlockList\s*\/?>/.test(text))
         return showBlocks(text);
     if (/<SignedIdentifiers/.test(text))
