@@ -179,7 +179,7 @@ function parseRequest(reader) {
             request[word.slice(0, 4)] = parseSize(word.slice(5));
         else if ((word = reader.word(/^as=(anybody|policy:\w+)$/)) !== null)
             request.as = word.slice(3);
-        else if ((word = reader.word(/^from=\/c\d*\/./)) !== null)
+        else if ((word = reader.word(/^from=\/[cs]\d*\/./)) !== null)
             request.from = word.slice(5);
         else if ((word = reader.word(/^moved=\/s\d*\/./)) !== null)
             request.moved = word.slice(6);

@@ -210,9 +210,12 @@ export class Session {
         return sign(request, { credentials, offsetMs: offset.ms, service: action.service });
     }
 
-    /** The URL of a blob, with a signature that reads it. */
+    /** The URL of a blob, with a signature that reads it; of a file, which who has the key may copy without one. */
     #source(from) {
-        const { host, port, base, credentials } = this.#target;
+        const { host, port, ports, base, credentials } = this.#target;
+
+        if (from.startsWith('/s'))
+            return `http://${host}:${ports.file}${base}${from.replace(/^\/s/, `/${this.#shared.container}`)}`;
         const fields = { sp: 'r', se: '2100-01-01T00:00:00Z' };
         const [path, query] = this.#expand(from.replace(/^\/c/, `/${this.#shared.container}`)).split('?');
         const container = path.split('/')[1];

@@ -142,6 +142,10 @@ function showBody(answer, names) {
         return showBlocks(text);
     if (/<SignedIdentifiers/.test(text))
         return `policies [${elements(text, 'Id').join(' ')}]`;
+    if (/<Ranges/.test(text))
+        return `ranges [${[...text.matchAll(/<Start>(\d+)<\/Start><End>(\d+)<\/End>/g)].map(([, from, to]) => `${from}-${to}`).join(' ')}]`;
+    if (/<ShareStats/.test(text))
+        return `${element(text, 'ShareUsageBytes')} bytes used`;
     return names.bytes(answer.body);
 }
 
