@@ -3,7 +3,7 @@
 // memory.
 //
 //   run.mjs --build FOLDER [--baseline BINARY] [--rounds N] [--seconds N] [--only WORK,..]
-//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,ranges,memory,queues,tables]
+//           [--connections N,..] [--without azurite,nginx,spread,cold,copy,million,ranges,memory,queues,tables,files]
 //           [--waiting N] [--million N] [--entities N] [--apart]
 //
 //   --baseline     another lagra, such as that of an earlier commit (or environment LAGRA_BASELINE): it
@@ -11,7 +11,7 @@
 //   --rounds       odd; default 5, with a baseline 11
 //   --only         works whose names begin so, and parts of the list of --without; default: all
 //   --waiting      messages that wait in a queue while it is measured once more; default 0: it is not
-//   --million      how many blobs, and how many ranges, are a million; for a quick look
+//   --million      how many blobs, ranges and files are a million; for a quick look
 //   --entities     of a large table that is filled and read; default 0: there is none; a multiple of 10,000
 //   --apart        servers on one half of the cores, the load generator on the other: CPU for a request is
 //                  the server's own then, and not how its threads and the load share cores
@@ -35,6 +35,7 @@ import { sign } from '../tests/lib/sign.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureCold } from './cold.mjs';
 import { measureCopy } from './copy.mjs';
+import { measureFiles } from './files.mjs';
 import { cpuSeconds, memoryMiB } from './process.mjs';
 import { measureQueues } from './queues.mjs';
 import { measureRanges } from './ranges.mjs';
@@ -329,7 +330,7 @@ async function measureServers() {
 /** What the Queue or the Table service does, beside Azurite's; 'many': the Table service alone. */
 async function measureService(service, measure, more) {
     const lagra = await startLagra(lagraBinary, path.join(folder, service));
-    const azurite = without.has('azurite') || service === 'many' ? null : await startAzuriteService(folder, service);
+    const azurite = without.has('azurite') || service === 'many' || service === 'files' ? null : await startAzuriteService(folder, service);
     const targets = [lagra, azurite].filter(Boolean);
 
     try {
@@ -355,6 +356,8 @@ async function main() {
         await measureService('table', measureTables);
     if (Number(options.entities) > 0 && isWanted({ name: 'Many entities' }))
         await measureService('many', measureManyEntities, options.entities);
+    if (isPart('files'))
+        await measureService('files', ([target], more) => measureFiles(target, { ...more, createContainer, million: MILLION }));
     if (isPart('spread'))
         await measureSpread(versions, tools);
     if (isPart('cold'))

@@ -74,7 +74,7 @@ export async function startLagra(binary, folder, { name = 'Lagra', args = [] } =
     mkdirSync(location, { recursive: true });
     return startTarget(name, binary, ['--location', location, '--silent',
         '--blobPort', `${blob}`, '--queuePort', `${queue}`, '--tablePort', `${table}`,
-        ...(servesFiles ? ['--filePort', `${file}`] : []), ...args], blob, { queuePort: queue, tablePort: table });
+        ...(servesFiles ? ['--filePort', `${file}`] : []), ...args], blob, { queuePort: queue, tablePort: table, filePort: file });
 }
 
 export async function startAzurite(folder) {

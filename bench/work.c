@@ -327,6 +327,11 @@ static const struct work work_table[] = {
     { "entity-put", draft_entity_put, false, { 204, 0 }, NULL, NULL, NULL },
     { "entity-replace", draft_entity_replace, false, { 204, 0 }, NULL, NULL, NULL },
     { "entity-page", draft_entity_page, true, { 200, 0 }, NULL, NULL, NULL },
+    { "file-get", draft_file_get, true, { 200, 0 }, NULL, NULL, NULL },
+    { "file-fill", draft_file_put, false, { 201, 0 }, NULL, NULL, NULL },
+    { "file-cycle", draft_file_cycle, false, { 201, 202 }, NULL, NULL, NULL },
+    { "file-range", draft_file_range, false, { 201, 404 }, NULL, NULL, NULL },
+    { "file-list", draft_file_list, true, { 200, 0 }, NULL, NULL, NULL },
     { "transaction", draft_transaction, false, { 202, 0 }, NULL, "HTTP/1.1 204", NULL },
 };
 

@@ -62,6 +62,18 @@ void draft_entity_page(const struct work_options *options, const struct worker *
 void draft_transaction(const struct work_options *options, const struct worker *worker, uint64_t n,
                        struct draft *draft);
 
+/* Work on files: file_work.c. */
+void draft_file_get(const struct work_options *options, const struct worker *worker, uint64_t n,
+                    struct draft *draft);
+void draft_file_put(const struct work_options *options, const struct worker *worker, uint64_t n,
+                    struct draft *draft);
+void draft_file_cycle(const struct work_options *options, const struct worker *worker, uint64_t n,
+                      struct draft *draft);
+void draft_file_range(const struct work_options *options, const struct worker *worker, uint64_t n,
+                      struct draft *draft);
+void draft_file_list(const struct work_options *options, const struct worker *worker, uint64_t n,
+                     struct draft *draft);
+
 /* NULL: no such work. */
 const struct work *work_find(const char *name);
 
