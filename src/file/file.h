@@ -57,7 +57,7 @@ enum share_tier { SHARE_TRANSACTION_OPTIMIZED, SHARE_HOT, SHARE_COOL };
 
 struct share {
     struct guid space;
-    uint64_t generation; /* of what is in it; a snapshot has the one that it was taken of */
+    uint64_t generation; /* of a snapshot: of the tree (tree_snapshot()); else 0 */
     instant created;
     struct etag etag;
     instant modified;

@@ -3,6 +3,12 @@
 
 #include "file/share_usage.h"
 
+/* For the snapshots that see it. */
+static void keep(struct decision *d, struct file *file)
+{
+    file_keep(d, file_state(d)->part, file);
+}
+
 static enum error check_range(struct decision *d, const struct file *file, uint64_t offset,
                               uint64_t length)
 {
@@ -23,6 +29,7 @@ enum error file_write_bytes(struct decision *d, struct file *file, uint64_t offs
     if (e)
         return e;
     file->copy = (struct copy_state){ .status = COPY_NONE };
+    keep(d, file);
     result = content_write(d->before, d->changes, d->arena, &file->content, d->now, offset, body);
     return result ? decision_fail_content(d, result) : OK;
 }
@@ -35,6 +42,7 @@ enum error file_clear_bytes(struct decision *d, struct file *file, uint64_t offs
     if (e)
         return e;
     file->copy = (struct copy_state){ .status = COPY_NONE };
+    keep(d, file);
     result = content_zero(d->before, d->changes, d->arena, &file->content, d->now, offset, length,
                           FILE_UNIT_BYTES, &d->leaves_more);
     return result ? decision_fail_content(d, result) : OK;
@@ -52,6 +60,7 @@ enum error file_resize(struct decision *d, struct file *file, uint64_t length)
     if (e)
         return e;
     file->copy = (struct copy_state){ .status = COPY_NONE };
+    keep(d, file);
     result = content_resize(d->before, d->changes, d->arena, &file->content, d->now, length,
                             &d->leaves_more);
     return result ? decision_fail_content(d, result) : OK;

@@ -8,7 +8,7 @@
  *               u8 1 with the copy that made it (service/copy_state.h), else 0
  * To change it: a new version number, the old reader kept, a data folder of the old form added to the
  * tests. */
-#include "file/file_record.h"
+#include "file/file.h"
 
 #include <assert.h>
 
@@ -162,43 +162,117 @@ static bool decode(struct bytes value, struct file *ret_file)
 
 /* ---- records ---- */
 
-enum store_result file_read(struct snapshot *before, struct arena *arena, struct file *ret_file)
+enum store_result file_read(const struct tree *tree, struct snapshot *before, struct arena *arena,
+                            struct file *ret_file)
 {
-    struct record record;
-    enum store_result result = snapshot_get(before, RECORD_LISTED, record_key, arena, &record);
+    struct tree_record record;
+    enum store_result result = tree_record_read(tree, before, arena, record_key, &record);
 
     if (result)
         return result;
     if (!decode(record.value, ret_file))
         return record_is_unknown("the record of a directory or file", record.value);
+    ret_file->stored = record;
     return STORE_OK;
+}
+
+static struct bytes encoded(struct arena *arena, const struct file *file)
+{
+    struct text out;
+
+    text_init(&out, arena, 160 + file->metadata.len);
+    encode(&out, file);
+    return text_bytes(&out);
+}
+
+void file_keep(struct decision *d, struct decision_part *part, struct file *file)
+{
+    struct tree *tree = &file_state(d)->tree;
+    struct tree_record kept = file->stored;
+    struct file old;
+    bool readable;
+
+    file->stored = (struct tree_record){ .value = { NULL, 0 } };
+    if (!kept.value.ptr || !tree_is_kept(tree, &kept))
+        return;
+    readable = decode(kept.value, &old);
+    assert(readable && old.content.stamp == file->content.stamp);
+    if (readable && old.kind == TREE_FILE) {
+        old.content = content_snapshot(tree_change(tree, part), &file->content);
+        kept.value = encoded(tree->d->arena, &old);
+    }
+    tree_record_keep(tree, part, record_key, &kept);
 }
 
 void file_write(struct decision *d, struct decision_part *part, const struct file *file)
 {
-    struct text out;
+    struct file written = *file;
 
-    assert(part->changes && file->etag.v != 0 && attributes_fit(file));
+    assert(file->etag.v != 0 && attributes_fit(file));
     assert(file->kind == TREE_DIRECTORY || content_is_valid(&file->content));
-    text_init(&out, d->arena, 160 + file->metadata.len);
-    encode(&out, file);
-    changes_put(part->changes, RECORD_LISTED, record_key, text_bytes(&out), NULL, 0);
+    file_keep(d, part, &written);
+    tree_record_put(&file_state(d)->tree, part, record_key, encoded(d->arena, &written));
+}
+
+static void defer_collection(struct tree *tree, struct decision_part *part, bool more)
+{
+    if (more)
+        changes_defer(tree_change(tree, part), tree->d->now, TASK_COLLECT_CONTENT,
+                      bytes_of(NULL, 0));
 }
 
 /* Else it is a hole as it was made, without records. */
-static bool was_written(const struct content *content)
+static bool has_records(const struct content *content)
 {
-    return content->stamp > content->id;
+    return content->stamp > content->id || content->epoch > 0;
 }
 
 void file_delete(struct decision *d, struct decision_part *part, const struct file *file)
 {
+    struct tree *tree = &file_state(d)->tree;
+    struct file gone = *file;
     bool more = false;
 
-    assert(part->changes);
-    changes_delete(part->changes, RECORD_LISTED, record_key);
-    if (file->kind == TREE_FILE && was_written(&file->content))
-        content_newest_delete(part->changes, &file->content, &more);
-    if (more)
-        changes_defer(part->changes, d->now, TASK_COLLECT_CONTENT, bytes_of(NULL, 0));
+    file_keep(d, part, &gone);
+    tree_record_delete(tree, part, record_key);
+    if (gone.kind == TREE_FILE && has_records(&gone.content))
+        content_newest_delete(tree_change(tree, part), &gone.content, &more);
+    defer_collection(tree, part, more);
+}
+
+/* ---- what no snapshot sees any more ---- */
+
+/* The file as it is now may know of the snapshot of its content that goes. */
+static enum store_result forget_content(struct tree *tree, struct decision_part *part,
+                                        const struct content *kept, struct file *now,
+                                        bool *ret_more)
+{
+    struct tree_record record = now->stored;
+    bool is_newest = record.value.ptr && now->kind == TREE_FILE && now->content.id == kept->id;
+    enum store_result result = content_snapshot_delete(part->before, tree_change(tree, part), kept,
+                                                       is_newest ? &now->content : NULL, ret_more);
+
+    if (result || !is_newest)
+        return result;
+    record.value = encoded(tree->d->arena, now);
+    tree_record_rewrite(tree, part, record_key, &record);
+    return STORE_OK;
+}
+
+enum store_result file_forget(struct tree *tree, struct decision_part *part, struct bytes key,
+                              struct bytes value)
+{
+    struct file kept, now = { .kind = 0 };
+    bool more = false;
+    enum store_result result;
+
+    if (!bytes_equal(key, record_key) || !decode(value, &kept))
+        return record_is_unknown("the record of a directory or file in a snapshot", value);
+    if (kept.kind != TREE_FILE)
+        return STORE_OK;
+    result = file_read(tree, part->before, tree->d->arena, &now);
+    if (!result || result == STORE_NOT_FOUND)
+        result = forget_content(tree, part, &kept.content, &now, &more);
+    defer_collection(tree, part, more);
+    return result;
 }

@@ -1,7 +1,9 @@
 /* The record of a directory or a file: all that it has beside its name and its contents' bytes. It lies
  * in the node's partition, beside the records of the tree (tree/record.h) and of content (content.h).
  *
- *   partition <id>      LISTED "f"   struct file
+ *   partition <id>      INNER "f"   struct file
+ *
+ * Snapshots of the share keep it (tree/README.md, "Snapshots"), each with a snapshot of the content.
  *
  * The root directory has no record until one is written. */
 #ifndef LAGRA_FILE_FILE_RECORD_H
@@ -10,7 +12,7 @@
 #include "service/decision.h"
 #include "service/copy_state.h"
 #include "service/http_properties.h"
-#include "tree/record.h"
+#include "tree/tree.h"
 
 /* As SMB has them (MS-FSCC 2.6). Stored: never renumbered. */
 enum {
@@ -42,14 +44,23 @@ struct file {
     struct http_properties http;
     struct lease lease;
     struct copy_state copy;
+    /* As it was read, until it is kept for the snapshots that see it; value.ptr NULL: there is nothing. */
+    struct tree_record stored;
 };
 
-/* Strings are in the arena.
+/* As the tree has it, or its snapshot. before: of the node's partition. Strings are in the arena.
  * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
-enum store_result file_read(struct snapshot *before, struct arena *arena, struct file *ret_file);
-/* All writing of records goes through these two. part: of the node, with changes. */
+enum store_result file_read(const struct tree *tree, struct snapshot *before, struct arena *arena,
+                            struct file *ret_file);
+/* Keeps the file as it was read for the snapshots that see it, with its content: before the content is
+ * changed. The two below do it too. d: of a directory or file in the tree file_state(d)->tree. part: of
+ * the node, with changes. */
+void file_keep(struct decision *d, struct decision_part *part, struct file *file);
+/* All writing of records goes through these two. */
 void file_write(struct decision *d, struct decision_part *part, const struct file *file);
-/* Deletes the record and the contents. What the share counts of them: share_usage.h. */
+/* Deletes the record and the contents. */
 void file_delete(struct decision *d, struct decision_part *part, const struct file *file);
+/* Deletes what a record has that no snapshot sees any more. */
+tree_forget_fn file_forget;
 
 #endif

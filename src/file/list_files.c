@@ -26,10 +26,12 @@ static enum store_result read_node(struct page *page, uint64_t id, struct file *
     struct decision *d = page->d;
     struct decision_part *part =
         decision_open(d, tree_partition(page->arena, d->partition.space, id), NULL);
-    enum store_result result = file_read(part->before, page->arena, ret_file);
+    const struct tree *tree = &file_state(d)->tree;
+    enum store_result result = file_read(tree, part->before, page->arena, ret_file);
 
     decision_leave(d, part);
-    return result;
+    /* What a snapshot of the share has stays, until the snapshot is deleted. */
+    return result == STORE_NOT_FOUND && tree->at ? STORE_CONFLICT : result;
 }
 
 /* The entry as it is now: its node was not there any more. */

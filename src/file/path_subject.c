@@ -81,7 +81,7 @@ static struct file untouched_root(const struct share *share)
 static enum error load(struct decision *d, struct file_state *state)
 {
     struct file *file = &state->file;
-    enum store_result result = file_read(state->part->before, d->arena, file);
+    enum store_result result = file_read(&state->tree, state->part->before, d->arena, file);
 
     if (result == STORE_NOT_FOUND && tree_place_is_root(&state->place)) {
         *file = untouched_root(&state->share);
@@ -91,9 +91,22 @@ static enum error load(struct decision *d, struct file_state *state)
         result = STORE_CORRUPT;
     if (result)
         return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    if (state->tree.at) /* nobody leases what does not change */
+        file->lease = (struct lease){ .kind = 0 };
     d->lease = file->lease;
     d->subject = (struct subject){ .exists = true, .etag = file->etag, .modified = file->modified };
     return OK;
+}
+
+/* The tree of the share, or of the snapshot that is asked for. */
+static enum tree_result open_tree(struct decision *d, bool of_snapshot)
+{
+    struct file_state *state = file_state(d);
+
+    if (!of_snapshot)
+        return tree_open(&state->tree, d, state->share.space, TREE_CASE_IGNORED);
+    tree_open_at(&state->tree, d, state->share.space, TREE_CASE_IGNORED, state->share.generation);
+    return TREE_OK;
 }
 
 /* Finds what the path names, and moves the decision to its partition, or to its directory's. */
@@ -106,15 +119,15 @@ static enum error find(struct decision *d, enum tree_use use)
     enum tree_result result;
     enum error e = file_path_parse(d->arena, asked->path, asked->trailing_dots, &path);
 
-    if (!e && asked->snapshot > 0)
-        e = decision_may_change(d) ? E_ShareSnapshotOperationNotSupported : E_NotImplemented;
+    if (!e && asked->snapshot > 0 && decision_may_change(d))
+        e = E_ShareSnapshotOperationNotSupported;
     if (e)
         return e;
     state->part = NULL;
     d->lease_resource = LEASE_OF_BLOB;
     d->lease = (struct lease){ .kind = 0 };
     d->subject = (struct subject){ .exists = false };
-    result = tree_open(tree, d, state->share.space, TREE_CASE_IGNORED);
+    result = open_tree(d, asked->snapshot > 0);
     if (!result)
         result = tree_find(tree, &path, use, &state->place);
     if (!result && state->place.exists)

@@ -25,7 +25,7 @@ static enum error find_source(struct decision *d, const struct rename *asked, en
         result = tree_open_node(tree, ret_place, &part);
     if (result)
         return file_fail_tree(d, result);
-    read = file_read(part->before, d->arena, ret_file);
+    read = file_read(tree, part->before, d->arena, ret_file);
     return read ? decision_fail_store(d, read == STORE_NOT_FOUND ? STORE_CORRUPT : read) : OK;
 }
 

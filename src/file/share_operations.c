@@ -152,22 +152,30 @@ static instant next_date(const struct share *share, instant now)
     return second > share->newest_snapshot ? second : share->newest_snapshot + TICKS_PER_SECOND;
 }
 
-/* The snapshot is of the generation that the share has; what is written from now on is of the next.
- * rest: Snapshot-Share; semantics 0.5 */
+/* Keeps the share's tree as it is. rest: Snapshot-Share; semantics 0.5 */
 enum error snapshot_share_decide(struct decision *d, const struct snapshot_share_parameters *p,
                                  struct snapshot_share_result *r)
 {
     struct share share = file_state(d)->share, snapshot;
+    struct tree tree;
+    uint64_t generation = 0;
+    enum tree_result result;
 
     if (share.snapshots >= SHARE_SNAPSHOTS_MAX)
         return E_ShareSnapshotCountExceeded;
+    result = tree_open(&tree, d, share.space, TREE_CASE_IGNORED);
+    if (!result)
+        result = tree_snapshot(&tree, &generation);
+    if (result)
+        return decision_fail_store(d, tree.failed);
+    decision_read_clock(d);
     share.newest_snapshot = next_date(&share, d->now);
     snapshot = share;
     snapshot.snapshots = 0;
     snapshot.lease = (struct lease){ .kind = 0 };
     if (p->metadata.len > 0)
         snapshot.metadata = p->metadata;
-    share.generation++;
+    snapshot.generation = generation;
     share.snapshots++;
     share_write(d->changes, d->arena, share.newest_snapshot, &snapshot);
     share_write(d->changes, d->arena, 0, &share);
@@ -205,14 +213,19 @@ static enum error delete_all_snapshots(struct decision *d, bool also_leased)
     return e;
 }
 
-/* One snapshot of a share, which forgets it. */
+/* One snapshot of a share, which forgets it. What it alone kept is collected later. */
 static enum error delete_snapshot(struct decision *d)
 {
+    uint64_t generation = file_state(d)->share.generation;
     struct share share;
+    struct tree tree;
     enum store_result result = share_read(d->before, d->arena, 0, &share);
 
     if (result)
         return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    if (tree_open(&tree, d, share.space, TREE_CASE_IGNORED) ||
+        tree_snapshot_delete(&tree, generation, TASK_COLLECT_SNAPSHOTS))
+        return decision_fail_store(d, tree.failed);
     share_delete_record(d->changes, d->arena, file_asked(d)->snapshot);
     if (share.snapshots > 0)
         share.snapshots--;
@@ -246,4 +259,13 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
     share_delete_record(d->changes, d->arena, 0);
     changes_drop_space(d->changes, share->space);
     return OK;
+}
+
+/* ---- what snapshots leave ---- */
+
+enum store_result collect_snapshots(struct decision *d, const struct deferred_task *task,
+                                    const struct endpoint *endpoint)
+{
+    (void)endpoint;
+    return tree_collect(d, task, TREE_CASE_IGNORED, file_forget);
 }

@@ -4,6 +4,7 @@
 #define LAGRA_FILE_SHARE_OPERATIONS_H
 
 #include "file/file.h"
+#include "service/deferred_tasks.h"
 #include "service/listing.h"
 
 struct create_share_parameters {
@@ -127,5 +128,13 @@ struct list_shares_result {
     struct share_place next;
 };
 OPERATION_DECLARE(list_shares);
+
+/* ---- deferred tasks ---- */
+
+/* Kinds of the File service in the list of deferred tasks. Stored: never given to anything else. */
+enum { TASK_COLLECT_SNAPSHOTS = 0x300 };
+
+/* Deletes what the snapshots that were deleted alone have kept, step by step. */
+task_fn collect_snapshots;
 
 #endif

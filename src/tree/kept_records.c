@@ -29,18 +29,16 @@ static struct bytes joined(struct arena *arena, const struct tree_record *record
     return text_bytes(&value);
 }
 
-enum tree_result tree_record_read(struct tree *tree, const struct decision_part *part,
-                                  struct bytes key, struct tree_record *ret_record)
+enum store_result tree_record_read(const struct tree *tree, struct snapshot *before,
+                                   struct arena *arena, struct bytes key,
+                                   struct tree_record *ret_record)
 {
     struct bytes value;
-    enum store_result result = version_read(tree, part->before, key, &value);
+    enum store_result result = version_read(tree, before, arena, key, &value);
 
-    if (result == STORE_NOT_FOUND)
-        return TREE_NOT_FOUND;
-    if (result)
-        return tree_fail(tree, result);
-    version_split(value, ret_record);
-    return TREE_OK;
+    if (!result)
+        version_split(value, ret_record);
+    return result;
 }
 
 void tree_record_keep(struct tree *tree, struct decision_part *part, struct bytes key,

@@ -163,7 +163,7 @@ static enum store_result find_entry(struct tree *tree, struct snapshot *before, 
 
     if (tree->at == 0)
         return tree_entry_read(before, arena, tree->rule, key, ret_entry);
-    result = version_read(tree, before, tree_entry_key(arena, key), &value);
+    result = version_read(tree, before, arena, tree_entry_key(arena, key), &value);
     if (!result && !tree_entry_decode(arena, tree->rule, key, value, ret_entry))
         return record_is_unknown("an entry of a directory", value);
     return result;

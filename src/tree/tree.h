@@ -141,9 +141,10 @@ struct tree_record {
     struct bytes value;
     uint64_t written; /* generation */
 };
-/* returns TREE_OK, TREE_NOT_FOUND, TREE_FAILED */
-enum tree_result tree_record_read(struct tree *tree, const struct decision_part *part,
-                                  struct bytes key, struct tree_record *ret_record);
+/* As the tree has it, or its snapshot. before: of the node's partition. returns as snapshot_get() */
+enum store_result tree_record_read(const struct tree *tree, struct snapshot *before,
+                                   struct arena *arena, struct bytes key,
+                                   struct tree_record *ret_record);
 /* Does a snapshot see it as it is? */
 static inline bool tree_is_kept(const struct tree *tree, const struct tree_record *record)
 {

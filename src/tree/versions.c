@@ -72,9 +72,9 @@ struct bytes version_index_key(struct arena *arena, uint64_t until, struct bytes
 
 /* The first version of a key that is of `at` or later. returns STORE_NOT_FOUND: there is none */
 static enum store_result first_version(const struct tree *tree, struct snapshot *before,
-                                       struct bytes key, struct record *ret_record)
+                                       struct arena *arena, struct bytes key,
+                                       struct record *ret_record)
 {
-    struct arena *arena = tree->d->arena;
     struct bytes from = version_key(arena, key, tree->at), found;
     struct scan *scan = scan_open(before, RECORD_INNER, version_prefix(arena, key), from);
     enum store_result result = scan_next(scan, arena, ret_record);
@@ -88,12 +88,12 @@ static enum store_result first_version(const struct tree *tree, struct snapshot 
     return bytes_equal(found, key) ? STORE_OK : STORE_NOT_FOUND;
 }
 
-enum store_result version_read(const struct tree *tree, struct snapshot *before, struct bytes key,
-                               struct bytes *ret_value)
+enum store_result version_read(const struct tree *tree, struct snapshot *before,
+                               struct arena *arena, struct bytes key, struct bytes *ret_value)
 {
     struct record record;
     struct tree_record found;
-    enum store_result result = snapshot_get(before, RECORD_INNER, key, tree->d->arena, &record);
+    enum store_result result = snapshot_get(before, RECORD_INNER, key, arena, &record);
 
     if (result == STORE_NOT_FOUND && snapshot_is_gone(before))
         return STORE_CONFLICT;
@@ -103,7 +103,7 @@ enum store_result version_read(const struct tree *tree, struct snapshot *before,
     if (tree->at == 0 || (!result && found.written <= tree->at) ||
         (result && result != STORE_NOT_FOUND))
         return result;
-    result = first_version(tree, before, key, &record);
+    result = first_version(tree, before, arena, key, &record);
     if (result)
         return result;
     if (!version_split(record.value, &found))

@@ -13,10 +13,10 @@
 
 /* Takes the generation off the front of such a record. False: it makes no sense. */
 bool version_split(struct bytes value, struct tree_record *ret_record);
-/* The record that the tree's view sees (tree->at), with its generation, which makes sense.
+/* The record that the tree's view sees (tree->at), with its generation, which makes sense; in the arena.
  * returns as snapshot_get() */
-enum store_result version_read(const struct tree *tree, struct snapshot *before, struct bytes key,
-                               struct bytes *ret_value);
+enum store_result version_read(const struct tree *tree, struct snapshot *before,
+                               struct arena *arena, struct bytes key, struct bytes *ret_value);
 
 /* Keeps a record that is about to be changed or deleted, if a snapshot sees it. value: with its
  * generation, which is `written` */

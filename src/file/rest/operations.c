@@ -200,6 +200,7 @@ static const char *const levels[] = {
 
 static const struct task_handler task_handlers[] = {
     { TASK_FORGET_DELETION, recent_deletion_forget },
+    { TASK_COLLECT_SNAPSHOTS, collect_snapshots },
 };
 
 const struct service file_service = {

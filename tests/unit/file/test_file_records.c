@@ -18,8 +18,10 @@ static void commit(struct fixture *f, struct changes *changes)
 static void write(struct fixture *f, struct arena *arena, const struct file *file)
 {
     struct decision d = { .arena = arena };
+    struct file_state state = { .tree = { .d = &d, .state = { .generation = 1 } } };
     struct decision_part part = { .changes = changes_new(arena) };
 
+    d.state = &state.base;
     file_write(&d, &part, file);
     commit(f, part.changes);
 }
@@ -27,7 +29,9 @@ static void write(struct fixture *f, struct arena *arena, const struct file *fil
 static enum store_result read(struct fixture *f, struct arena *arena, struct file *file)
 {
     struct snapshot *before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
-    enum store_result result = file_read(before, arena, file);
+    struct decision d = { .arena = arena };
+    struct tree tree = { .d = &d, .state = { .generation = 1 } };
+    enum store_result result = file_read(&tree, before, arena, file);
 
     snapshot_close(before);
     return result;
@@ -106,13 +110,13 @@ static enum store_result read_as(struct fixture *f, struct arena *arena, struct 
     struct changes *changes = changes_new(arena);
     struct file out;
 
-    changes_put(changes, RECORD_LISTED, (struct bytes)BYTES("f"), value, NULL, 0);
+    changes_put(changes, RECORD_INNER, (struct bytes)BYTES("f"), value, NULL, 0);
     commit(f, changes);
     return read(f, arena, &out);
 }
 
 /* The record of version 1, byte by byte: a later version still reads it. */
-static const char directory_1[] = "\x01\x02\x01\x01\x10\x01\x02\x03\x04\x05\x01";
+static const char directory_1[] = "\x01\x01\x02\x01\x01\x10\x01\x02\x03\x04\x05\x01";
 
 /* Rule: whatever is cut off, or is not of this form, is no record. */
 static void malformed(void **state)
@@ -122,9 +126,8 @@ static void malformed(void **state)
     static const struct {
         size_t at;
         char is;
-    } wrong[] = {
-        { 0, 2 }, { 1, 0 }, { 1, 3 }, { 1, 1 }, { 2, 0 }, { 4, 0 }, { 4, 0x50 }, { 10, 9 }
-    };
+    } wrong[] = { { 0, 0 }, { 1, 2 }, { 2, 0 },    { 2, 3 }, { 2, 1 },
+                  { 3, 0 }, { 5, 0 }, { 5, 0x50 }, { 11, 9 } };
 
     assert_int_equal(read_as(*state, arena, good), STORE_OK);
     for (size_t length = 0; length < good.len; length++)

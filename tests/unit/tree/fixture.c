@@ -108,14 +108,10 @@ static enum tree_result read_tag(struct tree *tree, const struct tree_place *pla
     saw[0] = '.';
     if (tree_place_is_root(place))
         return TREE_OK;
-    opened = tree_record_read(tree, part, tag_key, &record);
-    assert_true(opened == TREE_OK || opened == TREE_FAILED || tree->at > 0);
-    if (opened == TREE_NOT_FOUND) { /* the snapshot is being deleted: what reads says so */
-        tree->failed = STORE_CONFLICT;
-        return TREE_FAILED;
-    }
-    saw[0] = opened ? '\0' : record.value.ptr[0];
-    return opened;
+    tree->failed = tree_record_read(tree, part->before, tree->d->arena, tag_key, &record);
+    assert_int_not_equal(tree->failed, STORE_NOT_FOUND);
+    saw[0] = tree->failed ? '\0' : record.value.ptr[0];
+    return tree->failed ? TREE_FAILED : TREE_OK;
 }
 
 static enum tree_result list(struct tree *tree, const struct tree_place *place, char *saw)
@@ -138,12 +134,12 @@ static enum tree_result list(struct tree *tree, const struct tree_place *place, 
 static enum tree_result keep_tag(struct tree *tree, struct decision_part *part)
 {
     struct tree_record record;
-    enum tree_result result = tree_record_read(tree, part, tag_key, &record);
 
-    assert_int_not_equal(result, TREE_NOT_FOUND);
-    if (!result)
+    tree->failed = tree_record_read(tree, part->before, tree->d->arena, tag_key, &record);
+    assert_int_not_equal(tree->failed, STORE_NOT_FOUND);
+    if (!tree->failed)
         tree_record_keep(tree, part, tag_key, &record);
-    return result;
+    return tree->failed ? TREE_FAILED : TREE_OK;
 }
 
 /* What its service deletes of a node. */
@@ -571,14 +567,14 @@ static enum store_result forget_tag(struct tree *tree, struct decision_part *par
                                     struct bytes value)
 {
     struct tree_record now;
-    enum tree_result result = tree_record_read(tree, part, key, &now);
+    enum store_result result = tree_record_read(tree, part->before, tree->d->arena, key, &now);
 
     assert_non_null(part->changes);
     assert_true(bytes_equal(key, tag_key));
     assert_int_equal(value.len, 1);
     if (!result)
         tree_record_rewrite(tree, part, key, &now);
-    return result == TREE_FAILED ? tree->failed : STORE_OK;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
 static enum store_result collect(struct decision *d, const struct deferred_task *task,
