@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { refused } from './setup.mjs';
 import { rawRefused } from './raw.mjs';
-import { newShare, rawFile } from './shares-setup.mjs';
+import { atHost, newShare, rawFile } from './shares-setup.mjs';
 
 const text = async (file) => String(await file.downloadToBuffer());
 
@@ -43,7 +43,7 @@ test('A snapshot shows files as they were, whatever is written later (rest: Snap
 });
 
 test('What is deleted, renamed or made later is as it was in a snapshot', async (t) => {
-    const share = await newShare(t);
+    const share = atHost(await newShare(t));
     await share.createDirectory('d', { metadata: { a: '1' } });
     await share.createDirectory('d/e');
     const inner = share.getDirectoryClient('d/e').getFileClient('f');
