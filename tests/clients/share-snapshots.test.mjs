@@ -61,6 +61,11 @@ test('What is deleted, renamed or made later is as it was in a snapshot', async 
     assert.equal((await directory('d/e').getFileClient('f').getProperties()).contentLength, 2);
     assert.equal(await text(file('g')), 'over');
     assert.equal(await text(share.rootDirectoryClient.getFileClient('g')), 'new');
+    const names = [];
+    for (const at of ['', 'd', 'd/e'])
+        for await (const { name, kind } of directory(at).listFilesAndDirectories({ includeExtendedInfo: true }))
+            names.push(`${at}/${name} ${kind}`);
+    assert.deepEqual(names, ['/g file', '/d directory', 'd/e directory', 'd/e/f file']);
     await refused(file('h').getProperties(), 404, 'ResourceNotFound');
     await refused(directory('moved').getProperties(), 404, 'ResourceNotFound');
     await refused(file('d').getProperties(), 409, 'ResourceTypeMismatch');
