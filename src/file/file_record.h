@@ -37,7 +37,7 @@ struct file {
     instant modified;
     uint32_t attributes;                         /* ATTRIBUTE_ bits; DIRECTORY by kind */
     instant created, accessed, written, changed; /* what SMB shows; a client may set them */
-    uint64_t permission;                         /* by permission.h; 0: none was given */
+    uint64_t permission;                         /* its number: permission_store.h */
     struct bytes metadata;
     /* Of a file only; all zero of a directory. */
     struct content content; /* sparse */

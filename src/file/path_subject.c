@@ -3,6 +3,8 @@
 
 #include <assert.h>
 
+#include "file/permission_store.h"
+
 enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
                            struct tree_path *ret_path)
 {
@@ -74,6 +76,7 @@ static struct file untouched_root(const struct share *share)
         .accessed = share->created,
         .written = share->created,
         .changed = share->created,
+        .permission = permission_default(PERMISSION_OF_ROOT),
     };
 }
 

@@ -182,3 +182,35 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
     *ret_number = number;
     return OK;
 }
+
+/* A list that inherits twice as much as fits: the file has what the directory has. */
+static struct bytes inherited(struct arena *arena, struct bytes parent, bool for_directory)
+{
+    struct security_descriptor descriptor;
+    struct bytes encoded;
+
+    if (!security_descriptor_decode(arena, parent, &descriptor))
+        return bytes_of(NULL, 0);
+    descriptor = security_descriptor_inherit(arena, &descriptor, for_directory);
+    encoded = security_descriptor_encode(arena, &descriptor);
+    return encoded.ptr ? encoded : parent;
+}
+
+enum error permission_inherit(struct decision *d, struct guid space, uint64_t parent,
+                              bool for_directory, uint64_t *ret_number)
+{
+    struct bytes descriptor;
+    enum error e;
+
+    *ret_number =
+        permission_default(for_directory ? PERMISSION_OF_DIRECTORIES : PERMISSION_OF_FILES);
+    if (parent == permission_default(PERMISSION_OF_ROOT) ||
+        parent == permission_default(PERMISSION_OF_DIRECTORIES))
+        return OK;
+    e = permission_find(d, space, parent, &descriptor);
+    if (e)
+        return e;
+    descriptor = descriptor.ptr ? inherited(d->arena, descriptor, for_directory) : descriptor;
+    return descriptor.ptr ? permission_keep(d, space, descriptor, ret_number)
+                          : decision_fail_store(d, STORE_CORRUPT);
+}

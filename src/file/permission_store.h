@@ -31,6 +31,11 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
 enum error permission_find(struct decision *d, struct guid space, uint64_t number,
                            struct bytes *ret_descriptor);
 
+/* The number of what is new in a directory of the permission `parent` has by default; kept as
+ * permission_keep() does. returns OK, as decision_fail_store() */
+enum error permission_inherit(struct decision *d, struct guid space, uint64_t parent,
+                              bool for_directory, uint64_t *ret_number);
+
 /* "11680444563946999947*1", as keys are recorded. */
 struct bytes permission_key(struct arena *arena, uint64_t number);
 /* False: no key has this form. */

@@ -17,5 +17,5 @@ enum error smb_apply(struct decision *d, const struct smb_given *given, struct f
     apply_time(&given->created, d->now, &file->created);
     apply_time(&given->written, d->now, &file->written);
     apply_time(&given->changed, d->now, &file->changed);
-    return permission_settle(d, &given->permission, &file->permission);
+    return permission_settle(d, &given->permission, file);
 }

@@ -56,3 +56,52 @@ test('a SAS creates one with w, of a share with w and d, and reads one with r (r
         await refused(shareSas(letters).createPermission(SDDL), 403, 'AuthorizationPermissionMismatch');
     await refused(shareSas('wd').getPermission(key), 403, 'AuthorizationPermissionMismatch');
 });
+
+const WORLD = 'O:BAG:SYD:(A;OICI;FA;;;WD)S:NO_ACCESS_CONTROL';
+const text = async (share, { filePermissionKey }) => (await share.getPermission(filePermissionKey)).permission;
+
+test('files and directories have what they are created with, by text, bytes or key', async (t) => {
+    const share = await newShare(t);
+    const { filePermissionKey: key } = await share.createPermission(WORLD);
+    const { permission } = await share.getPermission(key, { filePermissionFormat: 'Binary' });
+    const directory = share.getDirectoryClient('d');
+    assert.equal((await directory.create({ filePermission: WORLD })).filePermissionKey, key);
+    assert.equal((await directory.getProperties()).filePermissionKey, key);
+    const file = share.rootDirectoryClient.getFileClient('f');
+    assert.equal((await file.create(1, { filePermissionKey: key })).filePermissionKey, key);
+    assert.equal((await file.create(1, { filePermission: permission, filePermissionFormat: 'Binary' })).filePermissionKey, key);
+    assert.equal((await file.getProperties()).filePermissionKey, key);
+});
+
+test('what is created inherits from its directory ([MS-DTYP] 2.5.3.4; decision: 309)', async (t) => {
+    const share = await newShare(t);
+    const root = await share.rootDirectoryClient.getProperties();
+    assert.match(await text(share, root), /^O:SYG:SYD:\(A;OICI;FA;;;BA\)/);
+    const directory = share.getDirectoryClient('d');
+    await directory.create({ filePermission: WORLD });
+    const below = await directory.createSubdirectory('e');
+    const file = await directory.createFile('f', 0);
+    assert.equal(await text(share, await below.directoryClient.getProperties()), 'O:SYG:SYD:AI(A;OICIID;FA;;;WD)S:NO_ACCESS_CONTROL');
+    assert.equal(await text(share, await file.fileClient.getProperties()), 'O:SYG:SYD:AI(A;ID;FA;;;WD)S:NO_ACCESS_CONTROL');
+    const plain = share.getDirectoryClient('plain');
+    const made = await plain.create();
+    assert.match(await text(share, made), /^O:SYG:SYD:AI\(A;OICIID;FA;;;BA\)/);
+    assert.equal((await plain.createSubdirectory('x')).directoryCreateResponse.filePermissionKey, made.filePermissionKey);
+});
+
+test('what is no permission makes no file', async (t) => {
+    const share = await newShare(t);
+    const file = share.rootDirectoryClient.getFileClient('f');
+    await refused(file.create(1, { filePermission: 'x' }), 400, 'FileInvalidPermission');
+    await refused(file.create(1, { filePermission: 'preserve' }), 400, 'FileInvalidPermission');
+    await refused(file.create(1, { filePermissionKey: '1*1' }), 400, 'InvalidHeaderValue');
+    const path = `/${share.name}/f`;
+    const headers = { 'x-ms-type': 'file', 'x-ms-content-length': '0', 'x-ms-file-permission': WORLD };
+    await rawRefused(rawFile('PUT', path, { ...headers, 'x-ms-file-permission-key': '1*1' }), 400, 'InvalidHeaderValue');
+    await rawRefused(rawFile('PUT', path, { ...headers, 'x-ms-file-permission-format': 'x' }), 400, 'InvalidHeaderValue');
+    const long = `O:BAG:SYD:${'(A;;FA;;;WD)'.repeat(700)}`;
+    await rawRefused(rawFile('PUT', path, { ...headers, 'x-ms-file-permission': long }), 400, 'FileInvalidPermission');
+    assert.equal(await file.exists(), false);
+    const { filePermissionKey: key } = await share.createPermission(long);
+    assert.equal((await file.create(0, { filePermissionKey: key })).filePermissionKey, key);
+});

@@ -2,6 +2,7 @@
 #include "base/encode.h"
 #include "file/rest/request.h"
 #include "file/rest/smb_headers.h"
+#include "file/permission_store.h"
 #include "service/listing_xml.h"
 
 enum {
@@ -100,7 +101,7 @@ static void add_entry(struct file_sink *sink, const struct tree_entry *entry,
     if (file && (include & INCLUDE_ATTRIBUTES))
         xml_element(out, "Attributes", smb_attributes_text(arena, file->attributes));
     if (file && (include & INCLUDE_PERMISSION_KEY))
-        xml_element(out, "PermissionKey", permission_key_text(arena, file->permission));
+        xml_element(out, "PermissionKey", permission_key(arena, file->permission));
     xml_close(out, kind);
     sink->full = out->len > LISTING_PAGE_BYTES;
 }

@@ -1,18 +1,40 @@
 /* Permissions in requests. */
+#include "file/permission_store.h"
 #include "file/rest/smb_headers.h"
+
+/* rest: Create-File "x-ms-file-permission": longer ones are given by their key. */
+#define TEXT_MAX 8192u
+
+/* The descriptor that a header has. */
+static enum error read_text(struct call *call, struct bytes text, struct permission_given *given)
+{
+    static const char name[] = "x-ms-file-permission-format";
+    struct bytes format = call_header(call, name);
+    bool binary = bytes_is_nocase(format, "binary");
+
+    if (format.ptr && !binary && !bytes_is_nocase(format, "sddl"))
+        return call_fail_header(call, E_InvalidHeaderValue, name, format);
+    given->kind = PERMISSION_DESCRIPTOR;
+    if (text.len <= TEXT_MAX)
+        given->descriptor = permission_parse(call->arena, text, binary);
+    return given->descriptor.ptr ? OK : E_FileInvalidPermission;
+}
 
 enum error permission_read(struct call *call, enum permission_kind missing,
                            struct permission_given *ret_given)
 {
-    static const char text_name[] = "x-ms-file-permission", key_name[] = "x-ms-file-permission-key";
-    struct bytes text = call_header(call, text_name), key = call_header(call, key_name);
+    static const char key_name[] = "x-ms-file-permission-key";
+    struct bytes text = call_header(call, "x-ms-file-permission");
+    struct bytes key = call_header(call, key_name);
 
-    *ret_given = (struct permission_given){ .kind = missing };
-    if (bytes_is_nocase(text, missing == PERMISSION_KEPT ? "preserve" : "inherit"))
-        text = bytes_of(NULL, 0);
-    if (text.ptr)
-        return call_fail_header(call, E_UnsupportedHeader, text_name, text);
+    *ret_given = (struct permission_given){ .kind = missing, .key = key };
+    if (text.ptr && key.ptr)
+        return call_fail_header(call, E_InvalidHeaderValue, key_name, key);
     if (key.ptr)
-        return call_fail_header(call, E_UnsupportedHeader, key_name, key);
+        ret_given->kind = PERMISSION_KEY;
+    else if (bytes_is_nocase(text, "inherit"))
+        ret_given->kind = PERMISSION_INHERITED;
+    else if (text.ptr && !(missing == PERMISSION_KEPT && bytes_is_nocase(text, "preserve")))
+        return read_text(call, text, ret_given);
     return OK;
 }

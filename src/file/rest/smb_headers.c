@@ -1,6 +1,7 @@
 /* What SMB shows of a directory or file, as headers: see smb_headers.h. */
 #include "file/rest/smb_headers.h"
 
+#include "file/permission_store.h"
 #include "service/copy_answer.h"
 #include "service/http_headers.h"
 #include "service/metadata.h"
@@ -169,7 +170,7 @@ void answer_smb(struct answer *a, const struct file_shown *shown)
     answer_file_time(a, "x-ms-file-change-time", file->changed);
     answer_file_time(a, "x-ms-file-last-write-time", file->written);
     answer_file_time(a, "x-ms-file-creation-time", file->created);
-    answer_header(a, "x-ms-file-permission-key", permission_key_text(a->arena, file->permission));
+    answer_header(a, "x-ms-file-permission-key", permission_key(a->arena, file->permission));
     answer_header(a, "x-ms-file-attributes", smb_attributes_text(a->arena, file->attributes));
     answer_u64(a, "x-ms-file-id", shown->id);
     answer_u64(a, "x-ms-file-parent-id", shown->parent);

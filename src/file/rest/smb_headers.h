@@ -19,7 +19,7 @@ enum smb_default {
 enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind kind,
                     struct smb_given *ret_given);
 /* Those headers of permissions that are sent: permission.c.
- * returns OK, E_InvalidHeaderValue */
+ * returns OK, E_InvalidHeaderValue, E_FileInvalidPermission */
 enum error permission_read(struct call *call, enum permission_kind missing,
                            struct permission_given *ret_given);
 
