@@ -121,16 +121,27 @@ static enum error rename_node(struct decision *d, const struct rename *asked, en
     return e;
 }
 
+/* Source and destination are found one after the other: what refuses both has to be of one moment. */
+static enum error rename_or_refuse(struct decision *d, const struct rename *asked,
+                                   enum tree_kind kind, struct file_shown *ret_shown)
+{
+    enum error e = rename_node(d, asked, kind, ret_shown);
+
+    if (e && !decision_is_unfinished(e) && decision_is_outdated(d))
+        return decision_fail_store(d, STORE_CONFLICT);
+    return e;
+}
+
 /* rest: Rename-File */
 enum error rename_file_decide(struct decision *d, const struct rename_file_parameters *p,
                               struct rename_file_result *r)
 {
-    return rename_node(d, &p->rename, TREE_FILE, &r->shown);
+    return rename_or_refuse(d, &p->rename, TREE_FILE, &r->shown);
 }
 
 /* rest: Rename-Directory */
 enum error rename_directory_decide(struct decision *d, const struct rename_directory_parameters *p,
                                    struct rename_directory_result *r)
 {
-    return rename_node(d, &p->rename, TREE_DIRECTORY, &r->shown);
+    return rename_or_refuse(d, &p->rename, TREE_DIRECTORY, &r->shown);
 }

@@ -54,6 +54,16 @@ static enum error read_part(struct sums *sums, unsigned i, struct changes *chang
     return result ? decision_fail_store(d, result) : OK;
 }
 
+/* A sum is seen at a later moment than the files: it does not have their bytes where one of them has been
+ * deleted or cut in between. */
+static enum error fail_less(struct decision *d)
+{
+    if (decision_is_outdated(d))
+        return decision_fail_store(d, STORE_CONFLICT);
+    log_line(LOG_ERROR, "a share counts less bytes than its files have");
+    return decision_fail_store(d, STORE_CORRUPT);
+}
+
 /* The sums that the files count to, changed. */
 static enum error change_own(struct sums *sums, const struct length_change *files, size_t count)
 {
@@ -68,10 +78,8 @@ static enum error change_own(struct sums *sums, const struct length_change *file
         e = read_part(sums, part, changes_new(d->arena));
         if (e)
             return e;
-        if (sums->bytes[part] + files[i].is < files[i].was) {
-            log_line(LOG_ERROR, "a share counts less bytes than its files have");
-            return decision_fail_store(d, STORE_CORRUPT);
-        }
+        if (sums->bytes[part] + files[i].is < files[i].was)
+            return fail_less(d);
         sums->bytes[part] += files[i].is - files[i].was;
     }
     return OK;

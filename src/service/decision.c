@@ -77,6 +77,19 @@ void decision_leave(struct decision *d, struct decision_part *newest)
     d->part_count--;
 }
 
+bool decision_is_outdated(const struct decision *d)
+{
+    bool changed = false;
+
+    for (unsigned i = 0; i < d->part_count && !changed; i++) {
+        struct snapshot *now = snapshot_open(d->store, d->parts[i].partition, d->access);
+
+        changed = snapshot_instant(now) != snapshot_instant(d->parts[i].before);
+        snapshot_close(now);
+    }
+    return changed;
+}
+
 void decision_move_parts(struct decision *to, struct decision *from)
 {
     assert(to->part_count + from->part_count <= DECISION_PARTS_MAX);

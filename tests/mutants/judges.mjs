@@ -26,10 +26,10 @@ const CONCERNED = {
     store: { units: ['content', 'check'], services: ['blob', 'queue', 'table'], suites: ['replay', 'isolation', 'power'] },
     content: { units: ['blob'], services: ['blob'], suites: ['replay', 'isolation:pages,append,block,reader,snapshot', CLIENTS.content] },
     service: { units: ['blob', 'queue', 'table'], services: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
-    file: { units: [], services: [], suites: ['isolation:share', CLIENTS.file] },
+    file: { units: [], services: ['file'], suites: ['isolation:share', CLIENTS.file] },
     queue: { units: [], services: ['queue'], suites: ['replay', 'isolation:queue', CLIENTS.queue] },
     table: { units: [], services: ['table'], suites: ['replay', 'isolation:table', CLIENTS.table] },
-    tree: { units: [], services: [], suites: [] },
+    tree: { units: ['file'], services: ['file'], suites: [] },
 };
 export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'file', 'auth', 'http'];
 

@@ -202,9 +202,10 @@ static void inspect(struct store *store, inspect_visit *visit)
 
 static const struct census_part *part_of_run(void)
 {
-    static const struct census_part *const parts[SIM_SERVICES] = {
-        [SIM_BLOB] = &census_blob, [SIM_QUEUE] = &census_queue, [SIM_TABLE] = &census_table
-    };
+    static const struct census_part *const parts[SIM_SERVICES] = { [SIM_BLOB] = &census_blob,
+                                                                   [SIM_QUEUE] = &census_queue,
+                                                                   [SIM_TABLE] = &census_table,
+                                                                   [SIM_FILE] = &census_file };
 
     return parts[world->plan.service];
 }

@@ -18,6 +18,6 @@ struct census_part {
     const char *(*end)(struct store *store, const struct guid *space, unsigned index_rows);
     bool keeps_tasks; /* that are not due when days have passed */
 };
-extern const struct census_part census_blob, census_queue, census_table;
+extern const struct census_part census_blob, census_queue, census_table, census_file;
 
 #endif

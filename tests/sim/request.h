@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "framing.h"
+#include "fs_ask.h"
 #include "queue_ask.h"
 #include "table_ask.h"
 
@@ -209,6 +210,7 @@ struct ask {
     struct framing framing; /* by the wire */
     /* Of other services. */
     struct queue_ask queue;
+    struct fs_ask fs; /* of the File service */
 };
 
 struct reply {

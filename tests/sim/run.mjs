@@ -8,7 +8,7 @@
 //   planted   a few defects that must be found (planted.mjs); with --soak all
 //   cells     calls for one kind of file fail, or such files are damaged, in every life; at the end every
 //             cell of docs/faults.md that names this suite was reached
-//   campaign  new seeds for LAGRA_SIM_SECONDS (30); with --soak instead, from a start of its own, until
+//   campaign  new seeds for LAGRA_SIM_SECONDS (30), and of files for a third of that; with --soak instead, from a start of its own, until
 //             LAGRA_SIM_CRASHES (100,000) crashes, which some 65 requests lie between, and
 //             LAGRA_SIM_REQUESTS (10,000,000) requests in longer lives
 //
@@ -107,7 +107,10 @@ function campaigns() {
     const campaign = (at, ...args) => ['--seed', String(start + at), ...args.map(String)];
 
     if (!options.soak)
-        return { [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds] };
+        return {
+            [`${seconds} s from seed 1`]: ['--seed', '1', '--seconds', seconds],
+            files: ['--seed', '1', '--service', 'file', '--seconds', String(Number(seconds) / 3)],
+        };
     return {
         'kills and power cuts': campaign(0, '--crashes', crashes / 2, '--lives', 60, '--clients', 4,
             '--operations', 1000, '--faults', 3),
@@ -122,6 +125,9 @@ function campaigns() {
         'tables': campaign(7e8, '--requests', requests / 10, '--service', 'table'),
         'tables, many requests in each life': campaign(8e8, '--requests', requests / 10, '--faults', 259,
             '--lives', 3, '--clients', 8, '--operations', 400, '--service', 'table'),
+        'files': campaign(9e8, '--requests', requests / 5, '--service', 'file'),
+        'files, many requests in each life': campaign(1e9, '--requests', requests / 10, '--faults', 259,
+            '--lives', 3, '--clients', 8, '--operations', 400, '--service', 'file'),
         'over sockets': campaign(4e8, '--requests', requests / 10, '--faults', 1795, '--lives', 3),
     };
 }

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "fs_judge.h"
+#include "fs_request.h"
+#include "fs_script.h"
 #include "origins.h"
 #include "judge.h"
 #include "linear.h"
@@ -18,7 +21,7 @@
 #include "world.h"
 
 /* Of the server. Their headers have names that the models have too. */
-extern const struct service blob_service, queue_service, table_service;
+extern const struct service blob_service, queue_service, table_service, file_service;
 
 static void begin_blobs(void)
 {
@@ -75,9 +78,21 @@ static const struct sim_service services[SIM_SERVICES] = {
                     .has_committed = table_judge_has_committed,
                     .answered = table_judge_answered,
                     .take_stock = table_judge_take_stock },
+    [SIM_FILE] = { .name = "file",
+                   .service = &file_service,
+                   .draw = fs_script_draw,
+                   .format = fs_request_format,
+                   .write = fs_request_write,
+                   .begin = fs_judge_begin,
+                   .begin_life = fs_judge_begin_life,
+                   .asked = fs_judge_asked,
+                   .committed = fs_judge_committed,
+                   .has_committed = fs_judge_has_committed,
+                   .answered = fs_judge_answered,
+                   .take_stock = fs_judge_take_stock },
 };
 
-/* Seeds draw one of these. */
+/* Seeds draw one of these; files are asked for by name. */
 static const unsigned drawn[4] = {
     SIM_BLOB,
     SIM_BLOB,

@@ -1,0 +1,154 @@
+/* See fs_script.h: requests over few names, most about what is there now, or was a moment ago. */
+#include "fs_script.h"
+
+#include "draws.h"
+#include "fs_model.h"
+#include "world.h"
+
+#define DRAWN_DEPTH  3u
+#define NODES_ENOUGH (FS_NODES / 2) /* clients that ask at once may pass it */
+#define METADATA_MAX 1000u
+
+static const unsigned weights[FS_OPS] = {
+    [FS_CREATE_SHARE] = 1,   [FS_CREATE_DIRECTORY] = 12,
+    [FS_CREATE_FILE] = 16,   [FS_PUT_RANGE] = 18,
+    [FS_CLEAR_RANGE] = 6,    [FS_SET_LENGTH] = 5,
+    [FS_SET_METADATA] = 6,   [FS_SET_DIRECTORY_METADATA] = 4,
+    [FS_RENAME_FILE] = 14,   [FS_RENAME_DIRECTORY] = 16,
+    [FS_DELETE_FILE] = 6,    [FS_DELETE_DIRECTORY] = 7,
+    [FS_GET_FILE] = 20,      [FS_HEAD_FILE] = 6,
+    [FS_HEAD_DIRECTORY] = 6,
+};
+
+static enum fs_op draw_op(struct draws *draws)
+{
+    unsigned total = 0, at;
+
+    for (unsigned i = 0; i < FS_OPS; i++)
+        total += weights[i];
+    at = draw(draws, total);
+    for (unsigned i = 0; i < FS_OPS; i++) {
+        if (at < weights[i])
+            return (enum fs_op)i;
+        at -= weights[i];
+    }
+    return FS_GET_FILE;
+}
+
+static void draw_cases(struct draws *draws, struct fs_path *path)
+{
+    path->cases = draw(draws, 3) == 0 ? (unsigned char)draw(draws, 256) : 0;
+}
+
+static struct fs_path draw_new(struct draws *draws)
+{
+    struct fs_path path = { .depth = 1 + draw(draws, DRAWN_DEPTH) };
+
+    for (unsigned i = 0; i < path.depth; i++)
+        path.names[i] = (unsigned char)draw(draws, FS_NAMES);
+    draw_cases(draws, &path);
+    return path;
+}
+
+/* Of a node that is there, of that kind if there is one; else any. */
+static struct fs_path draw_known(struct draws *draws, bool is_directory)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    unsigned first = draw(draws, FS_NODES);
+    struct fs_path path;
+
+    for (unsigned i = 0; i < FS_NODES; i++) {
+        unsigned at = (first + i) % FS_NODES;
+
+        if (at != FS_ROOT && state->nodes[at].exists &&
+            state->nodes[at].is_directory == is_directory && fs_path_of(state, at, &path)) {
+            draw_cases(draws, &path);
+            return path;
+        }
+    }
+    return draw_new(draws);
+}
+
+/* In a directory that is there. */
+static struct fs_path draw_in_known(struct draws *draws)
+{
+    struct fs_path path = draw_known(draws, true);
+
+    if (path.depth >= DRAWN_DEPTH || draw(draws, 3) == 0)
+        return draw_new(draws);
+    path.names[path.depth++] = (unsigned char)draw(draws, FS_NAMES);
+    return path;
+}
+
+static bool is_of_directory(enum fs_op op)
+{
+    return op == FS_SET_DIRECTORY_METADATA || op == FS_DELETE_DIRECTORY ||
+           op == FS_HEAD_DIRECTORY || op == FS_RENAME_DIRECTORY;
+}
+
+static void draw_rename(struct draws *draws, struct fs_ask *ask)
+{
+    ask->source =
+        draw(draws, 8) == 0 ? draw_new(draws) : draw_known(draws, ask->op == FS_RENAME_DIRECTORY);
+    ask->replaces = draw(draws, 2) == 0;
+    switch (draw(draws, 4)) {
+    case 0: /* over another of its kind */
+        ask->path = draw_known(draws, ask->op == FS_RENAME_DIRECTORY);
+        break;
+    case 1:
+        ask->path = draw_new(draws);
+        break;
+    default:
+        ask->path = draw_in_known(draws);
+        break;
+    }
+    /* No deeper trees than can be asked for. */
+    if (ask->op == FS_RENAME_DIRECTORY && ask->path.depth > 2)
+        ask->path.depth = 2;
+}
+
+static void draw_slots(struct draws *draws, struct fs_ask *ask)
+{
+    ask->from = draw(draws, FS_SLOTS);
+    ask->to = ask->from + 1 + draw(draws, FS_SLOTS - ask->from);
+    ask->seed = 1 + draw(draws, 1000000);
+    ask->length = draw(draws, 4) == 0 ? draw(draws, FS_SLOTS + 1) : FS_SLOTS;
+}
+
+static bool is_creation(enum fs_op op)
+{
+    return op == FS_CREATE_DIRECTORY || op == FS_CREATE_FILE;
+}
+
+static void draw_path(struct draws *draws, struct fs_ask *ask)
+{
+    if (ask->op == FS_RENAME_FILE || ask->op == FS_RENAME_DIRECTORY)
+        draw_rename(draws, ask);
+    else if (is_creation(ask->op))
+        ask->path = draw(draws, 4) == 0 ? draw_known(draws, ask->op == FS_CREATE_DIRECTORY)
+                                        : draw_in_known(draws);
+    else if (ask->op != FS_CREATE_SHARE)
+        ask->path =
+            draw(draws, 10) == 0 ? draw_new(draws) : draw_known(draws, is_of_directory(ask->op));
+}
+
+void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
+{
+    struct draws draws = draws_of(client, number);
+    struct ask ask = { .op = OPS };
+    struct fs_ask *fs = &ask.fs;
+
+    fs->op = number == 0 ? FS_CREATE_SHARE : draw_op(&draws);
+    if (is_creation(fs->op) && fs_node_count(fs_state_at(world->commits)) > NODES_ENOUGH)
+        fs->op = draw(&draws, 2) == 0 ? FS_DELETE_FILE : FS_DELETE_DIRECTORY;
+    draw_path(&draws, fs);
+    if (fs->op != FS_CREATE_SHARE)
+        draw_slots(&draws, fs);
+    fs->has_range = fs->op == FS_GET_FILE && draw(&draws, 2) == 0;
+    if (is_creation(fs->op) || fs->op == FS_SET_METADATA || fs->op == FS_SET_DIRECTORY_METADATA)
+        fs->metadata = draw(&draws, METADATA_MAX);
+    if (fs->op == FS_CREATE_DIRECTORY)
+        fs->length = 0;
+    draw_behaviour(&draws, &ask, 40, 30);
+    *ret_ask = ask;
+}

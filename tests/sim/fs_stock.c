@@ -1,0 +1,133 @@
+/* After a start: all that there is, and which state it is (fs_judge.h). */
+#include <inttypes.h>
+#include <string.h>
+
+#include "fs_judge.h"
+#include "fs_model.h"
+#include "judge.h"
+#include "world.h"
+
+/* Every path that was there in a state that the crash may have left is asked for as a directory and as
+ * a file. */
+#define PATHS_MAX 200u
+#define STOCK_MAX (2 * PATHS_MAX)
+
+static struct stock {
+    struct ask ask;
+    struct reply answer;
+} stock[STOCK_MAX];
+static unsigned stock_count;
+
+static void list_path(const struct fs_path *path)
+{
+    for (unsigned i = 0; i < stock_count; i += 2) {
+        if (fs_same_path(&stock[i].ask.fs.path, path))
+            return;
+    }
+    if (stock_count == STOCK_MAX)
+        return;
+    stock[stock_count++].ask =
+        (struct ask){ .op = OPS, .fs = { .op = FS_GET_FILE, .path = *path } };
+    stock[stock_count++].ask =
+        (struct ask){ .op = OPS, .fs = { .op = FS_HEAD_DIRECTORY, .path = *path } };
+}
+
+static void list_stock(void)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    struct fs_path path = { .depth = 1 };
+
+    memset(stock, 0, sizeof stock);
+    stock_count = 0;
+    for (unsigned i = 0; i < FS_NAMES; i++) { /* also where nothing is known to be */
+        path.names[0] = (unsigned char)i;
+        list_path(&path);
+    }
+    for (;; state = state->older) {
+        for (unsigned i = FS_ROOT + 1; i < FS_NODES; i++) {
+            if (state->nodes[i].exists && fs_path_of(state, i, &path))
+                list_path(&path);
+        }
+        if (state->since <= world->acknowledged || !state->older)
+            return;
+    }
+}
+
+/* Damage was found, and said so. */
+static bool was_told(const struct stock *one)
+{
+    return world->was_damaged && (!one->answer.came || judge_says_cannot(&one->answer));
+}
+
+/* returns the number of the first that does not fit; stock_count: all fit */
+static unsigned first_difference(const struct fs_state *state, const char **ret_why)
+{
+    unsigned i = 0;
+
+    while (i < stock_count && (was_told(&stock[i]) ||
+                               !(*ret_why = fs_compare(&stock[i].ask.fs, &stock[i].answer, state))))
+        i++;
+    return i;
+}
+
+/* The newest commit that the crash may have left whose state is the one that was found. */
+static uint64_t find_survivor(void)
+{
+    char asked[300];
+
+    for (const struct fs_state *state = fs_state_at(world->commits);; state = state->older) {
+        const char *why = NULL;
+        unsigned differs = first_difference(state, &why);
+
+        if (differs == stock_count)
+            return state->since;
+        if (state->since > world->acknowledged && state->older)
+            continue;
+        ask_format(&stock[differs].ask, asked, sizeof asked);
+        world_fail("after a %s the state is none that there was since commit %" PRIu64
+                   ", the newest acknowledged; %" PRIu64 " was the last\n  %s: %d %s\n  %s",
+                   world->power_lost ? "power cut" : "kill", world->acknowledged, world->commits,
+                   asked, stock[differs].answer.status, stock[differs].answer.code, why);
+    }
+}
+
+/* ETags that nobody had been told are told now. */
+static void adopt(const struct stock *one, const struct fs_state *state)
+{
+    unsigned node = fs_find(state, &one->ask.fs.path);
+    const char *why;
+
+    if (was_told(one) || one->answer.status != 200 || node == FS_NODES)
+        return;
+    why = fs_fill(state->nodes[node].version, one->answer.etag);
+    if (why)
+        world_fail("after a start: %s", why);
+}
+
+bool fs_judge_take_stock(struct server *server, bool may_fail)
+{
+    uint64_t survivor;
+
+    list_stock();
+    for (unsigned i = 0; i < stock_count; i++) {
+        if (!judge_ask_until_told(server, &stock[i].ask, may_fail, &stock[i].answer)) {
+            while (i > 0)
+                answer_release(&stock[--i].answer);
+            return false;
+        }
+        if (was_told(&stock[i]))
+            world->damage_told = 1;
+    }
+    survivor = find_survivor();
+    world_say("commit %" PRIu64 " of %" PRIu64 " survived, %" PRIu64 " was acknowledged", survivor,
+              world->commits, world->acknowledged);
+    fs_roll_back(survivor);
+    for (unsigned i = 0; i < stock_count; i++) {
+        adopt(&stock[i], fs_state_at(survivor));
+        answer_release(&stock[i].answer);
+    }
+    fs_prune(survivor);
+    world->commits = survivor;
+    world->acknowledged = survivor;
+    return true;
+}
