@@ -14,10 +14,12 @@
 #define LAGRA_FILE_FILE_H
 
 #include "auth/policies.h"
+#include "concurrency/opens.h"
 #include "file/file_record.h"
 #include "service/decision.h"
 #include "tree/tree.h"
 
+struct file_gate;
 struct service;
 
 /* ---- what a request names ---- */
@@ -99,6 +101,7 @@ struct file_state {
     struct tree_place place;
     struct decision_part *part; /* of the directory or file; NULL: there is none */
     struct file file;           /* if so */
+    struct file_gate *gates;    /* that were passed, where something is open (gate.h) */
 };
 static inline struct file_state *file_state(struct decision *d)
 {
@@ -146,6 +149,19 @@ enum error file_fail_tree(struct decision *d, enum tree_result result);
 void file_write_modified(struct decision *d, struct file *file);
 /* The same with a newer change time. */
 void file_write_changed(struct decision *d, struct file *file);
+
+/* ---- beside what SMB clients have open: pass.c ---- */
+
+/* struct service, enter and leave: the gate, as the row's column says. */
+enum error file_enter(struct decision *d);
+enum error file_leave(struct decision *d);
+/* The same of another node than the subject, from a decide function. part: of the node
+ * returns as gate_pass() */
+enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
+                     const struct file *file, enum rest_use use);
+/* These bytes of the subject are read; some of it are written: as gate_pass_read(), gate_pass_write(). */
+enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length);
+enum error file_pass_write(struct decision *d);
 
 extern const struct service file_service;
 

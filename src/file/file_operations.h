@@ -147,4 +147,16 @@ struct list_files_result {
 };
 OPERATION_DECLARE(list_files);
 
+/* rest: Lease-File */
+struct lease_file_parameters {
+    struct parameters base;
+    struct lease_request request;
+};
+struct lease_file_result {
+    struct result base;
+    struct lease_result lease;
+    struct guid id; /* of the lease */
+};
+OPERATION_DECLARE(lease_file);
+
 #endif

@@ -3,24 +3,26 @@
 
 #include <assert.h>
 
-enum error gate_read(struct gate *gate, struct decision *d, struct decision_part *part,
+#include "service/small_record.h"
+
+enum error gate_read(struct file_gate *gate, struct decision *d, struct decision_part *part,
                      uint64_t node)
 {
     enum store_result result;
 
-    *gate = (struct gate){ .d = d, .part = part, .node = node };
+    *gate = (struct file_gate){ .d = d, .part = part, .node = node };
     result = open_set_read(part->before, d->arena, &gate->set);
     return result ? decision_fail_store(d, result) : OK;
 }
 
-static struct changes *changes_of(struct gate *gate)
+static struct changes *changes_of(struct file_gate *gate)
 {
     if (!gate->part->changes)
         gate->part->changes = changes_new(gate->d->arena);
     return gate->part->changes;
 }
 
-enum error gate_read_locks(struct gate *gate)
+enum error gate_read_locks(struct file_gate *gate)
 {
     enum store_result result = STORE_OK;
 
@@ -32,7 +34,7 @@ enum error gate_read_locks(struct gate *gate)
 }
 
 /* What ended processes have left: their locks go with the record that counts them. */
-static void drop_left(struct gate *gate, struct changes *changes)
+static void drop_left(struct file_gate *gate, struct changes *changes)
 {
     for (size_t i = 0; i < gate->set.left_count; i++)
         handle_delete(changes, gate->node, gate->set.left[i]);
@@ -41,7 +43,7 @@ static void drop_left(struct gate *gate, struct changes *changes)
     gate->set.left_count = 0;
 }
 
-void gate_write(struct gate *gate)
+void gate_write(struct file_gate *gate)
 {
     struct changes *changes;
 
@@ -60,7 +62,7 @@ void gate_write(struct gate *gate)
     gate->is_changed = gate->locks_changed = false;
 }
 
-void gate_delete(struct gate *gate)
+void gate_delete(struct file_gate *gate)
 {
     struct changes *changes;
 
@@ -78,10 +80,58 @@ void gate_delete(struct gate *gate)
     gate->d->wakes = true;
 }
 
+/* Moves what the index says of the handles. */
+static enum store_result move_handles(struct file_gate *gate, struct changes *changes,
+                                      uint64_t node)
+{
+    struct decision *d = gate->d;
+    struct bytes prefix = handle_prefix(d->arena, &gate->node);
+    struct index_iterator *iterator = index_iterator_open(
+        d->store, gate->part->partition.space, prefix, prefix, bytes_from_string(""), d->access);
+    struct index_record record;
+    enum store_result result;
+
+    while (!(result = index_iterator_next(iterator, &record))) {
+        struct handle handle;
+
+        if (!handle_decode(record.key, record.value, &handle)) {
+            result = record_is_unknown("the entry of a handle", record.value);
+            break;
+        }
+        handle.node = node;
+        if (handle_counts(&handle))
+            handle_put(changes, d->arena, &handle);
+    }
+    index_iterator_close(iterator);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+enum error gate_move(struct file_gate *gate, struct decision_part *part, uint64_t node)
+{
+    struct file_gate moved = *gate;
+    enum store_result result;
+    enum error e = gate_read_locks(gate);
+
+    if (e)
+        return e;
+    moved.part = part;
+    moved.node = node;
+    moved.set.left_count = 0;
+    moved.locks = gate->locks;
+    moved.lock_count = gate->lock_count;
+    moved.is_changed = moved.locks_changed = moved.set.open_count > 0;
+    result = moved.is_changed ? move_handles(gate, changes_of(&moved), node) : STORE_OK;
+    if (result)
+        return decision_fail_store(gate->d, result);
+    gate_write(&moved);
+    gate_delete(gate);
+    return OK;
+}
+
 /* ---- judging ---- */
 
 /* Begins to wait, or goes on with it until its time is over. */
-static enum error wait(struct gate *gate)
+static enum error wait(struct file_gate *gate)
 {
     struct decision *d = gate->d;
     uint32_t seconds = GATE_WAIT_MAX_S;
@@ -96,7 +146,7 @@ static enum error wait(struct gate *gate)
     return DECIDE_WAITS;
 }
 
-enum error gate_judge(struct gate *gate, const struct file_use *use, uint16_t own)
+enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16_t own)
 {
     struct arena *arena = gate->d->arena;
     struct open_set *set = &gate->set;
@@ -125,12 +175,12 @@ enum error gate_judge(struct gate *gate, const struct file_use *use, uint16_t ow
     return verdict.waits ? wait(gate) : OK;
 }
 
-enum error gate_pass(struct gate *gate, enum rest_use use)
+enum error gate_pass(struct file_gate *gate, enum rest_use use)
 {
     return gate_judge(gate, rest_use(use), NO_CACHING);
 }
 
-enum error gate_pass_read(struct gate *gate, uint64_t offset, uint64_t length)
+enum error gate_pass_read(struct file_gate *gate, uint64_t offset, uint64_t length)
 {
     const struct byte_range range = { offset, length };
     enum error e = gate_read_locks(gate);
@@ -141,7 +191,7 @@ enum error gate_pass_read(struct gate *gate, uint64_t offset, uint64_t length)
     return e;
 }
 
-enum error gate_pass_write(struct gate *gate)
+enum error gate_pass_write(struct file_gate *gate)
 {
     enum error e = gate_read_locks(gate);
 

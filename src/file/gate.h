@@ -8,7 +8,7 @@
  *   an error       E_SharingViolation, E_DeletePending, E_ReadOnlyAttribute, E_FileLockConflict;
  *                  E_ClientCacheFlushDelay: it has waited long enough
  *
- * Operations of REST pass by a column of their row (GATE() in rest/operations.c), in one place,
+ * Operations of REST pass by a column of their row (PASSES() in rest/operations.c), in one place,
  * file_enter(); none is built without. SMB's open, read, write, lock and close call the functions below
  * in decisions of their own. All are pure, as decide functions are, and may run again.
  *
@@ -24,7 +24,7 @@
 #define GATE_WAIT_MAX_S 30u
 
 /* What is open of one node, as one attempt of a decision sees it. */
-struct gate {
+struct file_gate {
     struct decision *d;
     struct decision_part *part;
     uint64_t node;
@@ -35,29 +35,36 @@ struct gate {
     size_t lock_count;
     bool has_locks;
     bool is_changed, locks_changed; /* and not written yet */
+    /* Of an operation without a handle: file_pass(). */
+    enum rest_use use;
+    struct file_gate *next;
 };
 
 /* part: the node's. Its lease and attributes are the caller's to fill in.
  * returns OK, as decision_fail_store() */
-enum error gate_read(struct gate *gate, struct decision *d, struct decision_part *part,
+enum error gate_read(struct file_gate *gate, struct decision *d, struct decision_part *part,
                      uint64_t node);
 /* Adds what has changed, and that entries of processes that ended are gone, to the part's changes, if
  * there is anything. The functions of SMB have done so when they return OK or DECIDE_WAITS. */
-void gate_write(struct gate *gate);
+void gate_write(struct file_gate *gate);
 /* The node is deleted, in this decision: so are all these records. */
-void gate_delete(struct gate *gate);
+void gate_delete(struct file_gate *gate);
+
+/* The file is another node now, which was created in its place: what is open of it follows. part: its, with
+ * changes. returns OK, as decision_fail_store() */
+enum error gate_move(struct file_gate *gate, struct decision_part *part, uint64_t node);
 
 /* ---- operations without a handle ---- */
 
 /* Where it returns OK, the caller calls gate_write() once the operation has succeeded.
  * returns OK, DECIDE_WAITS, E_DeletePending, E_ReadOnlyAttribute, E_SharingViolation,
  *         E_ClientCacheFlushDelay */
-enum error gate_pass(struct gate *gate, enum rest_use use);
+enum error gate_pass(struct file_gate *gate, enum rest_use use);
 /* Reads these bytes: no exclusive lock may be on them.
  * returns OK, E_FileLockConflict, as decision_fail_store() */
-enum error gate_pass_read(struct gate *gate, uint64_t offset, uint64_t length);
+enum error gate_pass_read(struct file_gate *gate, uint64_t offset, uint64_t length);
 /* Writes bytes: no lock may be on any of the file. semantics 8.1; decision: 337 */
-enum error gate_pass_write(struct gate *gate);
+enum error gate_pass_write(struct file_gate *gate);
 
 /* ---- handles ---- */
 
@@ -76,27 +83,28 @@ struct gate_open {
  * ret_caching  what it was given of the caching: W to one who is alone, no more than CACHINGS_MAX
  * returns      OK, DECIDE_WAITS, the errors of gate_pass()
  *              E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
-enum error gate_open(struct gate *gate, const struct gate_open *asked, struct handle *ret_handle,
-                     uint8_t *ret_caching);
+enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
+                     struct handle *ret_handle, uint8_t *ret_caching);
 /* *ret_deletes: it was the last one, and a delete is pending: the caller deletes the node, in the same
  * decision. by_force: of a handle that deletes on close, which then deletes nothing. semantics 8.3
  * returns OK, E_ResourceNotFound: no such handle */
-enum error gate_close(struct gate *gate, uint64_t handle, bool by_force, bool *ret_deletes);
+enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes);
 /* A client's answer to a break. returns OK, E_ResourceNotFound, E_InvalidInput: that is more than it was
  * asked to keep */
-enum error gate_acknowledge(struct gate *gate, const struct guid *key, uint8_t keeps);
+enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t keeps);
 /* The disposition of the file. returns OK, E_ResourceNotFound, E_ReadOnlyAttribute,
  * E_SharingViolation: not opened to be deleted */
-enum error gate_set_delete_pending(struct gate *gate, uint64_t handle, bool is_pending);
+enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending);
 /* returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64, E_ServerBusy:
  * BYTE_LOCKS_MAX. decision: 336 */
-enum error gate_lock(struct gate *gate, uint64_t handle, const struct byte_range *range,
+enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_range *range,
                      bool is_exclusive);
 /* Gives back exactly such a lock, the newest first. returns OK, E_ResourceNotFound */
-enum error gate_unlock(struct gate *gate, uint64_t handle, const struct byte_range *range);
+enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
 /* A read or a write by a handle. A write takes from others what they have cached of the data.
  * returns OK, E_ResourceNotFound, E_FileLockConflict */
-enum error gate_read_bytes(struct gate *gate, uint64_t handle, const struct byte_range *range);
-enum error gate_write_bytes(struct gate *gate, uint64_t handle, const struct byte_range *range);
+enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
+enum error gate_write_bytes(struct file_gate *gate, uint64_t handle,
+                            const struct byte_range *range);
 
 #endif

@@ -4,7 +4,7 @@
 #include "file/gate_private.h"
 
 /* NULL: no such handle. */
-static struct open_entry *find_open(struct gate *gate, uint64_t handle)
+static struct open_entry *find_open(struct file_gate *gate, uint64_t handle)
 {
     for (size_t i = 0; i < gate->set.open_count; i++)
         if (gate->set.opens[i].id == handle)
@@ -13,7 +13,7 @@ static struct open_entry *find_open(struct gate *gate, uint64_t handle)
 }
 
 /* NO_CACHING: none has that key. */
-static uint16_t find_caching(const struct gate *gate, const struct guid *key)
+static uint16_t find_caching(const struct file_gate *gate, const struct guid *key)
 {
     for (size_t i = 0; i < gate->set.caching_count; i++)
         if (guid_equal(&gate->set.cachings[i].key, key))
@@ -41,7 +41,7 @@ static struct file_use use_of(const struct gate_open *asked)
 
 /* Of the caching that is asked for, what may be had beside the other opens: to keep writes back, one must
  * be alone. `own`: the other opens of the same client. */
-static uint8_t grantable(const struct gate *gate, uint8_t wanted, uint16_t own)
+static uint8_t grantable(const struct file_gate *gate, uint8_t wanted, uint16_t own)
 {
     for (size_t i = 0; i < gate->set.open_count; i++) {
         const struct file_open *open = &gate->set.opens[i].open;
@@ -53,7 +53,7 @@ static uint8_t grantable(const struct gate *gate, uint8_t wanted, uint16_t own)
 }
 
 /* The entry of the caching that the new open has. A break that is under way stays so. */
-static uint16_t grant(struct gate *gate, const struct gate_open *asked, uint16_t own,
+static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uint16_t own,
                       uint8_t *ret_caching)
 {
     struct open_set *set = &gate->set;
@@ -80,7 +80,7 @@ static uint16_t grant(struct gate *gate, const struct gate_open *asked, uint16_t
 
 /* Of a new handle: no commit of this partition was at this instant, so none that was open had it. Ids
  * rise, whatever the record says. */
-static uint64_t new_id(const struct gate *gate)
+static uint64_t new_id(const struct file_gate *gate)
 {
     const struct open_set *set = &gate->set;
     uint64_t last = set->open_count > 0 ? set->opens[set->open_count - 1].id : 0;
@@ -89,7 +89,7 @@ static uint64_t new_id(const struct gate *gate)
 }
 
 /* The newest is the last. */
-static void add_open(struct gate *gate, const struct open_entry *open)
+static void add_open(struct file_gate *gate, const struct open_entry *open)
 {
     struct open_set *set = &gate->set;
     struct open_entry *opens = arena_array(gate->d->arena, set->open_count + 1, sizeof *opens);
@@ -102,8 +102,8 @@ static void add_open(struct gate *gate, const struct open_entry *open)
     gate->is_changed = true;
 }
 
-enum error gate_open(struct gate *gate, const struct gate_open *asked, struct handle *ret_handle,
-                     uint8_t *ret_caching)
+enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
+                     struct handle *ret_handle, uint8_t *ret_caching)
 {
     uint16_t own = find_caching(gate, &asked->caching_key);
     struct file_use use = use_of(asked);
@@ -143,7 +143,7 @@ enum error gate_open(struct gate *gate, const struct gate_open *asked, struct ha
 /* ---- close ---- */
 
 /* returns OK, as decision_fail_store() */
-static enum error drop_locks(struct gate *gate, uint64_t owner)
+static enum error drop_locks(struct file_gate *gate, uint64_t owner)
 {
     enum error e = gate_read_locks(gate);
     size_t kept = 0;
@@ -158,7 +158,7 @@ static enum error drop_locks(struct gate *gate, uint64_t owner)
     return e;
 }
 
-static void set_pending(struct gate *gate, bool is_pending)
+static void set_pending(struct file_gate *gate, bool is_pending)
 {
     if (gate->set.is_delete_pending == is_pending)
         return;
@@ -167,7 +167,7 @@ static void set_pending(struct gate *gate, bool is_pending)
 }
 
 /* The index of what is pending, as the set has it now. */
-static void index_pending(struct gate *gate)
+static void index_pending(struct file_gate *gate)
 {
     if (gate->set.is_delete_pending)
         pending_put(gate->part->changes, gate->node);
@@ -175,7 +175,7 @@ static void index_pending(struct gate *gate)
         pending_delete(gate->part->changes, gate->node);
 }
 
-enum error gate_close(struct gate *gate, uint64_t handle, bool by_force, bool *ret_deletes)
+enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes)
 {
     struct open_entry *open = find_open(gate, handle);
     bool was_pending = gate->set.is_delete_pending;
@@ -205,7 +205,7 @@ enum error gate_close(struct gate *gate, uint64_t handle, bool by_force, bool *r
     return OK;
 }
 
-enum error gate_set_delete_pending(struct gate *gate, uint64_t handle, bool is_pending)
+enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending)
 {
     const struct open_entry *open = find_open(gate, handle);
 
@@ -226,7 +226,7 @@ enum error gate_set_delete_pending(struct gate *gate, uint64_t handle, bool is_p
 
 /* ---- caching ---- */
 
-enum error gate_acknowledge(struct gate *gate, const struct guid *key, uint8_t keeps)
+enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t keeps)
 {
     uint16_t number = find_caching(gate, key);
     struct file_caching *caching;
@@ -245,7 +245,7 @@ enum error gate_acknowledge(struct gate *gate, const struct guid *key, uint8_t k
 
 /* ---- locks ---- */
 
-enum error gate_lock(struct gate *gate, uint64_t handle, const struct byte_range *range,
+enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_range *range,
                      bool is_exclusive)
 {
     const struct byte_lock wanted = { .range = *range,
@@ -278,7 +278,7 @@ enum error gate_lock(struct gate *gate, uint64_t handle, const struct byte_range
     return OK;
 }
 
-enum error gate_unlock(struct gate *gate, uint64_t handle, const struct byte_range *range)
+enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
 {
     enum error e = gate_read_locks(gate);
 
@@ -300,7 +300,7 @@ enum error gate_unlock(struct gate *gate, uint64_t handle, const struct byte_ran
 
 /* ---- reads and writes ---- */
 
-enum error gate_read_bytes(struct gate *gate, uint64_t handle, const struct byte_range *range)
+enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
 {
     enum error e = find_open(gate, handle) ? gate_read_locks(gate) : E_ResourceNotFound;
 
@@ -311,7 +311,7 @@ enum error gate_read_bytes(struct gate *gate, uint64_t handle, const struct byte
 }
 
 /* Others lose what they have cached, and nobody waits for it: MS-SMB2 3.3.5.13 */
-enum error gate_write_bytes(struct gate *gate, uint64_t handle, const struct byte_range *range)
+enum error gate_write_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
 {
     const struct file_use use = { .share = ACCESS_ALL,
                                   .strips = CACHING_READ,

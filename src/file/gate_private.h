@@ -5,9 +5,9 @@
 #include "file/gate.h"
 
 /* Reads the locks unless they have been read. returns OK, as decision_fail_store() */
-enum error gate_read_locks(struct gate *gate);
+enum error gate_read_locks(struct file_gate *gate);
 /* Asks the rules, and notes what they break. own: the caching of the one who asks; NO_CACHING
  * returns as gate_pass() */
-enum error gate_judge(struct gate *gate, const struct file_use *use, uint16_t own);
+enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16_t own);
 
 #endif

@@ -127,7 +127,7 @@ static enum error find(struct decision *d, enum tree_use use)
     if (e)
         return e;
     state->part = NULL;
-    d->lease_resource = LEASE_OF_BLOB;
+    d->lease_resource = LEASE_OF_FILE;
     d->lease = (struct lease){ .kind = 0 };
     d->subject = (struct subject){ .exists = false };
     result = open_tree(d, asked->snapshot > 0);

@@ -8,8 +8,11 @@
 enum error get_file_decide(struct decision *d, const struct get_file_parameters *p,
                            struct get_file_result *r)
 {
+    enum error e;
+
     r->shown = file_show(file_state(d));
-    return read_range_find(d, &p->range, r->shown.file.content.length, &r->part);
+    e = read_range_find(d, &p->range, r->shown.file.content.length, &r->part);
+    return e ? e : file_pass_read(d, r->part.offset, r->part.length);
 }
 
 /* ---- Put Range ---- */
@@ -34,6 +37,8 @@ enum error put_range_decide(struct decision *d, const struct put_range_parameter
     enum error e = file_refuse_read_only(&file);
 
     if (!e)
+        e = file_pass_write(d);
+    if (!e)
         e = file_write_bytes(d, &file, p->offset, &d->input->body);
     if (!e)
         end_change(d, p, &file, &r->written);
@@ -47,6 +52,8 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
     struct file file = file_state(d)->file;
     enum error e = file_refuse_read_only(&file);
 
+    if (!e)
+        e = file_pass_write(d);
     if (!e)
         e = file_clear_bytes(d, &file, p->range.offset, p->range.length);
     if (!e)

@@ -85,6 +85,22 @@ static enum error drop_replaced(struct decision *d, struct decision_part *part, 
     return share_usage_change(d, &file_state(d)->share, &length, 1);
 }
 
+/* Beside what is open of the source, and of what it replaces. The row's column has looked at what has
+ * the new name only as one that may stay. */
+static enum error pass(struct decision *d, const struct tree_place *from, const struct file *source,
+                       bool replaces)
+{
+    struct file_state *state = file_state(d);
+    struct decision_part *part;
+    enum error e = OK;
+
+    if (tree_open_node(&state->tree, from, &part))
+        return decision_fail_store(d, state->tree.failed);
+    if (replaces)
+        e = file_pass(d, state->part, state->place.entry.id, &state->file, REST_DELETES);
+    return e ? e : file_pass(d, part, from->entry.id, source, REST_RENAMES);
+}
+
 /* returns  OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceAlreadyExists, E_ResourceTypeMismatch,
  *          E_DirectoryNotEmpty, E_ReadOnlyAttribute, as lease_check_write(); E_InvalidHeaderValue: a
  *          directory to below itself */
@@ -104,6 +120,8 @@ static enum error rename_node(struct decision *d, const struct rename *asked, en
         return e;
     replaces = state->place.exists && id != from.entry.id && asked->replaces && over.kind == kind;
     e = check_leases(d, asked, &source, replaces);
+    if (!e)
+        e = pass(d, &from, &source, replaces);
     if (e)
         return e;
     result = tree_rename(&state->tree, &from, &state->place,

@@ -148,6 +148,8 @@ void decision_defer_collection(struct decision *d);
 enum { TASK_COLLECT_CONTENT = 1 }; /* its kind, see service/deferred_tasks.h */
 /* Is the operation one that writes? By its row. */
 bool decision_may_change(const struct decision *d);
+/* What its row says for struct service, enter; 0: nothing. */
+unsigned decision_passes(const struct decision *d);
 /* return decision_fail(d, E_X, "..."): the code with a sentence for the client (printf). */
 enum error decision_fail(struct decision *d, enum error e, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -10,6 +10,11 @@ bool decision_may_change(const struct decision *d)
     return d->operation->rights.effect == WRITES;
 }
 
+unsigned decision_passes(const struct decision *d)
+{
+    return d->operation->passes;
+}
+
 static enum error check_lease_rule(struct decision *d)
 {
     const struct guid *given = d->input->lease_id;
@@ -111,8 +116,12 @@ enum error operation_decide(struct decision *d, const struct parameters *paramet
         *d->problem = *d->malformed_because;
         e = d->malformed;
     }
+    if (!e && d->service->enter)
+        e = d->service->enter(d);
     if (!e)
         e = d->operation->functions->decide(d, parameters, result);
+    if (!e && d->service->leave)
+        e = d->service->leave(d);
     result->now = d->now;
     result->etag = d->subject.etag;
     result->modified = d->subject.modified;

@@ -192,6 +192,7 @@ struct operation {
     enum body_rule body;
     uint64_t body_max;
     int ok[2];           /* success statuses; 0 ends */
+    unsigned passes;     /* for struct service, enter: a number of the service's; 0: nothing */
     bool listed;         /* may be a part of its service's batch of operations */
     bool types_304;      /* its 304 says the type of the body that it does not have, as recorded */
     subject_fn *subject; /* may be NULL: no lease, no conditions */
@@ -245,6 +246,10 @@ struct service {
      * returns OK; E_InvalidUri: it is none. NULL: nothing of the service is */
     enum error (*source)(const struct operation *operation, const struct result *result,
                          struct source_facts *ret_facts);
+    /* Behind operation_check() and before decide, and behind a decide that succeeded: what the service's
+     * operations have in common beside these. Pure; return as decide functions. NULL: nothing. */
+    enum error (*enter)(struct decision *d);
+    enum error (*leave)(struct decision *d);
     /* The answer to an error in the form of the service, with all its headers. False: it is XML, as
      * in all services. NULL: XML always. */
     bool (*answer_error)(struct answer *a, enum error e, const struct problem *problem);

@@ -53,6 +53,12 @@ OPERATION(list_ranges);
 OPERATION_WITH_GATHER(copy_file);
 OPERATION(abort_copy_file);
 
+/* What it needs beside what SMB clients have open of its directory or file (file/gate.h): REST_*. Of a
+ * rename, what has the new name and stays; the rest it passes itself. semantics 8.2, 8.4; decision: 338 */
+#define PASSES(functions_, use_) functions_, .passes = REST_##use_ + 1
+
+OPERATION(lease_file);
+
 /* clang-format off */
 static const struct operation operations[] = {
     /* ---- service ---- */
@@ -107,75 +113,75 @@ static const struct operation operations[] = {
 
     /* ---- the root directory ---- */
     ROW("Get Directory Properties", GH, ROOT, "restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_properties_functions),
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, PASSES(&get_file_properties_functions, PASSES)),
     ROW("Set Directory Properties", PUT, ROOT, "comp=properties&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_directory_properties_functions),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, PASSES(&set_directory_properties_functions, PASSES)),
     ROW("Get Directory Metadata", GH, ROOT, "comp=metadata&restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_metadata_functions),
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, PASSES(&get_file_metadata_functions, PASSES)),
     ROW("Set Directory Metadata", PUT, ROOT, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_file_metadata_functions),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, PASSES(&set_file_metadata_functions, PASSES)),
     ROW("List Directories and Files", GET, ROOT, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, directory_subject, &list_files_functions),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, directory_subject, PASSES(&list_files_functions, LISTS)),
     ROW("List Handles", GET, ROOT, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, PASSES(NULL, LISTS)),
     ROW("Force Close Handles", PUT, ROOT, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, PASSES(NULL, LISTS)),
 
     /* ---- directories ---- */
     ROW("Create Directory", PUT, PATH, "restype=directory", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, new_subject, &create_directory_functions),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, new_subject, PASSES(&create_directory_functions, PASSES)),
     ROW("Get Directory Properties", GH, PATH, "restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_properties_functions),
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, PASSES(&get_file_properties_functions, PASSES)),
     ROW("Set Directory Properties", PUT, PATH, "comp=properties&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_directory_properties_functions),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, PASSES(&set_directory_properties_functions, PASSES)),
     ROW("Get Directory Metadata", GH, PATH, "comp=metadata&restype=directory", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, &get_file_metadata_functions),
+        NO_IF, OTHER_READ, IGNORED, RETURNED, REFUSED, 0, 200, 0, directory_subject, PASSES(&get_file_metadata_functions, PASSES)),
     ROW("Set Directory Metadata", PUT, PATH, "comp=metadata&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, &set_file_metadata_functions),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, directory_subject, PASSES(&set_file_metadata_functions, PASSES)),
     ROW("List Directories and Files", GET, PATH, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, directory_subject, &list_files_functions),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, directory_subject, PASSES(&list_files_functions, LISTS)),
     ROW("Delete Directory", DELETE, PATH, "restype=directory", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0, directory_subject_named, &delete_file_functions),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 202, 0, directory_subject_named, PASSES(&delete_file_functions, DELETES)),
     ROW("Rename Directory", PUT, PATH, "comp=rename&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, &rename_directory_functions),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, PASSES(&rename_directory_functions, PASSES)),
     ROW("List Handles", GET, PATH, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, PASSES(NULL, LISTS)),
     ROW("Force Close Handles", PUT, PATH, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, PASSES(NULL, LISTS)),
 
     /* ---- files ---- */
     ROW("Get File", GET, PATH, "", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 206, file_subject, &get_file_functions),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 206, file_subject, PASSES(&get_file_functions, READS)),
     ROW("Get File Properties", METHOD_HEAD, PATH, "", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, &get_file_properties_functions),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, PASSES(&get_file_properties_functions, EXAMINES)),
     ROW("Delete File", DELETE, PATH, "", NULL, WRITES, MAY("o", "d", "d", "", FILE_DELETE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0, file_subject_named, &delete_file_functions),
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0, file_subject_named, PASSES(&delete_file_functions, DELETES)),
     ROW("Set File Properties", PUT, PATH, "comp=properties", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, file_subject, &set_file_properties_functions),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, file_subject, PASSES(&set_file_properties_functions, WRITES)),
     ROW("Get File Metadata", GH, PATH, "comp=metadata", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, &get_file_metadata_functions),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, PASSES(&get_file_metadata_functions, EXAMINES)),
     ROW("Set File Metadata", PUT, PATH, "comp=metadata", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, file_subject, &set_file_metadata_functions),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 200, 0, file_subject, PASSES(&set_file_metadata_functions, WRITES)),
     ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=acquire", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 201, 0, file_subject, PASSES(&lease_file_functions, LEASES)),
     ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=change", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0, file_subject, PASSES(&lease_file_functions, PASSES)),
     ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=release", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0, NULL, NULL),
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 200, 0, file_subject, PASSES(&lease_file_functions, PASSES)),
     ROW("Lease File", PUT, PATH, "comp=lease", "x-ms-lease-action=break", WRITES, MAY("o", "wd", "wd", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 202, 0, NULL, NULL),
+        NO_IF, WRITE, ACTION, RETURNED, REFUSED, 0, 202, 0, file_subject, PASSES(&lease_file_functions, PASSES)),
     ROW("Put Range From URL", PUT, PATH, "comp=range", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2019-02-02",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, file_subject, &put_range_from_url_functions),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, file_subject, PASSES(&put_range_from_url_functions, WRITES)),
     ROW("Put Range", PUT, PATH, "comp=range", "x-ms-write=clear", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, file_subject, &clear_range_functions),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 201, 0, file_subject, PASSES(&clear_range_functions, WRITES)),
     ROW("Put Range", PUT, PATH, "comp=range", "x-ms-write=update", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_RANGE_MAX, 201, 0, file_subject, &put_range_functions),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_RANGE_MAX, 201, 0, file_subject, PASSES(&put_range_functions, WRITES)),
     ROW("List Ranges", GET, PATH, "comp=rangelist", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",
-        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, &list_ranges_functions),
+        NO_IF, OTHER_READ, OPTIONAL, RETURNED, REFUSED, 0, 200, 0, file_subject, PASSES(&list_ranges_functions, READS)),
     ROW("Abort Copy File", PUT, PATH, "comp=copy", "x-ms-copy-action=abort", WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2015-02-21",
-        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0, file_subject, &abort_copy_file_functions),
+        NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 204, 0, file_subject, PASSES(&abort_copy_file_functions, PASSES)),
     ROW("Rename File", PUT, PATH, "comp=rename", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, &rename_file_functions),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, PASSES(&rename_file_functions, PASSES)),
     ROW("Create Symbolic Link", PUT, PATH, "restype=symboliclink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
     ROW("Get Symbolic Link", GET, PATH, "restype=symboliclink", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2025-05-05",
@@ -185,9 +191,9 @@ static const struct operation operations[] = {
 
     /* ---- PUT of a whole file: the last row's header is the one that every request needs ---- */
     ROW("Copy File", PUT, PATH, "", "x-ms-copy-source", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2015-02-21",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, new_subject, &copy_file_functions),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, new_subject, PASSES(&copy_file_functions, REPLACES)),
     ROW("Create File", PUT, PATH, "", "x-ms-type=file", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2014-02-14",
-        NO_IF, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_RANGE_MAX, 201, 0, new_subject, &create_file_functions),
+        NO_IF, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_RANGE_MAX, 201, 0, new_subject, PASSES(&create_file_functions, REPLACES)),
 };
 /* clang-format on */
 
@@ -218,5 +224,7 @@ const struct service file_service = {
     .check_names = file_check_names,
     .locate = file_locate,
     .permit_facts = file_permit_facts,
+    .enter = file_enter,
+    .leave = file_leave,
     .source = file_source,
 };

@@ -31,7 +31,7 @@ struct world {
     struct problem problem;
     struct input input;
     struct decision d;
-    struct gate gate;
+    struct file_gate gate;
     bool is_leased, is_read_only;
 };
 
@@ -62,7 +62,7 @@ static int tear_down(void **state)
 }
 
 /* Begins a decision; what waited before goes on if `again`. */
-static struct gate *begin_again(struct world *w, bool again)
+static struct file_gate *begin_again(struct world *w, bool again)
 {
     instant until = again ? w->d.waits_until : 0;
 
@@ -83,7 +83,7 @@ static struct gate *begin_again(struct world *w, bool again)
     return &w->gate;
 }
 
-static struct gate *begin(struct world *w)
+static struct file_gate *begin(struct world *w)
 {
     return begin_again(w, false);
 }

@@ -1,0 +1,41 @@
+/* Lease File. rest: Lease-File; semantics 3.5 */
+#include "file/file_operations.h"
+
+/* The codes are those of all leases; their texts say what is leased. */
+static enum error of_file(enum error e)
+{
+    if (e == E_LeaseIdMismatchWithLeaseOperation)
+        return E_LeaseIdMismatchWithLeaseOperationOnFile;
+    if (e == E_LeaseNotPresentWithLeaseOperation)
+        return E_LeaseNotPresentWithLeaseOperationOnFile;
+    return e;
+}
+
+/* A break may name the lease that it means. decision: 339 */
+static enum error check_named(struct decision *d, const struct lease_request *request)
+{
+    const struct guid *given = d->input->lease_id;
+
+    if (request->action != LEASE_BREAK || !given ||
+        lease_state(&d->lease, d->now) == LEASE_AVAILABLE || guid_equal(&d->lease.id, given))
+        return OK;
+    return E_LeaseIdMismatchWithLeaseOperationOnFile;
+}
+
+/* Changes neither ETag nor modification time. That no handle may write or delete where it is acquired is
+ * the row's column. */
+enum error lease_file_decide(struct decision *d, const struct lease_file_parameters *p,
+                             struct lease_file_result *r)
+{
+    struct file_state *state = file_state(d);
+    struct file file = state->file;
+    enum error e = check_named(d, &p->request);
+
+    if (!e)
+        e = of_file(lease_perform(&file.lease, &p->request, d->now, &r->lease));
+    if (e)
+        return e;
+    file_write(d, state->part, &file);
+    r->id = file.lease.id;
+    return OK;
+}

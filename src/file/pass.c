@@ -1,0 +1,93 @@
+/* Where operations of REST pass the gate: by the column of their row, in one place, before they are
+ * decided. file/gate.h; semantics 8.2 to 8.4 */
+#include <assert.h>
+
+#include "file/file.h"
+#include "file/gate.h"
+
+enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
+                     const struct file *file, enum rest_use use)
+{
+    struct file_state *state = file_state(d);
+    struct file_gate *gate = arena_alloc(d->arena, sizeof *gate);
+    enum error e = gate_read(gate, d, part, node);
+
+    if (e || (gate->set.open_count == 0 && gate->set.left_count == 0))
+        return e;
+    gate->is_leased = lease_state(&file->lease, d->now) == LEASE_LEASED;
+    gate->use = use;
+    e = gate_pass(gate, use);
+    if (e)
+        return e;
+    gate->next = state->gates;
+    state->gates = gate;
+    return OK;
+}
+
+/* Of a share, or of what is not there: nothing is open. */
+enum error file_enter(struct decision *d)
+{
+    struct file_state *state = file_state(d);
+    unsigned passes = decision_passes(d);
+
+    if (!state || !state->part)
+        return OK;
+    assert(passes > 0 && passes <= REST_USES);
+    return file_pass(d, state->part, state->place.entry.id, &state->file,
+                     (enum rest_use)(passes - 1));
+}
+
+/* A file that is created over another is the same to those who have that open. */
+static enum error follow(struct decision *d, struct file_gate *gate)
+{
+    struct file_state *state = file_state(d);
+    struct decision_part *part;
+
+    if (state->place.entry.id == gate->node)
+        return gate_write(gate), OK;
+    if (tree_open_node(&state->tree, &state->place, &part))
+        return decision_fail_store(d, state->tree.failed);
+    return gate_move(gate, part, state->place.entry.id);
+}
+
+enum error file_leave(struct decision *d)
+{
+    struct file_gate *gate = d->state ? file_state(d)->gates : NULL;
+    enum error e = OK;
+
+    for (; gate && !e && decision_may_change(d); gate = gate->next) {
+        if (gate->use == REST_DELETES)
+            gate_delete(gate);
+        else if (gate->use == REST_REPLACES)
+            e = follow(d, gate);
+        else
+            gate_write(gate);
+    }
+    return e;
+}
+
+/* ---- bytes ---- */
+
+static struct file_gate *subject_gate(struct decision *d)
+{
+    struct file_state *state = file_state(d);
+
+    for (struct file_gate *gate = state->gates; gate; gate = gate->next)
+        if (gate->part == state->part)
+            return gate;
+    return NULL;
+}
+
+enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length)
+{
+    struct file_gate *gate = subject_gate(d);
+
+    return gate ? gate_pass_read(gate, offset, length) : OK;
+}
+
+enum error file_pass_write(struct decision *d)
+{
+    struct file_gate *gate = subject_gate(d);
+
+    return gate ? gate_pass_write(gate) : OK;
+}
