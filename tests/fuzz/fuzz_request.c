@@ -1,11 +1,12 @@
 /* Whole requests against the services on a memory store: routing, checks, decide, commit. The input
- * is a request's head and body as on the wire, with "queue " or "table " before it when it is for
- * that service; signatures are not asked for. No input may end the process, and what a row promises
+ * is a request's head and body as on the wire, with "queue ", "table " or "file " before it when it is
+ * for that service; signatures are not asked for. No input may end the process, and what a row promises
  * is asserted on every run (service/operation.c). */
 #include <string.h>
 
 #include "../unit/blob/fixture.h"
 #include "fuzz.h"
+#include "file/file.h"
 #include "queue/queue.h"
 #include "table/table.h"
 
@@ -97,12 +98,23 @@ static void prepare_table(struct fixture *f)
     ask(f, "POST /abc", NULL, "{\"PartitionKey\":\"q\",\"RowKey\":\"\"}");
 }
 
+/* A share with a file in a directory, and one beside it. */
+static void prepare_share(struct fixture *f)
+{
+    fixture_serve(f, &file_service);
+    ask(f, "PUT /sha?restype=share", NULL, NULL);
+    ask(f, "PUT /sha/d?restype=directory", NULL, NULL);
+    ask(f, "PUT /sha/d/f", "x-ms-type: file\nx-ms-content-length: 1000", NULL);
+    ask(f, "PUT /sha/g", "x-ms-type: file\nx-ms-content-length: 0", NULL);
+}
+
 /* Which service an input is for: its name and a blank before the request. */
 static const struct {
     struct bytes name;
     void (*prepare)(struct fixture *f);
 } services[] = { { BYTES("queue "), prepare_queue },
                  { BYTES("table "), prepare_table },
+                 { BYTES("file "), prepare_share },
                  { BYTES(""), prepare } };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -125,18 +125,14 @@ static struct bytes exchange(struct arena *arena, struct bytes text, const char 
     return bytes_of(out, text.len);
 }
 
-static struct bytes marker_of(struct arena *arena, struct bytes name)
+struct bytes file_marker(struct arena *arena, struct bytes name)
 {
-    struct bytes text;
+    struct bytes text = exchange(arena, base64_encode(arena, name), "=+/", "-*_");
 
-    if (!name.ptr)
-        return name;
-    text = exchange(arena, base64_encode(arena, name), "=+/", "-*_");
     return arena_printf(arena, "1!%zu!%.*s", text.len, BYTES_ARG(text));
 }
 
-/* ptr NULL: it is none. */
-static struct bytes name_of(struct arena *arena, struct bytes marker)
+struct bytes file_marker_name(struct arena *arena, struct bytes marker)
 {
     struct bytes version, length, text;
     uint64_t len;
@@ -163,7 +159,7 @@ enum error list_files_check(struct call *call, struct list_files_parameters *p)
     if (e)
         return e;
     if (p->listing.marker.ptr) {
-        p->from = name_of(call->arena, p->listing.marker);
+        p->from = file_marker_name(call->arena, p->listing.marker);
         if (!p->from.ptr)
             return call_fail_query(call, E_InvalidQueryParameterValue, "marker", p->listing.marker,
                                    "Not a marker of this list.");
@@ -214,6 +210,6 @@ void list_files_answer(struct answer *a, const struct list_files_parameters *p,
     } else {
         text_add_string(&out, "<Entries />");
     }
-    listing_end(&out, marker_of(a->arena, r->next));
+    listing_end(&out, r->next.ptr ? file_marker(a->arena, r->next) : r->next);
     answer_xml(a, &out);
 }

@@ -18,6 +18,11 @@ enum error file_read_flag(struct call *call, const char *name, bool *ret_flag);
  * returns  OK, E_ShareSnapshotOperationNotSupported */
 enum error refuse_share_snapshot(const struct call *call);
 
+/* The marker of List Directories and Files for a page that begins with this name, and back: ptr NULL: it
+ * is none. list_files.c */
+struct bytes file_marker(struct arena *arena, struct bytes name);
+struct bytes file_marker_name(struct arena *arena, struct bytes marker);
+
 /* "TransactionOptimized".. Static. */
 const char *share_tier_text(enum share_tier tier);
 
