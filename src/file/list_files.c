@@ -8,6 +8,7 @@
  * rest: List-Directories-and-Files; decision: 332 */
 #include "base/log.h"
 #include "file/file_operations.h"
+#include "service/small_record.h"
 
 /* More are not read on a worker. */
 #define ENTRIES_ON_WORKER 64u
@@ -62,6 +63,9 @@ static enum store_result read_file(struct page *page, struct tree_entry *entry, 
             return result;
         result = read_node(page, entry->id, file);
     }
+    if (!result && file->kind != entry->kind)
+        return record_is_unknown("a file that is a directory, or the other way round",
+                                 entry->name.given);
     return result;
 }
 

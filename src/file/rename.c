@@ -26,6 +26,8 @@ static enum error find_source(struct decision *d, const struct rename *asked, en
     if (result)
         return file_fail_tree(d, result);
     read = file_read(tree, part->before, d->arena, ret_file);
+    if (!read && ret_file->kind != kind)
+        read = STORE_CORRUPT;
     return read ? decision_fail_store(d, read == STORE_NOT_FOUND ? STORE_CORRUPT : read) : OK;
 }
 
