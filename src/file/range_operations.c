@@ -63,13 +63,70 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
 
 /* ---- List Ranges ---- */
 
-/* rest: List-Ranges; in whole sectors, as recorded by clients' tests (decision: 302) */
+/* The record of the snapshot of the share.
+ * returns  OK, E_PreviousSnapshotNotFound */
+static enum error find_snapshot(struct decision *d, instant snapshot, struct share *ret_share)
+{
+    struct partition at = { .space = file_account_space(d->input->account),
+                            .key = file_asked(d)->share };
+    struct decision_part *owner = decision_open(d, at, NULL);
+    enum store_result result = share_read(owner->before, d->arena, snapshot, ret_share);
+
+    decision_leave(d, owner);
+    if (result == STORE_NOT_FOUND)
+        return E_PreviousSnapshotNotFound;
+    return result ? decision_fail_store(d, result) : OK;
+}
+
+/* The content of the file as the snapshot has it. *ret_found: false where that has none, or another
+ * file's: all that there is has changed since. */
+static enum error find_previous(struct decision *d, instant previous, struct content *ret_content,
+                                bool *ret_found)
+{
+    const struct file_state *state = file_state(d);
+    struct tree tree = state->tree;
+    instant asked = file_asked(d)->snapshot;
+    struct share share;
+    struct file file;
+    enum store_result result;
+    enum error e = asked > 0 && previous > asked ? E_PreviousSnapshotCannotBeNewer
+                                                 : find_snapshot(d, previous, &share);
+
+    *ret_found = false;
+    if (e)
+        return e;
+    tree.at = share.generation;
+    result = file_read(&tree, d->before, d->arena, &file);
+    if (result)
+        return result == STORE_NOT_FOUND ? OK : decision_fail_store(d, result);
+    *ret_found = file.content.id == state->file.content.id;
+    *ret_content = file.content;
+    return OK;
+}
+
+static enum error give_previous(struct decision *d, const void *previous, struct content *ret_older)
+{
+    (void)d;
+    *ret_older = *(const struct content *)previous;
+    return OK;
+}
+
+/* rest: List-Ranges; in whole sectors, as the tests of clients have it (decision: 302) */
 enum error list_ranges_decide(struct decision *d, const struct list_ranges_parameters *p,
                               struct list_ranges_result *r)
 {
     const struct content *content = &file_state(d)->file.content;
-    const struct range_list_source source = { .content = content, .unit = FILE_UNIT_BYTES };
+    struct range_list_source source = { .content = content, .unit = FILE_UNIT_BYTES };
+    struct content previous;
+    bool found = false;
+    enum error e = p->previous > 0 ? find_previous(d, p->previous, &previous, &found) : OK;
 
+    if (e)
+        return e;
+    if (found) {
+        source.find_older = give_previous;
+        source.asked = &previous;
+    }
     r->length = content->length;
     return range_list_find(d, &p->list, &source, &r->ranges);
 }

@@ -63,6 +63,7 @@ OPERATION_DECLARE(clear_range);
 struct list_ranges_parameters {
     struct parameters base;
     struct range_list list;
+    instant previous; /* snapshot of the share to compare with; 0: none */
 };
 struct list_ranges_result {
     struct result base;

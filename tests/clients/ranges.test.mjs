@@ -127,6 +127,28 @@ test('List Ranges: whole sectors, of a range, in pages (rest: List-Ranges; decis
     await rawRefused(rawFile('GET', `${at}?comp=rangelist&marker=x`), 400, 'InvalidQueryParameterValue');
 });
 
+test('List Ranges: what differs from a snapshot of the share, and what a snapshot has (rest: List-Ranges)', async (t) => {
+    const { share, file, path: at } = await newFile(t, 512 * 4 + 1);
+    await file.uploadRange('Hello', 0, 5);
+    const { snapshot } = await share.createSnapshot();
+    await file.clearRange(0, 1024);
+    await file.uploadRange('World', 1023, 5);
+    const diff = await file.getRangeListDiff(snapshot);
+    assert.deepEqual(diff.clearRanges.map(({ start, end }) => [start, end]), [[0, 511]]);
+    assert.deepEqual(diff.ranges.map(({ start, end }) => [start, end]), [[512, 1535]]);
+    const then = share.withSnapshot(snapshot).rootDirectoryClient.getFileClient('f');
+    assert.deepEqual(await rangesOf(then), [[0, 511]]);
+    assert.equal((await then.downloadToBuffer(0, 5)).toString(), 'Hello');
+    const made = share.rootDirectoryClient.getFileClient('new');
+    await made.create(600);
+    await made.uploadRange('x', 599, 1);
+    assert.deepEqual((await made.getRangeListDiff(snapshot)).ranges.map(({ start, end }) => [start, end]), [[512, 599]]);
+    await refused(file.getRangeListDiff('2020-01-01T00:00:00.0000000Z'), 409, 'PreviousSnapshotNotFound');
+    await rawRefused(rawFile('GET', `${at}?comp=rangelist&prevsharesnapshot=then`), 400, 'InvalidQueryParameterValue');
+    await rawRefused(rawFile('GET', `${at}?comp=rangelist&sharesnapshot=${snapshot}&prevsharesnapshot=2100-01-01T00:00:00.0000000Z`),
+        400, 'PreviousSnapshotCannotBeNewer');
+});
+
 test('Get File: ranges, their sums, what is past the end', async (t) => {
     const { file, path: at } = await newFile(t, 10);
     await file.uploadRange('0123456789', 0, 10);

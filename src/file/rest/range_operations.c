@@ -131,12 +131,13 @@ void clear_range_answer(struct answer *a, const struct clear_range_parameters *p
 
 enum error list_ranges_check(struct call *call, struct list_ranges_parameters *p)
 {
-    struct bytes previous = call_query(call, "prevsharesnapshot");
+    static const char name[] = "prevsharesnapshot";
+    struct bytes previous = call_query(call, name);
 
     read_range_positions(call, &p->list.range);
-    if (previous.ptr)
-        return call_fail_query(call, E_UnsupportedQueryParameter, "prevsharesnapshot", previous,
-                               NULL);
+    if (previous.ptr && (!instant_parse_iso(previous, &p->previous) || p->previous == 0))
+        return call_fail_query(call, E_InvalidQueryParameterValue, name, previous,
+                               "Not a snapshot's date and time.");
     return range_list_read_page(call, &p->list);
 }
 
