@@ -173,8 +173,11 @@ enum error snapshot_share_decide(struct decision *d, const struct snapshot_share
     snapshot = share;
     snapshot.snapshots = 0;
     snapshot.lease = (struct lease){ .kind = 0 };
-    if (p->metadata.len > 0)
+    if (p->metadata.len > 0) { /* decision: 315 */
         snapshot.metadata = p->metadata;
+        snapshot.etag = d->subject.etag = etag_after(snapshot.etag, d->now);
+        snapshot.modified = d->subject.modified = d->now;
+    }
     snapshot.generation = generation;
     share.snapshots++;
     share_write(d->changes, d->arena, share.newest_snapshot, &snapshot);

@@ -47,3 +47,15 @@ export function tableSas(table, fields, { account, key } = DEVELOPMENT) {
 
     return signed(given, string, key);
 }
+
+/** The same of a share; nothing says which kind of resource is signed, but the path. */
+export function shareSas(share, fields, { account, key } = DEVELOPMENT) {
+    const given = { sv: VERSION, sr: 's', ...fields };
+    const line = (name) => given[name] ?? '';
+    const string = [
+        line('sp'), line('st'), line('se'), `/file/${account}/${share}`, line('si'), line('sip'), line('spr'), given.sv,
+        line('rscc'), line('rscd'), line('rsce'), line('rscl'), line('rsct'),
+    ].join('\n');
+
+    return signed(given, string, key);
+}

@@ -10,6 +10,7 @@
 // folders: what such a test does by the dfs service is not replayed, nor what it then asks of
 // blobs.
 
+import { fileHeadersOf, fileOperationOf } from './files.mjs';
 import { messageBodyOf, queueOperationOf } from './queues.mjs';
 import { describeTable, tableOperationOf, tableRequestOf } from './tables.mjs';
 import { createHash } from 'node:crypto';
@@ -56,7 +57,7 @@ export function groupsOf(file, service) {
             query: [...url.searchParams],
             parameter: (name) => url.searchParams.get(name),
             at: Date.parse(exchange.respHeaders.date),
-            resource: url.pathname + (url.searchParams.get('snapshot') ?? ''),
+            resource: url.pathname + (url.searchParams.get('snapshot') ?? url.searchParams.get('sharesnapshot') ?? ''),
             // Not text where the answer was no text.
             respBody: typeof exchange.respBody === 'string' ? exchange.respBody : null,
         });
@@ -97,6 +98,8 @@ export function operationOf(exchange) {
         return queueOperationOf(exchange);
     if (svc === 'table')
         return tableOperationOf(exchange);
+    if (svc === 'file')
+        return fileOperationOf(exchange);
     const level = blob ? 'blob' : container ? 'container' : 'service';
     const comp = parameter('comp');
 
@@ -112,7 +115,7 @@ export function containersBefore(exchanges) {
         if (!container || before.has(container))
             continue;
         const creates = method === 'PUT' && !blob && !exchange.parameter('comp');
-        const missing = error === 'ContainerNotFound' || (status === 404 && !blob);
+        const missing = ['ContainerNotFound', 'ShareNotFound'].includes(error) || (status === 404 && !blob);
         before.set(container, !missing && !(creates && status === 201));
     }
     return before;
@@ -143,16 +146,16 @@ export function blobsBefore(exchanges) {
     return blobs;
 }
 
-/** The blob that a copy is made of: { path, snapshot, isSigned }; null: none, or it is
- *  elsewhere. */
-export function sourceOf({ reqHeaders }) {
-    const text = reqHeaders?.['x-ms-copy-source'];
+/** The blob or file that a copy is made of, or a rename: { path, snapshot, isSigned }; null: none, or
+ *  it is elsewhere. */
+export function sourceOf({ svc, reqHeaders }) {
+    const text = reqHeaders?.['x-ms-copy-source'] ?? reqHeaders?.['x-ms-file-rename-source'];
     const url = text && URL.canParse(text) ? new URL(text) : null;
 
-    if (url?.hostname !== 'account.blob' || !/^\/[^/]+\/./.test(url.pathname))
+    if (url?.hostname !== `account.${svc}` || !/^\/[^/]+\/./.test(url.pathname))
         return null;
     return {
-        path: url.pathname, snapshot: url.searchParams.get('snapshot'),
+        path: url.pathname, snapshot: url.searchParams.get('snapshot') ?? url.searchParams.get('sharesnapshot'),
         isSigned: url.searchParams.has('sig'),
     };
 }
@@ -167,7 +170,7 @@ export function sourcesBefore(exchanges) {
         const { reqHeaders, status } = exchange;
         const source = sourceOf(exchange);
         seen.add(exchange.resource);
-        if (!source || source.snapshot || seen.has(source.path))
+        if (!source || source.snapshot || exchange.svc === 'file' || seen.has(source.path))
             continue;
         const found = made.get(source.path) ??
             { path: source.path, length: SOURCE_LENGTH, type: 'BlockBlob', headers: [] };
@@ -245,6 +248,12 @@ function guessedHeaders(exchange, later) {
 
     if (status === 412 || status === 304 || error === 'ConditionNotMet')
         throw new NotRecorded('conditions of the request were not recorded');
+    if (exchange.svc === 'file') {
+        const more = fileHeadersOf(exchange, later);
+        if (!more)
+            throw new NotRecorded('headers of the request were not recorded');
+        return { ...headers, ...more };
+    }
     if (exchange.version)
         assertTold(exchange, comp);
     if (['lease', 'properties', 'acl', 'metadata', 'tier', 'copy'].includes(comp) &&
@@ -270,8 +279,8 @@ function bodyOf(exchange, later) {
     const length = reqHeaders ? Number(reqHeaders['content-length'] ?? 0)
         : lengthOf(exchange, later);
 
-    if (reqBody === null)
-        return Buffer.alloc(0);
+    if (reqBody === null || (exchange.svc === 'file' && !reqHeaders && exchange.blob && !exchange.parameter('comp')))
+        return Buffer.alloc(0); // bytes of files come by Put Range
     if (reqBody === '*' && exchange.svc === 'queue' && exchange.blob) {
         const body = messageBodyOf(exchange, later);
         if (!body && exchange.status < 300)

@@ -16,7 +16,8 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Connection } from '../lib/http.mjs';
 import { Control, Server } from '../lib/server.mjs';
-import { containerSas } from '../lib/sas.mjs';
+import { containerSas, shareSas } from '../lib/sas.mjs';
+import { filesBefore } from './files.mjs';
 import { givenOutBy, namesIn, queuesBefore } from './queues.mjs';
 import { tablesBefore, withRecordedUrl } from './tables.mjs';
 import { sign } from '../lib/sign.mjs';
@@ -30,14 +31,17 @@ const HERE = path.dirname(fileURLToPath(import.meta.url));
 const SHARED = process.env.LAGRA_SHARED ?? path.resolve(HERE, '../../../shared');
 const FILES =
     ['python.jsonl.gz', 'node.jsonl.gz', 'cpp.jsonl.gz', 'cpp-answers.jsonl.gz'].map((name) => path.join(SHARED, 'recordings', name));
-const SERVICES = ['blob', 'queue', 'table'];
+const SERVICES = ['blob', 'queue', 'table', 'file'];
 /* Dates of conditions so close to a change are of that change. */
 const CLOSE_MS = 5000;
 /* Waits of the recording that are repeated, by moving the clock; shorter ones are the network's. */
-const WAIT_MIN_MS = { blob: 3000, queue: 1000, table: Infinity };
+const WAIT_MIN_MS = { blob: 3000, queue: 1000, table: Infinity, file: 3000 };
+const RANGE_MAX = 4 << 20;
+const FILLED_MAX = 64 << 20;
 const WAIT_MAX_MS = 300000;
 /* Names and values that are given out by the server and come back in later requests. */
-const GIVEN_OUT = ['etag', 'last-modified', 'x-ms-snapshot', 'x-ms-lease-id', 'x-ms-copy-id'];
+const GIVEN_OUT = ['etag', 'last-modified', 'x-ms-snapshot', 'x-ms-lease-id', 'x-ms-copy-id',
+    'x-ms-file-permission-key'];
 const UNBUILT = ['UnsupportedHeader', 'UnsupportedQueryParameter', 'NotImplemented'];
 
 const { headers: uncompared, elements: leftOut, rules } =
@@ -109,17 +113,18 @@ class Replay {
         return this.send({ method, path, query: Object.entries(query), headers, body });
     }
 
-    /** The URL of a blob here; signed, where the recorded one was. */
+    /** The URL of a blob or file here; signed, where the recorded one was. */
     sourceUrl({ path: name, snapshot, isSigned }) {
         const { host, port, account } = this.#server;
+        const isFile = this.#service === 'file';
         const container = name.split('/')[1];
         const se = new Date(this.nowMs + 3600000).toISOString().replace(/\.\d+/, '');
         const query = [
-            ...(snapshot ? [`snapshot=${encodeURIComponent(snapshot)}`] : []),
-            ...(isSigned ? [containerSas(container, { sp: 'rt', se })] : []),
+            ...(snapshot ? [`${isFile ? 'share' : ''}snapshot=${encodeURIComponent(snapshot)}`] : []),
+            ...(isSigned ? [isFile ? shareSas(container, { sp: 'r', se }) : containerSas(container, { sp: 'rt', se })] : []),
         ];
 
-        return `http://${host}:${port}/${account}${name}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+        return `http://${host}:${isFile ? this.#port : port}/${account}${name}${query.length > 0 ? `?${query.join('&')}` : ''}`;
     }
 
     /** Tables and entities as they were before the run. */
@@ -136,9 +141,21 @@ class Replay {
         }
     }
 
+    /** A directory, or a file of bytes 'x'. */
+    async #makeFile(name, length) {
+        if (length === undefined)
+            return this.prepare('PUT', name, { restype: 'directory' });
+        await this.prepare('PUT', name, {}, [['x-ms-type', 'file'], ['x-ms-content-length', String(length)]]);
+        for (let at = 0; at < length && length <= FILLED_MAX; at += RANGE_MAX) {
+            const end = Math.min(at + RANGE_MAX, length);
+            await this.prepare('PUT', name, { comp: 'range' }, [['x-ms-write', 'update'],
+                ['x-ms-range', `bytes=${at}-${end - 1}`]], Buffer.alloc(end - at, 'x'));
+        }
+    }
+
     /** Containers and blobs as they were before the run. given: learns their ETags. */
     async begin(exchanges, given) {
-        const restype = 'container';
+        const restype = this.#service === 'file' ? 'share' : 'container';
 
         if (exchanges.some(({ container, parameter }) => !container &&
             parameter('comp') === 'properties'))
@@ -158,10 +175,13 @@ class Replay {
         for (const [container, existed] of containersBefore(exchanges)) {
             await this.prepare('PUT', `/${container}`, { restype, comp: 'lease' },
                 [['x-ms-lease-action', 'break'], ['x-ms-lease-break-period', '0']]);
-            await this.prepare('DELETE', `/${container}`, { restype });
+            await this.prepare('DELETE', `/${container}`, { restype },
+                restype === 'share' ? [['x-ms-delete-snapshots', 'include-leased']] : []);
             if (existed)
                 await this.prepare('PUT', `/${container}`, { restype });
         }
+        for (const { path: name, length } of this.#service === 'file' ? filesBefore(exchanges) : [])
+            await this.#makeFile(name, length);
         const blobs = [...blobsBefore(exchanges), ...sourcesBefore(exchanges)];
         for (const { path: name, length, type, headers, blocks, etag } of blobs) {
             const body = Buffer.alloc(length, 'x');
@@ -268,7 +288,7 @@ function endOf(exchange, answer) {
 
 /** What a header says of the source, as it is here. made: the source, if it was made up. */
 function applySource(replay, given, { status, reqHeaders }, source, made, [name, value]) {
-    if (name === 'x-ms-copy-source')
+    if (['x-ms-copy-source', 'x-ms-file-rename-source'].includes(name))
         return replay.sourceUrl({ ...source, snapshot: given.apply('snapshot', source.snapshot, {}) });
     if (name === 'x-ms-source-content-md5' && status < 300 && made)
         return madeSourceMd5(made, reqHeaders['x-ms-source-range']);
@@ -302,7 +322,8 @@ async function replayRun(replay, group, exchanges) {
     let last = exchanges[0];
     // Bytes that were there before are made up.
     const made = new Map(sourcesBefore(exchanges).map((source) => [source.path, source]));
-    let isExact = blobsBefore(exchanges).length + made.size === 0;
+    const isMade = group.service === 'file' && filesBefore(exchanges).some(({ length }) => length > 0);
+    let isExact = !isMade && blobsBefore(exchanges).length + made.size === 0;
 
     await replay.begin(exchanges, given);
     for (const [n, exchange] of exchanges.entries()) {
