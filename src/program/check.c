@@ -134,14 +134,19 @@ static void check_uncommitted(struct check *check, const struct record_place *pl
     }
 }
 
-/* Of a queue or a table; in the space of a share there is nothing yet. */
+/* Of a queue, a table or a share. */
 static void check_part(struct check *check, enum kind kind, const struct record_place *place,
                        const struct record *record)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
     bool counts;
-    const char *wrong =
-        (kind == QUEUE ? check_message : check_entity)(check->store, arena, place, record, &counts);
+    const char *wrong;
+
+    if (kind == SHARE)
+        wrong = check_file(check->store, arena, check->buffer, place, record, &counts);
+    else
+        wrong = (kind == QUEUE ? check_message : check_entity)(check->store, arena, place, record,
+                                                               &counts);
 
     check->counts[kind] += counts;
     if (wrong)
@@ -172,8 +177,6 @@ static void check_record(void *context, const struct record_place *place,
     const struct known_container *container = check_find_container(check, &place->space);
     enum kind kind;
 
-    if (container && container->kind == SHARE)
-        return;
     if (container && container->kind != CONTAINER) {
         check_part(check, container->kind, place, record);
     } else if (!container && is_named(place, &kind)) {

@@ -99,7 +99,10 @@ void check_print_blob(const struct check *check, const struct guid *space, struc
 
     if (container) {
         check_print_account(&container->account, container->kind);
-        printf("%s%s%.*s", container->name, name.len > 0 ? "/" : "", BYTES_ARG(name));
+        if (container->kind == SHARE) /* its partitions are numbered */
+            printf("%s", container->name);
+        else
+            printf("%s%s%.*s", container->name, name.len > 0 ? "/" : "", BYTES_ARG(name));
     } else {
         printf("(a container whose record is lost)/%.*s", BYTES_ARG(name));
     }

@@ -29,5 +29,9 @@ const char *check_message(struct store *store, struct arena *arena,
                           bool *ret_counts);
 const char *check_entity(struct store *store, struct arena *arena, const struct record_place *place,
                          const struct record *record, bool *ret_counts);
+/* A record of what is in a share. buffer: CHECK_READ_BYTES; ret_counts: it is a file */
+const char *check_file(struct store *store, struct arena *arena, char *buffer,
+                       const struct record_place *place, const struct record *record,
+                       bool *ret_counts);
 
 #endif

@@ -1,4 +1,4 @@
-/* Inside tree/ only: records that snapshots keep. README.md, "Snapshots".
+/* Inside tree/ and for `lagra check` only: records that snapshots keep. README.md, "Snapshots".
  *
  * Such a record begins with the generation in which it was written. Who changes or deletes one that a
  * snapshot sees keeps it first as a version, until the newest generation that is kept then. So each

@@ -1,88 +1,10 @@
 /* Records of queues and tables that make no sense are reported by name: `lagra check` (check.h). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
+#include "fixture.h"
 
 #include "base/codec.h"
 #include "base/endian.h"
-#include "program/commands.h"
 #include "queue/message.h"
 #include "service/deferred_tasks.h"
-#include "service/names.h"
-#include "store/store.h"
-
-#include <cmocka.h>
-
-#define ACCOUNT "devstoreaccount1"
-#define ARENA   (1u << 20)
-
-struct fixture {
-    char folder[64];
-    struct store *store;
-    struct arena *arena;
-};
-
-static int setup(void **state)
-{
-    struct fixture *f = calloc(1, sizeof *f);
-
-    snprintf(f->folder, sizeof f->folder, "/tmp/lagra-check-XXXXXX");
-    assert_non_null(mkdtemp(f->folder));
-    f->arena = arena_new(ARENA);
-    *state = f;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-    char command[100];
-
-    snprintf(command, sizeof command, "rm -rf %s", f->folder);
-    assert_int_equal(system(command), 0);
-    arena_free(f->arena);
-    free(f);
-    return 0;
-}
-
-static void open_store(struct fixture *f)
-{
-    struct store_options options = { .location = f->folder, .sync = true };
-    const char *problem = "";
-
-    assert_int_equal(store_open_embedded(&options, &f->store, &problem), STORE_OK);
-}
-
-static void commit(struct fixture *f, struct partition partition, const struct changes *changes)
-{
-    struct snapshot *snapshot = snapshot_open(f->store, partition, STORE_MAY_BLOCK);
-    struct commit_part part = { snapshot, changes };
-    uint64_t sequence;
-
-    assert_int_equal(store_commit(f->store, &part, 1, clock_now(), STORE_MAY_BLOCK, &sequence),
-                     STORE_OK);
-    snapshot_close(snapshot);
-}
-
-static struct partition named(const char *service, const char *name)
-{
-    return (struct partition){ account_space(service, bytes_from_string(ACCOUNT)),
-                               bytes_from_string(name) };
-}
-
-/* One record of these bytes. */
-static void put_raw(struct fixture *f, struct partition partition, enum record_family family,
-                    struct bytes key, const char *value)
-{
-    struct changes *changes = changes_new(f->arena);
-
-    changes_put(changes, family, key, bytes_from_string(value), NULL, 0);
-    commit(f, partition, changes);
-}
 
 /* A queue with as many messages. */
 static struct partition make_queue(struct fixture *f, const char *name, struct message *messages,
@@ -107,31 +29,6 @@ static struct partition make_queue(struct fixture *f, const char *name, struct m
         commit(f, content, changes);
     }
     return content;
-}
-
-/* What a check of the folder prints. */
-static const char *check(struct fixture *f, int status)
-{
-    static char said[8192];
-    char path[100];
-    int before = dup(STDOUT_FILENO);
-    FILE *file;
-    size_t size;
-
-    store_close(f->store);
-    snprintf(path, sizeof path, "%s/said", f->folder);
-    fflush(stdout);
-    assert_non_null(freopen(path, "w", stdout));
-    assert_int_equal(check_run(f->folder, NULL), status);
-    fflush(stdout);
-    dup2(before, STDOUT_FILENO);
-    close(before);
-    file = fopen(path, "r");
-    size = fread(said, 1, sizeof said - 1, file);
-    said[size] = '\0';
-    fclose(file);
-    print_message("%s", said);
-    return said;
 }
 
 static void sound(void **state)

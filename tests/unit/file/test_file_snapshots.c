@@ -28,8 +28,7 @@ struct world {
 static enum store_result read_bytes(struct decision *d, struct world *w)
 {
     const struct content *content = &w->state.file.content;
-    struct snapshot *before =
-        snapshot_open(d->store, w->state.part->partition, STORE_MAY_BLOCK);
+    struct snapshot *before = snapshot_open(d->store, w->state.part->partition, STORE_MAY_BLOCK);
     struct content_reader *reader =
         content_reader_open(d->store, before, d->arena, content, 0, content->length);
     enum store_result result = STORE_OK;
@@ -110,8 +109,8 @@ static enum error attempt(struct decision *d, void *of)
     else
         assert_int_equal(tree_open(&w->state.tree, d, w->space, TREE_CASE_IGNORED), TREE_OK);
     decision_read_clock(d);
-    assert_int_equal(tree_find(&w->state.tree, &path, w->step == READ ? TREE_TO_READ : TREE_TO_CHANGE,
-                               &w->state.place),
+    assert_int_equal(tree_find(&w->state.tree, &path,
+                               w->step == READ ? TREE_TO_READ : TREE_TO_CHANGE, &w->state.place),
                      TREE_OK);
     decision_read_clock(d);
     assert_int_equal(act(d, w), TREE_OK);
