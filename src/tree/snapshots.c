@@ -41,6 +41,17 @@ static bool forget_generation(struct tree_kept *kept, uint64_t generation)
     return true;
 }
 
+/* Somebody else may have deleted the snapshot since its service read of it.
+ * returns STORE_CONFLICT, STORE_CORRUPT */
+static enum store_result why_not_kept(const struct decision *d, uint64_t generation)
+{
+    if (decision_is_outdated(d))
+        return STORE_CONFLICT;
+    log_line(LOG_ERROR, "a tree does not keep the generation %llu of a snapshot",
+             (unsigned long long)generation);
+    return STORE_CORRUPT;
+}
+
 enum tree_result tree_snapshot_delete(struct tree *tree, uint64_t generation, uint32_t task_kind)
 {
     struct decision *d = tree->d;
@@ -50,11 +61,8 @@ enum tree_result tree_snapshot_delete(struct tree *tree, uint64_t generation, ui
     struct decision_part *tasks;
     struct changes *changes;
 
-    if (!result && !forget_generation(&kept, generation)) {
-        log_line(LOG_ERROR, "a tree does not keep the generation %llu of a snapshot",
-                 (unsigned long long)generation);
-        result = STORE_CORRUPT;
-    }
+    if (!result && !forget_generation(&kept, generation))
+        result = why_not_kept(d, generation);
     if (result)
         return tree_fail(tree, result);
     state.kept = kept.count > 0 ? kept.generations[kept.count - 1] : 0;

@@ -8,6 +8,8 @@
 
 const char *const fs_op_names[FS_OPS] = {
     [FS_CREATE_SHARE] = "Create Share",
+    [FS_SNAPSHOT_SHARE] = "Snapshot Share",
+    [FS_DELETE_SNAPSHOT] = "Delete Share",
     [FS_CREATE_DIRECTORY] = "Create Directory",
     [FS_CREATE_FILE] = "Create File",
     [FS_PUT_RANGE] = "Put Range",
@@ -56,8 +58,9 @@ void fs_ask_format(const struct fs_ask *ask, char *to, size_t size)
 
     format_path(&ask->path, path, sizeof path);
     format_path(&ask->source, source, sizeof source);
-    (void)snprintf(to, size, "%s of '%s'%s%s%s metadata=%u length=%u %s%u..%u seed=%u",
-                   fs_op_names[ask->op], path, ask->source.depth > 0 ? " from " : "", source,
+    (void)snprintf(to, size, "%s of '%s'%s%s%s%s%s metadata=%u length=%u %s%u..%u seed=%u",
+                   fs_op_names[ask->op], path, ask->snapshot.commit > 0 ? " at " : "",
+                   ask->snapshot.date, ask->source.depth > 0 ? " from " : "", source,
                    ask->replaces ? " replacing" : "", ask->metadata, ask->length,
                    ask->has_range ? "range " : "", ask->from, ask->to, ask->seed);
 }

@@ -7,14 +7,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define FS_NAMES 3u
-#define FS_DEPTH 8u /* no path that is asked for is longer */
+#define FS_NAMES     3u
+#define FS_DEPTH     8u /* no path that is asked for is longer */
+#define FS_DATE_SIZE 32u
 /* The bytes of a file are slots that were each written by one request, or never: of a run's size
  * (fs_slot_bytes()). */
-#define FS_SLOTS 8u
+#define FS_SLOTS     8u
 
 enum fs_op {
     FS_CREATE_SHARE,
+    FS_SNAPSHOT_SHARE,
+    FS_DELETE_SNAPSHOT,
     FS_CREATE_DIRECTORY,
     FS_CREATE_FILE,
     FS_PUT_RANGE,
@@ -38,8 +41,15 @@ struct fs_path {
     unsigned char cases; /* bit i: name i is written in the other case */
 };
 
+/* A snapshot of the share, as somebody was told of it. */
+struct fs_snapshot {
+    uint64_t commit; /* that made it; 0: the share itself */
+    char date[FS_DATE_SIZE];
+};
+
 struct fs_ask {
     enum fs_op op;
+    struct fs_snapshot snapshot; /* of what is read, or deleted */
     struct fs_path path;
     struct fs_path source; /* of a rename, whose target is the path */
     bool replaces;

@@ -36,7 +36,7 @@ const char *fs_compare(const struct fs_ask *ask, const struct reply *answer,
                        const struct fs_state *state)
 {
     struct fs_expected expected = fs_expect(ask, state);
-    const struct fs_node *node = &state->nodes[expected.node];
+    const struct fs_node *node;
     const char *why;
 
     if (expected.code)
@@ -47,6 +47,7 @@ const char *fs_compare(const struct fs_ask *ask, const struct reply *answer,
         return "success without a commit";
     if (answer->status != expected.status)
         return "a read that is refused";
+    node = &fs_view(ask, state)->nodes[expected.node];
     why = compare_properties(node, answer);
     if (why || ask->op == FS_HEAD_DIRECTORY)
         return why;

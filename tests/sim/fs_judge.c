@@ -73,6 +73,22 @@ void fs_judge_committed(unsigned slot_number)
     }
 }
 
+/* What can be deleted of snapshots, so that the census shows whether all that they kept goes. */
+void fs_judge_check_end(struct server *server)
+{
+    struct ask ask = { .op = OPS, .fs = { .op = FS_DELETE_SNAPSHOT } };
+    struct reply answer;
+
+    while (fs_known_snapshot(0, &ask.fs.snapshot)) {
+        fs_judge_asked(SLOTS_MAX - 1, &ask);
+        if (!judge_ask_until_told(server, &ask, true, &answer))
+            return;
+        fs_judge_answered(SLOTS_MAX - 1, &answer, true);
+        answer_release(&answer);
+        fs_prune(world->commits);
+    }
+}
+
 /* Nothing that was told or shown may be lost by a crash from now on. */
 static void acknowledge(uint64_t commit)
 {
@@ -85,6 +101,7 @@ static int status_of_change(enum fs_op op)
     switch ((int)op) {
     case FS_DELETE_FILE:
     case FS_DELETE_DIRECTORY:
+    case FS_DELETE_SNAPSHOT:
         return 202;
     case FS_SET_LENGTH:
     case FS_SET_METADATA:
@@ -104,7 +121,9 @@ static void judge_commit(const struct slot *slot, const struct reply *answer)
 
     if (answer->status != status_of_change(op))
         why = "another status than of this change";
-    else if (op != FS_CREATE_SHARE && op != FS_DELETE_FILE && op != FS_DELETE_DIRECTORY)
+    else if (op == FS_SNAPSHOT_SHARE)
+        why = fs_tell_snapshot(slot->commit, answer->snapshot);
+    else if (op > FS_DELETE_SNAPSHOT && op != FS_DELETE_FILE && op != FS_DELETE_DIRECTORY)
         why = fs_fill(slot->commit, answer->etag);
     if (why)
         fail(slot, answer, why);
@@ -117,12 +136,12 @@ static void judge_commit(const struct slot *slot, const struct reply *answer)
 static void learn(const struct slot *slot, const struct reply *answer, const struct fs_state *state)
 {
     struct fs_expected expected = fs_expect(&slot->ask->fs, state);
-    const struct fs_node *node = &state->nodes[expected.node];
+    const struct fs_node *node;
     const char *why;
 
-    if (expected.code || slot->ask->fs.op < FS_GET_FILE || node->etag > 0 ||
-        expected.node == FS_ROOT)
+    if (expected.code || slot->ask->fs.op < FS_GET_FILE || expected.node == FS_ROOT)
         return;
+    node = &fs_view(&slot->ask->fs, state)->nodes[expected.node];
     why = fs_fill(node->version, answer->etag);
     if (why)
         fail(slot, answer, why);

@@ -13,6 +13,8 @@ bool fs_judge_has_committed(unsigned slot);
 void fs_judge_answered(unsigned slot, const struct reply *answer, bool may_fail);
 bool fs_judge_take_stock(struct server *server, bool may_fail);
 
+void fs_judge_check_end(struct server *server);
+
 struct fs_state;
 /* The answer of an ask that changes nothing, beside a state. NULL, or what is wrong with it. */
 const char *fs_compare(const struct fs_ask *ask, const struct reply *answer,

@@ -8,6 +8,7 @@
 /* In the world; set before any life begins. */
 static struct fs_model {
     struct fs_state *newest;
+    struct fs_state *kept; /* snapshots, the newest first */
 } * model;
 
 void fs_model_begin(void)
@@ -23,6 +24,87 @@ const struct fs_state *fs_state_at(uint64_t commit)
     while (state->since > commit && state->older)
         state = state->older;
     return state;
+}
+
+/* All of them: those of commits, then those of snapshots. */
+static struct fs_state *next_of(const struct fs_state *state)
+{
+    return state->older || state->is_kept ? state->older : model->kept;
+}
+
+static bool is_there(const struct fs_state *kept, uint64_t commit)
+{
+    return kept->made <= commit && (kept->gone == 0 || kept->gone > commit);
+}
+
+const struct fs_state *fs_view(const struct fs_ask *ask, const struct fs_state *state)
+{
+    const struct fs_state *kept = model->kept;
+
+    if (ask->snapshot.commit == 0)
+        return state;
+    while (kept && kept->made != ask->snapshot.commit)
+        kept = kept->older;
+    return kept && is_there(kept, state->since) ? kept : NULL;
+}
+
+const char *fs_tell_snapshot(uint64_t commit, const char *date)
+{
+    for (struct fs_state *kept = model->kept; kept; kept = kept->older) {
+        if (kept->made != commit && strcmp(kept->date, date) == 0)
+            return "two snapshots of one date";
+        if (kept->made == commit && date[0] == '\0')
+            return "a snapshot without a date";
+        if (kept->made == commit)
+            memcpy(kept->date, date, FS_DATE_SIZE);
+    }
+    return NULL;
+}
+
+unsigned fs_snapshot_count(void)
+{
+    unsigned count = 0;
+
+    for (const struct fs_state *kept = model->kept; kept; kept = kept->older)
+        count += kept->gone == 0;
+    return count;
+}
+
+bool fs_known_snapshot(unsigned random, struct fs_snapshot *ret_snapshot)
+{
+    unsigned known = 0;
+
+    for (const struct fs_state *kept = model->kept; kept; kept = kept->older)
+        known += kept->date[0] != '\0';
+    if (known == 0)
+        return false;
+    random %= known;
+    for (const struct fs_state *kept = model->kept; kept; kept = kept->older) {
+        if (kept->date[0] != '\0' && random-- == 0) {
+            ret_snapshot->commit = kept->made;
+            memcpy(ret_snapshot->date, kept->date, FS_DATE_SIZE);
+        }
+    }
+    return true;
+}
+
+static void keep_snapshot(const struct fs_state *state)
+{
+    struct fs_state *kept = world_alloc(sizeof *kept);
+
+    *kept = *state;
+    kept->older = model->kept;
+    kept->is_kept = true;
+    kept->made = state->since;
+    model->kept = kept;
+}
+
+static void delete_snapshot(uint64_t made, uint64_t commit)
+{
+    for (struct fs_state *kept = model->kept; kept; kept = kept->older) {
+        if (kept->made == made)
+            kept->gone = commit;
+    }
 }
 
 /* ---- names ---- */
@@ -206,8 +288,12 @@ struct fs_expected fs_expect(const struct fs_ask *ask, const struct fs_state *st
     if (ask->op == FS_CREATE_SHARE)
         return state->exists ? refusal(409, "ShareAlreadyExists")
                              : (struct fs_expected){ .status = 201, .changes = true };
-    if (!state->exists)
+    if (!state->exists || !fs_view(ask, state))
         return refusal(404, "ShareNotFound");
+    if (ask->op == FS_SNAPSHOT_SHARE || ask->op == FS_DELETE_SNAPSHOT)
+        return (struct fs_expected){ .status = ask->op == FS_SNAPSHOT_SHARE ? 201 : 202,
+                                     .changes = true };
+    state = fs_view(ask, state);
     switch ((int)ask->op) {
     case FS_CREATE_DIRECTORY:
     case FS_CREATE_FILE:
@@ -319,6 +405,14 @@ void fs_apply(const struct fs_ask *ask, uint64_t commit)
             (struct fs_node){ .exists = true, .is_directory = true, .version = commit };
         return;
     }
+    if (ask->op == FS_SNAPSHOT_SHARE) {
+        keep_snapshot(state);
+        return;
+    }
+    if (ask->op == FS_DELETE_SNAPSHOT) {
+        delete_snapshot(ask->snapshot.commit, commit);
+        return;
+    }
     if (ask->op == FS_CREATE_DIRECTORY || ask->op == FS_CREATE_FILE) {
         create(ask, state);
         return;
@@ -346,7 +440,7 @@ const struct fs_node *fs_changed_node(const struct fs_state *state)
 
 const char *fs_may_have(const struct fs_node *node, uint64_t etag)
 {
-    for (const struct fs_state *state = model->newest; state; state = state->older) {
+    for (const struct fs_state *state = model->newest; state; state = next_of(state)) {
         for (unsigned i = 0; i < FS_NODES; i++) {
             const struct fs_node *other = &state->nodes[i];
 
@@ -370,8 +464,7 @@ const char *fs_fill(uint64_t version, uint64_t etag)
 
     if (etag == 0)
         return "no ETag";
-    for (struct fs_state *state = model->newest; state && state->since >= version;
-         state = state->older) {
+    for (struct fs_state *state = model->newest; state; state = next_of(state)) {
         for (unsigned i = 0; i < FS_NODES; i++) {
             struct fs_node *node = &state->nodes[i];
 
@@ -388,6 +481,21 @@ const char *fs_fill(uint64_t version, uint64_t etag)
 
 /* ---- old and lost ones ---- */
 
+/* Those that were deleted by then. */
+static void forget_snapshots(uint64_t oldest_commit)
+{
+    for (struct fs_state **link = &model->kept; *link;) {
+        struct fs_state *kept = *link;
+
+        if (kept->gone == 0 || kept->gone > oldest_commit) {
+            link = &kept->older;
+            continue;
+        }
+        *link = kept->older;
+        world_free(kept, sizeof *kept);
+    }
+}
+
 void fs_prune(uint64_t oldest_commit)
 {
     struct fs_state *state = model->newest;
@@ -400,6 +508,7 @@ void fs_prune(uint64_t oldest_commit)
         state->older = gone->older;
         world_free(gone, sizeof *gone);
     }
+    forget_snapshots(oldest_commit);
 }
 
 void fs_roll_back(uint64_t commit)
@@ -410,4 +519,12 @@ void fs_roll_back(uint64_t commit)
         model->newest = gone->older;
         world_free(gone, sizeof *gone);
     }
+    while (model->kept && model->kept->made > commit) {
+        struct fs_state *gone = model->kept;
+
+        model->kept = gone->older;
+        world_free(gone, sizeof *gone);
+    }
+    for (struct fs_state *kept = model->kept; kept; kept = kept->older)
+        kept->gone = kept->gone > commit ? 0 : kept->gone;
 }

@@ -23,9 +23,12 @@ struct fs_node {
 
 struct fs_state {
     struct fs_state *older;
-    uint64_t since; /* the commit that made it */
-    bool exists;    /* the share */
-    uint64_t ids;   /* given so far */
+    uint64_t since;          /* the commit that made it */
+    bool exists;             /* the share */
+    bool is_kept;            /* as a snapshot, made by the commit `made` */
+    uint64_t made, gone;     /* the commit that deleted it; 0: none */
+    char date[FS_DATE_SIZE]; /* empty: nobody was told */
+    uint64_t ids;            /* given so far */
     struct fs_node nodes[FS_NODES];
 };
 
@@ -51,6 +54,14 @@ const char *fs_fill(uint64_t version, uint64_t etag);
 const char *fs_may_have(const struct fs_node *node, uint64_t etag);
 /* The node that a path names; FS_NODES: none. */
 unsigned fs_find(const struct fs_state *state, const struct fs_path *path);
+/* The tree that an ask is about, in a state: its own, or that of the snapshot; NULL: that is not there. */
+const struct fs_state *fs_view(const struct fs_ask *ask, const struct fs_state *state);
+/* An answer tells the date of the snapshot that a commit made. NULL, or what is wrong with it. */
+const char *fs_tell_snapshot(uint64_t commit, const char *date);
+/* One of the snapshots that are there and known, by a drawn number. False: there is none. */
+bool fs_known_snapshot(unsigned random, struct fs_snapshot *ret_snapshot);
+/* How many there are, known or not. */
+unsigned fs_snapshot_count(void);
 /* The path of a node. False: it is longer than FS_DEPTH. */
 bool fs_path_of(const struct fs_state *state, unsigned node, struct fs_path *ret_path);
 unsigned fs_node_count(const struct fs_state *state);

@@ -14,6 +14,8 @@ static const struct {
     const char *method_text, *query;
 } forms[FS_OPS] = {
     [FS_CREATE_SHARE] = { METHOD_PUT, "PUT", "restype=share" },
+    [FS_SNAPSHOT_SHARE] = { METHOD_PUT, "PUT", "comp=snapshot&restype=share" },
+    [FS_DELETE_SNAPSHOT] = { METHOD_DELETE, "DELETE", "restype=share" },
     [FS_CREATE_DIRECTORY] = { METHOD_PUT, "PUT", "restype=directory" },
     [FS_CREATE_FILE] = { METHOD_PUT, "PUT", NULL },
     [FS_PUT_RANGE] = { METHOD_PUT, "PUT", "comp=range" },
@@ -103,6 +105,16 @@ static void add_particular(const struct fs_ask *ask, struct arena *arena, struct
     }
 }
 
+static struct bytes query_of(const struct fs_ask *ask, struct arena *arena)
+{
+    const char *form = forms[ask->op].query;
+
+    if (ask->snapshot.commit == 0)
+        return form ? bytes_from_string(form) : bytes_of(NULL, 0);
+    return arena_printf(arena, "%s%ssharesnapshot=%s", form ? form : "", form ? "&" : "",
+                        ask->snapshot.date);
+}
+
 void fs_request_write(const struct ask *ask, struct arena *arena, struct draft *ret_draft)
 {
     const struct fs_ask *fs = &ask->fs;
@@ -110,8 +122,7 @@ void fs_request_write(const struct ask *ask, struct arena *arena, struct draft *
 
     *ret_draft =
         (struct draft){ .method = forms[fs->op].method, .method_text = forms[fs->op].method_text };
-    if (forms[fs->op].query)
-        ret_draft->query = bytes_from_string(forms[fs->op].query);
+    ret_draft->query = query_of(fs, arena);
     text_init(&path, arena, 200);
     add_path(&path, &fs->path);
     ret_draft->path = text_bytes(&path);

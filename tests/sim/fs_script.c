@@ -5,18 +5,20 @@
 #include "fs_model.h"
 #include "world.h"
 
-#define DRAWN_DEPTH  3u
-#define NODES_ENOUGH (FS_NODES / 2) /* clients that ask at once may pass it */
-#define METADATA_MAX 1000u
+#define DRAWN_DEPTH      3u
+#define NODES_ENOUGH     (FS_NODES / 2) /* clients that ask at once may pass it */
+#define SNAPSHOTS_ENOUGH 5u
+#define METADATA_MAX     1000u
 
 static const unsigned weights[FS_OPS] = {
-    [FS_CREATE_SHARE] = 1,   [FS_CREATE_DIRECTORY] = 12,
-    [FS_CREATE_FILE] = 16,   [FS_PUT_RANGE] = 18,
-    [FS_CLEAR_RANGE] = 6,    [FS_SET_LENGTH] = 5,
-    [FS_SET_METADATA] = 6,   [FS_SET_DIRECTORY_METADATA] = 4,
-    [FS_RENAME_FILE] = 14,   [FS_RENAME_DIRECTORY] = 16,
-    [FS_DELETE_FILE] = 6,    [FS_DELETE_DIRECTORY] = 7,
-    [FS_GET_FILE] = 20,      [FS_HEAD_FILE] = 6,
+    [FS_CREATE_SHARE] = 1,    [FS_SNAPSHOT_SHARE] = 2,
+    [FS_DELETE_SNAPSHOT] = 2, [FS_CREATE_DIRECTORY] = 12,
+    [FS_CREATE_FILE] = 16,    [FS_PUT_RANGE] = 18,
+    [FS_CLEAR_RANGE] = 6,     [FS_SET_LENGTH] = 5,
+    [FS_SET_METADATA] = 6,    [FS_SET_DIRECTORY_METADATA] = 4,
+    [FS_RENAME_FILE] = 14,    [FS_RENAME_DIRECTORY] = 16,
+    [FS_DELETE_FILE] = 6,     [FS_DELETE_DIRECTORY] = 7,
+    [FS_GET_FILE] = 20,       [FS_HEAD_FILE] = 6,
     [FS_HEAD_DIRECTORY] = 6,
 };
 
@@ -115,6 +117,19 @@ static void draw_slots(struct draws *draws, struct fs_ask *ask)
     ask->length = draw(draws, 4) == 0 ? draw(draws, FS_SLOTS + 1) : FS_SLOTS;
 }
 
+/* Of what is read one in four. */
+static void draw_snapshot(struct draws *draws, struct fs_ask *ask)
+{
+    unsigned random = draw(draws, 1000);
+
+    if (ask->op == FS_SNAPSHOT_SHARE && fs_snapshot_count() >= SNAPSHOTS_ENOUGH)
+        ask->op = FS_DELETE_SNAPSHOT;
+    if (ask->op == FS_DELETE_SNAPSHOT && !fs_known_snapshot(random, &ask->snapshot))
+        ask->op = FS_HEAD_DIRECTORY;
+    if (ask->op >= FS_GET_FILE && draw(draws, 4) == 0)
+        (void)fs_known_snapshot(random, &ask->snapshot);
+}
+
 static bool is_creation(enum fs_op op)
 {
     return op == FS_CREATE_DIRECTORY || op == FS_CREATE_FILE;
@@ -127,7 +142,7 @@ static void draw_path(struct draws *draws, struct fs_ask *ask)
     else if (is_creation(ask->op))
         ask->path = draw(draws, 4) == 0 ? draw_known(draws, ask->op == FS_CREATE_DIRECTORY)
                                         : draw_in_known(draws);
-    else if (ask->op != FS_CREATE_SHARE)
+    else if (ask->op > FS_DELETE_SNAPSHOT)
         ask->path =
             draw(draws, 10) == 0 ? draw_new(draws) : draw_known(draws, is_of_directory(ask->op));
 }
@@ -141,8 +156,9 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
     fs->op = number == 0 ? FS_CREATE_SHARE : draw_op(&draws);
     if (is_creation(fs->op) && fs_node_count(fs_state_at(world->commits)) > NODES_ENOUGH)
         fs->op = draw(&draws, 2) == 0 ? FS_DELETE_FILE : FS_DELETE_DIRECTORY;
+    draw_snapshot(&draws, fs);
     draw_path(&draws, fs);
-    if (fs->op != FS_CREATE_SHARE)
+    if (fs->op > FS_DELETE_SNAPSHOT)
         draw_slots(&draws, fs);
     fs->has_range = fs->op == FS_GET_FILE && draw(&draws, 2) == 0;
     if (is_creation(fs->op) || fs->op == FS_SET_METADATA || fs->op == FS_SET_DIRECTORY_METADATA)

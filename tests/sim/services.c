@@ -89,7 +89,8 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .committed = fs_judge_committed,
                    .has_committed = fs_judge_has_committed,
                    .answered = fs_judge_answered,
-                   .take_stock = fs_judge_take_stock },
+                   .take_stock = fs_judge_take_stock,
+                   .check_end = fs_judge_check_end },
 };
 
 /* Seeds draw one of these; files are asked for by name. */
