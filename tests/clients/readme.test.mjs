@@ -39,7 +39,7 @@ test("the README's example of a table", async (t) => {
 
 test("the README's example of a share", async (t) => {
     t.after(() => shares.getShareClient('team').delete({ deleteSnapshots: 'include' }));
-    assert.match(await runExample(t, 3, `FileEndpoint=${process.env.LAGRA_TEST_FILE_URL}`), /^\{\}\n(.*\n)*team 20\S+Z\nteam \n/);
+    assert.match(await runExample(t, 3, `FileEndpoint=${process.env.LAGRA_TEST_FILE_URL}`), /^hello\n\{\}\n(.*\n)*team 20\S+Z\nteam \n/);
 });
 
 test('the README shows the whole connection string of the development account', async () => {
