@@ -37,17 +37,28 @@ enum error file_enter(struct decision *d)
                      (enum rest_use)(passes - 1));
 }
 
+/* The part of a node that this decision makes: it has no record to be opened by yet. */
+static struct decision_part *made_part(struct decision *d, uint64_t node)
+{
+    struct bytes key = tree_partition(d->arena, file_state(d)->tree.space, node).key;
+
+    for (unsigned i = 0; i < d->part_count; i++)
+        if (guid_equal(&d->parts[i].partition.space, &file_state(d)->tree.space) &&
+            bytes_equal(d->parts[i].partition.key, key))
+            return &d->parts[i];
+    assert(false); /* it has just been written */
+    return NULL;
+}
+
 /* A file that is created over another is the same to those who have that open. */
 static enum error follow(struct decision *d, struct file_gate *gate)
 {
-    struct file_state *state = file_state(d);
-    struct decision_part *part;
+    uint64_t node = file_state(d)->place.entry.id;
 
-    if (state->place.entry.id == gate->node)
-        return gate_write(gate), OK;
-    if (tree_open_node(&state->tree, &state->place, &part))
-        return decision_fail_store(d, state->tree.failed);
-    return gate_move(gate, part, state->place.entry.id);
+    if (node != gate->node)
+        return gate_move(gate, made_part(d, node), node);
+    gate_write(gate);
+    return OK;
 }
 
 enum error file_leave(struct decision *d)
