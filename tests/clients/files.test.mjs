@@ -211,3 +211,26 @@ test('trailing dots count where it is said, of the source too', async (t) => {
     assert.equal((await rename({ 'x-ms-source-allow-trailing-dot': 'true' })).status, 200);
     assert.equal((await rawFile('HEAD', `/${share.name}/c`)).status, 200);
 });
+
+test('a SAS that only creates makes new files, and writes over none (rest: Create-service-SAS; decision: 328)', async (t) => {
+    const share = await newShare(t);
+    const query = generateFileSASQueryParameters({
+        shareName: share.name, expiresOn: new Date(Date.now() + 3600000), permissions: ShareSASPermissions.parse('c'),
+    }, credential).toString();
+    const put = (name) => rawFile('PUT', `/${share.name}/${name}?${query}`, { 'x-ms-type': 'file', 'x-ms-content-length': '1' }, '',
+        { signed: false });
+    assert.equal((await put('f')).status, 201);
+    await rawRefused(put('F'), 403, 'UnauthorizedBlobOverwrite');
+    assert.equal((await put('g')).status, 201);
+});
+
+test('a name that XML cannot hold is shown encoded', async (t) => {
+    const share = await newShare(t);
+    await share.createFile('a\ufffe', 0);
+    const { text } = await rawFile('GET', `/${share.name}?restype=directory&comp=list`);
+    assert.match(text, /<Name Encoded="true">a%EF%BF%BE<\/Name>/);
+    const names = [];
+    for await (const { name } of share.rootDirectoryClient.listFilesAndDirectories())
+        names.push(name);
+    assert.deepEqual(names, ['a\ufffe']);
+});

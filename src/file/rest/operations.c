@@ -190,9 +190,9 @@ static const struct operation operations[] = {
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
 
     /* ---- PUT of a whole file: the last row's header is the one that every request needs ---- */
-    ROW("Copy File", PUT, PATH, "", "x-ms-copy-source", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2015-02-21",
+    ROW("Copy File", PUT, PATH, "", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "c", FILE_WRITE, PRIVATE), "2015-02-21",
         NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, new_subject, PASSES(&copy_file_functions, REPLACES)),
-    ROW("Create File", PUT, PATH, "", "x-ms-type=file", WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2014-02-14",
+    ROW("Create File", PUT, PATH, "", "x-ms-type=file", WRITES, MAY("o", "w", "w", "c", FILE_WRITE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, WHEN_LEASED, CHANGED, STAGED, PUT_RANGE_MAX, 201, 0, new_subject, PASSES(&create_file_functions, REPLACES)),
 };
 /* clang-format on */
