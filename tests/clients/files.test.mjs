@@ -234,3 +234,23 @@ test('a name that XML cannot hold is shown encoded', async (t) => {
         names.push(name);
     assert.deepEqual(names, ['a\ufffe']);
 });
+
+test('Rename File asks for both leases; the source keeps its own, that of the target is gone (semantics 8.1)', async (t) => {
+    const share = await newShare(t);
+    const make = async (name) => {
+        const { fileClient } = await share.createFile(name, 1);
+        return (await fileClient.getShareLeaseClient().acquireLease(-1)).leaseId;
+    };
+    const [source, target] = [await make('a'), await make('b')];
+    const rename = (headers) => rawFile('PUT', `/${share.name}/b?comp=rename`,
+        { 'x-ms-file-rename-source': `${url}/${share.name}/a`, 'x-ms-file-rename-replace-if-exists': 'true', ...headers });
+    await rawRefused(rename({}), 412, 'LeaseIdMissing');
+    await rawRefused(rename({ 'x-ms-source-lease-id': source }), 412, 'LeaseIdMissing');
+    await rawRefused(rename({ 'x-ms-destination-lease-id': target }), 412, 'LeaseIdMissing');
+    await rawRefused(rename({ 'x-ms-source-lease-id': target, 'x-ms-destination-lease-id': source }), 412, 'LeaseIdMismatchWithFileOperation');
+    assert.equal((await rename({ 'x-ms-source-lease-id': source, 'x-ms-destination-lease-id': target })).status, 200);
+    const file = share.rootDirectoryClient.getFileClient('b');
+    assert.equal((await file.getProperties()).leaseState, 'leased');
+    await refused(file.setMetadata({ a: 'b' }, { leaseAccessConditions: { leaseId: target } }), 412, 'LeaseIdMismatchWithFileOperation');
+    await file.setMetadata({ a: 'b' }, { leaseAccessConditions: { leaseId: source } });
+});
