@@ -123,3 +123,15 @@ test('Rename Directory: with all that is in it, never into itself', async (t) =>
     await refused(share.getDirectoryClient('file').rename('x'), 409, 'ResourceTypeMismatch');
     await refused(share.getDirectoryClient('b').rename('file', { replaceIfExists: true }), 409, 'ResourceTypeMismatch');
 });
+
+test('what stands in the way of each operation on directories is said, of the root too', async () => {
+    const gone = shareName(), unknown = { 'x-ms-file-attributes': 'Unknown' };
+
+    for (const path of ['', '/d']) {
+        await rawRefused(rawFile('GET', `/${gone}${path}?restype=directory`), 404, 'ShareNotFound');
+        await rawRefused(rawFile('GET', `/${gone}${path}?restype=directory&comp=metadata`), 404, 'ShareNotFound');
+        await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=metadata`), 404, 'ShareNotFound');
+        await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=properties`), 404, 'ShareNotFound');
+        await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=properties`, unknown), 400, 'InvalidHeaderValue');
+    }
+});
