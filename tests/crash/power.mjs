@@ -13,6 +13,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { Server } from '../lib/server.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
+import { FileCampaign } from './files.mjs';
 import { QueueCampaign } from './queues.mjs';
 import { TableCampaign } from './tables.mjs';
 
@@ -113,7 +114,7 @@ if (why) {
 } else {
     const total = { passed: 0, failed: 0 };
 
-    for (const [what, Kind] of [['blobs', Campaign], ['messages', QueueCampaign], ['transactions', TableCampaign]]) {
+    for (const [what, Kind] of [['blobs', Campaign], ['messages', QueueCampaign], ['transactions', TableCampaign], ['files', FileCampaign]]) {
         const safe = await cutAndLook(CUTS, {}, Kind);
         const unsafe = await cutAndLook(UNSAFE_CUTS, { LAGRA_UNSAFE_NO_SYNC: '1' }, Kind);
 

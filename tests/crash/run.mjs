@@ -4,7 +4,8 @@
 //
 // Every acknowledged write must be there with its bytes and ETag, every other one wholly there or
 // not at all, nothing that was read may be gone, and at the end the store must hold no space for
-// blobs that are deleted. So many messages as --messages says (with --soak 1,000,000) go through a
+// blobs that are deleted. Of files, `lagra check` has to find the folder whole: at the end, and with
+// --soak after each kill. So many messages as --messages says (with --soak 1,000,000) go through a
 // queue, with fewer kills: none may be lost, none handed out twice. One count for each kill.
 
 import { setTimeout } from 'node:timers/promises';
@@ -12,6 +13,7 @@ import { parseArgs } from 'node:util';
 import { Control, Server } from '../lib/server.mjs';
 import { Campaign, randomFrom } from './campaign.mjs';
 import { CopyCampaign } from './copies.mjs';
+import { FileCampaign } from './files.mjs';
 import { QueueCampaign } from './queues.mjs';
 import { TableCampaign } from './tables.mjs';
 
@@ -61,6 +63,15 @@ async function checkSpace(campaign, server) {
     await campaign.goOn?.();
 }
 
+/** The folder is whole, and is empty once everything is deleted. */
+async function checkEnd(what, campaign, server) {
+    await server.stop({ keep: true });
+    await campaign.checkFolder();
+    count(campaign.failures.length === 0, `${what}, seed ${SEED}: ${campaign.failures.join('; ')}`);
+    await server.restart();
+    await checkSpace(campaign, server);
+}
+
 async function killAndLook(campaign, server, random, point) {
     const gated = point % 4 === 0;
 
@@ -69,6 +80,8 @@ async function killAndLook(campaign, server, random, point) {
 
 async function cutAndLook(campaign, server, point, work) {
     await campaign.work({ ...work, cut: () => server.kill() });
+    if (options.soak)
+        await campaign.checkFolder?.();
     await server.restart();
     const ok = (await campaign.verify()) && campaign.failures.length === 0;
 
@@ -91,6 +104,8 @@ async function run(what, Kind, points) {
             if (options.soak && point % 1000 === 0)
                 console.log(`${what}: ${point} kills, ${campaign.changes} changes`);
         }
+        if (campaign.checkFolder)
+            await checkEnd(what, campaign, server);
         console.log(`${what}: ${points} kills, ${campaign.changes} changes, seed ${SEED}`);
     } catch (error) {
         count(false, `${what}, seed ${SEED}: ${error.stack}`);
@@ -125,6 +140,7 @@ await run('blobs', Campaign, POINTS);
 await run('copies', CopyCampaign, Math.ceil(POINTS / 16));
 await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
 await run('transactions', TableCampaign, Math.ceil(POINTS / 4));
+await run('files', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 16)));
 if (MESSAGES > 0)
     await runMany(MESSAGES);
 console.log(`crash: ${total.passed} passed, ${total.failed} failed`);
