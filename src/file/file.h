@@ -137,6 +137,9 @@ enum error directory_subject_named(struct decision *d);
 /* The same of what may be missing, or be of the other kind: for what is created. */
 enum error new_subject(struct decision *d);
 
+/* What is there, of either kind, also in a snapshot: for what is about handles. */
+enum error handles_subject(struct decision *d);
+
 /* A path of names, as the tree has it: without trailing dots, unless they count. text: as in struct
  * file_resource, and checked; ptr NULL: the root.
  * returns OK, as file_check_names() */
@@ -159,6 +162,10 @@ enum error file_leave(struct decision *d);
  * returns as gate_pass() */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use);
+/* What is open of a node, by the gate that it has passed in this decision, if it has. part: of the node
+ * returns as gate_read() */
+enum error file_gate_of(struct decision *d, struct decision_part *part, uint64_t node,
+                        struct file_gate **ret_gate);
 /* These bytes of the subject are read; some of it are written: as gate_pass_read(), gate_pass_write(). */
 enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length);
 enum error file_pass_write(struct decision *d);

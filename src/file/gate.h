@@ -89,6 +89,8 @@ enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
  * decision. by_force: of a handle that deletes on close, which then deletes nothing. semantics 8.3
  * returns OK, E_ResourceNotFound: no such handle */
 enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes);
+/* The same of all handles by force. Where nothing is open, nothing is done. */
+void gate_close_all(struct file_gate *gate, bool *ret_deletes);
 /* A client's answer to a break. returns OK, E_ResourceNotFound, E_InvalidInput: that is more than it was
  * asked to keep */
 enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t keeps);

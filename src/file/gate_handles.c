@@ -205,6 +205,27 @@ enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bo
     return OK;
 }
 
+void gate_close_all(struct file_gate *gate, bool *ret_deletes)
+{
+    struct open_set *set = &gate->set;
+    const struct open_entry *closed = set->opens;
+    size_t count = set->open_count;
+    bool was_pending = set->is_delete_pending;
+
+    *ret_deletes = count > 0 && was_pending;
+    if (count == 0)
+        return;
+    set->open_count = 0;
+    set_pending(gate, false);
+    gate->is_changed = true; /* gate_write() drops the locks: nobody is left who has one */
+    gate->d->wakes = true;
+    gate_write(gate);
+    for (size_t i = 0; i < count; i++)
+        handle_delete(gate->part->changes, gate->node, closed[i].id);
+    if (was_pending)
+        index_pending(gate);
+}
+
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending)
 {
     const struct open_entry *open = find_open(gate, handle);

@@ -77,16 +77,29 @@ enum error file_leave(struct decision *d)
     return e;
 }
 
+static struct file_gate *gate_at(struct decision *d, const struct decision_part *part)
+{
+    for (struct file_gate *gate = file_state(d)->gates; gate; gate = gate->next)
+        if (gate->part == part)
+            return gate;
+    return NULL;
+}
+
+enum error file_gate_of(struct decision *d, struct decision_part *part, uint64_t node,
+                        struct file_gate **ret_gate)
+{
+    *ret_gate = gate_at(d, part);
+    if (*ret_gate)
+        return OK;
+    *ret_gate = arena_alloc(d->arena, sizeof **ret_gate);
+    return gate_read(*ret_gate, d, part, node);
+}
+
 /* ---- bytes ---- */
 
 static struct file_gate *subject_gate(struct decision *d)
 {
-    struct file_state *state = file_state(d);
-
-    for (struct file_gate *gate = state->gates; gate; gate = gate->next)
-        if (gate->part == state->part)
-            return gate;
-    return NULL;
+    return gate_at(d, file_state(d)->part);
 }
 
 enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length)

@@ -113,7 +113,7 @@ static enum tree_result open_tree(struct decision *d, bool of_snapshot)
 }
 
 /* Finds what the path names, and moves the decision to its partition, or to its directory's. */
-static enum error find(struct decision *d, enum tree_use use)
+static enum error find_any(struct decision *d, enum tree_use use)
 {
     const struct file_resource *asked = file_asked(d);
     struct file_state *state = file_state(d);
@@ -122,8 +122,6 @@ static enum error find(struct decision *d, enum tree_use use)
     enum tree_result result;
     enum error e = file_path_parse(d->arena, asked->path, asked->trailing_dots, &path);
 
-    if (!e && asked->snapshot > 0 && decision_may_change(d))
-        e = E_ShareSnapshotOperationNotSupported;
     if (e)
         return e;
     state->part = NULL;
@@ -143,6 +141,13 @@ static enum error find(struct decision *d, enum tree_use use)
         decision_move_subject(d, tree_directory_part(tree, &state->place));
     decision_read_clock(d);
     return state->part ? load(d, state) : OK;
+}
+
+static enum error find(struct decision *d, enum tree_use use)
+{
+    if (file_asked(d)->snapshot > 0 && decision_may_change(d))
+        return E_ShareSnapshotOperationNotSupported;
+    return find_any(d, use);
 }
 
 static enum error find_kind(struct decision *d, enum tree_use use, enum tree_kind kind)
@@ -174,6 +179,13 @@ enum error file_subject_named(struct decision *d)
 enum error directory_subject_named(struct decision *d)
 {
     return find_kind(d, TREE_TO_CHANGE, TREE_DIRECTORY);
+}
+
+enum error handles_subject(struct decision *d)
+{
+    enum error e = find_any(d, TREE_TO_READ);
+
+    return !e && !d->subject.exists ? E_ResourceNotFound : e;
 }
 
 enum error new_subject(struct decision *d)

@@ -134,4 +134,34 @@ test('what stands in the way of each operation on directories is said, of the ro
         await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=properties`), 404, 'ShareNotFound');
         await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=properties`, unknown), 400, 'InvalidHeaderValue');
     }
+
+test('List and Force Close Handles: nothing is open (rest: List-Handles, Force-Close-Handles; semantics 8.1)', async (t) => {
+    const share = await newShare(t);
+    const directory = (await share.createDirectory('d')).directoryClient;
+    const file = (await directory.createFile('f', 1)).fileClient;
+    const { snapshot } = await share.createSnapshot();
+    for (const client of [share.rootDirectoryClient, directory, file]) {
+        for await (const handle of client.listHandles())
+            assert.fail(JSON.stringify(handle));
+        const one = await client.forceCloseHandle('21129684298');
+        assert.deepEqual([one.closedHandlesCount ?? 0, one.closeFailureCount ?? 0], [0, 0]);
+        const all = await client.forceCloseAllHandles();
+        assert.deepEqual([all.closedHandlesCount, all.closeFailureCount], [0, 0]);
+    }
+    for await (const handle of directory.listHandles({ recursive: true }))
+        assert.fail(JSON.stringify(handle));
+    await refused(share.getDirectoryClient('e').forceCloseAllHandles(), 404, 'ResourceNotFound');
+    const path = `/${share.name}/d/f?comp=listhandles`;
+    const listed = await rawFile('GET', path);
+    assert.match(listed.text, /<EnumerationResults><Entries \/><NextMarker \/><\/EnumerationResults>$/);
+    assert.equal((await rawFile('GET', `${path}&sharesnapshot=${snapshot}`)).text, listed.text);
+    const close = path.replace('list', 'forceclose');
+    const closed = await rawFile('PUT', `${close}&sharesnapshot=${snapshot}`, { 'x-ms-handle-id': '*' });
+    assert.deepEqual([closed.status, closed.headers.get('x-ms-number-of-handles-closed'), closed.headers.get('x-ms-marker')],
+        [200, '0', undefined]);
+    await rawRefused(rawFile('PUT', close), 400, 'MissingRequiredHeader');
+    await rawRefused(rawFile('PUT', close, { 'x-ms-handle-id': 'x' }), 400, 'InvalidHeaderValue');
+    await rawRefused(rawFile('PUT', close, { 'x-ms-handle-id': '*', 'x-ms-recursive': 'true' }), 400, 'InvalidHeaderValue');
+    await rawRefused(rawFile('GET', `${path}&marker=x`), 400, 'InvalidQueryParameterValue');
+    await rawRefused(rawFile('GET', `${path}&maxresults=0`), 400, 'OutOfRangeQueryParameterValue');
 });

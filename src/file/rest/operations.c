@@ -6,6 +6,7 @@
  *
  * rest: File-Service-REST-API, Create-account-SAS, Create-service-SAS; semantics 2.2 */
 #include "file/copy_file.h"
+#include "file/handle_operations.h"
 #include "file/permission_operations.h"
 #include "file/range_operations.h"
 #include "file/rest/request.h"
@@ -42,6 +43,8 @@ OPERATION(set_file_metadata);
 OPERATION(set_file_properties);
 OPERATION(set_directory_properties);
 OPERATION(list_files);
+OPERATION(list_handles);
+OPERATION(force_close_handles);
 OPERATION(rename_file);
 OPERATION(rename_directory);
 OPERATION(delete_file);
@@ -123,9 +126,9 @@ static const struct operation operations[] = {
     ROW("List Directories and Files", GET, ROOT, "comp=list&restype=directory", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2014-02-14",
         NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, directory_subject, PASSES(&list_files_functions, LISTS)),
     ROW("List Handles", GET, ROOT, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, PASSES(NULL, LISTS)),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, handles_subject, PASSES(&list_handles_functions, LISTS)),
     ROW("Force Close Handles", PUT, ROOT, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, PASSES(NULL, LISTS)),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, handles_subject, PASSES(&force_close_handles_functions, LISTS)),
 
     /* ---- directories ---- */
     ROW("Create Directory", PUT, PATH, "restype=directory", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2014-02-14",
@@ -145,9 +148,9 @@ static const struct operation operations[] = {
     ROW("Rename Directory", PUT, PATH, "comp=rename&restype=directory", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2021-04-10",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 200, 0, new_subject, PASSES(&rename_directory_functions, PASSES)),
     ROW("List Handles", GET, PATH, "comp=listhandles", NULL, READS, MAY("o", "l", "l", "", FILE_READ, PRIVATE), "2018-11-09",
-        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, PASSES(NULL, LISTS)),
+        NO_IF, OTHER_READ, IGNORED, NONE, REFUSED, 0, 200, 0, handles_subject, PASSES(&list_handles_functions, LISTS)),
     ROW("Force Close Handles", PUT, PATH, "comp=forceclosehandles", NULL, WRITES, MAY("o", "w", "w", "", FILE_WRITE, PRIVATE), "2018-11-09",
-        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, NULL, PASSES(NULL, LISTS)),
+        NO_IF, WRITE, IGNORED, NONE, REFUSED, 0, 200, 0, handles_subject, PASSES(&force_close_handles_functions, LISTS)),
 
     /* ---- files ---- */
     ROW("Get File", GET, PATH, "", NULL, READS, MAY("o", "r", "r", "", FILE_READ, PRIVATE), "2014-02-14",

@@ -1,0 +1,167 @@
+/* Force Close Handles: of one file or directory, or of what is below a directory, some nodes a request. A
+ * file whose delete is pending goes with the last one. rest: Force-Close-Handles; decision: 341 */
+#include "file/file_content.h"
+#include "file/gate.h"
+#include "file/handle_operations.h"
+#include "file/share_usage.h"
+
+/* With the share, the stamp, the subject and what is read of one more they fit in a decision. */
+#define NODES_MAX 8u
+
+struct closing {
+    struct decision *d;
+    const struct force_close_handles_parameters *asked;
+    struct force_close_handles_result *result;
+    struct arena *arena; /* of what is read to find one handle */
+    unsigned nodes, work;
+    uint64_t last; /* the node that was looked at last */
+    bool is_full;
+};
+
+/* Deletes the node: its delete was pending. A directory that has something in it stays. */
+static enum error delete_node(struct decision *d, uint64_t node, struct bytes text)
+{
+    struct file_state *state = file_state(d);
+    struct tree *tree = &state->tree;
+    struct tree_place place;
+    struct tree_path path;
+    struct decision_part *part;
+    struct file file;
+    enum tree_result found;
+    enum store_result result;
+
+    if (tree_path_parse(d->arena, TREE_CASE_IGNORED, text, &path) != TREE_PATH_OK)
+        return OK; /* too deep to be named: so it stays */
+    found = tree_find(tree, &path, TREE_TO_CHANGE, &place);
+    if (found == TREE_FAILED)
+        return file_fail_tree(d, found);
+    if (found || !place.exists || place.entry.id != node) /* renamed meanwhile */
+        return decision_fail_store(d, STORE_CONFLICT);
+    found = tree_open_node(tree, &place, &part);
+    if (found)
+        return file_fail_tree(d, found);
+    result = file_read(tree, part->before, d->arena, &file);
+    if (result)
+        return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    found = tree_delete(tree, &place, &part);
+    if (found)
+        return found == TREE_NOT_EMPTY ? OK : file_fail_tree(d, found);
+    file_delete(d, part, &file);
+    return share_usage_change(
+        d, &state->share, &(struct length_change){ .file = node, .was = file.content.length }, 1);
+}
+
+/* Closes what is asked of the node's handles. */
+static enum error close_open(struct closing *c, struct file_gate *gate, bool *ret_deletes)
+{
+    size_t count = gate->set.open_count;
+    enum error e;
+
+    *ret_deletes = false;
+    if (c->asked->id == 0) {
+        gate_close_all(gate, ret_deletes);
+    } else {
+        e = gate_close(gate, c->asked->id, true, ret_deletes);
+        if (e)
+            return e == E_ResourceNotFound ? OK : e;
+    }
+    c->result->closed += count - gate->set.open_count;
+    return OK;
+}
+
+/* One that deletes has a request of its own: it takes a decision's parts. */
+static enum error close_node(struct closing *c, uint64_t node, struct bytes path)
+{
+    struct decision *d = c->d;
+    struct decision_part *part;
+    struct tree_node read;
+    struct file_gate *gate;
+    enum tree_result found = tree_open_id(&file_state(d)->tree, node, &part, &read);
+    enum error e;
+    bool deletes;
+
+    if (found)
+        return found == TREE_NOT_FOUND ? OK : file_fail_tree(d, found);
+    e = file_gate_of(d, part, node, &gate);
+    if (e)
+        return e;
+    c->is_full = c->nodes > 0 && gate->set.is_delete_pending;
+    if (c->is_full)
+        return OK;
+    c->nodes++;
+    e = close_open(c, gate, &deletes);
+    if (e || !deletes || node == TREE_ROOT)
+        return e;
+    c->nodes = NODES_MAX;
+    return delete_node(d, node, path);
+}
+
+/* returns OK, also when the handle is not one of them */
+static enum error look_at(struct closing *c, const struct handle *handle)
+{
+    struct decision *d = c->d;
+    struct arena_mark mark = arena_mark(c->arena);
+    uint64_t top = file_state(d)->place.entry.id, node = handle->node;
+    struct handle_place place;
+    enum store_result result;
+    enum error e = OK;
+
+    c->is_full = c->nodes == NODES_MAX;
+    if (c->is_full)
+        return OK;
+    result = handle_place_read(d, c->arena, node, top, &c->work, &place);
+    if (!result)
+        e = close_node(c, node, arena_copy(d->arena, place.path));
+    else if (result != STORE_NOT_FOUND)
+        e = decision_fail_store(d, result);
+    c->last = c->is_full ? c->last : node;
+    arena_rewind(c->arena, mark);
+    return e;
+}
+
+static enum error close_all(struct closing *c, struct index_iterator *iterator)
+{
+    struct handle handle;
+    bool is_first = true;
+    enum error e = OK;
+
+    while (!e) {
+        enum store_result result = handle_next(iterator, &c->work, &handle);
+
+        if (result == STORE_NOT_FOUND)
+            return OK;
+        if (!result && c->work > HANDLE_WORKER_MAX && !c->d->access.may_block)
+            result = STORE_WAIT;
+        if (result)
+            return decision_fail_store(c->d, result);
+        c->is_full = c->work >= HANDLE_WORK_MAX;
+        if (!c->is_full && (is_first || handle.node != c->last) &&
+            (c->asked->id == 0 || c->asked->id == handle.id)) {
+            e = look_at(c, &handle);
+            is_first = is_first && c->is_full;
+        }
+        if (!e && c->is_full) {
+            c->result->next = (struct handle_marker){ true, handle.node, handle.id };
+            return OK;
+        }
+    }
+    return e;
+}
+
+enum error force_close_handles_decide(struct decision *d,
+                                      const struct force_close_handles_parameters *p,
+                                      struct force_close_handles_result *r)
+{
+    struct closing closing = { .d = d, .asked = p, .result = r };
+    enum error e = handle_check_recursive(d, p->recursive);
+    struct index_iterator *iterator;
+
+    if (e || file_asked(d)->snapshot > 0)
+        return e;
+    closing.arena = arena_new(HANDLE_ARENA_MAX);
+    iterator = handle_scan(d, p->recursive, &p->from);
+    e = close_all(&closing, iterator);
+    index_iterator_close(iterator);
+    arena_free(closing.arena);
+    return e;
+}

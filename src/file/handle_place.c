@@ -1,0 +1,97 @@
+/* The handles of a share in their order, and where in the tree they are. */
+#include "base/log.h"
+#include "file/handle_operations.h"
+
+/* The names on the way up, the outermost first. */
+struct way {
+    struct bytes name;
+    struct way *below;
+};
+
+static struct bytes join(struct arena *arena, const struct way *way)
+{
+    struct text out;
+
+    text_init(&out, arena, 256);
+    for (; way; way = way->below) {
+        text_add(&out, way->name);
+        if (way->below)
+            text_add_char(&out, '/');
+    }
+    return text_bytes(&out);
+}
+
+static enum store_result read_node(struct decision *d, struct arena *arena, uint64_t id,
+                                   struct tree_node *ret_node)
+{
+    struct partition at = tree_partition(arena, file_state(d)->tree.space, id);
+    struct decision_part *part = decision_open(d, at, NULL);
+    enum store_result result = tree_node_read(part->before, arena, TREE_CASE_IGNORED, ret_node);
+
+    decision_leave(d, part);
+    return result;
+}
+
+enum store_result handle_place_read(struct decision *d, struct arena *arena, uint64_t node,
+                                    uint64_t top, unsigned *work, struct handle_place *ret_place)
+{
+    struct way *way = NULL;
+    bool is_below = node == top;
+    unsigned depth = 0;
+    struct tree_node read;
+
+    ret_place->parent = TREE_ROOT;
+    for (uint64_t id = node; id != TREE_ROOT; id = read.parent) {
+        enum store_result result = read_node(d, arena, id, &read);
+        struct way *more = arena_alloc(arena, sizeof *more);
+
+        ++*work;
+        if (result || ++depth > HANDLE_DEPTH_MAX)
+            return result ? result : STORE_NOT_FOUND;
+        *more = (struct way){ .name = read.name.given, .below = way };
+        way = more;
+        if (id == node)
+            ret_place->parent = read.parent;
+        is_below = is_below || read.parent == top;
+    }
+    ret_place->path = join(arena, way);
+    return is_below ? STORE_OK : STORE_NOT_FOUND;
+}
+
+struct index_iterator *handle_scan(struct decision *d, bool recursive,
+                                   const struct handle_marker *from)
+{
+    const struct file_state *state = file_state(d);
+    const uint64_t *node = recursive ? NULL : &state->place.entry.id;
+    struct bytes prefix = handle_prefix(d->arena, node);
+    struct bytes first = from->is_given ? handle_key(d->arena, from->node, from->id) : prefix;
+    struct index_iterator *iterator =
+        index_iterator_open(d->store, state->share.space, prefix, first, bytes_from_string(""), d->access);
+
+    decision_saw(d, index_iterator_sequence(iterator));
+    return iterator;
+}
+
+enum store_result handle_next(struct index_iterator *iterator, unsigned *work,
+                              struct handle *ret_handle)
+{
+    struct index_record record;
+    enum store_result result;
+
+    do {
+        result = index_iterator_next(iterator, &record);
+        ++*work;
+        if (!result && !handle_decode(record.key, record.value, ret_handle)) {
+            log_line(LOG_ERROR, "the record of an open handle has an unknown form");
+            result = STORE_CORRUPT;
+        }
+    } while (!result && !handle_counts(ret_handle) && *work < HANDLE_WORK_MAX);
+    return result;
+}
+
+enum error handle_check_recursive(struct decision *d, bool recursive)
+{
+    if (recursive && file_state(d)->place.entry.kind == TREE_FILE)
+        return decision_fail(d, E_InvalidHeaderValue, "x-ms-recursive is for directories.");
+    return OK;
+}

@@ -1,0 +1,75 @@
+/* List Handles: a page of them, by the ids of files and handles. rest: List-Handles; decision: 340 */
+#include "file/handle_operations.h"
+
+struct page {
+    struct decision *d;
+    const struct list_handles_parameters *asked;
+    struct arena *arena; /* of what is read for one handle; rewound behind each */
+    uint32_t shown;
+    unsigned work;
+};
+
+static bool is_full(const struct page *page)
+{
+    return page->shown == page->asked->max || page->asked->sink->full ||
+           page->work >= HANDLE_WORK_MAX;
+}
+
+/* returns STORE_OK, also when it is somewhere else, or gone */
+static enum store_result add_handle(struct page *page, const struct handle *handle)
+{
+    struct arena_mark mark = arena_mark(page->arena);
+    uint64_t top = file_state(page->d)->place.entry.id;
+    struct handle_place place;
+    enum store_result result =
+        handle_place_read(page->d, page->arena, handle->node, top, &page->work, &place);
+
+    if (!result) {
+        page->asked->sink->add(page->asked->sink, handle, &place);
+        page->shown++;
+    }
+    arena_rewind(page->arena, mark);
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+static enum store_result add_page(struct page *page, struct index_iterator *iterator,
+                                  struct handle_marker *ret_next)
+{
+    enum store_result result;
+    struct handle handle;
+
+    for (;;) {
+        result = handle_next(iterator, &page->work, &handle);
+        if (!result && is_full(page)) {
+            *ret_next = (struct handle_marker){ true, handle.node, handle.id };
+            return STORE_OK;
+        }
+        if (!result)
+            result = add_handle(page, &handle);
+        if (!result && page->work > HANDLE_WORKER_MAX && !page->d->access.may_block)
+            result = STORE_WAIT;
+        if (result)
+            return result == STORE_NOT_FOUND ? STORE_OK : result;
+    }
+}
+
+enum error list_handles_decide(struct decision *d, const struct list_handles_parameters *p,
+                               struct list_handles_result *r)
+{
+    struct page page = { .d = d, .asked = p };
+    enum error e = handle_check_recursive(d, p->recursive);
+    struct index_iterator *iterator;
+    enum store_result result;
+
+    if (e)
+        return e;
+    p->sink->begin(p->sink);
+    if (file_asked(d)->snapshot > 0)
+        return OK;
+    page.arena = arena_new(HANDLE_ARENA_MAX);
+    iterator = handle_scan(d, p->recursive, &p->from);
+    result = add_page(&page, iterator, &r->next);
+    index_iterator_close(iterator);
+    arena_free(page.arena);
+    return result ? decision_fail_store(d, result) : OK;
+}
