@@ -7,6 +7,7 @@
 
 #include "file/file.h"
 #include "file/open_record.h"
+#include "service/listing.h"
 
 /* Work of one request, in records that it looks at; what is left goes with a marker. */
 #define HANDLE_WORK_MAX   20000u
@@ -55,7 +56,7 @@ struct handle_sink {
 struct list_handles_parameters {
     struct parameters base;
     bool recursive;
-    uint32_t max;
+    struct listing listing;
     struct handle_marker from;
     struct handle_sink *sink;
 };

@@ -65,8 +65,8 @@ struct index_iterator *handle_scan(struct decision *d, bool recursive,
     const uint64_t *node = recursive ? NULL : &state->place.entry.id;
     struct bytes prefix = handle_prefix(d->arena, node);
     struct bytes first = from->is_given ? handle_key(d->arena, from->node, from->id) : prefix;
-    struct index_iterator *iterator =
-        index_iterator_open(d->store, state->share.space, prefix, first, bytes_from_string(""), d->access);
+    struct index_iterator *iterator = index_iterator_open(d->store, state->share.space, prefix,
+                                                          first, bytes_from_string(""), d->access);
 
     decision_saw(d, index_iterator_sequence(iterator));
     return iterator;

@@ -11,7 +11,7 @@ struct page {
 
 static bool is_full(const struct page *page)
 {
-    return page->shown == page->asked->max || page->asked->sink->full ||
+    return page->shown == page->asked->listing.max || page->asked->sink->full ||
            page->work >= HANDLE_WORK_MAX;
 }
 

@@ -12,7 +12,7 @@
 
 /* ---- markers: both ids, in 16 hexadecimal digits each ---- */
 
-#define MARKER_SIZE 32
+#define MARKER_SIZE  32
 
 static struct bytes marker_text(struct arena *arena, const struct handle_marker *marker)
 {
@@ -88,7 +88,9 @@ static void add_rights(struct text *out, uint8_t access)
     static const struct {
         uint8_t bit;
         const char *name;
-    } rights[] = { { ACCESS_READ, "Read" }, { ACCESS_WRITE, "Write" }, { ACCESS_DELETE, "Delete" } };
+    } rights[] = { { ACCESS_READ, "Read" },
+                   { ACCESS_WRITE, "Write" },
+                   { ACCESS_DELETE, "Delete" } };
 
     if (access == 0)
         return;
@@ -136,13 +138,13 @@ static void add_handle(struct handle_sink *sink, const struct handle *handle,
 enum error list_handles_check(struct call *call, struct list_handles_parameters *p)
 {
     struct handle_page *page = arena_alloc(call->arena, sizeof *page);
-    bool max_given;
-    enum error e = listing_read_max(call, LISTING_MAX, &max_given, &p->max);
+    enum error e = listing_read_max(call, LISTING_MAX, &p->listing.max_given, &p->listing.max);
 
     if (!e)
         e = read_marker(call, &p->from);
     if (!e)
         e = file_read_flag(call, "x-ms-recursive", &p->recursive);
+    p->listing.marker = listing_query(call, "marker");
     page->sink = (struct handle_sink){ .begin = begin_page, .add = add_handle };
     page->call = call;
     p->sink = &page->sink;
@@ -158,6 +160,7 @@ void list_handles_answer(struct answer *a, const struct list_handles_parameters 
     text_init(&out, a->arena, page->out.len + 256);
     xml_begin(&out);
     xml_open(&out, "EnumerationResults");
+    listing_echo(&out, &p->listing);
     if (page->has_entry) {
         xml_open(&out, "Entries");
         text_add(&out, text_bytes(&page->out));

@@ -280,8 +280,8 @@ static void closes_handles(void **state)
     open_file(f, R, R | W | D);
     closed(f, "PUT /sha/f?comp=forceclosehandles", "x-ms-handle-id: 1", "0");
     closed(f, "PUT /sha?comp=forceclosehandles", close_all, "0");
-    closed(f, "PUT /sha/f?comp=forceclosehandles",
-           textf(f, close_one, (unsigned long long)first), "1");
+    closed(f, "PUT /sha/f?comp=forceclosehandles", textf(f, close_one, (unsigned long long)first),
+           "1");
     closed(f, "PUT /sha?comp=forceclosehandles", close_below, "2");
     assert_answer(ask(f, "PUT /sha/f?comp=forceclosehandles", close_below, NULL), 400,
                   "InvalidHeaderValue");
@@ -303,9 +303,8 @@ static void closes_handles(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(share_modes),    TEST(delete_pending), TEST(locks),
-        TEST(handles_follow), TEST(no_row_forgets), TEST(lists_handles),
-        TEST(closes_handles),
+        TEST(share_modes),    TEST(delete_pending), TEST(locks),          TEST(handles_follow),
+        TEST(no_row_forgets), TEST(lists_handles),  TEST(closes_handles),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
