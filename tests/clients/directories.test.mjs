@@ -134,6 +134,7 @@ test('what stands in the way of each operation on directories is said, of the ro
         await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=properties`), 404, 'ShareNotFound');
         await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=properties`, unknown), 400, 'InvalidHeaderValue');
     }
+});
 
 test('List and Force Close Handles: nothing is open (rest: List-Handles, Force-Close-Handles; semantics 8.1)', async (t) => {
     const share = await newShare(t);
