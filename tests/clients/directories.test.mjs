@@ -133,6 +133,8 @@ test('what stands in the way of each operation on directories is said, of the ro
         await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=metadata`), 404, 'ShareNotFound');
         await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=properties`), 404, 'ShareNotFound');
         await rawRefused(rawFile('PUT', `/${gone}${path}?restype=directory&comp=properties`, unknown), 400, 'InvalidHeaderValue');
+        await rawRefused(rawFile('PUT', `/${gone}${path}?comp=forceclosehandles`, { 'x-ms-handle-id': '*' }), 404, 'ShareNotFound');
+        await rawRefused(rawFile('GET', `/${gone}${path}?comp=listhandles`), 404, 'ShareNotFound');
     }
 });
 
