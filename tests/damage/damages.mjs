@@ -76,8 +76,10 @@ function handleAt(from, at) {
 /** What a block of an index names. With an entry for each restart every value is a whole handle. */
 function namedBy(bytes, { offset, size }) {
     const index = bytes.subarray(offset, offset + size);
-    const restarts = index.readUInt32LE(size - 4) & 0x7fffffff;
+    const restarts = index.length === size ? index.readUInt32LE(size - 4) & 0x7fffffff : 0;
 
+    if (4 + 4 * restarts > size)
+        return [];
     return Array.from({ length: restarts }, (_, i) => {
         const [, behind] = varintAt(index, index.readUInt32LE(size - 4 - 4 * (restarts - i)));
         const [unshared, key] = varintAt(index, behind);
@@ -85,8 +87,14 @@ function namedBy(bytes, { offset, size }) {
     });
 }
 
-/** The data blocks of a table, with what stands behind each: as its index of two levels says. */
+/* The last eight bytes of a table that is whole. */
+const TABLE_MAGIC = 0x88e241b785f4cff7n;
+
+/** The data blocks of a table, with what stands behind each: as its index of two levels says. None of one
+ *  that was still being written when the folder was copied. */
 function blocksOf(bytes) {
+    if (bytes.length < 53 || bytes.readBigUInt64LE(bytes.length - 8) !== TABLE_MAGIC)
+        return [];
     const footer = bytes.subarray(bytes.length - 53);
     const [, behind] = handleAt(footer, 1);
     const [index] = handleAt(footer, behind);
