@@ -1,4 +1,4 @@
-/* How the bytes that were gathered are those of their source. */
+/* How gathered bytes are laid out in their source. */
 #ifndef LAGRA_SOURCE_COPIED_BYTES_H
 #define LAGRA_SOURCE_COPIED_BYTES_H
 

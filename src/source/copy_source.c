@@ -17,7 +17,7 @@ static void add_header(struct copy_source *source, const char *name, struct byte
         };
 }
 
-/* The source is read as by a request with these. */
+/* Collects the headers of the read of the source. */
 static void read_headers(const struct call *call, struct copy_source *source)
 {
     static const char *const names[][2] = {
@@ -51,7 +51,7 @@ static enum error read_sum(struct call *call, const char *name, void *sum, size_
     return OK;
 }
 
-/* Content-MD5 is of the bytes that become the body: another word for the same.
+/* Content-MD5 is of the bytes that become the body, as x-ms-source-content-md5 is.
  * rest: Append-Block-From-URL, Put-Blob-From-URL "Content-MD5" */
 static enum error read_content_md5(struct call *call, struct copy_source *source)
 {
@@ -127,8 +127,7 @@ struct body_sums source_sums(struct call *call, struct copy_source *source, enum
 
 /* ---- does it lie on this server? ---- */
 
-/* "account.blob.host" without its first two labels: what addresses by path and by host have in
- * common. */
+/* "account.blob.host" without its first two labels, which addresses by path lack. */
 static struct bytes without_account(struct bytes host)
 {
     struct bytes account, service, rest;
@@ -142,8 +141,8 @@ static struct bytes without_account(struct bytes host)
                : host;
 }
 
-/* The service that listens on the port. What a request came to is what its port says, whatever that is
- * behind what maps ports. */
+/* The service that listens on the port. The port of the request's own Host names the service that it came
+ * to, even if that port is mapped to another one. */
 static const struct endpoint *endpoint_at(const struct call *call, unsigned port, unsigned own)
 {
     const struct endpoint_set *all = call->endpoint->all;
@@ -157,8 +156,7 @@ static const struct endpoint *endpoint_at(const struct call *call, unsigned port
     return NULL;
 }
 
-/* It does, when its host is the one that this request came to, or both are this machine by other
- * names. */
+/* It does if its host is the one that this request came to, or if both are names of this machine. */
 const struct endpoint *source_endpoint(const struct call *call, const struct copy_source *source)
 {
     struct bytes authority = call->request->authority;
@@ -178,9 +176,9 @@ const struct endpoint *source_endpoint(const struct call *call, const struct cop
     return endpoint_at(call, url->port, own.port);
 }
 
-/* ---- whom it is read for ---- */
+/* ---- the owner of the read ---- */
 
-/* Not 0: that is nobody. */
+/* Not 0, which means no owner. */
 static uint64_t number_of_name(uint64_t within, struct bytes name)
 {
     return crc64(within, name.ptr, name.len) | 1;
@@ -196,7 +194,7 @@ struct pool_owner source_owner(struct arena *arena, struct bytes account, const 
                                 .source = is_own ? 0 : number_of_name(of_account, host) };
 }
 
-/* ---- what is wrong with it ---- */
+/* ---- errors ---- */
 
 enum error source_cannot_verify(struct gathering *g, enum error e)
 {

@@ -8,17 +8,16 @@
 #include "service/gather.h"
 #include "service/request_body.h"
 
-/* How what is wrong with a source is answered. */
+/* How errors of a source are answered. */
 enum source_rule {
-    /* CannotVerifyCopySource with the source's own status: the operations whose source is read at
-     * once. */
+    /* CannotVerifyCopySource with the source's own status: operations that read the source before they
+     * answer. */
     SOURCE_READ,
-    /* Copy Blob: SourceConditionNotMet; within one account, what a read of the source would be
-     * answered. */
+    /* Copy Blob: SourceConditionNotMet; within one account, the error of a read of the source. */
     SOURCE_COPIED,
 };
 
-/* Which sums of the bytes are answered. semantics 5, "Sums in the answer" */
+/* Which checksums of the bytes the answer has. semantics 5, "Sums in the answer" */
 enum source_sum {
     SOURCE_SUM_SENT, /* Content-MD5 when it was sent to be checked, else x-ms-content-crc64 */
     SOURCE_SUM_MD5,  /* Content-MD5: Append Block and Put Page From URL */
@@ -26,15 +25,15 @@ enum source_sum {
 
 #define SOURCE_HEADERS_MAX 9
 
-/* What the headers say of the source. */
+/* The source, as the headers of the request describe it. */
 struct copy_source {
     enum source_rule rule;
     struct bytes text; /* the URL as sent */
     struct url url;
     struct bytes range;                             /* x-ms-source-range; ptr NULL: all of it */
-    struct http_header headers[SOURCE_HEADERS_MAX]; /* of the read: who asks, conditions */
+    struct http_header headers[SOURCE_HEADERS_MAX]; /* of the read: its authorization, conditions */
     size_t header_count;
-    bool reads_tags; /* index tags too: who asks needs the right to */
+    bool reads_tags; /* index tags too, which needs a right of its own */
     bool expects_md5, expects_crc64;
     uint8_t md5[MD5_SIZE];
     char crc64[8];
@@ -46,19 +45,20 @@ struct copy_source {
 enum error copy_source_check(struct call *call, enum source_rule rule,
                              struct copy_source *ret_source);
 
-/* The endpoint of the service of this server that it lies in; NULL: it lies on another server.
+/* The endpoint of the service of this server that has the source; NULL: it is on another server.
  * decision: 53 */
 const struct endpoint *source_endpoint(const struct call *call, const struct copy_source *source);
 
-/* Whom reading it is counted for: what is on this server comes fast, and counts for its account alone. */
+/* The account and host that the read counts for. A source on this server is fast, and counts for the account
+ * alone. */
 struct pool_owner source_owner(struct arena *arena, struct bytes account, const struct url *url,
                                bool is_own);
 
-/* What is wrong with a source, as an answer: E_CannotVerifyCopySource, with the status, the code
- * and the message of `e`. decision: 52 */
+/* Fails with E_CannotVerifyCopySource, with the status, the code and the message of `e`, the error of the
+ * source. decision: 52 */
 enum error source_cannot_verify(struct gathering *g, enum error e);
 
-/* Asked for by the check of the operations that read at once. */
+/* The checksums to compute; for operations that read the source before they answer. */
 struct body_sums source_sums(struct call *call, struct copy_source *source, enum source_sum rule);
 
 #endif

@@ -22,7 +22,7 @@ void source_close(struct open_source *open)
 
 /* ---- reading ---- */
 
-/* How many bytes of an own source, which comes fast, may pass between two looks. */
+/* How many bytes of an own source, which is fast, are read between two calls of the watch. */
 #define LOOK_BYTES (4u << 20)
 
 struct reading {
@@ -78,7 +78,7 @@ static enum error begin_own(struct reading *reading, struct copied_bytes *ret_bl
     return e;
 }
 
-/* Those that answer a sum in any case do not say what it would have been, as recorded. */
+/* Operations that always answer a sum do not name the expected one in the error, as recorded. */
 static enum error fail_sum(struct gathering *g, const struct copy_source *source, enum error e,
                            const void *given, const void *computed, size_t size)
 {
@@ -86,7 +86,7 @@ static enum error fail_sum(struct gathering *g, const struct copy_source *source
                                               : call_fail_sum(g->call, e, given, computed, size);
 }
 
-/* Against what the request says of the source. */
+/* Compares the sums with those that the request names for the source. */
 static enum error check_sums(struct gathering *g, const struct copy_source *source)
 {
     const struct body *body = &g->call->input.body;
@@ -127,7 +127,7 @@ enum error source_gather_block(struct gathering *g, const struct copy_source *so
     enum error e = source_open(g, source, &open);
 
     if (!e)
-        e = body_check_size(g->call, limits, open.length); /* not known: by what comes */
+        e = body_check_size(g->call, limits, open.length); /* unknown: checked as bytes arrive */
     if (!e)
         e = source_gather(g, source, &open, max, NULL, NULL);
     source_close(&open);

@@ -7,12 +7,12 @@
 #include "service/inner.h"
 #include "source/copied_bytes.h"
 
-/* A source that may be read, and what is known of it. Of an own one, one state is read, whatever
- * becomes of the blob meanwhile. */
+/* A source that may be read, and its properties. Of an own source, all reads see one state, even if the blob
+ * is changed or deleted meanwhile. */
 struct open_source {
     bool is_own;
-    struct inner *inner;       /* of an own one */
-    bool by_key;               /* of an own one: who asks has the key of its account */
+    struct inner *inner; /* of an own one */
+    bool by_key;         /* of an own one: the request was signed with the key of its account */
     struct source_facts facts; /* of a remote one: what headers say */
     struct bytes etag;         /* as it goes out; ptr NULL: it has none */
     struct snapshot *snapshot; /* of an own one, until the reader has it */
@@ -23,19 +23,19 @@ struct open_source {
     uint64_t skip; /* of a remote one that sends all of itself: bytes before those */
 };
 
-/* Finds the source and looks whether it may be read; source_close() in any case.
- * returns OK, or what the request is answered with. Thread that may block. */
+/* Finds the source and checks that it may be read; call source_close() in any case.
+ * returns OK, or the error to answer with. Thread that may block. */
 enum error source_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *ret_open);
 
-/* Called now and then while bytes are read; what it returns but OK ends the reading. */
+/* Called now and then while bytes are read; any result but OK ends the reading, and is its result. */
 struct source_watch {
     enum error (*look)(struct source_watch *watch, uint64_t bytes_read);
 };
 /* Gathers its bytes: at most `max`.
  *
  * ret_blocks  keeps the committed blocks of the source apart; NULL: it does not matter
- * watch       NULL: nobody
+ * watch       NULL: nothing is called
  * returns     OK, E_RequestBodyTooLarge, E_Md5Mismatch, E_Crc64Mismatch .. */
 enum error source_gather(struct gathering *g, const struct copy_source *source,
                          struct open_source *open, uint64_t max, struct copied_bytes *ret_blocks,

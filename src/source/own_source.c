@@ -3,9 +3,9 @@
 
 #include "service/deciding.h"
 
-/* ---- what is wrong with it ---- */
+/* ---- errors ---- */
 
-/* Recorded: tags of a source that do not fit are ConditionNotMet. */
+/* Recorded: a source whose tags do not match is answered ConditionNotMet. */
 static bool only_tags(const struct copy_source *source)
 {
     bool tags = false;
@@ -37,7 +37,7 @@ static enum error fail_own(struct gathering *g, const struct copy_source *source
 
 /* ---- opening ---- */
 
-/* Has the URL a signature of its own? Then who asks is the one it was given to. */
+/* Has the URL a signature of its own? Then the source is read with its rights. */
 static bool is_signed(const struct copy_source *source)
 {
     struct bytes query = source->url.query;
@@ -82,7 +82,7 @@ static struct bytes own_etag(struct gathering *g, struct etag etag)
     return arena_copy(g->call->arena, bytes_from_string(text));
 }
 
-/* What is archived is read by Copy Blob alone, within its account. rest: Copy-Blob */
+/* Only Copy Blob within the account reads an archived blob. rest: Copy-Blob */
 static enum error refuse_archived(struct gathering *g, const struct copy_source *source,
                                   const struct open_source *open)
 {
@@ -102,7 +102,7 @@ void own_close(struct open_source *open)
         inner_end(open->inner);
 }
 
-/* Reads its properties, until the state that they are of can be held. */
+/* Reads its properties, again until the snapshot that they were read from can be kept. */
 static enum error read_head(struct gathering *g, const struct endpoint *endpoint,
                             const struct inner_request *asked, struct open_source *open)
 {
@@ -127,8 +127,8 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
                     const struct copy_source *source, struct open_source *open)
 {
     const struct input *input = &g->call->input;
-    /* rest: Copy-Blob: within its account, who has the key needs nothing else. All others read a
-     * source by what its URL or x-ms-copy-source-authorization says, or because it is public. */
+    /* rest: Copy-Blob: within its account the key is enough. In all other cases the source is read with
+     * the rights of its URL or of x-ms-copy-source-authorization, or because it is public. */
     bool by_key = source->rule == SOURCE_COPIED && input->identity.kind == IDENTITY_ACCOUNT_KEY &&
                   !names_who_asks(source);
     const struct inner_request asked = {

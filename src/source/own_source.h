@@ -11,12 +11,12 @@ enum error own_open(struct gathering *g, const struct endpoint *endpoint,
 /* Its committed blocks. Before own_begin(). */
 enum error own_blocks(struct gathering *g, struct open_source *open,
                       struct copied_bytes *ret_blocks);
-/* Makes its reader, at its first byte that is asked for; once. */
+/* Opens its reader at the first requested byte; once. */
 void own_begin(struct gathering *g, struct open_source *open);
-/* Next 1..max of the bytes that are asked for; 0 at their end. */
+/* Reads the next 1..max of the requested bytes; *ret_count is 0 at their end. */
 enum error own_read(struct gathering *g, struct open_source *open, char *to, size_t max,
                     size_t *ret_count);
-/* What of it is open, if anything is. */
+/* Closes it, if it is open. */
 void own_close(struct open_source *open);
 
 #endif

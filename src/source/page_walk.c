@@ -7,7 +7,7 @@
 #include "source/remote_source.h"
 
 #define PAGE_SIZE    512u
-/* What is read of another server's blob in a step. */
+/* Bytes that a step reads of another server's blob. */
 #define BUFFER_BYTES (4u << 20)
 
 void page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
@@ -27,9 +27,9 @@ void page_walk_end(struct page_walk *walk)
     free(walk->buffer);
 }
 
-/* ---- what a step has ---- */
+/* ---- the ranges of a step ---- */
 
-/* Keeps what a step may have of the ranges. */
+/* Limits the ranges to those of one step. */
 static void cut_step(struct page_walk *walk)
 {
     for (size_t i = 0; i < walk->range_count; i++) {
@@ -105,7 +105,7 @@ static enum error look_remote(struct page_walk *walk)
         if (e)
             return e;
         if (count == 0)
-            return E_CannotVerifyCopySource; /* it ends before it said that it would */
+            return E_CannotVerifyCopySource; /* shorter than announced */
         walk->buffered += count;
     }
     walk->next = walk->position + walk->buffered;

@@ -1,12 +1,12 @@
-/* The bytes of a page blob or a file that is copied, step by step: what has bytes,
- * and where. Of a blob of this server the ranges are known; of another server's blob all is read,
- * and pages of zeros are taken for holes. decision: 99 */
+/* Reads a page blob or a file that is copied step by step: the ranges that have bytes, and their bytes. Of a
+ * source on this server the ranges are known. Of another server's blob everything is read, and pages of
+ * zeros become holes. decision: 99 */
 #ifndef LAGRA_SOURCE_PAGE_WALK_H
 #define LAGRA_SOURCE_PAGE_WALK_H
 
 #include "source/open_source.h"
 
-/* A step has so many bytes and ranges at most: its commit and what it holds in memory. */
+/* The most bytes and ranges of a step, which bound its commit and its memory. */
 #define PAGES_STEP_BYTES        (UINT64_C(64) << 20)
 #define PAGES_STEP_RANGES       4096u
 /* The same of a difference: it changes units that have up to 175 KiB of records already. */
@@ -28,10 +28,10 @@ struct page_walk {
 /* Goes on at `position` of a source that was opened (another server's: from there on). */
 void page_walk_begin(struct page_walk *walk, struct gathering *g, struct open_source *open,
                      uint64_t position);
-/* Looks what the next step has; its memory is in the arena of the call. returns OK, or what is
- * wrong with the source */
+/* Finds the ranges of the next step; its memory is in the arena of the call. returns OK, or the error of the
+ * source */
 enum error page_walk_look(struct page_walk *walk);
-/* Gathers the bytes of the step into the body of the call, and goes to its end. */
+/* Gathers the bytes of the step into the body of the call, and advances to its end. */
 enum error page_walk_gather(struct page_walk *walk);
 void page_walk_end(struct page_walk *walk);
 

@@ -1,21 +1,20 @@
-/* See remote_source.h. What a server answers to a GET is taken as bytes, and what its
- * headers say of them. Nobody knows who that server is: what it says is held to the rules that a
- * request is held to, and bytes are taken if they are those that were asked for. decisions: 240,
- * 241 */
+/* See remote_source.h. The source is the answer of a server to a GET: its bytes, and the
+ * properties in its headers. That server is not trusted: its headers must obey the rules for those of a
+ * request, and its bytes must be the range that was requested. decisions: 240, 241 */
 #include "source/remote_source.h"
 
 #include "base/encode.h"
 #include "base/log.h"
 #include "service/metadata.h"
 
-/* A source that is read while its request waits takes at most so long. decision: 55 */
+/* The time limit for a source that is read while its request waits. decision: 55 */
 #define READ_S        600u
-/* Headers that become the blob's, together: what a request may have of headers. decision: 49 */
+/* The most bytes of headers that become the blob's: as many as a request may have. decision: 49 */
 #define KEPT_SIZE_MAX ((size_t)16 * 1024)
 /* The codes of the reference have up to 50 letters. */
 #define CODE_SIZE_MAX 100u
 
-/* ---- what is wrong ---- */
+/* ---- errors ---- */
 
 static enum error fail_fetch(struct gathering *g, const struct open_source *open,
                              enum fetch_result result)
@@ -33,7 +32,7 @@ static enum error fail_fetch(struct gathering *g, const struct open_source *open
     return E_CannotVerifyCopySource;
 }
 
-/* Error codes look like those of the reference; other text is not taken for one. */
+/* Returns the source's error code, if it has the form of those of the reference. */
 static struct bytes error_code_of(struct gathering *g, const struct open_source *open)
 {
     struct bytes code = fetch_header(open->fetch, "x-ms-error-code");
@@ -47,7 +46,7 @@ static struct bytes error_code_of(struct gathering *g, const struct open_source 
     return code.len <= CODE_SIZE_MAX ? arena_copy(g->call->arena, code) : bytes_of(NULL, 0);
 }
 
-/* Its status becomes that of our answer, if it is one of a refusal. */
+/* Answers with the source's status, if that is one of an error. */
 static enum error fail_status(struct gathering *g, const struct copy_source *source,
                               const struct open_source *open)
 {
@@ -57,14 +56,14 @@ static enum error fail_status(struct gathering *g, const struct copy_source *sou
     if (source->rule == SOURCE_COPIED && (status == 304 || status == 412))
         return E_SourceConditionNotMet;
     if (status < 300 || status > 599)
-        status = 500; /* an answer that was not asked for, or none that there is */
+        status = 500; /* an unexpected success, or a status that does not exist */
     problem->source_status = status;
     if (status != 304 && status != 412)
         problem->source_code = error_code_of(g, open);
     return E_CannotVerifyCopySource;
 }
 
-/* ---- what is known of it ---- */
+/* ---- its properties ---- */
 
 /* Headers that are kept. */
 struct keeping {
@@ -110,7 +109,7 @@ static void read_md5(struct gathering *g, const struct open_source *open,
     memcpy(http->md5, md5.ptr, MD5_SIZE);
 }
 
-/* Its x-ms-meta- headers, read as those of a request are. */
+/* Reads its x-ms-meta- headers by the rules for those of a request. */
 static enum error read_metadata(struct gathering *g, const struct open_source *open,
                                 struct bytes *ret_metadata)
 {
@@ -176,7 +175,7 @@ static enum error read_facts(struct gathering *g, const struct copy_source *sour
 
 /* ---- which bytes ---- */
 
-/* rfc: 9112 6.3: in chunks it is as long as they are, whatever else is said. */
+/* rfc: 9112 6.3: chunked coding overrides Content-Length. */
 static uint64_t announced_length(const struct open_source *open)
 {
     struct bytes text = fetch_header(open->fetch, "content-length");
@@ -207,7 +206,7 @@ static bool read_sent_range(const struct open_source *open, struct sent_range *r
            ret_range->first <= ret_range->last && ret_range->last < ret_range->total;
 }
 
-/* The part must be the one that was asked for; a shorter one is, where the source ends there. */
+/* The range must be the requested one, or a shorter one that ends where the source ends. */
 static enum error find_part(struct gathering *g, const struct copy_source *source,
                             struct open_source *open)
 {
@@ -225,7 +224,7 @@ static enum error find_part(struct gathering *g, const struct copy_source *sourc
     return OK;
 }
 
-/* A server that does not know ranges sends all: what is not asked for is passed over. */
+/* A server without range requests sends everything: bytes outside of the range are skipped. */
 static enum error find_bytes(struct gathering *g, const struct copy_source *source,
                              struct open_source *open)
 {
@@ -239,7 +238,7 @@ static enum error find_bytes(struct gathering *g, const struct copy_source *sour
     if (range_parse(source->range, announced, &open->offset, &open->length) != RANGE_PART)
         return source_cannot_verify(g, E_InvalidRange);
     if (announced == HTTP_LENGTH_UNKNOWN && open->length == announced - open->offset)
-        open->length = HTTP_LENGTH_UNKNOWN; /* to its end, which nobody knows */
+        open->length = HTTP_LENGTH_UNKNOWN; /* to its end, which is not known */
     open->skip = open->offset;
     return OK;
 }
@@ -299,7 +298,7 @@ enum error remote_read(struct gathering *g, struct open_source *open, char *to, 
         open->skip -= *ret_count;
     } while (!result && *ret_count > 0);
     if (!result && *ret_count == 0 && (open->skip > 0 || open->length != HTTP_LENGTH_UNKNOWN))
-        result = FETCH_FAILED; /* shorter than it said, or than what was asked for */
+        result = FETCH_FAILED; /* shorter than announced, or than requested */
     if (result)
         return fail_fetch(g, open, result);
     if (open->length != HTTP_LENGTH_UNKNOWN)

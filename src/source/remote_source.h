@@ -7,7 +7,7 @@
 /* As source_open(). */
 enum error remote_open(struct gathering *g, const struct copy_source *source,
                        struct open_source *open);
-/* Next 1..max of the bytes that are asked for; 0 at their end. */
+/* Reads the next 1..max of the requested bytes; *ret_count is 0 at their end. */
 enum error remote_read(struct gathering *g, struct open_source *open, char *to, size_t max,
                        size_t *ret_count);
 

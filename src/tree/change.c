@@ -11,7 +11,8 @@
  * together: 23 bits of the parent's, 40 of the instant. Never above INT64_MAX. decision: 312 */
 #define ID_TIME_BITS   40
 #define ID_PARENT_BITS 23
-/* Tries, should one be taken: a directory makes two in one tick of 2^40 at most by chance. */
+/* Attempts to find an id that is not taken. A directory gets the same id twice within 2^40 ticks by
+ * chance alone. */
 #define ID_TRIES_MAX   64
 
 static uint64_t first_id(uint64_t parent, instant now)
@@ -21,8 +22,8 @@ static uint64_t first_id(uint64_t parent, instant now)
     return spread << ID_TIME_BITS | (now & ((UINT64_C(1) << ID_TIME_BITS) - 1));
 }
 
-/* Has the partition nothing of any node, alive or seen by snapshots? returns STORE_OK, STORE_NOT_FOUND:
- * it has, or another failure */
+/* Is the partition free of records of any node, whether it is there now or seen by snapshots?
+ * returns STORE_OK, STORE_NOT_FOUND: it is in use, or another failure */
 static enum store_result is_unused(struct tree *tree, const struct decision_part *part)
 {
     struct tree_node node;
@@ -35,7 +36,7 @@ static enum store_result is_unused(struct tree *tree, const struct decision_part
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* A partition that has no node, opened. NULL: tree->failed says why. */
+/* Opens a partition that has no node. NULL: tree->failed says why. */
 static struct decision_part *open_new(struct tree *tree, uint64_t parent, uint64_t *ret_id)
 {
     uint64_t id = first_id(parent, tree->d->now);
@@ -83,7 +84,7 @@ static enum store_result count_entries(struct tree *tree, struct decision_part *
     return STORE_OK;
 }
 
-/* Opens a node that is to lose its name to nothing or to another: deletes its records. */
+/* Opens a node that is deleted or replaced, and deletes its records. */
 static enum tree_result drop_node(struct tree *tree, const struct tree_place *place,
                                   struct decision_part **ret_part)
 {
@@ -106,7 +107,7 @@ static enum tree_result drop_node(struct tree *tree, const struct tree_place *pl
     return TREE_OK;
 }
 
-/* The name is about to go, or to be another node's: keeps it for the snapshots that see it. */
+/* Before a name is deleted or given to another node: keeps its entry for the snapshots that see it. */
 static void keep_entry(struct tree *tree, const struct tree_place *place)
 {
     struct arena *arena = tree->d->arena;
@@ -116,7 +117,7 @@ static void keep_entry(struct tree *tree, const struct tree_place *place)
                  tree_entry_encode(arena, &place->entry));
 }
 
-/* Gives a name to a node: the entry of the directory, and the node's record. */
+/* Writes the entry of the directory, and the node's record. */
 static void put_name(struct tree *tree, struct tree_place *place, uint64_t id, enum tree_kind kind,
                      struct decision_part *directory, struct decision_part *node)
 {
@@ -229,13 +230,13 @@ static enum tree_result may_rename(const struct tree_place *from, const struct t
     return to->entry.kind == from->entry.kind ? TREE_OK : TREE_KINDS_DIFFER;
 }
 
-/* Takes the old name away and brings both directories' numbers up to date. */
+/* Deletes the old name and updates the numbers of entries of both directories. */
 static enum store_result move_entry(struct tree *tree, const struct tree_place *from,
                                     const struct tree_place *to)
 {
     struct decision_part *source = tree_part(tree, tree_place_parent(from));
     struct decision_part *target = tree_part(tree, tree_place_parent(to));
-    int64_t more = to->exists ? 0 : 1; /* the one that is replaced goes */
+    int64_t more = to->exists ? 0 : 1; /* the replaced one no longer counts */
     enum store_result result;
 
     tree_entry_delete(tree_change(tree, source), from->entry.name.key);

@@ -1,7 +1,7 @@
-/* What no snapshot sees any more. A task goes through the versions until the generation of a snapshot that
- * was deleted, as the index has them. Each becomes one until the newest generation that still sees it,
- * or goes. So every version is until a generation that is kept, or that a task is going through, and a
- * task looks at nothing but what its snapshot was the newest to see. */
+/* Collects versions that no snapshot sees any more. A task iterates, by the index, over the versions whose
+ * `until` is the generation of a deleted snapshot. Each gets the newest generation that still sees it as its
+ * `until`, or is deleted. So the `until` of every version is a generation that is kept, or whose task is not
+ * finished, and a task reads only versions of which its snapshot was the newest reader. */
 #include <assert.h>
 
 #include "base/endian.h"
@@ -10,7 +10,7 @@
 #include "service/small_record.h"
 #include "tree/versions.h"
 
-/* Of one step: versions. Its partitions are what a decision has room for. */
+/* Versions of one step. Its partitions are limited by the parts of a decision. */
 #define VERSIONS_AT_ONCE 200
 
 #define UNTIL_SIZE       8
@@ -24,7 +24,7 @@ struct step {
     uint64_t until;
     uint64_t bytes_max; /* of changes */
     unsigned count;     /* of versions that it has looked at */
-    /* The partition that it is in; NULL: none yet. */
+    /* The partition whose versions it collects now; NULL: none yet. */
     struct decision_part *part;
     struct bytes *gone; /* keys of versions that it has deleted there, in order */
     size_t gone_count;
@@ -42,7 +42,7 @@ static uint64_t newest_seeing(const struct tree_kept *kept, uint64_t written, ui
     return 0;
 }
 
-/* The version of a record, which is to be until another generation or none. */
+/* Deletes the version with this key, or gives it an earlier `until`. */
 static enum store_result collect_version(struct step *step, struct bytes key)
 {
     struct arena *arena = step->tree.d->arena;
@@ -91,7 +91,7 @@ static enum store_result look_for_others(struct step *step)
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
-/* All versions of the partition that the task is for are done. */
+/* After the last version of the partition that the task collects. */
 static enum store_result end_partition(struct step *step)
 {
     enum store_result result = STORE_OK;
@@ -128,8 +128,8 @@ static bool is_enough(const struct step *step)
     return step->count >= VERSIONS_AT_ONCE || bytes >= step->bytes_max;
 }
 
-/* Takes the version that a row of the index names. returns STORE_OK: go on; STORE_NOT_FOUND: the step has
- * done enough before it */
+/* Collects the version that a row of the index names. returns STORE_OK: go on; STORE_NOT_FOUND: the step is
+ * full, the row was not processed */
 static enum store_result take_row(struct step *step, struct bytes row)
 {
     enum store_result result = STORE_OK;

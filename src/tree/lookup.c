@@ -65,9 +65,9 @@ static enum store_result is_still_kept(struct tree *tree, struct snapshot *befor
     return result ? result : STORE_CONFLICT;
 }
 
-/* No directory has moved since tree_open(), so that what was read by names until now still was so
- * when the last of it was read (tree invariant 2). Of a snapshot: it is still kept, so that nothing of
- * what was read until now lacked what it sees (tree invariant 4).
+/* Checks that no directory has moved since tree_open(): then everything that was read by names was still
+ * true when the last of it was read (tree invariant 2). Of a snapshot, checks that it is still kept: then no
+ * version that it sees was collected before it was read (tree invariant 4).
  * returns TREE_OK, TREE_FAILED: STORE_CONFLICT */
 static enum tree_result confirm(struct tree *tree)
 {
@@ -102,11 +102,11 @@ struct changes *tree_change(struct tree *tree, struct decision_part *part)
     return part->changes;
 }
 
-/* ---- what does not agree ---- */
+/* ---- entries and nodes that do not agree ---- */
 
-/* An entry named a node, and the node's record, read behind it in `node`, was not there or was of
- * another place. Somebody has moved or deleted it in between; unless the entry names it still while
- * nothing has changed in the node's partition: then the data is damaged.
+/* An entry named a node, but the node's record, read after it from `node`, was missing or named another
+ * place. Either it was moved or deleted in between, or, if the entry still names it while the node's
+ * partition has not changed, the data is damaged.
  * returns STORE_CONFLICT, STORE_CORRUPT, as tree_entry_read() */
 static enum store_result why_other(struct tree *tree, uint64_t directory, struct bytes key,
                                    uint64_t id, const struct decision_part *node)
@@ -133,7 +133,7 @@ static enum store_result why_other(struct tree *tree, uint64_t directory, struct
     return STORE_CORRUPT;
 }
 
-/* The node of the i-th name's directory, in `part`, has no such entry: is it there itself? */
+/* The directory of the i-th name, in `part`, has no such entry: does the directory itself exist? */
 static enum store_result check_directory(struct tree *tree, const struct tree_place *place,
                                          size_t i, const struct decision_part *part)
 {

@@ -45,7 +45,7 @@ enum tree_path_fault tree_path_parse(struct arena *arena, enum tree_case rule, s
         *ret_path = (struct tree_path){ .count = 0 };
         return TREE_PATH_OK;
     }
-    /* Counted before it is read: three bytes are at most one unit, so it is not long either. */
+    /* Checked before the text is decoded. A unit has at most three bytes, so the length in bytes is bounded too. */
     if (text.len > 3 * TREE_PATH_MAX || bytes_utf16_units(text) > TREE_PATH_MAX)
         return TREE_PATH_TOO_LONG;
     count = count_names(text);

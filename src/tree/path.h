@@ -1,5 +1,5 @@
-/* Names and paths of a tree: what every protocol's paths have in common. What else a protocol allows
- * (reserved names, trailing dots, characters that Windows refuses) is its service's to judge.
+/* Names and paths of a tree: the rules that all protocols share. Each service checks the rules of its own
+ * protocol (reserved names, trailing dots, characters that Windows refuses).
  *
  * Lengths are UTF-16 code units, as Windows and .NET count them. Any thread. */
 #ifndef LAGRA_TREE_PATH_H
@@ -15,12 +15,12 @@
 /* How the names of a tree are compared. */
 enum tree_case {
     TREE_CASE_EXACT,
-    TREE_CASE_IGNORED, /* and kept as they were given; upcase.h */
+    TREE_CASE_IGNORED, /* but names are kept as given; upcase.h */
 };
 
 struct tree_name {
     struct bytes given;
-    struct bytes key; /* what it is compared and ordered by; the same for equal names */
+    struct bytes key; /* for comparison and order; equal names have the same key */
 };
 
 struct tree_path {
@@ -39,13 +39,13 @@ enum tree_path_fault {
     TREE_PATH_TOO_DEEP,
 };
 
-/* text: names with '/' between them; empty: the root. It must stay. */
+/* text: names with '/' between them; empty: the root. *ret_path points into it. */
 enum tree_path_fault tree_path_parse(struct arena *arena, enum tree_case rule, struct bytes text,
                                      struct tree_path *ret_path);
-/* One name, by the same rules. '/' is not looked for. */
+/* One name, by the same rules. Does not check for '/'. */
 enum tree_path_fault tree_name_parse(struct arena *arena, enum tree_case rule, struct bytes text,
                                      struct tree_name *ret_name);
-/* The key of a name, or of the beginning of one. text: UTF-8. */
+/* The key of a name, or of a prefix of one. text: UTF-8. */
 struct bytes tree_key(struct arena *arena, enum tree_case rule, struct bytes text);
 
 #endif

@@ -34,7 +34,7 @@ struct partition tree_task_partition(struct guid space)
     return (struct partition){ space, BYTES("c") };
 }
 
-/* What is not there because all is gone is looked for again, from above. */
+/* If the whole space is gone, the path has to be looked up again, so a missing record is a conflict. */
 static enum store_result or_gone(struct snapshot *before, enum store_result result)
 {
     return result == STORE_NOT_FOUND && snapshot_is_gone(before) ? STORE_CONFLICT : result;
@@ -53,7 +53,7 @@ static void encode_place(struct text *out, enum tree_kind kind, uint64_t id, str
     encode_bytes(out, name);
 }
 
-/* Both have the same fields: the id of the one is what has the name, of the other where it is. */
+/* Both have the same fields. The id is the node's in an entry, and the parent's in a node record. */
 static bool decode_place(struct arena *arena, enum tree_case rule, struct decoder *in,
                          enum tree_kind *ret_kind, uint64_t *ret_id, struct tree_name *ret_name)
 {

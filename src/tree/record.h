@@ -8,12 +8,12 @@
  *   8 be id       how many entries        INNER "E"            u8 1; varint
  *   8 be id       a version that          INNER 'V', key of a  as the record's
  *                 snapshots see           record, 8 be until
- *   8 be id       that there are versions LISTED "v"           u8 1
+ *   8 be id       a mark: has versions    LISTED "v"           u8 1
  *   ""            how often directories   INNER "m"            u8 1; 3 varints
  *                 have moved; generations
  *   ""            generations that are    INNER "k"            u8 1; varint count, varints
  *                 kept
- *   "c"           nothing: of the tasks that collect versions (versions.h)
+ *   "c"           no records: the tasks that collect versions are decided here (versions.h)
  *
  * Each version has a record of the space's index, too: 8 be until, 8 be id, key of the record.
  *
@@ -21,8 +21,8 @@
  * 1. All other records of a node's partition are its service's and content's; no key of theirs begins
  * with 'e', 'E', 'V' or 'v'.
  *
- * Nothing that is read is trusted: what makes no sense is logged here, and STORE_CORRUPT. Reads return
- * as snapshot_get(), and STORE_CONFLICT where the space is gone. Any thread. */
+ * No record is trusted: malformed ones are logged here, and STORE_CORRUPT. Reads return as snapshot_get(),
+ * and STORE_CONFLICT where the space is gone. Any thread. */
 #ifndef LAGRA_TREE_RECORD_H
 #define LAGRA_TREE_RECORD_H
 
@@ -33,7 +33,7 @@
 
 enum tree_kind { TREE_FILE = 1, TREE_DIRECTORY = 2 };
 
-/* A name in a directory, and what has it. */
+/* A name in a directory, and the node that it names. */
 struct tree_entry {
     uint64_t id;
     uint64_t written; /* generation */
@@ -41,14 +41,14 @@ struct tree_entry {
     struct tree_name name;
 };
 
-/* Where a node is; not of the root. */
+/* The place of a node. The root has none. */
 struct tree_node {
     enum tree_kind kind;
     uint64_t parent;
     struct tree_name name;
 };
 
-/* key: of the record, without its 'e'. Names lie in what is decoded. */
+/* key: of the record, without its 'e'. Names point into key and value. */
 bool tree_entry_decode(struct arena *arena, enum tree_case rule, struct bytes key,
                        struct bytes value, struct tree_entry *ret_entry);
 bool tree_node_decode(struct arena *arena, enum tree_case rule, struct bytes value,
@@ -56,9 +56,9 @@ bool tree_node_decode(struct arena *arena, enum tree_case rule, struct bytes val
 
 /* The partition of a node; its key in the arena. */
 struct partition tree_partition(struct arena *arena, struct guid space, uint64_t id);
-/* That of the tree as a whole. */
+/* The partition of the tree as a whole. */
 struct partition tree_stamp_partition(struct guid space);
-/* That of its tasks. */
+/* The partition of its tasks. */
 struct partition tree_task_partition(struct guid space);
 
 enum store_result tree_entry_read(struct snapshot *before, struct arena *arena, enum tree_case rule,
@@ -77,17 +77,17 @@ void tree_node_delete(struct changes *changes);
 
 enum store_result tree_count_read(struct snapshot *before, struct arena *arena,
                                   uint64_t *ret_count);
-/* 0: none. */
+/* 0 deletes the record. */
 void tree_count_put(struct changes *changes, uint64_t count);
 
-/* Below it the last byte of 'V' keys in front of `until` is 0, as in no name: versions are in the
+/* Below this the first byte of `until` in a 'V' key is 0, which no name contains. So versions are in the
  * order of the keys of their records. */
 #define TREE_GENERATION_MAX (UINT64_C(1) << 48)
 
-/* Of the tree as a whole. */
+/* The state of the tree as a whole. */
 struct tree_state {
-    uint64_t moves;      /* how often directories have moved */
-    uint64_t generation; /* that is written now: 1..TREE_GENERATION_MAX */
+    uint64_t moves;      /* number of moves of directories so far */
+    uint64_t generation; /* of records that are written now: 1..TREE_GENERATION_MAX */
     uint64_t kept;       /* the newest that is kept by a snapshot, below it; 0: none is */
 };
 enum store_result tree_state_read(struct snapshot *before, struct arena *arena,

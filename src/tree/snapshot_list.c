@@ -1,5 +1,5 @@
-/* Pages of a directory as a snapshot has it: the entries that are there now, and the versions of those that
- * were, each in the order of their keys, are merged. */
+/* Pages of a directory as a snapshot has it: merges the current entries with the versions of earlier ones.
+ * Both are in the order of their keys. */
 #include "tree/snapshot_list.h"
 
 #include "service/small_record.h"
@@ -32,7 +32,7 @@ static enum store_result advance(struct merge *merge, struct head *head)
     return STORE_OK;
 }
 
-/* Whose key comes first: less than 0: that of the entry that is there now. Not both at the end. */
+/* Compares the keys of both heads. Less than 0: the current entry comes first. Not both are at the end. */
 static int order(const struct merge *merge)
 {
     if (!merge->now.key.ptr || !merge->old.key.ptr)
@@ -40,7 +40,7 @@ static int order(const struct merge *merge)
     return bytes_compare(merge->now.key, merge->old.key);
 }
 
-/* What the snapshot has of this name, in this value: decoded into the arena.
+/* Decodes the entry of this name into the arena, if the snapshot sees this value.
  * returns STORE_OK, STORE_NOT_FOUND: it is newer, STORE_CORRUPT */
 static enum store_result decode(struct merge *merge, struct bytes key, struct bytes value,
                                 struct tree_entry *ret_entry)
@@ -58,8 +58,8 @@ static enum store_result decode(struct merge *merge, struct bytes key, struct by
                : record_is_unknown("an entry of a directory", value);
 }
 
-/* Goes through the versions of one name. The first that is until the snapshot or later says what the
- * snapshot has. returns STORE_OK, STORE_NOT_FOUND: nothing; *ret_known: one said so */
+/* Iterates over the versions of one name. The first whose `until` is the snapshot's generation or later
+ * decides. returns STORE_OK, STORE_NOT_FOUND: the snapshot has no such name; *ret_known: a version decided */
 static enum store_result take_versions(struct merge *merge, struct bytes key, bool *ret_known,
                                        struct tree_entry *ret_entry)
 {
@@ -76,7 +76,7 @@ static enum store_result take_versions(struct merge *merge, struct bytes key, bo
     return result ? result : seen;
 }
 
-/* The next name, and what the snapshot has of it. returns STORE_OK, STORE_NOT_FOUND: nothing */
+/* Advances to the next name. returns STORE_OK: the snapshot has it, STORE_NOT_FOUND: it has not */
 static enum store_result take_name(struct merge *merge, struct tree_entry *ret_entry)
 {
     int first = order(merge);

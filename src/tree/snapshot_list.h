@@ -4,8 +4,8 @@
 
 #include "tree/versions.h"
 
-/* Records that a page looks at, beside those that it shows: behind them it ends. A name has a version for
- * each snapshot at most. */
+/* A page ends after reading so many records that it does not show. A name has at most one version for each
+ * snapshot. */
 #define SNAPSHOT_LIST_LOOKS 10000u
 
 /* As tree_list(). prefix, from: of the keys of entries' records. */

@@ -27,7 +27,7 @@ enum tree_result tree_snapshot(struct tree *tree, uint64_t *ret_generation)
     return TREE_OK;
 }
 
-/* Takes it out of the list. False: it was not there. */
+/* Removes it from the list. False: it was not there. */
 static bool forget_generation(struct tree_kept *kept, uint64_t generation)
 {
     size_t left = 0;
@@ -41,7 +41,7 @@ static bool forget_generation(struct tree_kept *kept, uint64_t generation)
     return true;
 }
 
-/* Somebody else may have deleted the snapshot since its service read of it.
+/* Another commit may have deleted the snapshot since the service read its record.
  * returns STORE_CONFLICT, STORE_CORRUPT */
 static enum store_result why_not_kept(const struct decision *d, uint64_t generation)
 {

@@ -1,10 +1,10 @@
 /* Directories and files by name: the tree of a share, or of an account's hierarchical namespace. Knows
- * no protocol and no service; README.md says how it lies in partitions, and why it is right.
+ * no protocol and no service. README.md describes its partitions, and argues why it is correct.
  *
  * All functions run inside a decision (service/decision.h): they open partitions as its parts, read
- * them, and add to their changes. They own no commit and hold nothing between two attempts. What a
- * file or directory has beside its name (properties, contents, handles) its service keeps in records of
- * the node's partition, and changes in the same decision, by the part that is returned here.
+ * them, and add to their changes. They own no commit and hold nothing between two attempts. The
+ * service keeps the rest of a file or directory (properties, contents, handles) in records of the node's
+ * partition, and changes them in the same decision, in the part that is returned here.
  *
  *     struct tree tree;
  *     tree_open(&tree, d, space, TREE_CASE_IGNORED)
@@ -16,8 +16,8 @@
  * Tree invariants, cited as "tree invariant N":
  *  (1) Every node but the root has exactly one entry, in the directory that its record names, under
  *      the name there; every entry's node is there. The directories lead to the root.
- *  (2) What an operation does or refuses, it does or refuses to what its path names at one moment
- *      between its beginning and its commit (or, without one, its answer).
+ *  (2) An operation is done, or refused, on the node that its path names at one moment between its
+ *      beginning and its commit (or, without one, its answer).
  *  (3) The number of a directory's entries is exact.
  *  (4) A snapshot shows the names and records that the tree had when it was taken, until it is
  *      deleted. */
@@ -36,7 +36,7 @@ enum tree_result {
     TREE_KINDS_DIFFER, /* a file in the place of a directory, or the other way round */
     TREE_NOT_EMPTY,
     TREE_INTO_ITSELF, /* a directory to below itself */
-    TREE_IS_ROOT,     /* which is neither made, moved nor deleted */
+    TREE_IS_ROOT,     /* which cannot be created, moved or deleted */
     TREE_FAILED,      /* return decision_fail_store(d, tree->failed) */
 };
 
@@ -51,13 +51,14 @@ struct tree {
     enum store_result failed;
 };
 
-/* space: of the tree's own; nothing has to be there yet. Its stamp (tree_stamp_partition()) may be a
- * part already. returns TREE_OK, TREE_FAILED */
+/* space: of this tree alone, which may still be empty. Its stamp (tree_stamp_partition()) may be a part
+ * already. returns TREE_OK, TREE_FAILED */
 enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
                            enum tree_case rule);
 
-/* The tree as a snapshot of it has it: to be found, opened, listed, its records read. What follows
- * returns TREE_FAILED (STORE_CONFLICT) when the snapshot is deleted: who looks it up again knows. */
+/* Opens the tree as a snapshot has it, for tree_find(), tree_open_node(), tree_list() and
+ * tree_record_read(). They return TREE_FAILED (STORE_CONFLICT) once the snapshot has been deleted; the next
+ * attempt then finds it missing. */
 void tree_open_at(struct tree *tree, struct decision *d, struct guid space, enum tree_case rule,
                   uint64_t generation);
 
@@ -78,32 +79,32 @@ static inline uint64_t tree_place_parent(const struct tree_place *place)
     return place->directories[place->path.count - 1];
 }
 
-/* TREE_TO_CHANGE keeps the directory that the last name is in among the decision's parts: for
- * tree_create() and what is below. Without it no more partitions are open than before. */
+/* TREE_TO_CHANGE keeps the directory of the last name among the decision's parts, as tree_create() and the
+ * functions below it need. TREE_TO_READ leaves no partition open that was not open before. */
 enum tree_use { TREE_TO_READ, TREE_TO_CHANGE };
-/* Reads one record for each name, and two more. `path` stays.
+/* Reads one record for each name, and two more. *ret_place points into `path`.
  * returns TREE_OK, also when the last name is not there; TREE_NO_PARENT, TREE_PARENT_IS_FILE,
  *         TREE_FAILED */
 enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum tree_use use,
                            struct tree_place *ret_place);
 
-/* Opens the partition of what was found, as a guard: for what its service keeps there. With
- * changes, tree_change(). The place must exist.
+/* Opens the partition of the node that was found, as a guard, for the records of its service;
+ * tree_change() makes it a part with changes. The place must exist.
  * returns TREE_OK, TREE_FAILED */
 enum tree_result tree_open_node(struct tree *tree, const struct tree_place *place,
                                 struct decision_part **ret_part);
 /* The part of the directory of a place that was found TREE_TO_CHANGE. Not of the root. */
 struct decision_part *tree_directory_part(struct tree *tree, const struct tree_place *place);
-/* The changes of a part, which is a guard no more. */
+/* The changes of a part. A guard becomes a part with changes. */
 struct changes *tree_change(struct tree *tree, struct decision_part *part);
-/* By its id, for what holds on to it under any name. *ret_node: not of the root.
+/* Opens a node by its id, whatever its name is now. *ret_node is not set for the root.
  * returns TREE_OK, TREE_NOT_FOUND: it is deleted, TREE_FAILED */
 enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_part **ret_part,
                               struct tree_node *ret_node);
 
 /* ---- changes: of places found TREE_TO_CHANGE. They read the clock again (decision_read_clock()) ---- */
 
-/* A new node under a name that nothing has; place->entry becomes it. *ret_part: its partition, with
+/* Creates a node under a name that is not taken, and sets place->entry. *ret_part: its partition, with
  * changes. returns TREE_OK, TREE_EXISTS, TREE_IS_ROOT, TREE_FAILED */
 enum tree_result tree_create(struct tree *tree, struct tree_place *place, enum tree_kind kind,
                              struct decision_part **ret_part);
@@ -114,19 +115,19 @@ enum tree_result tree_create(struct tree *tree, struct tree_place *place, enum t
 enum tree_result tree_delete(struct tree *tree, const struct tree_place *place,
                              struct decision_part **ret_part);
 
-/* A new file takes the name of another, which is deleted. returns as tree_delete() and, of a
+/* Creates a file in the place of another, which is deleted. returns as tree_delete() and, of a
  * directory, TREE_KINDS_DIFFER */
 enum tree_result tree_replace(struct tree *tree, struct tree_place *place,
                               struct decision_part **ret_old, struct decision_part **ret_new);
 
 enum tree_over { TREE_OVER_NOTHING, TREE_OVER_OTHERS };
 struct tree_renamed {
-    struct decision_part *node;     /* that was moved, with changes */
+    struct decision_part *node;     /* the node that was moved, with changes */
     struct decision_part *replaced; /* with changes, where its service deletes the rest; or NULL */
 };
-/* Moves a node, with all that is below it, to another name. It keeps its id. TREE_OVER_OTHERS: a file
- * replaces a file, a directory an empty directory. To the same name with letters of another case: the
- * name is then as given by `to`.
+/* Moves a node, with everything below it, to another name. It keeps its id. TREE_OVER_OTHERS: a file may
+ * replace a file, a directory an empty directory. The two names may differ in case alone: the node then has
+ * the name as given by `to`.
  * returns TREE_OK, TREE_NOT_FOUND, TREE_EXISTS, TREE_KINDS_DIFFER, TREE_NOT_EMPTY, TREE_INTO_ITSELF,
  *         TREE_IS_ROOT, TREE_FAILED */
 enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
@@ -134,24 +135,25 @@ enum tree_result tree_rename(struct tree *tree, const struct tree_place *from,
                              struct tree_renamed *ret_renamed);
 
 /* ---- records of the service that snapshots keep ----
- * INNER records of a node's partition, whose keys have no byte 0. Who changes or deletes one has read it
- * in the same decision, and keeps it first, if tree_is_kept(). */
+ * INNER records of a node's partition, whose keys have no byte 0. Before changing or deleting
+ * one, read it in the same decision and, if tree_is_kept(), call tree_record_keep(). */
 
 struct tree_record {
     struct bytes value;
     uint64_t written; /* generation */
 };
-/* As the tree has it, or its snapshot. before: of the node's partition. returns as snapshot_get() */
+/* Reads it as it is now, or as the snapshot has it. before: of the node's partition. returns as
+ * snapshot_get() */
 enum store_result tree_record_read(const struct tree *tree, struct snapshot *before,
                                    struct arena *arena, struct bytes key,
                                    struct tree_record *ret_record);
-/* Does a snapshot see it as it is? */
+/* Does a snapshot see the current record? */
 static inline bool tree_is_kept(const struct tree *tree, const struct tree_record *record)
 {
     return record->written <= tree->state.kept;
 }
-/* Keeps it for the snapshots that see it; without any it does nothing. value: what they shall read, which
- * may differ from what was read (a snapshot of its content). */
+/* Keeps it for the snapshots that see it, if there are any. record->value: what they will read, which may
+ * differ from what was read (it may name a snapshot of the content). */
 void tree_record_keep(struct tree *tree, struct decision_part *part, struct bytes key,
                       const struct tree_record *record);
 void tree_record_put(struct tree *tree, struct decision_part *part, struct bytes key,
@@ -160,18 +162,18 @@ void tree_record_delete(struct tree *tree, struct decision_part *part, struct by
 
 /* ---- snapshots of the whole tree ---- */
 
-/* Keeps the tree as it is now, under a generation: a commit of the tree's own partition, whatever is in
- * the tree. returns TREE_OK, TREE_FAILED (STORE_FULL: it has had all that can be numbered) */
+/* Keeps the tree as it is now, under a generation. Changes only the tree's own partition, whatever the size
+ * of the tree. returns TREE_OK, TREE_FAILED (STORE_FULL: all generations have been used) */
 enum tree_result tree_snapshot(struct tree *tree, uint64_t *ret_generation);
-/* Ends that. What it alone saw is collected by tasks of this kind, tree_collect().
+/* Deletes the snapshot. Tasks of this kind, tree_collect(), collect the versions that only it saw.
  * returns TREE_OK, TREE_FAILED */
 enum tree_result tree_snapshot_delete(struct tree *tree, uint64_t generation, uint32_t task_kind);
 
-/* A record of the service that no snapshot sees any more is about to be deleted: what it refers to
- * goes too. part: with changes. May rewrite the record that is there now (tree_record_rewrite()). */
+/* Called before a version that no snapshot sees any more is deleted: deletes what the service's record in it
+ * refers to. part: with changes. May rewrite the current record (tree_record_rewrite()). */
 typedef enum store_result tree_forget_fn(struct tree *tree, struct decision_part *part,
                                          struct bytes key, struct bytes value);
-/* In the place of a record as it is now, of the same generation. */
+/* Replaces the current record, with the same generation. */
 void tree_record_rewrite(struct tree *tree, struct decision_part *part, struct bytes key,
                          const struct tree_record *record);
 /* Decides a task (service/deferred_tasks.h): collects some versions, and leaves the rest to the
@@ -182,15 +184,15 @@ enum store_result tree_collect(struct decision *d, const struct deferred_task *t
 
 /* ---- directories ---- */
 
-/* A page of the entries of a directory, in the order of their keys, from the first whose name is at or
- * after `from`, of those whose names begin with `prefix`: by keys, both; UTF-8. */
+/* A page of the entries of a directory, in the order of their keys: those whose key is not below `from`'s
+ * and begins with `prefix`'s. Both are UTF-8. */
 struct tree_page {
     struct tree_entry *entries; /* in the arena */
     size_t count;
     struct bytes next; /* where to go on: a key, which is a name too; ptr NULL: at the end */
 };
-/* max: 1 or more. Reads max + 1 entries. The place exists. Of a snapshot it may have fewer, with `next`
- * set, when what lies between is much.
+/* max: 1 or more. Reads max + 1 entries. The place exists. Of a snapshot the page may have
+ * fewer, with `next` set, if many records had to be skipped.
  * returns TREE_OK, TREE_KINDS_DIFFER: it is a file, TREE_FAILED */
 enum tree_result tree_list(struct tree *tree, const struct tree_place *place, struct bytes prefix,
                            struct bytes from, size_t max, struct tree_page *ret_page);

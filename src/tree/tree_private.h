@@ -4,7 +4,7 @@
 
 #include "tree/tree.h"
 
-/* TREE_FAILED, by this. */
+/* Sets tree->failed, returns TREE_FAILED. */
 enum tree_result tree_fail(struct tree *tree, enum store_result result);
 /* The part of a node's partition: opened as a guard unless it is one of the decision's already. */
 struct decision_part *tree_part(struct tree *tree, uint64_t id);

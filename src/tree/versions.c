@@ -70,7 +70,8 @@ struct bytes version_index_key(struct arena *arena, uint64_t until, struct bytes
 
 /* ---- reading ---- */
 
-/* The first version of a key that is of `at` or later. returns STORE_NOT_FOUND: there is none */
+/* The version of a key with the smallest `until` that is not below tree->at. returns STORE_NOT_FOUND:
+ * there is none */
 static enum store_result first_version(const struct tree *tree, struct snapshot *before,
                                        struct arena *arena, struct bytes key,
                                        struct record *ret_record)

@@ -1,19 +1,19 @@
 /* Inside tree/ and for `lagra check` only: records that snapshots keep. README.md, "Snapshots".
  *
- * Such a record begins with the generation in which it was written. Who changes or deletes one that a
- * snapshot sees keeps it first as a version, until the newest generation that is kept then. So each
- * version is of an interval of generations [written, until], and no two of a key overlap.
+ * Such a record begins with the generation in which it was written. Before one that a snapshot sees is
+ * changed or deleted, it is kept as a version, whose `until` is the newest generation that is kept then. So
+ * each version covers an interval of generations [written, until], and no two of a key overlap.
  *
  * A version of a partition is found by its key there, and by the index of the space: by `until`, then by
- * partition. tree_collect() goes by that. */
+ * partition. tree_collect() uses that order. */
 #ifndef LAGRA_TREE_VERSIONS_H
 #define LAGRA_TREE_VERSIONS_H
 
 #include "tree/tree_private.h"
 
-/* Takes the generation off the front of such a record. False: it makes no sense. */
+/* Separates the generation from the rest of such a record. False: the record is malformed. */
 bool version_split(struct bytes value, struct tree_record *ret_record);
-/* The record that the tree's view sees (tree->at), with its generation, which makes sense; in the arena.
+/* The record that the tree's view sees (tree->at), with its generation, which is valid; in the arena.
  * returns as snapshot_get() */
 enum store_result version_read(const struct tree *tree, struct snapshot *before,
                                struct arena *arena, struct bytes key, struct bytes *ret_value);
@@ -23,18 +23,18 @@ enum store_result version_read(const struct tree *tree, struct snapshot *before,
 void version_keep(struct tree *tree, struct decision_part *part, struct bytes key, uint64_t written,
                   struct bytes value);
 
-/* What the keys of all versions of a record begin with. */
+/* The prefix of the keys of all versions of a record. */
 struct bytes version_prefix(struct arena *arena, struct bytes key);
 /* The key of a version's record. */
 struct bytes version_key(struct arena *arena, struct bytes key, uint64_t until);
-/* Its parts; point into it. False: it makes no sense. */
+/* Its parts, which point into it. False: the key is malformed. */
 bool version_key_parse(struct bytes version, struct bytes *ret_key, uint64_t *ret_until);
 void version_put(struct changes *changes, struct bytes partition, struct bytes key, uint64_t until,
                  struct bytes value);
 void version_delete(struct changes *changes, struct bytes partition, struct bytes key,
                     uint64_t until);
 
-/* That there are versions in a partition: a LISTED record, so that a deleted node is found. */
+/* Marks a partition that has versions, by a LISTED record, so that those of a deleted node are found. */
 void version_mark_put(struct changes *changes);
 void version_mark_delete(struct changes *changes);
 /* returns STORE_OK, STORE_NOT_FOUND.. */
