@@ -16,9 +16,9 @@ int check_run(const char *location, const char *salvage_to);
 
 /* ---- lagra health: health.c ---- */
 
-/* Does the server answer that runs with these options? Asks every wanted service; with asks_running
- * those that each server here serves. A word on stderr for each that does not answer.
- * returns  EXIT_SUCCESS if all do, else EXIT_FAILURE, also when no server runs here */
+/* Is the server ready that runs with these options, or does it live (asks_live)? Asks every wanted service;
+ * with asks_running those that each server here serves. A line on stderr for each that is not.
+ * returns  EXIT_SUCCESS if all are, else EXIT_FAILURE, also when no server runs here */
 int health_ask(const struct options *options);
 
 /* ---- the tables in print: print_tables.c ---- */

@@ -1,40 +1,19 @@
-/* One table says what options there are; help is printed from it. */
+/* The table of the options: see option_rows.h. */
 #include "program/option_rows.h"
 
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define COUNT_MAX 1000000u
+#include "program/spelling.h"
 
-struct option_row {
-    const char *name;
-    char letter;       /* 0: none */
-    const char *value; /* what it takes, for the help; NULL: nothing */
-    const char *help;
-    size_t offset; /* of the member it sets */
-    enum {
-        SET_TEXT,
-        SET_PORT,
-        SET_COUNT,
-        SET_ADDRESSES,
-        SET_TRUE,
-        SET_FALSE,
-        IGNORE,
-        MEMORY_LIMIT,
-        OAUTH,
-        HELP,
-        VERSION
-    } action;
-};
-
+#define COUNT_MAX             1000000u
 #define MEMBER(name)          offsetof(struct options, name)
 /* A row of one service alone. */
 #define LISTEN(service, name) offsetof(struct options, listen[SERVICE_##service].name)
 
 /* clang-format off */
-static const struct option_row rows[] = {
+const struct option_row option_rows[] = {
     { "location",             'l', "DIR",  "data folder (default: the current one)",            MEMBER(location), SET_TEXT },
     { "blobHost",              0,  "HOST", "address of the Blob service (127.0.0.1)",           LISTEN(BLOB, host), SET_TEXT },
     { "blobPort",              0,  "PORT", "its port (10000; 0: any free one)",                 LISTEN(BLOB, port), SET_PORT },
@@ -56,7 +35,7 @@ static const struct option_row rows[] = {
     { "rehydrateSeconds",      0,  "N",    "an archived blob can be read again after N seconds, after N/10 with high priority (60)", MEMBER(rehydrate_seconds), SET_COUNT },
     { "cert",                  0,  "FILE", "certificate (PEM), with --key: serve HTTPS",        MEMBER(cert_path), SET_TEXT },
     { "key",                   0,  "FILE", "private key (PEM) of --cert",                       MEMBER(key_path), SET_TEXT },
-    { "pwd",                   0,  "TEXT", "password of --cert where that is a PFX file with its key", MEMBER(pfx_password), SET_TEXT },
+    { "pwd",                   0,  "TEXT", "password of --cert where that is a PFX file with its key", MEMBER(pfx_password), SET_SECRET },
     { "allowCopyFrom",         0,  "LIST", "addresses and CIDR blocks that sources of copies may have beyond the public internet", MEMBER(fetcher.allowed), SET_ADDRESSES },
     { "copySourceCa",          0,  "FILE", "authorities (PEM) that sources of copies are trusted by (the system's)", MEMBER(fetcher.ca_path), SET_TEXT },
     { "silent",               's', NULL,   "say nothing but problems",                          MEMBER(silent), SET_TRUE },
@@ -77,37 +56,39 @@ static const struct option_row rows[] = {
     { "accountsFile",          0,  "FILE", "accounts as in AZURITE_ACCOUNTS, or one a line; read again at SIGHUP", MEMBER(accounts_path), SET_TEXT },
     { "disallowPublicAccess",  0,  NULL,   "no container can be opened to the public, and none is", MEMBER(no_public_access), SET_TRUE },
     { "disableTelemetry",      0,  NULL,   "accepted for Azurite's sake: there is no telemetry", 0, IGNORE },
+    { "config",                0,  "FILE", "read options from FILE too: NAME = VALUE a line; LAGRA_NAME in the environment and the command line outweigh it", MEMBER(config_path), CONFIG },
     { "help",                 'h', NULL,   "this text",                                         0, HELP },
     { "version",              'v', NULL,   "the version",                                       0, VERSION },
 };
 /* clang-format on */
-#define ROWS                  (sizeof rows / sizeof rows[0])
-/* What getopt_long() returns for a row, if not its letter: each another number, or it takes the first
- * of several names that begin alike. */
-#define ROW_FIRST             256
+const size_t option_row_count = sizeof option_rows / sizeof option_rows[0];
+_Static_assert(sizeof option_rows / sizeof option_rows[0] <= OPTION_ROWS_MAX,
+               "as a table of them has");
 
 void option_rows_print_help(void)
 {
     printf(
         "Lagra " LAGRA_VERSION ": a storage server that speaks Azure Storage's REST API.\n\n"
-        "  lagra [options]                         serve\n"
+        "  lagra [serve] [options]                 serve\n"
+        "  lagra config check [options]            print what is in force, and where it was set\n"
         "  lagra operations [--markdown|--json]    print the operation tables\n"
         "  lagra errors --json                     print the error codes\n"
-        "  lagra health [options]                  ask a server that runs with these options: "
-        "0, it answers\n"
-        "  lagra health --running                  ask those that run on this machine, or in this "
+        "  lagra health [--live] [options]         ask a server that runs with these options: 0, "
+        "it "
+        "is ready (or lives)\n"
+        "  lagra health [--live] --running         ask those that run on this machine, or in this "
         "container\n"
         "  lagra check DIR                         read and check all of a data folder\n"
         "  lagra check --salvage DIR NEW-DIR       save what can be read of a damaged one\n\n");
-    for (size_t i = 0; i < ROWS; i++) {
+    for (size_t i = 0; i < option_row_count; i++) {
         char left[48];
         char letter[8] = "";
 
-        if (rows[i].letter)
-            snprintf(letter, sizeof letter, "-%c, ", rows[i].letter);
-        snprintf(left, sizeof left, "%s--%s %s", letter, rows[i].name,
-                 rows[i].value ? rows[i].value : "");
-        printf("  %-32s %s\n", left, rows[i].help);
+        if (option_rows[i].letter)
+            snprintf(letter, sizeof letter, "-%c, ", option_rows[i].letter);
+        snprintf(left, sizeof left, "%s--%s %s", letter, option_rows[i].name,
+                 option_rows[i].value ? option_rows[i].value : "");
+        printf("  %-32s %s\n", left, option_rows[i].help);
     }
     printf("\nAccounts: AZURITE_ACCOUNTS=\"name:key1[:key2];...\" in the environment; without it "
            "devstoreaccount1.\n"
@@ -116,210 +97,56 @@ void option_rows_print_help(void)
            "given.\n");
 }
 
-/* Azurite's: a number, also with a fraction. */
-static enum options_result check_memory_limit(const char *value)
-{
-    char *end = NULL;
-    double limit = strtod(value, &end);
+/* ---- names ---- */
 
-    if (end == value || *end || !(limit >= 0)) {
-        fprintf(stderr, "lagra: --extentMemoryLimit takes a number, not \"%s\"\n", value);
-        return OPTIONS_WRONG;
+static const char *const commands[] = {
+    "serve", "config", "operations", "errors", "check", "health"
+};
+
+bool option_is_command(const char *word)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(word, commands[i]) == 0)
+            return true;
     }
-    fprintf(stderr, "lagra: --extentMemoryLimit has no effect: nothing but the machine limits the "
-                    "memory of --inMemoryPersistence\n");
-    return OPTIONS_RUN;
+    return false;
 }
 
-static enum options_result apply(const struct option_row *row, const char *value,
-                                 struct options *options)
+const char *option_nearest_command(struct bytes word)
 {
-    char *member = (char *)options + row->offset;
-    uint64_t number;
-
-    switch (row->action) {
-    case SET_TEXT:
-        memcpy(member, &value, sizeof value);
-        return OPTIONS_RUN;
-    case SET_PORT:
-        if (!bytes_parse_u64(bytes_from_string(value), UINT16_MAX, &number)) {
-            fprintf(stderr, "lagra: --%s takes a port number, not \"%s\"\n", row->name, value);
-            return OPTIONS_WRONG;
-        }
-        *(uint16_t *)(void *)member = (uint16_t)number;
-        return OPTIONS_RUN;
-    case SET_COUNT:
-        if (!bytes_parse_u64(bytes_from_string(value), COUNT_MAX, &number) || number == 0) {
-            fprintf(stderr, "lagra: --%s takes a number from 1 to %u, not \"%s\"\n", row->name,
-                    COUNT_MAX, value);
-            return OPTIONS_WRONG;
-        }
-        *(unsigned *)(void *)member = (unsigned)number;
-        return OPTIONS_RUN;
-    case SET_ADDRESSES:
-        if (addresses_parse(bytes_from_string(value), (struct address_list *)(void *)member))
-            return OPTIONS_RUN;
-        fprintf(stderr,
-                "lagra: --%s takes addresses and CIDR blocks with commas between, not \"%s\"\n",
-                row->name, value);
-        return OPTIONS_WRONG;
-    case SET_TRUE:
-    case SET_FALSE:
-        *(bool *)(void *)member = row->action == SET_TRUE;
-        return OPTIONS_RUN;
-    case IGNORE:
-        return OPTIONS_RUN;
-    case MEMORY_LIMIT:
-        return check_memory_limit(value);
-    case OAUTH:
-        *(bool *)(void *)member = true;
-        if (strcmp(value, "basic") == 0)
-            return OPTIONS_RUN;
-        fprintf(stderr, "lagra: --oauth takes basic, not \"%s\"\n", value);
-        return OPTIONS_WRONG;
-    case HELP:
-        option_rows_print_help();
-        return OPTIONS_DONE;
-    case VERSION:
-        printf(LAGRA_VERSION "\n");
-        return OPTIONS_DONE;
-    }
-    return OPTIONS_WRONG;
-}
-
-static void fill_getopt(struct option longs[ROWS + 1], char shorts[2 * ROWS + 3])
-{
-    size_t n = 0;
-
-    shorts[n++] = ':'; /* a value that is missing is a case of its own */
-    for (size_t i = 0; i < ROWS; i++) {
-        longs[i] = (struct option){ .name = rows[i].name,
-                                    .has_arg = rows[i].value ? required_argument : no_argument,
-                                    .val = ROW_FIRST + (int)i };
-        if (!rows[i].letter)
-            continue;
-        shorts[n++] = rows[i].letter;
-        if (rows[i].value)
-            shorts[n++] = ':';
-    }
-    longs[ROWS] = (struct option){ .name = NULL };
-    shorts[n] = '\0';
-}
-
-/* NULL: none has it. */
-static const struct option_row *row_of(int got)
-{
-    if (got >= ROW_FIRST)
-        return &rows[got - ROW_FIRST];
-    for (size_t i = 0; i < ROWS; i++) {
-        if (rows[i].letter && rows[i].letter == got)
-            return &rows[i];
-    }
-    return NULL;
-}
-
-/* ---- what is no option ---- */
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
-}
-
-/* How many characters must be put in, left out or exchanged to make the one of the other, whatever
- * their case: Levenshtein's distance, row by row. `a` has at most WORD_MAX characters. */
-#define WORD_MAX 63u
-static unsigned distance(struct bytes a, struct bytes b)
-{
-    unsigned row[WORD_MAX + 1];
-
-    for (unsigned i = 0; i <= a.len; i++)
-        row[i] = i;
-    for (size_t j = 0; j < b.len; j++) {
-        unsigned above_left = row[0]++;
-
-        for (size_t i = 0; i < a.len; i++) {
-            unsigned exchanged = above_left + (lower(a.ptr[i]) != lower(b.ptr[j]));
-            unsigned least = row[i] < row[i + 1] ? row[i] + 1 : row[i + 1] + 1;
-
-            above_left = row[i + 1];
-            row[i + 1] = exchanged < least ? exchanged : least;
-        }
-    }
-    return row[a.len];
-}
-
-/* The name that is like the word; NULL: none is. */
-static const char *nearest_option(struct bytes word)
-{
-    unsigned least = (unsigned)word.len / 3 + 2;
-    const char *nearest = NULL;
-
-    for (size_t i = 0; i < ROWS && word.len <= WORD_MAX; i++) {
-        unsigned d = distance(word, bytes_from_string(rows[i].name));
-
-        if (d < least) {
-            least = d;
-            nearest = rows[i].name;
-        }
-    }
-    return nearest;
-}
-
-static const char *nearest_command(struct bytes word)
-{
-    static const char *const commands[] = { "operations", "errors", "health", "check" };
-
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0] && word.len <= WORD_MAX; i++) {
-        if (distance(word, bytes_from_string(commands[i])) <= 2)
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (spelling_distance(word, bytes_from_string(commands[i])) <= 2)
             return commands[i];
     }
     return NULL;
 }
 
-/* A word of the command line that is nothing. */
-static enum options_result refuse_word(const char *word)
+const struct option_row *option_row_find(struct bytes name)
 {
-    bool is_long = strncmp(word, "--", 2) == 0;
-    struct bytes name, value;
-    const char *nearest;
-
-    bytes_cut(bytes_from_string(is_long ? word + 2 : word), '=', &name, &value);
-    nearest = is_long ? nearest_option(name) : nearest_command(name);
-    fprintf(stderr, "lagra: \"%s\" is not an option", word);
-    if (nearest)
-        fprintf(stderr, "; did you mean %s%s?", is_long ? "--" : "lagra ", nearest);
-    fprintf(stderr, "%s See lagra --help\n", nearest ? "" : ".");
-    return OPTIONS_WRONG;
+    for (size_t i = 0; i < option_row_count; i++) {
+        if (bytes_is(name, option_rows[i].name))
+            return &option_rows[i];
+    }
+    return NULL;
 }
 
-/* What getopt_long() did not take: optopt as it left it, the word that it read. */
-static enum options_result refuse_option(const char *word)
+const char *option_row_nearest(struct bytes word)
 {
-    const struct option_row *row = row_of(optopt);
-    struct bytes name, value;
-    size_t begun = 0;
+    unsigned least = (unsigned)(word.len / 3) + 2;
+    const char *nearest = NULL;
 
-    if (row)
-        fprintf(stderr, "lagra: --%s takes %s. See lagra --help\n", row->name,
-                row->value ? row->value : "no value");
-    else if (optopt)
-        fprintf(stderr, "lagra: \"-%c\" is not an option. See lagra --help\n", optopt);
-    if (optopt)
-        return OPTIONS_WRONG;
-    bytes_cut(bytes_from_string(word + 2), '=', &name, &value);
-    for (size_t i = 0; i < ROWS; i++)
-        begun += bytes_has_prefix(bytes_from_string(rows[i].name), name);
-    if (begun == 0)
-        return refuse_word(word);
-    fprintf(stderr, "lagra: \"--%.*s\" begins several options. See lagra --help\n",
-            BYTES_ARG(name));
-    return OPTIONS_WRONG;
+    for (size_t i = 0; i < option_row_count && word.len <= SPELLING_WORD_MAX; i++) {
+        unsigned distance = spelling_distance(word, bytes_from_string(option_rows[i].name));
+
+        if (distance < least) {
+            least = distance;
+            nearest = option_rows[i].name;
+        }
+    }
+    return nearest;
 }
 
-/* ---- reading ---- */
-
-/* The service that the option is about; SERVICE_COUNT: all of them. */
-static size_t service_of(const struct option_row *row)
+size_t option_row_service(const struct option_row *row)
 {
     size_t first = offsetof(struct options, listen);
     size_t size = sizeof(struct listen_options);
@@ -329,23 +156,98 @@ static size_t service_of(const struct option_row *row)
                : SERVICE_COUNT;
 }
 
-enum options_result option_rows_parse(int argc, char **argv, struct options *options,
-                                      bool ret_named[SERVICE_COUNT + 1])
+bool option_row_is_switch(const struct option_row *row)
 {
-    struct option longs[ROWS + 1];
-    char shorts[2 * ROWS + 3];
-    int got;
+    return !row->value && row->action != HELP && row->action != VERSION;
+}
 
-    fill_getopt(longs, shorts);
-    opterr = 0; /* it knows no nearest name */
-    while ((got = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-        const struct option_row *row = row_of(got);
-        enum options_result result =
-            row ? apply(row, optarg, options) : refuse_option(argv[optind - 1]);
+/* ---- values ---- */
 
-        if (result)
-            return result;
-        ret_named[service_of(row)] = true;
+/* Azurite's: a number, also with a fraction. */
+static enum options_result check_memory_limit(const char *value, const char *named)
+{
+    char *end = NULL;
+    double limit = strtod(value, &end);
+
+    if (end == value || *end || !(limit >= 0)) {
+        fprintf(stderr, "lagra: %s takes a number, not \"%s\"\n", named, value);
+        return OPTIONS_WRONG;
     }
-    return optind < argc ? refuse_word(argv[optind]) : OPTIONS_RUN;
+    fprintf(stderr,
+            "lagra: %s has no effect: nothing but the machine limits the memory of "
+            "--inMemoryPersistence\n",
+            named);
+    return OPTIONS_RUN;
+}
+
+static enum options_result refuse_value(const char *named, const char *takes, const char *value)
+{
+    fprintf(stderr, "lagra: %s takes %s, not \"%s\"\n", named, takes, value);
+    return OPTIONS_WRONG;
+}
+
+/* On without a value: on the command line. */
+static enum options_result apply_switch(const struct option_row *row, const char *value,
+                                        const char *named, bool *member)
+{
+    bool is_on = !value || strcmp(value, "true") == 0;
+
+    if (!is_on && strcmp(value, "false") != 0)
+        return refuse_value(named, "true or false", value);
+    if (row->action != IGNORE)
+        *member = is_on == (row->action == SET_TRUE);
+    return OPTIONS_RUN;
+}
+
+static enum options_result apply_number(const struct option_row *row, const char *value,
+                                        const char *named, char *member)
+{
+    bool is_port = row->action == SET_PORT;
+    char takes[48];
+    uint64_t number;
+
+    if (bytes_parse_u64(bytes_from_string(value), is_port ? UINT16_MAX : COUNT_MAX, &number) &&
+        (is_port || number > 0)) {
+        if (is_port)
+            *(uint16_t *)(void *)member = (uint16_t)number;
+        else
+            *(unsigned *)(void *)member = (unsigned)number;
+        return OPTIONS_RUN;
+    }
+    snprintf(takes, sizeof takes, "a number from 1 to %u", COUNT_MAX);
+    return refuse_value(named, is_port ? "a port number" : takes, value);
+}
+
+enum options_result option_row_apply(const struct option_row *row, const char *value,
+                                     const char *named, struct options *options)
+{
+    char *member = (char *)options + row->offset;
+
+    switch (row->action) {
+    case SET_TEXT:
+    case SET_SECRET:
+    case CONFIG:
+        memcpy(member, &value, sizeof value);
+        return OPTIONS_RUN;
+    case SET_PORT:
+    case SET_COUNT:
+        return apply_number(row, value, named, member);
+    case SET_ADDRESSES:
+        if (addresses_parse(bytes_from_string(value), (struct address_list *)(void *)member))
+            return OPTIONS_RUN;
+        return refuse_value(named, "addresses and CIDR blocks with commas between", value);
+    case SET_TRUE:
+    case SET_FALSE:
+    case IGNORE:
+        return apply_switch(row, value, named, (bool *)(void *)member);
+    case MEMORY_LIMIT:
+        return check_memory_limit(value, named);
+    case OAUTH:
+        *(bool *)(void *)member = true;
+        return strcmp(value, "basic") == 0 ? OPTIONS_RUN : refuse_value(named, "basic", value);
+    case HELP:
+    case VERSION:
+        break;
+    }
+    return OPTIONS_WRONG;
 }

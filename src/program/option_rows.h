@@ -1,16 +1,60 @@
-/* Inside of program/ only: the options by their names, and help on them. */
+/* Inside of program/ only: the one table of the options. The command line, the configuration file and the
+ * environment are read by it (option_sources.h), and help and `lagra config check` are printed from it. */
 #ifndef LAGRA_PROGRAM_OPTION_ROWS_H
 #define LAGRA_PROGRAM_OPTION_ROWS_H
 
 #include "program/options.h"
 
-/* Reads all words behind the first as options, into *options, and prints what is wrong with one, or
- * the help that it asks for.
+enum option_action {
+    SET_TEXT,
+    SET_SECRET, /* as SET_TEXT, and never printed */
+    SET_PORT,
+    SET_COUNT,
+    SET_ADDRESSES,
+    SET_TRUE,
+    SET_FALSE,
+    IGNORE,
+    MEMORY_LIMIT,
+    OAUTH,
+    CONFIG, /* the path of the configuration file: not in that file itself */
+    HELP,   /* of the command line alone, as all that follow */
+    VERSION,
+};
+
+struct option_row {
+    const char *name;
+    char letter;       /* 0: none */
+    const char *value; /* what it takes, for the help; NULL: nothing */
+    const char *help;
+    size_t offset; /* in struct options, of the member that it sets */
+    enum option_action action;
+};
+
+#define OPTION_ROWS_MAX 64u
+extern const struct option_row option_rows[];
+extern const size_t option_row_count;
+
+/* Is it a word that a command begins with? */
+bool option_is_command(const char *word);
+/* The command that is most like the word; NULL: none is. */
+const char *option_nearest_command(struct bytes word);
+
+/* The row of this name, in its case; NULL: there is none. */
+const struct option_row *option_row_find(struct bytes name);
+/* The name that is most like the word; NULL: none is. */
+const char *option_row_nearest(struct bytes word);
+/* The service that the option is about; SERVICE_COUNT: all of them. */
+size_t option_row_service(const struct option_row *row);
+/* Does it take no value on the command line, and "true" or "false" elsewhere? */
+bool option_row_is_switch(const struct option_row *row);
+
+/* Sets the row's member of *options.
  *
- * ret_named  set for each service that an option is about; the last: for one about all. All false
- *            before */
-enum options_result option_rows_parse(int argc, char **argv, struct options *options,
-                                      bool ret_named[SERVICE_COUNT + 1]);
+ * value  for as long as the options are used; NULL: of a switch, which is on
+ * named  what a message calls the option: "--blobPort", "LAGRA_BLOB_PORT", "lagra.conf:3: blobPort"
+ * returns OPTIONS_RUN, or OPTIONS_WRONG after saying why */
+enum options_result option_row_apply(const struct option_row *row, const char *value,
+                                     const char *named, struct options *options);
 /* All commands and options. */
 void option_rows_print_help(void);
 

@@ -1,11 +1,11 @@
-/* The command line: see options.h. option_rows.c knows the options. */
+/* Commands, and options together: see options.h. option_rows.c knows the options. */
 #include "program/options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "program/option_rows.h"
+#include "program/option_sources.h"
 
 /* ---- commands ---- */
 
@@ -71,47 +71,92 @@ static enum options_result check_certificate(const struct options *options)
 
 /* Azurite has no File service: what starts several of them beside each other, with ports for three
  * services, must find no fourth one taken. decision: 320 */
-static void leave_out_files(struct options *options, const bool named[SERVICE_COUNT + 1])
+static void leave_out_files(struct options *options, const struct option_settings *settings)
 {
     if (options->is_azurite && options->listen[SERVICE_BLOB].wanted &&
         options->listen[SERVICE_QUEUE].wanted)
-        options->listen[SERVICE_FILE].wanted = named[SERVICE_FILE];
+        options->listen[SERVICE_FILE].wanted =
+            settings_name_service(settings, SERVICE_FILE, ORIGIN_FILE);
 }
 
-static enum options_result parse_serve(int argc, char **argv, struct options *options)
+/* Words behind the command, environment and file, as the options of a server. */
+static enum options_result read_all(int argc, char **argv, struct option_settings *settings,
+                                    struct options *options)
 {
-    bool named[SERVICE_COUNT + 1] = { false };
-    enum options_result result = option_rows_parse(argc, argv, options, named);
+    enum options_result result = settings_read_words(settings, argc, argv);
+
+    if (!result)
+        result = settings_read_elsewhere(settings);
+    return result ? result : settings_apply(settings, options);
+}
+
+/* name: what the program was called by */
+static enum options_result read_served(const char *name, int argc, char **argv,
+                                       struct option_settings *settings, struct options *options)
+{
+    enum options_result result = read_all(argc, argv, settings, options);
 
     for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
-        if (named[i] && !options->listen[i].wanted) {
+        if (settings_name_service(settings, i, ORIGIN_COMMAND_LINE) && !options->listen[i].wanted) {
             fprintf(stderr, "lagra: %s serves one service alone, and takes no option of another\n",
-                    argv[0]);
+                    name);
             result = OPTIONS_WRONG;
         }
     }
-    leave_out_files(options, named);
+    leave_out_files(options, settings);
     if (!result)
         result = check_certificate(options);
     return result ? result : check_oauth(options);
 }
 
-/* Asked are the services that the options name, or all; --running stands alone. decision: 225 */
+static enum options_result parse_serve(const char *name, int argc, char **argv,
+                                       struct options *options)
+{
+    struct option_settings settings = { 0 };
+
+    return read_served(name, argc, argv, &settings, options);
+}
+
+/* config check [option..]: what a server that was started so would run with. */
+static enum options_result parse_config(int argc, char **argv, struct options *options)
+{
+    struct option_settings settings = { 0 };
+    enum options_result result;
+
+    if (argc < 3 || strcmp(argv[2], "check") != 0) {
+        fprintf(stderr, "lagra: config takes check, and options behind it\n");
+        return OPTIONS_WRONG;
+    }
+    result = read_served(argv[0], argc - 2, argv + 2, &settings, options);
+    if (result)
+        return result;
+    settings_print(&settings, options);
+    return OPTIONS_DONE;
+}
+
+/* health [--live] [--running | option..]: asked are the services that the options name, or all.
+ * decision: 225 */
 static enum options_result parse_health(int argc, char **argv, struct options *options)
 {
-    bool named[SERVICE_COUNT + 1] = { false };
-    enum options_result result = OPTIONS_RUN;
+    struct option_settings settings = { 0 };
+    enum options_result result;
     bool any = false;
 
     options->command = COMMAND_HEALTH;
+    options->asks_live = argc > 1 && strcmp(argv[1], "--live") == 0;
+    if (options->asks_live) {
+        argc--;
+        argv++;
+    }
     options->asks_running = argc == 2 && strcmp(argv[1], "--running") == 0;
     if (options->asks_running)
         return OPTIONS_RUN;
-    result = option_rows_parse(argc, argv, options, named);
+    result = read_all(argc, argv, &settings, options);
     for (size_t i = 0; i < SERVICE_COUNT; i++)
-        any = any || named[i];
+        any = any || settings_name_service(&settings, i, ORIGIN_COMMAND_LINE);
     for (size_t i = 0; i < SERVICE_COUNT && !result; i++) {
-        options->listen[i].wanted = !any || named[i];
+        options->listen[i].wanted =
+            !any || settings_name_service(&settings, i, ORIGIN_COMMAND_LINE);
         if (options->listen[i].wanted && options->listen[i].port == 0) {
             fprintf(stderr, "lagra: health asks at a port, not at 0\n");
             result = OPTIONS_WRONG;
@@ -149,16 +194,6 @@ static void apply_name(const char *path, struct options *options)
         fprintf(stderr, "lagra: AZURITE_DB has no effect: everything is kept in --location\n");
 }
 
-static bool is_command(const char *word)
-{
-    static const char *const commands[] = { "operations", "errors", "check", "health" };
-
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(word, commands[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Whatever else stands there. */
 static bool asks_for_help(int argc, char **argv)
 {
@@ -181,7 +216,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
     };
     if (argc > 0)
         apply_name(argv[0], ret_options);
-    if (argc > 1 && is_command(argv[1]) && asks_for_help(argc, argv)) {
+    if (argc > 1 && option_is_command(argv[1]) && asks_for_help(argc, argv)) {
         option_rows_print_help();
         return OPTIONS_DONE;
     }
@@ -191,5 +226,9 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
         return parse_check(argc, argv, ret_options);
     if (argc > 1 && strcmp(argv[1], "health") == 0)
         return parse_health(argc - 1, argv + 1, ret_options);
-    return parse_serve(argc, argv, ret_options);
+    if (argc > 1 && strcmp(argv[1], "config") == 0)
+        return parse_config(argc, argv, ret_options);
+    if (argc > 1 && strcmp(argv[1], "serve") == 0)
+        return parse_serve(argv[0], argc - 1, argv + 1, ret_options);
+    return parse_serve(argc > 0 ? argv[0] : "lagra", argc, argv, ret_options);
 }

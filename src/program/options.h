@@ -1,4 +1,5 @@
-/* The command line: Azurite's options where they apply, and a few of our own. The name of the
+/* Commands and options: Azurite's options where they apply, and a few of our own; from the command line, the
+ * environment and a configuration file (option_sources.h). The name of the
  * command counts too: as azurite, azurite-blob, azurite-queue or azurite-table it does what
  * Azurite's command of that name does; azurite-file is the same of a service that Azurite does not have. */
 #ifndef LAGRA_PROGRAM_OPTIONS_H
@@ -15,13 +16,21 @@ struct listen_options {
     bool wanted;           /* served; of COMMAND_HEALTH: asked */
 };
 
-enum command { COMMAND_SERVE, COMMAND_OPERATIONS, COMMAND_ERRORS, COMMAND_CHECK, COMMAND_HEALTH };
+enum command {
+    COMMAND_SERVE,
+    COMMAND_OPERATIONS,
+    COMMAND_ERRORS,
+    COMMAND_CHECK,
+    COMMAND_HEALTH,
+};
 enum print_form { PRINT_MARKDOWN, PRINT_JSON };
 
 struct options {
     enum command command;
     enum print_form form;
-    bool asks_running; /* of COMMAND_HEALTH: what runs here, not what the options name */
+    bool asks_running;       /* of COMMAND_HEALTH: what runs here, not what the options name */
+    bool asks_live;          /* the same: whether it lives, not whether it is ready */
+    const char *config_path; /* NULL: no file */
     const char *location;
     const char *salvage_to; /* of COMMAND_CHECK; NULL: check only */
     struct listen_options listen[SERVICE_COUNT];
@@ -56,7 +65,7 @@ struct options {
 
 enum options_result {
     OPTIONS_RUN,
-    OPTIONS_DONE,  /* --help, --version: printed, exit 0 */
+    OPTIONS_DONE,  /* --help, --version, config check: printed, exit 0 */
     OPTIONS_WRONG, /* said why on stderr, exit 2 */
 };
 

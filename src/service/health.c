@@ -1,18 +1,35 @@
-/* GET /$lagra/health, which `lagra health` asks: 200 when this service does what it is for. It goes the
- * way of a request up to its answer, without an account: a worker takes it, the store shows its state, and
- * that becomes durable, so a disk that hangs leaves it without an answer. A store that failed is 500, one
- * that lacks descriptors 503. No account can have this name. decision: 255 */
+/* What orchestrators and `lagra health` ask, without an account: no account can be called "-". Both go the way
+ * of a request up to its answer, on a worker; the body of a 503 says why. decision: 343
+ *
+ *   GET /-/live    200 while the process does its work: 503 once a write or sync of the store has failed
+ *   GET /-/ready   200 when requests of every kind will do: the store is open and has descriptors, what it
+ *                  shows becomes durable (a disk that hangs leaves this without an answer), and the disk
+ *                  has room for what grows */
 #include "service/service_private.h"
+
+#define PATH_LIVE  "/-/live"
+#define PATH_READY "/-/ready"
 
 bool health_is_asked(const struct request *request)
 {
-    return request->method == METHOD_GET && bytes_is(request->path, "/$lagra/health");
+    return (request->method == METHOD_GET || request->method == METHOD_HEAD) &&
+           (bytes_is(request->path, PATH_LIVE) || bytes_is(request->path, PATH_READY));
 }
 
-static enum state fail(struct flow *flow, enum store_result result)
+static enum state answer_with(struct flow *flow, int status, const char *text)
 {
-    flow->work.error = decision_fail_store(&flow->work.decision, result);
-    return ANSWER;
+    struct answer *answer = &flow->work.answer;
+
+    answer_status(answer, status);
+    answer_string(answer, "Content-Type", "text/plain");
+    answer->response->body_kind = BODY_BYTES;
+    answer->response->body = bytes_from_string(text);
+    return RESPOND;
+}
+
+static enum state is_not(struct flow *flow, const char *reason)
+{
+    return answer_with(flow, 503, reason);
 }
 
 static uint64_t newest_sequence(struct store *store)
@@ -25,15 +42,13 @@ static uint64_t newest_sequence(struct store *store)
     return sequence;
 }
 
-enum state health_find(struct flow *flow)
+static enum state find_ready(struct flow *flow)
 {
     struct decision *d = &flow->work.decision;
     enum store_result result;
 
-    if (!store_healthy(d->store))
-        return fail(flow, STORE_IO);
     if (store_wants_reopening(d->store))
-        return fail(flow, STORE_SHORTAGE);
+        return is_not(flow, "the store is out of descriptors or memory\n");
     if (d->seen == 0)
         d->seen = newest_sequence(d->store);
     result = store_settled(d->store, d->seen);
@@ -43,7 +58,16 @@ enum state health_find(struct flow *flow)
         return WAITING;
     }
     if (result)
-        return fail(flow, STORE_IO);
-    answer_status(&flow->work.answer, 200);
-    return RESPOND;
+        return is_not(flow, "what was written cannot be made durable\n");
+    if (store_is_full(d->store))
+        return is_not(flow, "the disk is below its reserve: what grows is refused\n");
+    return answer_with(flow, 200, "ready\n");
+}
+
+enum state health_find(struct flow *flow)
+{
+    if (!store_healthy(flow->work.decision.store))
+        return is_not(flow, "a write or sync of the store has failed\n");
+    return bytes_is(flow->exchange->request.path, PATH_LIVE) ? answer_with(flow, 200, "live\n")
+                                                             : find_ready(flow);
 }

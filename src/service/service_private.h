@@ -104,7 +104,7 @@ struct batch;
 
 /* What is to be done next. DECIDE to APPLIED are of the operation, or of one part of a batch. */
 enum state {
-    HEALTH,         /* `lagra health` asks */
+    HEALTH,         /* it is about the server itself */
     FIND_VERSION,   /* which one the request is served by that says none */
     FIND_OPERATION, /* by what it asks for; check the head */
     EARLY_CHECK,    /* refuse what can be refused before the body comes */
@@ -285,10 +285,10 @@ enum state operation_find_step(struct flow *flow);
 /* State EARLY_CHECK. returns WANT_BODY; EARLY_CHECK: again; CORS: refused; WAITING */
 enum state early_check(struct flow *flow);
 
-/* ---- what lagra health asks: health.c ---- */
+/* ---- /-/live and /-/ready: health.c ---- */
 
 bool health_is_asked(const struct request *request);
-/* State HEALTH. returns RESPOND; ANSWER: an error; WAITING */
+/* State HEALTH. returns RESPOND, WAITING */
 enum state health_find(struct flow *flow);
 
 /* ---- CORS: cors.c ---- */

@@ -60,6 +60,11 @@ bool store_wants_reopening(struct store *store)
     return store->operations->wants_reopening && store->operations->wants_reopening(store);
 }
 
+bool store_is_full(struct store *store)
+{
+    return store->operations->is_full && store->operations->is_full(store);
+}
+
 struct store_limits store_limits(const struct store *store)
 {
     struct store_limits limits = store->operations->limits(store);

@@ -141,6 +141,9 @@ bool store_healthy(struct store *store);
  * committed becomes durable. Any thread. */
 bool store_wants_reopening(struct store *store);
 
+/* True while what grows is STORE_FULL: looks at the disk unless that was done just now. Any thread. */
+bool store_is_full(struct store *store);
+
 /* The record size that every engine accepts beside inline content. */
 #define STORE_RECORD_BYTES_LEAST (64u << 10)
 /* The most parts of one commit. */

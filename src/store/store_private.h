@@ -62,6 +62,7 @@ struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
     bool (*wants_reopening)(struct store *store); /* NULL: never */
+    bool (*is_full)(struct store *store);         /* NULL: never */
     unsigned (*descriptors)(struct store *store); /* NULL: none */
 
     struct store_limits (*limits)(const struct store *store);

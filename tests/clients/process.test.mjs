@@ -11,6 +11,7 @@ import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlobServiceClient, StorageSharedKeyCredential } from '@azure/storage-blob';
 import { Connection } from '../lib/http.mjs';
+import { run } from '../lib/program.mjs';
 import { Control, freePorts, Server } from '../lib/server.mjs';
 import { DEVELOPMENT, sign } from '../lib/sign.mjs';
 import { blockId, collect, credential, md5, once, pattern, refused } from './setup.mjs';
@@ -31,20 +32,6 @@ async function newServer(t, options = {}) {
 }
 
 const clientOf = (server) => new BlobServiceClient(server.url, credential, once);
-
-/** Runs lagra to its end: { code, output, errors }. */
-async function run(args, env = {}) {
-    const child = spawn(binary, args, { env: { ...process.env, ...env } });
-    const texts = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'])
-        child[name].on('data', (bytes) => {
-            texts[name] += bytes;
-        });
-    const limit = setTimeout(() => child.kill('SIGKILL'), 15000);
-    const [code] = await event(child, 'close');
-    clearTimeout(limit);
-    return { code, output: texts.stdout, errors: texts.stderr };
-}
 
 /** Arguments of a server on free ports, with a folder of its own. */
 async function serveArguments(t) {
@@ -78,7 +65,7 @@ test('wrong options: a message that names them, and exit code 2', async () => {
     for (const [args, message] of [
         [['--nonsense'], /nonsense/], [['--blobPort'], /blobPort/],
         [['--blobPort', 'x'], /blobPort.*"x"/],
-        [['--blobPort', '70000'], /blobPort/], [['serve'], /"serve"/],
+        [['--blobPort', '70000'], /blobPort/], [['server'], /"server"/],
         [['--cert', 'c.pem'], /--key/],
         [['--key', 'k.pem'], /--cert/], [['operations', '--yaml'], /operations/],
     ]) {
@@ -102,7 +89,8 @@ test('what is no option: the nearest name, one line, and where to look', async (
         [['--silent=1'], '--silent takes no value.'], [['--blobPort'], '--blobPort takes PORT.'],
         [['-l'], '--location takes DIR.'],
         [['chekc', '.'], '"chekc" is not an option; did you mean lagra check?'],
-        [['serve'], '"serve" is not an option.'],
+        [['server'], '"server" is not an option; did you mean lagra serve?'],
+        [['nonsense'], '"nonsense" is not an option.'], [['serve', 'x'], '"x" is not an option.'],
         [['health', '--blobport', '1'], '"--blobport" is not an option; did you mean --blobPort?'],
     ]) {
         const { code, errors } = await run(args);

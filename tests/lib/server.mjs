@@ -60,6 +60,7 @@ export class Server {
      *  binary    default LAGRA_BINARY
      *  location  data folder; default: a fresh one that stop() removes
      *  args      more arguments, such as ['--inMemoryPersistence']
+     *  words     the only arguments: folder and ports are set elsewhere
      *  secure    true: they make it listen with TLS
      *  env       more environment variables */
     static async start(options = {}) {
@@ -121,10 +122,11 @@ export class Server {
         this.port = 0;
         this.ports = {};
         this.stderr = '';
-        const child = spawn(binary, [
+        const words = this.#options.words ?? [
             '--location', this.location, '--blobHost', this.host, '--blobPort', '0', '--queuePort', '0',
             '--tablePort', '0', '--filePort', '0', ...this.#options.args,
-        ], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#options.env } });
+        ];
+        const child = spawn(binary, words, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...this.#options.env } });
         let said = '';
 
         /* It takes any free ports and says which: no two servers ever want the same. */

@@ -33,6 +33,13 @@ static bool embedded_wants_reopening(struct store *store)
     return atomic_load(&embedded_of(store)->starved) && embedded_healthy(store);
 }
 
+static bool embedded_is_full(struct store *store)
+{
+    struct disk_space *space = &embedded_of(store)->space;
+
+    return !disk_space_admits(space, 0, 0) || disk_space_is_low(space);
+}
+
 static void embedded_wait_durable(struct store *store, uint64_t sequence, struct waiter *waiter)
 {
     syncer_wait(&embedded_of(store)->syncer, sequence, waiter);
@@ -127,6 +134,7 @@ static const struct store_operations embedded_operations = {
     .close = embedded_close,
     .healthy = embedded_healthy,
     .wants_reopening = embedded_wants_reopening,
+    .is_full = embedded_is_full,
     .descriptors = embedded_descriptors,
     .limits = embedded_limits,
     .snapshot_open = embedded_snapshot_open,

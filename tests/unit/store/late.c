@@ -661,6 +661,11 @@ static bool late_healthy(struct store *store)
     return store_healthy(late_of(store)->inner);
 }
 
+static bool late_is_full(struct store *store)
+{
+    return store_is_full(late_of(store)->inner);
+}
+
 static bool late_wants_reopening(struct store *store)
 {
     return store_wants_reopening(late_of(store)->inner);
@@ -740,6 +745,7 @@ static const struct store_operations late_operations = {
     .close = late_close,
     .healthy = late_healthy,
     .wants_reopening = late_wants_reopening,
+    .is_full = late_is_full,
     .descriptors = late_descriptors,
     .limits = late_limits,
     .fetch_set_open = late_fetch_set_open,

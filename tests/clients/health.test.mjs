@@ -1,0 +1,48 @@
+// /-/live and /-/ready, which orchestrators ask without an account. decision: 343
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Connection } from '../lib/http.mjs';
+import { run } from '../lib/program.mjs';
+import { Server } from '../lib/server.mjs';
+
+async function ask(server, port, path, method = 'GET') {
+    const connection = await Connection.open(server.host, port);
+    try {
+        return await connection.exchange({ method, target: path, headers: [['Host', `${server.host}:${port}`]] });
+    } finally {
+        connection.close();
+    }
+}
+
+test('every service says that it lives and is ready, to everybody', async (t) => {
+    const server = await Server.start();
+    t.after(() => server.kill().then(() => server.remove()));
+    for (const port of Object.values(server.ports)) {
+        for (const [path, text] of [['/-/live', 'live\n'], ['/-/ready', 'ready\n']]) {
+            const got = await ask(server, port, path);
+            assert.equal(got.status, 200);
+            assert.equal(got.headers.get('content-type'), 'text/plain');
+            assert.equal(got.body.toString(), text);
+            const head = await ask(server, port, path, 'HEAD');
+            assert.equal(head.status, 200);
+            assert.equal(head.body.length, 0);
+        }
+        for (const [path, method] of [['/-/live', 'PUT'], ['/-/other', 'GET'], ['/-/ready/x', 'GET'], ['/-', 'GET']])
+            assert.ok((await ask(server, port, path, method)).status >= 400, `${method} ${path}`);
+    }
+});
+
+test('a disk below the reserve: not ready, with the reason, and alive', async (t) => {
+    // More than any disk has: nothing that grows is taken.
+    const server = await Server.start({ args: ['--diskReserve', '1000000'] });
+    t.after(() => server.kill().then(() => server.remove()));
+    const ready = await ask(server, server.port, '/-/ready');
+    assert.equal(ready.status, 503);
+    assert.equal(ready.body.toString(), 'the disk is below its reserve: what grows is refused\n');
+    assert.equal((await ask(server, server.port, '/-/live')).status, 200);
+    const ports = Object.entries(server.ports).flatMap(([service, port]) => [`--${service}Port`, `${port}`]);
+    const asked = await run(['health', ...ports]);
+    assert.equal(asked.code, 1);
+    assert.match(asked.errors, /^lagra: the blob service is not well: \S+\/-\/ready: 503, the disk is below its reserve/);
+    assert.deepEqual(await run(['health', '--live', ...ports]), { code: 0, output: '', errors: '' });
+});
