@@ -4,7 +4,7 @@
 
 #include "file/permission_store.h"
 
-/* The bytes that were gathered. */
+/* Writes the gathered bytes. */
 static enum error write_bytes(struct decision *d, const struct copy_file_parameters *p,
                               struct decision_part *part, struct content *content)
 {
@@ -20,7 +20,7 @@ static enum error write_bytes(struct decision *d, const struct copy_file_paramet
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* The descriptor of the source, as the share of the new file names it. */
+/* Finds the number of the source's descriptor in the share of the new file. */
 static enum error take_permission(struct decision *d, const struct copy_file_parameters *p,
                                   struct file *file)
 {
@@ -37,7 +37,7 @@ static enum error take_permission(struct decision *d, const struct copy_file_par
     return permission_keep(d, space, descriptor, &file->permission);
 }
 
-/* What the source has of what SMB shows; the request may say otherwise. */
+/* Takes the SMB properties of the source, unless the request sets them. */
 static enum error take_smb(struct decision *d, const struct copy_file_parameters *p,
                            struct file *file)
 {

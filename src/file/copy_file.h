@@ -1,4 +1,4 @@
-/* Copying files: what each operation is asked, and what comes of it. copy_file.c decides. */
+/* Copying files: parameters and results of the operations. copy_file.c decides. */
 #ifndef LAGRA_FILE_COPY_FILE_H
 #define LAGRA_FILE_COPY_FILE_H
 
@@ -13,7 +13,7 @@ struct copy_file_parameters {
     struct copy_source *source;
     struct guid id;
     struct bytes metadata; /* empty: the source's */
-    struct smb_given smb;  /* what is kept is the source's */
+    struct smb_given smb;  /* "kept" here means: as the source has it */
     bool sets_archive;
     enum over_read_only rule;
     /* ---- gathered ---- */

@@ -17,7 +17,7 @@ enum error create_directory_decide(struct decision *d, const struct create_direc
     return e;
 }
 
-/* The bytes that came with the request: the first of the file. rest: Create-File */
+/* Writes the bytes that came with the request at the beginning of the file. rest: Create-File */
 static enum error write_content(struct decision *d, struct decision_part *part,
                                 struct content *content)
 {
@@ -27,7 +27,7 @@ static enum error write_content(struct decision *d, struct decision_part *part,
     return result ? decision_fail_content(d, result) : OK;
 }
 
-/* A new file, all of it a hole, but for what came with the request.
+/* Creates a file that is a hole, except for the bytes that came with the request.
  * returns  OK, as new_file_open()
  * rest: Create-File; semantics 8.1 */
 enum error create_file_decide(struct decision *d, const struct create_file_parameters *p,

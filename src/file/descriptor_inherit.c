@@ -1,5 +1,5 @@
-/* What a new directory or file inherits: [MS-DTYP] 2.5.3.4.1 to 2.5.3.4.3, of entries without objects'
- * types, which files have not. */
+/* Inheritance by a new directory or file: [MS-DTYP] 2.5.3.4.1 to 2.5.3.4.3, without object types, which
+ * files do not have. */
 #include "file/security_descriptor.h"
 
 enum { FLAG_FILES = 0x01, FLAG_DIRECTORIES = 0x02, FLAG_ONCE = 0x04, FLAG_NOT_HERE = 0x08 };
@@ -9,7 +9,7 @@ static const struct bytes system_sid = BYTES("\x01\x01\0\0\0\0\0\x05\x12\0\0\0")
 static const struct bytes creator_owner = BYTES("\x01\x01\0\0\0\0\0\x03\0\0\0\0");
 static const struct bytes creator_group = BYTES("\x01\x01\0\0\0\0\0\x03\x01\0\0\0");
 
-/* Rights of files for generic ones. [MS-FSCC] has them as [MS-DTYP] 2.5.1.1 "FA" and its kin. */
+/* Maps generic rights to those of files. [MS-FSCC] has them as [MS-DTYP] 2.5.1.1 "FA" and its kin. */
 static uint32_t map_generic(uint32_t mask)
 {
     static const struct {
@@ -27,7 +27,7 @@ static uint32_t map_generic(uint32_t mask)
     return mapped;
 }
 
-/* The entry as it works on the new one itself; what its creator was to have, the owner has. */
+/* The entry as it applies to the new object itself; CREATOR OWNER becomes its owner. */
 static struct ace effective(const struct ace *of)
 {
     struct ace ace = *of;
@@ -44,7 +44,8 @@ static bool same(const struct ace *a, const struct ace *b)
     return a->mask == b->mask && bytes_equal(a->sid, b->sid);
 }
 
-/* What a directory hands on in its turn: one entry if it works here as it is, else two. */
+/* Adds the entries of a new directory: one if the same entry applies to it and is inherited further, else
+ * two. */
 static void inherit_for_directory(const struct ace *of, struct acl *to)
 {
     struct ace here = effective(of), below = *of;

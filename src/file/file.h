@@ -6,7 +6,7 @@
  *     partition ""        INNER  "p": service properties (service/service_properties.h)
  *     partition <share>   LISTED "S" <snapshot ticks be64>: struct share of a snapshot
  *                         LISTED "s": struct share
- *                         INNER  "d": that it was deleted (service/recent_deletion.h)
+ *                         INNER  "d": the note of its deletion (service/recent_deletion.h)
  *   share space      (share.space): a tree (tree/record.h) of directories and files
  *     partition <id>      LISTED "f": struct file (file_record.h)
  * So snapshots are returned before their share, as List Shares shows them. */
@@ -33,7 +33,7 @@ struct file_resource {
     struct bytes share; /* ptr NULL at service level */
     /* As sent and decoded, without slashes at its end; ptr NULL above path level. */
     struct bytes path;
-    bool trailing_dots; /* of the names in it count; else they are as if they were not there */
+    bool trailing_dots; /* of its names are kept; else they are removed */
     instant snapshot;   /* of the share; 0: the share itself */
 };
 static inline const struct file_resource *file_resource(const struct resource *resource)
@@ -67,8 +67,8 @@ struct share {
     uint32_t quota_gib; /* 1..SHARE_QUOTA_MAX_GIB */
     enum share_tier tier;
     instant tier_changed;
-    uint32_t snapshots;      /* that it has */
-    instant newest_snapshot; /* that it ever had: the next one's date is after it */
+    uint32_t snapshots;      /* their number */
+    instant newest_snapshot; /* that it ever had: the next one gets a later date */
     struct bytes metadata;
     struct bytes policies; /* encoded, auth/policies.h */
 };
@@ -84,8 +84,8 @@ void share_delete_record(struct changes *changes, struct arena *arena, instant s
 void share_write_changed(struct decision *d, struct share *share);
 /* The record's key. */
 struct bytes share_record_key(struct arena *arena, instant snapshot);
-/* For iterators: points into value. *ret_snapshot: 0 for the share itself. False: it makes no
- * sense. */
+/* For iterators: points into value. *ret_snapshot: 0 for the share itself. False: the record is
+ * malformed. */
 bool share_decode(struct bytes key, struct bytes value, struct share *ret_share,
                   instant *ret_snapshot);
 /* The records of its snapshots, in order. */
@@ -125,19 +125,19 @@ enum error share_subject_deleted(struct decision *d);
 
 /* ---- what is in a share: path_subject.c ---- */
 
-/* Subjects of the rows. With d->before and d->changes they are about the node's partition, or where
- * there is no node, that of the directory it would be in; file_state(d) has what was found.
+/* Subjects of the rows. They set d->before and d->changes to the node's partition or, if there is no node, to
+ * that of its would-be directory, and fill file_state(d).
  * returns OK; E_ParentNotFound, E_ResourceNotFound, E_ResourceTypeMismatch; of a snapshot of the share,
  * if it is an operation that writes: E_ShareSnapshotOperationNotSupported */
 enum error file_subject(struct decision *d);
 enum error directory_subject(struct decision *d);
-/* The same, with the directory that names it among the parts: for deletions. */
+/* As file_subject(), with the node's directory among the parts: for deletions. */
 enum error file_subject_named(struct decision *d);
 enum error directory_subject_named(struct decision *d);
-/* The same of what may be missing, or be of the other kind: for what is created. */
+/* As file_subject_named(), but the node may be missing, or of the other kind: for creations. */
 enum error new_subject(struct decision *d);
 
-/* What is there, of either kind, also in a snapshot: for what is about handles. */
+/* A node of either kind, also in a snapshot: for operations on handles. */
 enum error handles_subject(struct decision *d);
 
 /* A path of names, as the tree has it: without trailing dots, unless they count. text: as in struct
@@ -145,12 +145,12 @@ enum error handles_subject(struct decision *d);
  * returns OK, as file_check_names() */
 enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing_dots,
                            struct tree_path *ret_path);
-/* What the tree answered, as a wire error. */
+/* Fails with the wire error for a result of the tree. */
 enum error file_fail_tree(struct decision *d, enum tree_result result);
 /* Writes the subject, with a newer ETag and modification time than it has. A write forgets a lease that
  * has ended. */
 void file_write_modified(struct decision *d, struct file *file);
-/* The same with a newer change time. */
+/* As file_write_modified(), with a newer change time too. */
 void file_write_changed(struct decision *d, struct file *file);
 
 /* ---- beside what SMB clients have open: pass.c ---- */
@@ -158,15 +158,15 @@ void file_write_changed(struct decision *d, struct file *file);
 /* struct service, enter and leave: the gate, as the row's column says. */
 enum error file_enter(struct decision *d);
 enum error file_leave(struct decision *d);
-/* The same of another node than the subject, from a decide function. part: of the node
+/* Passes the gate of another node than the subject, from a decide function. part: of the node
  * returns as gate_pass() */
 enum error file_pass(struct decision *d, struct decision_part *part, uint64_t node,
                      const struct file *file, enum rest_use use);
-/* What is open of a node, by the gate that it has passed in this decision, if it has. part: of the node
+/* The gate of a node: the one passed in this decision, or a new one. part: of the node
  * returns as gate_read() */
 enum error file_gate_of(struct decision *d, struct decision_part *part, uint64_t node,
                         struct file_gate **ret_gate);
-/* These bytes of the subject are read; some of it are written: as gate_pass_read(), gate_pass_write(). */
+/* Before bytes of the subject are read or written: as gate_pass_read(), gate_pass_write(). */
 enum error file_pass_read(struct decision *d, uint64_t offset, uint64_t length);
 enum error file_pass_write(struct decision *d);
 

@@ -3,7 +3,7 @@
 
 #include "file/share_usage.h"
 
-/* For the snapshots that see it. */
+/* Keeps the file for the snapshots that see it. */
 static void keep(struct decision *d, struct file *file)
 {
     file_keep(d, file_state(d)->part, file);

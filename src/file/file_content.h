@@ -1,13 +1,13 @@
-/* The bytes of a file, as operations change them: contents (content.h) with what the share counts of
- * them. Each changes *file, which its caller writes. A decision may have one of them, once: they read
- * what was there before. What is known of a copy that made the file is known no more.
+/* Changes of a file's bytes: of its content (content.h) and of the lengths that its share counts. Each
+ * function changes *file, which its caller writes. A decision may call one of them, once, because they read
+ * the state before it. They clear the properties of the copy that made the file.
  * rest: Get-File-Properties "x-ms-copy-id" */
 #ifndef LAGRA_FILE_FILE_CONTENT_H
 #define LAGRA_FILE_FILE_CONTENT_H
 
 #include "file/file.h"
 
-/* What is cleared is freed in whole units of this; the rest is written with zeros.
+/* Clearing frees whole units of so many bytes; the rest is overwritten with zeros.
  * rest: Put-Range "x-ms-write: clear" */
 #define FILE_UNIT_BYTES 512u
 

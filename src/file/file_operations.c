@@ -23,7 +23,7 @@ enum error get_file_properties_decide(struct decision *d,
     return OK;
 }
 
-/* A file that is read-only takes nothing but that it is so no more. decision: 327 */
+/* The only change of a read-only file is to clear that attribute. decision: 327 */
 static enum error refuse_kept_read_only(const struct file *file, const struct smb_given *given)
 {
     bool cleared = given->has_attributes && !(given->attributes & ATTRIBUTE_READ_ONLY);

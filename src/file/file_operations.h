@@ -1,6 +1,6 @@
-/* The operations on directories and files: what each is asked and what comes of it. The functions:
- * create_file.c, file_operations.c, rename.c, and the files of these names in rest/. What reads and changes
- * metadata, or deletes, is the same for both. */
+/* The operations on directories and files: their parameters and results. The functions: create_file.c,
+ * file_operations.c, rename.c, and the files of these names in rest/. Metadata and deletion are the same for
+ * both kinds. */
 #ifndef LAGRA_FILE_FILE_OPERATIONS_H
 #define LAGRA_FILE_FILE_OPERATIONS_H
 
@@ -14,7 +14,7 @@ struct file_shown {
     struct file file;
     uint64_t id, parent;
 };
-/* What the subject found. */
+/* Of the node that the subject found. */
 struct file_shown file_show(const struct file_state *state);
 /* returns OK, E_ReadOnlyAttribute: of a file that has the attribute. semantics 8.1 */
 enum error file_refuse_read_only(const struct file *file);
@@ -90,11 +90,11 @@ struct set_directory_properties_result {
 };
 OPERATION_DECLARE(set_directory_properties);
 
-/* What renaming is asked for: rename.c. */
+/* The parameters of both renames: rename.c. */
 struct rename {
     struct bytes source; /* a path, as in struct file_resource */
     bool source_trailing_dots;
-    bool replaces; /* what has the name already */
+    bool replaces; /* a node that has the name already */
     bool ignores_read_only;
     const struct guid *source_lease, *destination_lease; /* NULL: none was sent */
     struct smb_given smb;

@@ -221,7 +221,7 @@ static void defer_collection(struct tree *tree, struct decision_part *part, bool
                       bytes_of(NULL, 0));
 }
 
-/* Else it is a hole as it was made, without records. */
+/* False: the content is one hole, as it was created, without records. */
 static bool has_records(const struct content *content)
 {
     return content->stamp > content->id || content->epoch > 0;
@@ -240,9 +240,9 @@ void file_delete(struct decision *d, struct decision_part *part, const struct fi
     defer_collection(tree, part, more);
 }
 
-/* ---- what no snapshot sees any more ---- */
+/* ---- versions that no snapshot sees any more ---- */
 
-/* The file as it is now may know of the snapshot of its content that goes. */
+/* Deletes a snapshot of a content. The current record of the file may refer to it. */
 static enum store_result forget_content(struct tree *tree, struct decision_part *part,
                                         const struct content *kept, struct file *now,
                                         bool *ret_more)

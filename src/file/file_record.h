@@ -1,5 +1,5 @@
-/* The record of a directory or a file: all that it has beside its name and its contents' bytes. It lies
- * in the node's partition, beside the records of the tree (tree/record.h) and of content (content.h).
+/* The record of a directory or a file: everything but its name and its bytes. It lies in the node's
+ * partition, beside the records of the tree (tree/record.h) and of content (content.h).
  *
  *   partition <id>      INNER "f"   struct file
  *
@@ -56,11 +56,11 @@ enum store_result file_read(const struct tree *tree, struct snapshot *before, st
  * changed. The two below do it too. d: of a directory or file in the tree file_state(d)->tree. part: of
  * the node, with changes. */
 void file_keep(struct decision *d, struct decision_part *part, struct file *file);
-/* All writing of records goes through these two. */
+/* All writes of records go through these two. */
 void file_write(struct decision *d, struct decision_part *part, const struct file *file);
 /* Deletes the record and the contents. */
 void file_delete(struct decision *d, struct decision_part *part, const struct file *file);
-/* Deletes what a record has that no snapshot sees any more. */
+/* Deletes the content of a record that no snapshot sees any more. */
 tree_forget_fn file_forget;
 
 #endif

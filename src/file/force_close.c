@@ -1,11 +1,12 @@
-/* Force Close Handles: of one file or directory, or of what is below a directory, some nodes a request. A
- * file whose delete is pending goes with the last one. rest: Force-Close-Handles; decision: 341 */
+/* Force Close Handles: of one file or directory, or of everything below a directory, some nodes for each
+ * request. Closing the last handle of a file whose delete is pending deletes it.
+ * rest: Force-Close-Handles; decision: 341 */
 #include "file/file_content.h"
 #include "file/gate.h"
 #include "file/handle_operations.h"
 #include "file/share_usage.h"
 
-/* With the share, the stamp, the subject and what is read of one more they fit in a decision. */
+/* So many fit in a decision, with the share, the stamp, the subject, and the parts of one that is looked for. */
 #define NODES_MAX 8u
 
 struct closing {
@@ -51,7 +52,7 @@ static enum error delete_node(struct decision *d, uint64_t node, struct bytes te
         d, &state->share, &(struct length_change){ .file = node, .was = file.content.length }, 1);
 }
 
-/* Closes what is asked of the node's handles. */
+/* Closes the requested handles of the node. */
 static enum error close_open(struct closing *c, struct file_gate *gate, bool *ret_deletes)
 {
     size_t count = gate->set.open_count;
@@ -69,7 +70,7 @@ static enum error close_open(struct closing *c, struct file_gate *gate, bool *re
     return OK;
 }
 
-/* One that deletes has a request of its own: it takes a decision's parts. */
+/* A node that is then deleted ends the request, because that takes most parts of a decision. */
 static enum error close_node(struct closing *c, uint64_t node, struct bytes path)
 {
     struct decision *d = c->d;

@@ -1,4 +1,4 @@
-/* The gate's state, and operations that come without a handle. Those of SMB: gate_handles.c */
+/* The gate's state, and operations without a handle. Those with one: gate_handles.c */
 #include "file/gate_private.h"
 
 #include <assert.h>
@@ -33,7 +33,7 @@ enum error gate_read_locks(struct file_gate *gate)
     return result ? decision_fail_store(gate->d, result) : OK;
 }
 
-/* What ended processes have left: their locks go with the record that counts them. */
+/* Deletes what processes that ended have left; locks go with the record that counts them. */
 static void drop_left(struct file_gate *gate, struct changes *changes)
 {
     for (size_t i = 0; i < gate->set.left_count; i++)
@@ -80,7 +80,7 @@ void gate_delete(struct file_gate *gate)
     gate->d->wakes = true;
 }
 
-/* Moves what the index says of the handles. */
+/* Moves the handles' records in the index. */
 static enum store_result move_handles(struct file_gate *gate, struct changes *changes,
                                       uint64_t node)
 {
@@ -130,7 +130,7 @@ enum error gate_move(struct file_gate *gate, struct decision_part *part, uint64_
 
 /* ---- judging ---- */
 
-/* Begins to wait, or goes on with it until its time is over. */
+/* Begins to wait, or continues until the time is over. */
 static enum error wait(struct file_gate *gate)
 {
     struct decision *d = gate->d;

@@ -2,9 +2,9 @@
  * reads what SMB clients have open of the node (open_record.h) from the decision's part of it, asks the
  * rules (concurrency/opens.h, byte_locks.h), and answers
  *
- *   OK             go on; what caching is stripped of others meanwhile is in the same commit
- *   DECIDE_WAITS   others have to give up something first: what is asked of them is among the changes of
- *                  the part; decide again when service/waiting.h says so
+ *   OK             go on; caching that other clients lose by it is changed in the same commit
+ *   DECIDE_WAITS   other clients must give up something first: the breaks are among the changes of the part;
+ *                  decide again when service/waiting.h says so
  *   an error       E_SharingViolation, E_DeletePending, E_ReadOnlyAttribute, E_FileLockConflict;
  *                  E_ClientCacheFlushDelay: it has waited long enough
  *
@@ -12,8 +12,8 @@
  * file_enter(); none is built without. SMB's open, read, write, lock and close call the functions below
  * in decisions of their own. All are pure, as decide functions are, and may run again.
  *
- * Nothing but changes says what was asked of others: what an entry `breaks_to` is less than what it
- * `holds` while its client has not answered. Any thread. */
+ * Breaks are stored in the record alone: `breaks_to` of an entry is less than what it `holds` until its client
+ * has answered. Any thread. */
 #ifndef LAGRA_FILE_GATE_H
 #define LAGRA_FILE_GATE_H
 
@@ -23,7 +23,7 @@
 /* The most that an operation of REST waits; its client may say less. semantics 8.4 */
 #define GATE_WAIT_MAX_S 30u
 
-/* What is open of one node, as one attempt of a decision sees it. */
+/* The opens of one node, as one attempt of a decision sees them. */
 struct file_gate {
     struct decision *d;
     struct decision_part *part;
@@ -44,26 +44,26 @@ struct file_gate {
  * returns OK, as decision_fail_store() */
 enum error gate_read(struct file_gate *gate, struct decision *d, struct decision_part *part,
                      uint64_t node);
-/* Adds what has changed, and that entries of processes that ended are gone, to the part's changes, if
- * there is anything. The functions of SMB have done so when they return OK or DECIDE_WAITS. */
+/* Adds the record to the part's changes, if it has changed or has entries of processes that ended. The
+ * functions of SMB do so before they return OK or DECIDE_WAITS. */
 void gate_write(struct file_gate *gate);
-/* The node is deleted, in this decision: so are all these records. */
+/* Deletes all records of the gate, in the decision that deletes the node. */
 void gate_delete(struct file_gate *gate);
 
-/* The file is another node now, which was created in its place: what is open of it follows. part: its, with
+/* Moves the opens to the node that was created in the place of the file. part: of the new node, with
  * changes. returns OK, as decision_fail_store() */
 enum error gate_move(struct file_gate *gate, struct decision_part *part, uint64_t node);
 
 /* ---- operations without a handle ---- */
 
-/* Where it returns OK, the caller calls gate_write() once the operation has succeeded.
+/* If it returns OK, call gate_write() once the operation has succeeded.
  * returns OK, DECIDE_WAITS, E_DeletePending, E_ReadOnlyAttribute, E_SharingViolation,
  *         E_ClientCacheFlushDelay */
 enum error gate_pass(struct file_gate *gate, enum rest_use use);
-/* Reads these bytes: no exclusive lock may be on them.
+/* Before these bytes are read: fails if an exclusive lock covers any of them.
  * returns OK, E_FileLockConflict, as decision_fail_store() */
 enum error gate_pass_read(struct file_gate *gate, uint64_t offset, uint64_t length);
-/* Writes bytes: no lock may be on any of the file. semantics 8.1; decision: 337 */
+/* Before bytes are written: fails if there is any lock on the file. semantics 8.1; decision: 337 */
 enum error gate_pass_write(struct file_gate *gate);
 
 /* ---- handles ---- */
@@ -71,39 +71,39 @@ enum error gate_pass_write(struct file_gate *gate);
 struct gate_open {
     uint8_t access, share;   /* ACCESS_* */
     bool replaces;           /* overwrites or supersedes the file */
-    uint8_t caching;         /* CACHING_* that the client would like */
+    uint8_t caching;         /* CACHING_* that the client asks for */
     struct guid caching_key; /* of its lease; of its own making where it has none */
     bool persists;
     bool deletes; /* FILE_DELETE_ON_CLOSE */
     uint64_t session;
     struct bytes client_address, client_name;
 };
-/* The handle's id is one that no handle of the node ever had.
+/* Opens a handle, with an id that no handle of the node ever had.
  *
- * ret_caching  what it was given of the caching: W to one who is alone, no more than CACHINGS_MAX
+ * ret_caching  the caching that was granted: W only without other opens, at most CACHINGS_MAX entries
  * returns      OK, DECIDE_WAITS, the errors of gate_pass()
  *              E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
 enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
                      struct handle *ret_handle, uint8_t *ret_caching);
-/* *ret_deletes: it was the last one, and a delete is pending: the caller deletes the node, in the same
- * decision. by_force: of a handle that deletes on close, which then deletes nothing. semantics 8.3
+/* Closes a handle. *ret_deletes: it was the last one, and a delete is pending: the caller deletes the node in
+ * the same decision. by_force: a handle that deletes on close then deletes nothing. semantics 8.3
  * returns OK, E_ResourceNotFound: no such handle */
 enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes);
-/* The same of all handles by force. Where nothing is open, nothing is done. */
+/* Closes all handles by force. Does nothing if none is open. */
 void gate_close_all(struct file_gate *gate, bool *ret_deletes);
-/* A client's answer to a break. returns OK, E_ResourceNotFound, E_InvalidInput: that is more than it was
- * asked to keep */
+/* Takes a client's answer to a break. returns OK, E_ResourceNotFound, E_InvalidInput: it keeps more than the
+ * break allows */
 enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t keeps);
-/* The disposition of the file. returns OK, E_ResourceNotFound, E_ReadOnlyAttribute,
+/* Sets the disposition of the file. returns OK, E_ResourceNotFound, E_ReadOnlyAttribute,
  * E_SharingViolation: not opened to be deleted */
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending);
 /* returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64, E_ServerBusy:
  * BYTE_LOCKS_MAX. decision: 336 */
 enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_range *range,
                      bool is_exclusive);
-/* Gives back exactly such a lock, the newest first. returns OK, E_ResourceNotFound */
+/* Releases a lock of exactly this range, the newest first. returns OK, E_ResourceNotFound */
 enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
-/* A read or a write by a handle. A write takes from others what they have cached of the data.
+/* Before bytes are read or written by a handle. A write breaks what other clients have cached.
  * returns OK, E_ResourceNotFound, E_FileLockConflict */
 enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
 enum error gate_write_bytes(struct file_gate *gate, uint64_t handle,

@@ -1,4 +1,4 @@
-/* What SMB asks of the gate by a handle, or to get one. */
+/* Operations of SMB: opens, and all that is done by a handle. */
 #include <assert.h>
 
 #include "file/gate_private.h"
@@ -12,7 +12,7 @@ static struct open_entry *find_open(struct file_gate *gate, uint64_t handle)
     return NULL;
 }
 
-/* NO_CACHING: none has that key. */
+/* NO_CACHING: no entry has that key. */
 static uint16_t find_caching(const struct file_gate *gate, const struct guid *key)
 {
     for (size_t i = 0; i < gate->set.caching_count; i++)
@@ -23,7 +23,7 @@ static uint16_t find_caching(const struct file_gate *gate, const struct guid *ke
 
 /* ---- open ---- */
 
-/* Opens strip others of what they have not written yet; one that replaces the file, of everything.
+/* An open breaks the write caching of others; one that replaces the file breaks all of their caching.
  * MS-FSA 2.1.5.1.2.2, 2.1.5.1.2.1 */
 static struct file_use use_of(const struct gate_open *asked)
 {
@@ -39,8 +39,8 @@ static struct file_use use_of(const struct gate_open *asked)
     };
 }
 
-/* Of the caching that is asked for, what may be had beside the other opens: to keep writes back, one must
- * be alone. `own`: the other opens of the same client. */
+/* The part of the requested caching that the other opens permit. Write caching needs that there are none but
+ * `own`, those of the same client. */
 static uint8_t grantable(const struct file_gate *gate, uint8_t wanted, uint16_t own)
 {
     for (size_t i = 0; i < gate->set.open_count; i++) {
@@ -52,7 +52,7 @@ static uint8_t grantable(const struct file_gate *gate, uint8_t wanted, uint16_t 
     return wanted;
 }
 
-/* The entry of the caching that the new open has. A break that is under way stays so. */
+/* The caching entry of the new open. A break that is not yet answered stays. */
 static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uint16_t own,
                       uint8_t *ret_caching)
 {
@@ -78,8 +78,8 @@ static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uin
     return own;
 }
 
-/* Of a new handle: no commit of this partition was at this instant, so none that was open had it. Ids
- * rise, whatever the record says. */
+/* The id of a new handle: d->now. No earlier commit of this partition has that instant, so no other handle has
+ * the id. It is above all ids in the record in any case. */
 static uint64_t new_id(const struct file_gate *gate)
 {
     const struct open_set *set = &gate->set;
@@ -88,7 +88,7 @@ static uint64_t new_id(const struct file_gate *gate)
     return gate->d->now > last ? gate->d->now : last + 1;
 }
 
-/* The newest is the last. */
+/* Appends: entries are in the order of ids. */
 static void add_open(struct file_gate *gate, const struct open_entry *open)
 {
     struct open_set *set = &gate->set;
@@ -166,7 +166,7 @@ static void set_pending(struct file_gate *gate, bool is_pending)
     gate->is_changed = true;
 }
 
-/* The index of what is pending, as the set has it now. */
+/* Updates the index of pending deletes from the set. */
 static void index_pending(struct file_gate *gate)
 {
     if (gate->set.is_delete_pending)
@@ -217,7 +217,7 @@ void gate_close_all(struct file_gate *gate, bool *ret_deletes)
         return;
     set->open_count = 0;
     set_pending(gate, false);
-    gate->is_changed = true; /* gate_write() drops the locks: nobody is left who has one */
+    gate->is_changed = true; /* gate_write() drops the locks, which have no owner any more */
     gate->d->wakes = true;
     gate_write(gate);
     for (size_t i = 0; i < count; i++)
@@ -331,7 +331,7 @@ enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct
     return e;
 }
 
-/* Others lose what they have cached, and nobody waits for it: MS-SMB2 3.3.5.13 */
+/* Breaks the caching of others, without waiting for their answers: MS-SMB2 3.3.5.13 */
 enum error gate_write_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
 {
     const struct file_use use = { .share = ACCESS_ALL,

@@ -1,5 +1,5 @@
-/* List Handles and Force Close Handles: what SMB clients have open of a file or directory (file/gate.h), or
- * of all that is below a directory. list_handles.c, force_close.c, rest/handles.c
+/* List Handles and Force Close Handles: the opens of SMB clients of a file or directory (file/gate.h), or of
+ * everything below a directory. list_handles.c, force_close.c, rest/handles.c
  *
  * A snapshot of the share has no handles. */
 #ifndef LAGRA_FILE_HANDLE_OPERATIONS_H
@@ -9,39 +9,39 @@
 #include "file/open_record.h"
 #include "service/listing.h"
 
-/* Work of one request, in records that it looks at; what is left goes with a marker. */
+/* The most records that one request reads; its marker continues behind them. */
 #define HANDLE_WORK_MAX   20000u
 /* More are not looked at on a worker. */
 #define HANDLE_WORKER_MAX 64u
 
-/* Where a list goes on: at this handle, or behind it. */
+/* Where a list continues: at this handle, or after it. */
 struct handle_marker {
     bool is_given;
     uint64_t node, id;
 };
 
-/* Where a node is: as it was while its parents were read, one after the other. */
+/* The path of a node, as it was while its parents were read, one after the other. */
 struct handle_place {
     struct bytes path; /* empty: the root directory */
     uint64_t parent;
 };
-/* No path is longer than 250 names, but renaming a directory makes longer ones of those below it. What is
- * this deep is not found. decision: 340 */
+/* No request creates a path of more than 250 names, but renaming a directory may. Nodes deeper than this are
+ * not found. decision: 340 */
 #define HANDLE_DEPTH_MAX 1000u
-/* What the place of one handle takes of an arena at most, with much to spare. */
+/* The memory for the place of one handle, with much to spare. */
 #define HANDLE_ARENA_MAX ((size_t)16 << 20)
-/* top: the directory or file that the node must be, or be below. *work: grows by each record.
- * returns STORE_OK; STORE_NOT_FOUND: it is not, or it is gone; as snapshot_get() */
+/* Finds the path of a node, which must be `top` or below it. *work counts the records read.
+ * returns STORE_OK; STORE_NOT_FOUND: it is elsewhere, or deleted; as snapshot_get() */
 enum store_result handle_place_read(struct decision *d, struct arena *arena, uint64_t node,
                                     uint64_t top, unsigned *work, struct handle_place *ret_place);
 /* The handles of the subject, or with `recursive` all of the share, from the marker on. */
 struct index_iterator *handle_scan(struct decision *d, bool recursive,
                                    const struct handle_marker *from);
-/* The next one that counts, in the iterator; or any, where *work has come to HANDLE_WORK_MAX.
+/* Advances to the next handle that counts (handle_counts()), or to any once *work is HANDLE_WORK_MAX.
  * returns as index_iterator_next(); STORE_NOT_FOUND: no more */
 enum store_result handle_next(struct index_iterator *iterator, unsigned *work,
                               struct handle *ret_handle);
-/* A file has nothing below it. returns OK, E_InvalidHeaderValue */
+/* `recursive` is for directories alone. returns OK, E_InvalidHeaderValue */
 enum error handle_check_recursive(struct decision *d, bool recursive);
 
 /* Where List Handles puts what it finds: as the sinks of service/listing.h. */

@@ -2,7 +2,7 @@
 #include "base/log.h"
 #include "file/handle_operations.h"
 
-/* The names on the way up, the outermost first. */
+/* The names of the path, collected from the node upwards; the outermost first. */
 struct way {
     struct bytes name;
     struct way *below;

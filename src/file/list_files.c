@@ -1,10 +1,10 @@
 /* List Directories and Files: a page of the names of a directory, in order.
  *
- * (1) Which names there are is of one state of the directory. What else is shown of each lies in its own
- *     partition, and is read a little later: a decision over all of them would be of thousands of parts.
- *     So each entry is one that was there, with properties that it had, while the page was made.
- * (2) The work of a page is that of its entries, however many the directory has. What is read of an entry
- *     stays in memory until it is shown.
+ * (1) The names are those of one state of the directory. The properties of each entry lie in its own
+ *     partition and are read a little later, because a decision over all of them would have thousands of parts.
+ *     So each entry existed, with these properties, at some moment while the page was made.
+ * (2) The cost of a page depends on its entries, not on the size of the directory. The properties of an entry
+ *     stay in memory until it is shown.
  * rest: List-Directories-and-Files; decision: 332 */
 #include "base/log.h"
 #include "file/file_operations.h"
@@ -19,7 +19,7 @@ struct page {
     struct decision *d;
     const struct list_files_parameters *asked;
     struct arena *arena; /* of what is read of an entry; rewound behind each */
-    bool waits;          /* something is not in memory, and is fetched: the page is made again */
+    bool waits;          /* records are being fetched: the page is made again */
 };
 
 static enum store_result read_node(struct page *page, uint64_t id, struct file *ret_file)
@@ -31,11 +31,11 @@ static enum store_result read_node(struct page *page, uint64_t id, struct file *
     enum store_result result = file_read(tree, part->before, page->arena, ret_file);
 
     decision_leave(d, part);
-    /* What a snapshot of the share has stays, until the snapshot is deleted. */
+    /* A snapshot of the share keeps its records until it is deleted. */
     return result == STORE_NOT_FOUND && tree->at ? STORE_CONFLICT : result;
 }
 
-/* The entry as it is now: its node was not there any more. */
+/* Reads the entry again, because its node was missing. */
 static enum store_result read_entry_again(struct page *page, struct tree_entry *entry)
 {
     struct decision *d = page->d;
@@ -51,8 +51,8 @@ static enum store_result read_entry_again(struct page *page, struct tree_entry *
     return STORE_CORRUPT;
 }
 
-/* Reads what is shown of an entry; another file may have its name by now.
- * returns STORE_OK; STORE_NOT_FOUND: it has gone since */
+/* Reads the properties of an entry; another file may have its name by now.
+ * returns STORE_OK; STORE_NOT_FOUND: the name has been deleted */
 static enum store_result read_file(struct page *page, struct tree_entry *entry, struct file *file)
 {
     enum store_result result = read_node(page, entry->id, file);
@@ -85,8 +85,8 @@ static enum store_result add_entry(struct page *page, struct tree_entry *entry)
     return result == STORE_NOT_FOUND || result == STORE_WAIT ? STORE_OK : result;
 }
 
-/* The entries that were found, but for those that are behind the page. What is not in memory is asked for
- * in one go. */
+/* Adds the entries that were found, up to the end of the page. Records that are not in memory are fetched
+ * together. */
 static enum store_result add_entries(struct page *page, const struct tree_page *found,
                                      struct bytes *ret_next)
 {

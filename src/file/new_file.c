@@ -3,7 +3,7 @@
 
 #include "file/share_usage.h"
 
-/* What the share counts of the file that goes, if one does. */
+/* The length that the share no longer counts, if a file is replaced. */
 static struct length_change length_that_goes(const struct file_state *state)
 {
     if (!state->place.exists)
@@ -12,7 +12,7 @@ static struct length_change length_that_goes(const struct file_state *state)
                                    .was = state->file.content.length };
 }
 
-/* Creates the node, or puts it in the place of the file that goes. */
+/* Creates the node, in the place of the replaced file, if there is one. */
 static enum error open_node(struct decision *d, enum over_read_only rule, struct file *file,
                             struct decision_part **ret_part)
 {

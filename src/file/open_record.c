@@ -28,7 +28,7 @@ static const struct bytes locks_key = BYTES("k");
 
 /* ---- the epoch ---- */
 
-/* An instant above all that the store has, as its clock is (clock invariant 2). */
+/* An instant above all in the store, as those of its clock are (clock invariant 2). */
 static _Atomic uint64_t epoch;
 
 void open_epoch_begin(void)
@@ -111,7 +111,7 @@ static bool decode_opens(struct decoder *in, struct arena *arena, struct open_se
     return true;
 }
 
-/* Takes out the cachings that no open has. */
+/* Removes the caching entries without an open. */
 static void drop_cachings(struct open_set *set)
 {
     uint16_t numbers[CACHINGS_MAX] = { 0 }; /* 0: has no open; else its number then, + 1 */

@@ -1,18 +1,18 @@
-/* The records of what SMB clients have open of a file or directory. They lie in its partition, so that a
+/* The records of the opens of a file or directory by SMB clients. They lie in its partition, so that a
  * decision sees them in the same state as the contents:
  *
- *   partition <id>   INNER "g"   the opens, what clients cache, delete pending: struct open_set
+ *   partition <id>   INNER "g"   the opens, the caching of clients, delete pending: struct open_set
  *                    INNER "k"   the byte-range locks, where there are any
  *   index of the     'h' id id'  the open id' of the node id: struct handle. For lists of handles
  *   share's space    'p' id      a delete of the node id is pending. For lists of directories
  *
- * Absent: nothing is open, and no operation reads more than that one absent record.
+ * Absent: nothing is open, and an operation reads only that one absent record.
  *
- * Each open has the epoch of the process that holds it (open_epoch()). When a process ends, its opens
- * count for nothing from then on; nobody has to clear them away, whoever next writes the record leaves
- * them out. An open that persists (a persistent handle of SMB 3) counts whatever its epoch.
+ * Each open has the epoch of the process that holds it (open_epoch()). The opens of a
+ * process that has ended are ignored. They need no clean-up: the next write of the record leaves them out. An
+ * open that persists (a persistent handle of SMB 3) counts whatever its epoch.
  *
- * Nothing that is read is trusted: what makes no sense is logged, and STORE_CORRUPT. Any thread. */
+ * No record is trusted: malformed ones are logged, and STORE_CORRUPT. Any thread. */
 #ifndef LAGRA_FILE_OPEN_RECORD_H
 #define LAGRA_FILE_OPEN_RECORD_H
 
@@ -26,9 +26,9 @@
 #define CACHINGS_MAX   512
 #define BYTE_LOCKS_MAX 2000
 
-/* Of the process: no other one that opened this store has had it. */
+/* Of this process: no other one that opened this store has the same. */
 uint64_t open_epoch(void);
-/* As if a new process had been started. When the program starts its services. */
+/* Begins a new epoch, as a new process would. Called when the program starts its services. */
 void open_epoch_begin(void);
 
 struct open_entry {
@@ -39,13 +39,13 @@ struct open_entry {
     bool deletes; /* FILE_DELETE_ON_CLOSE */
 };
 
-/* What a client holds, for one open (an oplock) or for all that were opened with one lease key. */
+/* The caching of a client, for one open (an oplock) or for all opens with one lease key. */
 struct caching_entry {
     struct guid key;
     struct file_caching caching;
 };
 
-/* All of a node that counts. In the arena. */
+/* All opens of a node that count. In the arena. */
 struct open_set {
     struct open_entry *opens; /* by id */
     size_t open_count;
@@ -53,7 +53,7 @@ struct open_set {
     size_t caching_count;
     bool is_delete_pending;
     size_t lock_count;
-    /* What the record has beside, of processes that have ended. */
+    /* Also in the record: opens of processes that have ended. */
     uint64_t *left; /* ids of their opens */
     size_t left_count;
 };
@@ -62,7 +62,7 @@ struct open_set {
  * returns STORE_OK, STORE_CORRUPT, STORE_WAIT, STORE_CONFLICT, STORE_IO */
 enum store_result open_set_read(struct snapshot *before, struct arena *arena,
                                 struct open_set *ret_set);
-/* Drops cachings without an open, and writes the set; an empty one is no record. */
+/* Drops caching entries without an open, and writes the set; deletes the record of an empty one. */
 void open_set_write(struct changes *changes, struct arena *arena, struct open_set *set);
 
 /* Those of opens that count. As open_set_read(). */
@@ -72,12 +72,12 @@ enum store_result byte_locks_read(struct snapshot *before, struct arena *arena,
 void byte_locks_write(struct changes *changes, struct arena *arena, const struct byte_lock *locks,
                       size_t count);
 
-/* The record of the set as it lies there, for fuzzers and damage: false: it makes no sense. */
+/* Decodes the record of a set, for fuzzers and tests of damage. False: it is malformed. */
 bool open_set_decode(struct arena *arena, struct bytes value, struct open_set *ret_set);
 bool byte_locks_decode(struct arena *arena, struct bytes value, struct byte_lock **ret_locks,
                        size_t *ret_count);
 
-/* ---- the index: what lists of handles show ---- */
+/* ---- the index: for lists of handles ---- */
 
 struct handle {
     uint64_t node, id;
@@ -98,16 +98,16 @@ static inline bool handle_counts(const struct handle *handle)
 void handle_put(struct changes *changes, struct arena *arena, const struct handle *handle);
 void handle_delete(struct changes *changes, uint64_t node, uint64_t id);
 bool handle_decode(struct bytes key, struct bytes value, struct handle *ret_handle);
-/* All of a node, or of the share with NULL; in the arena. */
+/* The prefix for all handles of a node or, with NULL, of the share; in the arena. */
 struct bytes handle_prefix(struct arena *arena, const uint64_t *node);
-/* One of them. */
+/* The key of one handle. */
 struct bytes handle_key(struct arena *arena, uint64_t node, uint64_t id);
 
-/* Nodes whose delete was pending when their record was written; whether it still is, that says. */
+/* Nodes whose delete was pending when their record was written. The record says whether it still is. */
 #define PENDING_PREFIX "p"
 void pending_put(struct changes *changes, uint64_t node);
 void pending_delete(struct changes *changes, uint64_t node);
-/* False: it makes no sense. */
+/* False: the key is malformed. */
 bool pending_decode(struct bytes key, uint64_t *ret_node);
 
 #endif

@@ -1,5 +1,5 @@
-/* Where operations of REST pass the gate: by the column of their row, in one place, before they are
- * decided. file/gate.h; semantics 8.2 to 8.4 */
+/* The one place where operations of REST pass the gate, by the column of their row, before they are decided.
+ * file/gate.h; semantics 8.2 to 8.4 */
 #include <assert.h>
 
 #include "file/file.h"
@@ -24,7 +24,7 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
     return OK;
 }
 
-/* Of a share, or of what is not there: nothing is open. */
+/* Does nothing for a share, or if there is no node: nothing is open then. */
 enum error file_enter(struct decision *d)
 {
     struct file_state *state = file_state(d);
@@ -37,7 +37,7 @@ enum error file_enter(struct decision *d)
                      (enum rest_use)(passes - 1));
 }
 
-/* The part of a node that this decision makes: it has no record to be opened by yet. */
+/* The part of a node that this decision creates, which has no record yet to be found by. */
 static struct decision_part *made_part(struct decision *d, uint64_t node)
 {
     struct bytes key = tree_partition(d->arena, file_state(d)->tree.space, node).key;
@@ -50,7 +50,7 @@ static struct decision_part *made_part(struct decision *d, uint64_t node)
     return NULL;
 }
 
-/* A file that is created over another is the same to those who have that open. */
+/* Handles of a file stay open when another is created in its place. */
 static enum error follow(struct decision *d, struct file_gate *gate)
 {
     uint64_t node = file_state(d)->place.entry.id;

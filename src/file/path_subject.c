@@ -1,4 +1,4 @@
-/* What a request about a directory or a file is about: finds it in the tree of its share. */
+/* Subjects of requests for directories and files: finds them in the tree of their share. */
 #include "file/file.h"
 
 #include <assert.h>
@@ -36,7 +36,7 @@ enum error file_path_parse(struct arena *arena, struct bytes text, bool trailing
     return E_InvalidResourceName;
 }
 
-/* A directory on the way that is a file is none. decision: 325 */
+/* A file in the place of a directory of the path is answered as a missing parent. decision: 325 */
 enum error file_fail_tree(struct decision *d, enum tree_result result)
 {
     switch (result) {
@@ -64,7 +64,7 @@ enum error file_fail_tree(struct decision *d, enum tree_result result)
 
 /* ---- subjects ---- */
 
-/* The root directory, while nothing was written of it, is as its share was made. */
+/* The root directory before its record was first written: it has the times and the ETag of its share. */
 static struct file untouched_root(const struct share *share)
 {
     return (struct file){
@@ -94,7 +94,7 @@ static enum error load(struct decision *d, struct file_state *state)
         result = STORE_CORRUPT;
     if (result)
         return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
-    if (state->tree.at) /* nobody leases what does not change */
+    if (state->tree.at) /* nothing in a snapshot can be leased */
         file->lease = (struct lease){ .kind = 0 };
     d->lease = file->lease;
     d->subject = (struct subject){ .exists = true, .etag = file->etag, .modified = file->modified };
@@ -112,7 +112,7 @@ static enum tree_result open_tree(struct decision *d, bool of_snapshot)
     return TREE_OK;
 }
 
-/* Finds what the path names, and moves the decision to its partition, or to its directory's. */
+/* Finds the node that the path names, and moves the decision to its partition, or to its directory's. */
 static enum error find_any(struct decision *d, enum tree_use use)
 {
     const struct file_resource *asked = file_asked(d);

@@ -3,7 +3,7 @@
 
 #include "file/permission_store.h"
 
-/* Of the partition, which may be a part already. */
+/* Opens the partition as a guard, unless it is a part already. */
 static enum store_result read_part(struct decision *d, struct partition partition,
                                    struct file *ret_file)
 {

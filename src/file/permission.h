@@ -1,5 +1,5 @@
-/* Permissions of directories and files: the number of one of their share's descriptors
- * (permission_store.h). rest: Create-Permission, Create-File "x-ms-file-permission" */
+/* Permissions of directories and files: each is the number of a descriptor of the share (permission_store.h).
+ * rest: Create-Permission, Create-File "x-ms-file-permission" */
 #ifndef LAGRA_FILE_PERMISSION_H
 #define LAGRA_FILE_PERMISSION_H
 
@@ -7,8 +7,8 @@
 
 /* What a request asks for. */
 enum permission_kind {
-    PERMISSION_KEPT,       /* "preserve": as it is */
-    PERMISSION_INHERITED,  /* "inherit": of the directory it is in; of what is new, by default */
+    PERMISSION_KEPT,       /* "preserve": unchanged */
+    PERMISSION_INHERITED,  /* "inherit": from the directory; the default for new nodes */
     PERMISSION_DESCRIPTOR, /* its own */
     PERMISSION_KEY,        /* the key of one */
 };
@@ -18,8 +18,8 @@ struct permission_given {
     struct bytes key;        /* as sent */
 };
 
-/* Sets file->permission, of what file_state(d)->place names, to what is asked for. At most one part
- * is added to the decision.
+/* Sets file->permission of the node at file_state(d)->place as requested. Adds at most one part to the
+ * decision.
  * returns OK; E_InvalidHeaderValue: the share has no permission of that key; as decision_fail_store()
  */
 enum error permission_settle(struct decision *d, const struct permission_given *given,

@@ -1,4 +1,4 @@
-/* Create Permission and Get Permission: what each is asked and what comes of it. */
+/* Create Permission and Get Permission: parameters and results. */
 #ifndef LAGRA_FILE_PERMISSION_OPERATIONS_H
 #define LAGRA_FILE_PERMISSION_OPERATIONS_H
 

@@ -17,7 +17,7 @@ static const struct bytes record_key = BYTES("p");
 
 /* ---- numbers and keys ---- */
 
-/* 64 bits of a hash; the next number where another descriptor has that one. */
+/* The first 64 bits of a hash. If another descriptor has this number, the next ones are tried. */
 static uint64_t first_number(struct bytes descriptor)
 {
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -29,7 +29,7 @@ static uint64_t first_number(struct bytes descriptor)
     return be64_get(digest);
 }
 
-/* The second number of a key says what the first one is made by. */
+/* The second number of a key names the method by which the first one was made. */
 struct bytes permission_key(struct arena *arena, uint64_t number)
 {
     return arena_printf(arena, "%llu*1", (unsigned long long)number);
@@ -44,7 +44,7 @@ bool permission_key_parse(struct bytes key, uint64_t *ret_number)
            bytes_is(rest, "1") && bytes_parse_u64(number, UINT64_MAX, ret_number);
 }
 
-/* ---- what requests bring ---- */
+/* ---- descriptors in requests ---- */
 
 struct bytes permission_parse(struct arena *arena, struct bytes text, bool binary)
 {
@@ -58,7 +58,7 @@ struct bytes permission_parse(struct arena *arena, struct bytes text, bool binar
     return security_descriptor_encode(arena, &descriptor);
 }
 
-/* ---- those that every share has ---- */
+/* ---- descriptors that every share has ---- */
 
 /* The root's as Microsoft documents it for new shares, the others as they follow from it by
  * inheritance. Numbers: first_number() of the canonical form; test_permissions proves both.
@@ -93,7 +93,7 @@ static struct bytes canonical(struct arena *arena, const char *sddl)
     return security_descriptor_encode(arena, &descriptor);
 }
 
-/* ptr NULL: it is none of them. */
+/* ptr NULL: no default has this number. */
 static struct bytes default_of(struct arena *arena, uint64_t number)
 {
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
@@ -183,7 +183,7 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
     return OK;
 }
 
-/* A list that inherits twice as much as fits: the file has what the directory has. */
+/* If the inherited descriptor is too large, the node gets that of its directory. */
 static struct bytes inherited(struct arena *arena, struct bytes parent, bool for_directory)
 {
     struct security_descriptor descriptor;

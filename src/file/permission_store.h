@@ -1,11 +1,11 @@
-/* The security descriptors of a share, each kept once: what directories and files name by a number, and
- * requests by a key.
+/* The security descriptors of a share, each kept once. Directories and files name them by a number, requests
+ * by a key.
  *
- * (1) A descriptor has one number, whoever brings it, in whatever form: it is made of its canonical
- *     bytes. Creating the same again and again adds nothing. decision: 308
- * (2) One that is there stays as it is for as long as the share, so that nothing rests on it when it was
- *     found; the share's snapshots have the same ones. There is no bound of their number: each is paid
- *     by room on the disk, as metadata is, and goes with the share.
+ * (1) A descriptor has one number, which is made from its canonical bytes, whatever the form in which it was
+ *     sent. Creating the same one again adds nothing. decision: 308
+ * (2) A descriptor stays unchanged as long as its share, so a decision that found one needs no guard. The
+ *     share's snapshots use the same ones. Their number has no bound: each takes room on the disk, as metadata
+ *     does, until the share is deleted.
  *
  *   share space, partition 'P' be64 number    INNER "p": u8 1; bytes descriptor, canonical */
 #ifndef LAGRA_FILE_PERMISSION_STORE_H
@@ -13,12 +13,12 @@
 
 #include "service/decision.h"
 
-/* Descriptors that every share has, without a record: those of a root directory, and of what inherits
- * from it. decision: 309 */
+/* Descriptors that every share has, without a record: that of a root directory, and those inherited from it.
+ * decision: 309 */
 enum permission_default { PERMISSION_OF_ROOT, PERMISSION_OF_DIRECTORIES, PERMISSION_OF_FILES };
 uint64_t permission_default(enum permission_default which);
 
-/* The canonical form of what a request brings: SDDL, or base64 of the self-relative form; ptr NULL:
+/* The canonical form of a descriptor in a request: SDDL, or base64 of the self-relative form; ptr NULL:
  * E_FileInvalidPermission. rest: Create-Permission */
 struct bytes permission_parse(struct arena *arena, struct bytes text, bool binary);
 
@@ -31,8 +31,8 @@ enum error permission_keep(struct decision *d, struct guid space, struct bytes d
 enum error permission_find(struct decision *d, struct guid space, uint64_t number,
                            struct bytes *ret_descriptor);
 
-/* The number of what is new in a directory of the permission `parent` has by default; kept as
- * permission_keep() does. returns OK, as decision_fail_store() */
+/* The number of the default descriptor of a new node in a directory with the permission `parent`; kept as by
+ * permission_keep(). returns OK, as decision_fail_store() */
 enum error permission_inherit(struct decision *d, struct guid space, uint64_t parent,
                               bool for_directory, uint64_t *ret_number);
 

@@ -17,7 +17,7 @@ enum error get_file_decide(struct decision *d, const struct get_file_parameters 
 
 /* ---- Put Range ---- */
 
-/* Writes the file whose bytes have changed. */
+/* Writes the file after a change of its bytes. */
 static void end_change(struct decision *d, const struct put_range_parameters *range,
                        struct file *file, instant *ret_written)
 {
@@ -63,7 +63,7 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
 
 /* ---- List Ranges ---- */
 
-/* The record of the snapshot of the share.
+/* Finds the record of the snapshot of the share.
  * returns  OK, E_PreviousSnapshotNotFound */
 static enum error find_snapshot(struct decision *d, instant snapshot, struct share *ret_share)
 {
@@ -78,8 +78,8 @@ static enum error find_snapshot(struct decision *d, instant snapshot, struct sha
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* The content of the file as the snapshot has it. *ret_found: false where that has none, or another
- * file's: all that there is has changed since. */
+/* Finds the content of the file in the snapshot. *ret_found: false if there is none, or another file has the
+ * name there: then everything has changed since. */
 static enum error find_previous(struct decision *d, instant previous, struct content *ret_content,
                                 bool *ret_found)
 {

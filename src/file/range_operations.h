@@ -1,5 +1,5 @@
-/* The operations on the bytes of files: what each is asked and what comes of it. The functions:
- * range_operations.c, and the file of that name in rest/. */
+/* The operations on the bytes of files: parameters and results. The functions: range_operations.c, and the
+ * file of that name in rest/. */
 #ifndef LAGRA_FILE_RANGE_OPERATIONS_H
 #define LAGRA_FILE_RANGE_OPERATIONS_H
 
@@ -27,7 +27,7 @@ OPERATION_DECLARE(get_file);
 
 struct copy_source;
 
-/* Conditions of the bytes that a source has. */
+/* Conditions on the bytes of a source. */
 struct crc64_conditions {
     bool has_match, has_none_match;
     char match[8], none_match[8];
@@ -38,7 +38,7 @@ struct put_range_parameters {
     uint64_t offset, length; /* length: 1 or more; of a body: its own */
     bool keeps_written;      /* x-ms-file-last-write-time: preserve */
     struct body_sums sums;
-    struct copy_source *source; /* Put Range From URL, and what follows: */
+    struct copy_source *source; /* of Put Range From URL, as what follows: */
     struct crc64_conditions source_crc64;
 };
 struct put_range_result {

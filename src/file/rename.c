@@ -1,8 +1,8 @@
-/* Rename File and Rename Directory: in one commit, whatever lies below. */
+/* Rename File and Rename Directory: one commit, however much is below. */
 #include "file/file_operations.h"
 #include "file/share_usage.h"
 
-/* Finds the source, beside the destination that the subject has found.
+/* Finds the source; the subject has found the destination.
  * returns OK, E_ParentNotFound, E_ResourceNotFound, E_ResourceTypeMismatch */
 static enum error find_source(struct decision *d, const struct rename *asked, enum tree_kind kind,
                               struct tree_place *ret_place, struct file *ret_file)
@@ -31,7 +31,8 @@ static enum error find_source(struct decision *d, const struct rename *asked, en
     return read ? decision_fail_store(d, read == STORE_NOT_FOUND ? STORE_CORRUPT : read) : OK;
 }
 
-/* May what has the name go, if there is something else? The leases and the attribute are those of files.
+/* May the source be renamed, and a node that has the new name be replaced? Only files have leases and the
+ * read-only attribute.
  * rest: Rename-File; semantics 8.1 */
 static enum error check_leases(struct decision *d, const struct rename *asked,
                                const struct file *source, bool replaces)
@@ -60,7 +61,7 @@ static enum error fail_rename(struct decision *d, enum tree_result result)
     return file_fail_tree(d, result);
 }
 
-/* Gives the node that has the new name now what else the request says of it. */
+/* Writes the record of the renamed node, with the properties that the request sets. */
 static enum error write_renamed(struct decision *d, const struct rename *asked, struct file *file)
 {
     enum error e = smb_apply(d, &asked->smb, file);
@@ -75,7 +76,7 @@ static enum error write_renamed(struct decision *d, const struct rename *asked, 
     return OK;
 }
 
-/* What had the name goes, with its contents. */
+/* Deletes the replaced node, with its contents. */
 static enum error drop_replaced(struct decision *d, struct decision_part *part, uint64_t id,
                                 const struct file *file)
 {
@@ -87,8 +88,8 @@ static enum error drop_replaced(struct decision *d, struct decision_part *part, 
     return share_usage_change(d, &file_state(d)->share, &length, 1);
 }
 
-/* Beside what is open of the source, and of what it replaces. The row's column has looked at what has
- * the new name only as one that may stay. */
+/* Passes the gates of the source, and of the node that it replaces. By the column of its row, the request has
+ * passed that of the destination only as one that stays. */
 static enum error pass(struct decision *d, const struct tree_place *from, const struct file *source,
                        bool replaces)
 {
@@ -114,7 +115,7 @@ static enum error rename_node(struct decision *d, const struct rename *asked, en
     struct tree_place from;
     struct tree_renamed renamed;
     enum tree_result result;
-    uint64_t id = state->place.entry.id; /* of what has the name */
+    uint64_t id = state->place.entry.id; /* of the node that has the name */
     bool replaces;
     enum error e = find_source(d, asked, kind, &from, &source);
 
@@ -141,7 +142,8 @@ static enum error rename_node(struct decision *d, const struct rename *asked, en
     return e;
 }
 
-/* Source and destination are found one after the other: what refuses both has to be of one moment. */
+/* Source and destination are found one after the other. A refusal that rests on both has to be true at one
+ * moment. */
 static enum error rename_or_refuse(struct decision *d, const struct rename *asked,
                                    enum tree_kind kind, struct file_shown *ret_shown)
 {

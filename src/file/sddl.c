@@ -25,7 +25,7 @@ static const struct word flags[] = {
     { "OI", 0x01 }, { "CI", 0x02 }, { "NP", 0x04 }, { "IO", 0x08 },
     { "ID", 0x10 }, { "CR", 0x20 }, { "SA", 0x40 }, { "FA", 0x80 },
 };
-/* Several bits. Before all: a mask that is just one of these is written so. */
+/* Several bits. Tried first: a mask that equals one of these is written by its name. */
 static const struct word rights_together[] = {
     { "FA", 0x1F01FF }, { "FR", 0x120089 }, { "FW", 0x120116 }, { "FX", 0x1200A0 },
     { "KA", 0x0F003F }, { "KR", 0x020019 }, { "KW", 0x020006 }, { "KX", 0x020019 },
@@ -160,7 +160,7 @@ static bool read_guid(struct arena *arena, struct bytes text, struct bytes *ret_
     return true;
 }
 
-/* text: what is between the parentheses. */
+/* text: without its parentheses. */
 static bool read_ace(struct arena *arena, struct bytes text, bool in_sacl, struct ace *ret_ace)
 {
     struct bytes fields[6];
@@ -220,7 +220,7 @@ static bool take_acl(struct arena *arena, struct bytes *text, bool in_sacl, uint
     return true;
 }
 
-/* Takes one of the parts; each is there once. */
+/* Parses the next part; each may be there once. */
 static bool take_part(struct arena *arena, struct bytes *text, struct security_descriptor *sd)
 {
     if (!sd->owner.ptr && take(text, "O:"))

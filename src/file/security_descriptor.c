@@ -47,7 +47,7 @@ static uint16_t le16_at(struct bytes raw, size_t at)
     return (uint16_t)(from[0] | from[1] << 8);
 }
 
-/* The SID that begins there, whatever follows it; ptr NULL: none. */
+/* The SID that begins at this offset; more may follow it. ptr NULL: there is none. */
 static struct bytes sid_at(struct bytes raw, size_t at)
 {
     struct bytes rest = bytes_from(raw, at);
@@ -221,7 +221,7 @@ static void add_acl(struct text *out, const struct acl *acl)
         add_ace(out, &acl->aces[i]);
 }
 
-/* Flags of a list that is not there say nothing. */
+/* Clears the flags of a list that is absent. */
 static uint16_t canonical_control(const struct security_descriptor *sd)
 {
     unsigned control = CONTROL_DACL_PRESENT | CONTROL_SACL_PRESENT | CONTROL_SELF_RELATIVE;

@@ -1,17 +1,16 @@
-/* Security descriptors, which say who may do what with a file of Windows: read from, and written as,
- * bytes in the self-relative form ([MS-DTYP] 2.4.6) and text in the Security Descriptor Definition
- * Language ([MS-DTYP] 2.5.1, and "ACE Strings" of the Win32 reference). Kept and returned; nothing here
- * decides by one.
+/* Windows security descriptors, the access rights of a file: parses and formats the self-relative form
+ * ([MS-DTYP] 2.4.6) and text in the Security Descriptor Definition Language ([MS-DTYP] 2.5.1, and "ACE
+ * Strings" of the Win32 reference). They are stored and returned; nothing here checks access by one.
  *
  * A descriptor of a file has an owner, a group and a DACL (rest: Create-Permission). Its canonical form
- * is the self-relative one in the order owner, group, SACL, DACL without gaps, and without what SDDL has
- * no words for: descriptors that say the same are the same bytes. One without SACL has an empty
+ * is the self-relative one in the order owner, group, SACL, DACL without gaps, and without
+ * what SDDL cannot express, so that equal descriptors are equal bytes. One without SACL has an empty
  * "S:NO_ACCESS_CONTROL", as recorded.
  *
  * Refused are (decision: 307)
  *  - conditional entries, resource attributes and access filters: XA, XD, ZA, XU, RA, FL
- *  - SIDs that are relative to a domain, as DA and LA: which one is not known here
- *  - what is not of its list: entries that audit in a DACL, those that allow in a SACL
+ *  - SIDs that are relative to a domain, as DA and LA: the domain is not known here
+ *  - entries in the wrong list: those that audit in a DACL, those that allow in a SACL
  *
  * Pure, any thread. */
 #ifndef LAGRA_FILE_SECURITY_DESCRIPTOR_H
@@ -69,28 +68,29 @@ struct security_descriptor {
     struct acl dacl, sacl;
 };
 
-/* Does a type of entry belong in such a list? Of an unknown or refused type: no. */
+/* May such a list have entries of this type? False also for unknown and refused types. */
 bool ace_type_fits(uint8_t type, bool in_sacl);
 static inline bool ace_has_objects(uint8_t type)
 {
     return type >= ACE_ALLOWED_OBJECT && type <= ACE_AUDIT_OBJECT;
 }
 
-/* returns false: not such a descriptor; what is pointed to is in `raw`, and lists in the arena */
+/* *ret_descriptor points into `raw`, and has its lists in the arena. returns false: it is malformed or
+ * refused */
 bool security_descriptor_decode(struct arena *arena, struct bytes raw,
                                 struct security_descriptor *ret_descriptor);
 /* The canonical form; ptr NULL: larger than SECURITY_DESCRIPTOR_MAX, or a list than its length. */
 struct bytes security_descriptor_encode(struct arena *arena,
                                         const struct security_descriptor *descriptor);
 
-/* What is new in a directory of such a descriptor has by default: what it inherits, for the system as
- * its owner, since a request has no Windows user. The result may be too large to be encoded. */
+/* The default descriptor of a new node in a directory with this descriptor: what it inherits. Its owner is
+ * the system, because a request has no Windows user. The result may be too large to be encoded. */
 struct security_descriptor security_descriptor_inherit(struct arena *arena,
                                                        const struct security_descriptor *parent,
                                                        bool for_directory);
 
-/* The text is SDDL, its parts in any order, each once; case is ignored.
- * returns false: not such a text, or without owner, group or DACL */
+/* Parses SDDL, with its parts in any order, each at most once; case is ignored.
+ * returns false: it is malformed, or has no owner, group or DACL */
 bool sddl_read(struct arena *arena, struct bytes text, struct security_descriptor *ret_descriptor);
 /* As Windows and the service write it: SIDs and rights by their names where they have one. */
 struct bytes sddl_write(struct arena *arena, const struct security_descriptor *descriptor);

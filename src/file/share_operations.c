@@ -143,7 +143,7 @@ enum error lease_share_decide(struct decision *d, const struct lease_share_param
 
 /* ---- Snapshot Share ---- */
 
-/* Dates of snapshots are whole seconds: the second that it is, or the first that is free.
+/* Dates of snapshots are whole seconds: the current one, or the first later one that is free.
  * semantics 8.1; decision: 321 */
 static instant next_date(const struct share *share, instant now)
 {
@@ -216,7 +216,7 @@ static enum error delete_all_snapshots(struct decision *d, bool also_leased)
     return e;
 }
 
-/* One snapshot of a share, which forgets it. What it alone kept is collected later. */
+/* Deletes one snapshot, and its entry in the share. A deferred task collects what it alone kept. */
 static enum error delete_snapshot(struct decision *d)
 {
     uint64_t generation = file_state(d)->share.generation;
@@ -264,7 +264,7 @@ enum error delete_share_decide(struct decision *d, const struct delete_share_par
     return OK;
 }
 
-/* ---- what snapshots leave ---- */
+/* ---- collection after snapshots ---- */
 
 enum store_result collect_snapshots(struct decision *d, const struct deferred_task *task,
                                     const struct endpoint *endpoint)

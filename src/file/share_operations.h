@@ -1,4 +1,4 @@
-/* The operations on shares: what each is asked and what comes of it. The functions:
+/* The operations on shares: parameters and results. The functions:
  * share_operations.c, list_shares.c, and the files of these names in rest/. */
 #ifndef LAGRA_FILE_SHARE_OPERATIONS_H
 #define LAGRA_FILE_SHARE_OPERATIONS_H
@@ -134,7 +134,7 @@ OPERATION_DECLARE(list_shares);
 /* Kinds of the File service in the list of deferred tasks. Stored: never given to anything else. */
 enum { TASK_COLLECT_SNAPSHOTS = 0x300 };
 
-/* Deletes what the snapshots that were deleted alone have kept, step by step. */
+/* Deletes, step by step, what only deleted snapshots have kept. */
 task_fn collect_snapshots;
 
 #endif

@@ -54,8 +54,8 @@ static enum error read_part(struct sums *sums, unsigned i, struct changes *chang
     return result ? decision_fail_store(d, result) : OK;
 }
 
-/* A sum is seen at a later moment than the files: it does not have their bytes where one of them has been
- * deleted or cut in between. */
+/* The sum was read later than the files. If it is less than their lengths, one of them may have been deleted or
+ * cut in between. */
 static enum error fail_less(struct decision *d)
 {
     if (decision_is_outdated(d))
@@ -64,7 +64,7 @@ static enum error fail_less(struct decision *d)
     return decision_fail_store(d, STORE_CORRUPT);
 }
 
-/* The sums that the files count to, changed. */
+/* Changes the sums that count the files. */
 static enum error change_own(struct sums *sums, const struct length_change *files, size_t count)
 {
     struct decision *d = sums->d;
@@ -85,7 +85,7 @@ static enum error change_own(struct sums *sums, const struct length_change *file
     return OK;
 }
 
-/* All of them. kept: as guards. */
+/* Reads the other sums. kept: as guards. */
 static enum error read_others(struct sums *sums, bool kept, uint64_t *ret_total)
 {
     *ret_total = 0;

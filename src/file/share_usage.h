@@ -5,9 +5,9 @@
  *   share space
  *     partition "u0".."u7"   INNER "b": bytes of the files whose ids fall to it
  *
- * What grows reads all of them. Above a half of the quota they are guards of its commit, and nothing
- * passes the quota; below, they are only read: what is committed at the same time would have to be
- * the other half. decision: 301 */
+ * A change that grows a file reads all of them. If the total is above half of the quota, they are guards of the
+ * commit, so that the quota holds. Below that they are only read: to pass the quota, commits of the same moment
+ * would have to add the other half. decision: 301 */
 #ifndef LAGRA_FILE_SHARE_USAGE_H
 #define LAGRA_FILE_SHARE_USAGE_H
 
@@ -20,7 +20,7 @@ struct length_change {
     uint64_t file;
     uint64_t was, is;
 };
-/* All files whose length one decision changes; at most two. At most once in a decision.
+/* Counts the changes of all files whose length a decision changes, at most two. At most once in a decision.
  * returns  OK, E_ShareSizeLimitReached, as decision_fail_store() */
 enum error share_usage_change(struct decision *d, const struct share *share,
                               const struct length_change *files, size_t count);

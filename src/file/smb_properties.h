@@ -1,4 +1,4 @@
-/* What SMB shows of a directory or file, as requests give it.
+/* The SMB properties of a directory or file, as requests set them.
  * rest: Create-File, Set-File-Properties; semantics 8.1 */
 #ifndef LAGRA_FILE_SMB_PROPERTIES_H
 #define LAGRA_FILE_SMB_PROPERTIES_H
@@ -18,7 +18,7 @@ struct smb_given {
     struct permission_given permission;
 };
 
-/* As of d->now; all times of a new file are 0 before.
+/* Applies them at d->now. All times of a new file are 0 before.
  * returns OK, as permission_settle() */
 enum error smb_apply(struct decision *d, const struct smb_given *given, struct file *file);
 

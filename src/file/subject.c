@@ -1,5 +1,5 @@
-/* What a request to the File service is about: names, partitions, permission, and the state of the
- * share that the generic steps look at. */
+/* The subject of a request to the File service: names, partitions, permission, and the state of the share that
+ * the generic steps read. */
 #include "file/file.h"
 
 #include "service/names.h"
@@ -33,7 +33,7 @@ static bool is_device(struct bytes name)
             bytes_is_nocase(bytes_of(name.ptr, 3), "LPT"));
 }
 
-/* A name's part of the path: not empty, and with its trailing dots unless they count. */
+/* Checks one name of the path, which is not empty. It has its trailing dots even if they are removed later. */
 static enum error check_part(struct bytes name, bool trailing_dots)
 {
     while (!trailing_dots && name.len > 0 && name.ptr[name.len - 1] == '.')
@@ -89,7 +89,7 @@ static enum error fail_no_share(struct decision *d, enum store_result result)
     return result == STORE_NOT_FOUND ? E_ShareNotFound : decision_fail_store(d, result);
 }
 
-/* Of what is in a share: reads the share at *partition, and goes on to its tree. */
+/* For a directory or file: reads the share at *partition, and moves on to its tree. */
 static enum error locate_tree(struct decision *d, struct share *share, struct partition *partition)
 {
     struct decision_part *owner = decision_open(d, *partition, NULL);

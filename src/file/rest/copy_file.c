@@ -6,12 +6,12 @@
 #include "service/metadata.h"
 #include "source/page_walk.h"
 
-/* What is copied while its request waits: as Copy Blob From URL. decision: 304 */
+/* The most that is copied while the request waits, as for Copy Blob From URL. decision: 304 */
 #define COPY_BYTES_MAX (UINT64_C(256) << 20)
 
 /* ---- the request ---- */
 
-/* What only reads at once have, and shares for NFS. */
+/* Refuses headers of operations that read at once, and of shares for NFS. */
 static enum error refuse_others(struct call *call)
 {
     static const char *const names[] = {
@@ -77,7 +77,7 @@ static bool takes_from_source(const struct smb_given *smb)
            smb->permission.kind == PERMISSION_KEPT;
 }
 
-/* Only a file of this server has what SMB shows. */
+/* Takes the properties of the source. Only a file of this server has those of SMB. */
 static enum error take_facts(struct gathering *g, const struct open_source *source,
                              struct copy_file_parameters *p)
 {
@@ -96,7 +96,7 @@ static enum error take_facts(struct gathering *g, const struct open_source *sour
     return source->facts.archived;
 }
 
-/* What has bytes of a sparse source, if that is little; else *ret_done stays false. */
+/* Gathers the ranges of a sparse source, if they have few bytes; else *ret_done stays false. */
 static enum error gather_ranges(struct gathering *g, struct open_source *source,
                                 struct copy_file_parameters *p, bool *ret_done)
 {
@@ -117,7 +117,7 @@ static enum error gather_ranges(struct gathering *g, struct open_source *source,
     return e;
 }
 
-/* All of it: zeros of holes are bytes then. */
+/* Gathers the whole source: holes become bytes of zero. */
 static enum error gather_bytes(struct gathering *g, struct open_source *source,
                                struct copy_file_parameters *p)
 {

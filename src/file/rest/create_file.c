@@ -34,13 +34,13 @@ static enum error read_length(struct call *call, uint64_t *ret_length)
     return OK;
 }
 
-/* Newer callers may send what it begins with. rest: Create-File "Content-Length" */
+/* Newer callers may send the first bytes. rest: Create-File "Content-Length" */
 static enum error read_content(struct call *call, struct create_file_parameters *p)
 {
     uint64_t length = call->request->content_length;
 
     if (!call_since(call, "2026-10-06") || length == 0)
-        return OK; /* a body of others is ignored */
+        return OK; /* the body of an older caller is ignored */
     if (length > p->length)
         return call_fail_header(call, E_InvalidHeaderValue, "Content-Length",
                                 call_header(call, "content-length"));

@@ -32,7 +32,7 @@ static enum error read_length(struct call *call, bool *ret_has, uint64_t *ret_le
     return OK;
 }
 
-/* What HTTP has of a file is set as a whole, also to nothing, as recorded. */
+/* The HTTP properties are replaced as a whole: those that were not sent are cleared, as recorded. */
 enum error set_file_properties_check(struct call *call, struct set_file_properties_parameters *p)
 {
     enum error e = read_length(call, &p->has_length, &p->length);

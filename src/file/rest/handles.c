@@ -5,7 +5,7 @@
 #include "file/rest/request.h"
 #include "service/listing_xml.h"
 
-/* Since when these are answered. decision: 340, 341 */
+/* The first version that is answered these. decision: 340, 341 */
 #define RIGHTS_SINCE "2023-01-03"
 #define NAMES_SINCE  "2024-02-04"
 #define FAILED_SINCE "2019-07-07"

@@ -3,8 +3,8 @@
 #include "file/rest/request.h"
 #include "service/lease_answer.h"
 
-/* A lease of a file has no end, so it is taken without one, and broken at once. decision: 339
- * rest: Lease-File, "x-ms-lease-duration" */
+/* A lease of a file never expires, so its duration must be infinite, and it has no break period.
+ * decision: 339; rest: Lease-File, "x-ms-lease-duration" */
 static enum error check_endless(struct call *call, const struct lease_request *request)
 {
     static const char duration[] = "x-ms-lease-duration", period[] = "x-ms-lease-break-period";

@@ -14,7 +14,7 @@ enum {
 static const char *const include_names[] = { "Timestamps", "Etag", "Attributes", "PermissionKey",
                                              NULL };
 
-/* Since when ids are shown. */
+/* The first version that is shown ids. */
 #define IDS_SINCE "2020-10-02"
 
 /* A page of XML while its entries come in. */
@@ -172,7 +172,7 @@ enum error list_files_check(struct call *call, struct list_files_parameters *p)
     return OK;
 }
 
-/* The root element, with the directory as it was named. */
+/* Begins the root element, with the directory as the request named it. */
 static void begin_document(struct text *out, const struct call *call)
 {
     const struct file_resource *asked = file_resource(call->input.resource);

@@ -56,8 +56,8 @@ OPERATION(list_ranges);
 OPERATION_WITH_GATHER(copy_file);
 OPERATION(abort_copy_file);
 
-/* What it needs beside what SMB clients have open of its directory or file (file/gate.h): REST_*. Of a
- * rename, what has the new name and stays; the rest it passes itself. semantics 8.2, 8.4; decision: 338 */
+/* How it passes the gate of its directory or file (file/gate.h): REST_*. For a rename this is the destination
+ * as one that stays; the function passes the other gates. semantics 8.2, 8.4; decision: 338 */
 #define PASSES(functions_, use_) functions_, .passes = REST_##use_ + 1
 
 OPERATION(lease_file);
@@ -192,7 +192,7 @@ static const struct operation operations[] = {
     ROW("Create Hard Link", PUT, PATH, "restype=hardlink", NULL, WRITES, MAY("o", "cw", "cw", "", FILE_WRITE, PRIVATE), "2025-05-05",
         NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
 
-    /* ---- PUT of a whole file: the last row's header is the one that every request needs ---- */
+    /* ---- PUT of a whole file: every request needs the header of the last row ---- */
     ROW("Copy File", PUT, PATH, "", "x-ms-copy-source", WRITES, MAY("o", "w", "w", "c", FILE_WRITE, PRIVATE), "2015-02-21",
         NO_IF, WRITE, WHEN_LEASED, CHANGED, REFUSED, 0, 202, 0, new_subject, PASSES(&copy_file_functions, REPLACES)),
     ROW("Create File", PUT, PATH, "", "x-ms-type=file", WRITES, MAY("o", "w", "w", "c", FILE_WRITE, PRIVATE), "2014-02-14",

@@ -2,10 +2,10 @@
 #include "file/permission_store.h"
 #include "file/rest/smb_headers.h"
 
-/* rest: Create-File "x-ms-file-permission": longer ones are given by their key. */
+/* rest: Create-File "x-ms-file-permission": longer ones are named by their key. */
 #define TEXT_MAX 8192u
 
-/* The descriptor that a header has. */
+/* Parses the descriptor of a header. */
 static enum error read_text(struct call *call, struct bytes text, struct permission_given *given)
 {
     static const char name[] = "x-ms-file-permission-format";

@@ -37,7 +37,7 @@ enum error create_permission_parse(struct call *call, struct create_permission_p
     if (!read_format(json_text(format), &binary))
         return call_fail(call, E_InvalidInput, "The format is neither sddl nor binary.");
     if (permission->kind == JSON_ABSENT)
-        permission = &members[1]; /* as the reference's own form of the body has it */
+        permission = &members[1]; /* the form of the body in the reference */
     p->descriptor = permission_parse(call->arena, json_text(permission), binary);
     return p->descriptor.ptr ? OK : E_FileInvalidPermission;
 }
@@ -66,7 +66,7 @@ enum error get_permission_check(struct call *call, struct get_permission_paramet
     return OK;
 }
 
-/* Without a type, as recorded; the format is said to those who can ask for it. */
+/* Without a Content-Type, as recorded. Callers of versions that may choose a format are answered it. */
 void get_permission_answer(struct answer *a, const struct get_permission_parameters *p,
                            const struct get_permission_result *r)
 {

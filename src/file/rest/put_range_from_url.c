@@ -17,7 +17,7 @@ static enum error check_write(struct call *call)
                : call_fail_header(call, E_InvalidHeaderValue, name, value);
 }
 
-/* Both ends of it are needed, and it is as long as the range that is written. decision: 303 */
+/* It must have both ends, and be as long as the range that is written. decision: 303 */
 static enum error check_source_range(struct call *call, const struct put_range_parameters *p)
 {
     static const char name[] = "x-ms-source-range";

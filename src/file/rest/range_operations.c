@@ -42,7 +42,7 @@ void get_file_answer(struct answer *a, const struct get_file_parameters *p,
 
 /* ---- Put Range ---- */
 
-/* Both ends of it are needed. rest: Put-Range "Range" */
+/* It must have both ends. rest: Put-Range "Range" */
 static enum error read_range(struct call *call, struct put_range_parameters *p)
 {
     struct read_range asked;
@@ -119,7 +119,7 @@ void put_range_answer(struct answer *a, const struct put_range_parameters *p,
     answer_written(a, r->written);
 }
 
-/* Says nothing of encryption, as recorded: nothing was written. */
+/* Without x-ms-request-server-encrypted, as recorded: no bytes were written. */
 void clear_range_answer(struct answer *a, const struct clear_range_parameters *p,
                         const struct clear_range_result *r)
 {

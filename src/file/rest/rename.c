@@ -14,8 +14,7 @@ static enum error fail_source(struct call *call, const char *why)
                             call_header(call, source_name));
 }
 
-/* What follows the account in the path of the source, if it is of this server and this account;
- * ptr NULL: it is not. */
+/* The path of the source after its account; ptr NULL: it is not of this server and this account. */
 static struct bytes own_path(const struct call *call, const struct url *url)
 {
     struct bytes prefix = call->url_prefix, rest, account = { NULL, 0 }, first;
@@ -32,7 +31,7 @@ static struct bytes own_path(const struct call *call, const struct url *url)
     return bytes_equal(first, account) ? rest : bytes_of(NULL, 0);
 }
 
-/* A signature in the URL can only be the one that the request has: it is for the whole share then.
+/* A SAS in the URL of the source must be that of the request, which is then for the whole share.
  * decision: 328 */
 static enum error check_signature(struct call *call, struct bytes query)
 {
@@ -55,7 +54,7 @@ static enum error check_signature(struct call *call, struct bytes query)
     return OK;
 }
 
-/* A directory or file of the same share. rest: Rename-File "x-ms-file-rename-source" */
+/* The source must be in the same share. rest: Rename-File "x-ms-file-rename-source" */
 static enum error read_source(struct call *call, struct rename *rename)
 {
     struct file_resource source = *file_resource(call->input.resource);

@@ -1,11 +1,11 @@
-/* Inside file/rest/ only: what several operations read from a request. */
+/* Inside file/rest/ only: parts of requests that several operations read. */
 #ifndef LAGRA_FILE_REST_REQUEST_H
 #define LAGRA_FILE_REST_REQUEST_H
 
 #include "file/share_operations.h"
 #include "service/answer.h"
 
-/* What a request's path names. A bearer token for directories and files comes with its intent.
+/* The resource that a request's path names. A bearer token for directories and files needs an intent.
  * returns  OK, E_InvalidUri, E_InvalidQueryParameterValue, E_MissingRequiredHeader,
  *          E_InvalidHeaderValue
  * rest: Authorize-with-Azure-Active-Directory, x-ms-file-request-intent */
@@ -14,12 +14,12 @@ enum error file_read_resource(struct call *call, struct bytes path, struct resou
 /* A header that is "true" or "false"; false when it was not sent. E_InvalidHeaderValue */
 enum error file_read_flag(struct call *call, const char *name, bool *ret_flag);
 
-/* Of operations on the share alone: its snapshots cannot be changed.
+/* For operations on the share itself: refuses a snapshot, which cannot be changed.
  * returns  OK, E_ShareSnapshotOperationNotSupported */
 enum error refuse_share_snapshot(const struct call *call);
 
-/* The marker of List Directories and Files for a page that begins with this name, and back: ptr NULL: it
- * is none. list_files.c */
+/* The marker of List Directories and Files for a page that begins with this name, and the name of a marker;
+ * ptr NULL: it is malformed. list_files.c */
 struct bytes file_marker(struct arena *arena, struct bytes name);
 struct bytes file_marker_name(struct arena *arena, struct bytes marker);
 

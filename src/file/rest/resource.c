@@ -1,4 +1,4 @@
-/* What a request's path and query name: service, share, directory or file, snapshot. */
+/* The resource of a request, from its path and query: service, share, directory or file, snapshot. */
 #include "file/rest/request.h"
 
 #include "base/encode.h"
@@ -19,8 +19,8 @@ static bool is_about_root(const struct call *call)
            bytes_is_nocase(comp, "listhandles") || bytes_is_nocase(comp, "forceclosehandles");
 }
 
-/* A path may end in slashes, as clients send that of the root directory. A slash that is encoded
- * separates names as well: a name has none. */
+/* A path may end in slashes: clients send one for the root directory. An encoded slash separates names too,
+ * because a name cannot contain one. */
 static enum error read_names(struct call *call, struct bytes path, struct file_resource *resource)
 {
     struct bytes share, rest;
@@ -63,7 +63,7 @@ enum error file_read_flag(struct call *call, const char *name, bool *ret_flag)
     return OK;
 }
 
-/* The only intent there is: a token's owner may do what his role says whatever the permissions of a
+/* "backup", the only intent, means that the rights of the token's role apply, whatever the permissions of a
  * file are. Needed for directories and files alone. decision: 324 */
 static enum error check_intent(struct call *call, const struct file_resource *resource)
 {

@@ -19,7 +19,7 @@ const char *share_tier_text(enum share_tier tier)
     return tiers[tier];
 }
 
-/* What shares of premium accounts and shares for NFS have, and this server has not.
+/* Refuses headers for shares of premium accounts and for NFS, which this server does not have.
  * decision: 323 */
 static enum error refuse_unbuilt(struct call *call)
 {
@@ -261,7 +261,7 @@ void snapshot_share_answer(struct answer *a, const struct snapshot_share_paramet
 
 /* ---- Delete Share ---- */
 
-/* A snapshot has none that could be deleted with it. rest: Delete-Share */
+/* A snapshot has no snapshots to delete with it. rest: Delete-Share */
 enum error delete_share_check(struct call *call, struct delete_share_parameters *p)
 {
     static const char name[] = "x-ms-delete-snapshots";

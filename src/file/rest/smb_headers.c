@@ -1,4 +1,4 @@
-/* What SMB shows of a directory or file, as headers: see smb_headers.h. */
+/* SMB properties of a directory or file as headers: see smb_headers.h. */
 #include "file/rest/smb_headers.h"
 
 #include "file/permission_store.h"
@@ -53,7 +53,7 @@ static bool find_attribute(struct bytes name, uint32_t *ret_bit)
     return bytes_is_nocase(name, "None");
 }
 
-/* The word for what stays as it is. rest: Set-File-Properties, Copy-File */
+/* Is it the word for "unchanged"? rest: Set-File-Properties, Copy-File */
 static bool is_kept(enum smb_default rule, struct bytes text)
 {
     return (rule == SMB_OF_CHANGE && bytes_is_nocase(text, "preserve")) ||
@@ -88,7 +88,7 @@ static enum error read_attributes(struct call *call, enum smb_default missing, e
 
 /* ---- times ---- */
 
-/* What Windows can express: since 1601. decision: 326 */
+/* The first instant of Windows' times, in 1601. decision: 326 */
 #define TIME_MIN UINT64_C(504911232000000000)
 
 static enum error read_time(struct call *call, const char *name, enum smb_default rule,
@@ -112,7 +112,7 @@ static enum error read_time(struct call *call, const char *name, enum smb_defaul
 
 /* ---- all of them ---- */
 
-/* Of shares for NFS, which there are none of. decision: 323 */
+/* Refuses headers for shares for NFS, which are not built. decision: 323 */
 static enum error refuse_nfs(struct call *call)
 {
     static const char *const names[] = {

@@ -1,16 +1,16 @@
-/* Inside file/rest/ only: what SMB shows of a directory or file as headers, and all that answers about
- * them have in common. */
+/* Inside file/rest/ only: SMB properties of a directory or file as headers, and what all answers about them
+ * have in common. */
 #ifndef LAGRA_FILE_REST_SMB_HEADERS_H
 #define LAGRA_FILE_REST_SMB_HEADERS_H
 
 #include "file/file_operations.h"
 #include "service/answer.h"
 
-/* What a header that was not sent means. */
+/* The meaning of a header that was not sent. */
 enum smb_default {
-    SMB_OF_NEW,    /* now, inherited, no attributes; a file is to be archived */
-    SMB_OF_CHANGE, /* as it is, but the change time, which is now */
-    SMB_OF_COPY    /* as of what is new; "source": what the source has stays */
+    SMB_OF_NEW,    /* now, inherited, no attributes but Archive of a file */
+    SMB_OF_CHANGE, /* unchanged, but for the change time, which is now */
+    SMB_OF_COPY    /* as SMB_OF_NEW; "source": as the source has it */
 };
 
 /* Also refuses the headers that are for shares of NFS.
@@ -18,7 +18,7 @@ enum smb_default {
  * rest: Create-File, Create-Directory, Set-File-Properties, Set-Directory-Properties */
 enum error smb_read(struct call *call, enum smb_default missing, enum tree_kind kind,
                     struct smb_given *ret_given);
-/* Those headers of permissions that are sent: permission.c.
+/* Reads the headers for permissions: permission.c.
  * returns OK, E_InvalidHeaderValue, E_FileInvalidPermission */
 enum error permission_read(struct call *call, enum permission_kind missing,
                            struct permission_given *ret_given);
@@ -29,9 +29,9 @@ struct bytes smb_attributes_text(struct arena *arena, uint32_t attributes);
 void answer_smb(struct answer *a, const struct file_shown *shown);
 /* A time as SMB shows it. */
 void answer_file_time(struct answer *a, const char *name, instant time);
-/* x-ms-request-server-encrypted: of what writes. */
+/* x-ms-request-server-encrypted: of operations that write. */
 void answer_encrypted(struct answer *a);
-/* What Get File, Get File Properties and Get Directory Properties say, but for length and MD5. */
+/* The headers of Get File, Get File Properties and Get Directory Properties, but for length and MD5. */
 void answer_file_properties(struct answer *a, const struct file_shown *shown);
 
 #endif

@@ -8,7 +8,7 @@
 /* Of struct service. */
 enum error file_source(const struct operation *operation, const struct result *result,
                        struct source_facts *ret_facts);
-/* The file that a source which is open is; NULL: it is none of this server. */
+/* The file of an open source; NULL: the source is no file of this server. */
 const struct get_file_properties_result *source_file(const struct open_source *open);
 
 #endif
