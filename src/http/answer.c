@@ -25,7 +25,7 @@ static uint64_t body_length(const struct live *live)
 
 static enum turn waits_for_client(const struct live *live)
 {
-    connection_awaits_taking(live->connection);
+    connection_awaits_taking(&live->connection->net);
     return TURN_WAITS;
 }
 
@@ -62,7 +62,7 @@ static enum connection_header connection_header(const struct live *live)
 
 static void write_head(struct live *live)
 {
-    struct worker *worker = live->connection->worker;
+    struct http_worker *worker = live->connection->worker;
     struct response *response = &live->exchange.response;
     size_t size;
 
@@ -80,15 +80,15 @@ static void write_head(struct live *live)
 
 enum turn answer_begin(struct live *live)
 {
-    struct connection *connection = live->connection;
+    struct http_connection *connection = live->connection;
     const struct response *response = &live->exchange.response;
     enum turn turn;
 
     assert(response->status >= 200 && response->status <= 599);
     assert(live->stage != STAGE_ANSWER && live->sent == 0 && !live->block);
     live->stage = STAGE_ANSWER;
-    live->closes |= atomic_load_explicit(&connection->server->stopping, memory_order_relaxed);
-    connection_is_ours(connection);
+    live->closes |= net_is_stopping(connection->net.server);
+    connection_is_ours(&connection->net);
     write_head(live);
     turn = answer_step(live);
     if (turn != TURN_SENT)
@@ -113,9 +113,9 @@ enum turn answer_flush(struct live *live)
     size_t sent;
 
     assert(live->unsent.len > 0);
-    if (!live->connection->writable)
+    if (!live->connection->net.writable)
         return waits_for_client(live);
-    n = transport_send(live->connection, &part, 1,
+    n = transport_send(&live->connection->net, &part, 1,
                        live->stage == STAGE_ANSWER && body_length(live) > 0);
     if (n < 0)
         return sent_nothing(live, n);
@@ -148,9 +148,9 @@ static enum turn send_run(struct live *live, struct bytes run)
             (struct iovec){ .iov_base = (void *)(uintptr_t)run.ptr, .iov_len = run.len };
     if (count == 0)
         return TURN_GOES_ON;
-    if (!live->connection->writable)
+    if (!live->connection->net.writable)
         return waits_for_client(live);
-    n = transport_send(live->connection, parts, count, false);
+    n = transport_send(&live->connection->net, parts, count, false);
     if (n < 0)
         return sent_nothing(live, n);
     sent = (size_t)n;
@@ -185,7 +185,7 @@ static enum turn send_file(struct live *live, uint64_t length)
     size_t step = left < FILE_STEP_BYTES ? (size_t)left : FILE_STEP_BYTES;
     ssize_t n;
 
-    if (!live->connection->writable)
+    if (!live->connection->net.writable)
         return waits_for_client(live);
     if (source && source->is_ready) {
         long ready = source->is_ready(source, live->sent, step);
@@ -194,7 +194,8 @@ static enum turn send_file(struct live *live, uint64_t length)
             return without_bytes(live, ready);
         step = (size_t)ready;
     }
-    n = transport_send_file(live->connection, response->fd, response->fd_offset + live->sent, step);
+    n = transport_send_file(&live->connection->net, response->fd, response->fd_offset + live->sent,
+                            step);
     if (n == 0)
         log_line(LOG_ERROR, "a file that is sent as a body is too short");
     if (n <= 0)
@@ -228,8 +229,8 @@ static void drop_block(struct live *live)
 static enum turn read_source(struct live *live, uint64_t left, struct bytes *ret_run)
 {
     struct body_source *source = live->exchange.response.source;
-    char *block = live->connection->worker->block;
-    size_t max = left < WORKER_BLOCK_BYTES ? (size_t)left : WORKER_BLOCK_BYTES;
+    char *block = connection_block(&live->connection->net);
+    size_t max = left < CONNECTION_BLOCK_BYTES ? (size_t)left : CONNECTION_BLOCK_BYTES;
     long n;
 
     assert(left > 0);
@@ -237,7 +238,7 @@ static enum turn read_source(struct live *live, uint64_t left, struct bytes *ret
         *ret_run = bytes_of(live->block + live->block_at, live->block_size - live->block_at);
         return TURN_GOES_ON;
     }
-    if (!live->connection->writable)
+    if (!live->connection->net.writable)
         return waits_for_client(live);
     n = source->read(source, live->sent, block, max);
     assert(n <= (long)max);

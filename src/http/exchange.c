@@ -9,7 +9,7 @@
  *
  * An answer that is known before the body was read waits until it was, so that the connection can go
  * on. The exceptions close it, because what the client sends next cannot be known, and wait for the
- * client to close too (linger.c): a malformed head or chunk, an Expect: 100-continue, and a body with
+ * client to close too (net/linger.c): a malformed head or chunk, an Expect: 100-continue, and a body with
  * more to come than is thrown away.
  *
  * A client may close its side once it has sent its request (rfc: 9112 9.6), and is owed the answer:
@@ -28,25 +28,25 @@ static const struct http_application *application_of(const struct live *live)
 /* ---- head ---- */
 
 /* More bytes, at most so many. */
-static enum turn receive(struct connection *connection, size_t most)
+static enum turn receive(struct http_connection *connection, size_t most)
 {
     ssize_t n;
 
-    if (!connection->readable)
+    if (!connection->net.readable)
         return TURN_WAITS;
-    n = input_receive(connection, most);
+    n = input_receive(&connection->net, most);
     if (n > 0)
         return TURN_GOES_ON;
     return n == TRANSPORT_WAITS ? TURN_WAITS : TURN_ENDS;
 }
 
-static enum turn refuse_head(struct connection *connection, int status)
+static enum turn refuse_head(struct http_connection *connection, int status)
 {
     return answer_refuse(exchange_begin(connection), status);
 }
 
 /* A head that is not complete. */
-static enum turn await_head(struct connection *connection)
+static enum turn await_head(struct http_connection *connection)
 {
     size_t head_max = connection->server->limits.connection_memory_bytes;
     struct head_scan *scan = &connection->scan;
@@ -55,15 +55,15 @@ static enum turn await_head(struct connection *connection)
         size_t empty_lines = scan->begin;
 
         head_forget(scan, empty_lines);
-        input_use(&connection->input, empty_lines);
+        input_use(&connection->net.input, empty_lines);
     }
-    if (input_bytes(&connection->input).len >= head_max)
+    if (input_bytes(&connection->net.input).len >= head_max)
         return refuse_head(connection, scan->lines > 0 ? 431 : 414);
     return receive(connection, head_max);
 }
 
 /* A complete head: copied, because it is needed for as long as the exchange lasts. */
-static enum turn begin_request(struct connection *connection, struct bytes head)
+static enum turn begin_request(struct http_connection *connection, struct bytes head)
 {
     const struct head_scan scan = connection->scan;
     struct live *live = exchange_begin(connection);
@@ -73,7 +73,7 @@ static enum turn begin_request(struct connection *connection, struct bytes head)
     int refusal;
 
     head = arena_copy(live->exchange.arena, head);
-    input_use(&connection->input, scan.end);
+    input_use(&connection->net.input, scan.end);
     connection->scan = (struct head_scan){ .begin = 0 };
     refusal = head_read(live->exchange.arena, head, scan.lines, request, &minor);
     if (refusal == 0)
@@ -88,9 +88,9 @@ static enum turn begin_request(struct connection *connection, struct bytes head)
     return TURN_GOES_ON;
 }
 
-static enum turn step_between(struct connection *connection)
+static enum turn step_between(struct http_connection *connection)
 {
-    struct bytes input = input_bytes(&connection->input);
+    struct bytes input = input_bytes(&connection->net.input);
     const struct head_scan *scan = &connection->scan;
 
     switch (head_find(&connection->scan, input)) {
@@ -161,7 +161,7 @@ static enum turn step_head(struct live *live)
     if (step == HTTP_RESPOND && (live->expects || is_too_much(live)))
         return answer_early(live);
     if (live->exchange.request.content_length != 0)
-        connection_awaits_body(live->connection);
+        connection_awaits_body(&live->connection->net);
     return live->expects ? answer_continue(live) : TURN_GOES_ON;
 }
 
@@ -170,7 +170,7 @@ static enum turn step_end(struct live *live)
     enum turn turn;
 
     assert(live->stage == STAGE_BODY || live->stage == STAGE_END);
-    connection_is_ours(live->connection);
+    connection_is_ours(&live->connection->net);
     live->stage = STAGE_END;
     turn = after(live, application_of(live)->end(&live->exchange));
     return turn == TURN_GOES_ON ? answer_begin(live) : turn;
@@ -182,7 +182,7 @@ static enum turn step_end(struct live *live)
  * what is wrong with it. */
 static enum chunk_result find_run(struct live *live, struct bytes *ret_run)
 {
-    struct input *input = &live->connection->input;
+    struct input *input = &live->connection->net.input;
     struct bytes there = input_bytes(input);
     enum chunk_result result;
     size_t framing;
@@ -209,23 +209,23 @@ static void took(struct live *live, size_t bytes)
         assert(bytes <= live->body_left);
         live->body_left -= bytes;
     }
-    input_use(&live->connection->input, bytes);
-    connection_got_body(live->connection, bytes);
+    input_use(&live->connection->net.input, bytes);
+    connection_got_body(&live->connection->net, bytes);
 }
 
 /* Passes a run to the application. What it does not take waits in memory, which it is charged for. */
 static enum turn give_body(struct live *live, struct bytes run)
 {
-    struct connection *connection = live->connection;
+    struct http_connection *connection = live->connection;
     size_t taken = 0;
     enum http_step step;
 
-    connection_resumes_body(connection);
+    connection_resumes_body(&connection->net);
     step = application_of(live)->body(&live->exchange, run, &taken);
     assert(taken <= run.len);
     assert(taken > 0 || step != HTTP_WANT_BODY); /* it would never end */
     took(live, taken);
-    if (!live_charge(live, input_bytes(&connection->input).len))
+    if (!live_charge(live, input_bytes(&connection->net.input).len))
         live->exchange.server_is_busy = true;
     return after(live, step);
 }
@@ -233,7 +233,7 @@ static enum turn give_body(struct live *live, struct bytes run)
 /* Throws a run of a refused body away. */
 static enum turn discard(struct live *live, struct bytes run)
 {
-    connection_resumes_body(live->connection);
+    connection_resumes_body(&live->connection->net);
     live->discarded += run.len;
     took(live, run.len);
     return TURN_GOES_ON;
@@ -248,13 +248,13 @@ static enum turn step_body(struct live *live)
 
         if (turn != TURN_GOES_ON)
             return turn;
-        connection_awaits_body(live->connection);
+        connection_awaits_body(&live->connection->net);
     }
     if (live->stage == STAGE_DISCARD && is_too_much(live))
         return answer_early(live);
     switch (find_run(live, &run)) {
     case CHUNK_MORE:
-        return receive(live->connection, WORKER_INPUT_BYTES);
+        return receive(live->connection, CONNECTION_INPUT_BYTES);
     case CHUNK_RUN:
         return live->stage == STAGE_BODY ? give_body(live, run) : discard(live, run);
     case CHUNK_END:
@@ -269,35 +269,24 @@ static enum turn step_body(struct live *live)
 
 /* ---- steps ---- */
 
-static enum turn handshake(struct connection *connection)
-{
-    ssize_t n = tls_handshake(connection);
-
-    if (n == TRANSPORT_WAITS)
-        return TURN_WAITS;
-    return n == TRANSPORT_FAILED ? TURN_ENDS : TURN_GOES_ON;
-}
-
 /* The answer is sent. */
-static enum turn end_of_answer(struct connection *connection)
+static enum turn end_of_answer(struct http_connection *connection)
 {
     bool closes = connection->live->closes;
+    bool unread = connection->live->unread;
 
     assert(connection->live->stage == STAGE_ANSWER && connection->live->unsent.len == 0);
-    connection->may_linger = closes && connection->live->unread;
     exchange_over(connection);
-    return closes ? TURN_ENDS : TURN_GOES_ON;
+    if (!closes)
+        return TURN_GOES_ON;
+    return unread ? TURN_LINGERS : TURN_ENDS;
 }
 
-static enum turn step(struct connection *connection)
+static enum turn step(struct http_connection *connection)
 {
     struct live *live = connection->live;
 
-    assert(!connection->is_paused && (!live || !connection->lingers));
-    if (connection->lingers)
-        return linger_step(connection);
-    if (connection->tls && !connection->tls_is_up)
-        return handshake(connection);
+    assert(!connection->is_paused);
     if (!live)
         return step_between(connection);
     assert_live(live);
@@ -316,7 +305,7 @@ static enum turn step(struct connection *connection)
     return TURN_ENDS;
 }
 
-enum turn exchange_step(struct connection *connection)
+enum turn exchange_step(struct http_connection *connection)
 {
     enum turn turn = step(connection);
 

@@ -23,16 +23,15 @@
  *   - `Expect: 100-continue` is answered 100 only when head() wants the body, else with the final
  *     answer at once
  *   - a refused body that was not announced with Expect is read and thrown away, if there is no more
- *     of it than discard_max_bytes; else the answer goes first and closes the connection (linger.c)
- *   - idle and slow connections are cut
- *   - of too many connections, idle ones are closed for new ones; if none is idle, a new one is
- *     answered 503 by the application (server_is_busy) and closed
- *   - each connection goes to the worker that has the fewest
- *   - pipelining, keep-alive, TLS */
+ *     of it than discard_max_bytes; else the answer goes first and closes the connection (net/linger.c)
+ *   - of too many connections (net/net.h), one for which there is no place is answered 503 by the
+ *     application (server_is_busy) and closed
+ *   - pipelining, keep-alive */
 #ifndef LAGRA_HTTP_HTTP_H
 #define LAGRA_HTTP_HTTP_H
 
 #include "base/arena.h"
+#include "net/net.h"
 
 enum http_method {
     METHOD_OTHER = 0,
@@ -185,54 +184,31 @@ struct http_application {
 /* ---- server ---- */
 
 struct http_limits {
-    unsigned workers; /* 0: one a core */
-    unsigned connections_max;
-    unsigned connections_per_address_max; /* 0: as many as in all */
-    size_t connection_memory_bytes;       /* head of a request */
-    unsigned idle_s;            /* a connection without a complete head for so long is closed */
-    unsigned body_stall_s;      /* no body byte for so long: closed */
-    unsigned body_rate_min;     /* bytes a second on average ... */
-    unsigned body_rate_grace_s; /* ... once a body has taken so long */
-    unsigned answer_stall_s;    /* the client took no byte of its answer for so long: closed */
-    unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
-    unsigned answer_rate_s;     /* ... so long: else closed */
+    struct net_limits net;          /* a request begins with its whole head */
+    size_t connection_memory_bytes; /* head of a request */
     /* Of a refused body so much is read before the answer. Where there is more, the answer goes at
-     * once, the connection closes, and so much more is read, for so long, that the client can read
-     * it: linger.c. */
+     * once, and the connection closes by and by (net.linger_..). */
     uint64_t discard_max_bytes;
-    uint64_t linger_max_bytes;
-    unsigned linger_s;
-    unsigned linger_stall_s;   /* nothing came for so long: closed */
     unsigned answer_files_max; /* answers at a time for which the application may open a file, which
                                 * the kernel sends */
 };
 extern const struct http_limits http_limits_default;
 
-/* Lowers connections_max, and answer_files_max with it, until `servers` servers with these limits
+/* Lowers net.connections_max, and answer_files_max with it, until `servers` servers with these limits
  * need at most so many descriptors: their connections, those beyond the limit that are being
  * refused or closed, files of answers, and what the servers have open themselves. returns false
  * if not even CONNECTIONS_LEAST of each find room. */
 #define CONNECTIONS_LEAST 8u
 bool http_limits_fit(struct http_limits *limits, unsigned servers, unsigned descriptors);
 
-/* How many threads a server with these limits starts. */
-unsigned http_threads(const struct http_limits *limits);
-
-struct http_listen {
-    const char *host;     /* numeric or a name; "0.0.0.0", "::1", "localhost" */
-    uint16_t port;        /* 0: any free one */
-    const char *cert_pem; /* contents, not path; NULL: plain HTTP */
-    const char *key_pem;
-    void *tag; /* request.listener_tag */
-};
-
 struct http_server;
 /* Starts one listener with its own workers and acceptor.
  *
+ * tag      request.listener_tag
  * returns  NULL on failure, and *ret_problem: words for the operator, valid until the next call.
  * Main thread. */
-struct http_server *http_start(const struct http_listen *listen, const struct http_limits *limits,
-                               const struct http_application *application,
+struct http_server *http_start(const struct net_listen *listen, const struct http_limits *limits,
+                               const struct http_application *application, void *tag,
                                const char **ret_problem);
 uint16_t http_port(const struct http_server *server);
 /* Accepts no more; lets exchanges under way end for at most grace_s; cuts the others. Returns when

@@ -31,26 +31,26 @@ void exchange_suspend(struct exchange *exchange)
     bool was_suspended = atomic_exchange_explicit(&live->suspended, true, memory_order_relaxed);
 
     assert(!was_suspended && !live->connection->is_paused);
-    connection_pauses(live->connection);
+    connection_pauses(&live->connection->net);
     live->connection->is_paused = true;
 }
 
 void exchange_resume(struct exchange *exchange)
 {
     struct live *live = live_of(exchange);
-    struct connection *connection = live->connection;
+    struct http_connection *connection = live->connection;
     bool was_suspended = atomic_exchange_explicit(&live->suspended, false, memory_order_relaxed);
 
     assert(was_suspended);
     /* From now on bytes are owed, even if none come to tell the worker of it. */
     if (live->stage == STAGE_BODY)
-        connection_resumes_body(connection);
-    worker_post(connection->worker, connection);
+        connection_resumes_body(&connection->net);
+    connection_post(&connection->net);
 }
 
 void exchange_authenticate(struct exchange *exchange)
 {
-    connection_trust(live_of(exchange)->connection);
+    connection_trust(&live_of(exchange)->connection->net);
 }
 
 bool exchange_take_file(struct exchange *exchange)
@@ -113,14 +113,14 @@ void exchange_drop_scratch(struct exchange *exchange, struct arena_mark mark)
 
 /* A worker keeps a few arenas of ended exchanges for the next ones, the last used first: cheaper
  * than malloc, and warm in its caches. */
-static struct arena *take_arena(struct worker *worker)
+static struct arena *take_arena(struct http_worker *worker)
 {
     return worker->spare_count > 0 ? worker->spares[--worker->spare_count]
                                    : arena_new(ARENA_CAP_BYTES);
 }
 
 /* fresh: what arena_mark() said of it when it was taken. */
-static void give_arena(struct worker *worker, struct arena *arena, struct arena_mark fresh)
+static void give_arena(struct http_worker *worker, struct arena *arena, struct arena_mark fresh)
 {
     assert(worker->spare_count <= WORKER_SPARES);
     if (worker->spare_count == WORKER_SPARES) {
@@ -131,7 +131,7 @@ static void give_arena(struct worker *worker, struct arena *arena, struct arena_
     worker->spares[worker->spare_count++] = arena;
 }
 
-struct live *exchange_begin(struct connection *connection)
+struct live *exchange_begin(struct http_connection *connection)
 {
     struct arena *arena = take_arena(connection->worker);
     struct arena_mark fresh = arena_mark(arena);
@@ -141,22 +141,22 @@ struct live *exchange_begin(struct connection *connection)
     assert(!connection->live && !connection->is_paused);
     live->exchange.magic = EXCHANGE_MAGIC;
     live->exchange.arena = arena;
-    live->exchange.server_is_busy = connection->refused;
-    live->closes = connection->refused;
+    live->exchange.server_is_busy = connection->net.refused;
+    live->closes = connection->net.refused;
     live->fresh = fresh;
     live->connection = connection;
-    request->peer = bytes_from_string(connection->peer);
-    request->peer_is_loopback = connection->peer_is_loopback;
-    request->secure = connection->server->tls;
+    request->peer = bytes_from_string(connection->net.peer);
+    request->peer_is_loopback = connection->net.peer_is_loopback;
+    request->secure = connection->net.tls;
     request->listener_tag = connection->server->tag;
     response_init(&live->exchange.response, arena);
     connection->live = live;
-    connection_is_ours(connection);
+    connection_is_ours(&connection->net);
     assert_live(live);
     return live;
 }
 
-void exchange_over(struct connection *connection)
+void exchange_over(struct http_connection *connection)
 {
     struct live *live = connection->live;
 
@@ -169,7 +169,7 @@ void exchange_over(struct connection *connection)
     answer_over(live);
     assert(!live->has_file && !live->block);
     connection->live = NULL;
-    connection_awaits_head(connection);
+    connection_awaits_request(&connection->net);
     memory_budget_release(live->charged);
     live->exchange.magic = 0;
     give_arena(connection->worker, live->exchange.arena, live->fresh);

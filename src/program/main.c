@@ -180,18 +180,18 @@ static bool start_listener(struct running *run, size_t i)
 {
     const struct listen_options *listen = &run->options.listen[i];
     struct http_limits limits = run->limits;
-    struct http_listen where = {
+    struct net_listen where = {
         .host = listen->host,
         .port = listen->port,
         .cert_pem = run->certificate.chain,
         .key_pem = run->certificate.key,
-        .tag = &run->endpoints[i],
     };
     const char *problem = "";
 
     if (listen->keep_alive_s > 0)
-        limits.idle_s = listen->keep_alive_s;
-    run->servers[i] = http_start(&where, &limits, &service_application, &problem);
+        limits.net.idle_s = listen->keep_alive_s;
+    run->servers[i] =
+        http_start(&where, &limits, &service_application, &run->endpoints[i], &problem);
     if (!run->servers[i]) {
         fprintf(stderr, "lagra: the %s service cannot listen on %s port %u: %s\n",
                 services[i]->name, listen->host, listen->port, problem);
@@ -261,10 +261,9 @@ static unsigned allow_many_files(void)
 
 static bool check_start(const struct running *run)
 {
-    struct http_limits limits = { .workers = run->options.workers };
+    struct net_limits limits = { .workers = run->options.workers };
 
-    if (!start_check(OTHER_THREADS + (unsigned)SERVICES * http_threads(&limits),
-                     START_MEMORY_BYTES))
+    if (!start_check(OTHER_THREADS + (unsigned)SERVICES * net_threads(&limits), START_MEMORY_BYTES))
         return false;
     if (!allocator_start())
         fprintf(stderr, "lagra: no thread for the allocator; it will keep memory that is free\n");
@@ -285,21 +284,21 @@ static bool fit_limits(struct running *run)
     unsigned wanted;
 
     run->limits = http_limits_default;
-    run->limits.workers = run->options.workers;
-    run->limits.connections_per_address_max = run->options.connections_per_address_max;
+    run->limits.net.workers = run->options.workers;
+    run->limits.net.connections_per_address_max = run->options.connections_per_address_max;
     if (run->options.connections_max > 0)
-        run->limits.connections_max = run->options.connections_max;
-    wanted = run->limits.connections_max;
+        run->limits.net.connections_max = run->options.connections_max;
+    wanted = run->limits.net.connections_max;
     if (descriptors <= set_aside ||
         !http_limits_fit(&run->limits, SERVICES, descriptors - set_aside)) {
         fprintf(stderr, "lagra: %u open files are allowed (ulimit -n), which is too few\n",
                 descriptors);
         return false;
     }
-    if (!run->options.silent && run->limits.connections_max < wanted)
+    if (!run->options.silent && run->limits.net.connections_max < wanted)
         printf("Lagra takes up to %u connections for each service: %u open files are allowed "
                "(ulimit -n)\n",
-               run->limits.connections_max, descriptors);
+               run->limits.net.connections_max, descriptors);
     return true;
 }
 

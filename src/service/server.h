@@ -31,7 +31,7 @@ struct endpoint_set {
     atomic_uint ports[ENDPOINTS_MAX]; /* that they listen on; 0: not yet */
 };
 
-/* What an http_listen.tag points to. */
+/* What request.listener_tag points to. */
 struct endpoint {
     const struct service *service;
     const struct endpoint_set *all; /* NULL: it is the only one */

@@ -80,17 +80,15 @@ void wire_open(const struct endpoint *endpoint)
 {
     static struct http_application whole;
     struct http_limits limits = http_limits_default;
-    const struct http_listen listen = { .host = "127.0.0.1",
-                                        .port = 10000,
-                                        .tag = (void *)(uintptr_t)endpoint };
+    const struct net_listen listen = { .host = "127.0.0.1", .port = 10000 };
     const char *problem = "";
 
     whole = application;
     whole.done = service_application.done;
-    limits.workers = 1 + world_draw(STREAM_SYSTEM, 2);
-    limits.connections_max = 64;
+    limits.net.workers = 1 + world_draw(STREAM_SYSTEM, 2);
+    limits.net.connections_max = 64;
     limits.answer_files_max = world_draw(STREAM_SYSTEM, 4);
-    server = http_start(&listen, &limits, &whole, &problem);
+    server = http_start(&listen, &limits, &whole, (void *)(uintptr_t)endpoint, &problem);
     if (!server)
         world_fail("the http room does not start: %s", problem);
 }

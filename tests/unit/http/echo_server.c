@@ -9,7 +9,7 @@
 int main(int count, char **arguments)
 {
     struct http_limits limits = http_limits_default;
-    struct http_listen listen = { .host = "127.0.0.1" };
+    struct net_listen listen = { .host = "127.0.0.1" };
     const char *problem = NULL;
     struct http_server *server;
     sigset_t signals;
@@ -21,14 +21,14 @@ int main(int count, char **arguments)
     }
     listen.port = (uint16_t)strtoul(arguments[1], NULL, 10);
     if (count > 2)
-        limits.workers = (unsigned)strtoul(arguments[2], NULL, 10);
+        limits.net.workers = (unsigned)strtoul(arguments[2], NULL, 10);
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     signal(SIGPIPE, SIG_IGN);
     echo_start();
-    server = http_start(&listen, &limits, &echo_application, &problem);
+    server = http_start(&listen, &limits, &echo_application, NULL, &problem);
     if (!server) {
         fprintf(stderr, "%s\n", problem);
         return 1;

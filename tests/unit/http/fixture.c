@@ -12,12 +12,12 @@ static struct http_server *server;
 
 int fixture_start(void **state)
 {
-    struct http_listen listen = { .host = "127.0.0.1" };
+    struct net_listen listen = { .host = "127.0.0.1" };
     const char *problem = NULL;
 
     (void)state;
     echo_start();
-    server = http_start(&listen, &http_limits_default, &echo_application, &problem);
+    server = http_start(&listen, &http_limits_default, &echo_application, NULL, &problem);
     return server ? 0 : -1;
 }
 

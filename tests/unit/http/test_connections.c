@@ -11,32 +11,33 @@
 #include "client.h"
 #include "echo.h"
 #include "http/http_private.h"
+#include "net/net_private.h"
 
 #define PLACES 8
 
 static const struct http_limits few_places = {
-    .workers = 2,
-    .connections_max = PLACES,
+    .net = { .workers = 2,
+             .connections_max = PLACES,
+             .idle_s = 60,
+             .body_stall_s = 60,
+             .body_rate_min = 1,
+             .body_rate_grace_s = 60,
+             .linger_max_bytes = 1000000,
+             .linger_s = 60,
+             .linger_stall_s = 60 },
     .connection_memory_bytes = (size_t)24 * 1024,
-    .idle_s = 60,
-    .body_stall_s = 60,
-    .body_rate_min = 1,
-    .body_rate_grace_s = 60,
     .discard_max_bytes = 1000000,
-    .linger_max_bytes = 1000000,
-    .linger_s = 60,
-    .linger_stall_s = 60,
 };
 
 static struct http_server *server;
 
 static int start_with(const struct http_limits *limits)
 {
-    struct http_listen listen = { .host = "127.0.0.1" };
+    struct net_listen listen = { .host = "127.0.0.1" };
     const char *problem = NULL;
 
     echo_start();
-    server = http_start(&listen, limits, &echo_application, &problem);
+    server = http_start(&listen, limits, &echo_application, NULL, &problem);
     return server ? 0 : -1;
 }
 
@@ -52,7 +53,7 @@ static int start_fair(void **state)
     struct http_limits limits = few_places;
 
     (void)state;
-    limits.connections_per_address_max = 3;
+    limits.net.connections_per_address_max = 3;
     return start_with(&limits);
 }
 
@@ -94,9 +95,9 @@ static void close_all(struct client **clients, size_t count)
 /* Waits until the server counts so many connections. */
 static void wait_for_count(unsigned count)
 {
-    for (int i = 0; i < CLIENT_PATIENCE_MS && connections_count(server) != count; i++)
+    for (int i = 0; i < CLIENT_PATIENCE_MS && connections_count(server->net) != count; i++)
         usleep(1000);
-    assert_int_equal(connections_count(server), count);
+    assert_int_equal(connections_count(server->net), count);
 }
 
 /* A full server whose connections are idle takes a new one in the place of the oldest. */
@@ -231,10 +232,10 @@ static void addresses_have_a_limit(void **state)
 
 static void assert_even_spread(unsigned workers)
 {
-    lock_take(&server->lock);
+    lock_take(&server->net->lock);
     for (unsigned i = 0; i < workers; i++)
-        assert_int_equal(server->workers[i].connections, 64 / workers);
-    lock_give(&server->lock);
+        assert_int_equal(server->net->workers[i].connections, 64 / workers);
+    lock_give(&server->net->lock);
 }
 
 /* 64 connections: each worker has its share, also after half of them left and came again. */
@@ -243,8 +244,8 @@ static void spreads_over(unsigned workers)
     struct http_limits limits = few_places;
     struct client *clients[64];
 
-    limits.workers = workers;
-    limits.connections_max = 100;
+    limits.net.workers = workers;
+    limits.net.connections_max = 100;
     assert_int_equal(start_with(&limits), 0);
     for (size_t i = 0; i < 64; i++)
         clients[i] = open_client();

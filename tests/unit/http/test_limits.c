@@ -25,28 +25,28 @@
 #define ATTEMPTS  8
 
 static const struct http_limits small_limits = {
-    .workers = 2,
-    .connections_max = 8,
+    .net = { .workers = 2,
+             .connections_max = 8,
+             .idle_s = 1,
+             .body_stall_s = 1,
+             .body_rate_min = 1000,
+             .body_rate_grace_s = 1,
+             .linger_max_bytes = LINGERED,
+             .linger_s = 1,
+             .linger_stall_s = 1 },
     .connection_memory_bytes = (size_t)24 * 1024,
-    .idle_s = 1,
-    .body_stall_s = 1,
-    .body_rate_min = 1000,
-    .body_rate_grace_s = 1,
     .discard_max_bytes = DISCARDED,
-    .linger_max_bytes = LINGERED,
-    .linger_s = 1,
-    .linger_stall_s = 1,
 };
 
 static struct http_server *server;
 
 static int start_with(const struct http_limits *limits)
 {
-    struct http_listen listen = { .host = "127.0.0.1" };
+    struct net_listen listen = { .host = "127.0.0.1" };
     const char *problem = NULL;
 
     echo_start();
-    server = http_start(&listen, limits, &echo_application, &problem);
+    server = http_start(&listen, limits, &echo_application, NULL, &problem);
     return server ? 0 : -1;
 }
 
@@ -62,8 +62,8 @@ static int start(void **state)
     struct http_limits limits = small_limits;
 
     (void)state;
-    limits.idle_s = limits.body_stall_s = limits.body_rate_grace_s = LONG_S;
-    limits.linger_s = limits.linger_stall_s = LONG_S;
+    limits.net.idle_s = limits.net.body_stall_s = limits.net.body_rate_grace_s = LONG_S;
+    limits.net.linger_s = limits.net.linger_stall_s = LONG_S;
     return start_with(&limits);
 }
 
@@ -73,7 +73,7 @@ static int start_impatient_of_bodies(void **state)
     struct http_limits limits = small_limits;
 
     (void)state;
-    limits.idle_s = LONG_S;
+    limits.net.idle_s = LONG_S;
     return start_with(&limits);
 }
 
@@ -268,9 +268,9 @@ static int start_with_answer_rate(void **state)
     struct http_limits limits = small_limits;
 
     (void)state;
-    limits.idle_s = limits.answer_stall_s = 30;
-    limits.answer_rate_min = ANSWER_RATE;
-    limits.answer_rate_s = 1;
+    limits.net.idle_s = limits.net.answer_stall_s = 30;
+    limits.net.answer_rate_min = ANSWER_RATE;
+    limits.net.answer_rate_s = 1;
     return start_with(&limits);
 }
 
@@ -383,7 +383,7 @@ static int start_for_readers(void **state)
     struct http_limits limits = small_limits;
 
     (void)state;
-    limits.idle_s = limits.answer_stall_s = 30;
+    limits.net.idle_s = limits.net.answer_stall_s = 30;
     return start_with(&limits);
 }
 
@@ -439,9 +439,9 @@ static void fits_descriptors(void **state)
         bool fits = http_limits_fit(&limits, 3, 3 * share);
 
         if (fits)
-            assert_true(limits.connections_max + limits.answer_files_max < share);
+            assert_true(limits.net.connections_max + limits.answer_files_max < share);
         else
-            assert_int_equal(limits.connections_max, CONNECTIONS_LEAST);
+            assert_int_equal(limits.net.connections_max, CONNECTIONS_LEAST);
     }
 }
 

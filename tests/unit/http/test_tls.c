@@ -66,9 +66,9 @@ static int end(void **state)
 
 static struct http_server *start(const char *cert, const char *key, const char **ret_problem)
 {
-    struct http_listen listen = { .host = "127.0.0.1", .cert_pem = cert, .key_pem = key };
+    struct net_listen listen = { .host = "127.0.0.1", .cert_pem = cert, .key_pem = key };
 
-    return http_start(&listen, &http_limits_default, &echo_application, ret_problem);
+    return http_start(&listen, &http_limits_default, &echo_application, NULL, ret_problem);
 }
 
 static void expect_bytes(struct client *client, size_t size)
@@ -112,7 +112,7 @@ static void serves_https(void **state)
 /* Over TLS too, who finds the server full is answered: the worker makes the handshake first. */
 static void refuses_by_answers(void **state)
 {
-    struct http_listen listen = { .host = "127.0.0.1", .cert_pem = cert_pem, .key_pem = key_pem };
+    struct net_listen listen = { .host = "127.0.0.1", .cert_pem = cert_pem, .key_pem = key_pem };
     struct http_limits limits = http_limits_default;
     const char *problem = NULL;
     struct http_server *server;
@@ -121,8 +121,8 @@ static void refuses_by_answers(void **state)
     struct reply reply;
 
     (void)state;
-    limits.connections_max = 1;
-    server = http_start(&listen, &limits, &echo_application, &problem);
+    limits.net.connections_max = 1;
+    server = http_start(&listen, &limits, &echo_application, NULL, &problem);
     assert_non_null(server);
     echo_hold();
     busy = client_open_tls(http_port(server));
@@ -197,7 +197,7 @@ static void refuses_bad_addresses(void **state)
 {
     const char *problem = NULL;
     struct http_server *server = start(NULL, NULL, &problem);
-    struct http_listen listens[] = {
+    struct net_listen listens[] = {
         { .host = "127.0.0.1", .port = 0 },
         { .host = "no-such-host.invalid" },
         { .host = "192.0.2.1" },
@@ -208,7 +208,8 @@ static void refuses_bad_addresses(void **state)
     listens[0].port = http_port(server);
     for (size_t i = 0; i < sizeof listens / sizeof listens[0]; i++) {
         problem = NULL;
-        assert_null(http_start(&listens[i], &http_limits_default, &echo_application, &problem));
+        assert_null(
+            http_start(&listens[i], &http_limits_default, &echo_application, NULL, &problem));
         assert_non_null(strstr(problem, listens[i].host));
     }
     http_stop(server, 1);

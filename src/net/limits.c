@@ -1,12 +1,12 @@
 /* How far each connection has come, and which are late.
  *
  * A timeout that restarts with every byte would let a client that sends one byte a minute hold its
- * connection for ever. What is measured here instead is what has been achieved: a complete head in
- * idle_s, a body that goes on and keeps a least rate. The acceptor cuts who is late with shutdown();
- * the worker then sees the end of the stream and closes the connection (private invariant 2). */
-#include "http/http_private.h"
+ * connection for ever. What is measured here instead is what has been achieved: a request that begins
+ * in idle_s, the rest of it that goes on and keeps a least rate. The acceptor cuts who is late with
+ * shutdown(); the worker then sees the end of the stream and closes the connection (private invariant
+ * 2). */
+#include "net/net_private.h"
 
-#include <assert.h>
 #include <netinet/in.h>
 #include <linux/tcp.h>
 #include <sys/socket.h>
@@ -33,7 +33,6 @@ static void enter(struct connection *connection, enum phase phase)
 {
     uint64_t now = monotonic_ms();
 
-    assert(!connection->is_paused);
     atomic_store_explicit(&connection->since_ms, now, memory_order_relaxed);
     atomic_store_explicit(&connection->last_ms, now, memory_order_relaxed);
     atomic_store_explicit(&connection->body_bytes, 0, memory_order_relaxed);
@@ -42,9 +41,9 @@ static void enter(struct connection *connection, enum phase phase)
     atomic_store_explicit(&connection->phase, (int)phase, memory_order_release);
 }
 
-void connection_awaits_head(struct connection *connection)
+void connection_awaits_request(struct connection *connection)
 {
-    enter(connection, PHASE_HEAD);
+    enter(connection, PHASE_REQUEST);
 }
 
 void connection_awaits_body(struct connection *connection)
@@ -104,10 +103,10 @@ void connection_got_rest(struct connection *connection, size_t bytes)
 
 /* ---- lateness ---- */
 
-static const char *head_lateness(const struct connection *connection, uint64_t age)
+static const char *request_lateness(const struct connection *connection, uint64_t age)
 {
     if (age > connection->server->limits.idle_s * 1000ull)
-        return "no complete request head in time";
+        return "no request in time";
     if (atomic_load(&connection->server->stopping))
         return "the server stops";
     return NULL;
@@ -116,7 +115,7 @@ static const char *head_lateness(const struct connection *connection, uint64_t a
 static const char *body_lateness(const struct connection *connection, uint64_t age,
                                  uint64_t silence)
 {
-    const struct http_limits *limits = &connection->server->limits;
+    const struct net_limits *limits = &connection->server->limits;
     uint64_t bytes = atomic_load_explicit(&connection->body_bytes, memory_order_relaxed);
 
     if (silence > limits->body_stall_s * 1000ull)
@@ -130,7 +129,7 @@ static const char *body_lateness(const struct connection *connection, uint64_t a
 static const char *close_lateness(const struct connection *connection, uint64_t age,
                                   uint64_t silence)
 {
-    const struct http_limits *limits = &connection->server->limits;
+    const struct net_limits *limits = &connection->server->limits;
 
     if (silence > limits->linger_stall_s * 1000ull)
         return "answered for the last time, and sends nothing";
@@ -152,7 +151,7 @@ static uint64_t acknowledged_bytes(const struct connection *connection)
 
 static const char *answer_lateness(struct connection *connection, uint64_t now_ms)
 {
-    const struct http_limits *limits = &connection->server->limits;
+    const struct net_limits *limits = &connection->server->limits;
     uint64_t bytes = acknowledged_bytes(connection);
     uint64_t stall_ms =
         memory_budget_is_short() ? SHORT_STALL_MS : limits->answer_stall_s * 1000ull;
@@ -187,8 +186,8 @@ const char *connection_timeout_reason(struct connection *connection, uint64_t no
 
     if (connection->refused && now_ms - connection->accepted_ms > REFUSED_MS)
         return "did not take its refusal in time";
-    if (phase == PHASE_HEAD)
-        return head_lateness(connection, age);
+    if (phase == PHASE_REQUEST)
+        return request_lateness(connection, age);
     if (phase == PHASE_BODY)
         return body_lateness(connection, age, silence);
     if (phase == PHASE_ANSWER)

@@ -1,8 +1,8 @@
 /* Bytes that were received and not used yet. A connection that has its turn receives into the
  * buffer of its worker, so an idle one holds nothing. What is left when the turn ends (a part of a
- * head, a body that the application does not take now) is kept in memory of the connection's own,
- * and goes on from there: a head that comes in byte by byte is not copied for each of them. */
-#include "http/http_private.h"
+ * request, bytes that nobody takes now) is kept in memory of the connection's own, and goes on from
+ * there: a request that comes in byte by byte is not copied for each of them. */
+#include "net/net_private.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void assert_input(const struct input *input)
 {
     assert(input->from <= input->to && input->to <= input->capacity);
     assert(!input->buffer == (input->capacity == 0));
-    assert(!input->is_borrowed || input->capacity == WORKER_INPUT_BYTES);
+    assert(!input->is_borrowed || input->capacity == CONNECTION_INPUT_BYTES);
 }
 
 void input_use(struct input *input, size_t size)
@@ -37,7 +37,7 @@ static void make_room(struct connection *connection)
 
     if (!input->buffer) {
         *input = (struct input){ .buffer = connection->worker->input,
-                                 .capacity = WORKER_INPUT_BYTES,
+                                 .capacity = CONNECTION_INPUT_BYTES,
                                  .is_borrowed = true };
         return;
     }
@@ -47,7 +47,7 @@ static void make_room(struct connection *connection)
         memmove(input->buffer, input->buffer + input->from, input->to - input->from);
         input->to -= input->from;
         input->from = 0;
-    } else if (!input->is_borrowed && input->capacity < WORKER_INPUT_BYTES) {
+    } else if (!input->is_borrowed && input->capacity < CONNECTION_INPUT_BYTES) {
         input->capacity *= 2;
         input->buffer = xrealloc(input->buffer, input->capacity);
     }

@@ -1,6 +1,6 @@
 /* The listening socket. What is wrong with it is said in words: a second server on the same port, an
  * address of another machine. */
-#include "http/http_private.h"
+#include "net/net_private.h"
 
 #include <assert.h>
 #include <errno.h>

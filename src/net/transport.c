@@ -4,7 +4,7 @@
  * tells when there is some, and until then nobody asks. A plain read that fills less than its buffer
  * found all there was, unless the end of the stream has been announced: that comes by one more
  * read. */
-#include "http/http_private.h"
+#include "net/net_private.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -104,11 +104,11 @@ ssize_t transport_send(struct connection *connection, const struct iovec *parts,
 static ssize_t send_copy(struct connection *connection, int fd, off_t offset, size_t size)
 {
     struct iovec part = { .iov_base = connection->worker->block };
-    ssize_t n =
-        pread(fd, part.iov_base, size < WORKER_BLOCK_BYTES ? size : WORKER_BLOCK_BYTES, offset);
+    ssize_t n = pread(fd, part.iov_base,
+                      size < CONNECTION_BLOCK_BYTES ? size : CONNECTION_BLOCK_BYTES, offset);
 
     if (n < 0)
-        log_errno("read a body");
+        log_errno("read a file to be sent");
     if (n <= 0)
         return n < 0 ? TRANSPORT_FAILED : 0;
     part.iov_len = (size_t)n;
@@ -131,7 +131,7 @@ ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offs
     if (errno == EINVAL || errno == ENOSYS)
         return send_copy(connection, fd, (off_t)offset, size);
     if (errno == EIO)
-        log_errno("send a body");
+        log_errno("send a file");
     if (!is_no_room(errno))
         return TRANSPORT_FAILED;
     connection->writable = false;
@@ -143,9 +143,9 @@ ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offs
 static void drain(struct connection *connection)
 {
     for (int i = 0; i < DRAIN_READS; i++) {
-        ssize_t n = recv(connection->fd, connection->worker->input, WORKER_INPUT_BYTES, 0);
+        ssize_t n = recv(connection->fd, connection->worker->input, CONNECTION_INPUT_BYTES, 0);
 
-        if (n < (ssize_t)WORKER_INPUT_BYTES)
+        if (n < (ssize_t)CONNECTION_INPUT_BYTES)
             return;
     }
 }

@@ -1,19 +1,30 @@
-/* Waking the threads of a server, each by an eventfd of its own, and the connections that are posted
- * to a worker.
+/* The threads of a server: what they are called, how they are woken, each by an eventfd of its own, and
+ * the connections that are posted to a worker.
  *
- * Other threads post connections: the acceptor new ones, and whoever resumes an exchange its
- * connection. The eventfd is written only by who posts first: the worker takes all that were posted
+ * Other threads post connections: the acceptor new ones, and protocols those for which there is something to
+ * do now. The eventfd is written only by who posts first: the worker takes all that were posted
  * at once, and always looks for them before it sleeps. A connection is posted at most once at a
- * time, because it is left alone until the worker has taken it. */
-#include "http/http_private.h"
+ * time: not again before the worker has taken it. */
+#include "net/net_private.h"
 
 #include <assert.h>
 #include <sched.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/log.h"
 
+#define THREAD_NAME_MAX 16 /* of the kernel */
+
 static _Thread_local const struct worker *current;
+
+void thread_is(const struct net_server *server, const char *role)
+{
+    char name[THREAD_NAME_MAX];
+
+    snprintf(name, sizeof name, "%s-%s", server->protocol->name, role);
+    pthread_setname_np(pthread_self(), name);
+}
 
 static void wake(int fd)
 {
@@ -23,7 +34,7 @@ static void wake(int fd)
         log_errno("write an eventfd");
 }
 
-void acceptor_wake(struct http_server *server)
+void acceptor_wake(struct net_server *server)
 {
     wake(server->wake);
 }
@@ -55,6 +66,11 @@ void worker_post(struct worker *worker, struct connection *connection)
     atomic_fetch_sub(&worker->posters, 1);
 }
 
+void connection_post(struct connection *connection)
+{
+    worker_post(connection->worker, connection);
+}
+
 struct connection *worker_take_posted(struct worker *worker)
 {
     struct connection *last = atomic_exchange_explicit(&worker->posted, NULL, memory_order_acquire);
@@ -74,5 +90,5 @@ struct connection *worker_take_posted(struct worker *worker)
 void worker_await_posters(struct worker *worker)
 {
     while (atomic_load(&worker->posters) > 0)
-        sched_yield(); /* the last instructions of who resumed the last exchange */
+        sched_yield(); /* the last instructions of who posted the last connection */
 }

@@ -1,6 +1,6 @@
 /* TLS by GnuTLS over sockets that never block. Certificate and key are read once a server; each
  * connection has a session. */
-#include "http/http_private.h"
+#include "net/net_private.h"
 
 #include <gnutls/gnutls.h>
 #include <stdlib.h>
@@ -132,7 +132,7 @@ ssize_t tls_receive(struct connection *connection, char *to, size_t size)
         if (n == GNUTLS_E_AGAIN)
             return waits(connection);
         if (n == GNUTLS_E_PREMATURE_TERMINATION)
-            return 0; /* a body's length or its last chunk says whether it is whole */
+            return 0; /* what is sent says itself whether it is whole */
         if (gnutls_error_is_fatal((int)n) || n == GNUTLS_E_REHANDSHAKE)
             break;
     }

@@ -2,14 +2,13 @@
  *
  * A server that is full takes a new connection in the place of an idle one: first the oldest on
  * which nobody has been authenticated, then the oldest on which somebody has. Idle is a connection
- * that has not sent a whole head, one that has its last answer, and an unauthenticated one also while
- * a body is thrown away. So
- * clients that open connections and send nothing displace only each other. If no connection
- * is idle, the new connection is admitted only to be answered 503, a few at a time; beyond those it
- * is closed at once.
+ * that has not begun a request, one that has its last answer, and an unauthenticated one also while
+ * the rest of a request comes (which is thrown away). So clients that open connections and send
+ * nothing displace only each other. If no connection is idle, the new connection is admitted only to
+ * be refused in words of its protocol, a few at a time; beyond those it is closed at once.
  *
  * The limit for one address is kept the same way among the connections of that address. */
-#include "http/http_private.h"
+#include "net/net_private.h"
 
 #include <arpa/inet.h>
 #include <assert.h>
@@ -55,7 +54,7 @@ static void peer_write(struct connection *connection, const struct sockaddr *add
     }
 }
 
-static struct connection **bucket_of(struct http_server *server, const struct connection *c)
+static struct connection **bucket_of(struct net_server *server, const struct connection *c)
 {
     uint64_t high, low;
 
@@ -72,7 +71,7 @@ static bool same_address(const struct connection *a, const struct connection *b)
 /* ---- the lists, all under server->lock ---- */
 
 /* Asserts what the lists and the counts of a server say of each other. */
-static void assert_lists(const struct http_server *server)
+static void assert_lists(const struct net_server *server)
 {
     lock_assert_held(&server->lock);
     assert(!server->trusted.first == !server->trusted.last);
@@ -107,12 +106,12 @@ static void list_remove(struct connection_list *list, struct connection *c)
         list->first = c->next;
 }
 
-static struct connection_list *list_of(struct http_server *server, const struct connection *c)
+static struct connection_list *list_of(struct net_server *server, const struct connection *c)
 {
     return c->trusted ? &server->trusted : &server->untrusted;
 }
 
-static void add(struct http_server *server, struct connection *c)
+static void add(struct net_server *server, struct connection *c)
 {
     list_append(list_of(server, c), c);
     if (server->limits.connections_per_address_max > 0) {
@@ -127,7 +126,7 @@ static void add(struct http_server *server, struct connection *c)
     assert_lists(server);
 }
 
-static void forget(struct http_server *server, struct connection *c)
+static void forget(struct net_server *server, struct connection *c)
 {
     list_remove(list_of(server, c), c);
     if (server->limits.connections_per_address_max > 0) {
@@ -156,7 +155,7 @@ static bool is_idle(const struct connection *c)
     int phase = atomic_load_explicit(&c->phase, memory_order_acquire);
 
     return !c->is_evicted && !c->refused &&
-           (phase == PHASE_HEAD || phase == PHASE_CLOSE || (phase == PHASE_BODY && !c->trusted));
+           (phase == PHASE_REQUEST || phase == PHASE_CLOSE || (phase == PHASE_BODY && !c->trusted));
 }
 
 static void give_way(struct connection *c)
@@ -178,7 +177,7 @@ static struct connection *oldest_idle(const struct connection_list *list)
     return c;
 }
 
-static bool make_room(struct http_server *server)
+static bool make_room(struct net_server *server)
 {
     struct connection *idle = oldest_idle(&server->untrusted);
 
@@ -189,7 +188,7 @@ static bool make_room(struct http_server *server)
     return idle != NULL;
 }
 
-bool connections_make_room(struct http_server *server)
+bool connections_make_room(struct net_server *server)
 {
     bool made;
 
@@ -201,7 +200,7 @@ bool connections_make_room(struct http_server *server)
 
 /* Whether the address of c may have one more connection, if need be in the place of an idle one.
  * The last in the bucket that may be closed is the oldest. */
-static bool address_has_room(struct http_server *server, const struct connection *c)
+static bool address_has_room(struct net_server *server, const struct connection *c)
 {
     struct connection *untrusted = NULL;
     struct connection *trusted = NULL;
@@ -226,7 +225,7 @@ static bool address_has_room(struct http_server *server, const struct connection
     return true;
 }
 
-static bool is_full(const struct http_server *server)
+static bool is_full(const struct net_server *server)
 {
     assert_lists(server);
     return server->connection_count - server->evicted_count - server->refused_count >=
@@ -237,7 +236,7 @@ static bool is_full(const struct http_server *server)
 
 /* The first of those with the fewest connections, counted from a place that moves on, so that
  * equals take turns. */
-static struct worker *least_loaded(struct http_server *server)
+static struct worker *least_loaded(struct net_server *server)
 {
     struct worker *least = NULL;
 
@@ -252,26 +251,26 @@ static struct worker *least_loaded(struct http_server *server)
     return least;
 }
 
-static struct connection *connection_new(struct http_server *server, int fd,
+static struct connection *connection_new(struct net_server *server, int fd,
                                          const struct sockaddr *address)
 {
-    struct connection *c = xcalloc(1, sizeof *c);
+    struct connection *c = xcalloc(1, server->protocol->connection_bytes);
 
     c->magic = CONNECTION_MAGIC;
     c->server = server;
     c->fd = fd;
     peer_write(c, address);
     c->accepted_ms = monotonic_ms();
-    connection_awaits_head(c);
+    connection_awaits_request(c);
     return c;
 }
 
-static bool may_grow(const struct http_server *server)
+static bool may_grow(const struct net_server *server)
 {
     return server->evicted_count < overflow_connections(&server->limits);
 }
 
-bool connections_may_grow(struct http_server *server)
+bool connections_may_grow(struct net_server *server)
 {
     bool may;
 
@@ -285,7 +284,7 @@ bool connections_may_grow(struct http_server *server)
 /* Wakes the acceptor if it waits and need not any longer: each place that it waits for would
  * otherwise cost it RETRY_MS, and a crowd of idle connections, one place each, would keep others
  * out for minutes. */
-static void let_grow(struct http_server *server)
+static void let_grow(struct net_server *server)
 {
     if (!server->acceptor_waits || !may_grow(server))
         return;
@@ -293,7 +292,7 @@ static void let_grow(struct http_server *server)
     acceptor_wake(server);
 }
 
-struct connection *connection_admit(struct http_server *server, int fd,
+struct connection *connection_admit(struct net_server *server, int fd,
                                     const struct sockaddr *address)
 {
     struct connection *c = connection_new(server, fd, address);
@@ -319,7 +318,7 @@ struct connection *connection_admit(struct http_server *server, int fd,
 
 void connection_remove(struct connection *connection)
 {
-    struct http_server *server = connection->server;
+    struct net_server *server = connection->server;
 
     assert(connection->magic == CONNECTION_MAGIC);
     lock_take(&server->lock);
@@ -330,7 +329,7 @@ void connection_remove(struct connection *connection)
 
 void connection_trust(struct connection *connection)
 {
-    struct http_server *server = connection->server;
+    struct net_server *server = connection->server;
 
     assert(connection->magic == CONNECTION_MAGIC);
     if (connection->trusted)
@@ -360,7 +359,7 @@ static void sweep_list(const struct connection_list *list)
     }
 }
 
-void connections_sweep(struct http_server *server)
+void connections_sweep(struct net_server *server)
 {
     lock_take(&server->lock);
     sweep_list(&server->untrusted);
@@ -373,12 +372,12 @@ static void cut_list(const struct connection_list *list, enum cut_which which)
     for (const struct connection *c = list->first; c; c = c->next) {
         int phase = atomic_load(&c->phase);
 
-        if (which == CUT_ALL || phase == PHASE_HEAD || phase == PHASE_CLOSE)
+        if (which == CUT_ALL || phase == PHASE_REQUEST || phase == PHASE_CLOSE)
             shutdown(c->fd, SHUT_RDWR);
     }
 }
 
-void connections_cut(struct http_server *server, enum cut_which which)
+void connections_cut(struct net_server *server, enum cut_which which)
 {
     lock_take(&server->lock);
     cut_list(&server->untrusted, which);
@@ -386,7 +385,7 @@ void connections_cut(struct http_server *server, enum cut_which which)
     lock_give(&server->lock);
 }
 
-bool connections_wait_none(struct http_server *server, int timeout_ms)
+bool connections_wait_none(struct net_server *server, int timeout_ms)
 {
     uint64_t end = monotonic_ms() + (uint64_t)timeout_ms;
     bool none;
@@ -400,7 +399,7 @@ bool connections_wait_none(struct http_server *server, int timeout_ms)
     return none;
 }
 
-unsigned connections_count(struct http_server *server)
+unsigned connections_count(struct net_server *server)
 {
     unsigned count;
 

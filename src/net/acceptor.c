@@ -3,7 +3,7 @@
  *
  * When the server stops, this thread closes the listening socket, so nobody else can be about to use
  * it. */
-#include "http/http_private.h"
+#include "net/net_private.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -29,7 +29,7 @@ static bool is_lack(int error)
 
 enum accepted { ACCEPTED, ACCEPTED_NOTHING, ACCEPT_LATER };
 
-static enum accepted accept_one(struct http_server *server)
+static enum accepted accept_one(struct net_server *server)
 {
     struct sockaddr_storage address;
     struct sockaddr *where = (struct sockaddr *)&address;
@@ -56,7 +56,7 @@ static enum accepted accept_one(struct http_server *server)
     return ACCEPTED;
 }
 
-static enum accepted accept_some(struct http_server *server)
+static enum accepted accept_some(struct net_server *server)
 {
     enum accepted accepted = ACCEPTED;
 
@@ -65,7 +65,7 @@ static enum accepted accept_some(struct http_server *server)
     return accepted;
 }
 
-static void close_listener(struct http_server *server)
+static void close_listener(struct net_server *server)
 {
     if (server->listener < 0)
         return;
@@ -76,7 +76,7 @@ static void close_listener(struct http_server *server)
     lock_give(&server->lock);
 }
 
-static bool must_end(struct http_server *server)
+static bool must_end(struct net_server *server)
 {
     bool ends;
 
@@ -96,11 +96,11 @@ static void drain_wake(int fd)
 
 static void *acceptor_run(void *argument)
 {
-    struct http_server *server = argument;
+    struct net_server *server = argument;
     enum accepted accepted = ACCEPTED_NOTHING;
     uint64_t swept = 0;
 
-    pthread_setname_np(pthread_self(), "http-acceptor");
+    thread_is(server, "acceptor");
     while (!must_end(server)) {
         struct pollfd ready[2] = { { .fd = server->wake, .events = POLLIN },
                                    { .fd = server->listener, .events = POLLIN } };
@@ -124,7 +124,7 @@ static void *acceptor_run(void *argument)
     return NULL;
 }
 
-const char *acceptor_start(struct http_server *server)
+const char *acceptor_start(struct net_server *server)
 {
     server->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (server->wake < 0)
@@ -135,7 +135,7 @@ const char *acceptor_start(struct http_server *server)
     return "cannot start a thread";
 }
 
-void acceptor_accept_no_more(struct http_server *server)
+void acceptor_accept_no_more(struct net_server *server)
 {
     atomic_store(&server->stopping, true);
     acceptor_wake(server);
@@ -145,7 +145,7 @@ void acceptor_accept_no_more(struct http_server *server)
     lock_give(&server->lock);
 }
 
-void acceptor_stop(struct http_server *server)
+void acceptor_stop(struct net_server *server)
 {
     lock_take(&server->lock);
     server->acceptor_ends = true;

@@ -2,10 +2,10 @@
  *
  * Sockets are put into the epoll set once, by their edges, so a request costs no call beside
  * receiving and sending, and one wait that ready connections share. An edge is noted in the
- * connection and gives it a turn; a turn ends when the connection waits for its socket or for a
- * resume, or after so many steps, so that none keeps the others waiting.
+ * connection and gives it a turn; a turn ends when the connection waits for its socket or to be
+ * posted, or after so many steps, so that none keeps the others waiting.
  * Other threads give it connections by wake.c. */
-#include "http/http_private.h"
+#include "net/net_private.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -18,8 +18,23 @@
 #include "base/log.h"
 
 #define EVENTS_MAX 128
-/* Of one connection before the next one's turn: heads, runs of a body, blocks of an answer. */
-#define STEPS_MAX  32
+
+/* ---- what protocols ask of a connection ---- */
+
+void *connection_context(const struct connection *connection)
+{
+    return connection->server->context;
+}
+
+void *connection_worker_state(const struct connection *connection)
+{
+    return connection->worker->state;
+}
+
+char *connection_block(const struct connection *connection)
+{
+    return connection->worker->block;
+}
 
 /* ---- turns ---- */
 
@@ -42,8 +57,8 @@ static void close_connection(struct connection *connection, bool orderly)
 {
     int fd = connection->fd;
 
-    assert(!connection->is_paused && !connection->is_ready); /* private invariant 3 */
-    exchange_over(connection);
+    assert(!connection->is_ready);
+    connection->server->protocol->end(connection);
     input_free(&connection->input);
     transport_end(connection, orderly ? TRANSPORT_ORDERLY : TRANSPORT_CUT);
     linger_end(connection);
@@ -51,14 +66,27 @@ static void close_connection(struct connection *connection, bool orderly)
     close(fd);
 }
 
-/* returns TURN_GOES_ON: there was more to do than one turn may take */
-static enum turn take_turn(struct connection *connection)
+static enum turn take_linger_turn(struct connection *connection)
 {
     enum turn turn = TURN_GOES_ON;
 
-    for (int i = 0; i < STEPS_MAX && turn == TURN_GOES_ON; i++)
-        turn = exchange_step(connection);
+    for (int i = 0; i < TURN_STEPS_MAX && turn == TURN_GOES_ON; i++)
+        turn = linger_step(connection);
     return turn;
+}
+
+/* returns TURN_GOES_ON: there was more to do than one turn may take */
+static enum turn take_turn(struct connection *connection)
+{
+    if (connection->lingers)
+        return take_linger_turn(connection);
+    if (connection->tls && !connection->tls_is_up) {
+        ssize_t n = tls_handshake(connection);
+
+        if (n < 0)
+            return n == TRANSPORT_WAITS ? TURN_WAITS : TURN_ENDS;
+    }
+    return connection->server->protocol->turn(connection);
 }
 
 static void run_turn(struct worker *worker, struct connection *connection)
@@ -67,12 +95,10 @@ static void run_turn(struct worker *worker, struct connection *connection)
 
     assert(connection->worker == worker && connection->is_ready);
     connection->is_ready = false;
-    if (connection->is_paused)
-        return;
     turn = take_turn(connection);
-    if (turn == TURN_ENDS && connection->may_linger && !connection->lingers &&
-        linger_begin(connection))
-        turn = TURN_GOES_ON;
+    assert(turn != TURN_SENT);
+    if (turn == TURN_LINGERS)
+        turn = linger_begin(connection) ? TURN_GOES_ON : TURN_ENDS;
     if (turn == TURN_ENDS) {
         close_connection(connection, !connection->ended && !connection->lingers);
         return;
@@ -122,8 +148,9 @@ static bool watch(const struct worker *worker, struct connection *c)
 
 static void begin(const struct worker *worker, struct connection *c)
 {
-    assert(c->worker == worker && !c->begun && !c->live);
+    assert(c->worker == worker && !c->begun);
     c->begun = true;
+    c->server->protocol->begin(c);
     if (transport_begin(c) && watch(worker, c))
         return;
     log_line(LOG_WARN, "%s: no memory or watch for the connection", c->peer);
@@ -139,8 +166,7 @@ static void take_posted(struct worker *worker)
         struct connection *next = c->next_posted;
 
         if (c->begun) {
-            assert(c->is_paused);
-            c->is_paused = false;
+            c->server->protocol->posted(c);
             give_turn(worker, c);
         } else {
             begin(worker, c);
@@ -170,7 +196,7 @@ static void *worker_run(void *argument)
     struct worker *worker = argument;
     struct epoll_event events[EVENTS_MAX];
 
-    pthread_setname_np(pthread_self(), "http-worker");
+    thread_is(worker->server, "worker");
     block_pipe_signals();
     worker_is_current(worker);
     while (!atomic_load(&worker->ends)) {
@@ -196,23 +222,23 @@ static void close_own(struct worker *worker)
         close(worker->wake);
     free(worker->input);
     free(worker->block);
-    free(worker->head);
-    assert(worker->spare_count <= WORKER_SPARES);
-    while (worker->spare_count > 0)
-        arena_free(worker->spares[--worker->spare_count]);
+    if (worker->state)
+        worker->server->protocol->worker_state_free(worker->state);
+    worker->state = NULL;
     worker->server = NULL;
 }
 
-const char *worker_start(struct worker *worker, struct http_server *server)
+const char *worker_start(struct worker *worker, struct net_server *server)
 {
     struct epoll_event event = { .events = EPOLLIN | EPOLLET };
 
     worker->server = server;
     worker->set = epoll_create1(EPOLL_CLOEXEC);
     worker->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    worker->input = xmalloc(WORKER_INPUT_BYTES);
-    worker->block = xmalloc(WORKER_BLOCK_BYTES);
-    worker->head = xmalloc(ANSWER_HEAD_BYTES);
+    worker->input = xmalloc(CONNECTION_INPUT_BYTES);
+    worker->block = xmalloc(CONNECTION_BLOCK_BYTES);
+    if (server->protocol->worker_state_new)
+        worker->state = server->protocol->worker_state_new();
     if (worker->set < 0 || worker->wake < 0 ||
         epoll_ctl(worker->set, EPOLL_CTL_ADD, worker->wake, &event) != 0) {
         close_own(worker);

@@ -1,16 +1,16 @@
-/* The end of a connection whose client may still be sending: a body that was refused before it was
- * read, or what follows a malformed head. close() with bytes unread makes the kernel reset the
+/* The end of a connection whose client may still be sending: the rest of a request that was refused
+ * before it was read, or what follows a malformed one. close() with bytes unread makes the kernel reset the
  * connection, and a client that has not read its answer by then loses it. So our side is closed
  * alone, and what comes is thrown away until the client closes, for a bounded time and number of
  * bytes, on a bounded number of connections. rfc: 9112 9.6; decision: 272 */
-#include "http/http_private.h"
+#include "net/net_private.h"
 
 #include <errno.h>
 #include <sys/socket.h>
 
 bool linger_begin(struct connection *connection)
 {
-    struct http_server *server = connection->server;
+    struct net_server *server = connection->server;
 
     /* One that was refused has its own time, and its place is needed for the next refusal. */
     if (connection->refused || atomic_load_explicit(&server->stopping, memory_order_relaxed))
@@ -45,7 +45,7 @@ enum turn linger_step(struct connection *connection)
         return TURN_ENDS;
     /* Not by TLS: nobody reads it. */
     do {
-        n = recv(connection->fd, connection->worker->input, WORKER_INPUT_BYTES, 0);
+        n = recv(connection->fd, connection->worker->input, CONNECTION_INPUT_BYTES, 0);
     } while (n < 0 && errno == EINTR);
     if (n > 0) {
         connection_got_rest(connection, (size_t)n);

@@ -1,0 +1,77 @@
+/* What net/ calls of this protocol: the turns of a connection, and what a worker keeps for them. */
+#include "http/http_private.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static struct http_connection *http_of(struct connection *connection)
+{
+    return (struct http_connection *)(void *)connection;
+}
+
+static void *worker_new(void)
+{
+    struct http_worker *worker = xcalloc(1, sizeof *worker);
+
+    worker->head = xmalloc(ANSWER_HEAD_BYTES);
+    return worker;
+}
+
+static void worker_free(void *state)
+{
+    struct http_worker *worker = state;
+
+    assert(worker->spare_count <= WORKER_SPARES);
+    while (worker->spare_count > 0)
+        arena_free(worker->spares[--worker->spare_count]);
+    free(worker->head);
+    free(worker);
+}
+
+static void begin(struct connection *connection)
+{
+    struct http_connection *c = http_of(connection);
+
+    c->server = connection_context(connection);
+    c->worker = connection_worker_state(connection);
+}
+
+/* Steps: heads, runs of a body, blocks of an answer. */
+static enum turn take_turn(struct connection *connection)
+{
+    struct http_connection *c = http_of(connection);
+    enum turn turn = TURN_GOES_ON;
+
+    if (c->is_paused)
+        return TURN_WAITS;
+    for (int i = 0; i < TURN_STEPS_MAX && turn == TURN_GOES_ON; i++)
+        turn = exchange_step(c);
+    return turn;
+}
+
+static void posted(struct connection *connection)
+{
+    struct http_connection *c = http_of(connection);
+
+    assert(c->is_paused);
+    c->is_paused = false;
+}
+
+static void end(struct connection *connection)
+{
+    struct http_connection *c = http_of(connection);
+
+    assert(!c->is_paused); /* private invariant 2 */
+    exchange_over(c);
+}
+
+const struct net_protocol http_protocol = {
+    .name = "http",
+    .connection_bytes = sizeof(struct http_connection),
+    .worker_state_new = worker_new,
+    .worker_state_free = worker_free,
+    .begin = begin,
+    .turn = take_turn,
+    .posted = posted,
+    .end = end,
+};

@@ -1,0 +1,138 @@
+/* What a protocol (net/net.h) does with its connections. All but connection_post() on the worker of
+ * the connection, while that has its turn. */
+#ifndef LAGRA_NET_CONNECTION_H
+#define LAGRA_NET_CONNECTION_H
+
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "net/net.h"
+
+struct iovec;
+struct gnutls_session_int; /* a gnutls_session_t points to it */
+
+/* What a connection owes us, so what it can be late with. */
+enum phase {
+    PHASE_REQUEST, /* to begin a request, or to close: it is idle, and may be closed for others */
+    PHASE_BODY, /* the rest of its request: while nobody is authenticated it may be closed for others */
+    PHASE_OURS,   /* nothing: we work or wait */
+    PHASE_ANSWER, /* to take its answer */
+    PHASE_CLOSE,  /* to close: it has its last answer (linger.c) */
+};
+
+#define PEER_TEXT_MAX 64 /* "[ipv6%scope]:port" */
+
+/* Bytes that were received and not used yet: a run of a buffer, which is the worker's while its
+ * connection has its turn, else the connection's own, and there only while there is something to keep. */
+struct input {
+    char *buffer; /* NULL: none */
+    size_t from, to, capacity;
+    bool is_borrowed;
+};
+
+/* A protocol's own struct begins with one. It reads what is marked so, and writes nothing. */
+struct connection {
+    unsigned magic;
+    struct net_server *server; /* to read */
+    struct worker *worker;
+    int fd;
+    char peer[PEER_TEXT_MAX]; /* to read */
+    uint8_t address[16];      /* to read: of the peer; IPv4 as mapped into IPv6 */
+    bool peer_is_loopback;    /* to read */
+    bool refused;             /* to read: admitted only to be told so; constant once listed */
+    uint64_t accepted_ms;     /* constant */
+    /* Under server->lock. */
+    struct connection *next; /* of all that are as trusted, in the order of their accept */
+    struct connection *previous;
+    struct connection *next_of_address; /* in a bucket of server->addresses */
+    bool trusted;                       /* read by the worker without the lock: it alone sets it */
+    bool is_evicted;                    /* its socket was shut down to make room */
+    /* Written by the worker, read by the acceptor; milliseconds of the monotonic clock. */
+    _Atomic int phase;
+    _Atomic uint64_t since_ms;   /* the phase began; a body: without the time we paused it */
+    _Atomic uint64_t last_ms;    /* body: the last byte came */
+    _Atomic uint64_t body_bytes; /* body: so far */
+    _Atomic bool answer_begins;  /* set by the worker, cleared by the acceptor */
+    /* The acceptor's, of an answer: what the client's machine had acknowledged, and when. */
+    uint64_t acked_bytes;
+    uint64_t acked_ms;
+    uint64_t window_bytes; /* at the begin of the current stretch of answer_rate_s */
+    uint64_t window_ms;
+    uint64_t paused_ms; /* worker or who resumes: body paused since, 0: not */
+    /* The worker's. */
+    struct connection *next_posted; /* in worker->posted: written by the thread that posts it */
+    struct connection *next_ready;  /* in the worker's list of those that have a turn */
+    struct gnutls_session_int *tls; /* to read; NULL: plain */
+    struct input input;             /* to use, by the functions below */
+    bool begun;                     /* in the epoll set */
+    bool is_ready;                  /* in the list of those that have a turn */
+    bool lingers;                   /* linger.c; counts as one of server->lingering */
+    /* To read: what can be done with the socket, by epoll and the last calls. */
+    bool readable;
+    bool writable;
+    bool ended;          /* by the client's side, or by us: reading will come to an end */
+    bool tls_is_up;      /* the handshake is over */
+    bool tls_has_unsent; /* GnuTLS has a record that the socket did not take */
+};
+
+/* What was given to net_start(); what the protocol keeps for the worker. */
+void *connection_context(const struct connection *connection);
+void *connection_worker_state(const struct connection *connection);
+/* Memory of the worker for bytes on their way out, of CONNECTION_BLOCK_BYTES, until the turn ends. Sending
+ * a file may use it. */
+char *connection_block(const struct connection *connection);
+/* What is received at once, and what is made to be sent at once. Measured over loopback with long bodies:
+ * 32 KiB cost a tenth more CPU, and more than this gains less than it holds. */
+#define CONNECTION_INPUT_BYTES ((size_t)128 * 1024)
+#define CONNECTION_BLOCK_BYTES ((size_t)128 * 1024)
+
+/* Has posted() called, and gives a turn. Any thread, while the connection cannot end; not again before
+ * posted() was called. */
+void connection_post(struct connection *connection);
+/* Somebody has been authenticated on it: it is closed for a new one only after all others. */
+void connection_trust(struct connection *connection);
+
+/* ---- progress (limits.c) ---- */
+
+/* Marks of progress; connection_resumes_body() also by who ends a pause. */
+void connection_awaits_request(struct connection *connection);
+void connection_awaits_body(struct connection *connection);
+void connection_pauses(struct connection *connection);
+void connection_resumes_body(struct connection *connection);
+void connection_got_body(struct connection *connection, size_t bytes);
+void connection_is_ours(struct connection *connection);
+/* The socket takes no more of an answer for now. */
+void connection_awaits_taking(struct connection *connection);
+
+/* ---- bytes of the socket (transport.c) ---- */
+
+/* Beside a count of bytes. */
+#define TRANSPORT_WAITS  (-1) /* nothing now: the connection's readable or writable is cleared */
+#define TRANSPORT_FAILED (-2)
+
+/* returns  1..size, 0 at the end of the stream, TRANSPORT_WAITS or TRANSPORT_FAILED */
+ssize_t transport_receive(struct connection *connection, char *to, size_t size);
+/* Sends from the parts one after the other. After TRANSPORT_WAITS, and after less than all, the next
+ * call is to begin with the first byte that was not sent, whichever way it goes.
+ *
+ * follows  more comes at once: the kernel need not send a short packet yet
+ * returns  1..all of it, TRANSPORT_WAITS or TRANSPORT_FAILED */
+ssize_t transport_send(struct connection *connection, const struct iovec *parts, size_t count,
+                       bool follows);
+/* The same with a part of a file; 0: the file is too short. */
+ssize_t transport_send_file(struct connection *connection, int fd, uint64_t offset, size_t size);
+
+/* ---- what was received (input.c) ---- */
+
+/* What is there. */
+static inline struct bytes input_bytes(const struct input *input)
+{
+    return bytes_of(input->buffer ? input->buffer + input->from : "", input->to - input->from);
+}
+/* The first bytes are done with. */
+void input_use(struct input *input, size_t size);
+/* Receives more behind what is there, at most `most` bytes and what there is room for: there must be
+ * some. returns as transport_receive(). */
+ssize_t input_receive(struct connection *connection, size_t most);
+
+#endif

@@ -1,0 +1,104 @@
+/* Servers of connections over TCP, plain or with TLS, of whatever protocol: an acceptor, places for
+ * connections, workers, deadlines. This room knows no protocol; http/ and others stand on it.
+ *
+ * A protocol is a small table of functions (struct net_protocol). They are called on a worker, for a
+ * connection that has its turn, and never block:
+ *
+ *   begin()    once, before the first turn
+ *   turn()     there may be something to do: bytes arrived, the socket takes bytes again, it was posted
+ *   posted()   connection_post() was called, perhaps by another thread; a turn follows
+ *   end()      once, before the socket is closed
+ *
+ * In its turn a protocol receives and sends (net/connection.h), and says by what phase it left the
+ * connection in what the client owes now: the acceptor closes who is late with that.
+ *
+ * What a server does itself:
+ *   - each connection goes to the worker that has the fewest
+ *   - of too many connections, idle ones are closed for new ones: first those on which nobody was
+ *     authenticated. If none is idle, a new one is passed to the protocol as refused, to be told so
+ *     and closed
+ *   - the same among the connections of one address, if there is a limit for that
+ *   - the handshake of TLS
+ *   - idle and slow connections are cut
+ *   - a connection may close by and by, when its client is still sending (linger.c) */
+#ifndef LAGRA_NET_NET_H
+#define LAGRA_NET_NET_H
+
+#include "base/bytes.h"
+
+struct connection;
+struct net_server;
+
+struct net_limits {
+    unsigned workers; /* 0: one a core */
+    unsigned connections_max;
+    unsigned connections_per_address_max; /* 0: as many as in all */
+    unsigned idle_s;        /* a connection that does not begin a request for so long is closed */
+    unsigned body_stall_s;  /* no byte of the rest of it for so long: closed */
+    unsigned body_rate_min; /* bytes a second on average ... */
+    unsigned body_rate_grace_s; /* ... once the rest has taken so long */
+    unsigned answer_stall_s;    /* the client took no byte of its answer for so long: closed */
+    unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
+    unsigned answer_rate_s;     /* ... so long: else closed */
+    /* Of what a client still sends after its last answer so much is read, for so long, that it can
+     * read that answer. */
+    uint64_t linger_max_bytes;
+    unsigned linger_s;
+    unsigned linger_stall_s; /* nothing came for so long: closed */
+};
+
+/* What a turn of a connection, or a step of one, came to. */
+enum turn {
+    TURN_GOES_ON, /* there is more to do */
+    TURN_WAITS,   /* for the socket, or to be posted */
+    TURN_ENDS,    /* the connection is to be closed: nobody may post it any more */
+    TURN_LINGERS, /* so too, but its client may still be sending, and is to read its last answer */
+    TURN_SENT,    /* an answer is sent: inside of a protocol only, never what its turn() returns */
+};
+
+/* Steps that turn() takes of one connection before the next one's turn. */
+#define TURN_STEPS_MAX 32
+
+struct net_protocol {
+    const char *name;        /* of its threads: "http" */
+    size_t connection_bytes; /* of a struct that begins with a struct connection; it comes zeroed */
+    /* What a worker keeps for all its connections (connection_worker_state()); NULL: nothing. Main
+     * thread. */
+    void *(*worker_state_new)(void);
+    void (*worker_state_free)(void *state);
+    void (*begin)(struct connection *connection);
+    enum turn (*turn)(struct connection *connection);
+    void (*posted)(struct connection *connection);
+    void (*end)(struct connection *connection);
+};
+
+/* Threads of a server with these limits. */
+unsigned net_threads(const struct net_limits *limits);
+unsigned net_workers(const struct net_limits *limits);
+/* The most descriptors that it has open: its connections, those beyond the limit that are being refused
+ * or closed, and its own. Cheap if the number of workers is set. */
+unsigned net_descriptors(const struct net_limits *limits);
+
+struct net_listen {
+    const char *host;     /* numeric or a name; "0.0.0.0", "::1", "localhost" */
+    uint16_t port;        /* 0: any free one */
+    const char *cert_pem; /* contents, not path; NULL: without TLS */
+    const char *key_pem;
+};
+
+/* Starts one listener with its own workers and acceptor.
+ *
+ * context  the protocol's, see connection_context()
+ * returns  NULL on failure, and *ret_problem: words for the operator, valid until the next call.
+ * Main thread. */
+struct net_server *net_start(const struct net_listen *listen, const struct net_limits *limits,
+                             const struct net_protocol *protocol, void *context,
+                             const char **ret_problem);
+uint16_t net_port(const struct net_server *server);
+/* Whether net_stop() was called: no request is to be begun any more. Any thread. */
+bool net_is_stopping(const struct net_server *server);
+/* Accepts no more; lets requests under way end for at most grace_s; cuts the others. Returns when
+ * the last connection is closed, so what they wait for must still be running. Main thread. */
+void net_stop(struct net_server *server, unsigned grace_s);
+
+#endif
