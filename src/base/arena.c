@@ -339,6 +339,26 @@ void text_grow(struct text *text, size_t more)
     text->capacity = capacity;
 }
 
+void text_add_code_point(struct text *text, uint32_t c)
+{
+    if (c < 0x80) {
+        text_add_char(text, (char)c);
+        return;
+    }
+    if (c < 0x800) {
+        text_add_char(text, (char)(0xC0 | c >> 6));
+    } else {
+        if (c < 0x10000) {
+            text_add_char(text, (char)(0xE0 | c >> 12));
+        } else {
+            text_add_char(text, (char)(0xF0 | c >> 18));
+            text_add_char(text, (char)(0x80 | (c >> 12 & 0x3F)));
+        }
+        text_add_char(text, (char)(0x80 | (c >> 6 & 0x3F)));
+    }
+    text_add_char(text, (char)(0x80 | (c & 0x3F)));
+}
+
 void text_add_u64(struct text *text, uint64_t value)
 {
     char digits[20];

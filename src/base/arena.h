@@ -79,6 +79,8 @@ static inline void text_add_char(struct text *text, char c)
     text_reserve(text, 1);
     text->ptr[text->len++] = c;
 }
+/* In UTF-8; not a surrogate, at most U+10FFFF. rfc: 3629 3 */
+void text_add_code_point(struct text *text, uint32_t c);
 void text_add_u64(struct text *text, uint64_t value);
 void text_add_i64(struct text *text, int64_t value);
 void text_printf(struct text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));

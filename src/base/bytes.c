@@ -1,6 +1,8 @@
 /* Runs of bytes: comparing, cutting, and the strict parsers of numbers and UTF-8. */
 #include "base/bytes.h"
 
+#include <assert.h>
+
 #include "base/words.h"
 
 static unsigned char lower(unsigned char c)
@@ -170,6 +172,19 @@ bool bytes_is_utf8(struct bytes a)
         a = bytes_from(a, length);
     }
     return true;
+}
+
+uint32_t bytes_take_code_point(struct bytes *utf8)
+{
+    uint8_t first = (uint8_t)utf8->ptr[0];
+    size_t size = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+    uint32_t c = size == 1 ? first : first & (0xFFu >> (size + 1));
+
+    assert(size <= utf8->len);
+    for (size_t i = 1; i < size; i++)
+        c = c << 6 | ((uint8_t)utf8->ptr[i] & 0x3F);
+    *utf8 = bytes_from(*utf8, size);
+    return c;
 }
 
 size_t bytes_utf16_units(struct bytes utf8)

@@ -86,6 +86,8 @@ bool bytes_equal_secret(struct bytes a, struct bytes b);
 
 /* Strict UTF-8 (RFC 3629: no surrogates, no overlong forms). */
 bool bytes_is_utf8(struct bytes a);
+/* Takes a character off the front of a valid UTF-8 text that is not empty. */
+uint32_t bytes_take_code_point(struct bytes *utf8);
 /* Code units of a valid UTF-8 text in UTF-16, which limits and sizes of names and values count. */
 size_t bytes_utf16_units(struct bytes utf8);
 

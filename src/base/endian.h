@@ -24,6 +24,7 @@
 ENDIAN_HELPERS(be, 16, uint16_t, htobe16, be16toh)
 ENDIAN_HELPERS(be, 32, uint32_t, htobe32, be32toh)
 ENDIAN_HELPERS(be, 64, uint64_t, htobe64, be64toh)
+ENDIAN_HELPERS(le, 16, uint16_t, htole16, le16toh)
 ENDIAN_HELPERS(le, 32, uint32_t, htole32, le32toh)
 ENDIAN_HELPERS(le, 64, uint64_t, htole64, le64toh)
 

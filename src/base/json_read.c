@@ -97,26 +97,6 @@ static int take_unit(struct json_reader *o)
     return unit;
 }
 
-static void add_utf8(struct text *out, unsigned c)
-{
-    if (c < 0x80) {
-        text_add_char(out, (char)c);
-        return;
-    }
-    if (c < 0x800) {
-        text_add_char(out, (char)(0xC0 | c >> 6));
-    } else {
-        if (c < 0x10000) {
-            text_add_char(out, (char)(0xE0 | c >> 12));
-        } else {
-            text_add_char(out, (char)(0xF0 | c >> 18));
-            text_add_char(out, (char)(0x80 | (c >> 12 & 0x3F)));
-        }
-        text_add_char(out, (char)(0x80 | (c >> 6 & 0x3F)));
-    }
-    text_add_char(out, (char)(0x80 | (c & 0x3F)));
-}
-
 /* What stands behind \u: a character, or a pair of surrogates. Half a pair is no character. */
 static bool take_character(struct json_reader *o, struct text *out)
 {
@@ -125,7 +105,7 @@ static bool take_character(struct json_reader *o, struct text *out)
     if (first < 0 || (first >= 0xDC00 && first <= 0xDFFF))
         return false;
     if (first < 0xD800 || first > 0xDFFF) {
-        add_utf8(out, (unsigned)first);
+        text_add_code_point(out, (unsigned)first);
         return true;
     }
     if (!take_word(o, "\\u"))
@@ -133,7 +113,7 @@ static bool take_character(struct json_reader *o, struct text *out)
     second = take_unit(o);
     if (second < 0xDC00 || second > 0xDFFF)
         return false;
-    add_utf8(out, 0x10000u + (unsigned)((first - 0xD800) << 10 | (second - 0xDC00)));
+    text_add_code_point(out, 0x10000u + (unsigned)((first - 0xD800) << 10 | (second - 0xDC00)));
     return true;
 }
 

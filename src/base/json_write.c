@@ -13,28 +13,23 @@ static void write_unit(struct text *out, unsigned unit)
     text_add(out, bytes_of(escape, sizeof escape));
 }
 
-/* One character that is not plain, in its one or two code units; returns its bytes. */
-static size_t write_escaped(struct text *out, const char *at)
+/* Takes one character that is not plain off the text, and writes it in its one or two code units. */
+static void write_escaped(struct text *out, struct bytes *text)
 {
     static const char letters[] = "\"\\bfnrt", values[] = "\"\\\b\f\n\r\t";
-    const char *value = *at != '\0' ? strchr(values, *at) : NULL;
-    uint8_t first = (uint8_t)*at;
-    size_t size = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    unsigned c = size == 1 ? first : first & (0xFFu >> (size + 1));
+    uint32_t c = bytes_take_code_point(text);
+    const char *value = c != 0 && c < 0x80 ? strchr(values, (char)c) : NULL;
 
     if (value) {
         text_add_char(out, '\\');
         text_add_char(out, letters[value - values]);
-        return 1;
+        return;
     }
-    for (size_t i = 1; i < size; i++)
-        c = c << 6 | ((uint8_t)at[i] & 0x3F);
     if (c >= 0x10000) {
         write_unit(out, 0xD7C0 + (c >> 10));
         c = 0xDC00 | (c & 0x3FF);
     }
     write_unit(out, c);
-    return size;
 }
 
 /* Quotes, backslashes, and what is not printable ASCII; U+007F is taken for printable. */
@@ -52,7 +47,7 @@ void json_write_text(struct text *out, struct bytes text)
         text = bytes_from(text, plain);
         if (text.len == 0)
             return;
-        text = bytes_from(text, write_escaped(out, text.ptr));
+        write_escaped(out, &text);
     }
 }
 

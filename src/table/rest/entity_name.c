@@ -29,19 +29,6 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t c)
     return false;
 }
 
-/* Takes a character off valid UTF-8. */
-static uint32_t take_character(struct bytes *from)
-{
-    uint8_t first = (uint8_t)from->ptr[0];
-    size_t size = first < 0x80 ? 1 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    uint32_t c = size == 1 ? first : first & (0xFFu >> (size + 1));
-
-    for (size_t i = 1; i < size; i++)
-        c = c << 6 | ((uint8_t)from->ptr[i] & 0x3F);
-    *from = bytes_from(*from, size);
-    return c;
-}
-
 /* What is neither a letter of ASCII, nor a digit, nor _. */
 static word_bytes not_ascii_name(word_bytes text)
 {
@@ -62,7 +49,7 @@ enum error entity_name_check(struct bytes utf8)
             utf8 = bytes_from(utf8, word_run(utf8, not_ascii_name));
         if (utf8.len == 0)
             return OK;
-        c = take_character(&utf8);
+        c = bytes_take_code_point(&utf8);
         if (!is_in(starts, sizeof starts / sizeof starts[0], c) &&
             (first || !is_in(others, sizeof others / sizeof others[0], c)))
             return E_PropertyNameInvalid;
