@@ -76,9 +76,9 @@ bool signer_verify(const struct signer *signer, struct bytes message);
 
 /* ---- sealing ---- */
 
-/* Frames that may be sealed with one key. A session that comes there has to authenticate again:
- * smaller than what either cipher allows (rfc: 5116 5.1). */
-#define SEALS_MAX (UINT64_C(1) << 32)
+/* Frames that may be sealed with one key: the count is a part of the nonce, and no session lives
+ * long enough to come there. rfc: 5116 3.2 */
+#define SEALS_MAX (UINT64_C(1) << 48)
 
 /* One direction's key, shared by all channels of the session. Any number of threads. */
 struct sealer;

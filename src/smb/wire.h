@@ -138,6 +138,7 @@ enum smb_dialect {
 #define SMB_FLAG_DFS       0x10000000u
 #define SMB_FLAG_REPLAY    0x20000000u
 
+#define SMB_FLAGS_AT       16 /* in the header */
 #define SMB_SIGNATURE_AT   48 /* of 16 bytes, in the header */
 #define SMB_SIGNATURE_SIZE 16
 

@@ -57,6 +57,8 @@ static void test_values(void **state)
     assert_int_equal(wire_place(&w), sizeof expected);
     assert_memory_equal(written(&w).ptr, expected, sizeof expected);
     wire_put_guid(&w, &guid);
+    wire_put(&w, bytes_from_string("skipped"));
+    wire_put_u8(&w, 0xFF);
 
     wire_reader_init(&r, written(&w));
     assert_int_equal(wire_u8(&r), 0x12);
@@ -67,6 +69,8 @@ static void test_values(void **state)
     assert_int_equal(wire_u64(&r), 0x0102030405060708);
     again = wire_guid(&r);
     assert_memory_equal(&again, "\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20", 16);
+    wire_skip(&r, strlen("skipped"));
+    assert_int_equal(wire_u8(&r), 0xFF);
     assert_true(wire_ok(&r));
     assert_int_equal(wire_left(&r), 0);
     wire_pass_padding(&r, 32);
