@@ -6,14 +6,19 @@
 #include <stdlib.h>
 
 #include <nettle/hmac.h>
+#include <nettle/md4.h>
 
 #include "base/encode.h"
+
+struct key {
+    struct hmac_sha256_ctx hmac; /* keyed, nothing hashed yet: copied to be used */
+    uint8_t nt_hash[NT_HASH_SIZE];
+};
 
 struct account {
     struct bytes name; /* owned */
     size_t key_count;
-    struct hmac_sha256_ctx
-        keys[ACCOUNT_KEYS_MAX]; /* keyed, nothing hashed yet: copied to be used */
+    struct key keys[ACCOUNT_KEYS_MAX];
 };
 
 struct list {
@@ -58,10 +63,26 @@ static bool is_name(struct bytes name)
     return name.len > 0 && name.len <= ACCOUNT_NAME_MAX && !bytes_has_suffix(name, secondary);
 }
 
-/* Makes the HMAC state of a key. Returns false when it has no base64 digit, or is too long. Keys of
+/* MD4 of the text in UTF-16LE; each of its characters is one of ASCII, or was never base64.
+ * ms-nlmp: 3.3.1 */
+static void nt_hash(struct bytes text, uint8_t ret_hash[NT_HASH_SIZE])
+{
+    struct md4_ctx md4;
+    uint8_t unit[2] = { 0 };
+
+    md4_init(&md4);
+    for (size_t i = 0; i < text.len; i++) {
+        unit[0] = (uint8_t)text.ptr[i];
+        md4_update(&md4, sizeof unit, unit);
+    }
+    md4_digest(&md4, NT_HASH_SIZE, ret_hash);
+    explicit_bzero(&md4, sizeof md4);
+}
+
+/* Makes the HMAC state and the NT hash of a key. Returns false when it has no base64 digit, or is too long. Keys of
  * emulators are often no strict base64 ("testing_key"); clients decode them leniently, as Azurite
  * does. decision: 34 */
-static bool key_prepare(struct bytes text, struct hmac_sha256_ctx *ret_key)
+static bool key_prepare(struct bytes text, struct key *ret_key)
 {
     struct arena *arena;
     struct bytes key;
@@ -73,7 +94,8 @@ static bool key_prepare(struct bytes text, struct hmac_sha256_ctx *ret_key)
     key = base64_decode_lenient(arena, text);
     is_key = key.len > 0;
     if (is_key) {
-        hmac_sha256_set_key(ret_key, key.len, (const uint8_t *)key.ptr);
+        hmac_sha256_set_key(&ret_key->hmac, key.len, (const uint8_t *)key.ptr);
+        nt_hash(text, ret_key->nt_hash);
         explicit_bzero((char *)key.ptr, key.len);
     }
     arena_free(arena);
@@ -138,8 +160,16 @@ bool account_signed(const struct account *account, struct bytes text, struct byt
         return key_signed(hmac, text, signature) && false;
     }
     for (size_t i = 0; i < account->key_count; i++)
-        is_signed |= key_signed(account->keys[i], text, signature);
+        is_signed |= key_signed(account->keys[i].hmac, text, signature);
     return is_signed;
+}
+
+size_t account_nt_hashes(const struct account *account,
+                         uint8_t ret_hashes[ACCOUNT_KEYS_MAX][NT_HASH_SIZE])
+{
+    for (size_t i = 0; i < account->key_count; i++)
+        memcpy(ret_hashes[i], account->keys[i].nt_hash, NT_HASH_SIZE);
+    return account->key_count;
 }
 
 /* ---- user delegation keys ---- */
@@ -175,7 +205,7 @@ void account_delegation_key(const struct account *account, struct arena *arena,
                             const struct delegation_key *key,
                             uint8_t ret_value[DELEGATION_KEY_SIZE])
 {
-    derive(account->keys[0], delegation_text(arena, account->name, key), ret_value);
+    derive(account->keys[0].hmac, delegation_text(arena, account->name, key), ret_value);
 }
 
 bool account_delegate_signed(const struct account *account, struct arena *arena,
@@ -189,7 +219,7 @@ bool account_delegate_signed(const struct account *account, struct arena *arena,
     if (!account)
         return account_signed(NULL, text, signature);
     for (size_t i = 0; i < account->key_count; i++) {
-        derive(account->keys[i], delegation_text(arena, account->name, key), value);
+        derive(account->keys[i].hmac, delegation_text(arena, account->name, key), value);
         hmac_sha256_set_key(&hmac, sizeof value, value);
         is_signed |= key_signed(hmac, text, signature);
     }

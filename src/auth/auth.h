@@ -6,8 +6,9 @@
  *     the request addresses, over this very method, path, query and headers. A string to sign of
  *     Shared Key belongs to one request: what two requests could share is refused (decision: 21).
  *     Shared Key Lite covers less by its definition.
- * (2) Keys are decoded once, at start, and kept only as HMAC states; none of them is ever logged or
- *     reported. Signatures are compared in constant time.
+ * (2) Keys are decoded once, at start, and kept only as HMAC states and as the hashes that SMB's
+ *     clients prove; none of them is ever logged or reported. Signatures are compared in constant
+ *     time.
  * (3) An answer does not tell whether the account exists, nor does its time (decision: 35).
  * rest: Authorize-with-Shared-Key; semantics 10.3; decision: 11. Any thread. */
 #ifndef LAGRA_AUTH_AUTH_H
@@ -60,6 +61,12 @@ const struct account *accounts_find(const struct accounts *accounts, struct byte
 /* As accounts_find(), for the first label of a host name: DNS ignores the case of letters. */
 const struct account *accounts_find_host(const struct accounts *accounts, struct bytes label);
 struct bytes account_name(const struct account *account);
+
+/* The NT hashes of the texts of its keys, which are the passwords of SMB's clients: as good as the
+ * keys there, so the caller zeroes them. Returns how many there are. ms-nlmp: 3.3.1 */
+#define NT_HASH_SIZE 16
+size_t account_nt_hashes(const struct account *account,
+                         uint8_t ret_hashes[ACCOUNT_KEYS_MAX][NT_HASH_SIZE]);
 
 /* A user delegation key: what somebody who is known by a token signs shared access signatures with.
  * It is made of a secret of the account's key and all that is said of it, so nothing is stored, and

@@ -103,7 +103,7 @@ void smb_keys_derive(enum smb_dialect dialect, enum smb_cipher cipher, struct by
                      const struct preauth *preauth, struct smb_keys *ret_keys)
 {
     bool is_256 = cipher == CIPHER_AES_256_CCM || cipher == CIPHER_AES_256_GCM;
-    uint8_t first[SESSION_KEY_SIZE];
+    uint8_t first[SESSION_KEY_SIZE] = { 0 };
     struct bytes key = bytes_of(first, sizeof first);
     struct smb_keys keys = { .sealing_size = is_256 ? 32 : 16 };
 

@@ -108,17 +108,25 @@ static void test_short(void **state)
     assert_int_equal(wire_buffer(&r, 0, 1, 0).len, 0);
 }
 
-/* Buffers and places that a message names: all of it inside, behind its fixed part. */
+/* Buffers and places that a message names: all of it inside, behind its fixed part. The offset of an
+ * empty one is not looked at. */
 static void test_buffers(void **state)
 {
     static const struct {
         size_t offset, length;
         bool ok;
     } cases[] = {
-        { 8, 8, true },         { 15, 1, true },        { 16, 0, true },
-        { 0, 0, true },         { SIZE_MAX, 0, true }, /* of an empty one the offset is not looked at */
-        { 7, 1, false },        { 8, 9, false },        { 16, 1, false },
-        { SIZE_MAX, 1, false }, { 8, SIZE_MAX, false }, { 9, SIZE_MAX - 8, false },
+        { 8, 8, true },
+        { 15, 1, true },
+        { 16, 0, true },
+        { 0, 0, true },
+        { SIZE_MAX, 0, true },
+        { 7, 1, false },
+        { 8, 9, false },
+        { 16, 1, false },
+        { SIZE_MAX, 1, false },
+        { 8, SIZE_MAX, false },
+        { 9, SIZE_MAX - 8, false },
     };
     static const char message[16] = "0123456789ABCDEF";
     struct wire_reader r;

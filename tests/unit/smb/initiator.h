@@ -1,0 +1,23 @@
+/* The asking side of NTLMv2, for tests of the side that is asked: an honest client, and one that
+ * lies where a test wants it. ms-nlmp: 3.1.5 */
+#ifndef LAGRA_TESTS_INITIATOR_H
+#define LAGRA_TESTS_INITIATOR_H
+
+#include "base/arena.h"
+#include "smb/ntlm_keys.h"
+
+struct initiator {
+    const char *user, *domain, *password;
+    uint32_t flags;                     /* that are offered; 0: all that a client of today has */
+    bool without_mic;                   /* as old clients */
+    bool spoils_mic;                    /* lies: a wrong code */
+    uint16_t response_size;             /* lies: so much of the response only; 0: all of it */
+    struct bytes negotiate;             /* set by initiator_begin() */
+    uint8_t session_key[NTLM_KEY_SIZE]; /* set by initiator_answer() */
+    uint32_t agreed;                    /* likewise */
+};
+
+struct bytes initiator_begin(struct initiator *i, struct arena *arena);
+struct bytes initiator_answer(struct initiator *i, struct arena *arena, struct bytes challenge);
+
+#endif
