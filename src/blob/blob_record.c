@@ -45,7 +45,8 @@ enum {
     EXTRA_REHYDRATES = 512,   /* the tier it comes back to, priority and instant follow */
     EXTRA_INCREMENTAL = 1024, /* what Incremental Copy Blob keeps follows */
     EXTRA_WITHOUT_SNAPSHOTS = 2048,
-    EXTRA_ALL = 4095,
+    EXTRA_WITHOUT_PAGES = 4096, /* of a sparse content */
+    EXTRA_ALL = 8191,
 };
 
 #define KEY_OF_SNAPSHOT 0x01
@@ -163,6 +164,7 @@ static unsigned extras_of(const struct blob *blob)
     return (content->form == CONTENT_SPARSE ? EXTRA_SPARSE : 0u) |
            (content->has_units ? EXTRA_HAS_UNITS : 0u) |
            (content->has_holes ? EXTRA_HAS_HOLES : 0u) |
+           (content->without_pages ? EXTRA_WITHOUT_PAGES : 0u) |
            (content->is_appended ? EXTRA_APPENDED : 0u) |
            (blob->committed_blocks > 0 ? EXTRA_BLOCKS : 0u) |
            (blob->is_sealed ? EXTRA_SEALED : 0u) |
@@ -241,6 +243,7 @@ static void decode_extras(struct decoder *in, struct blob *blob)
     }
     content->has_units = (extras & EXTRA_HAS_UNITS) != 0;
     content->has_holes = (extras & EXTRA_HAS_HOLES) != 0;
+    content->without_pages = (extras & EXTRA_WITHOUT_PAGES) != 0;
     content->is_appended = (extras & EXTRA_APPENDED) != 0;
     blob->is_sealed = (extras & EXTRA_SEALED) != 0;
     blob->without_snapshots = (extras & EXTRA_WITHOUT_SNAPSHOTS) != 0;

@@ -60,6 +60,7 @@ struct content {
     /* The rest is of a sparse content only, and all 0 in others. */
     enum content_form form;
     bool has_units, has_holes; /* it may have such records (sparse.h) */
+    bool without_pages;        /* it has none of those; false is always right, and costs a look */
     uint32_t epoch;            /* which generation this is */
     uint32_t kept;             /* 1 + the newest older generation that is kept; 0: none is */
     uint64_t stamp;            /* of its last change */

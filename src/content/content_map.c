@@ -10,8 +10,9 @@
 
 static bool sequence_is_valid(const struct content *content)
 {
-    bool has_sparse_fields = content->has_units || content->has_holes || content->epoch > 0 ||
-                             content->kept > 0 || content->stamp > 0 || content->sealed_at > 0;
+    bool has_sparse_fields = content->has_units || content->has_holes || content->without_pages ||
+                             content->epoch > 0 || content->kept > 0 || content->stamp > 0 ||
+                             content->sealed_at > 0;
 
     return !has_sparse_fields && content->block_count <= CONTENT_BLOCKS_MAX &&
            (content->id > 0 || (content->length == 0 && content->block_count == 0)) &&

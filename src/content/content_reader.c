@@ -7,10 +7,6 @@
 
 #include "content/window.h"
 
-/* All of a range must be checked before it is sent from a file, so a larger one would keep its
- * client waiting: it is checked while it is sent. */
-#define FILE_RANGE_MAX (8u << 20)
-
 struct content_reader {
     struct arena *own_arena; /* NULL: the map lies in the caller's */
     struct store *store;
@@ -91,7 +87,7 @@ static enum store_result seek(struct content_reader *reader)
         enum store_result result;
 
         reader->window.end = 0;
-        result = map_reader_load(&reader->map, reader->at, &reader->window);
+        result = map_reader_load(&reader->map, reader->at, reader->end, &reader->window);
         if (result) {
             reader->window.end = 0;
             return result;

@@ -4,7 +4,11 @@
 #include "content/sparse.h"
 
 /* Windows that are looked at ahead: of blocks of 8 MiB, a quarter of a gigabyte. */
-#define WINDOWS_AHEAD 32u
+#define WINDOWS_AHEAD       32u
+/* Of a window of a sparse content: as many units as are sent from one range of a file, and not many
+ * more parts than a unit may have by itself. */
+#define SPARSE_WINDOW_UNITS (FILE_RANGE_MAX / UNIT_BYTES)
+#define SPARSE_WINDOW_PARTS 512u
 
 void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struct arena *arena,
                      bool rewinds, const struct content *content)
@@ -132,39 +136,86 @@ static enum store_result load_window(struct map_reader *reader, uint64_t offset,
 
 /* ---- sparse contents ---- */
 
+/* A part goes on where the fragment ends, in its piece: units refer to one piece each by itself. */
+static bool continues(const struct fragment *last, const struct part *part)
+{
+    const struct piece *piece = last->piece;
+
+    return piece && part->piece && piece->extent == part->piece->extent &&
+           piece->offset == part->piece->offset && last->end == part->start &&
+           last->piece_offset + (last->end - last->start) == part->piece_offset;
+}
+
 static void add_fragment(struct window *window, uint64_t end, const struct part *part)
 {
     struct fragment fragment = { .start = window->end, .end = end };
 
     if (fragment.start >= end)
         return;
+    window->end = end;
+    if (part && window->count > 0 && continues(&window->fragments[window->count - 1], part)) {
+        window->fragments[window->count - 1].end = end;
+        return;
+    }
     if (part) {
         fragment.piece = part->piece;
         fragment.piece_offset = part->piece_offset;
         fragment.bytes = part->bytes;
     }
     window->fragments[window->count++] = fragment;
-    window->end = end;
 }
 
-/* A window of one unit, or of the hole before the next unit that has records. */
-static enum store_result load_sparse(struct map_reader *reader, uint64_t offset,
+static bool lies_in_pieces(const struct parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++)
+        if (!parts->items[i].piece)
+            return false;
+    return parts->count > 0;
+}
+
+/* Parts of the unit, and of those behind it, up to `end`, while they lie in pieces: what many units
+ * refer to may be sent as one. ret_end: of the units that were read */
+static enum store_result read_units(const struct sparse_view *view, uint64_t unit, uint64_t end,
+                                    struct parts *parts, uint64_t *ret_end)
+{
+    uint64_t behind = unit + SPARSE_WINDOW_UNITS;
+    struct parts of_unit;
+
+    do {
+        enum store_result result = sparse_unit(view, unit, &of_unit);
+
+        if (result)
+            return result;
+        for (size_t i = 0; i < of_unit.count; i++)
+            parts_append(parts, &of_unit.items[i]);
+        *ret_end = ++unit * UNIT_BYTES;
+    } while (unit < behind && *ret_end < end && parts->count < SPARSE_WINDOW_PARTS &&
+             lies_in_pieces(&of_unit));
+    return STORE_OK;
+}
+
+/* A window of the unit with the offset and some behind it, or of the hole before the next unit that
+ * has records. */
+static enum store_result load_sparse(struct map_reader *reader, uint64_t offset, uint64_t until,
                                      struct window *ret_window)
 {
-    uint64_t unit = offset / UNIT_BYTES, next = 0, end = reader->content.length;
-    struct window window = { .start = unit * UNIT_BYTES };
+    uint64_t unit = offset / UNIT_BYTES, length = reader->content.length, end = length, next;
+    struct window window = { .start = unit * UNIT_BYTES, .end = unit * UNIT_BYTES };
     struct sparse_view view;
-    struct parts parts = { .count = 0 };
+    struct parts parts = { .arena = reader->arena };
     enum store_result result =
         sparse_view_open(reader->snapshot, reader->arena, &reader->content, &view);
 
     if (!result)
-        result = sparse_next_unit(&view, unit, &next);
-    if (!result && next == unit)
-        result = sparse_unit(&view, unit, &parts);
+        result = read_units(&view, unit, until, &parts, &end);
+    if (!result && parts.count == 0 && end < length) {
+        result = sparse_next_unit(&view, unit + 1, &next);
+        end = result ? length : next * UNIT_BYTES;
+    }
     if (result && result != STORE_NOT_FOUND)
         return result;
-    window.end = window.start;
+    if (end > length)
+        end = length;
     window.fragments = arena_array(reader->arena, 2 * parts.count + 1, sizeof window.fragments[0]);
     for (size_t i = 0; i < parts.count && parts.items[i].start < end; i++) {
         const struct part *part = &parts.items[i];
@@ -172,15 +223,13 @@ static enum store_result load_sparse(struct map_reader *reader, uint64_t offset,
         add_fragment(&window, part->start, NULL);
         add_fragment(&window, part->end < end ? part->end : end, part);
     }
-    if (!result && end > (next == unit ? unit + 1 : next) * UNIT_BYTES)
-        end = (next == unit ? unit + 1 : next) * UNIT_BYTES;
     add_fragment(&window, end, NULL);
     assert_window(&window);
     *ret_window = window;
     return STORE_OK;
 }
 
-enum store_result map_reader_load(struct map_reader *reader, uint64_t offset,
+enum store_result map_reader_load(struct map_reader *reader, uint64_t offset, uint64_t end,
                                   struct window *ret_window)
 {
     enum store_result result;
@@ -188,7 +237,7 @@ enum store_result map_reader_load(struct map_reader *reader, uint64_t offset,
     if (reader->content.form == CONTENT_SPARSE) {
         if (reader->rewinds)
             arena_rewind(reader->arena, reader->empty);
-        return load_sparse(reader, offset, ret_window);
+        return load_sparse(reader, offset, end, ret_window);
     }
     result = load_segment(reader, offset);
     if (result)
@@ -206,7 +255,7 @@ void map_reader_look_ahead(const struct map_reader *reader, uint64_t from, uint6
 
     map_reader_init(&ahead, reader->snapshot, arena, true, &reader->content);
     for (unsigned i = 0; i < WINDOWS_AHEAD && from < end; i++) {
-        if (map_reader_load(&ahead, from, &window))
+        if (map_reader_load(&ahead, from, end, &window))
             break;
         from = window.end;
     }

@@ -159,7 +159,9 @@ static enum store_result rewrite_pages(const struct filling *f, const struct uni
     while (!result) {
         uint64_t written = next_written(f, change, page);
 
-        if (!known || found < page)
+        if (f->writer->view->content->without_pages)
+            result = STORE_NOT_FOUND;
+        else if (!known || found < page)
             result = sparse_next_number(f->writer->view, SPARSE_PAGE, page, last, &found);
         if (result == STORE_NOT_FOUND)
             found = UINT64_MAX;
@@ -267,6 +269,6 @@ enum store_result content_write_ranges(struct snapshot *before, struct changes *
         return result;
     assert(f.taken == body->length);
     content->stamp = stamp;
-    content->has_units = content->has_units || body->piece_count > 0;
+    sparse_note_kind(content, body);
     return STORE_OK;
 }

@@ -165,10 +165,22 @@ enum store_result sparse_version(const struct sparse_view *view, enum sparse_kin
 
 /* ---- a unit ---- */
 
+/* Adds what the view sees of one page. */
+static enum store_result add_page(const struct sparse_view *view, uint64_t page,
+                                  struct parts *parts)
+{
+    struct version version;
+    enum store_result result = sparse_version(view, SPARSE_PAGE, page, &version);
+
+    for (size_t i = 0; !result && i < version.parts.count; i++)
+        parts_insert(parts, &version.parts.items[i]);
+    return result;
+}
+
 /* Adds what the view sees of the unit's pages. Versions are passed over one by one where there are
  * few; a page with many is left with a new scan. */
-static enum store_result add_pages(const struct sparse_view *view, uint64_t unit,
-                                   struct parts *parts)
+static enum store_result scan_pages(const struct sparse_view *view, uint64_t unit,
+                                    struct parts *parts)
 {
     const uint64_t id = view->content->id, end = (unit + 1) * PAGES_OF_UNIT;
     uint64_t next = unit * PAGES_OF_UNIT; /* the page looked for */
@@ -211,6 +223,19 @@ static enum store_result add_pages(const struct sparse_view *view, uint64_t unit
     return result == STORE_NOT_FOUND ? STORE_OK : result;
 }
 
+static enum store_result add_pages(const struct sparse_view *view, uint64_t unit,
+                                   struct parts *parts)
+{
+    uint64_t first = unit * PAGES_OF_UNIT;
+
+    if (view->content->without_pages)
+        return STORE_OK;
+    /* A content that ends in the unit's first page: one get instead of a scan. */
+    if (view->content->length <= (first + 1) * PAGE_BYTES)
+        return add_page(view, first, parts);
+    return scan_pages(view, unit, parts);
+}
+
 enum store_result sparse_unit(const struct sparse_view *view, uint64_t unit,
                               struct parts *ret_parts)
 {
@@ -248,10 +273,10 @@ enum store_result sparse_next_unit(const struct sparse_view *view, uint64_t unit
                                    uint64_t *ret_unit)
 {
     uint64_t page = 0, other = 0;
-    enum store_result pages =
-        sparse_next_number(view, SPARSE_PAGE, unit * PAGES_OF_UNIT, UINT64_MAX, &page);
-    enum store_result units = STORE_NOT_FOUND;
+    enum store_result pages = STORE_NOT_FOUND, units = STORE_NOT_FOUND;
 
+    if (!view->content->without_pages)
+        pages = sparse_next_number(view, SPARSE_PAGE, unit * PAGES_OF_UNIT, UINT64_MAX, &page);
     if (pages && pages != STORE_NOT_FOUND)
         return pages;
     if (view->content->has_units)

@@ -11,7 +11,9 @@
 struct content content_sparse(uint64_t id, uint64_t length)
 {
     assert(id > 0 && length <= INT64_MAX);
-    return (struct content){ .id = id, .length = length, .form = CONTENT_SPARSE, .stamp = id };
+    return (struct content){
+        .id = id, .length = length, .form = CONTENT_SPARSE, .without_pages = true, .stamp = id
+    };
 }
 
 /* ---- versions ---- */
@@ -79,6 +81,8 @@ static enum store_result cut_pages(const struct sparse_writer *writer, uint64_t 
 {
     uint64_t page = start / PAGE_BYTES, last = (end - 1) / PAGE_BYTES;
 
+    if (writer->view->content->without_pages)
+        return STORE_OK;
     for (;; page++) {
         enum store_result result = sparse_next_number(writer->view, SPARSE_PAGE, page, last, &page);
 
@@ -205,6 +209,14 @@ enum store_result sparse_writer_open(const struct sparse_view *view, struct chan
     return STORE_OK;
 }
 
+void sparse_note_kind(struct content *content, const struct body *body)
+{
+    if (body->piece_count > 0)
+        content->has_units = true;
+    else if (body->length > 0)
+        content->without_pages = false;
+}
+
 enum store_result content_write(struct snapshot *before, struct changes *changes,
                                 struct arena *arena, struct content *content, uint64_t stamp,
                                 uint64_t offset, const struct body *body)
@@ -224,7 +236,7 @@ enum store_result content_write(struct snapshot *before, struct changes *changes
     if (result)
         return result;
     content->stamp = stamp;
-    content->has_units = content->has_units || body->piece_count > 0;
+    sparse_note_kind(content, body);
     if (content->length < offset + body->length)
         content->length = offset + body->length;
     assert(content_is_valid(content));

@@ -22,6 +22,8 @@ struct sparse_writer {
  * returns STORE_OK, STORE_CORRUPT: the content says that it was changed later */
 enum store_result sparse_writer_open(const struct sparse_view *view, struct changes *changes,
                                      uint64_t stamp, struct sparse_writer *ret_writer);
+/* What is known of the content's records once a body has been written. */
+void sparse_note_kind(struct content *content, const struct body *body);
 struct parts parts_copy(const struct parts *parts);
 /* Writes `parts` as the page or unit is from now on. Deletes the version before, `old`, unless an
  * older generation sees it. */

@@ -73,7 +73,10 @@ enum store_result content_zero(struct snapshot *before, struct changes *changes,
     add(&pieces, middle_end, hole_end, true);
     add(&pieces, hole_end, end, false);
     result = write_zeros(before, changes, &edges, stamp, &pieces);
-    return result ? result
-                  : content_clear(before, changes, arena, content, stamp, middle,
-                                  middle_end - middle, ret_more);
+    if (!result)
+        result = content_clear(before, changes, arena, content, stamp, middle, middle_end - middle,
+                               ret_more);
+    if (!result)
+        content->without_pages = edges.without_pages;
+    return result;
 }

@@ -19,6 +19,10 @@ struct window {
     size_t count;
 };
 
+/* All of a range must be checked before it is sent from a file, so a larger one would keep its
+ * client waiting: it is checked while it is sent. */
+#define FILE_RANGE_MAX   (8u << 20)
+
 /* A segment, and a window of it; far more than SEGMENT_WEIGHT_MAX decodes to. */
 #define READER_ARENA_MAX (8u << 20)
 
@@ -34,10 +38,11 @@ struct map_reader {
 };
 void map_reader_init(struct map_reader *reader, struct snapshot *snapshot, struct arena *arena,
                      bool rewinds, const struct content *content);
-/* Loads a window that holds the byte at `offset`; the one before is gone.
+/* Loads a window that holds the byte at `offset`, and perhaps those behind it up to `end`; the one
+ * before is gone.
  * returns STORE_OK, STORE_WAIT, STORE_CONFLICT, STORE_CORRUPT, STORE_IO; after an error, no window
  *         is loaded */
-enum store_result map_reader_load(struct map_reader *reader, uint64_t offset,
+enum store_result map_reader_load(struct map_reader *reader, uint64_t offset, uint64_t end,
                                   struct window *ret_window);
 /* Reads the map of the next windows from an offset on, and forgets it: what the store had to fetch
  * for it lies in its cache when the reader comes there. Stops at what cannot be read. Under

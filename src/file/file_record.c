@@ -4,7 +4,7 @@
  *               written, changed, ticks; permission; bytes metadata; and of a file
  *               lease (concurrency/lease.h); bytes content type, encoding, language, disposition,
  *               cache control; bytes MD5, empty: none; content: id, length, u8 flags (1 has units,
- *               2 has holes), epoch, kept, stamp, sealed at;
+ *               2 has holes, 4 without pages), epoch, kept, stamp, sealed at;
  *               u8 1 with the copy that made it (service/copy_state.h), else 0
  * To change it: a new version number, the old reader kept, a data folder of the old form added to the
  * tests. */
@@ -16,7 +16,7 @@
 
 #define RECORD_VERSION 1
 
-enum { FLAG_HAS_UNITS = 1, FLAG_HAS_HOLES = 2, FLAGS_ALL = 3 };
+enum { FLAG_HAS_UNITS = 1, FLAG_HAS_HOLES = 2, FLAG_WITHOUT_PAGES = 4, FLAGS_ALL = 7 };
 
 static const struct bytes record_key = BYTES("f");
 
@@ -27,7 +27,8 @@ static void encode_content(struct text *out, const struct content *content)
     encode_u64(out, content->id);
     encode_u64(out, content->length);
     encode_u8(out, (uint8_t)((content->has_units ? FLAG_HAS_UNITS : 0) |
-                             (content->has_holes ? FLAG_HAS_HOLES : 0)));
+                             (content->has_holes ? FLAG_HAS_HOLES : 0) |
+                             (content->without_pages ? FLAG_WITHOUT_PAGES : 0)));
     encode_u64(out, content->epoch);
     encode_u64(out, content->kept);
     encode_u64(out, content->stamp);
@@ -93,6 +94,7 @@ static void decode_content(struct decoder *in, struct content *content)
     content->sealed_at = decode_u64(in);
     content->has_units = (flags & FLAG_HAS_UNITS) != 0;
     content->has_holes = (flags & FLAG_HAS_HOLES) != 0;
+    content->without_pages = (flags & FLAG_WITHOUT_PAGES) != 0;
     if (flags > FLAGS_ALL || !content_is_valid(content))
         in->bad = true;
 }

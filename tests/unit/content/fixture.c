@@ -249,7 +249,7 @@ enum store_result fixture_load(struct fixture *f, const struct content *content,
     enum store_result result;
 
     map_reader_init(&reader, snapshot, f->arena, false, content);
-    result = map_reader_load(&reader, offset, ret_window);
+    result = map_reader_load(&reader, offset, content->length, ret_window);
     snapshot_close(snapshot);
     return result;
 }

@@ -131,6 +131,23 @@ static void ends(void **state)
     end(&m);
 }
 
+/* Of a content that had pieces alone: what is left of the sectors at the ends of a large hole has bytes, a
+ * few, which are no pieces. */
+static void ends_among_pieces(void **state)
+{
+    struct model m = begin(*state);
+
+    for (uint64_t at = 0; at < LENGTH - UNIT_BYTES; at += UNIT_BYTES)
+        write_at(&m, at, UNIT_BYTES);
+    assert_true(m.content.without_pages);
+    zero(&m, 100, 18 * UNIT_BYTES);
+    assert_false(m.content.without_pages);
+    compare(&m);
+    fixture_collect_all(m.f);
+    compare(&m);
+    end(&m);
+}
+
 /* What was kept before stays as it was. */
 static void a_snapshot_stays(void **state)
 {
@@ -161,6 +178,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(any_range_reads_as_zeros, fixture_set_up,
                                         fixture_tear_down),
         cmocka_unit_test_setup_teardown(ends, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(ends_among_pieces, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(a_snapshot_stays, fixture_set_up, fixture_tear_down),
     };
 

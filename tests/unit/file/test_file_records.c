@@ -55,6 +55,7 @@ static struct file sample(void)
                      .length = FILE_LENGTH_MAX,
                      .has_units = true,
                      .has_holes = true,
+                     .without_pages = true,
                      .epoch = 5,
                      .kept = 4,
                      .stamp = 9,
@@ -85,7 +86,7 @@ static void round_trip(void **state)
     assert_int_equal(out.content.form, CONTENT_SPARSE);
     assert_int_equal(out.content.id, 7);
     assert_true(out.content.length == FILE_LENGTH_MAX);
-    assert_true(out.content.has_units && out.content.has_holes);
+    assert_true(out.content.has_units && out.content.has_holes && out.content.without_pages);
     assert_int_equal(out.content.epoch, 5);
     assert_int_equal(out.content.kept, 4);
     assert_int_equal(out.content.stamp, 9);
