@@ -95,7 +95,7 @@ void connection_got_body(struct connection *connection, size_t bytes)
     atomic_fetch_add_explicit(&connection->body_bytes, bytes, memory_order_relaxed);
 }
 
-void connection_got_rest(struct connection *connection, size_t bytes)
+void connection_got_part(struct connection *connection, size_t bytes)
 {
     connection_got_body(connection, bytes);
     atomic_store_explicit(&connection->last_ms, monotonic_ms(), memory_order_relaxed);
@@ -176,6 +176,13 @@ static const char *answer_lateness(struct connection *connection, uint64_t now_m
     return NULL;
 }
 
+static bool is_stranger_too_long(const struct connection *connection, uint64_t now_ms)
+{
+    uint64_t limit_ms = connection->server->limits.stranger_s * 1000ull;
+
+    return limit_ms > 0 && !connection->trusted && now_ms > connection->accepted_ms + limit_ms;
+}
+
 const char *connection_timeout_reason(struct connection *connection, uint64_t now_ms)
 {
     int phase = atomic_load_explicit(&connection->phase, memory_order_acquire);
@@ -186,6 +193,8 @@ const char *connection_timeout_reason(struct connection *connection, uint64_t no
 
     if (connection->refused && now_ms - connection->accepted_ms > REFUSED_MS)
         return "did not take its refusal in time";
+    if (is_stranger_too_long(connection, now_ms))
+        return "nobody was authenticated in time";
     if (phase == PHASE_REQUEST)
         return request_lateness(connection, age);
     if (phase == PHASE_BODY)

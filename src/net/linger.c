@@ -48,7 +48,7 @@ enum turn linger_step(struct connection *connection)
         n = recv(connection->fd, connection->worker->input, CONNECTION_INPUT_BYTES, 0);
     } while (n < 0 && errno == EINTR);
     if (n > 0) {
-        connection_got_rest(connection, (size_t)n);
+        connection_got_part(connection, (size_t)n);
         return TURN_GOES_ON;
     }
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {

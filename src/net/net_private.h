@@ -109,7 +109,6 @@ unsigned connections_count(struct net_server *server);
 uint64_t monotonic_ms(void);
 /* It has its last answer; what still comes is counted as of a body. Worker. */
 void connection_awaits_close(struct connection *connection);
-void connection_got_rest(struct connection *connection, size_t bytes);
 /* Why the connection is to be cut now, or NULL. Under server->lock. Acceptor. */
 const char *connection_timeout_reason(struct connection *connection, uint64_t now_ms);
 

@@ -1,0 +1,297 @@
+/* A protocol on net/ alone: when its functions are called, and what reaches its clients. Each byte that a
+ * client sends asks for something (enum asked), and is answered with a byte. */
+#include <assert.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <netinet/in.h>
+
+#include "net/net_private.h"
+
+/* How long what must come may take. */
+#define PATIENCE_MS 60000
+
+enum asked {
+    ASKED_ECHO = 'e',   /* at once */
+    ASKED_LATER = 'l',  /* by a post of another thread */
+    ASKED_TRUST = 't',  /* this client is authenticated */
+    ASKED_END = 'x',    /* no answer: the connection is closed */
+    SAYS_REFUSED = 'R', /* to whom there is no place for */
+};
+
+struct asked_connection {
+    struct connection net; /* first */
+    pthread_t poster;
+    bool waits, begun, ended;
+    unsigned posts;
+};
+
+static atomic_uint begins, ends, states;
+static int context;
+
+static struct asked_connection *of(struct connection *connection)
+{
+    return (struct asked_connection *)(void *)connection;
+}
+
+static void *post_later(void *argument)
+{
+    connection_post(argument);
+    return NULL;
+}
+
+static void *state_new(void)
+{
+    atomic_fetch_add(&states, 1);
+    return xcalloc(1, sizeof(unsigned));
+}
+
+static void state_free(void *state)
+{
+    atomic_fetch_sub(&states, 1);
+    free(state);
+}
+
+static void begin(struct connection *connection)
+{
+    assert(connection_context(connection) == &context);
+    assert(connection_worker_state(connection));
+    assert(!of(connection)->begun);
+    of(connection)->begun = true;
+    atomic_fetch_add(&begins, 1);
+}
+
+static enum turn answer(struct connection *connection, char byte)
+{
+    struct iovec part = { .iov_base = &byte, .iov_len = 1 };
+
+    return transport_send(connection, &part, 1, false) == 1 ? TURN_GOES_ON : TURN_ENDS;
+}
+
+static enum turn turn(struct connection *connection)
+{
+    struct asked_connection *c = of(connection);
+    struct bytes have = input_bytes(&connection->input);
+    ssize_t n;
+    char asked;
+
+    assert(c->begun && !c->ended);
+    if (connection->refused)
+        return answer(connection, SAYS_REFUSED) == TURN_GOES_ON ? TURN_LINGERS : TURN_ENDS;
+    if (c->waits)
+        return TURN_WAITS;
+    if (have.len == 0) {
+        n = input_receive(connection, 1024);
+        if (n == TRANSPORT_WAITS)
+            return TURN_WAITS;
+        return n > 0 ? TURN_GOES_ON : TURN_ENDS;
+    }
+    asked = have.ptr[0];
+    input_use(&connection->input, 1);
+    if (asked == ASKED_END)
+        return TURN_ENDS;
+    if (asked == ASKED_TRUST)
+        connection_trust(connection);
+    if (asked != ASKED_LATER)
+        return answer(connection, asked);
+    connection_is_ours(connection);
+    c->waits = true;
+    if (pthread_create(&c->poster, NULL, post_later, connection) != 0)
+        return TURN_ENDS;
+    return TURN_WAITS;
+}
+
+static void posted(struct connection *connection)
+{
+    struct asked_connection *c = of(connection);
+
+    assert(c->waits);
+    pthread_join(c->poster, NULL);
+    c->waits = false;
+    c->posts++;
+    answer(connection, (char)('0' + c->posts % 10));
+    connection_awaits_request(connection);
+}
+
+static void end(struct connection *connection)
+{
+    assert(of(connection)->begun && !of(connection)->waits);
+    of(connection)->ended = true;
+    atomic_fetch_add(&ends, 1);
+}
+
+static const struct net_protocol protocol = {
+    .name = "asked",
+    .connection_bytes = sizeof(struct asked_connection),
+    .worker_state_new = state_new,
+    .worker_state_free = state_free,
+    .begin = begin,
+    .turn = turn,
+    .posted = posted,
+    .end = end,
+};
+
+static const struct net_limits plenty = { .workers = 2,
+                                          .connections_max = 100,
+                                          .idle_s = 600,
+                                          .linger_max_bytes = 1000,
+                                          .linger_s = 60,
+                                          .linger_stall_s = 60 };
+
+static struct net_server *start(const struct net_limits *limits)
+{
+    const struct net_listen listen = { .host = "127.0.0.1" };
+    const char *problem = NULL;
+    struct net_server *server = net_start(&listen, limits, &protocol, &context, &problem);
+
+    atomic_store(&begins, 0);
+    atomic_store(&ends, 0);
+    assert_non_null(server);
+    return server;
+}
+
+static int connect_to(const struct net_server *server)
+{
+    const struct timeval patience = { .tv_sec = PATIENCE_MS / 1000 };
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons(net_port(server)) };
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static void ask(int fd, const char *asked, const char *answers)
+{
+    char got[64];
+    size_t size = strlen(answers);
+
+    assert_true(size < sizeof got);
+    assert_int_equal(send(fd, asked, strlen(asked), MSG_NOSIGNAL), strlen(asked));
+    assert_int_equal(recv(fd, got, size, MSG_WAITALL), size);
+    got[size] = '\0';
+    assert_string_equal(got, answers);
+}
+
+/* On a busy machine its time may end before it is authenticated. */
+static int connect_trusted(const struct net_server *server)
+{
+    char byte;
+
+    for (;;) {
+        int fd = connect_to(server);
+
+        if (send(fd, "t", 1, MSG_NOSIGNAL) == 1 && recv(fd, &byte, 1, 0) == 1)
+            return fd;
+        close(fd);
+    }
+}
+
+/* The server closes, and sends nothing more. */
+static void assert_ends(int fd)
+{
+    char byte;
+
+    assert_true(recv(fd, &byte, 1, 0) <= 0);
+    assert_true(errno != EAGAIN && errno != EWOULDBLOCK);
+    close(fd);
+}
+
+/* Rule: begin(), then turns and posts, then end(), once each; also where a post and bytes come together. */
+static void test_functions_in_their_order(void **state)
+{
+    struct net_server *server = start(&plenty);
+    int one, other;
+
+    (void)state;
+    assert_int_equal(atomic_load(&states), 2);
+    one = connect_to(server);
+    other = connect_to(server);
+    ask(one, "eee", "eee");
+    ask(other, "ele", "e1e");
+    for (int i = 0; i < 50; i++)
+        ask(one, "llelle",
+            i % 5 == 0   ? "12e34e"
+            : i % 5 == 1 ? "56e78e"
+            : i % 5 == 2 ? "90e12e"
+            : i % 5 == 3 ? "34e56e"
+                         : "78e90e");
+    errno = 0;
+    assert_int_equal(send(one, "x", 1, MSG_NOSIGNAL), 1);
+    assert_ends(one);
+    close(other);
+    net_stop(server, PATIENCE_MS / 1000);
+    assert_int_equal(atomic_load(&begins), 2);
+    assert_int_equal(atomic_load(&ends), 2);
+    assert_int_equal(atomic_load(&states), 0);
+}
+
+/* Rule: where there is a limit for strangers they are closed, and who is authenticated stays. */
+static void test_strangers_are_closed(void **state)
+{
+    struct net_limits limits = plenty;
+    struct net_server *server;
+    int stranger, friend;
+
+    (void)state;
+    limits.stranger_s = 1;
+    server = start(&limits);
+    friend = connect_trusted(server);
+    stranger = connect_to(server);
+    errno = 0;
+    assert_ends(stranger);
+    ask(friend, "el", "e1");
+    close(friend);
+    net_stop(server, PATIENCE_MS / 1000);
+    assert_int_equal(atomic_load(&ends), atomic_load(&begins));
+}
+
+/* Rule: of too many, who is idle gives way; if nobody is, the new one is passed as refused. */
+static void test_refused_are_told_so(void **state)
+{
+    struct net_limits limits = plenty;
+    struct net_server *server;
+    int first, second, third;
+
+    (void)state;
+    limits.connections_max = 1;
+    server = start(&limits);
+    first = connect_to(server);
+    ask(first, "e", "e");
+    second = connect_to(server);
+    errno = 0;
+    assert_ends(first);
+    ask(second, "e", "e");
+    for (int i = 0; i < PATIENCE_MS && connections_count(server) > 1; i++)
+        usleep(1000);
+    lock_take(&server->lock);
+    atomic_store(&server->untrusted.first->phase, PHASE_OURS); /* as if it had something in work */
+    lock_give(&server->lock);
+    third = connect_to(server);
+    ask(third, "", "R");
+    ask(second, "e", "e");
+    close(third);
+    close(second);
+    net_stop(server, PATIENCE_MS / 1000);
+    assert_int_equal(atomic_load(&ends), 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_functions_in_their_order),
+        cmocka_unit_test(test_strangers_are_closed),
+        cmocka_unit_test(test_refused_are_told_so),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
