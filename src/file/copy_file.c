@@ -12,11 +12,10 @@ static enum error write_bytes(struct decision *d, const struct copy_file_paramet
     enum store_result result = STORE_OK;
 
     if (p->has_ranges)
-        result = content_write_ranges(part->before, part->changes, content, content->id, body,
+        result = content_write_ranges(part->before, part->changes, content, d->now, body,
                                       p->bytes.ranges, p->bytes.range_count);
     else if (body->length > 0)
-        result =
-            content_write(part->before, part->changes, d->arena, content, content->id, 0, body);
+        result = content_write(part->before, part->changes, d->arena, content, d->now, 0, body);
     return result ? decision_fail_content(d, result) : OK;
 }
 

@@ -21,8 +21,8 @@ enum error create_directory_decide(struct decision *d, const struct create_direc
 static enum error write_content(struct decision *d, struct decision_part *part,
                                 struct content *content)
 {
-    enum store_result result = content_write(part->before, part->changes, d->arena, content,
-                                             content->id, 0, &d->input->body);
+    enum store_result result =
+        content_write(part->before, part->changes, d->arena, content, d->now, 0, &d->input->body);
 
     return result ? decision_fail_content(d, result) : OK;
 }

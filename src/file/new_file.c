@@ -47,7 +47,8 @@ enum error new_file_open(struct decision *d, enum over_read_only rule, uint64_t 
 
     if (e)
         return e;
-    file->content = content_sparse(d->now, length);
+    /* Made before what this request writes in it: its stamp says whether there is any (file_delete()). */
+    file->content = content_sparse(d->now - 1, length);
     lengths[1].file = state->place.entry.id;
     return share_usage_change(d, &state->share, lengths, sizeof lengths / sizeof lengths[0]);
 }

@@ -63,6 +63,23 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
 
 /* ---- List Ranges ---- */
 
+/* Was one of the share's snapshots made or deleted since the request's subject was found? Then that may not
+ * have been there any more when the one that is looked for was not. What a snapshot has stays with it. */
+static enum store_result check_subject(struct decision *d, struct snapshot *before)
+{
+    const struct share *found = &file_state(d)->share;
+    instant asked = file_asked(d)->snapshot;
+    struct share share;
+    enum store_result result = share_read(before, d->arena, asked, &share);
+
+    if (result)
+        return result == STORE_NOT_FOUND ? STORE_CONFLICT : result;
+    return asked > 0 || (share.snapshots == found->snapshots &&
+                         share.newest_snapshot == found->newest_snapshot)
+               ? STORE_OK
+               : STORE_CONFLICT;
+}
+
 /* Finds the record of the snapshot of the share.
  * returns  OK, E_PreviousSnapshotNotFound */
 static enum error find_snapshot(struct decision *d, instant snapshot, struct share *ret_share)
@@ -71,11 +88,14 @@ static enum error find_snapshot(struct decision *d, instant snapshot, struct sha
                             .key = file_asked(d)->share };
     struct decision_part *owner = decision_open(d, at, NULL);
     enum store_result result = share_read(owner->before, d->arena, snapshot, ret_share);
+    bool is_none = result == STORE_NOT_FOUND;
 
+    if (is_none)
+        result = check_subject(d, owner->before);
     decision_leave(d, owner);
-    if (result == STORE_NOT_FOUND)
-        return E_PreviousSnapshotNotFound;
-    return result ? decision_fail_store(d, result) : OK;
+    if (result)
+        return decision_fail_store(d, result);
+    return is_none ? E_PreviousSnapshotNotFound : OK;
 }
 
 /* Finds the content of the file in the snapshot. *ret_found: false if there is none, or another file has the

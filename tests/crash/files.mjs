@@ -18,6 +18,8 @@ const DEPTH_MAX = 3;
 const SNAPSHOTS_MAX = 3;
 const SIZES = [0, 1, 700, 4096, 9000, 300000]; /* inline, in pieces, and both */
 const GATES = ['staged', 'decided', 'applied', 'synced'];
+/* What changes names. */
+const OF_NAMES = new Set(['createDirectory', 'createFile', 'rename', 'remove']);
 const CHECKED = /; damaged or lost: (\d+)\n/;
 
 const depthOf = (path) => path.split('/').length;
@@ -25,9 +27,11 @@ const depthOf = (path) => path.split('/').length;
 export class FileCampaign {
     failures = [];
     changes = 0;
+    kills = new Map(); /* "change at gate" -> how often it has killed the server */
     #server;
     #random;
     #deaf = false; /* answers no longer count */
+    #gate = null; /* { from, inside } of the request that is to kill the server */
     #shares = Array.from({ length: SHARES }, (_, i) => `crash-share${i}`);
     /* snapshots: date -> the state that it shows; null of those who take none. asked: the change of a
      * request without an answer. */
@@ -77,8 +81,8 @@ export class FileCampaign {
         const isDirectory = state.get(from).kind === 'Directory';
         const there = state.get(to);
 
-        /* Not below itself, and over files alone. */
-        if (`${to}/`.startsWith(`${from}/`) || (there && (isDirectory || there.kind === 'Directory')))
+        /* Not below itself, and over its own kind alone, which is empty. */
+        if (`${to}/`.startsWith(`${from}/`) || (there && (isDirectory !== (there.kind === 'Directory') || !isEmpty(state, to))))
             return this.#nextCreate(state);
         return { kind: 'rename', from, to, isDirectory, replaces: there !== undefined };
     }
@@ -138,14 +142,26 @@ export class FileCampaign {
         writer.asked = null;
     }
 
-    async #write(writer, isOver, gateAt) {
+    /** Lets the change kill the server, if it is the one that is to. */
+    #arm(change) {
+        const from = this.changes++;
+
+        if (!this.#gate || from < this.#gate.from || (this.#gate.inside && !OF_NAMES.has(change.kind)))
+            return;
+        change.gate = GATES[this.#random(GATES.length)];
+        this.#gate = null;
+        const what = `${change.kind}${change.isDirectory ? ' of a directory' : ''} at ${change.gate}`;
+
+        this.kills.set(what, (this.kills.get(what) ?? 0) + 1);
+    }
+
+    async #write(writer, isOver) {
         const client = new FileClient(this.#server);
 
         while (!isOver()) {
             const change = this.#next(writer);
 
-            if (this.changes++ === gateAt)
-                change.gate = GATES[this.#random(GATES.length)];
+            this.#arm(change);
             writer.asked = change;
             const snapshot = await client.change(writer.folder, change);
 
@@ -156,13 +172,12 @@ export class FileCampaign {
         client.close();
     }
 
-    /** As Campaign's. */
-    async work({ ms, gated, cut, deaf = false }) {
-        const gateAt = gated ? this.changes + this.#random(40) : -1;
-
+    /** As Campaign's. inside: the gate is one of a change of names */
+    async work({ ms, gated, cut, deaf = false, inside = false }) {
+        this.#gate = gated ? { from: this.changes + this.#random(40), inside } : null;
         await untilGone({
             ms, cut, failures: this.failures,
-            started: (isOver) => this.#writers.map((writer) => this.#write(writer, isOver, gateAt)),
+            started: (isOver) => this.#writers.map((writer) => this.#write(writer, isOver)),
             cutting: () => {
                 this.#deaf = deaf;
             },

@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 // kill -9 at random moments and at gates, restart, and look: run.mjs [--soak] [--points N]
-// [--messages N] [--seed N]
+// [--messages N] [--seed N] [--only NAME]
 //
 // Every acknowledged write must be there with its bytes and ETag, every other one wholly there or
 // not at all, nothing that was read may be gone, and at the end the store must hold no space for
 // blobs that are deleted. Of files, `lagra check` has to find the folder whole: at the end, and with
-// --soak after each kill. So many messages as --messages says (with --soak 1,000,000) go through a
+// --soak after each kill; "names" kills inside renames, creates and deletes of files alone. --only: one
+// of the campaigns. So many messages as --messages says (with --soak 1,000,000) go through a
 // queue, with fewer kills: none may be lost, none handed out twice. One count for each kill.
 
 import { setTimeout } from 'node:timers/promises';
@@ -18,7 +19,7 @@ import { QueueCampaign } from './queues.mjs';
 import { TableCampaign } from './tables.mjs';
 
 const { values: options } = parseArgs({
-    options: { soak: { type: 'boolean', default: false }, points: { type: 'string' }, messages: { type: 'string' }, seed: { type: 'string' } },
+    options: { soak: { type: 'boolean', default: false }, points: { type: 'string' }, messages: { type: 'string' }, seed: { type: 'string' }, only: { type: 'string' } },
 });
 const POINTS = Number(options.points ?? (options.soak ? 10000 : 200));
 const MESSAGES = Number(options.messages ?? (options.soak ? 1_000_000 : 0));
@@ -72,8 +73,23 @@ async function checkEnd(what, campaign, server) {
     await checkSpace(campaign, server);
 }
 
-async function killAndLook(campaign, server, random, point) {
+/* How long a request may take to get to its gate. */
+const INSIDE_MS = 120000;
+
+/** Each kill was where it was to be, and with many points each such place had some. */
+function checkKills(what, kills, points) {
+    const sum = [...kills.values()].reduce((total, times) => total + times, 0);
+
+    count(sum === points, `${what}: ${sum} of ${points} kills were inside such a change`);
+    if (options.soak)
+        console.log([...kills].sort().map(([where, times]) => `  ${where}: ${times}`).join('\n'));
+}
+
+async function killAndLook(campaign, server, random, point, inside) {
     const gated = point % 4 === 0;
+
+    if (inside)
+        return cutAndLook(campaign, server, point, { ms: INSIDE_MS, gated: true, inside });
 
     return cutAndLook(campaign, server, point, { ms: gated ? 300 : 1 + random(60), gated });
 }
@@ -89,7 +105,10 @@ async function cutAndLook(campaign, server, point, work) {
     return ok;
 }
 
-async function run(what, Kind, points) {
+/** inside: each kill is inside a change that the campaign takes for one */
+async function run(what, Kind, points, inside = false) {
+    if (options.only && options.only !== what)
+        return;
     const random = randomFrom(SEED);
     const server = await Server.start();
     const campaign = new Kind(server, random);
@@ -97,16 +116,18 @@ async function run(what, Kind, points) {
     try {
         await campaign.create();
         for (let point = 1; point <= points; point++) {
-            if (!(await killAndLook(campaign, server, random, point)))
+            if (!(await killAndLook(campaign, server, random, point, inside)))
                 break; /* the model no longer fits */
             if (point % COLLECT_EVERY === 0)
                 await checkSpace(campaign, server);
-            if (options.soak && point % 1000 === 0)
+            if (options.soak && point % 100 === 0)
                 console.log(`${what}: ${point} kills, ${campaign.changes} changes`);
         }
         if (campaign.checkFolder)
             await checkEnd(what, campaign, server);
         console.log(`${what}: ${points} kills, ${campaign.changes} changes, seed ${SEED}`);
+        if (inside)
+            checkKills(what, campaign.kills, points);
     } catch (error) {
         count(false, `${what}, seed ${SEED}: ${error.stack}`);
     } finally {
@@ -141,7 +162,8 @@ await run('copies', CopyCampaign, Math.ceil(POINTS / 16));
 await run('messages', QueueCampaign, Math.ceil(POINTS / 4));
 await run('transactions', TableCampaign, Math.ceil(POINTS / 4));
 await run('files', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 16)));
-if (MESSAGES > 0)
+await run('names', FileCampaign, Math.ceil(POINTS / (options.soak ? 5 : 32)), true);
+if (MESSAGES > 0 && !options.only)
     await runMany(MESSAGES);
 console.log(`crash: ${total.passed} passed, ${total.failed} failed`);
 process.exitCode = total.failed === 0 ? 0 : 1;

@@ -10,9 +10,14 @@ const char *const fs_op_names[FS_OPS] = {
     [FS_CREATE_SHARE] = "Create Share",
     [FS_SNAPSHOT_SHARE] = "Snapshot Share",
     [FS_DELETE_SNAPSHOT] = "Delete Share",
+    [FS_SET_QUOTA] = "Set Share Properties",
+    [FS_LEASE_SHARE] = "Lease Share",
+    [FS_CREATE_PERMISSION] = "Create Permission",
     [FS_CREATE_DIRECTORY] = "Create Directory",
     [FS_CREATE_FILE] = "Create File",
+    [FS_COPY_FILE] = "Copy File",
     [FS_PUT_RANGE] = "Put Range",
+    [FS_PUT_RANGE_FROM_URL] = "Put Range From URL",
     [FS_CLEAR_RANGE] = "Put Range (clear)",
     [FS_SET_LENGTH] = "Set File Properties",
     [FS_SET_METADATA] = "Set File Metadata",
@@ -21,19 +26,63 @@ const char *const fs_op_names[FS_OPS] = {
     [FS_RENAME_DIRECTORY] = "Rename Directory",
     [FS_DELETE_FILE] = "Delete File",
     [FS_DELETE_DIRECTORY] = "Delete Directory",
+    [FS_LEASE_FILE] = "Lease File",
     [FS_GET_FILE] = "Get File",
     [FS_HEAD_FILE] = "Get File Properties",
     [FS_HEAD_DIRECTORY] = "Get Directory Properties",
+    [FS_LIST_RANGES] = "List Ranges",
+    [FS_LIST_FILES] = "List Directories and Files",
+    [FS_LIST_HANDLES] = "List Handles",
+    [FS_HEAD_SHARE] = "Get Share Properties",
+    [FS_GET_PERMISSION] = "Get Permission",
+    [FS_LIST_SHARES] = "List Shares",
 };
 /* The last is outside of ASCII; the second begins with what the first is. */
 const char *const fs_names[2][FS_NAMES] = { { "a", "ab.txt", "%C3%A9" },
                                             { "A", "aB.TXT", "%C3%89" } };
+const char *const fs_name_bytes[2][FS_NAMES] = { { "a", "ab.txt", "\xC3\xA9" },
+                                                 { "A", "aB.TXT", "\xC3\x89" } };
+const char *const fs_name_base64[2][FS_NAMES] = { { "YQ--", "YWIudHh0", "w6k-" },
+                                                  { "QQ--", "YUIuVFhU", "w4k-" } };
+const char *const fs_prefixes[FS_PREFIXES] = { "", "A", "ab", "%C3%89", "x", "AB.txt" };
+const unsigned fs_prefix_holds[FS_PREFIXES] = { 7, 3, 2, 4, 0, 2 };
+const char *const fs_permissions[FS_PERMISSIONS + 1] = {
+    "",
+    "O:BAG:SYD:(A;;FA;;;WD)S:NO_ACCESS_CONTROL",
+    "O:BAG:SYD:(A;;FA;;;SY)S:NO_ACCESS_CONTROL",
+    "O:SYG:SYD:(A;;FA;;;BA)S:NO_ACCESS_CONTROL",
+};
+
+bool fs_has_path(enum fs_op op)
+{
+    return op >= FS_CREATE_DIRECTORY && op <= FS_LIST_HANDLES;
+}
+
+bool fs_is_read(enum fs_op op)
+{
+    return op >= FS_GET_FILE;
+}
+
+bool fs_writes_node(enum fs_op op)
+{
+    return op >= FS_CREATE_DIRECTORY && op <= FS_RENAME_DIRECTORY;
+}
+
+bool fs_is_large(void)
+{
+    return world->plan.seed % 5 == 4;
+}
 
 uint32_t fs_slot_bytes(void)
 {
-    static const uint32_t sizes[] = { 700, 9000, 50000 };
+    static const uint32_t sizes[] = { 700, 9216, 51200 };
 
     return sizes[world->plan.seed % 3];
+}
+
+unsigned fs_large_slots(void)
+{
+    return (1u << 30) / 3 / fs_slot_bytes();
 }
 
 bool fs_same_path(const struct fs_path *one, const struct fs_path *other)
@@ -58,9 +107,15 @@ void fs_ask_format(const struct fs_ask *ask, char *to, size_t size)
 
     format_path(&ask->path, path, sizeof path);
     format_path(&ask->source, source, sizeof source);
-    (void)snprintf(to, size, "%s of '%s'%s%s%s%s%s metadata=%u length=%u %s%u..%u seed=%u",
+    (void)snprintf(to, size,
+                   "%s of '%s'%s%s%s%s%s%s%s%s metadata=%u length=%u %s%u..%u seed=%u lease=%u,%u "
+                   "act=%d>%u quota=%u include=%u prefix=%u max=%u marker=%u permission=%u",
                    fs_op_names[ask->op], path, ask->snapshot.commit > 0 ? " at " : "",
                    ask->snapshot.date, ask->source.depth > 0 ? " from " : "", source,
-                   ask->replaces ? " replacing" : "", ask->metadata, ask->length,
-                   ask->has_range ? "range " : "", ask->from, ask->to, ask->seed);
+                   ask->source_snapshot.date, ask->previous.commit > 0 ? " since " : "",
+                   ask->previous.date, ask->replaces ? " replacing" : "", ask->metadata,
+                   ask->length, ask->has_range ? "range " : "", ask->from, ask->to, ask->seed,
+                   ask->lease, ask->source_lease, (int)ask->act, ask->proposed, ask->quota,
+                   ask->page.include, ask->page.prefix, ask->page.max, ask->page.marker,
+                   ask->permission);
 }

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lease_act.h"
+
 #define FS_NAMES     3u
 #define FS_DEPTH     8u /* no path that is asked for is longer */
 #define FS_DATE_SIZE 32u
@@ -15,12 +17,19 @@
 #define FS_SLOTS     8u
 
 enum fs_op {
+    /* Of the share: */
     FS_CREATE_SHARE,
     FS_SNAPSHOT_SHARE,
     FS_DELETE_SNAPSHOT,
+    FS_SET_QUOTA,
+    FS_LEASE_SHARE,
+    FS_CREATE_PERMISSION,
+    /* Of what a path names: */
     FS_CREATE_DIRECTORY,
     FS_CREATE_FILE,
+    FS_COPY_FILE,
     FS_PUT_RANGE,
+    FS_PUT_RANGE_FROM_URL,
     FS_CLEAR_RANGE,
     FS_SET_LENGTH,
     FS_SET_METADATA,
@@ -29,9 +38,17 @@ enum fs_op {
     FS_RENAME_DIRECTORY,
     FS_DELETE_FILE,
     FS_DELETE_DIRECTORY,
+    FS_LEASE_FILE,
     FS_GET_FILE, /* from here on: reads */
     FS_HEAD_FILE,
     FS_HEAD_DIRECTORY,
+    FS_LIST_RANGES,
+    FS_LIST_FILES,
+    FS_LIST_HANDLES,
+    /* Of the share, and of all shares: */
+    FS_HEAD_SHARE,
+    FS_GET_PERMISSION,
+    FS_LIST_SHARES,
     FS_OPS
 };
 
@@ -41,29 +58,78 @@ struct fs_path {
     unsigned char cases; /* bit i: name i is written in the other case */
 };
 
+/* More are not made. */
+#define FS_SNAPSHOTS_MAX 60u
+
 /* A snapshot of the share, as somebody was told of it. */
 struct fs_snapshot {
     uint64_t commit; /* that made it; 0: the share itself */
     char date[FS_DATE_SIZE];
 };
 
+/* What a list is to show, and from where on. */
+enum { FS_TIMESTAMPS = 1, FS_ETAGS = 2, FS_ATTRIBUTES = 4, FS_PERMISSION_KEYS = 8 };
+enum { FS_SNAPSHOTS = 1, FS_METADATA = 2 }; /* of shares */
+struct fs_page {
+    unsigned include, prefix; /* of fs_prefixes; 0: none */
+    unsigned max;             /* 0: not sent */
+    unsigned marker; /* of a name, in either case: number + 1 (fs_name_marker()); 0: none */
+};
+
 struct fs_ask {
     enum fs_op op;
     struct fs_snapshot snapshot; /* of what is read, or deleted */
     struct fs_path path;
-    struct fs_path source; /* of a rename, whose target is the path */
+    struct fs_path source; /* of a rename, whose target is the path; of what is copied */
+    struct fs_snapshot source_snapshot;
+    struct fs_snapshot previous; /* List Ranges shows what differs from it */
     bool replaces;
     unsigned metadata; /* 0: none */
     unsigned length;   /* slots, of a file that is created or cut */
     bool has_range;
-    unsigned from, to; /* slots, of what is read or written */
-    unsigned seed;     /* of what is written */
+    unsigned from, to;    /* slots, of what is read or written */
+    unsigned source_from; /* slot; of a range that is copied */
+    unsigned seed;        /* of what is written */
+    unsigned lease;       /* id of lease_texts; 0: none. Of a rename: the target's */
+    unsigned source_lease;
+    enum lease_act act;
+    unsigned proposed; /* lease id; 0: none */
+    unsigned quota;    /* GiB; 0: none is sent */
+    struct fs_page page;
+    unsigned permission; /* of fs_permissions; 0: none */
+};
+
+/* What answers of this service say beside what all do. */
+struct fs_reply {
+    uint64_t file_id;
+    unsigned quota;
+    char permission_key[40];
 };
 
 extern const char *const fs_op_names[FS_OPS];
 /* In both cases, as they are written in a URL. */
 extern const char *const fs_names[2][FS_NAMES];
+/* The same as bytes. */
+extern const char *const fs_name_bytes[2][FS_NAMES];
+#define FS_PREFIXES 6u
+extern const char *const fs_prefixes[FS_PREFIXES];
+/* Which names begin with a prefix, whatever their case: bits. */
+extern const unsigned fs_prefix_holds[FS_PREFIXES];
+/* Base64 of a name, as markers have it. */
+extern const char *const fs_name_base64[2][FS_NAMES];
+/* Canonical; nothing that is in such a directory inherits of it. */
+#define FS_PERMISSIONS 3u
+extern const char *const fs_permissions[FS_PERMISSIONS + 1];
 
+/* Is it of what a path names? */
+bool fs_has_path(enum fs_op op);
+bool fs_is_read(enum fs_op op);
+/* Does it make or change a directory or file, and its ETag? */
+bool fs_writes_node(enum fs_op op);
+/* Are there large files in this run, so that shares become full? Then files are read by ranges. */
+bool fs_is_large(void);
+/* Of a file that a run of large files has many of: three fill 1 GiB. */
+unsigned fs_large_slots(void);
 /* Bytes of a slot in this run: below what lies inline, or so that a file has several units. */
 uint32_t fs_slot_bytes(void);
 bool fs_same_path(const struct fs_path *one, const struct fs_path *other);

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "fs_judge.h"
+#include "fs_list.h"
 #include "fs_model.h"
+#include "fs_ranges.h"
 
 /* The bytes that came, of slots `from` to `to` of a file. */
 static const char *compare_bytes(const struct fs_node *node, unsigned from, unsigned to,
@@ -13,31 +15,127 @@ static const char *compare_bytes(const struct fs_node *node, unsigned from, unsi
     unsigned char *expected = calloc(1, size + 1);
     bool same;
 
-    for (unsigned i = from; i < to; i++) {
-        if (node->slots[i] > 0)
-            pattern_fill(node->slots[i], i * slot, expected + (i - from) * slot, slot);
-    }
+    for (unsigned i = from; i < to && i < FS_SLOTS; i++)
+        fs_slot_fill(node->slots[i], expected + (i - from) * slot);
     same = answer->length == size && answer->body_size <= size &&
            memcmp(expected, answer->body, answer->body_size) == 0;
     free(expected);
     return same ? NULL : "other bytes";
 }
 
-static const char *compare_properties(const struct fs_node *node, const struct reply *answer)
+static const char *compare_bytes_asked(const struct fs_ask *ask, const struct fs_node *node,
+                                       const struct reply *answer)
+{
+    if (!ask->has_range)
+        return compare_bytes(node, 0, node->length, answer);
+    return compare_bytes(node, ask->from, ask->to < node->length ? ask->to : node->length, answer);
+}
+
+static const char *compare_lease(const struct fs_lease *lease, const struct reply *answer)
+{
+    return strcmp(answer->lease_state, fs_lease_states[lease->state]) == 0
+               ? NULL
+               : "another state of the lease";
+}
+
+static const char *compare_etag(const struct fs_node *node, const struct reply *answer)
 {
     if (answer->etag == 0 || answer->etag_is_odd)
         return "no ETag";
+    return fs_may_have(node, answer->etag);
+}
+
+static const char *compare_properties(const struct fs_state *view, const struct fs_node *node,
+                                      const struct reply *answer)
+{
+    const char *why = compare_etag(node, answer);
+
+    if (why)
+        return why;
     if (node->metadata != answer->metadata)
         return "other metadata";
-    return fs_may_have(node, answer->etag);
+    if (node->file_id != 0 && answer->fs.file_id != node->file_id)
+        return "another id";
+    if (node->permission > 0 && fs_known_key(node->permission)[0] &&
+        strcmp(answer->fs.permission_key, fs_known_key(node->permission)) != 0)
+        return "another permission";
+    if (node->is_directory)
+        return NULL;
+    return compare_lease(view->is_kept ? &(struct fs_lease){ .state = FS_AVAILABLE } : &node->lease,
+                         answer);
+}
+
+static const char *compare_ranges(const struct fs_ask *ask, const struct fs_state *state,
+                                  const struct fs_node *node, const struct reply *answer)
+{
+    const struct fs_state *previous =
+        ask->previous.commit > 0 ? fs_view(&ask->previous, state) : NULL;
+    const struct fs_node *older = previous ? fs_node_of(previous, node->id) : NULL;
+    const char *why = compare_etag(node, answer);
+
+    return why ? why : fs_compare_ranges(ask, node, older, previous ? previous->made : 0, answer);
+}
+
+static const char *compare_share(const struct fs_state *state, const struct reply *answer)
+{
+    if (answer->fs.quota != state->quota)
+        return "another quota";
+    return compare_lease(&state->lease, answer);
+}
+
+static const char *compare_permission(const struct fs_ask *ask, const struct reply *answer)
+{
+    if (ask->op == FS_CREATE_PERMISSION)
+        return fs_tell_key(ask->permission, answer->fs.permission_key);
+    answer->body[answer->body_size] = '\0';
+    return strstr((const char *)answer->body, fs_permissions[ask->permission])
+               ? NULL
+               : "another permission than that of the key";
+}
+
+static const char *compare_handles(const struct reply *answer)
+{
+    answer->body[answer->body_size] = '\0';
+    return strstr((const char *)answer->body, "<Handle>") ? "a handle that nobody has opened"
+                                                          : NULL;
+}
+
+static const char *compare_success(const struct fs_ask *ask, const struct reply *answer,
+                                   const struct fs_state *state, unsigned at)
+{
+    const struct fs_state *view = fs_view(&ask->snapshot, state);
+    const struct fs_node *node = view ? &view->nodes[at] : NULL;
+    const char *why;
+
+    switch ((int)ask->op) {
+    case FS_LIST_SHARES:
+        return fs_compare_shares(ask, state, answer);
+    case FS_LIST_FILES:
+        return fs_compare_files(ask, state, answer);
+    case FS_LIST_HANDLES:
+        return compare_handles(answer);
+    case FS_LIST_RANGES:
+        return compare_ranges(ask, state, node, answer);
+    case FS_HEAD_SHARE:
+        return compare_share(state, answer);
+    case FS_CREATE_PERMISSION:
+    case FS_GET_PERMISSION:
+        return compare_permission(ask, answer);
+    default:
+        break;
+    }
+    why = compare_properties(view, node, answer);
+    if (why || ask->op == FS_HEAD_DIRECTORY)
+        return why;
+    if (ask->op == FS_HEAD_FILE)
+        return answer->length == (uint64_t)node->length * fs_slot_bytes() ? NULL : "another length";
+    return compare_bytes_asked(ask, node, answer);
 }
 
 const char *fs_compare(const struct fs_ask *ask, const struct reply *answer,
                        const struct fs_state *state)
 {
     struct fs_expected expected = fs_expect(ask, state);
-    const struct fs_node *node;
-    const char *why;
 
     if (expected.code)
         return answer->status == expected.status && strcmp(answer->code, expected.code) == 0
@@ -47,13 +145,22 @@ const char *fs_compare(const struct fs_ask *ask, const struct reply *answer,
         return "success without a commit";
     if (answer->status != expected.status)
         return "a read that is refused";
-    node = &fs_view(ask, state)->nodes[expected.node];
-    why = compare_properties(node, answer);
-    if (why || ask->op == FS_HEAD_DIRECTORY)
-        return why;
-    if (ask->op == FS_HEAD_FILE)
-        return answer->length == (uint64_t)node->length * fs_slot_bytes() ? NULL : "another length";
-    if (!ask->has_range)
-        return compare_bytes(node, 0, node->length, answer);
-    return compare_bytes(node, ask->from, ask->to < node->length ? ask->to : node->length, answer);
+    return compare_success(ask, answer, state, expected.node);
+}
+
+const char *fs_compare_copy(const struct fs_ask *ask, const struct reply *answer,
+                            const struct fs_state *source, const struct fs_state *state)
+{
+    struct fs_expected expected = fs_expect_source(ask, source);
+    struct fs_ask of_length = *ask;
+
+    if (expected.code && answer->status == expected.status &&
+        strcmp(answer->code, expected.code) == 0)
+        return NULL;
+    if (!expected.code && ask->op == FS_COPY_FILE) {
+        const struct fs_state *view = fs_view(&ask->source_snapshot, source);
+
+        of_length.length = view->nodes[fs_find(view, &ask->source)].length;
+    }
+    return fs_compare(&of_length, answer, state);
 }

@@ -4,7 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fs_list.h"
 #include "fs_model.h"
+#include "fs_seen.h"
 #include "judge.h"
 #include "world.h"
 
@@ -13,6 +15,7 @@ static struct slot {
     const struct ask *ask;
     uint64_t before; /* commits when it began */
     uint64_t commit; /* its own; 0: none */
+    int status;      /* of its commit */
     uint64_t wall_steps;
 } slots[SLOTS_MAX];
 
@@ -32,10 +35,12 @@ static noreturn void fail(const struct slot *slot, const struct reply *answer, c
 
     ask_format(slot->ask, asked, sizeof asked);
     world_fail("%s\n  asked:    %s\n  answered: %d %s etag %" PRIX64 " length %" PRIu64
-               "\n  commits before %" PRIu64 ", its own %" PRIu64 ", after %" PRIu64,
+               "\n  commits before %" PRIu64 ", its own %" PRIu64 ", after %" PRIu64 "\n  %.*s",
                why, asked, answer ? answer->status : 0, answer ? answer->code : "",
                answer ? answer->etag : 0, answer ? answer->length : 0, slot->before, slot->commit,
-               world->commits);
+               world->commits,
+               answer && slot->ask->fs.op >= FS_LIST_RANGES ? (int)answer->body_size : 0,
+               answer ? (const char *)answer->body : "");
 }
 
 /* ---- commits ---- */
@@ -44,6 +49,7 @@ void fs_judge_asked(unsigned slot, const struct ask *ask)
 {
     slots[slot] =
         (struct slot){ .ask = ask, .before = world->commits, .wall_steps = world->wall_steps };
+    fs_seen_clear(slot);
 }
 
 bool fs_judge_has_committed(unsigned slot)
@@ -51,19 +57,64 @@ bool fs_judge_has_committed(unsigned slot)
     return slots[slot].commit > 0;
 }
 
+/* Where a share counted less than half of its quota, what others add at the same moment may pass it.
+ * decision: 301 */
+static bool may_pass_quota(const struct slot *slot, const struct fs_expected *expected)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+
+    if (strcmp(expected->code, "ShareSizeLimitReached") != 0)
+        return false;
+    while (fs_used_bytes(state) > (uint64_t)state->quota << 29 && state->since > slot->before &&
+           state->older)
+        state = state->older;
+    return fs_used_bytes(state) <= (uint64_t)state->quota << 29;
+}
+
+/* Whether a permission that a crash may have taken is there, nobody knows. */
+static bool is_doubtful(const struct fs_ask *ask)
+{
+    return fs_state_at(world->commits)->doubtful >> ask->permission & 1 &&
+           (ask->op == FS_CREATE_PERMISSION || ask->op == FS_GET_PERMISSION);
+}
+
+/* What it has copied. */
+static const struct fs_node *source_of(const struct slot *slot, unsigned number)
+{
+    const struct fs_node *source =
+        fs_find_source(&slot->ask->fs, fs_seen(number).read, slot->before);
+
+    if (!source)
+        fail(slot, NULL, "copies a version of its source that there was not");
+    return source;
+}
+
 void fs_judge_committed(unsigned slot_number)
 {
     struct slot *slot = &slots[slot_number];
+    struct fs_ask ask = slot->ask->fs;
+    const struct fs_node *source = NULL;
     struct fs_expected expected;
+    const char *why = NULL;
 
     if (slot->commit > 0)
         return; /* clears away what its first commit left; nobody sees that */
-    expected = fs_expect(&slot->ask->fs, fs_state_at(world->commits));
-    if (!expected.changes)
+    if (fs_has_source(ask.op))
+        source = source_of(slot, slot_number);
+    if (ask.op == FS_COPY_FILE)
+        ask.length = source->length;
+    expected = fs_expect(&ask, fs_state_at(world->commits));
+    if (!expected.changes && !is_doubtful(&ask) &&
+        !(expected.code && may_pass_quota(slot, &expected)))
         fail(slot, NULL, expected.code ? expected.code : "commits what should change nothing");
     slot->commit = ++world->commits;
-    fs_apply(&slot->ask->fs, slot->commit);
-    world_trace(slot->commit << 8 | slot->ask->fs.op);
+    slot->status = expected.code ? 0 : expected.status;
+    fs_apply(&ask, slot->commit, source);
+    if (fs_writes_node(ask.op))
+        why = fs_fill(slot->commit, fs_seen(slot_number).written);
+    if (why)
+        fail(slot, NULL, why);
+    world_trace(slot->commit << 8 | ask.op);
     if (world->plan.verbose) {
         char asked[400];
 
@@ -71,6 +122,13 @@ void fs_judge_committed(unsigned slot_number)
         world_say("%.6f commit %" PRIu64 " of client %u: %s", (double)world->now_ns / 1e9,
                   slot->commit, slot_number, asked);
     }
+}
+
+/* Nothing that was told or shown may be lost by a crash from now on. */
+static void acknowledge(uint64_t commit)
+{
+    if (commit > world->acknowledged)
+        world->acknowledged = commit;
 }
 
 /* What can be deleted of snapshots, so that the census shows whether all that they kept goes. */
@@ -83,48 +141,49 @@ void fs_judge_check_end(struct server *server)
         fs_judge_asked(SLOTS_MAX - 1, &ask);
         if (!judge_ask_until_told(server, &ask, true, &answer))
             return;
-        fs_judge_answered(SLOTS_MAX - 1, &answer, true);
+        /* Asked again after the wall clock was set, it is gone already. */
+        if (fs_judge_has_committed(SLOTS_MAX - 1) && answer.status == 404)
+            acknowledge(world->commits);
+        else
+            fs_judge_answered(SLOTS_MAX - 1, &answer, true);
         answer_release(&answer);
         fs_prune(world->commits);
     }
 }
 
-/* Nothing that was told or shown may be lost by a crash from now on. */
-static void acknowledge(uint64_t commit)
+/* The lease that it has now, under the ETag that the file had. */
+static const char *judge_lease(const struct slot *slot, const struct reply *answer)
 {
-    if (commit > world->acknowledged)
-        world->acknowledged = commit;
+    const struct fs_ask *ask = &slot->ask->fs;
+    const struct fs_state *state = fs_state_at(slot->commit);
+    bool is_held = ask->act == ACT_ACQUIRE || ask->act == ACT_CHANGE;
+
+    if (is_held && strcmp(answer->lease_id, lease_texts[ask->proposed]) != 0)
+        return "another lease than was asked for";
+    if (ask->op == FS_LEASE_SHARE || state->since != slot->commit)
+        return NULL;
+    return fs_may_have(&state->nodes[fs_find(state, &ask->path)], answer->etag);
 }
 
-static int status_of_change(enum fs_op op)
+static const char *judge_change(const struct slot *slot, const struct reply *answer)
 {
-    switch ((int)op) {
-    case FS_DELETE_FILE:
-    case FS_DELETE_DIRECTORY:
-    case FS_DELETE_SNAPSHOT:
-        return 202;
-    case FS_SET_LENGTH:
-    case FS_SET_METADATA:
-    case FS_SET_DIRECTORY_METADATA:
-    case FS_RENAME_FILE:
-    case FS_RENAME_DIRECTORY:
-        return 200;
-    default:
-        return 201;
-    }
+    const struct fs_ask *ask = &slot->ask->fs;
+
+    if (slot->status > 0 ? answer->status != slot->status : answer->status >= 300)
+        return "another status than of this change";
+    if (ask->op == FS_SNAPSHOT_SHARE)
+        return fs_tell_snapshot(slot->commit, answer->snapshot);
+    if (ask->op == FS_CREATE_PERMISSION)
+        return fs_tell_key(ask->permission, answer->fs.permission_key);
+    if (ask->op == FS_LEASE_FILE || ask->op == FS_LEASE_SHARE)
+        return judge_lease(slot, answer);
+    return fs_writes_node(ask->op) ? fs_fill(slot->commit, answer->etag) : NULL;
 }
 
 static void judge_commit(const struct slot *slot, const struct reply *answer)
 {
-    enum fs_op op = slot->ask->fs.op;
-    const char *why = NULL;
+    const char *why = judge_change(slot, answer);
 
-    if (answer->status != status_of_change(op))
-        why = "another status than of this change";
-    else if (op == FS_SNAPSHOT_SHARE)
-        why = fs_tell_snapshot(slot->commit, answer->snapshot);
-    else if (op > FS_DELETE_SNAPSHOT && op != FS_DELETE_FILE && op != FS_DELETE_DIRECTORY)
-        why = fs_fill(slot->commit, answer->etag);
     if (why)
         fail(slot, answer, why);
     acknowledge(slot->commit);
@@ -132,19 +191,44 @@ static void judge_commit(const struct slot *slot, const struct reply *answer)
 
 /* ---- the answer of one that changed nothing ---- */
 
-/* A read that fits a state tells the ETag of what it read there. */
-static void learn(const struct slot *slot, const struct reply *answer, const struct fs_state *state)
+/* A read that fits a state tells the ETag of what it read there, and ids. */
+static const char *learn(const struct slot *slot, const struct reply *answer,
+                         const struct fs_state *state)
 {
-    struct fs_expected expected = fs_expect(&slot->ask->fs, state);
+    const struct fs_ask *ask = &slot->ask->fs;
+    struct fs_expected expected = fs_expect(ask, state);
     const struct fs_node *node;
     const char *why;
 
-    if (expected.code || slot->ask->fs.op < FS_GET_FILE || expected.node == FS_ROOT)
-        return;
-    node = &fs_view(&slot->ask->fs, state)->nodes[expected.node];
+    if (expected.code)
+        return NULL;
+    if (ask->op == FS_LIST_FILES)
+        return fs_learn_files(ask, state, answer);
+    if (ask->op < FS_GET_FILE || ask->op > FS_LIST_RANGES || expected.node == FS_ROOT)
+        return NULL;
+    node = &fs_view(&ask->snapshot, state)->nodes[expected.node];
     why = fs_fill(node->version, answer->etag);
-    if (why)
-        fail(slot, answer, why);
+    return why || ask->op == FS_LIST_RANGES ? why : fs_tell_id(node, answer->fs.file_id);
+}
+
+/* Beside a state; of what copies, with its source in any state before it. */
+static const char *compare_at(const struct slot *slot, const struct reply *answer,
+                              const struct fs_state *state)
+{
+    const struct fs_ask *ask = &slot->ask->fs;
+    const char *first = NULL;
+
+    if (!fs_has_source(ask->op))
+        return fs_compare(ask, answer, state);
+    for (const struct fs_state *source = state;; source = source->older) {
+        const char *why = fs_compare_copy(ask, answer, source, state);
+
+        if (!why)
+            return NULL;
+        first = first ? first : why;
+        if (source->since <= slot->before || !source->older)
+            return first;
+    }
 }
 
 /* A state between its beginning and its end must give this answer. */
@@ -154,10 +238,10 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
     const char *first = NULL;
     unsigned fit = 0;
 
-    if (judge_clock_may_refuse(slot->wall_steps, answer))
+    if (judge_clock_may_refuse(slot->wall_steps, answer) || is_doubtful(&slot->ask->fs))
         return;
     for (;;) {
-        const char *why = fs_compare(&slot->ask->fs, answer, state);
+        const char *why = compare_at(slot, answer, state);
 
         fit += !why;
         if (!why)
@@ -170,8 +254,9 @@ static void judge_view(const struct slot *slot, const struct reply *answer)
     }
     if (!fitting)
         fail(slot, answer, first);
-    if (fit == 1)
-        learn(slot, answer, fitting);
+    first = fit == 1 ? learn(slot, answer, fitting) : NULL;
+    if (first)
+        fail(slot, answer, first);
     /* What was shown by then is durable: of the oldest state that it may have been of. */
     if (fitting->since > slot->before)
         acknowledge(fitting->since);
@@ -197,8 +282,9 @@ void fs_judge_answered(unsigned slot_number, const struct reply *answer, bool ma
         char asked[400];
 
         ask_format(slot->ask, asked, sizeof asked);
-        world_say("%.6f client %u: %s -> %d %s %" PRIX64, (double)world->now_ns / 1e9, slot_number,
-                  asked, answer->status, answer->code, answer->etag);
+        world_say("%.6f client %u: %s -> %d %s %" PRIX64 " id %" PRIX64,
+                  (double)world->now_ns / 1e9, slot_number, asked, answer->status, answer->code,
+                  answer->etag, answer->fs.file_id);
     }
     world_trace((uint64_t)(unsigned)answer->status << 16 ^ answer->etag ^ slot->commit);
     if (answer->came) {

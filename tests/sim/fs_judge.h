@@ -19,5 +19,8 @@ struct fs_state;
 /* The answer of an ask that changes nothing, beside a state. NULL, or what is wrong with it. */
 const char *fs_compare(const struct fs_ask *ask, const struct reply *answer,
                        const struct fs_state *state);
+/* The same of one that copies, whose source was looked at in a state of its own. */
+const char *fs_compare_copy(const struct fs_ask *ask, const struct reply *answer,
+                            const struct fs_state *source, const struct fs_state *state);
 
 #endif

@@ -3,22 +3,29 @@
 #ifndef LAGRA_SIM_FS_MODEL_H
 #define LAGRA_SIM_FS_MODEL_H
 
+#include "fs_lease.h"
 #include "request.h"
 
-#define FS_NODES 64u
-#define FS_ROOT  0u /* is there as soon as the share is */
+#define FS_NODES         64u
+#define FS_ROOT          0u /* is there as soon as the share is */
+#define FS_QUOTA_DEFAULT 5120u
 
 struct fs_node {
     bool exists, is_directory;
     unsigned char name;
+    bool is_other_case; /* as it was given */
     unsigned parent;
     uint64_t id;      /* never used again */
+    uint64_t file_id; /* the server's; 0: nobody was told yet */
     uint64_t version; /* the commit that wrote it last */
     uint64_t etag;    /* of that version; 0: nobody was told yet */
     uint64_t above;   /* an ETag that it must be above */
     unsigned metadata;
-    unsigned length;          /* slots */
-    unsigned slots[FS_SLOTS]; /* the seed that wrote each; 0: zeros */
+    unsigned length;            /* slots */
+    unsigned slots[FS_SLOTS];   /* fs_slot_value(); 0: zeros */
+    uint64_t written[FS_SLOTS]; /* the commit that wrote or cleared each; 0: never */
+    struct fs_lease lease;
+    unsigned permission; /* of fs_permissions, that was given; 0: another */
 };
 
 struct fs_state {
@@ -29,6 +36,10 @@ struct fs_state {
     uint64_t made, gone;     /* the commit that deleted it; 0: none */
     char date[FS_DATE_SIZE]; /* empty: nobody was told */
     uint64_t ids;            /* given so far */
+    unsigned quota;          /* GiB */
+    unsigned permissions;    /* bits of those that were given */
+    unsigned doubtful;       /* of these: a crash may have taken them */
+    struct fs_lease lease;
     struct fs_node nodes[FS_NODES];
 };
 
@@ -36,26 +47,49 @@ struct fs_expected {
     int status;
     const char *code; /* NULL: success */
     bool changes;
-    unsigned node; /* that is read; of changes: see fs_changed_node() */
+    unsigned node; /* that is read, or leased */
 };
+
+/* What lies in a slot: bytes of the pattern of a seed, as it has them at the slot `from`. */
+#define FS_ZEROS 1u /* bytes that are all 0 */
+unsigned fs_slot_value(unsigned seed, unsigned from);
+/* Its bytes. */
+void fs_slot_fill(unsigned value, unsigned char *to);
 
 void fs_model_begin(void);
 /* The state right after a commit; the oldest that is kept, if that is newer. */
 const struct fs_state *fs_state_at(uint64_t commit);
-/* What an ask is answered in a state. */
+/* What an ask is answered in a state. Of what copies: if nothing is wrong with its source. */
 struct fs_expected fs_expect(const struct fs_ask *ask, const struct fs_state *state);
-/* Makes it the newest state. */
-void fs_apply(const struct fs_ask *ask, uint64_t commit);
-/* The node that a state's commit has written; NULL: none, it was deleted. */
-const struct fs_node *fs_changed_node(const struct fs_state *state);
+bool fs_has_source(enum fs_op op);
+/* What is wrong with the source in a state; code NULL: nothing. */
+struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_state *state);
+/* The version with this ETag of what the ask copies, in the states since a commit; NULL: none. */
+const struct fs_node *fs_find_source(const struct fs_ask *ask, uint64_t etag, uint64_t since);
+/* Makes it the newest state. source: what was copied; NULL: nothing */
+void fs_apply(const struct fs_ask *ask, uint64_t commit, const struct fs_node *source);
+uint64_t fs_used_bytes(const struct fs_state *state);
+bool fs_has_children(const struct fs_state *state, unsigned node);
+bool fs_is_below(const struct fs_state *state, unsigned node, unsigned above);
+/* The entry of that name in a directory; FS_NODES: none. */
+unsigned fs_child_of(const struct fs_state *state, unsigned parent, unsigned char name);
+/* The node of that id; NULL: it is not there. */
+const struct fs_node *fs_node_of(const struct fs_state *state, uint64_t id);
 /* An answer tells the ETag of a version. NULL, or what is wrong with it. */
 const char *fs_fill(uint64_t version, uint64_t etag);
 /* Whether that may be the ETag of a node's version, by those of its others. NULL, or why not. */
 const char *fs_may_have(const struct fs_node *node, uint64_t etag);
 /* The node that a path names; FS_NODES: none. */
 unsigned fs_find(const struct fs_state *state, const struct fs_path *path);
-/* The tree that an ask is about, in a state: its own, or that of the snapshot; NULL: that is not there. */
-const struct fs_state *fs_view(const struct fs_ask *ask, const struct fs_state *state);
+/* The tree of a state, or that of the snapshot; NULL: that is not there. */
+const struct fs_state *fs_view(const struct fs_snapshot *snapshot, const struct fs_state *state);
+/* One that is there in a state: the newest, or the next older than `after`; NULL: there are no more. */
+const struct fs_state *fs_next_snapshot(const struct fs_state *state, const struct fs_state *after);
+/* An answer tells the server's id of a node, or the key of a permission. NULL, or what is wrong with it. */
+const char *fs_tell_id(const struct fs_node *node, uint64_t file_id);
+const char *fs_tell_key(unsigned permission, const char *key);
+/* Empty: nobody was told it. */
+const char *fs_known_key(unsigned permission);
 /* An answer tells the date of the snapshot that a commit made. NULL, or what is wrong with it. */
 const char *fs_tell_snapshot(uint64_t commit, const char *date);
 /* One of the snapshots that are there and known, by a drawn number. False: there is none. */
@@ -65,6 +99,11 @@ unsigned fs_snapshot_count(void);
 /* The path of a node. False: it is longer than FS_DEPTH. */
 bool fs_path_of(const struct fs_state *state, unsigned node, struct fs_path *ret_path);
 unsigned fs_node_count(const struct fs_state *state);
+/* Inside the model: a state after the newest, as that is; of its snapshots. */
+struct fs_state *fs_next_state(uint64_t commit);
+void fs_keep_snapshot(const struct fs_state *state);
+void fs_end_snapshot(uint64_t made, uint64_t commit);
+
 /* Forgets states that nobody can ask for any more. */
 void fs_prune(uint64_t oldest_commit);
 /* A crash: what came after the commit did not happen. */

@@ -2,11 +2,16 @@
 #include "fs_request.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "draft.h"
+#include "fs_model.h"
 
-#define SHARE_PATH "/devstoreaccount1/files"
+#define SAS_VERSION "2020-08-04"
+#define SHARE_PATH  "/devstoreaccount1/files"
 
 /* How each operation is sent. */
 static const struct {
@@ -16,9 +21,14 @@ static const struct {
     [FS_CREATE_SHARE] = { METHOD_PUT, "PUT", "restype=share" },
     [FS_SNAPSHOT_SHARE] = { METHOD_PUT, "PUT", "comp=snapshot&restype=share" },
     [FS_DELETE_SNAPSHOT] = { METHOD_DELETE, "DELETE", "restype=share" },
+    [FS_SET_QUOTA] = { METHOD_PUT, "PUT", "comp=properties&restype=share" },
+    [FS_LEASE_SHARE] = { METHOD_PUT, "PUT", "comp=lease&restype=share" },
+    [FS_CREATE_PERMISSION] = { METHOD_PUT, "PUT", "comp=filepermission&restype=share" },
     [FS_CREATE_DIRECTORY] = { METHOD_PUT, "PUT", "restype=directory" },
     [FS_CREATE_FILE] = { METHOD_PUT, "PUT", NULL },
+    [FS_COPY_FILE] = { METHOD_PUT, "PUT", NULL },
     [FS_PUT_RANGE] = { METHOD_PUT, "PUT", "comp=range" },
+    [FS_PUT_RANGE_FROM_URL] = { METHOD_PUT, "PUT", "comp=range" },
     [FS_CLEAR_RANGE] = { METHOD_PUT, "PUT", "comp=range" },
     [FS_SET_LENGTH] = { METHOD_PUT, "PUT", "comp=properties" },
     [FS_SET_METADATA] = { METHOD_PUT, "PUT", "comp=metadata" },
@@ -27,9 +37,16 @@ static const struct {
     [FS_RENAME_DIRECTORY] = { METHOD_PUT, "PUT", "comp=rename&restype=directory" },
     [FS_DELETE_FILE] = { METHOD_DELETE, "DELETE", NULL },
     [FS_DELETE_DIRECTORY] = { METHOD_DELETE, "DELETE", "restype=directory" },
+    [FS_LEASE_FILE] = { METHOD_PUT, "PUT", "comp=lease" },
     [FS_GET_FILE] = { METHOD_GET, "GET", NULL },
     [FS_HEAD_FILE] = { METHOD_HEAD, "HEAD", NULL },
     [FS_HEAD_DIRECTORY] = { METHOD_GET, "GET", "restype=directory" },
+    [FS_LIST_RANGES] = { METHOD_GET, "GET", "comp=rangelist" },
+    [FS_LIST_FILES] = { METHOD_GET, "GET", "comp=list&restype=directory" },
+    [FS_LIST_HANDLES] = { METHOD_GET, "GET", "comp=listhandles" },
+    [FS_HEAD_SHARE] = { METHOD_GET, "GET", "restype=share" },
+    [FS_GET_PERMISSION] = { METHOD_GET, "GET", "comp=filepermission&restype=share" },
+    [FS_LIST_SHARES] = { METHOD_GET, "GET", "comp=list" },
 };
 
 static void add(struct draft *draft, const char *name, struct bytes value)
@@ -51,11 +68,11 @@ static void add_path(struct text *text, const struct fs_path *path)
         text_printf(text, "/%s", fs_names[path->cases >> i & 1][path->names[i]]);
 }
 
-static struct bytes range_text(const struct fs_ask *ask, struct arena *arena)
+static struct bytes range_text(struct arena *arena, unsigned from, unsigned to)
 {
     uint32_t slot = fs_slot_bytes();
 
-    return arena_printf(arena, "bytes=%u-%u", ask->from * slot, ask->to * slot - 1);
+    return arena_printf(arena, "bytes=%u-%u", from * slot, to * slot - 1);
 }
 
 static void add_body(const struct fs_ask *ask, struct arena *arena, struct draft *draft)
@@ -67,52 +84,179 @@ static void add_body(const struct fs_ask *ask, struct arena *arena, struct draft
     draft->body = bytes_of(bytes, size);
 }
 
+/* ---- sources ---- */
+
+/* Of the account, which reads any file of it. rest: Create-account-SAS */
+static void add_signature(struct text *url)
+{
+    static const char plain[] =
+        "devstoreaccount1\nr\nf\no\n\n2100-01-01T00:00:00Z\n\n\n" SAS_VERSION "\n";
+    char mac[64];
+
+    request_mac(plain, mac, sizeof mac);
+    text_add_string(url, "sv=" SAS_VERSION "&ss=f&srt=o&sp=r&se=2100-01-01T00:00:00Z&sig=");
+    for (const char *at = mac; *at; at++)
+        text_printf(url, "%%%02X", (unsigned)*at);
+}
+
+static struct bytes source_url(const struct fs_ask *ask, struct arena *arena, bool is_signed)
+{
+    struct text url;
+
+    text_init(&url, arena, 300);
+    text_add_string(&url, "http://127.0.0.1");
+    add_path(&url, &ask->source);
+    if (ask->source_snapshot.commit > 0)
+        text_printf(&url, "?sharesnapshot=%s", ask->source_snapshot.date);
+    if (is_signed) {
+        text_add_char(&url, ask->source_snapshot.commit > 0 ? '&' : '?');
+        add_signature(&url);
+    }
+    return text_bytes(&url);
+}
+
+/* ---- what is particular ---- */
+
+static void add_lease(const struct fs_ask *ask, struct draft *draft)
+{
+    static const char *const texts[] = { "acquire", "renew", "change", "release", "break" };
+
+    add_text(draft, "x-ms-lease-action", texts[ask->act]);
+    if (ask->act == ACT_ACQUIRE)
+        add_text(draft, "x-ms-lease-duration", "-1");
+    if (ask->proposed > 0)
+        add_text(draft, "x-ms-proposed-lease-id", lease_texts[ask->proposed]);
+}
+
+static void add_range(const struct fs_ask *ask, struct arena *arena, struct draft *draft)
+{
+    add_text(draft, "x-ms-write", ask->op == FS_CLEAR_RANGE ? "clear" : "update");
+    add(draft, "x-ms-range", range_text(arena, ask->from, ask->to));
+    if (ask->op == FS_PUT_RANGE)
+        add_body(ask, arena, draft);
+    if (ask->op == FS_PUT_RANGE_FROM_URL) {
+        add(draft, "x-ms-copy-source", source_url(ask, arena, true));
+        add(draft, "x-ms-source-range",
+            range_text(arena, ask->source_from, ask->source_from + ask->to - ask->from));
+    }
+}
+
+static void add_rename(const struct fs_ask *ask, struct arena *arena, struct draft *draft)
+{
+    add(draft, "x-ms-file-rename-source", source_url(ask, arena, false));
+    if (ask->replaces)
+        add_text(draft, "x-ms-file-rename-replace-if-exists", "true");
+    if (ask->source_lease > 0)
+        add_text(draft, "x-ms-source-lease-id", lease_texts[ask->source_lease]);
+    if (ask->lease > 0)
+        add_text(draft, "x-ms-destination-lease-id", lease_texts[ask->lease]);
+}
+
+static void add_permission(const struct fs_ask *ask, struct arena *arena, struct draft *draft)
+{
+    switch ((int)ask->op) {
+    case FS_CREATE_PERMISSION:
+        draft->body =
+            arena_printf(arena, "{\"permission\":\"%s\"}", fs_permissions[ask->permission]);
+        break;
+    case FS_GET_PERMISSION:
+        add_text(draft, "x-ms-file-permission-key", fs_known_key(ask->permission));
+        break;
+    default:
+        add_text(draft, "x-ms-file-permission", fs_permissions[ask->permission]);
+        break;
+    }
+}
+
 static void add_particular(const struct fs_ask *ask, struct arena *arena, struct draft *draft)
 {
-    struct text source;
-
     switch ((int)ask->op) {
     case FS_CREATE_FILE:
         add_text(draft, "x-ms-type", "file");
         /* fall through */
     case FS_SET_LENGTH:
-        add(draft, "x-ms-content-length", arena_printf(arena, "%u", ask->length * fs_slot_bytes()));
+        add(draft, "x-ms-content-length",
+            arena_printf(arena, "%" PRIu64, (uint64_t)ask->length * fs_slot_bytes()));
+        break;
+    case FS_COPY_FILE:
+        add(draft, "x-ms-copy-source", source_url(ask, arena, false));
         break;
     case FS_PUT_RANGE:
-        add_text(draft, "x-ms-write", "update");
-        add(draft, "x-ms-range", range_text(ask, arena));
-        add_body(ask, arena, draft);
-        break;
+    case FS_PUT_RANGE_FROM_URL:
     case FS_CLEAR_RANGE:
-        add_text(draft, "x-ms-write", "clear");
-        add(draft, "x-ms-range", range_text(ask, arena));
+        add_range(ask, arena, draft);
         break;
     case FS_RENAME_FILE:
     case FS_RENAME_DIRECTORY:
-        text_init(&source, arena, 200);
-        text_add_string(&source, "http://127.0.0.1");
-        add_path(&source, &ask->source);
-        add(draft, "x-ms-file-rename-source", text_bytes(&source));
-        if (ask->replaces)
-            add_text(draft, "x-ms-file-rename-replace-if-exists", "true");
+        add_rename(ask, arena, draft);
         break;
     case FS_GET_FILE:
+    case FS_LIST_RANGES:
         if (ask->has_range)
-            add(draft, "x-ms-range", range_text(ask, arena));
+            add(draft, "x-ms-range", range_text(arena, ask->from, ask->to));
+        break;
+    case FS_LEASE_FILE:
+    case FS_LEASE_SHARE:
+        add_lease(ask, draft);
+        break;
+    case FS_SET_QUOTA:
+        add(draft, "x-ms-share-quota", arena_printf(arena, "%u", ask->quota));
         break;
     default:
         break;
     }
 }
 
+/* ---- the query ---- */
+
+static void add_include(const struct fs_ask *ask, struct text *query)
+{
+    static const char *const files[] = { "Timestamps", "Etag", "Attributes", "PermissionKey" };
+    static const char *const shares[] = { "snapshots", "metadata", NULL, NULL };
+    const char *const *names = ask->op == FS_LIST_FILES ? files : shares;
+    const char *before = "&include=";
+
+    for (unsigned i = 0; i < 4; i++) {
+        if (!(ask->page.include >> i & 1) || !names[i])
+            continue;
+        text_printf(query, "%s%s", before, names[i]);
+        before = ",";
+    }
+}
+
+static void add_page(const struct fs_ask *ask, struct text *query)
+{
+    const struct fs_page *page = &ask->page;
+    unsigned name = page->marker - 1;
+
+    add_include(ask, query);
+    if (page->prefix > 0)
+        text_printf(query, "&prefix=%s", fs_prefixes[page->prefix]);
+    if (page->max > 0)
+        text_printf(query, "&maxresults=%u", page->max);
+    if (page->marker > 0) {
+        const char *base64 = fs_name_base64[name % 2][name / 2];
+
+        text_printf(query, "&marker=1!%zu!%s", strlen(base64), base64);
+    }
+    if (ask->previous.commit > 0)
+        text_printf(query, "&prevsharesnapshot=%s", ask->previous.date);
+}
+
 static struct bytes query_of(const struct fs_ask *ask, struct arena *arena)
 {
     const char *form = forms[ask->op].query;
+    struct text query;
 
-    if (ask->snapshot.commit == 0)
-        return form ? bytes_from_string(form) : bytes_of(NULL, 0);
-    return arena_printf(arena, "%s%ssharesnapshot=%s", form ? form : "", form ? "&" : "",
-                        ask->snapshot.date);
+    if (!form && ask->snapshot.commit == 0)
+        return bytes_of(NULL, 0);
+    text_init(&query, arena, 300);
+    text_add_string(&query, form ? form : "");
+    if (ask->op >= FS_LIST_RANGES)
+        add_page(ask, &query);
+    if (ask->snapshot.commit > 0)
+        text_printf(&query, "%ssharesnapshot=%s", form ? "&" : "", ask->snapshot.date);
+    return text_bytes(&query);
 }
 
 void fs_request_write(const struct ask *ask, struct arena *arena, struct draft *ret_draft)
@@ -124,11 +268,32 @@ void fs_request_write(const struct ask *ask, struct arena *arena, struct draft *
         (struct draft){ .method = forms[fs->op].method, .method_text = forms[fs->op].method_text };
     ret_draft->query = query_of(fs, arena);
     text_init(&path, arena, 200);
-    add_path(&path, &fs->path);
+    if (fs->op == FS_LIST_SHARES)
+        text_add_string(&path, "/devstoreaccount1/");
+    else
+        add_path(&path, &fs->path);
     ret_draft->path = text_bytes(&path);
     if (fs->metadata > 0)
         add(ret_draft, "x-ms-meta-v", arena_printf(arena, "%u", fs->metadata));
+    if (fs->lease > 0 && fs->op != FS_RENAME_FILE && fs->op != FS_RENAME_DIRECTORY)
+        add_text(ret_draft, "x-ms-lease-id", lease_texts[fs->lease]);
+    if (fs->permission > 0)
+        add_permission(fs, arena, ret_draft);
     add_particular(fs, arena, ret_draft);
+}
+
+void fs_request_read_header(const struct http_header *header, struct reply *reply)
+{
+    struct fs_reply *fs = &reply->fs;
+    char text[40];
+
+    (void)snprintf(text, sizeof text, "%.*s", BYTES_ARG(header->value));
+    if (bytes_is_nocase(header->name, "x-ms-file-id"))
+        fs->file_id = strtoull(text, NULL, 10);
+    else if (bytes_is_nocase(header->name, "x-ms-share-quota"))
+        fs->quota = (unsigned)strtoul(text, NULL, 10);
+    else if (bytes_is_nocase(header->name, "x-ms-file-permission-key"))
+        memcpy(fs->permission_key, text, sizeof text);
 }
 
 void fs_request_format(const struct ask *ask, char *to, size_t size)

@@ -11,15 +11,16 @@
 #define METADATA_MAX     1000u
 
 static const unsigned weights[FS_OPS] = {
-    [FS_CREATE_SHARE] = 1,    [FS_SNAPSHOT_SHARE] = 2,
-    [FS_DELETE_SNAPSHOT] = 2, [FS_CREATE_DIRECTORY] = 12,
-    [FS_CREATE_FILE] = 16,    [FS_PUT_RANGE] = 18,
-    [FS_CLEAR_RANGE] = 6,     [FS_SET_LENGTH] = 5,
-    [FS_SET_METADATA] = 6,    [FS_SET_DIRECTORY_METADATA] = 4,
-    [FS_RENAME_FILE] = 14,    [FS_RENAME_DIRECTORY] = 16,
-    [FS_DELETE_FILE] = 6,     [FS_DELETE_DIRECTORY] = 7,
-    [FS_GET_FILE] = 20,       [FS_HEAD_FILE] = 6,
-    [FS_HEAD_DIRECTORY] = 6,
+    [FS_CREATE_SHARE] = 1,      [FS_SNAPSHOT_SHARE] = 2,     [FS_DELETE_SNAPSHOT] = 2,
+    [FS_SET_QUOTA] = 2,         [FS_LEASE_SHARE] = 2,        [FS_CREATE_PERMISSION] = 2,
+    [FS_CREATE_DIRECTORY] = 12, [FS_CREATE_FILE] = 16,       [FS_COPY_FILE] = 9,
+    [FS_PUT_RANGE] = 18,        [FS_PUT_RANGE_FROM_URL] = 6, [FS_CLEAR_RANGE] = 6,
+    [FS_SET_LENGTH] = 5,        [FS_SET_METADATA] = 6,       [FS_SET_DIRECTORY_METADATA] = 4,
+    [FS_RENAME_FILE] = 14,      [FS_RENAME_DIRECTORY] = 16,  [FS_DELETE_FILE] = 6,
+    [FS_DELETE_DIRECTORY] = 7,  [FS_LEASE_FILE] = 10,        [FS_GET_FILE] = 20,
+    [FS_HEAD_FILE] = 6,         [FS_HEAD_DIRECTORY] = 6,     [FS_LIST_RANGES] = 12,
+    [FS_LIST_FILES] = 16,       [FS_LIST_HANDLES] = 1,       [FS_HEAD_SHARE] = 2,
+    [FS_GET_PERMISSION] = 2,    [FS_LIST_SHARES] = 2,
 };
 
 static enum fs_op draw_op(struct draws *draws)
@@ -85,7 +86,7 @@ static struct fs_path draw_in_known(struct draws *draws)
 static bool is_of_directory(enum fs_op op)
 {
     return op == FS_SET_DIRECTORY_METADATA || op == FS_DELETE_DIRECTORY ||
-           op == FS_HEAD_DIRECTORY || op == FS_RENAME_DIRECTORY;
+           op == FS_HEAD_DIRECTORY || op == FS_RENAME_DIRECTORY || op == FS_LIST_FILES;
 }
 
 static void draw_rename(struct draws *draws, struct fs_ask *ask)
@@ -115,6 +116,122 @@ static void draw_slots(struct draws *draws, struct fs_ask *ask)
     ask->to = ask->from + 1 + draw(draws, FS_SLOTS - ask->from);
     ask->seed = 1 + draw(draws, 1000000);
     ask->length = draw(draws, 4) == 0 ? draw(draws, FS_SLOTS + 1) : FS_SLOTS;
+    if (fs_is_large() && draw(draws, 3) == 0)
+        ask->length = fs_large_slots();
+    if (ask->op == FS_PUT_RANGE_FROM_URL)
+        ask->source_from = draw(draws, 2) == 0 ? ask->from : draw(draws, FS_SLOTS);
+}
+
+/* ---- leases ---- */
+
+/* The one that there is now, most often. */
+static unsigned draw_lease(struct draws *draws, const struct fs_lease *lease)
+{
+    unsigned any = draw(draws, LEASE_IDS + 1);
+
+    if (lease->state == FS_AVAILABLE)
+        return draw(draws, 30) == 0 ? any : 0;
+    return draw(draws, 4) > 0 ? lease->id : any;
+}
+
+static struct fs_lease lease_at(const struct fs_path *path)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+    unsigned node = fs_find(state, path);
+
+    return node < FS_NODES ? state->nodes[node].lease : (struct fs_lease){ .state = FS_AVAILABLE };
+}
+
+/* An action, with what it needs. Those of files are not renewed. */
+static void draw_act(struct draws *draws, struct fs_ask *ask, const struct fs_lease *lease)
+{
+    static const enum lease_act likely[] = { ACT_ACQUIRE, ACT_ACQUIRE, ACT_RELEASE,
+                                             ACT_RELEASE, ACT_CHANGE,  ACT_BREAK };
+
+    ask->act = likely[draw(draws, 6)];
+    if (ask->op == FS_LEASE_SHARE && draw(draws, 4) == 0)
+        ask->act = ACT_RENEW;
+    ask->proposed =
+        ask->act == ACT_ACQUIRE || ask->act == ACT_CHANGE ? 1 + draw(draws, LEASE_IDS) : 0;
+    ask->lease = draw_lease(draws, lease);
+    if (ask->act == ACT_ACQUIRE || (ask->act == ACT_BREAK && draw(draws, 2) == 0))
+        ask->lease = 0;
+    else if (ask->act != ACT_BREAK && ask->lease == 0)
+        ask->lease = 1 + draw(draws, LEASE_IDS);
+    if (ask->op == FS_LEASE_SHARE && ask->act == ACT_BREAK)
+        ask->lease = 0;
+}
+
+static void draw_leases(struct draws *draws, struct fs_ask *ask)
+{
+    struct fs_lease lease =
+        fs_has_path(ask->op) ? lease_at(&ask->path) : fs_state_at(world->commits)->lease;
+
+    if (ask->op == FS_LEASE_FILE || ask->op == FS_LEASE_SHARE) {
+        draw_act(draws, ask, &lease);
+        return;
+    }
+    if (is_of_directory(ask->op) || ask->op == FS_CREATE_DIRECTORY || ask->op == FS_LIST_HANDLES ||
+        (!fs_has_path(ask->op) && ask->op != FS_SET_QUOTA && ask->op != FS_HEAD_SHARE))
+        return;
+    if (!fs_is_read(ask->op) || draw(draws, 3) == 0)
+        ask->lease = draw_lease(draws, &lease);
+    if (ask->op == FS_RENAME_FILE) {
+        struct fs_lease source = lease_at(&ask->source);
+
+        ask->source_lease = draw_lease(draws, &source);
+        if (!ask->replaces)
+            ask->lease = 0;
+    }
+    if (ask->snapshot.commit > 0)
+        ask->lease = 0;
+}
+
+/* ---- lists, copies, permissions ---- */
+
+static void draw_page(struct draws *draws, struct fs_ask *ask)
+{
+    struct fs_page *page = &ask->page;
+
+    page->max = draw(draws, 2) == 0 ? 1 + draw(draws, 3) : 0;
+    if (ask->op == FS_LIST_RANGES) {
+        if (draw(draws, 2) == 0)
+            (void)fs_known_snapshot(draw(draws, 1000), &ask->previous);
+        return;
+    }
+    page->include = draw(draws, 2) == 0 ? draw(draws, 16) : 0;
+    if (ask->op == FS_LIST_SHARES) {
+        page->include &= FS_SNAPSHOTS | FS_METADATA;
+        page->prefix = draw(draws, 8) == 0 ? 4 : 0;
+        return;
+    }
+    page->prefix = draw(draws, 3) == 0 ? draw(draws, FS_PREFIXES) : 0;
+    page->marker = draw(draws, 3) == 0 ? 1 + draw(draws, 2 * FS_NAMES) : 0;
+    if (draw(draws, 5) == 0)
+        ask->path = (struct fs_path){ .depth = 0 };
+}
+
+static void draw_source(struct draws *draws, struct fs_ask *ask)
+{
+    ask->source = draw(draws, 10) == 0 ? draw_new(draws) : draw_known(draws, false);
+    if (draw(draws, 3) == 0)
+        (void)fs_known_snapshot(draw(draws, 1000), &ask->source_snapshot);
+}
+
+static bool takes_permission(enum fs_op op)
+{
+    return op == FS_CREATE_DIRECTORY || op == FS_CREATE_FILE || op == FS_SET_LENGTH;
+}
+
+static void draw_permission(struct draws *draws, struct fs_ask *ask)
+{
+    unsigned drawn = 1 + draw(draws, FS_PERMISSIONS);
+
+    if (ask->op == FS_GET_PERMISSION && !fs_known_key(drawn)[0])
+        ask->op = FS_CREATE_PERMISSION;
+    if (ask->op == FS_GET_PERMISSION || ask->op == FS_CREATE_PERMISSION ||
+        (takes_permission(ask->op) && draw(draws, 6) == 0))
+        ask->permission = drawn;
 }
 
 /* Of what is read one in four. */
@@ -126,13 +243,13 @@ static void draw_snapshot(struct draws *draws, struct fs_ask *ask)
         ask->op = FS_DELETE_SNAPSHOT;
     if (ask->op == FS_DELETE_SNAPSHOT && !fs_known_snapshot(random, &ask->snapshot))
         ask->op = FS_HEAD_DIRECTORY;
-    if (ask->op >= FS_GET_FILE && draw(draws, 4) == 0)
+    if (fs_is_read(ask->op) && fs_has_path(ask->op) && draw(draws, 4) == 0)
         (void)fs_known_snapshot(random, &ask->snapshot);
 }
 
 static bool is_creation(enum fs_op op)
 {
-    return op == FS_CREATE_DIRECTORY || op == FS_CREATE_FILE;
+    return op == FS_CREATE_DIRECTORY || op == FS_CREATE_FILE || op == FS_COPY_FILE;
 }
 
 static void draw_path(struct draws *draws, struct fs_ask *ask)
@@ -142,7 +259,7 @@ static void draw_path(struct draws *draws, struct fs_ask *ask)
     else if (is_creation(ask->op))
         ask->path = draw(draws, 4) == 0 ? draw_known(draws, ask->op == FS_CREATE_DIRECTORY)
                                         : draw_in_known(draws);
-    else if (ask->op > FS_DELETE_SNAPSHOT)
+    else if (fs_has_path(ask->op))
         ask->path =
             draw(draws, 10) == 0 ? draw_new(draws) : draw_known(draws, is_of_directory(ask->op));
 }
@@ -158,13 +275,22 @@ void fs_script_draw(unsigned client, unsigned number, struct ask *ret_ask)
         fs->op = draw(&draws, 2) == 0 ? FS_DELETE_FILE : FS_DELETE_DIRECTORY;
     draw_snapshot(&draws, fs);
     draw_path(&draws, fs);
-    if (fs->op > FS_DELETE_SNAPSHOT)
+    if (fs_has_source(fs->op))
+        draw_source(&draws, fs);
+    if (fs_has_path(fs->op))
         draw_slots(&draws, fs);
-    fs->has_range = fs->op == FS_GET_FILE && draw(&draws, 2) == 0;
+    if (fs->op == FS_SET_QUOTA)
+        fs->quota = 1 + draw(&draws, fs_is_large() ? 2 : 5000);
+    if (fs->op == FS_LIST_RANGES || fs->op == FS_LIST_FILES || fs->op == FS_LIST_SHARES)
+        draw_page(&draws, fs);
+    fs->has_range = (fs->op == FS_GET_FILE && (fs_is_large() || draw(&draws, 2) == 0)) ||
+                    (fs->op == FS_LIST_RANGES && draw(&draws, 4) == 0);
     if (is_creation(fs->op) || fs->op == FS_SET_METADATA || fs->op == FS_SET_DIRECTORY_METADATA)
         fs->metadata = draw(&draws, METADATA_MAX);
-    if (fs->op == FS_CREATE_DIRECTORY)
+    if (fs->op == FS_CREATE_DIRECTORY || fs->op == FS_COPY_FILE)
         fs->length = 0;
+    draw_permission(&draws, fs);
+    draw_leases(&draws, fs);
     draw_behaviour(&draws, &ask, 40, 30);
     *ret_ask = ask;
 }

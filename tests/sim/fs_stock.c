@@ -8,9 +8,8 @@
 #include "world.h"
 
 /* Every path that was there in a state that the crash may have left is asked for as a directory and as
- * a file. */
-#define PATHS_MAX 200u
-#define STOCK_MAX (2 * PATHS_MAX)
+ * a file, and with the id of its lease, since nothing else shows whose that is. */
+#define STOCK_MAX 480u
 
 static struct stock {
     struct ask ask;
@@ -18,36 +17,65 @@ static struct stock {
 } stock[STOCK_MAX];
 static unsigned stock_count;
 
-static void list_path(const struct fs_path *path)
+static void list(const struct fs_ask *ask)
 {
-    for (unsigned i = 0; i < stock_count; i += 2) {
-        if (fs_same_path(&stock[i].ask.fs.path, path))
+    for (unsigned i = 0; i < stock_count; i++) {
+        const struct fs_ask *other = &stock[i].ask.fs;
+
+        if (other->op == ask->op && other->lease == ask->lease &&
+            fs_same_path(&other->path, &ask->path))
             return;
     }
-    if (stock_count == STOCK_MAX)
-        return;
-    stock[stock_count++].ask =
-        (struct ask){ .op = OPS, .fs = { .op = FS_GET_FILE, .path = *path } };
-    stock[stock_count++].ask =
-        (struct ask){ .op = OPS, .fs = { .op = FS_HEAD_DIRECTORY, .path = *path } };
+    if (stock_count < STOCK_MAX)
+        stock[stock_count++].ask = (struct ask){ .op = OPS, .fs = *ask };
+}
+
+static void list_path(const struct fs_path *path, const struct fs_lease *lease)
+{
+    struct fs_ask ask = { .op = FS_HEAD_DIRECTORY, .path = *path };
+
+    list(&ask);
+    ask.op = FS_GET_FILE;
+    ask.has_range = fs_is_large();
+    ask.to = fs_is_large() ? FS_SLOTS : 0;
+    list(&ask);
+    ask = (struct fs_ask){ .op = FS_HEAD_FILE, .path = *path, .lease = lease->id };
+    if (lease->id > 0)
+        list(&ask);
+}
+
+/* What a state has. */
+static void list_state(const struct fs_state *state)
+{
+    const struct fs_ask share = { .op = FS_HEAD_SHARE, .lease = state->lease.id };
+    struct fs_path path;
+
+    list(&share);
+    for (unsigned i = FS_ROOT + 1; i < FS_NODES; i++) {
+        if (state->nodes[i].exists && fs_path_of(state, i, &path))
+            list_path(&path, &state->nodes[i].lease);
+    }
 }
 
 static void list_stock(void)
 {
+    static const struct fs_ask snapshots = { .op = FS_LIST_SHARES,
+                                             .page = { .include = FS_SNAPSHOTS } };
+    static const struct fs_ask share = { .op = FS_HEAD_SHARE };
+    static const struct fs_lease none = { .state = FS_AVAILABLE };
     const struct fs_state *state = fs_state_at(world->commits);
     struct fs_path path = { .depth = 1 };
 
     memset(stock, 0, sizeof stock);
     stock_count = 0;
+    list(&snapshots);
+    list(&share);
     for (unsigned i = 0; i < FS_NAMES; i++) { /* also where nothing is known to be */
         path.names[0] = (unsigned char)i;
-        list_path(&path);
+        list_path(&path, &none);
     }
     for (;; state = state->older) {
-        for (unsigned i = FS_ROOT + 1; i < FS_NODES; i++) {
-            if (state->nodes[i].exists && fs_path_of(state, i, &path))
-                list_path(&path);
-        }
+        list_state(state);
         if (state->since <= world->acknowledged || !state->older)
             return;
     }
@@ -97,7 +125,8 @@ static void adopt(const struct stock *one, const struct fs_state *state)
     unsigned node = fs_find(state, &one->ask.fs.path);
     const char *why;
 
-    if (was_told(one) || one->answer.status != 200 || node == FS_NODES)
+    if (was_told(one) || one->answer.status >= 300 || !fs_has_path(one->ask.fs.op) ||
+        node == FS_NODES)
         return;
     why = fs_fill(state->nodes[node].version, one->answer.etag);
     if (why)

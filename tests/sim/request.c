@@ -1045,10 +1045,12 @@ static bool read_body(struct sent *sent, struct reply *answer)
 {
     const struct response *response = &sent->exchange.response;
 
-    if (answer->length > (64u << 20))
+    bool is_head = sent->exchange.request.method == METHOD_HEAD;
+
+    if (!is_head && answer->length > (64u << 20))
         world_fail("an answer of %" PRIu64 " bytes", answer->length);
-    answer->body = malloc((size_t)answer->length + 1);
-    if (sent->exchange.request.method == METHOD_HEAD)
+    answer->body = malloc(is_head ? 1 : (size_t)answer->length + 1);
+    if (is_head)
         return true;
     if (response->body_kind == BODY_BYTES && answer->length > 0) {
         memcpy(answer->body, response->body.ptr, response->body.len);

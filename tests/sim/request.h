@@ -72,7 +72,6 @@ enum op {
 #define MARKER_SIZE   160
 
 enum condition { IF_NOTHING, IF_MATCH_TAG, IF_MATCH_ANY, IF_NONE_MATCH_TAG, IF_NONE_MATCH_ANY };
-enum lease_act { ACT_ACQUIRE, ACT_RENEW, ACT_CHANGE, ACT_RELEASE, ACT_BREAK, ACTS };
 enum delete_mode { DELETE_BASE, DELETE_INCLUDE, DELETE_ONLY };
 enum list_source { FROM_COMMITTED, FROM_UNCOMMITTED, FROM_LATEST };
 enum blob_kind { KIND_BLOCKS, KIND_APPENDED, KIND_PAGES };
@@ -236,6 +235,7 @@ struct reply {
     char origin[24]; /* that may read the answer */
     struct queue_reply queue;
     struct table_tokens table;
+    struct fs_reply fs;
     unsigned char *body; /* malloc; answer_release() */
     size_t body_size;
     bool body_whole;

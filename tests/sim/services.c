@@ -83,6 +83,7 @@ static const struct sim_service services[SIM_SERVICES] = {
                    .draw = fs_script_draw,
                    .format = fs_request_format,
                    .write = fs_request_write,
+                   .read_header = fs_request_read_header,
                    .begin = fs_judge_begin,
                    .begin_life = fs_judge_begin_life,
                    .asked = fs_judge_asked,

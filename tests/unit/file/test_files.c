@@ -142,12 +142,33 @@ static void nothing_is_left(void **state)
     assert_int_equal(bytes_kept(f), 0);
 }
 
+/* Rule: nothing is left of a file whose only bytes came with the request that made it, either. */
+static void nothing_is_left_of_what_was_made_with_bytes(void **state)
+{
+    static char bytes[80000];
+    struct fixture *f = *state;
+    static const char headers[] = "x-ms-type: file\nx-ms-content-length: 80000\n"
+                                  "x-ms-version: 2026-10-06";
+
+    memset(bytes, 'x', sizeof bytes - 1);
+    assert_ok(ask(f, "PUT /sha/f", headers, bytes), 201);
+    assert_in_range(bytes_kept(f), sizeof bytes - 1, 2 * sizeof bytes);
+    assert_ok(ask(f, "PUT /sha/f", headers, bytes), 201);
+    assert_ok(ask(f, "PUT /sha/g", headers, bytes), 201);
+    assert_ok(ask(f, "DELETE /sha/f", NULL, NULL), 202);
+    assert_ok(ask(f, "PUT /sha/g", a_file, NULL), 201);
+    fixture_run_due(f);
+    assert_int_equal(bytes_kept(f), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(damaged_records, setup, teardown),
         cmocka_unit_test_setup_teardown(all_pages, setup, teardown),
         cmocka_unit_test_setup_teardown(nothing_is_left, setup, teardown),
+        cmocka_unit_test_setup_teardown(nothing_is_left_of_what_was_made_with_bytes, setup,
+                                        teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,310 @@
+/* What the model expects of each request. rest: File-Service-REST-API; semantics 2.2, 3.5, 8.1 */
+#include "fs_model.h"
+#include "world.h"
+
+static struct fs_expected refusal(int status, const char *code)
+{
+    return (struct fs_expected){ .status = status, .code = code };
+}
+
+/* What stands in the way of looking the path up; code NULL: nothing does. */
+static struct fs_expected look_up(const struct fs_state *state, const struct fs_path *path,
+                                  unsigned *ret_node)
+{
+    struct fs_path above = *path;
+    unsigned parent;
+
+    above.depth -= above.depth > 0;
+    parent = fs_find(state, &above);
+    if (parent == FS_NODES || !state->nodes[parent].is_directory)
+        return refusal(404, "ParentNotFound");
+    *ret_node = fs_find(state, path);
+    return (struct fs_expected){ .code = NULL };
+}
+
+/* A directory or file that must be there, and be of that kind. */
+static struct fs_expected look_for(const struct fs_state *state, const struct fs_path *path,
+                                   bool is_directory, unsigned *ret_node)
+{
+    struct fs_expected refused = look_up(state, path, ret_node);
+
+    if (refused.code)
+        return refused;
+    if (*ret_node == FS_NODES)
+        return refusal(404, "ResourceNotFound");
+    if (state->nodes[*ret_node].is_directory != is_directory)
+        return refusal(409, "ResourceTypeMismatch");
+    return refused;
+}
+
+/* Does a file that was of a length become longer than the share has room for? */
+static bool is_full(const struct fs_state *state, unsigned was, unsigned length)
+{
+    uint64_t more = ((uint64_t)length - was) * fs_slot_bytes();
+
+    return length > was && fs_used_bytes(state) + more > (uint64_t)state->quota << 30;
+}
+
+static struct fs_expected of_lease(const struct fs_lease *lease, unsigned id, bool is_write,
+                                   bool of_file)
+{
+    const char *code = fs_lease_use(lease, id, is_write, of_file);
+
+    return code ? refusal(412, code) : (struct fs_expected){ .code = NULL };
+}
+
+static const struct fs_lease no_lease = { .state = FS_AVAILABLE };
+
+/* Also of a copy, whose length is that of its source. */
+static struct fs_expected expect_create(const struct fs_ask *ask, const struct fs_state *state)
+{
+    unsigned node;
+    struct fs_expected refused = look_up(state, &ask->path, &node);
+    bool is_there = !refused.code && node < FS_NODES;
+
+    if (!refused.code && ask->op != FS_CREATE_DIRECTORY)
+        refused =
+            of_lease(is_there ? &state->nodes[node].lease : &no_lease, ask->lease, true, true);
+    if (refused.code)
+        return refused;
+    if (is_there && ask->op == FS_CREATE_DIRECTORY)
+        return refusal(409, "ResourceAlreadyExists");
+    if (is_there && state->nodes[node].is_directory)
+        return refusal(409, "ResourceTypeMismatch");
+    if (is_full(state, is_there ? state->nodes[node].length : 0, ask->length))
+        return refusal(403, "ShareSizeLimitReached");
+    return (struct fs_expected){ .status = ask->op == FS_COPY_FILE ? 202 : 201, .changes = true };
+}
+
+/* The destination's directory is looked for before the source. rest: Rename-File; semantics 8.1 */
+static struct fs_expected expect_rename(const struct fs_ask *ask, const struct fs_state *state)
+{
+    bool is_directory = ask->op == FS_RENAME_DIRECTORY, replaces;
+    unsigned from, to;
+    struct fs_path parent = ask->path;
+    struct fs_expected refused = look_up(state, &ask->path, &to);
+
+    if (!refused.code)
+        refused = look_for(state, &ask->source, is_directory, &from);
+    if (refused.code)
+        return refused;
+    parent.depth--;
+    replaces = to < FS_NODES && to != from && ask->replaces &&
+               state->nodes[to].is_directory == is_directory;
+    if (!is_directory)
+        refused = of_lease(&state->nodes[from].lease, ask->source_lease, true, true);
+    if (!is_directory && !refused.code)
+        refused = of_lease(replaces ? &state->nodes[to].lease : &no_lease, ask->lease, true, true);
+    if (refused.code)
+        return refused;
+    if (is_directory && fs_is_below(state, fs_find(state, &parent), from))
+        return refusal(400, "InvalidHeaderValue");
+    if (to < FS_NODES && to != from) {
+        if (!ask->replaces)
+            return refusal(409, "ResourceAlreadyExists");
+        if (state->nodes[to].is_directory != is_directory)
+            return refusal(409, "ResourceTypeMismatch");
+        if (fs_has_children(state, to))
+            return refusal(409, "DirectoryNotEmpty");
+    }
+    return (struct fs_expected){ .status = 200, .changes = true };
+}
+
+static bool is_of_directory(enum fs_op op)
+{
+    return op == FS_SET_DIRECTORY_METADATA || op == FS_DELETE_DIRECTORY ||
+           op == FS_HEAD_DIRECTORY || op == FS_LIST_FILES;
+}
+
+static struct fs_expected expect_lease(const struct fs_ask *ask, struct fs_lease lease,
+                                       bool of_file, unsigned node)
+{
+    const char *code = fs_lease_act(&lease, ask, of_file);
+
+    if (code)
+        return refusal(409, code);
+    return (
+        struct fs_expected){ .status = fs_lease_status(ask->act), .changes = true, .node = node };
+}
+
+/* What else is of a file or directory that is there. */
+static struct fs_expected expect_at(const struct fs_ask *ask, const struct fs_state *state,
+                                    unsigned node)
+{
+    unsigned length = state->nodes[node].length;
+
+    switch ((int)ask->op) {
+    case FS_PUT_RANGE:
+    case FS_PUT_RANGE_FROM_URL:
+    case FS_CLEAR_RANGE:
+        return ask->to > length ? refusal(416, "InvalidRange")
+                                : (struct fs_expected){ .status = 201, .changes = true };
+    case FS_SET_LENGTH:
+        return is_full(state, length, ask->length)
+                   ? refusal(403, "ShareSizeLimitReached")
+                   : (struct fs_expected){ .status = 200, .changes = true };
+    case FS_DELETE_DIRECTORY:
+        if (fs_has_children(state, node))
+            return refusal(409, "DirectoryNotEmpty");
+        /* fall through */
+    case FS_DELETE_FILE:
+        return (struct fs_expected){ .status = 202, .changes = true };
+    case FS_GET_FILE:
+        if (ask->has_range && ask->from >= length)
+            return refusal(416, "InvalidRange");
+        return (struct fs_expected){ .status = ask->has_range ? 206 : 200, .node = node };
+    default:
+        return (struct fs_expected){ .status = 200, .changes = !fs_is_read(ask->op), .node = node };
+    }
+}
+
+static struct fs_expected expect_of(const struct fs_ask *ask, const struct fs_state *state)
+{
+    bool is_directory = is_of_directory(ask->op);
+    struct fs_lease lease;
+    unsigned node;
+    struct fs_expected refused = look_for(state, &ask->path, is_directory, &node);
+
+    if (refused.code)
+        return refused;
+    lease = state->is_kept ? no_lease : state->nodes[node].lease;
+    if (ask->op == FS_LEASE_FILE)
+        return expect_lease(ask, lease, true, node);
+    if (!is_directory)
+        refused = of_lease(&lease, ask->lease, !fs_is_read(ask->op), true);
+    return refused.code ? refused : expect_at(ask, state, node);
+}
+
+/* The snapshot that ranges are compared with comes after the file and its lease. decision: 305 */
+static struct fs_expected expect_ranges(const struct fs_ask *ask, const struct fs_state *state,
+                                        const struct fs_state *view)
+{
+    struct fs_expected expected = expect_of(ask, view);
+
+    if (expected.code)
+        return expected;
+    if (ask->previous.commit > 0 && view->is_kept && ask->previous.commit > view->made)
+        return refusal(400, "PreviousSnapshotCannotBeNewer");
+    if (!fs_view(&ask->previous, state))
+        return refusal(409, "PreviousSnapshotNotFound");
+    if (ask->has_range && ask->from >= view->nodes[expected.node].length)
+        return refusal(416, "InvalidRange");
+    return expected;
+}
+
+/* Of what a path names, whatever kind it has. */
+static struct fs_expected expect_handles(const struct fs_ask *ask, const struct fs_state *state)
+{
+    unsigned node;
+    struct fs_expected refused = look_up(state, &ask->path, &node);
+
+    if (refused.code)
+        return refused;
+    return node < FS_NODES ? (struct fs_expected){ .status = 200, .node = node }
+                           : refusal(404, "ResourceNotFound");
+}
+
+static bool has_permission(const struct fs_state *state, unsigned permission)
+{
+    return state->permissions >> permission & 1;
+}
+
+static struct fs_expected expect_of_share(const struct fs_ask *ask, const struct fs_state *state)
+{
+    const char *code = NULL;
+
+    if (ask->op == FS_SET_QUOTA || ask->op == FS_HEAD_SHARE)
+        code = fs_lease_use(&state->lease, ask->lease, false, false);
+    if (code)
+        return refusal(412, code);
+    switch ((int)ask->op) {
+    case FS_SNAPSHOT_SHARE:
+        return (struct fs_expected){ .status = 201, .changes = true };
+    case FS_DELETE_SNAPSHOT:
+        return (struct fs_expected){ .status = 202, .changes = true };
+    case FS_CREATE_PERMISSION:
+        return (struct fs_expected){ .status = 201,
+                                     .changes = !has_permission(state, ask->permission) };
+    case FS_GET_PERMISSION:
+        return has_permission(state, ask->permission) ? (struct fs_expected){ .status = 200 }
+                                                      : refusal(400, "InvalidHeaderValue");
+    case FS_LEASE_SHARE:
+        return expect_lease(ask, state->lease, false, FS_ROOT);
+    default:
+        return (struct fs_expected){ .status = 200, .changes = !fs_is_read(ask->op) };
+    }
+}
+
+struct fs_expected fs_expect(const struct fs_ask *ask, const struct fs_state *state)
+{
+    const struct fs_state *view;
+
+    if (ask->op == FS_CREATE_SHARE)
+        return state->exists ? refusal(409, "ShareAlreadyExists")
+                             : (struct fs_expected){ .status = 201, .changes = true };
+    if (ask->op == FS_LIST_SHARES)
+        return (struct fs_expected){ .status = 200 };
+    view = state->exists ? fs_view(&ask->snapshot, state) : NULL;
+    if (!view)
+        return refusal(404, "ShareNotFound");
+    if (!fs_has_path(ask->op))
+        return expect_of_share(ask, state);
+    switch ((int)ask->op) {
+    case FS_CREATE_DIRECTORY:
+    case FS_CREATE_FILE:
+    case FS_COPY_FILE:
+        return expect_create(ask, state);
+    case FS_RENAME_FILE:
+    case FS_RENAME_DIRECTORY:
+        return expect_rename(ask, state);
+    case FS_LIST_RANGES:
+        return expect_ranges(ask, state, view);
+    case FS_LIST_HANDLES:
+        return expect_handles(ask, view);
+    default:
+        return expect_of(ask, view);
+    }
+}
+
+/* ---- sources ---- */
+
+bool fs_has_source(enum fs_op op)
+{
+    return op == FS_COPY_FILE || op == FS_PUT_RANGE_FROM_URL;
+}
+
+/* Copy File says what a read of it would be answered, what reads at once that it cannot verify it. */
+struct fs_expected fs_expect_source(const struct fs_ask *ask, const struct fs_state *state)
+{
+    const struct fs_state *view = state->exists ? fs_view(&ask->source_snapshot, state) : NULL;
+    struct fs_expected refused = refusal(404, "ShareNotFound");
+    unsigned node;
+
+    if (view)
+        refused = look_for(view, &ask->source, false, &node);
+    if (ask->op == FS_COPY_FILE)
+        return refused;
+    if (!refused.code && ask->source_from + (ask->to - ask->from) > view->nodes[node].length)
+        refused = refusal(416, "InvalidRange");
+    if (refused.code)
+        refused.code = "CannotVerifyCopySource";
+    return refused;
+}
+
+const struct fs_node *fs_find_source(const struct fs_ask *ask, uint64_t etag, uint64_t since)
+{
+    const struct fs_state *state = fs_state_at(world->commits);
+
+    for (;; state = state->older) {
+        const struct fs_state *view = fs_view(&ask->source_snapshot, state);
+        unsigned node;
+
+        if (!fs_expect_source(ask, state).code) {
+            node = fs_find(view, &ask->source);
+            if (view->nodes[node].etag == etag)
+                return &view->nodes[node];
+        }
+        if (state->since <= since || !state->older)
+            return NULL;
+    }
+}

@@ -1,0 +1,40 @@
+/* Around what decides (ld --wrap). */
+#include "fs_seen.h"
+
+#include "request.h"
+#include "scheduler.h"
+#include "service/operation.h"
+
+static struct fs_seen seen[CLIENTS_MAX];
+
+struct fs_seen fs_seen(unsigned slot)
+{
+    return seen[slot];
+}
+
+void fs_seen_clear(unsigned slot)
+{
+    seen[slot] = (struct fs_seen){ 0 };
+}
+
+enum error __real_operation_decide(struct decision *d, const struct parameters *parameters,
+                                   struct result *result);
+enum error __wrap_operation_decide(struct decision *d, const struct parameters *parameters,
+                                   struct result *result);
+/* A source on this server is found by a read that the request makes. */
+enum error __wrap_operation_decide(struct decision *d, const struct parameters *parameters,
+                                   struct result *result)
+{
+    enum error e = __real_operation_decide(d, parameters, result);
+    int slot = request_slot();
+
+    if (e || slot < 0)
+        return e;
+    sched_hold();
+    if (d->operation->rights.effect == WRITES)
+        seen[slot].written = result->etag.v;
+    else
+        seen[slot].read = result->etag.v;
+    sched_release();
+    return e;
+}

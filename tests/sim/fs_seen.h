@@ -1,0 +1,17 @@
+/* The ETags that the server decided on, as its decisions return them: of what it changed, and of the
+ * source that it found for a copy. So the judge knows at a commit which version was copied, though that
+ * was read some time before. */
+#ifndef LAGRA_SIM_FS_SEEN_H
+#define LAGRA_SIM_FS_SEEN_H
+
+#include <stdint.h>
+
+struct fs_seen {
+    uint64_t written, read; /* 0: none yet */
+};
+
+/* Of the last decisions for the client. */
+struct fs_seen fs_seen(unsigned slot);
+void fs_seen_clear(unsigned slot);
+
+#endif
