@@ -23,6 +23,7 @@ enum lock_rank {
     RANK_SLEEPER,       /* a thread that waits for one event */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */
+    RANK_METRICS,       /* a thread's first number, a new series, a scrape */
 };
 
 struct lock {

@@ -1,5 +1,4 @@
 /* Lagra: options -> rooms, signals, orderly stop. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -20,6 +19,7 @@
 #include "program/commands.h"
 #include "program/credentials.h"
 #include "program/greet.h"
+#include "program/management_port.h"
 #include "program/options.h"
 #include "queue/queue.h"
 #include "service/server.h"
@@ -69,28 +69,8 @@ struct running {
     struct endpoint endpoints[SERVICES];
     struct endpoint_set endpoint_set;
     struct http_server *servers[SERVICES];
+    struct management_port management;
 };
-
-/* ---- accounts ---- */
-
-/* Names other than "localhost" may be of any address, whatever they begin with. */
-static bool is_loopback(const char *host)
-{
-    struct in_addr address;
-
-    if (inet_aton(host, &address) != 0)
-        return ntohl(address.s_addr) >> 24 == 127;
-    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
-}
-
-static bool all_loopback(const struct options *options)
-{
-    for (size_t i = 0; i < SERVICES; i++) {
-        if (options->listen[i].wanted && !is_loopback(options->listen[i].host))
-            return false;
-    }
-    return true;
-}
 
 /* ---- store ---- */
 
@@ -223,6 +203,8 @@ static bool start_listeners(struct running *run)
         if (run->options.listen[i].wanted && !start_listener(run, i))
             return false;
     }
+    if (!management_start(&run->options, &run->certificate, run->store, &run->management))
+        return false;
     for (size_t i = 0; i < SERVICES; i++) {
         if (!run->servers[i])
             continue;
@@ -272,7 +254,8 @@ static bool check_start(const struct running *run)
 
 static unsigned descriptors_set_aside(const struct running *run)
 {
-    return store_descriptors(run->store) + OTHER_DESCRIPTORS;
+    return store_descriptors(run->store) + OTHER_DESCRIPTORS +
+           management_descriptors(&run->options);
 }
 
 /* Descriptors are the store's first: connections share what it leaves, so that no crowd of clients
@@ -334,6 +317,7 @@ static void stop(struct running *run, unsigned grace_s)
         if (run->servers[i])
             http_stop(run->servers[i], grace_s);
     }
+    management_stop(&run->management);
     if (run->pool)
         decide_pool_free(run->pool);
     if (run->gather_pool)
@@ -377,7 +361,7 @@ static bool start(struct running *run, const struct options *options)
     run->options.fetcher.patience_ms = asked_patience_ms();
 #endif
     run->descriptors = allow_many_files();
-    return credentials_open(options, all_loopback(options), &run->credentials) &&
+    return credentials_open(options, options_are_loopback(options), &run->credentials) &&
            certificate_read(options, &run->certificate) && check_start(run) && open_store(run) &&
            start_threads(run) && fit_limits(run) && start_listeners(run);
 }

@@ -346,6 +346,13 @@ enum options_result settings_apply(const struct option_settings *settings, struc
     return OPTIONS_RUN;
 }
 
+bool settings_have(const struct option_settings *settings, const char *name)
+{
+    const struct option_row *row = option_row_find(bytes_from_string(name));
+
+    return settings->of[index_of(row)].origin != ORIGIN_DEFAULT;
+}
+
 bool settings_name_service(const struct option_settings *settings, size_t service,
                            enum option_origin least)
 {

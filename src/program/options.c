@@ -1,6 +1,7 @@
 /* Commands, and options together: see options.h. option_rows.c knows the options. */
 #include "program/options.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,18 @@ static enum options_result read_all(int argc, char **argv, struct option_setting
     return result ? result : settings_apply(settings, options);
 }
 
+/* Its port is served when one is named. */
+static enum options_result check_management(const struct option_settings *settings,
+                                            struct options *options)
+{
+    options->management.wanted = settings_have(settings, "managementPort");
+    if (options->management.wanted ||
+        (!settings_have(settings, "managementHost") && !settings_have(settings, "managementToken")))
+        return OPTIONS_RUN;
+    fprintf(stderr, "lagra: --managementHost and --managementToken go with --managementPort\n");
+    return OPTIONS_WRONG;
+}
+
 /* name: what the program was called by */
 static enum options_result read_served(const char *name, int argc, char **argv,
                                        struct option_settings *settings, struct options *options)
@@ -104,6 +117,8 @@ static enum options_result read_served(const char *name, int argc, char **argv,
         }
     }
     leave_out_files(options, settings);
+    if (!result)
+        result = check_management(settings, options);
     if (!result)
         result = check_certificate(options);
     return result ? result : check_oauth(options);
@@ -211,6 +226,7 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
                     [SERVICE_QUEUE] = { .host = "127.0.0.1", .port = 10001, .wanted = true },
                     [SERVICE_TABLE] = { .host = "127.0.0.1", .port = 10002, .wanted = true },
                     [SERVICE_FILE] = { .host = "127.0.0.1", .port = 10003, .wanted = true } },
+        .management = { .host = "127.0.0.1" },
         .rehydrate_seconds = 60,
         .product_style_url = true,
     };
@@ -231,4 +247,23 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
     if (argc > 1 && strcmp(argv[1], "serve") == 0)
         return parse_serve(argv[0], argc - 1, argv + 1, ret_options);
     return parse_serve(argc > 0 ? argv[0] : "lagra", argc, argv, ret_options);
+}
+
+/* Names other than "localhost" may be of any address, whatever they begin with. */
+bool host_is_loopback(const char *host)
+{
+    struct in_addr address;
+
+    if (inet_aton(host, &address) != 0)
+        return ntohl(address.s_addr) >> 24 == 127;
+    return strcmp(host, "localhost") == 0 || strcmp(host, "::1") == 0;
+}
+
+bool options_are_loopback(const struct options *options)
+{
+    for (size_t i = 0; i < SERVICE_COUNT; i++) {
+        if (options->listen[i].wanted && !host_is_loopback(options->listen[i].host))
+            return false;
+    }
+    return true;
 }

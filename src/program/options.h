@@ -34,6 +34,8 @@ struct options {
     const char *location;
     const char *salvage_to; /* of COMMAND_CHECK; NULL: check only */
     struct listen_options listen[SERVICE_COUNT];
+    struct listen_options management; /* admin/management.h */
+    const char *management_token_path;
     bool is_azurite;                      /* called by one of Azurite's names: greet.h */
     unsigned workers;                     /* of each service; 0: one a core */
     unsigned connections_max;             /* of each service; 0: the default */
@@ -70,5 +72,10 @@ enum options_result {
 };
 
 enum options_result options_parse(int argc, char **argv, struct options *ret_options);
+
+/* Is it an address that only this machine reaches? */
+bool host_is_loopback(const char *host);
+/* Are those of all wanted services? */
+bool options_are_loopback(const struct options *options);
 
 #endif

@@ -56,27 +56,6 @@ static enum state decided(struct flow *flow, enum error e)
     return flow->current == &flow->work ? CORS : PART_DONE;
 }
 
-/* Returns `next`, or stops at a gate first if the request asked for it (test builds). */
-static enum state at_gate(struct flow *flow, enum gate gate, enum state next)
-{
-#ifdef LAGRA_GATES
-    struct gate_request asked = flow->current->call.gate;
-
-    if (asked.action != GATE_PASS && asked.gate == gate) {
-        flow->current->call.gate.action = GATE_PASS;
-        if (gate_stop(gate, &asked, pause_arm(&flow->pause))) {
-            flow->state = next;
-            pause_wait(&flow->pause);
-            return WAITING;
-        }
-    }
-#else
-    (void)flow;
-    (void)gate;
-#endif
-    return next;
-}
-
 /* ---- DECIDE, COMMIT ---- */
 
 /* Makes one attempt, on a worker, which may not block, or in the pool. */
@@ -247,7 +226,7 @@ static enum state become_durable(struct flow *flow)
 
     switch (settled(flow, &awaited, &again)) {
     case STORE_OK:
-        return at_gate(flow, GATE_SYNCED, ANSWER);
+        return flow_at_gate(flow, GATE_SYNCED, ANSWER);
     case STORE_WAIT:
         store_wait_durable(d->store, awaited, pause_arm(&flow->pause));
         pause_wait(&flow->pause);
@@ -303,8 +282,8 @@ static enum state enter(struct flow *flow)
     case FINISH_BODY:
         return body_finish(flow);
     case PARSED:
-        return at_gate(flow, GATE_STAGED,
-                       flow->work.call.operation->functions->batch ? BATCH : DECIDE);
+        return flow_at_gate(flow, GATE_STAGED,
+                            flow->work.call.operation->functions->batch ? BATCH : DECIDE);
     case BATCH:
         return begin_batch(flow);
     case BATCH_BEGIN_IN_POOL:
@@ -314,13 +293,13 @@ static enum state enter(struct flow *flow)
     case PART:
         return batch_next(flow);
     case PART_FOUND:
-        return at_gate(flow, GATE_STAGED, DECIDE);
+        return flow_at_gate(flow, GATE_STAGED, DECIDE);
     case DECIDE:
         return decide(flow);
     case DECIDE_IN_POOL:
         return flow_to_pool(flow, run_from_decide);
     case DECIDED:
-        return at_gate(flow, GATE_DECIDED, COMMIT);
+        return flow_at_gate(flow, GATE_DECIDED, COMMIT);
     case COMMIT:
         return commit(flow);
     case COMMIT_IN_POOL:
@@ -332,11 +311,11 @@ static enum state enter(struct flow *flow)
     case OTHERS:
         return await_others(flow);
     case APPLIED:
-        return at_gate(flow, GATE_APPLIED, flow->current == &flow->work ? CORS : PART_DONE);
+        return flow_at_gate(flow, GATE_APPLIED, flow->current == &flow->work ? CORS : PART_DONE);
     case PART_DONE:
         return batch_part_done(flow);
     case BATCH_APPLIED:
-        return at_gate(flow, GATE_APPLIED, CORS);
+        return flow_at_gate(flow, GATE_APPLIED, CORS);
     case CORS:
         return cors_find(flow);
     case DURABLE:
@@ -380,6 +359,7 @@ static enum http_step run(struct flow *flow)
     answer_common(&flow->work);
     cors_answer(&flow->work);
     request_log(flow);
+    request_is_answered(flow);
     control_reply(&flow->work);
     answer_drop_scratch(flow);
     return HTTP_RESPOND;
@@ -399,6 +379,7 @@ static struct flow *flow_new(struct exchange *exchange)
               &exchange->response);
     flow->work.decision.access.fetches = fetch_set_open(flow->work.decision.store);
     exchange->application = flow;
+    request_begins(flow);
     assert_flow(flow);
     return flow;
 }
@@ -483,6 +464,7 @@ static void on_done(struct exchange *exchange)
     if (!flow)
         return;
     assert_flow(flow);
+    request_is_over(flow);
     if (flow->reader)
         content_reader_close(flow->reader);
     deciding_end(&flow->work.decision);

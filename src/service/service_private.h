@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/metrics.h"
 #include "service/decide_pool.h"
 #include "service/cors_rules.h"
 #include "service/deciding.h"
@@ -165,10 +166,14 @@ struct flow {
     struct content_reader *reader;
     enum store_result map_result; /* of the last part of its map that was read in the pool */
     struct content_body body;
-    size_t body_read; /* of a small body that is read into the arena */
+    uint64_t began_ns;    /* request_metrics.c */
+    metric_slot duration; /* of its operation, once it is answered; 0: it is not */
+    size_t body_read;     /* of a small body that is read into the arena */
     char *body_bytes;
 };
 
+/* Returns `next`, or stops at a gate first if the request asked for it (test builds; base/gate.h). */
+enum state flow_at_gate(struct flow *flow, enum gate gate, enum state next);
 /* After STORE_WAIT or DECIDE_BLOCKING. True: what is not in memory is being fetched; the exchange is
  * suspended until the same state is to be entered again (return WAITING). False: it is not, or the step
  * takes long whatever is in memory: to be done in the pool. */
@@ -284,6 +289,15 @@ enum state default_version_find(struct flow *flow);
 enum state operation_find_step(struct flow *flow);
 /* State EARLY_CHECK. returns WANT_BODY; EARLY_CHECK: again; CORS: refused; WAITING */
 enum state early_check(struct flow *flow);
+
+/* ---- what is counted of requests: request_metrics.c ---- */
+
+/* Its head has come. */
+void request_begins(struct flow *flow);
+/* Its answer is about to be sent. */
+void request_is_answered(struct flow *flow);
+/* It has been sent, or never will be. */
+void request_is_over(struct flow *flow);
 
 /* ---- /-/live and /-/ready: health.c ---- */
 

@@ -86,3 +86,23 @@ enum state flow_to_pool(struct flow *flow, state_fn *step)
     flow_run_in_pool(flow, step);
     return WAITING;
 }
+
+enum state flow_at_gate(struct flow *flow, enum gate gate, enum state next)
+{
+#ifdef LAGRA_GATES
+    struct gate_request asked = flow->current->call.gate;
+
+    if (asked.action != GATE_PASS && asked.gate == gate) {
+        flow->current->call.gate.action = GATE_PASS;
+        if (gate_stop(gate, &asked, pause_arm(&flow->pause))) {
+            flow->state = next;
+            pause_wait(&flow->pause);
+            return WAITING;
+        }
+    }
+#else
+    (void)flow;
+    (void)gate;
+#endif
+    return next;
+}

@@ -60,6 +60,11 @@ bool store_wants_reopening(struct store *store)
     return store->operations->wants_reopening && store->operations->wants_reopening(store);
 }
 
+bool store_figures(struct store *store, struct store_figures *ret_figures)
+{
+    return store->operations->figures && store->operations->figures(store, ret_figures);
+}
+
 bool store_is_full(struct store *store)
 {
     return store->operations->is_full && store->operations->is_full(store);

@@ -144,6 +144,19 @@ bool store_wants_reopening(struct store *store);
 /* True while what grows is STORE_FULL: looks at the disk unless that was done just now. Any thread. */
 bool store_is_full(struct store *store);
 
+/* What an engine has at this moment, for those who watch it. */
+struct store_figures {
+    uint64_t disk_free_bytes, disk_reserve_bytes;
+    uint64_t piece_bytes;           /* that records refer to */
+    uint64_t extents, extents_open; /* files of pieces, and those of them that are open */
+    uint64_t record_bytes;          /* files of records */
+    uint64_t memory_table_bytes;    /* records that are in no file yet but the log */
+    uint64_t compaction_bytes;      /* that have to be rewritten */
+    bool is_stalled; /* commits are slowed down, or wait, for files to be rewritten */
+};
+/* False: the engine has no such figures. Any thread; may wait for a lock, not for the disk. */
+bool store_figures(struct store *store, struct store_figures *ret_figures);
+
 /* The record size that every engine accepts beside inline content. */
 #define STORE_RECORD_BYTES_LEAST (64u << 10)
 /* The most parts of one commit. */

@@ -62,6 +62,8 @@ struct store_operations {
     void (*close)(struct store *store);
     bool (*healthy)(struct store *store);
     bool (*wants_reopening)(struct store *store); /* NULL: never */
+    /* NULL: has none */
+    bool (*figures)(struct store *store, struct store_figures *ret_figures);
     bool (*is_full)(struct store *store);         /* NULL: never */
     unsigned (*descriptors)(struct store *store); /* NULL: none */
 

@@ -8,6 +8,7 @@
 #include "store/embedded/admission.h"
 #include "store/embedded/batch.h"
 #include "store/embedded/embedded_private.h"
+#include "store/embedded/measured.h"
 #include "store/record_key.h"
 
 /* A commit on its way. */
@@ -363,8 +364,11 @@ enum store_result embedded_commit(struct store *store, const struct commit_part 
     /* A read that failed is not final: nothing was written. */
     if (result == STORE_IO && atomic_load(&embedded->failed))
         embedded_fail(embedded);
+    if (result == STORE_CONFLICT)
+        measured_conflict();
     if (result)
         return result;
+    measured_commit();
     assert(commit.sequence > 0);
     *ret_sequence = commit.sequence;
     syncer_wrote(&embedded->syncer);

@@ -122,6 +122,13 @@ bool disk_space_is_low(const struct disk_space *space)
     return atomic_load(&space->is_low);
 }
 
+uint64_t disk_space_free(const struct disk_space *space)
+{
+    uint64_t free = 0, size;
+
+    return measure(space, &free, &size) ? free : 0;
+}
+
 static void lay_ballast(struct disk_space *space)
 {
     int fd = openat(space->folder, name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);

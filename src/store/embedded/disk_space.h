@@ -48,6 +48,8 @@ bool disk_space_admits(struct disk_space *space, uint64_t bytes, uint64_t pendin
 bool disk_space_overdraw(struct disk_space *space, uint64_t bytes);
 /* Below the reserve, by the last look. Any thread. */
 bool disk_space_is_low(const struct disk_space *space);
+/* Bytes that are free on it now; 0 where the system does not say. Any thread. */
+uint64_t disk_space_free(const struct disk_space *space);
 /* Looks again; lays the ballast when it is wanted and there is room. May wait for the disk.
  * Start-up thread, then the collector. */
 void disk_space_tend(struct disk_space *space);

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "store/embedded/counters.h"
 #include "store/embedded/embedded_private.h"
+#include "store/embedded/figures.h"
 #include "store/embedded/folder.h"
 #include "store/embedded/piece_read.h"
 #include "store/embedded/read_ahead.h"
@@ -135,6 +136,7 @@ static const struct store_operations embedded_operations = {
     .healthy = embedded_healthy,
     .wants_reopening = embedded_wants_reopening,
     .is_full = embedded_is_full,
+    .figures = embedded_figures,
     .descriptors = embedded_descriptors,
     .limits = embedded_limits,
     .snapshot_open = embedded_snapshot_open,

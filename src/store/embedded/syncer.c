@@ -9,6 +9,8 @@
 #include "base/file.h"
 #include "base/gate.h"
 #include "base/log.h"
+#include "base/metrics.h"
+#include "store/embedded/measured.h"
 
 #define SYNCED_SIZE  16
 #define GATE_POLL_MS 2
@@ -168,7 +170,7 @@ static void *sync_over_and_over(void *argument)
     bool stopping;
 
     while (wait_for_work(syncer, &stopping)) {
-        uint64_t target;
+        uint64_t target, began, took;
         size_t woken;
 
         if (syncer->sync)
@@ -180,6 +182,7 @@ static void *sync_over_and_over(void *argument)
             atomic_store(&syncer->dirty, true);
             continue;
         }
+        began = metric_now_ns();
         /* A sync that failed is never tried again: what it lost is not reported (store
          * invariant 6). */
         if (keyspace_write_log(syncer->keyspace, syncer->sync)) {
@@ -192,7 +195,9 @@ static void *sync_over_and_over(void *argument)
         assert(target >= atomic_load(&syncer->durable));
         write_record(syncer, target);
         atomic_store(&syncer->durable, target);
+        took = metric_now_ns() - began;
         woken = wake_ready(syncer);
+        measured_sync(took, woken);
         manifest_guard_look(syncer->guard);
         let_gather(syncer, woken);
     }

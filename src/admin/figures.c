@@ -1,0 +1,137 @@
+/* What the process, the store and the build are at this moment: see figures.h. */
+#include "admin/figures.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/metrics.h"
+
+/* One row, one family of one series. */
+struct figure {
+    struct metric_family family;
+    double value;
+};
+
+#define GAUGE(name, help)                                                                          \
+    {                                                                                              \
+        name, help, METRIC_GAUGE                                                                   \
+    }
+#define COUNTER(name, help)                                                                        \
+    {                                                                                              \
+        name, help, METRIC_COUNTER                                                                 \
+    }
+
+static void print_all(struct text *to, const struct figure *figures, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        metric_print_value(to, &figures[i].family, figures[i].value);
+}
+
+/* ---- the process ---- */
+
+/* Pages: all, and those in memory. man: proc(5), /proc/self/statm */
+static void read_pages(double *ret_all, double *ret_resident)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+
+    *ret_all = *ret_resident = 0;
+    if (!file)
+        return;
+    if (fscanf(file, "%lf %lf", ret_all, ret_resident) != 2)
+        *ret_all = *ret_resident = 0;
+    fclose(file);
+}
+
+static double count_entries(const char *folder)
+{
+    DIR *directory = opendir(folder);
+    struct dirent *entry;
+    double count = 0;
+
+    if (!directory)
+        return 0;
+    while ((entry = readdir(directory)) != NULL)
+        count += entry->d_name[0] != '.';
+    closedir(directory);
+    return count;
+}
+
+static double cpu_seconds(void)
+{
+    struct rusage usage;
+
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return 0;
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+static double descriptors_max(void)
+{
+    struct rlimit limit;
+
+    return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? (double)limit.rlim_cur : 0;
+}
+
+static void print_process(struct text *to, const struct management *management)
+{
+    double page = (double)sysconf(_SC_PAGESIZE), all, resident;
+
+    read_pages(&all, &resident);
+    const struct figure figures[] = {
+        { COUNTER("process_cpu_seconds_total", "Processor time, user and system."), cpu_seconds() },
+        { GAUGE("process_resident_memory_bytes", "Memory in use."), resident * page },
+        { GAUGE("process_virtual_memory_bytes", "Address space in use."), all * page },
+        { GAUGE("process_open_fds", "Descriptors that are open."), count_entries("/proc/self/fd") },
+        { GAUGE("process_max_fds", "Descriptors that may be open."), descriptors_max() },
+        { GAUGE("process_threads", "Threads."), count_entries("/proc/self/task") },
+        { GAUGE("process_start_time_seconds", "When it was started, since 1970."),
+          (double)management->started_s },
+    };
+    print_all(to, figures, sizeof figures / sizeof figures[0]);
+}
+
+/* ---- the store ---- */
+
+static void print_store(struct text *to, struct store *store)
+{
+    const struct figure states[] = {
+        { GAUGE("lagra_store_healthy", "0 once a write or sync of the store has failed."),
+          store_healthy(store) },
+        { GAUGE("lagra_store_full", "1 while what grows is refused."), store_is_full(store) },
+    };
+    struct store_figures now;
+
+    print_all(to, states, sizeof states / sizeof states[0]);
+    if (!store_figures(store, &now))
+        return;
+    const struct figure figures[] = {
+        { GAUGE("lagra_disk_free_bytes", "Free on the disk of the data folder."),
+          (double)now.disk_free_bytes },
+        { GAUGE("lagra_disk_reserve_bytes", "While less is free, what grows is refused."),
+          (double)now.disk_reserve_bytes },
+        { GAUGE("lagra_store_piece_bytes", "Bytes of contents that records refer to."),
+          (double)now.piece_bytes },
+        { GAUGE("lagra_store_extents", "Files of contents."), (double)now.extents },
+        { GAUGE("lagra_store_extents_open", "Those of them that are open."),
+          (double)now.extents_open },
+        { GAUGE("lagra_store_record_bytes", "Files of records."), (double)now.record_bytes },
+        { GAUGE("lagra_store_memory_table_bytes", "Records that are in memory and in the log."),
+          (double)now.memory_table_bytes },
+        { GAUGE("lagra_store_compaction_pending_bytes", "Records that are to be rewritten."),
+          (double)now.compaction_bytes },
+        { GAUGE("lagra_store_stalled", "1 while commits are slowed down for that."),
+          now.is_stalled },
+    };
+    print_all(to, figures, sizeof figures / sizeof figures[0]);
+}
+
+void figures_print(struct text *to, const struct management *management)
+{
+    print_process(to, management);
+    print_store(to, management->store);
+    text_printf(to, "# HELP lagra_build_info What runs.\n# TYPE lagra_build_info gauge\n"
+                    "lagra_build_info{version=\"" LAGRA_VERSION "\"} 1\n");
+}

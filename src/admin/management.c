@@ -1,0 +1,97 @@
+/* The management port: see management.h. */
+#include "admin/management.h"
+
+#include "admin/figures.h"
+#include "base/metrics.h"
+
+#define CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+struct http_limits management_limits(void)
+{
+    struct http_limits limits = http_limits_default;
+
+    limits.net.workers = 1;
+    limits.net.connections_max = 64;
+    return limits;
+}
+
+/* returns HTTP_RESPOND */
+static enum http_step respond(struct exchange *exchange, int status, const char *type,
+                              struct bytes body)
+{
+    struct response *response = &exchange->response;
+
+    response->status = status;
+    response_header_string(response, "Server", "Lagra/" LAGRA_VERSION);
+    response_header_string(response, "Content-Type", type);
+    response_header_string(response, "Cache-Control", "no-store");
+    response->body_kind = BODY_BYTES;
+    response->body = body;
+    return HTTP_RESPOND;
+}
+
+static enum http_step refuse(struct exchange *exchange, int status, const char *why)
+{
+    return respond(exchange, status, "text/plain", bytes_from_string(why));
+}
+
+static bool may_ask(const struct management *management, const struct request *request)
+{
+    static const char scheme[] = "Bearer ";
+    struct bytes given = request_header(request, "authorization");
+
+    if (!management->token.ptr)
+        return true;
+    return bytes_has_prefix(given, bytes_from_string(scheme)) &&
+           bytes_equal_secret(bytes_from(given, sizeof scheme - 1), management->token);
+}
+
+static enum http_step answer_metrics(struct exchange *exchange, const struct management *management)
+{
+    struct text page;
+
+    text_init(&page, exchange->arena, 64 * 1024);
+    metrics_print(&page);
+    figures_print(&page, management);
+    return respond(exchange, 200, CONTENT_TYPE, text_bytes(&page));
+}
+
+static enum http_step on_head(struct exchange *exchange)
+{
+    const struct request *request = &exchange->request;
+    const struct management *management = request->listener_tag;
+
+    if (exchange->server_is_busy)
+        return refuse(exchange, 503, "too many connections\n");
+    if (!may_ask(management, request)) {
+        response_header_string(&exchange->response, "WWW-Authenticate", "Bearer");
+        return refuse(exchange, 401, "a token is needed: Authorization: Bearer\n");
+    }
+    exchange_authenticate(exchange);
+    if (!bytes_is(request->path, "/metrics"))
+        return refuse(exchange, 404, "there is /metrics\n");
+    if (request->method != METHOD_GET && request->method != METHOD_HEAD) {
+        response_header_string(&exchange->response, "Allow", "GET, HEAD");
+        return refuse(exchange, 405, "only GET and HEAD\n");
+    }
+    return answer_metrics(exchange, management);
+}
+
+/* Nothing that is asked here has a body that is wanted. */
+static enum http_step on_body(struct exchange *exchange, struct bytes data, size_t *ret_taken)
+{
+    *ret_taken = data.len;
+    return on_head(exchange);
+}
+
+static void on_done(struct exchange *exchange)
+{
+    (void)exchange;
+}
+
+const struct http_application management_application = {
+    .head = on_head,
+    .body = on_body,
+    .end = on_head,
+    .done = on_done,
+};

@@ -1,0 +1,27 @@
+/* What operators ask the server itself, on a port of its own:
+ *
+ *   GET /metrics   everything that is counted, in Prometheus' text form. docs/metrics.md lists it
+ *
+ * On loopback everybody on the machine may ask; on other addresses, and wherever a token is given, only who
+ * sends `Authorization: Bearer TOKEN`. */
+#ifndef LAGRA_ADMIN_MANAGEMENT_H
+#define LAGRA_ADMIN_MANAGEMENT_H
+
+#include "http/http.h"
+#include "store/store.h"
+
+/* A shorter token is guessed. */
+#define MANAGEMENT_TOKEN_LEAST 16u
+
+/* The tag of a server of this application (http_start()). */
+struct management {
+    struct store *store;
+    struct bytes token; /* ptr NULL: nobody is asked for one */
+    uint64_t started_s; /* since 1970 */
+};
+
+extern const struct http_application management_application;
+/* Of a port that few ask at. */
+struct http_limits management_limits(void);
+
+#endif

@@ -1,0 +1,90 @@
+/* The management port: see management_port.h. */
+#include "program/management_port.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "program/credentials.h"
+
+/* Connections, and those that are being refused. */
+#define DESCRIPTORS 96u
+#define GRACE_S     1
+
+unsigned management_descriptors(const struct options *options)
+{
+    return options->management.wanted ? DESCRIPTORS : 0;
+}
+
+/* The first line of the file. NULL after saying why not. */
+static char *read_token(const char *path)
+{
+    char *token = read_small_file(path);
+
+    if (!token)
+        return NULL;
+    token[strcspn(token, "\r\n")] = '\0';
+    if (strlen(token) >= MANAGEMENT_TOKEN_LEAST)
+        return token;
+    fprintf(stderr, "lagra: %s: a token has at least %u characters\n", path,
+            MANAGEMENT_TOKEN_LEAST);
+    free(token);
+    return NULL;
+}
+
+/* False after saying why not: who may ask beyond this machine has to be said. */
+static bool open_token(const struct options *options, struct bytes *ret_token)
+{
+    *ret_token = bytes_from_string(NULL);
+    if (options->management_token_path) {
+        *ret_token = bytes_from_string(read_token(options->management_token_path));
+        return ret_token->ptr != NULL;
+    }
+    if (host_is_loopback(options->management.host))
+        return true;
+    fprintf(stderr, "lagra: on an address other than loopback, --managementPort takes "
+                    "--managementToken\n");
+    return false;
+}
+
+bool management_start(const struct options *options, const struct certificate *certificate,
+                      struct store *store, struct management_port *ret_port)
+{
+    struct http_limits limits = management_limits();
+    struct net_listen where = {
+        .host = options->management.host,
+        .port = options->management.port,
+        .cert_pem = certificate->chain,
+        .key_pem = certificate->key,
+    };
+    const char *problem = "";
+
+    if (!options->management.wanted)
+        return true;
+    ret_port->management = (struct management){ .store = store, .started_s = (uint64_t)time(NULL) };
+    if (!open_token(options, &ret_port->management.token))
+        return false;
+    ret_port->server =
+        http_start(&where, &limits, &management_application, &ret_port->management, &problem);
+    if (!ret_port->server) {
+        fprintf(stderr, "lagra: the management port cannot listen on %s port %u: %s\n", where.host,
+                where.port, problem);
+        return false;
+    }
+    if (!options->silent)
+        printf("Lagra's metrics are at http%s://%s:%u/metrics\n", where.cert_pem ? "s" : "",
+               where.host, http_port(ret_port->server));
+    return true;
+}
+
+void management_stop(struct management_port *port)
+{
+    char *token = (char *)port->management.token.ptr;
+
+    if (port->server)
+        http_stop(port->server, GRACE_S);
+    if (token)
+        explicit_bzero(token, port->management.token.len);
+    free(token);
+}

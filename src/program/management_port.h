@@ -1,0 +1,21 @@
+/* Starting and stopping the management port (admin/management.h), as the options say. Main thread. */
+#ifndef LAGRA_PROGRAM_MANAGEMENT_PORT_H
+#define LAGRA_PROGRAM_MANAGEMENT_PORT_H
+
+#include "admin/management.h"
+#include "program/certificate.h"
+
+struct management_port {
+    struct management management;
+    struct http_server *server; /* NULL: not served */
+};
+
+/* Descriptors that are set aside for it. */
+unsigned management_descriptors(const struct options *options);
+/* Starts it if the options name its port, and says where it is. False after saying on stderr why not. */
+bool management_start(const struct options *options, const struct certificate *certificate,
+                      struct store *store, struct management_port *ret_port);
+/* Also of one that was not started. */
+void management_stop(struct management_port *port);
+
+#endif

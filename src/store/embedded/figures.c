@@ -1,0 +1,33 @@
+/* What the engine has at this moment, for those who watch it: store_figures(). */
+#include "store/embedded/figures.h"
+
+static uint64_t property(const struct keyspace *keyspace, const char *name)
+{
+    uint64_t value = 0;
+
+    (void)rocksdb_property_int(keyspace->db, name, &value);
+    return value;
+}
+
+bool embedded_figures(struct store *store, struct store_figures *ret_figures)
+{
+    struct embedded *embedded = embedded_of(store);
+    const struct keyspace *keyspace = &embedded->keyspace;
+    int64_t piece_bytes = atomic_load(&embedded->piece_bytes);
+
+    *ret_figures = (struct store_figures){
+        .disk_reserve_bytes = embedded->space.reserve,
+        .disk_free_bytes = disk_space_free(&embedded->space),
+        .piece_bytes = piece_bytes > 0 ? (uint64_t)piece_bytes : 0,
+        .record_bytes = property(keyspace, "rocksdb.total-sst-files-size"),
+        .memory_table_bytes = property(keyspace, "rocksdb.cur-size-all-mem-tables"),
+        .compaction_bytes = property(keyspace, "rocksdb.estimate-pending-compaction-bytes"),
+        .is_stalled = property(keyspace, "rocksdb.is-write-stopped") > 0 ||
+                      property(keyspace, "rocksdb.actual-delayed-write-rate") > 0,
+    };
+    lock_take(&embedded->extents.lock);
+    ret_figures->extents = embedded->extents.count;
+    ret_figures->extents_open = embedded->extents.open_count;
+    lock_give(&embedded->extents.lock);
+    return true;
+}
