@@ -144,6 +144,9 @@ test('a token is checked: signature, issuer, audience, times', async (t) => {
     const [head, body, signature] = tokenOf(good).split('.');
     const flipped = Buffer.from(signature, 'base64url');
     flipped[5] ^= 1;
+    const [ecHead, ecBody, ecSignature] = tokenOf(good, { alg: 'ES256', kid: 'ec', pair: ec }).split('.');
+    const ofLength = (length) => `${ecHead}.${ecBody}.${Buffer.concat([Buffer.from(ecSignature, 'base64url'), Buffer.alloc(length)])
+        .subarray(0, length).toString('base64url')}`;
     const wrong = {
         'another key': tokenOf(good, { pair: other }),
         'another kid': tokenOf(good, { kid: 'ec' }),
@@ -152,6 +155,7 @@ test('a token is checked: signature, issuer, audience, times', async (t) => {
         'other claims': `${head}.${base64url(claimsOf(OWNER, { exp: seconds() + 9999 }))}.${signature}`,
         'one bit': `${head}.${body}.${flipped.toString('base64url')}`,
         'no signature': `${head}.${body}.`, 'two parts': `${head}.${body}`,
+        'no signature on a curve': ofLength(0), 'half of one': ofLength(32), 'less': ofLength(63), 'more': ofLength(65),
         'crit': tokenOf(good, { header: { crit: ['x'], x: 1 } }),
         'issuer': tokenOf(claimsOf(OWNER, { iss: `${ISSUER}x` })), 'no issuer': tokenOf(claimsOf(OWNER, { iss: undefined })),
         'audience': tokenOf(claimsOf(OWNER, { aud: 'https://management.azure.com' })),
