@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { errorCode } from '../lib/errors.mjs';
 import { Connection } from '../lib/http.mjs';
-import { signTableLite } from '../lib/sign.mjs';
+import { DEVELOPMENT, signTableLite } from '../lib/sign.mjs';
 import { raw } from './raw.mjs';
 import { newTable, tables, tableUrl } from './tables-setup.mjs';
 
@@ -129,6 +129,21 @@ test('forms of answers', async (t) => {
     await refused(get({ DataServiceVersion: '4.0' }), 400, 'InvalidHeaderValue');
     await refused(table('PUT', path, { 'Content-Type': 'application/atom+xml' }, '<entry/>'),
         415, 'AtomFormatNotSupported');
+});
+
+test('forms of tables', async (t) => {
+    // rest: Payload-Format-for-Table-Service-Operations, Query-Tables; semantics 6
+    const { tableName } = await newTable(t);
+    const read = async (path, form) =>
+        JSON.parse((await table('GET', path, { Accept: `application/json;odata=${form}` })).text);
+    const own = { TableName: tableName };
+    const full = { 'odata.type': `${DEVELOPMENT.account}.Tables`, 'odata.id': `${tableUrl}/Tables('${tableName}')`,
+        'odata.editLink': `Tables('${tableName}')`, ...own };
+    for (const [form, shown, metadata] of [['nometadata', own, false], ['minimalmetadata', own, true], ['fullmetadata', full, true]]) {
+        const of = (what) => metadata ? { 'odata.metadata': `${tableUrl}/$metadata#${what}` } : {};
+        assert.deepEqual(await read(`/Tables('${tableName}')`, form), { ...of('Tables/@Element'), ...shown });
+        assert.deepEqual(await read(`/Tables?$filter=TableName%20eq%20'${tableName}'`, form), { ...of('Tables'), value: [shown] });
+    }
 });
 
 test('paths that name nothing', async (t) => {

@@ -23,7 +23,7 @@ const CONCERNED = {
     concurrency: { units: ['service', 'blob'], services: ['blob'], suites: ['replay', 'isolation:lease,tags', CLIENTS.concurrency] },
     http: { units: ['service'], services: ['blob'], wire: true, suites: ['wire', 'replay', CLIENTS.http] },
     auth: { units: ['service', 'blob'], services: ['blob', 'table'], suites: ['replay', CLIENTS.auth] },
-    store: { units: ['content', 'check'], services: ['blob', 'queue', 'table'], suites: ['replay', 'isolation', 'power'] },
+    store: { units: ['content', 'check'], services: ['blob', 'queue', 'table'], suites: ['replay', 'isolation', 'power', 'damage'] },
     content: { units: ['blob'], services: ['blob'], suites: ['replay', 'isolation:pages,append,block,reader,snapshot', CLIENTS.content] },
     service: { units: ['blob', 'queue', 'table'], services: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
     file: { units: [], services: ['file'], suites: ['isolation:share', CLIENTS.file] },

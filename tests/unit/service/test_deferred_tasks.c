@@ -14,7 +14,7 @@
 #include "service/operation.h"
 #include "service/task_retry.h"
 
-enum { FAILING = 0x901, DONE = 0x902, UNKNOWN = 0x903, GONE = 0x904, AGAIN = 0x905 };
+enum { FAILING = 0x901, DONE = 0x902, UNKNOWN = 0x903, GONE = 0x904, AGAIN = 0x905, LARGE = 0x906 };
 
 static unsigned tried, done;
 static bool is_mended;
@@ -60,12 +60,21 @@ static enum store_result come_again_at_once(struct decision *d, const struct def
     return STORE_OK;
 }
 
+/* Two of them do not fit the memory that a task may hold. */
+static enum store_result hold_much(struct decision *d, const struct deferred_task *task,
+                                   const struct endpoint *endpoint)
+{
+    (void)endpoint;
+    (void)task;
+    assert_non_null(arena_bytes(d->arena, (size_t)40 << 20));
+    done++;
+    return is_mended ? STORE_OK : STORE_CORRUPT;
+}
+
 /* The last is no part of the service's list. */
-static const struct task_handler kinds[] = { { FAILING, be_tried },
-                                             { DONE, succeed },
-                                             { GONE, find_nothing },
-                                             { AGAIN, come_again_at_once },
-                                             { UNKNOWN, succeed } };
+static const struct task_handler kinds[] = { { FAILING, be_tried },  { DONE, succeed },
+                                             { GONE, find_nothing }, { AGAIN, come_again_at_once },
+                                             { LARGE, hold_much },   { UNKNOWN, succeed } };
 static const struct service service = { .name = "test",
                                         .task_handlers = kinds,
                                         .task_handler_count = sizeof kinds / sizeof kinds[0] - 1 };
@@ -250,6 +259,20 @@ static void items_that_come_again(void **state)
     assert_in_range(tried, 1, 1000);
 }
 
+/* What a task held is given back before the next one, whether it was done or has failed. */
+static void memory_is_of_one_task(void **state)
+{
+    struct fixture *f = *state;
+
+    for (int i = 0; i < 3; i++)
+        add(f, LARGE, f->now);
+    assert_true(run_at(f, f->now));
+    assert_int_equal(done, 3);
+    is_mended = true;
+    assert_false(run_at(f, f->now + TICKS_PER_SECOND));
+    assert_int_equal(done, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +283,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(damaged_items, set_up, tear_down),
         cmocka_unit_test_setup_teardown(nothing_left_to_do, set_up, tear_down),
         cmocka_unit_test_setup_teardown(items_that_come_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(memory_is_of_one_task, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
