@@ -71,8 +71,9 @@ export class Judges {
     #fails(name, program, args, env = {}) {
         const began = Date.now(), known = this.#times[name];
         const seconds = known === undefined ? LIMIT_FIRST_S : LIMIT_LEAST_S + Math.ceil(LIMIT_TIMES * known / 1000);
-        const { status } = this.#build.run(program, args,
-            { timeout: seconds * 1000, killSignal: 'SIGKILL', cwd: ROOT, env: { ...process.env, ...env } });
+        // It ends all that a program has forked, too: lives of the simulator, servers of suites.
+        const { status } = this.#build.run('timeout', ['--signal=KILL', `${seconds}`, program, ...args],
+            { cwd: ROOT, env: { ...process.env, ...env } });
 
         if (status === 0) {
             this.#times[name] = Date.now() - began;
