@@ -180,76 +180,6 @@ static enum state run_from_decide(struct flow *flow)
     return flow->batch ? run_parts(flow, DECIDE) : decide_and_commit(flow);
 }
 
-/* ---- DURABLE: a crash must not undo anything that was reported ---- */
-
-/* What the operation read or committed was lost: decides again. A request that was refused before its
- * first attempt has nothing to repeat: its connection is closed, and the client sends it again. */
-static enum state decide_again(struct flow *flow)
-{
-    if (flow->batch)
-        return batch_decide_again(flow);
-    return flow->work.decision.attempts > 0 ? DECIDE : CUT;
-}
-
-/* CORS is a state, because it may have to be entered again (flow_awaits_fetch()). */
-static enum state cors_again(struct flow *flow)
-{
-    (void)flow;
-    return CORS;
-}
-
-/* Checks the operation and the CORS rules separately, because a later sequence says nothing about an
- * earlier commit to another partition. If only the rules were lost, the operation is durable and must not
- * be done twice.
- *
- * ret_awaited  the sequence that the result is about
- * ret_again    what to do if that was lost */
-static enum store_result settled(struct flow *flow, uint64_t *ret_awaited, state_fn **ret_again)
-{
-    const struct decision *d = &flow->work.decision;
-    enum store_result result = flow->batch ? batch_settled(flow) : store_settled(d->store, d->seen);
-
-    *ret_awaited = d->seen;
-    *ret_again = decide_again;
-    if (result)
-        return result;
-    *ret_awaited = flow->work.cors.seen;
-    *ret_again = cors_again;
-    return store_settled(d->store, flow->work.cors.seen);
-}
-
-static enum state become_durable(struct flow *flow)
-{
-    struct decision *d = &flow->work.decision;
-    state_fn *again;
-    uint64_t awaited;
-
-    switch (settled(flow, &awaited, &again)) {
-    case STORE_OK:
-        return flow_at_gate(flow, GATE_SYNCED, ANSWER);
-    case STORE_WAIT:
-        store_wait_durable(d->store, awaited, pause_arm(&flow->pause));
-        pause_wait(&flow->pause);
-        return WAITING;
-    case STORE_CONFLICT:
-        return again(flow);
-    case STORE_UNKNOWN: /* neither success nor failure may be reported */
-        return CUT;
-    case STORE_NOT_FOUND:
-    case STORE_CORRUPT:
-    case STORE_IO:
-    case STORE_FULL:
-    case STORE_SHORTAGE:
-    case STORE_BUSY:
-        break;
-    }
-    /* A CORS rule that may be lost is not reported either. */
-    if (store_settled(d->store, flow->work.cors.seen) != STORE_OK)
-        flow->work.cors = (struct cors){ .enabled = false };
-    flow->work.error = decision_fail_store(d, STORE_IO);
-    return ANSWER;
-}
-
 /* ---- ANSWER: the result, or the error, as the service renders it ---- */
 
 static enum state answer(struct flow *flow)
@@ -319,7 +249,7 @@ static enum state enter(struct flow *flow)
     case CORS:
         return cors_find(flow);
     case DURABLE:
-        return become_durable(flow);
+        return durable_await(flow);
     case ANSWER:
         return flow->work.decision.renders_long ? flow_to_pool(flow, answer) : answer(flow);
     case BODY:

@@ -186,6 +186,12 @@ void flow_run_in(struct flow *flow, struct decide_pool *pool, state_fn *step);
 /* The same as a step of its own: what `step` returns is the next state. returns WAITING */
 enum state flow_to_pool(struct flow *flow, state_fn *step);
 
+/* Suspends the exchange until all that its answer reports is durable: what it read, what it committed, the
+ * CORS rules. durable.c
+ * returns ANSWER, also with an error when the store has failed; DECIDE, PART, CORS: some of it was lost; CUT:
+ *         neither success nor failure may be reported; WAITING */
+enum state durable_await(struct flow *flow);
+
 /* ---- batches of operations: batch.c ---- */
 
 /* The batch as a whole is checked, its parts are routed and admitted.
