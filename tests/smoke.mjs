@@ -3,7 +3,7 @@
 //
 // One pass of the suites that meet a fault soonest, of the services and rooms that have changed since
 // main: the branch's own commits, and what is not committed. A change of one service (src/blob, tests of
-// blobs) concerns that service; one of any other room concerns all three. Where nothing has changed, or
+// blobs), or of a room that one service alone uses, concerns that service; any other change concerns all. Where nothing has changed, or
 // git does not know main, everything counts as changed. `make test` has the rest.
 
 import { spawnSync } from 'node:child_process';
@@ -19,13 +19,18 @@ const SERVICES = {
     blob: {
         isolation: ['append', 'batch', 'block', 'container', 'copy', 'create', 'delete', 'early', 'from', 'lease', 'listing',
             'metadata', 'pages', 'policy', 'properties', 'public', 'reader', 'snapshot', 'tags', 'tier', 'writes'],
-        clients: ['append', 'batch', 'blocks', 'conditions', 'containers', 'copy.', 'etags', 'leases', 'listing', 'pages',
+        clients: ['append', 'batch', 'blocks', 'conditions', 'containers', 'copy.', 'etags', 'leases', 'listing.', 'pages',
             'sas', 'sdk', 'snapshots', 'tags', 'tiers', 'uploads'],
     },
     queue: { isolation: ['queue'], clients: ['messages', 'queues'] },
-    file: { isolation: ['share'], clients: ['shares'] },
+    file: {
+        isolation: ['directory', 'file', 'share'],
+        clients: ['directories', 'file', 'listing-files', 'permissions', 'share'],
+    },
     table: { isolation: ['table'], clients: ['entities', 'queries', 'tables', 'transactions'] },
 };
+/** Rooms that one service alone uses. */
+const SERVICE_OF = { tree: 'file' };
 const ROOMS = ['auth', 'base', 'blob', 'concurrency', 'content', 'fetch', 'file', 'http', 'queue', 'service', 'table', 'tree'];
 
 function git(...args) {
@@ -45,12 +50,14 @@ function changed() {
 
 /** "src/blob/rest/x.c", "tests/unit/blob/x.c" -> "blob"; "": of no room alone. */
 const roomOf = (file) => file.match(/^(?:src|tests\/unit)\/([a-z]+)\//)?.[1] ?? '';
+const serviceOf = (file) => SERVICE_OF[roomOf(file)] ?? roomOf(file);
 const isCode = (file) => /^(src|tests|tools|meson)/.test(file);
 
 const files = changed()?.filter(isCode);
 const touched = new Set(files?.map(roomOf));
-const ofServices = files && files.every((file) => SERVICES[roomOf(file)]);
-const services = Object.keys(SERVICES).filter((name) => !files || !ofServices || touched.has(name));
+const concerned = new Set(files?.map(serviceOf));
+const ofServices = files && files.every((file) => SERVICES[serviceOf(file)]);
+const services = Object.keys(SERVICES).filter((name) => !files || !ofServices || concerned.has(name));
 const rooms = files && !touched.has('') ? ROOMS.filter((room) => touched.has(room) || services.includes(room)) : ROOMS;
 const parts = (of) => services.flatMap((name) => SERVICES[name][of]).join(',');
 
