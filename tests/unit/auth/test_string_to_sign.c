@@ -225,6 +225,32 @@ static void pairs_share_no_string(void **state)
     accounts_free(accounts);
 }
 
+/* Rule: which of two values is the language is told by its form, that of a language tag (rfc: 5646 2.1), where
+ * neither is a content coding: then only the string with the language in the first place is accepted.
+ * decision: 21 */
+static void languages_are_known_by_their_form(void **state)
+{
+    static const struct {
+        const char *value;
+        bool is_language;
+    } cases[] = {
+        { "de", true },    { "DE", true },      { "gsw", true },    { "de-CH", true },
+        { "de,en", true }, { "zh-Hant", true }, { "d", false },     { "deut", false },
+        { "d1", false },   { "de1", false },    { "de_CH", false }, { "de.", false },
+        { "de/", false },  { "-de", false },    { "", false },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct signed_headers headers = { .ms = NULL };
+
+        headers.standard[CONTENT_ENCODING] = bytes_from_string("my_own");
+        headers.standard[CONTENT_LANGUAGE] = bytes_from_string(cases[i].value);
+        if (form_applies(&headers, FORM_LANGUAGE_FIRST) != cases[i].is_language)
+            fail_msg("%s", cases[i].value);
+    }
+}
+
 /* What a query means, in a form that cannot be ambiguous: each name and value with its length, in
  * order; the values of `include` are one list. Written without the code under test. */
 struct meaning {
@@ -326,6 +352,7 @@ int main(void)
         cmocka_unit_test(documented_examples),
         cmocka_unit_test(names_are_ordered_as_words),
         cmocka_unit_test(pairs_share_no_string),
+        cmocka_unit_test(languages_are_known_by_their_form),
         cmocka_unit_test(queries_share_no_string),
     };
 
