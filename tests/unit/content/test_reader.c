@@ -26,6 +26,7 @@ static struct {
         uint64_t offset; /* in the file */
     } places[PLACES_MAX];
     size_t place_count;
+    unsigned held; /* files */
 } world;
 
 enum store_result __real_piece_read(struct store *store, const struct piece *piece, uint32_t offset,
@@ -111,6 +112,7 @@ enum store_result __wrap_piece_check(struct store *store, const struct piece *pi
     if (place_of(piece) == world.damaged)
         return STORE_CORRUPT;
     world.checked_bytes += length;
+    world.held++;
     *ret_file = (struct piece_file){
         .fd = some_file(FILE_FD + (world.fd_differs ? (int)place_of(piece) : 0)),
         .offset = piece->offset + offset,
@@ -122,6 +124,8 @@ void __wrap_piece_give(struct store *store, const struct piece_file *file)
 {
     (void)store;
     (void)file;
+    assert_true(world.held > 0);
+    world.held--;
 }
 
 /* Lays the record's pieces out in the file. */
@@ -172,6 +176,12 @@ static int set_up(void **state)
         return -1;
     fixture = *state;
     return 0;
+}
+
+/* Whatever a test read, no file is held any more. */
+static int tear_down(void **state)
+{
+    return fixture_tear_down(state) || world.held > 0 ? -1 : 0;
 }
 
 static struct content commit_body(struct fixture *f, struct bytes data, uint32_t piece_length)
@@ -249,6 +259,27 @@ static enum store_result begin(struct content_reader *reader, struct piece_file 
     return content_reader_begin(reader, &waiter, file, in_file);
 }
 
+/* While it is sent, any part of the range is checked again, and no more. No file is held for that. */
+static void check_later(struct content_reader *reader, uint64_t length)
+{
+    const uint64_t parts[][2] = { { 0, length },
+                                  { length - 1, 1 },
+                                  { length / 3, length / 2 + 1 } };
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        uint64_t count = parts[i][1] < length - parts[i][0] ? parts[i][1] : length - parts[i][0];
+        struct waiter waiter = { 0 };
+
+        world.checked_bytes = 0;
+        assert_int_equal(content_reader_check(reader, parts[i][0], count, &waiter), STORE_OK);
+        assert_int_equal(world.checked_bytes, count);
+        assert_int_equal(world.held, 0);
+        world.waits = 1;
+        assert_int_equal(content_reader_check(reader, parts[i][0], count, &waiter), STORE_WAIT);
+        assert_int_equal(world.held, 0);
+    }
+}
+
 /* A range in pieces that lie one after the other in a file is checked, all of it and no more, and
  * told where it lies. */
 static void range_in_file(void **state)
@@ -276,6 +307,7 @@ static void range_in_file(void **state)
             assert_true(file.fd >= 0 && file.fd != FILE_FD); /* the reader's own */
             assert_int_equal(file.offset, FILE_START + ranges[i].offset);
             assert_int_equal(world.checked_bytes, ranges[i].length);
+            check_later(reader, ranges[i].length);
             content_reader_close(reader);
         }
     }
@@ -431,14 +463,14 @@ static void whole_sectors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(one_record_for_inline, set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(inline_blocks_together, set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(range_in_file, set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(range_not_in_file, set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(waiting, set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(no_wait_after_bytes, set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(damage_is_told, set_up, fixture_tear_down),
-        cmocka_unit_test_setup_teardown(whole_sectors, set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(one_record_for_inline, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(inline_blocks_together, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(range_in_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(range_not_in_file, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(waiting, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(no_wait_after_bytes, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(damage_is_told, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(whole_sectors, set_up, tear_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
