@@ -30,8 +30,9 @@ const SERVICES = {
     table: { isolation: ['table'], clients: ['entities', 'queries', 'tables', 'transactions'] },
 };
 /** Rooms that one service alone uses. */
-const SERVICE_OF = { tree: 'file' };
-const ROOMS = ['auth', 'base', 'blob', 'concurrency', 'content', 'fetch', 'file', 'http', 'queue', 'service', 'table', 'tree'];
+const SERVICE_OF = { smb: 'file', tree: 'file' };
+const ROOMS = ['auth', 'base', 'blob', 'concurrency', 'content', 'fetch', 'file', 'http', 'net', 'queue', 'service', 'smb',
+    'table', 'tree'];
 
 function git(...args) {
     const { status, stdout } = spawnSync('git', args, { cwd: path.dirname(HERE), encoding: 'utf8' });

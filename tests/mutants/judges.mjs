@@ -15,23 +15,28 @@ const CLIENTS = {
     http: 'clients:wire,tables-wire,uploads',
     content: 'clients:pages,append,blocks,snapshots,copy-pages,copy-incremental',
     service: 'clients:batch,containers,cors,from-url,service,sources,tables-wire,transactions,website,wire',
-    file: 'clients:shares',
+    file: 'clients:directories,file,listing-files,permissions,share',
+    source: 'clients:copy,file-copies,from-url,hostile-sources,sources',
     queue: 'clients:messages,queues',
     table: 'clients:entities,queries,tables,tables-sas,tables-wire,transactions',
 };
 const CONCERNED = {
     concurrency: { units: ['service', 'blob'], services: ['blob'], suites: ['replay', 'isolation:lease,tags', CLIENTS.concurrency] },
     http: { units: ['service'], services: ['blob'], wire: true, suites: ['wire', 'replay', CLIENTS.http] },
+    net: { units: ['http', 'service'], services: ['blob'], wire: true, suites: ['wire', CLIENTS.http] },
     auth: { units: ['service', 'blob'], services: ['blob', 'table'], suites: ['replay', CLIENTS.auth] },
     store: { units: ['content', 'check'], services: ['blob', 'queue', 'table'], suites: ['replay', 'isolation', 'power', 'damage'] },
     content: { units: ['blob'], services: ['blob'], suites: ['replay', 'isolation:pages,append,block,reader,snapshot', CLIENTS.content] },
     service: { units: ['blob', 'queue', 'table'], services: ['blob', 'queue', 'table'], suites: ['wire', 'replay', 'isolation', CLIENTS.service] },
-    file: { units: [], services: ['file'], suites: ['isolation:share', CLIENTS.file] },
+    file: { units: [], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
     queue: { units: [], services: ['queue'], suites: ['replay', 'isolation:queue', CLIENTS.queue] },
     table: { units: [], services: ['table'], suites: ['replay', 'isolation:table', CLIENTS.table] },
-    tree: { units: ['file'], services: ['file'], suites: [] },
+    tree: { units: ['file'], services: ['file'], suites: ['isolation:directory,file,share', CLIENTS.file] },
+    source: { units: ['service', 'blob', 'file'], services: ['blob', 'file'], suites: ['replay', 'isolation:copy,file-copy,from', CLIENTS.source] },
+    smb: { units: [], services: [], suites: [] },
 };
-export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'file', 'auth', 'http'];
+export const ROOMS = ['store', 'service', 'concurrency', 'content', 'queue', 'table', 'tree', 'file', 'source', 'auth', 'net', 'http',
+    'smb'];
 
 const LIMIT_FIRST_S = 300; // of a judge whose time is not known
 const LIMIT_LEAST_S = 30;
