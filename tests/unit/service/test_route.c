@@ -153,6 +153,33 @@ static void queries(void **state)
     assert_int_equal(route_request(&f->work.call), E_InvalidUri);
 }
 
+/* A query has at most 100 parameters, whose names may have one letter; none is lost behind what the call
+ * keeps after them. decision: 36 */
+static void numbers_of_parameters(void **state)
+{
+    struct fixture *f = *state;
+    char target[1024] = ACCOUNT "/c?x", name[8];
+    int at;
+
+    fixture_request(f, METHOD_GET, target, NULL);
+    assert_int_equal(route_request(&f->work.call), OK);
+    (void)memset(arena_bytes(f->work.call.arena, 256), 'y', 256);
+    assert_text(call_query(&f->work.call, "x"), "");
+    at = snprintf(target, sizeof target, ACCOUNT "/c?p0");
+    for (int i = 1; i < 100; i++)
+        at += snprintf(target + at, sizeof target - (size_t)at, "&p%d", i);
+    fixture_request(f, METHOD_GET, target, NULL);
+    assert_int_equal(route_request(&f->work.call), OK);
+    (void)memset(arena_bytes(f->work.call.arena, 256), 'y', 256);
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "p%d", i);
+        assert_text(call_query(&f->work.call, name), "");
+    }
+    snprintf(target + at, sizeof target - (size_t)at, "&p100");
+    fixture_request(f, METHOD_GET, target, NULL);
+    assert_int_equal(route_request(&f->work.call), E_InvalidUri);
+}
+
 /* rest: Setting-Timeouts-for-Blob-Service-Operations */
 static void timeouts(void **state)
 {
@@ -282,6 +309,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(prefix_of_urls, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(versions, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(queries, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(numbers_of_parameters, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(repeated_headers, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(headers_that_share_a_bit, fixture_set_up,
                                         fixture_tear_down),
