@@ -154,7 +154,7 @@ static void queries(void **state)
 }
 
 /* A query has at most 100 parameters, whose names may have one letter; none is lost behind what the call
- * keeps after them. decision: 36 */
+ * keeps after them. */
 static void numbers_of_parameters(void **state)
 {
     struct fixture *f = *state;
