@@ -13,6 +13,7 @@ typedef uint64_t instant;
 
 #define INSTANT_MAX        UINT64_MAX /* after all others: never */
 #define TICKS_PER_SECOND   10000000ull
+#define TICKS_PER_DAY      (86400 * TICKS_PER_SECOND)
 /* 1970-01-01 as an instant. */
 #define INSTANT_UNIX_EPOCH 621355968000000000ull
 

@@ -4,7 +4,9 @@
  * Spaces and partitions:
  *   account space    account_space("file", account)
  *     partition ""        INNER  "p": service properties (service/service_properties.h)
- *     partition <share>   LISTED "S" <snapshot ticks be64>: struct share of a snapshot
+ *     partition <share>   LISTED "D" <deletion ticks be64> and one of the following: of a share of
+ *                                this name that was deleted and is kept
+ *                         LISTED "S" <snapshot ticks be64>: struct share of a snapshot
  *                         LISTED "s": struct share
  *                         INNER  "d": the note of its deletion (service/recent_deletion.h)
  *   share space      (share.space): a tree (tree/record.h) of directories and files
@@ -71,25 +73,40 @@ struct share {
     instant newest_snapshot; /* that it ever had: the next one gets a later date */
     struct bytes metadata;
     struct bytes policies; /* encoded, auth/policies.h */
+    instant expires;       /* of one that was deleted: kept until then; else 0 */
+    struct guid task;      /* of one that was deleted, itself: that deletes it then */
 };
-/* snapshot: its date; 0: the share itself.
- * returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_IO; strings are in the arena */
-enum store_result share_read(struct snapshot *before, struct arena *arena, instant snapshot,
+/* Which record of a share's partition it is. */
+struct share_key {
+    instant deleted;  /* when, of a share that was deleted and its snapshots; else 0 */
+    instant snapshot; /* its date; 0: the share itself */
+};
+extern const struct share_key share_itself;
+static inline struct share_key share_snapshot_key(instant snapshot)
+{
+    return (struct share_key){ .snapshot = snapshot };
+}
+/* returns STORE_OK, STORE_NOT_FOUND, STORE_CORRUPT, STORE_WAIT, STORE_IO; strings are in the arena */
+enum store_result share_read(struct snapshot *before, struct arena *arena, struct share_key key,
                              struct share *ret_share);
-void share_write(struct changes *changes, struct arena *arena, instant snapshot,
+void share_write(struct changes *changes, struct arena *arena, struct share_key key,
                  const struct share *share);
 /* Deletes the record (not what is in the share: changes_drop_space()). */
-void share_delete_record(struct changes *changes, struct arena *arena, instant snapshot);
+void share_delete_record(struct changes *changes, struct arena *arena, struct share_key key);
 /* Writes *share, which is no snapshot, with a newer ETag and modification time than it has. */
 void share_write_changed(struct decision *d, struct share *share);
 /* The record's key. */
-struct bytes share_record_key(struct arena *arena, instant snapshot);
-/* For iterators: points into value. *ret_snapshot: 0 for the share itself. False: the record is
- * malformed. */
+struct bytes share_record_key(struct arena *arena, struct share_key key);
+/* For iterators. False: no record has such a key. */
+bool share_key_read(struct bytes key, struct share_key *ret_key);
+/* Is it the key of a share itself, deleted or not: of what has a space of its own? */
+bool share_key_is_whole(struct bytes key);
+/* For iterators: points into value. False: the record is malformed. */
 bool share_decode(struct bytes key, struct bytes value, struct share *ret_share,
-                  instant *ret_snapshot);
-/* The records of its snapshots, in order. */
-struct scan *share_scan_snapshots(struct snapshot *before);
+                  struct share_key *ret_key);
+/* The records of its snapshots, in order. deleted: of the share that was deleted then; 0: of the one
+ * that is there. */
+struct scan *share_scan_snapshots(struct snapshot *before, struct arena *arena, instant deleted);
 
 /* ---- what locate() and subjects find: d->state; subject.c ---- */
 

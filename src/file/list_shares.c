@@ -1,4 +1,5 @@
-/* List Shares: every share is a partition of the account's space, with its snapshots before it. */
+/* List Shares: every share is a partition of the account's space, with its snapshots before it, and
+ * before these what was deleted of the name. */
 #include "base/log.h"
 #include "file/share_operations.h"
 
@@ -11,8 +12,14 @@ struct page {
 
 static bool is_full(const struct page *page)
 {
-    return page->shown == page->asked->listing.max || page->asked->sink->full ||
-           page->looked_at >= LISTING_RECORDS_MAX;
+    return page->shown == page->asked->listing.max || page->asked->sink->full;
+}
+
+/* One that was deleted is gone when its days are over, whether its task has run or not. */
+static bool is_asked_for(const struct page *page, struct share_key key, const struct share *share)
+{
+    return (key.snapshot == 0 || page->asked->snapshots) &&
+           (key.deleted == 0 || (page->asked->deleted && share->expires > page->d->now));
 }
 
 /* Shows one record, or passes over it.
@@ -20,23 +27,27 @@ static bool is_full(const struct page *page)
 static enum store_result add_record(struct page *page, const struct space_record *at)
 {
     struct bytes name = at->partition_key;
+    struct share_key key;
     struct share share;
-    instant snapshot;
+    bool shows;
 
-    if (!share_decode(at->record_key, at->value, &share, &snapshot)) {
+    if (!share_decode(at->record_key, at->value, &share, &key)) {
         log_line(LOG_ERROR, "a record of share %.*s has an unknown form", BYTES_ARG(name));
         return STORE_CORRUPT;
     }
-    if (is_full(page)) {
-        page->next = (struct share_place){ .name = arena_copy(page->d->arena, name),
-                                           .is_first = !page->asked->snapshots,
-                                           .snapshot = snapshot };
+    shows = is_asked_for(page, key, &share);
+    if ((shows && is_full(page)) || page->looked_at == LISTING_RECORDS_MAX) {
+        page->next = (struct share_place){
+            .name = arena_copy(page->d->arena, name),
+            .is_first = shows && !page->asked->snapshots && !page->asked->deleted,
+            .key = key,
+        };
         return STORE_NOT_FOUND;
     }
     page->looked_at++;
-    if (snapshot > 0 && !page->asked->snapshots)
+    if (!shows)
         return STORE_OK;
-    page->asked->sink->add(page->asked->sink, name, snapshot, &share);
+    page->asked->sink->add(page->asked->sink, name, key, &share);
     page->shown++;
     return STORE_OK;
 }
@@ -68,7 +79,7 @@ enum error list_shares_decide(struct decision *d, const struct list_shares_param
     if (p->from.name.ptr && bytes_compare(p->from.name, name) >= 0) {
         name = p->from.name;
         if (!p->from.is_first)
-            record = share_record_key(d->arena, p->from.snapshot);
+            record = share_record_key(d->arena, p->from.key);
     }
     p->sink->begin(p->sink, d->now);
     iterator = space_iterator_open(d->store, file_account_space(d->input->account), name, record,

@@ -70,7 +70,7 @@ static enum store_result check_subject(struct decision *d, struct snapshot *befo
     const struct share *found = &file_state(d)->share;
     instant asked = file_asked(d)->snapshot;
     struct share share;
-    enum store_result result = share_read(before, d->arena, asked, &share);
+    enum store_result result = share_read(before, d->arena, share_snapshot_key(asked), &share);
 
     if (result)
         return result == STORE_NOT_FOUND ? STORE_CONFLICT : result;
@@ -87,7 +87,8 @@ static enum error find_snapshot(struct decision *d, instant snapshot, struct sha
     struct partition at = { .space = file_account_space(d->input->account),
                             .key = file_asked(d)->share };
     struct decision_part *owner = decision_open(d, at, NULL);
-    enum store_result result = share_read(owner->before, d->arena, snapshot, ret_share);
+    enum store_result result =
+        share_read(owner->before, d->arena, share_snapshot_key(snapshot), ret_share);
     bool is_none = result == STORE_NOT_FOUND;
 
     if (is_none)

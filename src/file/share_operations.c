@@ -2,7 +2,6 @@
 #include "file/share_operations.h"
 
 #include "file/share_usage.h"
-#include "service/recent_deletion.h"
 
 /* ---- Create Share ---- */
 
@@ -14,7 +13,7 @@ enum error create_share_decide(struct decision *d, const struct create_share_par
                                struct create_share_result *r)
 {
     struct share share;
-    enum store_result result = share_read(d->before, d->arena, 0, &share);
+    enum store_result result = share_read(d->before, d->arena, share_itself, &share);
 
     (void)r;
     if (!result)
@@ -136,7 +135,7 @@ enum error lease_share_decide(struct decision *d, const struct lease_share_param
 
     if (e)
         return e;
-    share_write(d->changes, d->arena, file_asked(d)->snapshot, &share);
+    share_write(d->changes, d->arena, share_snapshot_key(file_asked(d)->snapshot), &share);
     r->id = share.lease.id;
     return OK;
 }
@@ -180,95 +179,8 @@ enum error snapshot_share_decide(struct decision *d, const struct snapshot_share
     }
     snapshot.generation = generation;
     share.snapshots++;
-    share_write(d->changes, d->arena, share.newest_snapshot, &snapshot);
-    share_write(d->changes, d->arena, 0, &share);
+    share_write(d->changes, d->arena, share_snapshot_key(share.newest_snapshot), &snapshot);
+    share_write(d->changes, d->arena, share_itself, &share);
     r->snapshot = share.newest_snapshot;
     return OK;
-}
-
-/* ---- Delete Share ---- */
-
-/* returns  OK, E_LeaseIdMissing, as decision_fail_store(); changes are added with OK only */
-static enum error delete_all_snapshots(struct decision *d, bool also_leased)
-{
-    struct scan *scan = share_scan_snapshots(d->before);
-    instant dates[SHARE_SNAPSHOTS_MAX];
-    struct record record;
-    enum store_result result;
-    size_t count = 0;
-    enum error e = OK;
-
-    while (!e && !(result = scan_next(scan, NULL, &record))) {
-        struct share snapshot;
-
-        if (count == SHARE_SNAPSHOTS_MAX ||
-            !share_decode(record.key, record.value, &snapshot, &dates[count]))
-            e = decision_fail_store(d, STORE_CORRUPT);
-        else if (!also_leased)
-            e = lease_check_write(LEASE_OF_CONTAINER, &snapshot.lease, NULL, d->now);
-        count++;
-    }
-    scan_close(scan);
-    if (!e && result != STORE_NOT_FOUND)
-        e = decision_fail_store(d, result);
-    for (size_t i = 0; !e && i < count; i++)
-        share_delete_record(d->changes, d->arena, dates[i]);
-    return e;
-}
-
-/* Deletes one snapshot, and its entry in the share. A deferred task collects what it alone kept. */
-static enum error delete_snapshot(struct decision *d)
-{
-    uint64_t generation = file_state(d)->share.generation;
-    struct share share;
-    struct tree tree;
-    enum store_result result = share_read(d->before, d->arena, 0, &share);
-
-    if (result)
-        return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
-    if (tree_open(&tree, d, share.space, TREE_CASE_IGNORED) ||
-        tree_snapshot_delete(&tree, generation, TASK_COLLECT_SNAPSHOTS))
-        return decision_fail_store(d, tree.failed);
-    share_delete_record(d->changes, d->arena, file_asked(d)->snapshot);
-    if (share.snapshots > 0)
-        share.snapshots--;
-    share_write(d->changes, d->arena, 0, &share);
-    return OK;
-}
-
-/* Deletes the share's record, those of its snapshots, and drops its space, in one change. One that
- * was deleted a moment ago needs nothing more.
- *
- * returns  OK, E_ShareHasSnapshots, E_LeaseIdMissing (of a snapshot)
- * rest: Delete-Share; decision: 62 */
-enum error delete_share_decide(struct decision *d, const struct delete_share_parameters *p,
-                               struct delete_share_result *r)
-{
-    const struct share *share = &file_state(d)->share;
-    enum error e = OK;
-
-    (void)r;
-    if (file_asked(d)->snapshot > 0)
-        return delete_snapshot(d);
-    if (!d->subject.exists)
-        return OK;
-    if (share->snapshots > 0 && p->snapshots == SNAPSHOTS_REFUSED)
-        return E_ShareHasSnapshots;
-    if (share->snapshots > 0)
-        e = delete_all_snapshots(d, p->snapshots == SNAPSHOTS_DELETED_LEASED);
-    if (e)
-        return e;
-    recent_deletion_write(d->changes, d->arena, d->now);
-    share_delete_record(d->changes, d->arena, 0);
-    changes_drop_space(d->changes, share->space);
-    return OK;
-}
-
-/* ---- collection after snapshots ---- */
-
-enum store_result collect_snapshots(struct decision *d, const struct deferred_task *task,
-                                    const struct endpoint *endpoint)
-{
-    (void)endpoint;
-    return tree_collect(d, task, TREE_CASE_IGNORED, file_forget);
 }

@@ -1,5 +1,5 @@
 /* The operations on shares: parameters and results. The functions:
- * share_operations.c, list_shares.c, and the files of these names in rest/. */
+ * share_operations.c, delete_share.c, list_shares.c, and the files of these names in rest/. */
 #ifndef LAGRA_FILE_SHARE_OPERATIONS_H
 #define LAGRA_FILE_SHARE_OPERATIONS_H
 
@@ -103,23 +103,30 @@ struct delete_share_parameters {
 OPERATION_NO_RESULT(delete_share);
 OPERATION_DECLARE(delete_share);
 
+struct restore_share_parameters {
+    struct parameters base;
+    instant deleted; /* which of those that had the name */
+};
+OPERATION_NO_RESULT(restore_share);
+OPERATION_DECLARE(restore_share);
+
 /* Where List Shares puts what it finds: as the sinks of blob/listing.h. */
 struct share_sink {
     bool full;
     void (*begin)(struct share_sink *sink, instant now);
-    void (*add)(struct share_sink *sink, struct bytes name, instant snapshot,
+    void (*add)(struct share_sink *sink, struct bytes name, struct share_key key,
                 const struct share *share);
 };
 /* A share or a snapshot of one: where a page begins. */
 struct share_place {
-    struct bytes name; /* ptr NULL: from the beginning, or nothing more */
-    bool is_first;     /* the first record of that name, whatever it is */
-    instant snapshot;  /* else this snapshot, or with 0 the share itself */
+    struct bytes name;    /* ptr NULL: from the beginning, or nothing more */
+    bool is_first;        /* the first record of that name, whatever it is */
+    struct share_key key; /* else this one */
 };
 struct list_shares_parameters {
     struct parameters base;
     struct listing listing;
-    bool snapshots; /* are shown too */
+    bool snapshots, deleted; /* are shown too */
     struct share_place from;
     struct share_sink *sink;
 };
@@ -132,9 +139,11 @@ OPERATION_DECLARE(list_shares);
 /* ---- deferred tasks ---- */
 
 /* Kinds of the File service in the list of deferred tasks. Stored: never given to anything else. */
-enum { TASK_COLLECT_SNAPSHOTS = 0x300 };
+enum { TASK_COLLECT_SNAPSHOTS = 0x300, TASK_EXPIRE_SHARE = 0x301 };
 
 /* Deletes, step by step, what only deleted snapshots have kept. */
 task_fn collect_snapshots;
+/* Deletes a share that was deleted and kept, when its days are over. */
+task_fn expire_share;
 
 #endif

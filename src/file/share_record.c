@@ -1,10 +1,11 @@
 /* The records of a share and of its snapshots: LISTED "s" and "S" <date of the snapshot, ticks be64>
- * in partition (account space, share name).
+ * in partition (account space, share name). Those of one that was deleted and is kept: the same keys
+ * behind "D" <instant of the deletion, ticks be64>.
  *
  *   version 1:  u8 1; space, 16 raw; generation; created, ETag and modified, ticks; lease
  *               (concurrency/lease.h); quota, GiB; u8 tier; tier changed, ticks; snapshots; newest
  *               snapshot, ticks; bytes metadata (service/metadata.h); bytes policies
- *               (auth/policies.h)
+ *               (auth/policies.h); expires, ticks; task, 16 raw
  * To change it: a new version number, the old reader kept, a data folder of the old form added to
  * the tests. */
 #include "file/file.h"
@@ -13,32 +14,61 @@
 #include "service/small_record.h"
 
 #define RECORD_VERSION  1
+#define KEY_OF_DELETED  'D'
 #define KEY_OF_SNAPSHOT 'S'
+#define DATED_SIZE      (1 + 8) /* a letter and an instant */
 
+const struct share_key share_itself = { 0, 0 };
 static const struct bytes share_key = BYTES("s");
-static const struct bytes snapshot_prefix = BYTES("S");
 
-struct bytes share_record_key(struct arena *arena, instant snapshot)
+static void add_dated(struct text *out, char letter, instant date)
 {
-    char *key;
+    char be[8];
 
-    if (snapshot == 0)
-        return share_key;
-    key = arena_bytes(arena, 1 + 8);
-    key[0] = KEY_OF_SNAPSHOT;
-    be64_put(key + 1, snapshot);
-    return bytes_of(key, 1 + 8);
+    be64_put(be, date);
+    text_add_char(out, letter);
+    text_add(out, bytes_of(be, sizeof be));
 }
 
-static bool read_key(struct bytes key, instant *ret_snapshot)
+struct bytes share_record_key(struct arena *arena, struct share_key key)
 {
-    *ret_snapshot = 0;
-    if (bytes_equal(key, share_key))
+    struct text out;
+
+    if (key.deleted == 0 && key.snapshot == 0)
+        return share_key;
+    text_init(&out, arena, 2 * DATED_SIZE);
+    if (key.deleted > 0)
+        add_dated(&out, KEY_OF_DELETED, key.deleted);
+    if (key.snapshot > 0)
+        add_dated(&out, KEY_OF_SNAPSHOT, key.snapshot);
+    else
+        text_add(&out, share_key);
+    return text_bytes(&out);
+}
+
+/* Takes a letter and an instant off the front of *key, if it begins so. False: the instant is 0. */
+static bool take_dated(struct bytes *key, char letter, instant *ret_date)
+{
+    *ret_date = 0;
+    if (key->len < DATED_SIZE || key->ptr[0] != letter)
         return true;
-    if (key.len != 1 + 8 || key.ptr[0] != KEY_OF_SNAPSHOT)
-        return false;
-    *ret_snapshot = be64_get(key.ptr + 1);
-    return *ret_snapshot > 0;
+    *ret_date = be64_get(key->ptr + 1);
+    *key = bytes_from(*key, DATED_SIZE);
+    return *ret_date > 0;
+}
+
+bool share_key_read(struct bytes key, struct share_key *ret_key)
+{
+    return take_dated(&key, KEY_OF_DELETED, &ret_key->deleted) &&
+           take_dated(&key, KEY_OF_SNAPSHOT, &ret_key->snapshot) &&
+           (ret_key->snapshot > 0 ? key.len == 0 : bytes_equal(key, share_key));
+}
+
+bool share_key_is_whole(struct bytes key)
+{
+    struct share_key read;
+
+    return share_key_read(key, &read) && read.snapshot == 0;
 }
 
 static bool decode_value(struct bytes value, struct share *ret_share)
@@ -64,6 +94,8 @@ static bool decode_value(struct bytes value, struct share *ret_share)
     s.newest_snapshot = decode_u64(&in);
     s.metadata = decode_bytes(&in);
     s.policies = decode_bytes(&in);
+    s.expires = decode_u64(&in);
+    decode_fixed(&in, s.task.b, sizeof s.task.b);
     if (!decoder_ok(&in) || quota < 1 || quota > SHARE_QUOTA_MAX_GIB || tier > SHARE_TIER_LAST ||
         snapshots > SHARE_SNAPSHOTS_MAX)
         return false;
@@ -75,17 +107,17 @@ static bool decode_value(struct bytes value, struct share *ret_share)
 }
 
 bool share_decode(struct bytes key, struct bytes value, struct share *ret_share,
-                  instant *ret_snapshot)
+                  struct share_key *ret_key)
 {
-    return read_key(key, ret_snapshot) && decode_value(value, ret_share);
+    return share_key_read(key, ret_key) && decode_value(value, ret_share);
 }
 
-enum store_result share_read(struct snapshot *before, struct arena *arena, instant snapshot,
+enum store_result share_read(struct snapshot *before, struct arena *arena, struct share_key key,
                              struct share *ret_share)
 {
     struct record record;
     enum store_result result =
-        snapshot_get(before, RECORD_LISTED, share_record_key(arena, snapshot), arena, &record);
+        snapshot_get(before, RECORD_LISTED, share_record_key(arena, key), arena, &record);
 
     if (result)
         return result;
@@ -94,12 +126,12 @@ enum store_result share_read(struct snapshot *before, struct arena *arena, insta
     return STORE_OK;
 }
 
-void share_write(struct changes *changes, struct arena *arena, instant snapshot,
+void share_write(struct changes *changes, struct arena *arena, struct share_key key,
                  const struct share *share)
 {
     struct text out;
 
-    text_init(&out, arena, 160 + share->metadata.len + share->policies.len);
+    text_init(&out, arena, 192 + share->metadata.len + share->policies.len);
     encode_u8(&out, RECORD_VERSION);
     encode_fixed(&out, share->space.b, sizeof share->space.b);
     encode_u64(&out, share->generation);
@@ -114,23 +146,30 @@ void share_write(struct changes *changes, struct arena *arena, instant snapshot,
     encode_u64(&out, share->newest_snapshot);
     encode_bytes(&out, share->metadata);
     encode_bytes(&out, share->policies);
-    changes_put(changes, RECORD_LISTED, share_record_key(arena, snapshot), text_bytes(&out), NULL,
-                0);
+    encode_u64(&out, share->expires);
+    encode_fixed(&out, share->task.b, sizeof share->task.b);
+    changes_put(changes, RECORD_LISTED, share_record_key(arena, key), text_bytes(&out), NULL, 0);
 }
 
-void share_delete_record(struct changes *changes, struct arena *arena, instant snapshot)
+void share_delete_record(struct changes *changes, struct arena *arena, struct share_key key)
 {
-    changes_delete(changes, RECORD_LISTED, share_record_key(arena, snapshot));
+    changes_delete(changes, RECORD_LISTED, share_record_key(arena, key));
 }
 
 void share_write_changed(struct decision *d, struct share *share)
 {
     share->etag = d->subject.etag = etag_after(share->etag, d->now);
     share->modified = d->subject.modified = d->now;
-    share_write(d->changes, d->arena, 0, share);
+    share_write(d->changes, d->arena, share_itself, share);
 }
 
-struct scan *share_scan_snapshots(struct snapshot *before)
+struct scan *share_scan_snapshots(struct snapshot *before, struct arena *arena, instant deleted)
 {
-    return scan_open(before, RECORD_LISTED, snapshot_prefix, snapshot_prefix);
+    struct text prefix;
+
+    text_init(&prefix, arena, DATED_SIZE + 1);
+    if (deleted > 0)
+        add_dated(&prefix, KEY_OF_DELETED, deleted);
+    text_add_char(&prefix, KEY_OF_SNAPSHOT);
+    return scan_open(before, RECORD_LISTED, text_bytes(&prefix), text_bytes(&prefix));
 }

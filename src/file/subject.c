@@ -93,7 +93,8 @@ static enum error fail_no_share(struct decision *d, enum store_result result)
 static enum error locate_tree(struct decision *d, struct share *share, struct partition *partition)
 {
     struct decision_part *owner = decision_open(d, *partition, NULL);
-    enum store_result result = share_read(owner->before, d->arena, file_asked(d)->snapshot, share);
+    enum store_result result =
+        share_read(owner->before, d->arena, share_snapshot_key(file_asked(d)->snapshot), share);
 
     decision_leave_owner(d, owner);
     if (result)
@@ -121,7 +122,8 @@ enum error file_locate(struct decision *d, struct partition *ret_partition)
 enum error share_subject(struct decision *d)
 {
     struct share *share = &file_state(d)->share;
-    enum store_result result = share_read(d->before, d->arena, file_asked(d)->snapshot, share);
+    enum store_result result =
+        share_read(d->before, d->arena, share_snapshot_key(file_asked(d)->snapshot), share);
 
     if (result)
         return fail_no_share(d, result);

@@ -52,7 +52,7 @@ static bool is_named(const struct record_place *place, enum kind *ret_kind)
 {
     enum kind kind = CONTAINER;
 
-    while (kind < KINDS && !bytes_is(place->record_key, check_kinds[kind].record_key))
+    while (kind < KINDS && !check_kinds[kind].is_key(place->record_key))
         kind++;
     *ret_kind = kind;
     return kind < KINDS && place->family == RECORD_LISTED && place->partition_key.len > 0;

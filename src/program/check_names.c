@@ -18,11 +18,26 @@ static bool check_container(struct bytes value, struct guid *ret_space)
     return makes_sense;
 }
 
+static bool is_of_container(struct bytes key)
+{
+    return bytes_is(key, "c");
+}
+
+static bool is_of_queue(struct bytes key)
+{
+    return bytes_is(key, "q");
+}
+
+static bool is_of_table(struct bytes key)
+{
+    return bytes_is(key, "t");
+}
+
 const struct check_kind check_kinds[KINDS] = {
-    [CONTAINER] = { "blob", "container", "c", check_container },
-    [QUEUE] = { "queue", "queue", "q", check_queue },
-    [TABLE] = { "table", "table", "t", check_table },
-    [SHARE] = { "file", "share", "s", check_share },
+    [CONTAINER] = { "blob", "container", is_of_container, check_container },
+    [QUEUE] = { "queue", "queue", is_of_queue, check_queue },
+    [TABLE] = { "table", "table", is_of_table, check_table },
+    [SHARE] = { "file", "share", check_is_of_share, check_share },
 };
 
 char *check_copy_text(struct bytes text)

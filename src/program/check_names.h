@@ -8,7 +8,8 @@
 enum kind { CONTAINER, QUEUE, TABLE, SHARE, KINDS };
 
 struct check_kind {
-    const char *service, *name, *record_key;
+    const char *service, *name;
+    bool (*is_key)(struct bytes record_key);
     bool (*read)(struct bytes value, struct guid *ret_space);
 };
 extern const struct check_kind check_kinds[KINDS];

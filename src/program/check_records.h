@@ -19,6 +19,8 @@ enum store_result check_content(struct store *store, const struct record_place *
 bool check_queue(struct bytes value, struct guid *ret_space);
 bool check_table(struct bytes value, struct guid *ret_space);
 bool check_share(struct bytes value, struct guid *ret_space);
+/* Is it the key of a share's record, also of one that was deleted and is kept? */
+bool check_is_of_share(struct bytes record_key);
 
 /* A record of a queue's messages, of a table's entities.
  *

@@ -1,9 +1,9 @@
 /* Get Service Properties, Set Service Properties and Get Service Stats of every service. What can be
- * set is the CORS rules, the default version, and the static website.
+ * set is the CORS rules, the default version, the static website, and for how long deleted shares are kept.
  *
  * Record: INNER "p" in the service's own partition. No record: nothing was ever set.
  *   u8 1 (version); bytes CORS rules (cors_rules.c), default version; u8 website enabled; bytes index
- *   document, error document, default index */
+ *   document, error document, default index; varint days that deleted shares are kept */
 #include "service/service_properties.h"
 
 #include "service/names.h"
@@ -22,6 +22,7 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     struct record record;
     struct decoder in;
     struct bytes cors;
+    uint64_t days;
     bool is_known;
     enum store_result result = snapshot_get(snapshot, RECORD_INNER, record_key, arena, &record);
 
@@ -36,7 +37,10 @@ enum store_result service_properties_read(struct snapshot *snapshot, struct aren
     properties.website.index_document = decode_bytes(&in);
     properties.website.error_document = decode_bytes(&in);
     properties.website.default_index = decode_bytes(&in);
-    if (!is_known || !decoder_ok(&in) || !cors_rules_decode(cors, &properties.cors))
+    days = decode_u64(&in);
+    properties.share_retention_days = (uint32_t)days;
+    if (!is_known || days > RETENTION_DAYS_MAX || !decoder_ok(&in) ||
+        !cors_rules_decode(cors, &properties.cors))
         return record_is_unknown("the record of a service's properties", record.value);
     *ret_properties = properties;
     return STORE_OK;
@@ -72,6 +76,7 @@ static void write_properties(struct decision *d, const struct service_properties
     encode_bytes(&out, properties->website.index_document);
     encode_bytes(&out, properties->website.error_document);
     encode_bytes(&out, properties->website.default_index);
+    encode_u64(&out, properties->share_retention_days);
     changes_put(d->changes, RECORD_INNER, record_key, text_bytes(&out), NULL, 0);
 }
 
@@ -104,6 +109,8 @@ enum error set_service_properties_decide(struct decision *d,
         properties.default_version = p->properties.default_version;
     if (p->has_website)
         properties.website = p->properties.website;
+    if (p->has_share_retention)
+        properties.share_retention_days = p->properties.share_retention_days;
     write_properties(d, &properties);
     return OK;
 }

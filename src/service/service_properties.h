@@ -34,6 +34,7 @@ enum service_section {
     SECTION_STATIC_WEBSITE = 1 << 2,   /* StaticWebsite */
     SECTION_LOGGING = 1 << 3,          /* Logging */
     SECTION_PROTOCOLS = 1 << 4,        /* ProtocolSettings */
+    SECTION_SHARE_RETENTION = 1 << 5,  /* ShareDeleteRetentionPolicy */
 };
 
 /* Texts are empty where nothing is set. */
@@ -44,10 +45,14 @@ struct static_website {
     struct bytes default_index; /* path of the page of all folders, where index_document is empty */
 };
 
+/* rest: Set-Blob-Service-Properties, "Days" */
+#define RETENTION_DAYS_MAX 365u
+
 struct service_properties {
     struct cors_rules cors;
     struct bytes default_version; /* of requests that say none; empty: not set */
     struct static_website website;
+    uint32_t share_retention_days; /* that deleted shares are kept; 0: they are not */
 };
 
 /* Those that the snapshot of the service's own partition has; all empty where nothing was ever set.
@@ -72,7 +77,7 @@ OPERATION_DECLARE(get_service_properties);
 
 struct set_service_properties_parameters {
     struct parameters base;
-    bool has_cors, has_default_version, has_website; /* else they stay as they are */
+    bool has_cors, has_default_version, has_website, has_share_retention; /* else they stay */
     struct service_properties properties;
 };
 OPERATION_NO_RESULT(set_service_properties);

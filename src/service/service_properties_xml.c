@@ -1,8 +1,8 @@
 /* Get and Set Service Properties and Get Service Stats of every service as XML: see
  * service_properties.h.
  *
- * What can be set is the CORS rules, the default version and the static website. Logging, metrics
- * and soft delete are things that this server does not do: switching one of them on is refused with
+ * What can be set is the CORS rules, the default version, the static website and for how long deleted
+ * shares are kept. Logging, metrics and soft delete of blobs are things that this server does not do: switching one of them on is refused with
  * 501 (promise 5), saying that it is off is accepted, for it is true. What is read back can so
  * always be set again.
  * rest: Set-Blob-Service-Properties, Set-Queue-Service-Properties, Set-Table-Service-Properties,
@@ -12,9 +12,8 @@
 #include "service/service_properties.h"
 #include "service/xml_body.h"
 
-#define ANALYTICS_VERSION  "1.0"
-#define RETENTION_DAYS_MAX 365
-#define PAGE_PATH_MAX      255
+#define ANALYTICS_VERSION "1.0"
+#define PAGE_PATH_MAX     255
 
 /* ---- Get ---- */
 
@@ -50,6 +49,15 @@ static void add_website(struct text *out, const struct static_website *website)
     xml_close(out, "StaticWebsite");
 }
 
+/* As the management API names it; no version of this one has an element for it. decision: 345 */
+static void add_share_retention(struct text *out, uint32_t days)
+{
+    xml_open(out, "ShareDeleteRetentionPolicy");
+    xml_element_string(out, "Enabled", "true");
+    xml_element_u64(out, "Days", days);
+    xml_close(out, "ShareDeleteRetentionPolicy");
+}
+
 /* Elements in the order of the recordings; those that younger versions brought are sent to them
  * only. */
 void get_service_properties_answer(struct answer *a,
@@ -81,6 +89,9 @@ void get_service_properties_answer(struct answer *a,
     if (shows(a->call, SECTION_PROTOCOLS, "2020-02-10"))
         text_add_string(&out, "<ProtocolSettings><SMB><Multichannel><Enabled>false</Enabled>"
                               "</Multichannel></SMB></ProtocolSettings>");
+    if (r->properties.share_retention_days > 0 &&
+        shows(a->call, SECTION_SHARE_RETENTION, "2019-12-12"))
+        add_share_retention(&out, r->properties.share_retention_days);
     xml_close(&out, "StorageServiceProperties");
     answer_xml(a, &out);
 }
@@ -103,21 +114,25 @@ static enum error refuse_child_when_off(struct call *call, const struct xml_node
     return xml_fail(call, node, arena_string(call->arena, reason));
 }
 
-/* Enabled and Days of a retention policy; the policy is a section itself or part of one. */
-static enum error read_retention(struct call *call, const struct xml_node *node, bool *ret_enabled)
+/* Enabled and Days of a retention policy; the policy is a section itself or part of one. *ret_days: 0: it
+ * is not enabled */
+static enum error read_retention(struct call *call, const struct xml_node *node, uint32_t *ret_days)
 {
     static const char *const parts[] = { "Enabled", "Days", "AllowPermanentDelete", NULL };
     struct bytes days = xml_text(node, "Days");
     uint64_t count;
+    bool enabled;
     enum error e;
+
+    *ret_days = 0;
 
     e = xml_expect_children(call, node, parts);
     if (e)
         return e;
-    e = xml_bool(call, node, "Enabled", ret_enabled);
+    e = xml_bool(call, node, "Enabled", &enabled);
     if (e)
         return e;
-    if (!*ret_enabled)
+    if (!enabled)
         return refuse_child_when_off(call, node, "Days");
     if (!days.ptr)
         return xml_fail_missing(call, "Days");
@@ -125,6 +140,7 @@ static enum error read_retention(struct call *call, const struct xml_node *node,
         return xml_fail(call, node,
                         "Retention days must be greater than 0 and less than or equal to 365 "
                         "days.");
+    *ret_days = (uint32_t)count;
     return OK;
 }
 
@@ -133,12 +149,17 @@ static enum error read_analytics(struct call *call, const struct xml_node *node,
 {
     const struct xml_node *retention = xml_child(node, "RetentionPolicy");
     struct bytes version = xml_text(node, "Version");
+    uint32_t days = 0;
+    enum error e = OK;
 
     *ret_retains = false;
     if (version.ptr && !bytes_is(version, ANALYTICS_VERSION))
         return xml_fail_value(call, "Version", version,
                               "The only version is " ANALYTICS_VERSION ".");
-    return retention ? read_retention(call, retention, ret_retains) : OK;
+    if (retention)
+        e = read_retention(call, retention, &days);
+    *ret_retains = days > 0;
+    return e;
 }
 
 static enum error read_logging(struct call *call, const struct xml_node *node,
@@ -212,11 +233,12 @@ static enum error read_default_version(struct call *call, const struct xml_node 
 static enum error read_delete_retention(struct call *call, const struct xml_node *node,
                                         struct set_service_properties_parameters *p)
 {
-    bool enabled, permanent = false;
+    bool permanent = false;
+    uint32_t days;
     enum error e;
 
     (void)p;
-    e = read_retention(call, node, &enabled);
+    e = read_retention(call, node, &days);
     if (e)
         return e;
     if (xml_text(node, "AllowPermanentDelete").ptr) {
@@ -224,9 +246,16 @@ static enum error read_delete_retention(struct call *call, const struct xml_node
         if (e)
             return e;
     }
-    if (enabled || permanent)
+    if (days > 0 || permanent)
         return call_fail(call, E_NotImplemented, "This server keeps no deleted blobs.");
     return OK;
+}
+
+static enum error read_share_retention(struct call *call, const struct xml_node *node,
+                                       struct set_service_properties_parameters *p)
+{
+    p->has_share_retention = true;
+    return read_retention(call, node, &p->properties.share_retention_days);
 }
 
 /* The name of a page or the path of one, without the slash that it may begin with. decision: 108 */
@@ -323,6 +352,7 @@ static const struct section {
     { "DeleteRetentionPolicy", SECTION_DELETE_RETENTION, read_delete_retention },
     { "StaticWebsite", SECTION_STATIC_WEBSITE, read_static_website },
     { "ProtocolSettings", SECTION_PROTOCOLS, read_protocols },
+    { "ShareDeleteRetentionPolicy", SECTION_SHARE_RETENTION, read_share_retention },
 };
 #define SECTION_COUNT (sizeof sections / sizeof sections[0])
 

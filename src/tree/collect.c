@@ -189,7 +189,7 @@ enum store_result tree_collect(struct decision *d, const struct deferred_task *t
     if (task->payload.len < UNTIL_SIZE)
         return record_is_unknown("a task of a tree", task->payload);
     step.until = be64_get(task->payload.ptr);
-    if (tree_open(&step.tree, d, task->partition.space, rule))
+    if (tree_open_any(&step.tree, d, task->partition.space, rule))
         return step.tree.failed;
     result = tree_kept_read(step.tree.stamp->before, d->arena, &step.kept);
     if (!result &&

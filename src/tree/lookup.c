@@ -26,8 +26,8 @@ static struct decision_part *find_part(struct tree *tree, struct partition parti
     return NULL;
 }
 
-enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
-                           enum tree_case rule)
+enum tree_result tree_open_any(struct tree *tree, struct decision *d, struct guid space,
+                               enum tree_case rule)
 {
     enum store_result result;
 
@@ -37,6 +37,35 @@ enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid sp
         tree->stamp = decision_open(d, tree_stamp_partition(space), NULL);
     result = tree_state_read(tree->stamp->before, d->arena, &tree->state);
     return result ? tree_fail(tree, result) : TREE_OK;
+}
+
+enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
+                           enum tree_case rule)
+{
+    enum tree_result result = tree_open_any(tree, d, space, rule);
+
+    return !result && tree->state.closed ? tree_fail(tree, STORE_CONFLICT) : result;
+}
+
+static void set_closed(struct tree *tree, bool closed)
+{
+    tree->state.closed = closed;
+    tree_state_put(tree_change(tree, tree->stamp), &tree->state);
+}
+
+void tree_close(struct tree *tree)
+{
+    set_closed(tree, true);
+}
+
+enum tree_result tree_reopen(struct tree *tree, struct decision *d, struct guid space,
+                             enum tree_case rule)
+{
+    enum tree_result result = tree_open_any(tree, d, space, rule);
+
+    if (!result)
+        set_closed(tree, false);
+    return result;
 }
 
 void tree_open_at(struct tree *tree, struct decision *d, struct guid space, enum tree_case rule,

@@ -196,25 +196,26 @@ void tree_count_put(struct changes *changes, uint64_t count)
 enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
                                   struct tree_state *ret_state)
 {
-    uint64_t numbers[3];
+    uint64_t numbers[4];
     enum store_result result = or_gone(
-        before, small_record_read(before, arena, state_key, "the state of a tree", numbers, 3));
+        before, small_record_read(before, arena, state_key, "the state of a tree", numbers, 4));
 
     *ret_state = (struct tree_state){ .generation = 1 };
     if (result)
         return result == STORE_NOT_FOUND ? STORE_OK : result;
-    *ret_state = (struct tree_state){ numbers[0], numbers[1], numbers[2] };
-    if (!is_generation(ret_state->generation) || ret_state->kept >= ret_state->generation)
+    *ret_state = (struct tree_state){ numbers[0], numbers[1], numbers[2], numbers[3] == 1 };
+    if (!is_generation(ret_state->generation) || ret_state->kept >= ret_state->generation ||
+        numbers[3] > 1)
         return record_is_unknown("the state of a tree", bytes_of(NULL, 0));
     return STORE_OK;
 }
 
 void tree_state_put(struct changes *changes, const struct tree_state *state)
 {
-    uint64_t numbers[] = { state->moves, state->generation, state->kept };
+    uint64_t numbers[] = { state->moves, state->generation, state->kept, state->closed };
 
     assert(is_generation(state->generation) && state->kept < state->generation);
-    small_record_write(changes, changes_arena(changes), state_key, numbers, 3);
+    small_record_write(changes, changes_arena(changes), state_key, numbers, 4);
 }
 
 /* ---- kept generations ---- */

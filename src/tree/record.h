@@ -9,8 +9,9 @@
  *   8 be id       a version that          INNER 'V', key of a  as the record's
  *                 snapshots see           record, 8 be until
  *   8 be id       a mark: has versions    LISTED "v"           u8 1
- *   ""            how often directories   INNER "m"            u8 1; 3 varints
- *                 have moved; generations
+ *   ""            how often directories   INNER "m"            u8 1; 4 varints
+ *                 have moved; generations;
+ *                 1 if it is closed
  *   ""            generations that are    INNER "k"            u8 1; varint count, varints
  *                 kept
  *   "c"           no records: the tasks that collect versions are decided here (versions.h)
@@ -89,6 +90,7 @@ struct tree_state {
     uint64_t moves;      /* number of moves of directories so far */
     uint64_t generation; /* of records that are written now: 1..TREE_GENERATION_MAX */
     uint64_t kept;       /* the newest that is kept by a snapshot, below it; 0: none is */
+    bool closed;         /* nobody may use it as it is now: tree_close() */
 };
 enum store_result tree_state_read(struct snapshot *before, struct arena *arena,
                                   struct tree_state *ret_state);

@@ -52,9 +52,16 @@ struct tree {
 };
 
 /* space: of this tree alone, which may still be empty. Its stamp (tree_stamp_partition()) may be a part
- * already. returns TREE_OK, TREE_FAILED */
+ * already. returns TREE_OK, TREE_FAILED (STORE_CONFLICT if the tree is closed: what named it has changed) */
 enum tree_result tree_open(struct tree *tree, struct decision *d, struct guid space,
                            enum tree_case rule);
+
+/* Closes a tree that loses its name but is kept, in the same commit. A decision on the tree that has not been
+ * committed conflicts, and so does every later one. Its snapshots stay readable by their generations. */
+void tree_close(struct tree *tree);
+/* Opens a closed tree again, unchanged. returns TREE_OK, TREE_FAILED */
+enum tree_result tree_reopen(struct tree *tree, struct decision *d, struct guid space,
+                             enum tree_case rule);
 
 /* Opens the tree as a snapshot has it, for tree_find(), tree_open_node(), tree_list() and
  * tree_record_read(). They return TREE_FAILED (STORE_CONFLICT) once the snapshot has been deleted; the next

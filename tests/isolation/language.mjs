@@ -179,6 +179,8 @@ function parseRequest(reader) {
             request[word.slice(0, 4)] = parseSize(word.slice(5));
         else if ((word = reader.word(/^as=(anybody|policy:\w+)$/)) !== null)
             request.as = word.slice(3);
+        else if ((word = reader.word(/^service=(queue|file)$/)) !== null)
+            request.service = word.slice(8);
         else if ((word = reader.word(/^from=\/[cs]\d*\/./)) !== null)
             request.from = word.slice(5);
         else if ((word = reader.word(/^moved=\/s\d*\/./)) !== null)
@@ -296,13 +298,18 @@ function holdsSyncer(turns) {
         turn.starts?.some((step) => step.action.job === 'applied'));
 }
 
+function setsService({ method, path }) {
+    return method === 'PUT' && path === '/';
+}
+
 /** What a permutation needs of the server: nothing special, gates (one permutation at a time can
- *  use them), or the server for itself, since a held syncer and a moved clock are felt by all. */
+ *  use them), or the server for itself, since a held syncer, a moved clock and what is set of a service
+ *  are felt by all. */
 function needs(spec, turns) {
     const steps = turns.flatMap((turn) => turn.starts ?? []).map((step) => step.action);
     const actions = [...spec.setup, ...steps, ...spec.always];
 
-    if (holdsSyncer(turns) || actions.some((action) => action.clock || action.hold || action.job))
+    if (holdsSyncer(turns) || actions.some((action) => action.clock || action.hold || action.job || setsService(action)))
         return 'alone';
     if (turns.some((turn) => turn.gate) || actions.some((action) => action.collect))
         return 'gates';

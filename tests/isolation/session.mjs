@@ -19,6 +19,9 @@ const CAPTURES = {
     etag: 'ETag', lease: 'x-ms-lease-id', snapshot: 'x-ms-snapshot', modified: 'Last-Modified',
 };
 
+/** Of what is in a body. */
+const ELEMENTS = { marker: 'NextMarker', version: 'Version' };
+
 const PAGE = 4096;
 
 /** Bytes of a pattern, no two pages of which are alike. */
@@ -165,10 +168,11 @@ export class Session {
         }
     }
 
-    /** Text with $session.name and $id.A replaced. */
+    /** Text with $session.name, $id.A and $name.s replaced. */
     #expand(text) {
         return text.replace(/\$(\w+)\.(\w+)/g, (whole, session, name) => {
             const value = session === 'id' ? IDS.get(name)
+                : session === 'name' ? `${this.#shared.container}${name.slice(1)}`
                 : this.#shared.kept.get(`${session}.${name}`);
             if (value === undefined)
                 throw new Missing(`no ${whole} yet`);
@@ -351,7 +355,7 @@ export class Session {
                 this.#keepMessage(head, `${body ?? ''}`);
                 continue;
             }
-            const value = name === 'marker' ? element(`${body ?? ''}`, 'NextMarker')
+            const value = name in ELEMENTS ? element(`${body ?? ''}`, ELEMENTS[name])
                 : head.headers.get(header ?? CAPTURES[name] ?? name);
             if (value !== undefined && head.status < 300)
                 this.#shared.kept.set(`${this.#name}.${name}`, value);

@@ -112,6 +112,17 @@ function showBlocks(xml) {
     return `committed [${list('CommittedBlocks')}] uncommitted [${list('UncommittedBlocks')}]`;
 }
 
+/** Shares of one name, and their snapshots. */
+function showShares(xml, names) {
+    const shares = elements(xml, 'Share').map((share) => [
+        element(share, 'Deleted') ? 'deleted' : 'share',
+        ...(element(share, 'Snapshot') ? [names.of('S', element(share, 'Snapshot'))] : []),
+        names.etag(element(share, 'Etag')),
+    ].join(' '));
+
+    return `[${shares.join(', ')}]`;
+}
+
 /** Directories and files, these with their lengths. */
 function showEntries(xml) {
     const entries = [...xml.matchAll(/<(File|Directory)>(.*?)<\/\1>/gs)].map(([, kind, entry]) =>
@@ -136,6 +147,8 @@ function showBody(answer, names) {
 
     if (/<EnumerationResults[^>]*>.*<Blobs/s.test(text))
         return showListing(text, names);
+    if (/<EnumerationResults[^>]*>.*<Shares/s.test(text))
+        return showShares(text, names);
     if (/<EnumerationResults[^>]*DirectoryPath=/.test(text))
         return showEntries(text);
     if (/<BlockList\s*\/?>/.test(text))

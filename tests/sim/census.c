@@ -54,13 +54,18 @@ static bool is_account(const void *id)
 
 /* ---- records ---- */
 
+static bool names_space(struct bytes record_key)
+{
+    return part->is_key ? part->is_key(record_key) : bytes_is(record_key, part->record_key);
+}
+
 static void learn(void *context, const struct record_place *place, const struct record *record)
 {
     struct guid space;
 
     (void)context;
     if (place->family != RECORD_LISTED || !is_account(place->space.b) ||
-        !bytes_is(place->record_key, part->record_key))
+        !names_space(place->record_key))
         return;
     if (!part->read(record->value, &space))
         world_fail("census: the record of %.*s makes no sense", BYTES_ARG(place->partition_key));

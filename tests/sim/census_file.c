@@ -21,12 +21,12 @@ static bool read_share(struct bytes value, struct guid *ret_space)
 {
     struct arena *arena = arena_new(ARENA_MAX);
     struct share share;
-    instant snapshot;
-    bool makes_sense = share_decode(share_record_key(arena, 0), value, &share, &snapshot);
+    struct share_key key;
+    bool makes_sense = share_decode(share_record_key(arena, share_itself), value, &share, &key);
 
     if (makes_sense) {
         *ret_space = share.space;
-        has_snapshots = share.snapshots > 0;
+        has_snapshots = has_snapshots || share.snapshots > 0;
     }
     arena_free(arena);
     return makes_sense;
@@ -127,7 +127,7 @@ static const char *end_share(struct store *store, const struct guid *space, unsi
 }
 
 const struct census_part census_file = { .service = "file",
-                                         .record_key = "s",
+                                         .is_key = share_key_is_whole,
                                          .read = read_share,
                                          .note = note_node,
                                          .judge = judge_record,

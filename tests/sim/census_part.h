@@ -7,7 +7,8 @@
 /* A service's part. Every record of a container's space (a queue's, a table's) is shown twice. */
 struct census_part {
     const char *service;
-    const char *record_key; /* of what names a space, in the account's own */
+    const char *record_key;                  /* of what names a space, in the account's own */
+    bool (*is_key)(struct bytes record_key); /* the same, where several keys do */
     bool (*read)(struct bytes value, struct guid *ret_space);
     /* What is reachable; of LISTED records. */
     void (*note)(struct store *store, const struct record_place *place,

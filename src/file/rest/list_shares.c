@@ -4,8 +4,7 @@
 #include "service/listing_xml.h"
 #include "service/metadata.h"
 
-enum { INCLUDE_METADATA = 1 << 0, INCLUDE_SNAPSHOTS = 1 << 1 };
-/* deleted: accepted; this server keeps no deleted shares. */
+enum { INCLUDE_METADATA = 1 << 0, INCLUDE_SNAPSHOTS = 1 << 1, INCLUDE_DELETED = 1 << 2 };
 static const char *const include_names[] = { "metadata", "snapshots", "deleted", NULL };
 
 /* A page of XML while its entries come in. */
@@ -33,7 +32,27 @@ static void add_date(struct text *out, const char *name, instant date)
     xml_element_string(out, name, text);
 }
 
-static void add_properties(struct share_page *page, const struct share *share)
+/* Nobody has a lease of a deleted share; the state is as recorded of containers. semantics 5 */
+static void add_lease(struct share_page *page, struct share_key key, const struct share *share)
+{
+    if (key.deleted == 0)
+        lease_xml(&page->out, &share->lease, page->now);
+    else
+        text_add_string(&page->out, "<LeaseStatus>unlocked</LeaseStatus>"
+                                    "<LeaseState>expired</LeaseState>");
+}
+
+/* Whole days that are left. */
+static void add_deletion(struct share_page *page, struct share_key key, const struct share *share)
+{
+    if (key.deleted == 0)
+        return;
+    add_date(&page->out, "DeletedTime", key.deleted);
+    xml_element_u64(&page->out, "RemainingRetentionDays",
+                    (share->expires - page->now) / TICKS_PER_DAY);
+}
+
+static void add_properties(struct share_page *page, struct share_key key, const struct share *share)
 {
     const struct call *call = page->call;
     struct text *out = &page->out;
@@ -44,7 +63,7 @@ static void add_properties(struct share_page *page, const struct share *share)
     add_date(out, "Last-Modified", share->modified);
     text_printf(out, "<Etag>%s</Etag>", etag); /* quoted, and not escaped */
     if (call_since(call, "2020-02-10"))
-        lease_xml(out, &share->lease, page->now);
+        add_lease(page, key, share);
     xml_element_u64(out, "Quota", share->quota_gib);
     if (call_since(call, "2019-12-12")) {
         xml_element_string(out, "AccessTier", share_tier_text(share->tier));
@@ -52,6 +71,7 @@ static void add_properties(struct share_page *page, const struct share *share)
         xml_element_string(out, "DefaultEncryptionScope", "$account-encryption-key");
         xml_element_string(out, "DenyEncryptionScopeOverride", "false");
     }
+    add_deletion(page, key, share);
     xml_close(out, "Properties");
 }
 
@@ -66,7 +86,7 @@ static void begin_page(struct share_sink *sink, instant now)
     listing_begin(&page->out, page->call, (struct bytes){ NULL, 0 }, page->listing);
 }
 
-static void add_entry(struct share_sink *sink, struct bytes name, instant snapshot,
+static void add_entry(struct share_sink *sink, struct bytes name, struct share_key key,
                       const struct share *share)
 {
     struct share_page *page = page_of(sink);
@@ -78,11 +98,15 @@ static void add_entry(struct share_sink *sink, struct bytes name, instant snapsh
     page->has_entry = true;
     xml_open(out, "Share");
     xml_element(out, "Name", name);
-    if (snapshot > 0) {
-        instant_format_iso(snapshot, date);
+    if (key.snapshot > 0) {
+        instant_format_iso(key.snapshot, date);
         xml_element_string(out, "Snapshot", date);
     }
-    add_properties(page, share);
+    if (key.deleted > 0) {
+        xml_element_string(out, "Deleted", "true");
+        xml_element(out, "Version", share_version_text(page->call->arena, key.deleted));
+    }
+    add_properties(page, key, share);
     if (page->listing->include & INCLUDE_METADATA)
         metadata_xml(out, share->metadata);
     xml_close(out, "Share");
@@ -90,7 +114,7 @@ static void add_entry(struct share_sink *sink, struct bytes name, instant snapsh
 }
 
 /* ---- markers: "/account/share", and "/account/share/DATE" or "/account/share/-" in the midst of the
- * records of a share, of which "-" is the share itself ---- */
+ * records of a share, of which "-" is the share itself; of a deleted one "/VERSION" follows ---- */
 
 static struct bytes marker_of(const struct answer *a, const struct share_place *next)
 {
@@ -99,36 +123,45 @@ static struct bytes marker_of(const struct answer *a, const struct share_place *
 
     if (!marker.ptr || next->is_first)
         return marker;
-    if (next->snapshot > 0)
-        instant_format_iso(next->snapshot, date);
-    return arena_printf(a->arena, "%.*s/%s", BYTES_ARG(marker), date);
+    if (next->key.snapshot > 0)
+        instant_format_iso(next->key.snapshot, date);
+    marker = arena_printf(a->arena, "%.*s/%s", BYTES_ARG(marker), date);
+    if (next->key.deleted == 0)
+        return marker;
+    return arena_printf(a->arena, "%.*s/%.*s", BYTES_ARG(marker),
+                        BYTES_ARG(share_version_text(a->arena, next->key.deleted)));
 }
 
-static bool read_date(struct bytes text, struct share_place *place)
+/* What stands behind the name. */
+static bool read_key(struct bytes text, struct share_key *ret_key)
 {
-    place->is_first = false;
-    if (bytes_is(text, "-"))
+    struct bytes date, version;
+
+    bytes_cut(text, '/', &date, &version);
+    if (version.ptr && !share_version_parse(version, &ret_key->deleted))
+        return false;
+    if (bytes_is(date, "-"))
         return true;
-    return instant_parse_iso(text, &place->snapshot) && place->snapshot > 0;
+    return instant_parse_iso(date, &ret_key->snapshot) && ret_key->snapshot > 0;
 }
 
 static enum error read_place(struct call *call, const struct listing *listing,
                              struct share_place *ret_place)
 {
     struct listing shares = *listing;
-    struct bytes date = { NULL, 0 }, account, name, first;
+    struct bytes key = { NULL, 0 }, account, name, first;
     enum error e;
 
     if (listing->marker.ptr) {
         bytes_cut(listing->marker, '/', &first, &account);
         bytes_cut(account, '/', &account, &name);
-        bytes_cut(name, '/', &name, &date);
+        bytes_cut(name, '/', &name, &key);
     }
-    if (date.ptr)
-        shares.marker.len -= date.len + 1;
-    ret_place->is_first = true;
+    if (key.ptr)
+        shares.marker.len -= key.len + 1;
+    ret_place->is_first = !key.ptr;
     e = listing_read_next(call, &shares, &ret_place->name);
-    if (!e && date.ptr && !read_date(date, ret_place))
+    if (!e && key.ptr && !read_key(key, &ret_place->key))
         e = call_fail_query(call, E_InvalidQueryParameterValue, "marker", listing->marker,
                             "Not a marker of this list.");
     return e;
@@ -147,6 +180,7 @@ enum error list_shares_check(struct call *call, struct list_shares_parameters *p
     page->call = call;
     page->listing = &p->listing;
     p->snapshots = p->listing.include & INCLUDE_SNAPSHOTS;
+    p->deleted = p->listing.include & INCLUDE_DELETED;
     p->sink = &page->sink;
     return e;
 }

@@ -33,6 +33,7 @@ OPERATION(get_share_stats);
 OPERATION(lease_share);
 OPERATION(snapshot_share);
 OPERATION(delete_share);
+OPERATION(restore_share);
 OPERATION_WITH_PARSE(create_permission);
 OPERATION(get_permission);
 OPERATION(create_directory);
@@ -90,7 +91,7 @@ static const struct operation operations[] = {
     ROW("Delete Share", DELETE, SHARE, "restype=share", NULL, WRITES, MAY("c", "d", "", "", CONTAINER_DELETE, PRIVATE), "2014-02-14",
         NO_IF, WRITE, WHEN_LEASED, NONE, REFUSED, 0, 202, 0, share_subject_deleted, &delete_share_functions),
     ROW("Restore Share", PUT, SHARE, "comp=undelete&restype=share", NULL, WRITES, MAY("c", "w", "", "", CONTAINER_WRITE, PRIVATE), "2020-02-10",
-        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, NULL),
+        NO_IF, WRITE, IGNORED, CHANGED, REFUSED, 0, 201, 0, NULL, &restore_share_functions),
     ROW("Snapshot Share", PUT, SHARE, "comp=snapshot&restype=share", NULL, WRITES, MAY("c", "cw", "", "", CONTAINER_WRITE, PRIVATE), "2017-04-17",
         NO_IF, WRITE, IGNORED, RETURNED, REFUSED, 0, 201, 0, share_subject, &snapshot_share_functions),
     ROW("Get Share ACL", GH, SHARE, "comp=acl&restype=share", NULL, READS, MAY("c", "", "", "", CONTAINER_GET_ACL, PRIVATE), "2015-02-21",
@@ -210,11 +211,12 @@ static const char *const levels[] = {
 static const struct task_handler task_handlers[] = {
     { TASK_FORGET_DELETION, recent_deletion_forget },
     { TASK_COLLECT_SNAPSHOTS, collect_snapshots },
+    { TASK_EXPIRE_SHARE, expire_share },
 };
 
 const struct service file_service = {
     .name = "file",
-    .sections = SECTION_PROTOCOLS,
+    .sections = SECTION_PROTOCOLS | SECTION_SHARE_RETENTION,
     .operations = operations,
     .operation_count = sizeof operations / sizeof operations[0],
     .task_handlers = task_handlers,

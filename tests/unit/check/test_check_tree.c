@@ -81,7 +81,7 @@ static struct world begin(struct fixture *f)
     struct share share = { .space = w.space, .created = 1, .etag = { .v = 1 }, .quota_gib = 1 };
 
     open_store(f);
-    share_write(changes, f->arena, 0, &share);
+    share_write(changes, f->arena, share_itself, &share);
     commit(f, named("file", share_name.ptr), changes);
     make(&w, "d", TREE_DIRECTORY);
     make(&w, "g", TREE_FILE);

@@ -38,7 +38,7 @@ static struct guid space_of_share(struct fixture *f, struct arena *arena)
     struct snapshot *before = snapshot_open(store_of(f), at, STORE_MAY_BLOCK);
     struct share share;
 
-    assert_int_equal(share_read(before, arena, 0, &share), STORE_OK);
+    assert_int_equal(share_read(before, arena, share_itself, &share), STORE_OK);
     snapshot_close(before);
     return share.space;
 }

@@ -47,7 +47,7 @@ static void begin(struct fixture *f, struct at_gate *at)
     assert_true(
         bytes_parse_u64(bytes_from_string(header_of(f, &head, "x-ms-file-id")), UINT64_MAX, &id));
     *at = (struct at_gate){ .arena = arena_new(1 << 20) };
-    assert_int_equal(share_read(snapshot, at->arena, 0, &share), STORE_OK);
+    assert_int_equal(share_read(snapshot, at->arena, share_itself, &share), STORE_OK);
     snapshot_close(snapshot);
     at->d = (struct decision){
         .arena = at->arena, .store = store_of(f), .access = STORE_MAY_BLOCK, .problem = &at->problem

@@ -169,7 +169,7 @@ static void put(struct fixture *f, uint64_t number, const char *value, size_t le
     struct commit_part part;
     uint64_t sequence;
 
-    assert_int_equal(share_read(snapshot, arena, 0, &share), STORE_OK);
+    assert_int_equal(share_read(snapshot, arena, share_itself, &share), STORE_OK);
     snapshot_close(snapshot);
     be64_put(key + 1, number);
     at = (struct partition){ share.space, bytes_of(key, sizeof key) };

@@ -6,7 +6,7 @@
 
 static const struct partition place = { .key = BYTES("share") };
 
-static void write(struct fixture *f, struct arena *arena, instant snapshot,
+static void write(struct fixture *f, struct arena *arena, struct share_key key,
                   const struct share *share)
 {
     struct snapshot *before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
@@ -14,7 +14,7 @@ static void write(struct fixture *f, struct arena *arena, instant snapshot,
     struct commit_part part = { before, changes };
     uint64_t sequence;
 
-    share_write(changes, arena, snapshot, share);
+    share_write(changes, arena, key, share);
     assert_int_equal(store_commit(store_of(f), &part, 1, 1, STORE_MAY_BLOCK, &sequence), STORE_OK);
     snapshot_close(before);
 }
@@ -35,6 +35,8 @@ static struct share sample(void)
         .newest_snapshot = 10000000,
         .metadata = BYTES("meta"),
         .policies = BYTES("policies"),
+        .expires = 20000000,
+        .task = { .b = { 4, 5 } },
     };
 }
 
@@ -47,10 +49,10 @@ static void round_trip(void **state)
     struct snapshot *before;
 
     snapshot.generation = 76;
-    write(f, arena, 0, &in);
-    write(f, arena, 10000000, &snapshot);
+    write(f, arena, share_itself, &in);
+    write(f, arena, share_snapshot_key(10000000), &snapshot);
     before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
-    assert_int_equal(share_read(before, arena, 0, &out), STORE_OK);
+    assert_int_equal(share_read(before, arena, share_itself, &out), STORE_OK);
     assert_memory_equal(out.space.b, in.space.b, sizeof in.space.b);
     assert_int_equal(out.generation, 77);
     assert_int_equal(out.created, 1000);
@@ -65,9 +67,12 @@ static void round_trip(void **state)
     assert_int_equal(out.newest_snapshot, 10000000);
     assert_bytes(out.metadata, "meta");
     assert_bytes(out.policies, "policies");
-    assert_int_equal(share_read(before, arena, 10000000, &out), STORE_OK);
+    assert_int_equal(out.expires, 20000000);
+    assert_memory_equal(out.task.b, in.task.b, sizeof in.task.b);
+    assert_int_equal(share_read(before, arena, share_snapshot_key(10000000), &out), STORE_OK);
     assert_int_equal(out.generation, 76);
-    assert_int_equal(share_read(before, arena, 20000000, &out), STORE_NOT_FOUND);
+    assert_int_equal(share_read(before, arena, share_snapshot_key(20000000), &out),
+                     STORE_NOT_FOUND);
     snapshot_close(before);
     arena_free(arena);
 }
@@ -84,24 +89,71 @@ static void malformed(void **state)
     struct share in = sample(), out;
     struct snapshot *before;
     struct record record;
-    instant snapshot;
+    struct share_key key;
 
-    write(f, arena, 0, &in);
+    write(f, arena, share_itself, &in);
     before = snapshot_open(store_of(f), place, STORE_MAY_BLOCK);
     assert_int_equal(snapshot_get(before, RECORD_LISTED, bytes_from_string("s"), arena, &record),
                      STORE_OK);
     assert_memory_equal(record.value.ptr, version_1, sizeof version_1 - 1);
-    assert_true(share_decode(bytes_from_string("s"), record.value, &out, &snapshot));
-    assert_int_equal(snapshot, 0);
+    assert_true(share_decode(bytes_from_string("s"), record.value, &out, &key));
+    assert_int_equal(key.snapshot, 0);
     for (size_t i = 0; i < record.value.len; i++)
         assert_false(
-            share_decode(bytes_from_string("s"), bytes_of(record.value.ptr, i), &out, &snapshot));
-    assert_false(share_decode(bytes_from_string("c"), record.value, &out, &snapshot));
-    assert_false(share_decode(bytes_from_string("S"), record.value, &out, &snapshot));
-    assert_false(share_decode(bytes_from_string("S1234567"), record.value, &out, &snapshot));
-    assert_true(share_decode(bytes_from_string("S12345678"), record.value, &out, &snapshot));
-    assert_true(snapshot > 0);
+            share_decode(bytes_from_string("s"), bytes_of(record.value.ptr, i), &out, &key));
+    assert_false(share_decode(bytes_from_string("c"), record.value, &out, &key));
+    assert_false(share_decode(bytes_from_string("S"), record.value, &out, &key));
+    assert_false(share_decode(bytes_from_string("S1234567"), record.value, &out, &key));
+    assert_true(share_decode(bytes_from_string("S12345678"), record.value, &out, &key));
+    assert_true(key.snapshot > 0 && key.deleted == 0);
     snapshot_close(before);
+    arena_free(arena);
+}
+
+/* Rule: records of deleted shares lie before those of the share that is there, in the order of their
+ * deletions, snapshots before their share; and nothing else has such keys. */
+static void keys(void **state)
+{
+    static const struct share_key in_order[] = {
+        { .deleted = 5, .snapshot = 3 },
+        { .deleted = 5 },
+        { .deleted = 256, .snapshot = 7 },
+        { .deleted = 256, .snapshot = 260 },
+        { .deleted = 256 },
+        { .snapshot = 1 },
+        { .snapshot = 300 },
+        { .deleted = 0 },
+    };
+    static const char *const none[] = { "",
+                                        "D",
+                                        "D12345678",
+                                        "D12345678S",
+                                        "D12345678S1234567",
+                                        "D12345678ss",
+                                        "D12345678S12345678s",
+                                        "D12345678D12345678s",
+                                        "ss",
+                                        "S12345678s",
+                                        "x" };
+    struct arena *arena = arena_new(1 << 16);
+    struct bytes before = { NULL, 0 };
+    struct share_key key;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof in_order / sizeof in_order[0]; i++) {
+        struct bytes text = share_record_key(arena, in_order[i]);
+
+        assert_true(share_key_read(text, &key));
+        assert_int_equal(key.deleted, in_order[i].deleted);
+        assert_int_equal(key.snapshot, in_order[i].snapshot);
+        assert_int_equal(share_key_is_whole(text), in_order[i].snapshot == 0);
+        assert_true(i == 0 || bytes_compare(before, text) < 0);
+        before = text;
+    }
+    for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
+        assert_false(share_key_read(bytes_from_string(none[i]), &key));
+    assert_false(share_key_read(bytes_of("D\0\0\0\0\0\0\0\0s", 10), &key));
+    assert_false(share_key_read(bytes_of("S\0\0\0\0\0\0\0\0", 9), &key));
     arena_free(arena);
 }
 
@@ -109,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(round_trip, fixture_setup, fixture_teardown),
+        cmocka_unit_test(keys),
         cmocka_unit_test_setup_teardown(malformed, fixture_setup, fixture_teardown),
     };
 

@@ -1,6 +1,8 @@
 /* Shares without a network: what ages, what is counted, what comes of a damaged record. */
 #include "fixture.h"
 
+#include <stdlib.h>
+
 #include "file/file.h"
 #include "service/names.h"
 
@@ -111,6 +113,130 @@ static void paths(void **state)
                   "InvalidHeaderValue");
 }
 
+/* ---- shares that are deleted and kept ---- */
+
+static void keep_for(struct fixture *f, unsigned days)
+{
+    const char *inner = days > 0 ? textf(f, "<Enabled>true</Enabled><Days>%u</Days>", days)
+                                 : "<Enabled>false</Enabled>";
+
+    assert_ok(ask(f, "PUT /?restype=service&comp=properties", NULL,
+                  textf(f,
+                        "<StorageServiceProperties><ShareDeleteRetentionPolicy>%s"
+                        "</ShareDeleteRetentionPolicy></StorageServiceProperties>",
+                        inner)),
+              202);
+}
+
+/* A share with a file of this many bytes, more than lie in a record. */
+static void fill(struct fixture *f, const char *name, size_t bytes)
+{
+    char *body = malloc(bytes);
+
+    memset(body, 'x', bytes);
+    assert_ok(askf(f, NULL, NULL, "PUT /%s?restype=share", name), 201);
+    assert_ok(askf(f, textf(f, "x-ms-type: file\nx-ms-content-length: %zu", bytes), NULL,
+                   "PUT /%s/f", name),
+              201);
+    assert_ok(ask_bytes(f, textf(f, "PUT /%s/f?comp=range", name),
+                        textf(f, "x-ms-write: update\nx-ms-range: bytes=0-%zu", bytes - 1),
+                        bytes_of(body, bytes)),
+              201);
+    free(body);
+}
+
+static size_t deleted_shares(struct fixture *f)
+{
+    struct reply list = ask(f, "GET /?comp=list&include=deleted", NULL, NULL);
+    struct bytes rest;
+    size_t count = 0;
+
+    assert_ok(list, 200);
+    rest = list.body;
+    for (size_t i = 0; i + 9 <= rest.len; i++)
+        count += memcmp(rest.ptr + i, "<Deleted>", 9) == 0;
+    return count;
+}
+
+/* The version of the first deleted share of a list. */
+static const char *version_of(struct fixture *f, const char *prefix)
+{
+    struct reply list = askf(f, NULL, NULL, "GET /?comp=list&include=deleted&prefix=%s", prefix);
+    const char *text = textf(f, "%.*s", BYTES_ARG(list.body));
+    const char *at = strstr(text, "<Version>");
+
+    assert_non_null(at);
+    return textf(f, "%.16s", at + strlen("<Version>"));
+}
+
+static void restore(struct fixture *f, const char *name, const char *version, int status,
+                    const char *code)
+{
+    assert_answer(
+        askf(f,
+             textf(f, "x-ms-deleted-share-name: %s\nx-ms-deleted-share-version: %s", name, version),
+             NULL, "PUT /%s?restype=share&comp=undelete", name),
+        status, code);
+}
+
+enum { MANY = 100000 };
+
+/* Rule: what is deleted is kept with all its bytes until its days are over, and then given back; what was
+ * restored stays, and its task is gone. rest: Delete-Share; decision: 345 */
+static void kept_shares_end(void **state)
+{
+    struct fixture *f = *state;
+    const char *gone, *back;
+
+    keep_for(f, 2);
+    fill(f, "one", MANY);
+    assert_ok(ask(f, "PUT /one?restype=share&comp=snapshot", NULL, NULL), 201);
+    fill(f, "two", MANY);
+    assert_ok(ask(f, "DELETE /one?restype=share", "x-ms-delete-snapshots: include", NULL), 202);
+    assert_ok(ask(f, "DELETE /two?restype=share", NULL, NULL), 202);
+    gone = version_of(f, "one");
+    back = version_of(f, "two");
+    assert_int_equal(deleted_shares(f), 2);
+    clock_advance(TICKS_PER_DAY);
+    fixture_run_due(f);
+    assert_int_equal(bytes_kept(f), 2 * MANY);
+    restore(f, "two", back, 201, "");
+    assert_int_equal(deleted_shares(f), 1);
+    clock_advance(TICKS_PER_DAY);
+    restore(f, "one", gone, 404, "ShareNotFound");
+    fixture_run_due(f);
+    assert_int_equal(deleted_shares(f), 0);
+    assert_int_equal(bytes_kept(f), MANY);
+    assert_body(ask(f, "GET /two/f", "x-ms-range: bytes=5-7", NULL), "xxx");
+    keep_for(f, 0);
+    assert_ok(ask(f, "DELETE /two?restype=share", NULL, NULL), 202);
+    assert_int_equal(bytes_kept(f), 0);
+}
+
+/* Rule: a deleted share is restored until the very end of its days, and no longer, whether its task has
+ * run or not; one that is deleted again has a task of its own. rest: Restore-Share */
+static void restored_and_deleted_again(void **state)
+{
+    struct fixture *f = *state;
+    const char *first;
+
+    keep_for(f, 1);
+    fill(f, "one", MANY);
+    assert_ok(ask(f, "DELETE /one?restype=share", NULL, NULL), 202);
+    first = version_of(f, "one");
+    clock_advance(TICKS_PER_DAY / 2);
+    restore(f, "one", first, 201, "");
+    assert_ok(ask(f, "DELETE /one?restype=share", NULL, NULL), 202);
+    assert_string_not_equal(version_of(f, "one"), first);
+    clock_advance(TICKS_PER_DAY / 2 + TICKS_PER_SECOND);
+    fixture_run_due(f);
+    assert_int_equal(bytes_kept(f), MANY);
+    restore(f, "one", first, 404, "ShareNotFound");
+    clock_advance(TICKS_PER_DAY / 2);
+    fixture_run_due(f);
+    assert_int_equal(bytes_kept(f), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
@@ -121,6 +247,8 @@ int main(void)
         TEST(damaged_records),
         TEST(intent),
         TEST(paths),
+        TEST(kept_shares_end),
+        TEST(restored_and_deleted_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,250 @@
+/* What Delete Share and Restore Share decide, and what becomes of a share that is deleted.
+ *
+ * Where the service's properties say so, a deleted share is kept for some days: its records move behind
+ * their deletion's instant (struct share_key), so that the name is free, and its tree is closed. Whoever
+ * writes in a share has its tree's own partition as a guard: so a write is decided again if it commits
+ * behind the deletion, and does not find the share. Restore Share moves the records back. */
+#include "file/share_operations.h"
+
+#include "base/endian.h"
+#include "service/recent_deletion.h"
+#include "service/service_properties.h"
+#include "service/small_record.h"
+
+/* ---- snapshots of a share ---- */
+
+struct share_snapshots {
+    struct share *shares;
+    instant *dates;
+    size_t count;
+};
+
+/* deleted: as share_scan_snapshots() */
+static enum store_result read_snapshots(struct decision *d, instant deleted,
+                                        struct share_snapshots *ret_snapshots)
+{
+    struct scan *scan = share_scan_snapshots(d->before, d->arena, deleted);
+    struct share_snapshots all = { .count = 0 };
+    struct record record;
+    struct share_key key;
+    enum store_result result;
+
+    all.shares = arena_array(d->arena, SHARE_SNAPSHOTS_MAX, sizeof all.shares[0]);
+    all.dates = arena_array(d->arena, SHARE_SNAPSHOTS_MAX, sizeof all.dates[0]);
+    while (!(result = scan_next(scan, d->arena, &record))) {
+        if (all.count == SHARE_SNAPSHOTS_MAX ||
+            !share_decode(record.key, record.value, &all.shares[all.count], &key)) {
+            result = STORE_CORRUPT;
+            break;
+        }
+        all.dates[all.count++] = key.snapshot;
+    }
+    scan_close(scan);
+    *ret_snapshots = all;
+    return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+/* Moves the records of a share and of its snapshots. */
+static void move_records(struct decision *d, struct share *share, struct share_snapshots *snapshots,
+                         instant from, instant to)
+{
+    for (size_t i = 0; i < snapshots->count; i++) {
+        struct share *snapshot = &snapshots->shares[i];
+        instant date = snapshots->dates[i];
+
+        snapshot->lease = (struct lease){ .kind = 0 };
+        snapshot->expires = share->expires;
+        share_delete_record(d->changes, d->arena, (struct share_key){ from, date });
+        share_write(d->changes, d->arena, (struct share_key){ to, date }, snapshot);
+    }
+    share->lease = (struct lease){ .kind = 0 };
+    share->etag = d->subject.etag = etag_after(share->etag, d->now);
+    share->modified = d->subject.modified = d->now;
+    share_delete_record(d->changes, d->arena, (struct share_key){ .deleted = from });
+    share_write(d->changes, d->arena, (struct share_key){ .deleted = to }, share);
+}
+
+static void delete_records(struct decision *d, const struct share_snapshots *snapshots,
+                           instant deleted)
+{
+    for (size_t i = 0; i < snapshots->count; i++)
+        share_delete_record(d->changes, d->arena,
+                            (struct share_key){ deleted, snapshots->dates[i] });
+    share_delete_record(d->changes, d->arena, (struct share_key){ .deleted = deleted });
+}
+
+/* ---- Delete Share ---- */
+
+/* returns  OK, E_ShareHasSnapshots, E_LeaseIdMissing (of a snapshot) */
+static enum error check_snapshots(const struct decision *d, enum delete_snapshots asked,
+                                  const struct share_snapshots *snapshots)
+{
+    enum error e = snapshots->count > 0 && asked == SNAPSHOTS_REFUSED ? E_ShareHasSnapshots : OK;
+
+    for (size_t i = 0; i < snapshots->count && !e && asked == SNAPSHOTS_DELETED; i++)
+        e = lease_check_write(LEASE_OF_CONTAINER, &snapshots->shares[i].lease, NULL, d->now);
+    return e;
+}
+
+/* One snapshot of a share, which forgets it. What it alone kept is collected later. */
+static enum error delete_snapshot(struct decision *d)
+{
+    uint64_t generation = file_state(d)->share.generation;
+    struct share share;
+    struct tree tree;
+    enum store_result result = share_read(d->before, d->arena, share_itself, &share);
+
+    if (result)
+        return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    if (tree_open(&tree, d, share.space, TREE_CASE_IGNORED) ||
+        tree_snapshot_delete(&tree, generation, TASK_COLLECT_SNAPSHOTS))
+        return decision_fail_store(d, tree.failed);
+    share_delete_record(d->changes, d->arena, share_snapshot_key(file_asked(d)->snapshot));
+    if (share.snapshots > 0)
+        share.snapshots--;
+    share_write(d->changes, d->arena, share_itself, &share);
+    return OK;
+}
+
+/* The service's properties are a guard, so that none is lost that was deleted after its policy was set.
+ * *ret_days: 0: nothing is kept */
+static enum store_result read_retention(struct decision *d, uint32_t *ret_days)
+{
+    struct partition at = { file_account_space(d->input->account), BYTES("") };
+    struct decision_part *part = decision_open(d, at, NULL);
+    struct service_properties properties;
+    enum store_result result = service_properties_read(part->before, d->arena, &properties);
+
+    *ret_days = result ? 0 : properties.share_retention_days;
+    return result;
+}
+
+static enum error keep_deleted(struct decision *d, struct share_snapshots *snapshots, uint32_t days)
+{
+    struct share share = file_state(d)->share;
+    struct tree tree;
+    char payload[8];
+
+    if (tree_open(&tree, d, share.space, TREE_CASE_IGNORED))
+        return decision_fail_store(d, tree.failed);
+    decision_read_clock(d);
+    tree_close(&tree);
+    be64_put(payload, d->now);
+    share.expires = d->now + days * TICKS_PER_DAY;
+    share.task = changes_defer(d->changes, share.expires, TASK_EXPIRE_SHARE,
+                               bytes_of(payload, sizeof payload));
+    move_records(d, &share, snapshots, 0, d->now);
+    return OK;
+}
+
+/* Deletes the share's record and those of its snapshots, and drops its space or keeps all of it, in one
+ * change. One that was deleted a moment ago needs nothing more.
+ *
+ * returns  OK, E_ShareHasSnapshots, E_LeaseIdMissing (of a snapshot)
+ * rest: Delete-Share; decision: 62 */
+enum error delete_share_decide(struct decision *d, const struct delete_share_parameters *p,
+                               struct delete_share_result *r)
+{
+    struct share_snapshots snapshots;
+    enum store_result result;
+    uint32_t days = 0;
+    enum error e;
+
+    (void)r;
+    if (file_asked(d)->snapshot > 0)
+        return delete_snapshot(d);
+    if (!d->subject.exists)
+        return OK;
+    result = read_snapshots(d, 0, &snapshots);
+    if (result)
+        return decision_fail_store(d, result);
+    e = check_snapshots(d, p->snapshots, &snapshots);
+    if (e)
+        return e;
+    result = read_retention(d, &days);
+    if (result)
+        return decision_fail_store(d, result);
+    decision_read_clock(d);
+    if (days > 0) {
+        e = keep_deleted(d, &snapshots, days);
+    } else {
+        delete_records(d, &snapshots, 0);
+        changes_drop_space(d->changes, file_state(d)->share.space);
+    }
+    if (!e)
+        recent_deletion_write(d->changes, d->arena, d->now);
+    return e;
+}
+
+/* ---- Restore Share ---- */
+
+/* Gives a share back that was deleted and is kept, with all that is in it and its snapshots, but without
+ * their leases.
+ *
+ * returns  OK, E_ShareAlreadyExists, E_ShareNotFound
+ * rest: Restore-Share; the wait of 30 seconds after the deletion is not needed here (decision: 13) */
+enum error restore_share_decide(struct decision *d, const struct restore_share_parameters *p,
+                                struct restore_share_result *r)
+{
+    struct share share;
+    struct share_snapshots snapshots;
+    struct tree tree;
+    enum store_result result = share_read(d->before, d->arena, share_itself, &share);
+
+    (void)r;
+    if (!result)
+        return E_ShareAlreadyExists;
+    if (result == STORE_NOT_FOUND)
+        result =
+            share_read(d->before, d->arena, (struct share_key){ .deleted = p->deleted }, &share);
+    if (!result && share.expires <= d->now)
+        return E_ShareNotFound;
+    if (!result)
+        result = read_snapshots(d, p->deleted, &snapshots);
+    if (!result && tree_reopen(&tree, d, share.space, TREE_CASE_IGNORED))
+        result = tree.failed;
+    if (result == STORE_NOT_FOUND)
+        return E_ShareNotFound;
+    if (result)
+        return decision_fail_store(d, result);
+    decision_read_clock(d);
+    changes_task_done(d->changes,
+                      &(struct deferred_task){ .due = share.expires, .id = share.task });
+    share.expires = 0;
+    share.task = (struct guid){ .b = { 0 } };
+    move_records(d, &share, &snapshots, p->deleted, 0);
+    return OK;
+}
+
+/* ---- what is left ---- */
+
+enum store_result expire_share(struct decision *d, const struct deferred_task *task,
+                               const struct endpoint *endpoint)
+{
+    struct share_snapshots snapshots;
+    struct share share;
+    enum store_result result;
+    instant deleted;
+
+    (void)endpoint;
+    if (task->payload.len != sizeof deleted)
+        return record_is_unknown("a task of a deleted share", task->payload);
+    deleted = be64_get(task->payload.ptr);
+    result = share_read(d->before, d->arena, (struct share_key){ .deleted = deleted }, &share);
+    if (result == STORE_NOT_FOUND)
+        return STORE_OK; /* restored: its task is gone in a moment */
+    if (!result)
+        result = read_snapshots(d, deleted, &snapshots);
+    if (result)
+        return result;
+    delete_records(d, &snapshots, deleted);
+    changes_drop_space(d->changes, share.space);
+    return STORE_OK;
+}
+
+enum store_result collect_snapshots(struct decision *d, const struct deferred_task *task,
+                                    const struct endpoint *endpoint)
+{
+    (void)endpoint;
+    return tree_collect(d, task, TREE_CASE_IGNORED, file_forget);
+}
