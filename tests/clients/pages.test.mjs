@@ -208,6 +208,10 @@ test('page ranges: joined, clipped, in pages by a marker', async (t) => {
     assert.match((await raw('GET', `${path}?comp=pagelist&maxresults=20000`)).text,
         /<NextMarker \/><\/PageList>$/);
     const list = (query) => raw('GET', `${path}?comp=pagelist&${query}`);
+    // A marker counts without maxresults, too.
+    const rest = await list(`marker=${encodeURIComponent('2!16!MDAwMDA0ITEwMjQh')}`);
+    assert.deepEqual([...rest.text.matchAll(/<Start>(\d+)<\/Start>/g)].map(([, start]) => start), ['1024', '4096']);
+    assert.match(rest.text, /<NextMarker \/><\/PageList>$/);
     await rawRefused(list('maxresults=0'), 400, 'OutOfRangeQueryParameterValue');
     await rawRefused(list('maxresults=-1'), 400, 'OutOfRangeQueryParameterValue');
     await rawRefused(list('maxresults=x'), 400, 'InvalidQueryParameterValue');
