@@ -180,6 +180,36 @@ static void numbers_of_parameters(void **state)
     assert_int_equal(route_request(&f->work.call), E_InvalidUri);
 }
 
+/* Headers that are true or false are nothing else, however short. call_read_flag() */
+static void flags(void **state)
+{
+    static const struct {
+        const char *header;
+        enum error e;
+        bool flag;
+    } cases[] = {
+        { "x-flag: true", OK, true },
+        { "x-flag: TRUE", OK, true },
+        { "x-flag: false", OK, false },
+        { "x-flag: False", OK, false },
+        { "x-flag:", OK, false },
+        { "x-other: true", OK, false },
+        { "x-flag: t", E_InvalidHeaderValue, false },
+        { "x-flag: 1", E_InvalidHeaderValue, false },
+        { "x-flag: truely", E_InvalidHeaderValue, false },
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool flag = !cases[i].flag;
+
+        fixture_request(f, METHOD_GET, ACCOUNT "/c/b",
+                        (const char *const[]){ cases[i].header, NULL });
+        assert_int_equal(call_read_flag(&f->work.call, "x-flag", &flag), cases[i].e);
+        assert_true(flag == cases[i].flag);
+    }
+}
+
 /* rest: Setting-Timeouts-for-Blob-Service-Operations */
 static void timeouts(void **state)
 {
@@ -310,6 +340,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(versions, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(queries, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(numbers_of_parameters, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown(flags, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(repeated_headers, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown(headers_that_share_a_bit, fixture_set_up,
                                         fixture_tear_down),
