@@ -6,7 +6,7 @@ ARGS   ?=
 SEED   ?= 1
 PREFIX ?= /usr/local
 
-.PHONY: help build run test smoke works-with image-test sim mutants check asan ubsan tsan fuzz soak bench docs install clean
+.PHONY: help build run test smoke works-with image-test sim mutants check asan ubsan tsan fuzz soak bench docs deb install clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -82,8 +82,14 @@ bench: build ## Lagra beside Azurite and nginx (ARGS="--baseline FILE": and an o
 	@tools/compile build-bench -Dtests=true -- bench/load
 	@tools/node bench/run.mjs --build build-bench $(ARGS)
 
-docs: build ## print docs/operations.md from the operation tables
+docs: build ## print docs/operations.md and docs/options.md from the tables of operations and of options
 	@$(BUILD)/lagra operations --markdown > docs/operations.md
+	@$(BUILD)/lagra options --markdown > docs/options.md
+
+deb: ## build Debian packages of the commit into build-deb, and look at them (tests/package)
+	@tools/prepare deb
+	@packaging/deb build-deb
+	@tests/package/run build-deb
 
 install: build ## install into PREFIX (default /usr/local)
 	@meson configure $(BUILD) --prefix $(PREFIX) && meson install -C $(BUILD)

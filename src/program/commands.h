@@ -26,5 +26,7 @@ int health_ask(const struct options *options);
 /* Operations for docs/operations.md and the reply check, errors for the check. */
 void print_operations(const struct service *const *services, size_t count, enum print_form form);
 void print_errors(void);
+/* print_options.c: for docs, as a manual page, for the completion of shells. */
+void print_options(enum print_form form);
 
 #endif

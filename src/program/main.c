@@ -26,6 +26,7 @@
 #include "service/waiting.h"
 #include "program/process.h"
 #include "program/running.h"
+#include "program/supervisor.h"
 #include "table/table.h"
 
 /* How long exchanges under way may take after SIGTERM, and before the store is opened again. */
@@ -368,9 +369,11 @@ static bool start(struct running *run, const struct options *options)
 
 static void reload(struct running *run)
 {
+    supervisor_notify("RELOADING=1");
     if (!log_reopen())
         log_errno("open %s again", run->options.debug_path);
     credentials_reload(&run->options, &run->credentials);
+    supervisor_notify("READY=1");
 }
 
 enum ending { ENDING_STOP, ENDING_REOPEN };
@@ -409,12 +412,15 @@ static int serve(struct options *options)
 
     block_signals(&signals);
     started = start(&run, options);
+    if (started)
+        supervisor_notify("READY=1");
     while (started && wait_for_ending(&run, &signals) == ENDING_REOPEN) {
         log_line(LOG_WARN, "descriptors can be had again: the data folder is opened again");
         keep_ports(&run, options);
         stop(&run, REOPEN_GRACE_S);
         started = start(&run, options);
     }
+    supervisor_notify("STOPPING=1");
     if (started)
         greet_all(options, GREET_CLOSING);
     stop(&run, STOP_GRACE_S);
@@ -443,6 +449,10 @@ int main(int argc, char **argv)
     }
     if (options.command == COMMAND_ERRORS) {
         print_errors();
+        return EXIT_SUCCESS;
+    }
+    if (options.command == COMMAND_OPTIONS) {
+        print_options(options.form);
         return EXIT_SUCCESS;
     }
     if (options.command == COMMAND_HEALTH)

@@ -34,6 +34,15 @@ struct option_row {
 extern const struct option_row option_rows[];
 extern const size_t option_row_count;
 
+/* A way to call the program. */
+struct option_command {
+    const char *name;
+    const char *words; /* behind it */
+    const char *help;
+};
+extern const struct option_command option_commands[];
+extern const size_t option_command_count;
+
 /* Is it a word that a command begins with? */
 bool option_is_command(const char *word);
 /* The command that is most like the word; NULL: none is. */
@@ -45,8 +54,8 @@ const struct option_row *option_row_find(struct bytes name);
 const char *option_row_nearest(struct bytes word);
 /* The service that the option is about; SERVICE_COUNT: all of them. */
 size_t option_row_service(const struct option_row *row);
-/* Does it take no value on the command line, and "true" or "false" elsewhere? */
-bool option_row_is_switch(const struct option_row *row);
+/* Does it set something? --help and --version do not, and are of the command line alone. */
+bool option_row_is_setting(const struct option_row *row);
 
 /* Sets the row's member of *options.
  *

@@ -137,11 +137,13 @@ enum options_result settings_read_words(struct option_settings *settings, int ar
 
 /* ---- the environment ---- */
 
-/* "blobPort" -> "LAGRA_BLOB_PORT". */
-static void environment_name(const struct option_row *row, char ret_name[2 * OPTION_NAME_MAX])
+void option_variable(const struct option_row *row, char ret_name[OPTION_VARIABLE_MAX])
 {
     size_t n = strlen(ENVIRONMENT_PREFIX);
 
+    ret_name[0] = '\0';
+    if (!option_row_is_setting(row))
+        return;
     memcpy(ret_name, ENVIRONMENT_PREFIX, n);
     for (const char *c = row->name; *c; c++) {
         bool is_upper = *c >= 'A' && *c <= 'Z';
@@ -153,11 +155,6 @@ static void environment_name(const struct option_row *row, char ret_name[2 * OPT
     ret_name[n] = '\0';
 }
 
-static bool has_environment(const struct option_row *row)
-{
-    return row->action != HELP && row->action != VERSION;
-}
-
 /* A fifth of its letters may be wrong: Kubernetes sets LAGRA_PORT and more for a service that is called
  * lagra, so a name that is like none of ours is not about us. */
 static bool is_nearly(struct bytes variable, struct bytes name)
@@ -167,14 +164,14 @@ static bool is_nearly(struct bytes variable, struct bytes name)
 
 static enum options_result check_variable(struct bytes variable)
 {
-    char nearest[2 * OPTION_NAME_MAX] = "";
+    char nearest[OPTION_VARIABLE_MAX] = "";
 
     for (size_t i = 0; i < option_row_count; i++) {
-        char name[2 * OPTION_NAME_MAX];
+        char name[OPTION_VARIABLE_MAX];
 
-        if (!has_environment(&option_rows[i]))
+        if (!option_row_is_setting(&option_rows[i]))
             continue;
-        environment_name(&option_rows[i], name);
+        option_variable(&option_rows[i], name);
         if (bytes_is(variable, name))
             return OPTIONS_RUN;
         if (is_nearly(variable, bytes_from_string(name)))
@@ -206,11 +203,11 @@ static enum options_result check_variables(void)
 static enum options_result read_environment(struct option_settings *settings)
 {
     for (size_t i = 0; i < option_row_count; i++) {
-        char name[2 * OPTION_NAME_MAX];
+        char name[OPTION_VARIABLE_MAX];
         const char *value;
 
-        environment_name(&option_rows[i], name);
-        value = has_environment(&option_rows[i]) ? getenv(name) : NULL;
+        option_variable(&option_rows[i], name);
+        value = option_row_is_setting(&option_rows[i]) ? getenv(name) : NULL;
         if (value && settings->of[i].origin < ORIGIN_ENVIRONMENT)
             settings->of[i] =
                 (struct option_setting){ .origin = ORIGIN_ENVIRONMENT, .value = value };
@@ -235,7 +232,7 @@ static enum options_result refuse_line(const char *path, unsigned line, struct b
 static enum options_result refuse_key(const char *path, unsigned line, struct bytes name)
 {
     const char *nearest = option_row_nearest(name);
-    char problem[OPTION_NAME_MAX + 48];
+    char problem[OPTION_VARIABLE_MAX];
 
     snprintf(problem, sizeof problem,
              nearest ? "is not an option; did you mean %s?" : "is not an option. See lagra --help",
@@ -260,7 +257,7 @@ static enum options_result read_setting(struct option_settings *settings, const 
     row = option_row_find(name);
     if (!row)
         return refuse_key(path, line, name);
-    if (!has_environment(row) || row->action == CONFIG)
+    if (!option_row_is_setting(row) || row->action == CONFIG)
         return refuse_line(path, line, name, "is an option of the command line alone");
     if (value.len == 0)
         return refuse_line(path, line, name, "has no value");
@@ -310,7 +307,7 @@ enum options_result settings_read_elsewhere(struct option_settings *settings)
 
 static void name_setting(const struct option_settings *settings, size_t i, char named[NAMED_MAX])
 {
-    char variable[2 * OPTION_NAME_MAX];
+    char variable[OPTION_VARIABLE_MAX];
 
     switch (settings->of[i].origin) {
     case ORIGIN_DEFAULT:
@@ -321,7 +318,7 @@ static void name_setting(const struct option_settings *settings, size_t i, char 
                  option_rows[i].name);
         break;
     case ORIGIN_ENVIRONMENT:
-        environment_name(&option_rows[i], variable);
+        option_variable(&option_rows[i], variable);
         snprintf(named, NAMED_MAX, "%s", variable);
         break;
     case ORIGIN_COMMAND_LINE:
@@ -409,7 +406,7 @@ void settings_print(const struct option_settings *settings, const struct options
         char named[NAMED_MAX];
         char of_number[VALUE_MAX];
 
-        if (!has_environment(&option_rows[i]))
+        if (!option_row_is_setting(&option_rows[i]))
             continue;
         name_setting(settings, i, named);
         printf("%-26s %-26s %s\n", option_rows[i].name,

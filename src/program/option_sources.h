@@ -15,8 +15,8 @@
 
 enum option_origin { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_COMMAND_LINE };
 
-/* Longer than the name of any option, and of its variable. */
-#define OPTION_NAME_MAX 63u
+/* Longer than the variable of any option. */
+#define OPTION_VARIABLE_MAX 128u
 
 struct option_setting {
     enum option_origin origin;
@@ -27,6 +27,9 @@ struct option_setting {
 struct option_settings {
     struct option_setting of[OPTION_ROWS_MAX]; /* by the index of its row; all zero before */
 };
+
+/* Writes the option's name in the environment: "LAGRA_BLOB_PORT"; "": it is of the command line alone. */
+void option_variable(const struct option_row *row, char ret_name[OPTION_VARIABLE_MAX]);
 
 /* Reads all words behind the first as options, and prints what is wrong with one, or the help or version
  * that it asks for. The words are kept. */

@@ -27,17 +27,60 @@ static enum options_result parse_check(int argc, char **argv, struct options *op
     return OPTIONS_RUN;
 }
 
-/* "operations" and "errors" come first and take --json or --markdown alone. */
-static enum options_result parse_command(int argc, char **argv, struct options *options)
+/* What prints a table, and in which forms; the first is the default. */
+static const struct printing {
+    const char *name;
+    enum command command;
+    const char *forms[4];
+    enum print_form as[4];
+    const char *takes;
+} printings[] = {
+    { "operations",
+      COMMAND_OPERATIONS,
+      { "--markdown", "--json" },
+      { PRINT_MARKDOWN, PRINT_JSON },
+      "--json or --markdown" },
+    { "errors",
+      COMMAND_ERRORS,
+      { "--markdown", "--json" },
+      { PRINT_MARKDOWN, PRINT_JSON },
+      "--json or --markdown" },
+    { "options",
+      COMMAND_OPTIONS,
+      { "--markdown", "--man", "--bash", "--zsh" },
+      { PRINT_MARKDOWN, PRINT_MANUAL, PRINT_BASH, PRINT_ZSH },
+      "--markdown, --man, --bash or --zsh" },
+};
+
+static const struct printing *printing_of(const char *word)
 {
-    options->command = strcmp(argv[1], "errors") == 0 ? COMMAND_ERRORS : COMMAND_OPERATIONS;
+    for (size_t i = 0; i < sizeof printings / sizeof printings[0]; i++) {
+        if (strcmp(printings[i].name, word) == 0)
+            return &printings[i];
+    }
+    return NULL;
+}
+
+static bool read_form(const struct printing *printing, const char *word, enum print_form *ret_form)
+{
+    for (size_t i = 0; i < 4 && printing->forms[i]; i++) {
+        if (strcmp(word, printing->forms[i]) != 0)
+            continue;
+        *ret_form = printing->as[i];
+        return true;
+    }
+    return false;
+}
+
+static enum options_result parse_printing(const struct printing *printing, int argc, char **argv,
+                                          struct options *options)
+{
+    options->command = printing->command;
     for (int i = 2; i < argc; i++) {
-        if (strcmp(argv[i], "--json") == 0) {
-            options->form = PRINT_JSON;
-        } else if (strcmp(argv[i], "--markdown") != 0) {
-            fprintf(stderr, "lagra: %s takes --json or --markdown\n", argv[1]);
-            return OPTIONS_WRONG;
-        }
+        if (read_form(printing, argv[i], &options->form))
+            continue;
+        fprintf(stderr, "lagra: %s takes %s\n", printing->name, printing->takes);
+        return OPTIONS_WRONG;
     }
     return OPTIONS_RUN;
 }
@@ -236,8 +279,8 @@ enum options_result options_parse(int argc, char **argv, struct options *ret_opt
         option_rows_print_help();
         return OPTIONS_DONE;
     }
-    if (argc > 1 && (strcmp(argv[1], "operations") == 0 || strcmp(argv[1], "errors") == 0))
-        return parse_command(argc, argv, ret_options);
+    if (argc > 1 && printing_of(argv[1]))
+        return parse_printing(printing_of(argv[1]), argc, argv, ret_options);
     if (argc > 1 && strcmp(argv[1], "check") == 0)
         return parse_check(argc, argv, ret_options);
     if (argc > 1 && strcmp(argv[1], "health") == 0)

@@ -20,10 +20,11 @@ enum command {
     COMMAND_SERVE,
     COMMAND_OPERATIONS,
     COMMAND_ERRORS,
+    COMMAND_OPTIONS,
     COMMAND_CHECK,
     COMMAND_HEALTH,
 };
-enum print_form { PRINT_MARKDOWN, PRINT_JSON };
+enum print_form { PRINT_MARKDOWN, PRINT_JSON, PRINT_MANUAL, PRINT_BASH, PRINT_ZSH };
 
 struct options {
     enum command command;

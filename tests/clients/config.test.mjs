@@ -1,6 +1,6 @@
 // Options in a file, in the environment and on the command line. decision: 342
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -102,6 +102,14 @@ test('config check refuses what a start would refuse', async () => {
         assert.equal(code, 2);
         assert.match(errors, message);
     }
+});
+
+test('docs/options.md is what the program prints; manual and completion are of the same table', async () => {
+    const { output } = await run(['options', '--markdown']);
+    assert.equal(await readFile(new URL('../../docs/options.md', import.meta.url), 'utf8'), output);
+    for (const [form, what] of [['--man', '\\-\\-blobPort'], ['--bash', '--blobPort'], ['--zsh', '--blobPort']])
+        assert.ok((await run(['options', form])).output.includes(what), form);
+    assert.equal((await run(['options', '--json'])).code, 2);
 });
 
 test('a server is run by a file and the environment alone', async (t) => {
