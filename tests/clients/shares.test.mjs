@@ -1,6 +1,7 @@
 // Shares through the official SDK: create, list, properties, metadata, policies, leases, snapshots,
 // deletion, who may.
 import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 import {
     AccountSASPermissions, AccountSASResourceTypes, AccountSASServices, ShareClient, ShareServiceClient,
@@ -285,4 +286,20 @@ test('an account SAS of the File service opens what its letters say', async (t) 
     await all.withSnapshot(snapshot).delete();
     await all.delete();
     await refused(new ShareClient(share.url, undefined, once).getProperties(), 401, 'NoAuthenticationInformation');
+});
+
+test('Shared Key Lite is taken for shares (rest: Authorize-with-Shared-Key, "Shared Key Lite")', async (t) => {
+    const share = await newShare(t);
+    const date = new Date().toUTCString();
+    const ask = (path, comp) => {
+        const text = `GET\n\n\n\nx-ms-date:${date}\nx-ms-version:2021-12-02\n/${account.name}/${account.name}${path}${comp}`;
+        const signature = createHmac('sha256', Buffer.from(account.key, 'base64')).update(text).digest('base64');
+        return rawFile('GET', `/${share.name}?restype=share&comp=metadata`, {
+            'x-ms-date': date, 'x-ms-version': '2021-12-02', Authorization: `SharedKeyLite ${account.name}:${signature}`,
+        }, '', { signed: false });
+    };
+    const taken = await ask(`/${share.name}`, '?comp=metadata');
+    assert.equal(taken.status, 200, taken.text);
+    await rawRefused(ask(`/${share.name}`, ''), 403, 'AuthenticationFailed'); // comp is signed
+    await rawRefused(ask('/other', '?comp=metadata'), 403, 'AuthenticationFailed');
 });

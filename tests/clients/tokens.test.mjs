@@ -16,7 +16,9 @@ import {
     AnonymousCredential, BlobSASPermissions, BlobServiceClient, ContainerSASPermissions,
     generateBlobSASQueryParameters, StorageSharedKeyCredential,
 } from '@azure/storage-blob';
-import { ShareServiceClient } from '@azure/storage-file-share';
+import {
+    FileSASPermissions, ShareFileClient, ShareServiceClient, generateFileSASQueryParameters,
+} from '@azure/storage-file-share';
 import { QueueClient, QueueSASPermissions, QueueServiceClient, generateQueueSASQueryParameters } from '@azure/storage-queue';
 import { DEVELOPMENT } from '../lib/sign.mjs';
 import { collect, credential, once, refused } from './setup.mjs';
@@ -26,6 +28,7 @@ const ISSUER = 'https://sts.windows.net/22222222-2222-2222-2222-222222222222/';
 const OWNER = '11111111-1111-1111-1111-111111111111';
 const READER = '33333333-3333-3333-3333-333333333333';
 const STRANGER = '44444444-4444-4444-4444-444444444444';
+const WRITER = '55555555-5555-5555-5555-555555555555';
 const TENANT = '22222222-2222-2222-2222-222222222222';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -61,6 +64,8 @@ const ROLES = JSON.stringify([
     { principalId: OWNER, roleDefinitionName: 'Storage Table Data Contributor', scope: HERE },
     { principalId: READER, roleDefinitionName: 'Storage Table Data Reader', scope: '/subscriptions/x' },
     { principalId: READER, roleDefinitionName: 'Storage File Data Privileged Reader', scope: HERE },
+    { principalId: WRITER, roleDefinitionName: 'Storage File Data Privileged Contributor', scope: HERE },
+    { principalId: WRITER, roleDefinitionName: 'Storage File Delegator', scope: HERE },
     { principalId: STRANGER, roleDefinitionName: 'Storage Table Data Contributor',
         scope: `${HERE}/tableServices/default/tables/Shared` },
     { principalId: READER, roleDefinitionName: 'Storage Blob Data Reader', condition: null,
@@ -306,6 +311,27 @@ test('files: a token comes with its intent; shares are the account\'s, files tho
     await refused(as(READER).getUserDelegationKey(new Date(), new Date(Date.now() + 600000)), 403, 'AuthorizationPermissionMismatch');
     const key = await as(OWNER).getUserDelegationKey(new Date(), new Date(Date.now() + 600000));
     assert.equal(key.signedService, 'f');
+    const file = (oid) => as(oid).getShareClient('shared').rootDirectoryClient.getFileClient('f');
+    await file(WRITER).create(4);
+    await file(WRITER).uploadRange('text', 0, 4);
+    assert.equal(String(await file(READER).downloadToBuffer()), 'text');
+    await refused(file(READER).uploadRange('more', 0, 4), 403, 'AuthorizationPermissionMismatch');
+    await refused(file(READER).delete(), 403, 'AuthorizationPermissionMismatch');
+    await refused(file(STRANGER).getProperties(), 403, 'AuthorizationPermissionMismatch');
+    await refused(as(WRITER).getShareClient('shared').delete(), 403, 'AuthorizationPermissionMismatch');
+
+    const sas = (of, permissions, more) => new ShareFileClient(`${file(READER).url}?${generateFileSASQueryParameters({
+        shareName: 'shared', filePath: 'f', permissions: FileSASPermissions.parse(permissions),
+        expiresOn: new Date(Date.now() + 300000), ...more }, of, DEVELOPMENT.account)}`, undefined, options(server));
+    const ofWriter = await as(WRITER).getUserDelegationKey(new Date(), new Date(Date.now() + 600000));
+    assert.equal(String(await sas(ofWriter, 'r').downloadToBuffer()), 'text');
+    await refused(sas(ofWriter, 'r').uploadRange('more', 0, 4), 403, 'AuthorizationPermissionMismatch'); // the SAS has no w
+    await sas(ofWriter, 'rw').uploadRange('more', 0, 4);
+    await refused(sas(key, 'r').getProperties(), 403, 'AuthorizationPermissionMismatch'); // its owner reads no files
+    await refused(sas({ ...ofWriter, value: key.value }, 'r').getProperties(), 403, 'AuthenticationFailed');
+    await refused(sas(ofWriter, 'r', { filePath: 'g' }).getProperties(), 403, 'AuthenticationFailed');
+    await refused(sas(ofWriter, 'r', { expiresOn: new Date(Date.now() - 5000), startsOn: new Date(Date.now() - 9000) }).getProperties(), 403,
+        'AuthenticationFailed');
 });
 
 test('tables: what a role of tables permits, in a transaction too', async (t) => {
