@@ -52,6 +52,8 @@ static void user_key(const struct initiator *i, struct arena *arena, uint8_t ret
     md4_init(&md4);
     md4_update(&md4, password.len, (const uint8_t *)password.ptr);
     md4_digest(&md4, sizeof hash, hash);
+    if (i->has_no_password)
+        memset(hash, 0, sizeof hash);
     ntlm_user_key(hash, utf16(arena, i->user), utf16(arena, i->domain), ret_key);
 }
 
@@ -75,7 +77,7 @@ static struct bytes response(const struct initiator *i, struct arena *arena,
     text_init(&out, arena, 256);
     wire_writer_init(&w, &out);
     wire_put_zeros(&w, NTLM_PROOF_SIZE);
-    wire_put_u16(&w, 0x0101);
+    wire_put_u16(&w, i->other_version ? 0x0201 : 0x0101);
     wire_put_zeros(&w, 14);
     wire_put_u64(&w, 0xAAAAAAAAAAAAAAAA);
     wire_put_zeros(&w, 4);
@@ -83,6 +85,11 @@ static struct bytes response(const struct initiator *i, struct arena *arena,
         wire_put_u16(&w, 6);
         wire_put_u16(&w, 4);
         wire_put_u32(&w, 2);
+    }
+    if (i->odd_flags_pair) {
+        wire_put_u16(&w, 6);
+        wire_put_u16(&w, 8);
+        wire_put_u64(&w, 2);
     }
     wire_put(&w, info);
     wire_put_zeros(&w, 4);
@@ -124,6 +131,8 @@ struct bytes initiator_answer(struct initiator *i, struct arena *arena, struct b
     memcpy(i->session_key, i->agreed & NTLM_KEY_EXCHANGE ? chosen : base, NTLM_KEY_SIZE);
     ntlm_exchange_key(base, chosen, sent);
     values[5] = bytes_of(sent, i->agreed & NTLM_KEY_EXCHANGE ? sizeof sent : 0);
+    if (i->short_key)
+        values[5].len /= 2;
 
     text_init(&out, arena, 512);
     wire_writer_init(&w, &out);
@@ -131,7 +140,7 @@ struct bytes initiator_answer(struct initiator *i, struct arena *arena, struct b
     wire_put_u32(&w, 3);
     for (size_t n = 0; n < 6; n++)
         put_fields(&w, values[n], &at);
-    wire_put_u32(&w, i->agreed);
+    wire_put_u32(&w, i->agreed ^ i->changes_flags);
     wire_put_zeros(&w, FIXED - wire_place(&w));
     for (size_t n = 0; n < 6; n++)
         wire_put(&w, values[n]);

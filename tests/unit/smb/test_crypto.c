@@ -74,6 +74,27 @@ static void test_keys_311(void **state)
         assert_int_equal(((const char *)&keys)[i], 0);
 }
 
+/* AES-256 has keys of 32 bytes, made of all of the session's key; others still of its first 16.
+ * By Python's hmac. */
+static void test_keys_256(void **state)
+{
+    static const enum smb_cipher ciphers[] = { CIPHER_AES_256_CCM, CIPHER_AES_256_GCM };
+    struct bytes key =
+        unhex(*state, "202122232425262728292A2B2C2D2E2F303132333435363738393A3B3C3D3E3F");
+    struct preauth preauth = sample_preauth(*state);
+    struct smb_keys keys;
+
+    for (size_t i = 0; i < COUNT(ciphers); i++) {
+        smb_keys_derive(SMB_311, ciphers[i], key, &preauth, &keys);
+        assert_int_equal(keys.sealing_size, 32);
+        assert_hex(*state, keys.sealing,
+                   "F9966992C8F66AE39552C75524324B5A48D4288D1BAFB99378622F14BA492B35");
+        assert_hex(*state, keys.opening,
+                   "81F58D11B8A0A1A1B632F5DAB11A0C8FE716592C18644EF50EBE2995EED48EE8");
+        assert_hex(*state, keys.signing, "D23D497E7C70D42575D453017208C436");
+    }
+}
+
 /* Keys of 3.0, and of another channel of that session. */
 static void test_keys_30(void **state)
 {
@@ -290,13 +311,10 @@ static void test_open_refuses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_preauth),
-        cmocka_unit_test(test_keys_311),
-        cmocka_unit_test(test_keys_30),
-        cmocka_unit_test(test_keys_21),
-        cmocka_unit_test(test_published_signature),
-        cmocka_unit_test(test_signatures),
-        cmocka_unit_test(test_seal),
+        cmocka_unit_test(test_preauth),      cmocka_unit_test(test_keys_311),
+        cmocka_unit_test(test_keys_256),     cmocka_unit_test(test_keys_30),
+        cmocka_unit_test(test_keys_21),      cmocka_unit_test(test_published_signature),
+        cmocka_unit_test(test_signatures),   cmocka_unit_test(test_seal),
         cmocka_unit_test(test_open_refuses),
     };
 

@@ -90,6 +90,36 @@ static void test_published_signatures(void **state)
     assert_memory_equal(signature, unhex(f->arena, SAMPLE_SERVER_MIC).ptr, sizeof signature);
 }
 
+/* Weaker keys, and a signature that is not sealed: the first numbers are published, the others
+ * of Python's hashlib. ms-nlmp: 4.2.3.4 */
+static void test_strengths(void **state)
+{
+    static const struct {
+        const char *key, *message;
+        uint32_t flags;
+        const char *signature;
+    } cases[] = {
+        { "EB93429A8BD952F8B89C55B87F475EDC", "50006C00610069006E007400650078007400",
+          NTLM_EXTENDED_SECURITY, "01000000FF2AEB52F681793A00000000" },
+        { SAMPLE_SESSION_KEY, SAMPLE_METHODS, NTLM_128, "01000000A4054627833289B500000000" },
+        { SAMPLE_SESSION_KEY, SAMPLE_METHODS, NTLM_KEY_EXCHANGE | NTLM_128 | NTLM_56,
+          SAMPLE_CLIENT_MIC },
+        { SAMPLE_SESSION_KEY, SAMPLE_METHODS, NTLM_KEY_EXCHANGE | NTLM_56,
+          "01000000FF0A7B103AC42CA400000000" },
+        { SAMPLE_SESSION_KEY, SAMPLE_METHODS, NTLM_KEY_EXCHANGE,
+          "01000000E1CD8C93845B36F800000000" },
+    };
+    const struct fixture *f = *state;
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        uint8_t signature[NTLM_SIGNATURE_SIZE];
+
+        ntlm_sign((const uint8_t *)unhex(f->arena, cases[i].key).ptr, cases[i].flags, NTLM_CLIENT,
+                  unhex(f->arena, cases[i].message), signature);
+        assert_memory_equal(signature, unhex(f->arena, cases[i].signature).ptr, sizeof signature);
+    }
+}
+
 /* ---- who is who ---- */
 
 /* Both steps of a client. ret_ntlm: to be freed by the caller. */
@@ -133,6 +163,39 @@ static void test_who(void **state)
         { { .user = "", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
         { { .user = "acct", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
         { { .user = "acct", .domain = "", .password = KEY1, .spoils_mic = true },
+          SPNEGO_REFUSED,
+          NULL },
+        /* There is no key whose hash could be zeros: neither of nobody, nor a second one. */
+        { { .user = "nobody", .domain = "", .password = "", .has_no_password = true },
+          SPNEGO_REFUSED,
+          NULL },
+        { { .user = "other", .domain = "", .password = "", .has_no_password = true },
+          SPNEGO_REFUSED,
+          NULL },
+        { { .user = "acct",
+            .domain = "",
+            .password = KEY1,
+            .without_mic = true,
+            .short_key = true },
+          SPNEGO_REFUSED,
+          NULL },
+        { { .user = "acct", .domain = "", .password = KEY1, .other_version = true },
+          SPNEGO_MALFORMED,
+          NULL },
+        { { .user = "acct",
+            .domain = "",
+            .password = KEY1,
+            .without_mic = true,
+            .odd_flags_pair = true },
+          SPNEGO_DONE,
+          "acct" },
+        { { .user = "acct", .domain = "", .password = KEY1, .changes_flags = NTLM_ANONYMOUS },
+          SPNEGO_REFUSED,
+          NULL },
+        { { .user = "acct", .domain = "", .password = KEY1, .changes_flags = NTLM_UNICODE },
+          SPNEGO_REFUSED,
+          NULL },
+        { { .user = "acct", .domain = "", .password = KEY1, .flags = NTLM_UNICODE },
           SPNEGO_REFUSED,
           NULL },
         /* NTLMv1's response has 24 bytes. */
@@ -199,6 +262,7 @@ static void test_challenge(void **state)
     assert_memory_equal(token.ptr + 24, challenge, sizeof challenge);
     assert_int_equal(le32_get(token.ptr + 44), 56 + 10);
     assert_int_equal(le16_get(token.ptr + 40), token.len - 66);
+    assert_int_equal(le16_get(token.ptr + 42), token.len - 66);
     assert_memory_equal(token.ptr + 56, unhex(f->arena, "4C0041004700520041").ptr, 10);
     info = bytes_from(token, 66);
     assert_true(bytes_has_prefix(info, unhex(f->arena, "02000A004C00410047005200410001000A00")));
@@ -245,9 +309,10 @@ static void test_malformed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_published), cmocka_unit_test(test_published_signatures),
-        cmocka_unit_test(test_who),       cmocka_unit_test(test_other_challenge),
-        cmocka_unit_test(test_challenge), cmocka_unit_test(test_malformed),
+        cmocka_unit_test(test_published),       cmocka_unit_test(test_published_signatures),
+        cmocka_unit_test(test_strengths),       cmocka_unit_test(test_who),
+        cmocka_unit_test(test_other_challenge), cmocka_unit_test(test_challenge),
+        cmocka_unit_test(test_malformed),
     };
 
     return cmocka_run_group_tests(tests, set_up, tear_down);

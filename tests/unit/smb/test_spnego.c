@@ -264,6 +264,104 @@ static void test_malformed(void **state)
     }
 }
 
+/* The same of the client's second token; what it is not in is not looked at. */
+static void test_malformed_answer(void **state)
+{
+    struct fixture *f = *state;
+    struct bytes token, good,
+        first = init_token(f->arena, NTLM, initiator_begin(&f->client, f->arena));
+    uint8_t challenge[NTLM_CHALLENGE_SIZE] = { 1 };
+    char *changed;
+    size_t frame;
+
+    for (size_t at = 0;; at++) {
+        spnego_free(f->spnego);
+        f->spnego = spnego_new(f->accounts, challenge);
+        assert_int_equal(step(f, first, &token), SPNEGO_MORE);
+        good = initiator_answer(&f->client, f->arena, read_answer(token).token);
+        frame = response_token(f->arena, good, none).len - good.len;
+        good = response_token(f->arena, good, none);
+        if (at == frame)
+            break;
+        changed = arena_bytes(f->arena, good.len);
+        memcpy(changed, good.ptr, good.len);
+        changed[at] = (char)(changed[at] ^ 0x80);
+        assert_int_not_equal(step(f, bytes_of(changed, good.len), &token), SPNEGO_DONE);
+    }
+    assert_int_equal(step(f, good, &token), SPNEGO_DONE);
+}
+
+/* NTLM first, but its token comes later: nothing has to be signed. */
+static void test_first_without_token(void **state)
+{
+    struct fixture *f = *state;
+    struct bytes token;
+    struct answer answer;
+
+    assert_int_equal(step(f, init_token(f->arena, NTLM, none), &token), SPNEGO_MORE);
+    assert_int_equal(read_answer(token).state, 1);
+    assert_int_equal(
+        step(f, response_token(f->arena, initiator_begin(&f->client, f->arena), none), &token),
+        SPNEGO_MORE);
+    answer = read_answer(token);
+    answer.token = initiator_answer(&f->client, f->arena, answer.token);
+    assert_int_equal(step(f, response_token(f->arena, answer.token, none), &token), SPNEGO_DONE);
+}
+
+/* Another protocol's token in the same wrapping (Kerberos' own, without SPNEGO). rfc: 2743 3.1 */
+static void test_other_protocol(void **state)
+{
+    struct fixture *f = *state;
+    struct bytes token, good = init_token(f->arena, NTLM, initiator_begin(&f->client, f->arena));
+    char *changed = arena_bytes(f->arena, good.len);
+
+    memcpy(changed, good.ptr, good.len);
+    changed[2 + 7]++; /* the last byte of the OID */
+    assert_int_equal(step(f, bytes_of(changed, good.len), &token), SPNEGO_MALFORMED);
+}
+
+/* Lengths: short, long in up to four bytes, never indefinite, never past the end. X.690 8.1.3 */
+static void test_der_lengths(void **state)
+{
+    static const struct {
+        const char *encoded;
+        int length; /* -1: bad */
+    } cases[] = {
+        { "0400", 0 },
+        { "0401AA", 1 },
+        { "048101AA", 1 },
+        { "04820001AA", 1 },
+        { "0484 00000001 AA", 1 },
+        { "0485 0000000001 AA", -1 },
+        { "0480AA", -1 },
+        { "0402AA", -1 },
+        { "0482", -1 },
+        { "048400000001", -1 },
+        { "04", -1 },
+        { "", -1 },
+        { "0501AA", -1 },
+        { "0484FFFFFFFFAA", -1 },
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct der d = der_of(unhex(f->arena, cases[i].encoded));
+        struct bytes whole, content = der_take(&d, DER_OCTET_STRING, &whole);
+
+        assert_int_equal(d.bad, cases[i].length < 0);
+        assert_int_equal(content.len, cases[i].length < 0 ? 0 : cases[i].length);
+        assert_true(cases[i].length < 0 || (d.rest.len == 0 && whole.len >= 2));
+        assert_true(der_at_end(&d));
+    }
+    for (size_t size = 0; size < 70000; size = size * 2 + 1) {
+        struct bytes part = bytes_of(arena_alloc(f->arena, size), size);
+        struct der d = der_of(der_put(f->arena, DER_OCTET_STRING, &part, 1));
+
+        assert_int_equal(der_take(&d, DER_OCTET_STRING, NULL).len, size);
+        assert_true(!d.bad && d.rest.len == 0);
+    }
+}
+
 /* Longer than any token that is one. */
 static void test_too_long(void **state)
 {
@@ -301,6 +399,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_cannot_sign, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_method, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_malformed_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_first_without_token, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_other_protocol, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_der_lengths, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_too_long, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_offer, set_up, tear_down),
     };

@@ -89,6 +89,10 @@ static void test_set(void **state)
     wire_set_u32(&w, 2, 0x01020304);
     assert_memory_equal(written(&w).ptr, expected, sizeof expected);
     assert_true(bytes_has_prefix(text_bytes(&out), bytes_from_string("before")));
+    wire_set_u32(&w, 0, 0xFFFFFFFF);
+    out.len -= 6; /* taken back, and written again */
+    wire_put_zeros(&w, 6);
+    assert_memory_equal(written(&w).ptr, "\0\0\0\0\0", 6);
 }
 
 /* A message that is cut marks the reader, which then returns nothing any more. */
@@ -108,8 +112,8 @@ static void test_short(void **state)
     assert_int_equal(wire_buffer(&r, 0, 1, 0).len, 0);
 }
 
-/* Buffers and places that a message names: all of it inside, behind its fixed part. The offset of an
- * empty one is not looked at. */
+/* Buffers and places that a message names: all of it inside, behind its fixed part. The offset
+ * of an empty one is not looked at. */
 static void test_buffers(void **state)
 {
     static const struct {
@@ -163,7 +167,12 @@ static void test_names(void **state)
         { "\xC3\xA9\xE2\x82\xAC", "\xE9\0\xAC\x20", 4 },
         { "\xF0\x9F\x98\x80!", "\x3D\xD8\x00\xDE!", 6 },
         { "\xF4\x8F\xBF\xBF", "\xFF\xDB\xFF\xDF", 4 },
+        { "\xF0\x90\x80\x80\xEE\x80\x80", "\x00\xD8\x00\xDC\x00\xE0", 6 },
+        { "\xED\x9F\xBF", "\xFF\xD7", 2 },
         { NULL, "a", 1 },
+        { NULL, "\x00\xDC", 2 },
+        { NULL, "\xFF\xDF", 2 },
+        { NULL, "\xFF\xDB\x00\xE0", 4 },
         { NULL, "\x3D\xD8", 2 },
         { NULL, "\x3D\xD8\x41\x00", 4 },
         { NULL, "\x3D\xD8\x3D\xD8", 4 },
