@@ -44,6 +44,7 @@ static int tear_down(void **state)
     struct fixture *f = *state;
 
     spnego_free(f->spnego);
+    spnego_free(NULL);
     accounts_free(f->accounts);
     arena_free(f->arena);
     free(f);
@@ -291,6 +292,20 @@ static void test_malformed_answer(void **state)
     assert_int_equal(step(f, good, &token), SPNEGO_DONE);
 }
 
+/* Nothing may stand behind what a token has. */
+static void test_more_than_a_token(void **state)
+{
+    struct fixture *f = *state;
+    struct bytes token, fields[2];
+
+    assert_int_equal(step(f, init_token(f->arena, NTLM, none), &token), SPNEGO_MORE);
+    fields[0] = put_one(f->arena, DER_CONTEXT(2),
+                        put_one(f->arena, DER_OCTET_STRING, initiator_begin(&f->client, f->arena)));
+    fields[1] = put_one(f->arena, DER_CONTEXT(4), fields[0]);
+    token = put_one(f->arena, DER_CONTEXT(1), der_put(f->arena, DER_SEQUENCE, fields, 2));
+    assert_int_equal(step(f, token, &token), SPNEGO_MALFORMED);
+}
+
 /* NTLM first, but its token comes later: nothing has to be signed. */
 static void test_first_without_token(void **state)
 {
@@ -353,7 +368,7 @@ static void test_der_lengths(void **state)
         assert_true(cases[i].length < 0 || (d.rest.len == 0 && whole.len >= 2));
         assert_true(der_at_end(&d));
     }
-    for (size_t size = 0; size < 70000; size = size * 2 + 1) {
+    for (size_t size = 0; size < 70000; size = size == 127 ? 128 : size * 2 + 1) {
         struct bytes part = bytes_of(arena_alloc(f->arena, size), size);
         struct der d = der_of(der_put(f->arena, DER_OCTET_STRING, &part, 1));
 
@@ -400,6 +415,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_no_method, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_malformed_answer, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_more_than_a_token, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_first_without_token, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_other_protocol, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_der_lengths, set_up, tear_down),
