@@ -135,88 +135,85 @@ static enum spnego_step log_on(const struct fixture *f, struct initiator *i, str
     return ntlm_step(*ret_ntlm, f->arena, initiator_answer(i, f->arena, token), NOW, &token);
 }
 
+static const struct {
+    struct initiator client;
+    enum spnego_step step;
+    const char *account;
+} clients[] = {
+    { { .user = "acct", .domain = "AZURE", .password = KEY1 }, SPNEGO_DONE, "acct" },
+    { { .user = "acct", .domain = "AZURE", .password = KEY2 }, SPNEGO_DONE, "acct" },
+    { { .user = "acct", .domain = "localhost", .password = KEY1 }, SPNEGO_DONE, "acct" },
+    { { .user = "acct", .domain = "", .password = KEY2 }, SPNEGO_DONE, "acct" },
+    { { .user = "AZURE\\acct", .domain = "", .password = KEY2 }, SPNEGO_DONE, "acct" },
+    { { .user = "Acct", .domain = "Azure", .password = KEY1 }, SPNEGO_DONE, "acct" },
+    { { .user = "other", .domain = "", .password = "b3RoZXI=" }, SPNEGO_DONE, "other" },
+    { { .user = "acct", .domain = "", .password = KEY1, .without_mic = true },
+      SPNEGO_DONE,
+      "acct" },
+    { { .user = "acct", .domain = "", .password = KEY1, .flags = NTLM_UNICODE | NTLM_NTLM },
+      SPNEGO_DONE,
+      "acct" },
+    { { .user = "acct", .domain = "", .password = "b3RoZXI=" }, SPNEGO_REFUSED, NULL },
+    { { .user = "other", .domain = "", .password = KEY1 }, SPNEGO_REFUSED, NULL },
+    { { .user = "nobody", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
+    { { .user = "nobody", .domain = "", .password = KEY1 }, SPNEGO_REFUSED, NULL },
+    { { .user = "guest", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
+    { { .user = "", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
+    { { .user = "acct", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
+    { { .user = "acct", .domain = "", .password = KEY1, .spoils_mic = true },
+      SPNEGO_REFUSED,
+      NULL },
+    /* There is no key whose hash could be zeros: neither of nobody, nor a second one. */
+    { { .user = "nobody", .domain = "", .password = "", .has_no_password = true },
+      SPNEGO_REFUSED,
+      NULL },
+    { { .user = "other", .domain = "", .password = "", .has_no_password = true },
+      SPNEGO_REFUSED,
+      NULL },
+    { { .user = "acct", .domain = "", .password = KEY1, .without_mic = true, .short_key = true },
+      SPNEGO_REFUSED,
+      NULL },
+    { { .user = "acct", .domain = "", .password = KEY1, .other_version = true },
+      SPNEGO_MALFORMED,
+      NULL },
+    { { .user = "acct",
+        .domain = "",
+        .password = KEY1,
+        .without_mic = true,
+        .odd_flags_pair = true },
+      SPNEGO_DONE,
+      "acct" },
+    { { .user = "acct", .domain = "", .password = KEY1, .changes_flags = NTLM_ANONYMOUS },
+      SPNEGO_REFUSED,
+      NULL },
+    { { .user = "acct", .domain = "", .password = KEY1, .changes_flags = NTLM_UNICODE },
+      SPNEGO_REFUSED,
+      NULL },
+    { { .user = "acct", .domain = "", .password = KEY1, .flags = NTLM_UNICODE },
+      SPNEGO_REFUSED,
+      NULL },
+    /* NTLMv1's response has 24 bytes. */
+    { { .user = "acct", .domain = "", .password = KEY1, .response_size = 24 },
+      SPNEGO_REFUSED,
+      NULL },
+    { { .user = "acct", .domain = "", .password = KEY1, .flags = NTLM_NTLM },
+      SPNEGO_REFUSED,
+      NULL },
+};
+
 static void test_who(void **state)
 {
-    static const struct {
-        struct initiator client;
-        enum spnego_step step;
-        const char *account;
-    } cases[] = {
-        { { .user = "acct", .domain = "AZURE", .password = KEY1 }, SPNEGO_DONE, "acct" },
-        { { .user = "acct", .domain = "AZURE", .password = KEY2 }, SPNEGO_DONE, "acct" },
-        { { .user = "acct", .domain = "localhost", .password = KEY1 }, SPNEGO_DONE, "acct" },
-        { { .user = "acct", .domain = "", .password = KEY2 }, SPNEGO_DONE, "acct" },
-        { { .user = "AZURE\\acct", .domain = "", .password = KEY2 }, SPNEGO_DONE, "acct" },
-        { { .user = "Acct", .domain = "Azure", .password = KEY1 }, SPNEGO_DONE, "acct" },
-        { { .user = "other", .domain = "", .password = "b3RoZXI=" }, SPNEGO_DONE, "other" },
-        { { .user = "acct", .domain = "", .password = KEY1, .without_mic = true },
-          SPNEGO_DONE,
-          "acct" },
-        { { .user = "acct", .domain = "", .password = KEY1, .flags = NTLM_UNICODE | NTLM_NTLM },
-          SPNEGO_DONE,
-          "acct" },
-        { { .user = "acct", .domain = "", .password = "b3RoZXI=" }, SPNEGO_REFUSED, NULL },
-        { { .user = "other", .domain = "", .password = KEY1 }, SPNEGO_REFUSED, NULL },
-        { { .user = "nobody", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
-        { { .user = "nobody", .domain = "", .password = KEY1 }, SPNEGO_REFUSED, NULL },
-        { { .user = "guest", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
-        { { .user = "", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
-        { { .user = "acct", .domain = "", .password = "" }, SPNEGO_REFUSED, NULL },
-        { { .user = "acct", .domain = "", .password = KEY1, .spoils_mic = true },
-          SPNEGO_REFUSED,
-          NULL },
-        /* There is no key whose hash could be zeros: neither of nobody, nor a second one. */
-        { { .user = "nobody", .domain = "", .password = "", .has_no_password = true },
-          SPNEGO_REFUSED,
-          NULL },
-        { { .user = "other", .domain = "", .password = "", .has_no_password = true },
-          SPNEGO_REFUSED,
-          NULL },
-        { { .user = "acct",
-            .domain = "",
-            .password = KEY1,
-            .without_mic = true,
-            .short_key = true },
-          SPNEGO_REFUSED,
-          NULL },
-        { { .user = "acct", .domain = "", .password = KEY1, .other_version = true },
-          SPNEGO_MALFORMED,
-          NULL },
-        { { .user = "acct",
-            .domain = "",
-            .password = KEY1,
-            .without_mic = true,
-            .odd_flags_pair = true },
-          SPNEGO_DONE,
-          "acct" },
-        { { .user = "acct", .domain = "", .password = KEY1, .changes_flags = NTLM_ANONYMOUS },
-          SPNEGO_REFUSED,
-          NULL },
-        { { .user = "acct", .domain = "", .password = KEY1, .changes_flags = NTLM_UNICODE },
-          SPNEGO_REFUSED,
-          NULL },
-        { { .user = "acct", .domain = "", .password = KEY1, .flags = NTLM_UNICODE },
-          SPNEGO_REFUSED,
-          NULL },
-        /* NTLMv1's response has 24 bytes. */
-        { { .user = "acct", .domain = "", .password = KEY1, .response_size = 24 },
-          SPNEGO_REFUSED,
-          NULL },
-        { { .user = "acct", .domain = "", .password = KEY1, .flags = NTLM_NTLM },
-          SPNEGO_REFUSED,
-          NULL },
-    };
     const struct fixture *f = *state;
 
-    for (size_t n = 0; n < COUNT(cases); n++) {
-        struct initiator client = cases[n].client;
+    for (size_t n = 0; n < COUNT(clients); n++) {
+        struct initiator client = clients[n].client;
         struct ntlm *ntlm;
         enum spnego_step step = log_on(f, &client, &ntlm);
 
-        if (step != cases[n].step)
+        if (step != clients[n].step)
             fail_msg("case %zu: %d", n, step);
         if (step == SPNEGO_DONE) {
-            assert_true(bytes_is(account_name(ntlm_account(ntlm)), cases[n].account));
+            assert_true(bytes_is(account_name(ntlm_account(ntlm)), clients[n].account));
             assert_memory_equal(ntlm_session_key(ntlm).ptr, client.session_key, NTLM_KEY_SIZE);
         }
         ntlm_free(ntlm);
