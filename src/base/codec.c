@@ -37,9 +37,8 @@ void encode_u8(struct text *out, uint8_t value)
 
 void encode_u64(struct text *out, uint64_t value)
 {
-    char varint[VARINT_BYTES_MAX];
-
-    text_add(out, bytes_of(varint, varint_put(varint, value)));
+    text_reserve(out, VARINT_BYTES_MAX);
+    out->len += varint_put(out->ptr + out->len, value);
 }
 
 void encode_fixed(struct text *out, const void *from, size_t size)

@@ -130,9 +130,7 @@ static enum error find_any(struct decision *d, enum tree_use use)
     d->subject = (struct subject){ .exists = false };
     result = open_tree(d, asked->snapshot > 0);
     if (!result)
-        result = tree_find(tree, &path, use, &state->place);
-    if (!result && state->place.exists)
-        result = tree_open_node(tree, &state->place, &state->part);
+        result = tree_find_node(tree, &path, use, &state->place, &state->part);
     if (result)
         return file_fail_tree(d, result);
     if (state->part)

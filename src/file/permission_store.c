@@ -32,7 +32,12 @@ static uint64_t first_number(struct bytes descriptor)
 /* The second number of a key names the method by which the first one was made. */
 struct bytes permission_key(struct arena *arena, uint64_t number)
 {
-    return arena_printf(arena, "%llu*1", (unsigned long long)number);
+    struct text out;
+
+    text_init(&out, arena, 0);
+    text_add_u64(&out, number);
+    text_add_string(&out, "*1");
+    return text_bytes(&out);
 }
 
 bool permission_key_parse(struct bytes key, uint64_t *ret_number)

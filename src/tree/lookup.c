@@ -216,8 +216,9 @@ static enum store_result step(struct tree *tree, struct tree_place *place, size_
     return result;
 }
 
-enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum tree_use use,
-                           struct tree_place *ret_place)
+/* As tree_find(), without its last look at the stamp. */
+static enum tree_result look_up(struct tree *tree, const struct tree_path *path, enum tree_use use,
+                                struct tree_place *ret_place)
 {
     struct tree_place place = {
         .path = *path,
@@ -225,7 +226,7 @@ enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum
         .exists = true,
         .entry = { .id = TREE_ROOT, .kind = TREE_DIRECTORY },
     };
-    enum tree_result missing = TREE_OK, result;
+    enum tree_result missing = TREE_OK;
 
     assert(tree->at == 0 || use == TREE_TO_READ);
     for (size_t i = 0; i < path->count && !missing; i++) {
@@ -240,9 +241,22 @@ enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum
         else if (i + 1 < path->count && place.entry.kind != TREE_DIRECTORY)
             missing = TREE_PARENT_IS_FILE;
     }
-    result = confirm(tree);
     *ret_place = place;
-    return result ? result : missing;
+    return missing;
+}
+
+/* Looks at the stamp behind a lookup, which found, or did not find, all that it was to find. */
+static enum tree_result confirmed(struct tree *tree, enum tree_result found)
+{
+    enum tree_result result = found == TREE_FAILED ? TREE_FAILED : confirm(tree);
+
+    return result ? result : found;
+}
+
+enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum tree_use use,
+                           struct tree_place *ret_place)
+{
+    return confirmed(tree, look_up(tree, path, use, ret_place));
 }
 
 static bool is_at(const struct tree_node *node, const struct tree_place *place)
@@ -269,6 +283,17 @@ enum tree_result tree_open_node(struct tree *tree, const struct tree_place *plac
         result =
             why_other(tree, tree_place_parent(place), place->entry.name.key, place->entry.id, part);
     return result ? tree_fail(tree, result) : confirm(tree);
+}
+
+enum tree_result tree_find_node(struct tree *tree, const struct tree_path *path, enum tree_use use,
+                                struct tree_place *ret_place, struct decision_part **ret_part)
+{
+    enum tree_result found = look_up(tree, path, use, ret_place);
+
+    *ret_part = NULL;
+    if (!found && ret_place->exists)
+        return tree_open_node(tree, ret_place, ret_part); /* which looks at the stamp */
+    return confirmed(tree, found);
 }
 
 enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_part **ret_part,

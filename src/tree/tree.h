@@ -100,6 +100,10 @@ enum tree_result tree_find(struct tree *tree, const struct tree_path *path, enum
  * returns TREE_OK, TREE_FAILED */
 enum tree_result tree_open_node(struct tree *tree, const struct tree_place *place,
                                 struct decision_part **ret_part);
+/* Both in one, with one last look at the stamp. *ret_part: NULL where the last name is not there.
+ * returns as tree_find() */
+enum tree_result tree_find_node(struct tree *tree, const struct tree_path *path, enum tree_use use,
+                                struct tree_place *ret_place, struct decision_part **ret_part);
 /* The part of the directory of a place that was found TREE_TO_CHANGE. Not of the root. */
 struct decision_part *tree_directory_part(struct tree *tree, const struct tree_place *place);
 /* The changes of a part. A guard becomes a part with changes. */

@@ -94,17 +94,11 @@ struct decision fixture_decision(struct fixture *f, struct arena *arena, struct 
                               .attempt = arena_mark(arena) };
 }
 
-static enum tree_result read_tag(struct tree *tree, const struct tree_place *place, char *saw)
+static enum tree_result tag_in(struct tree *tree, const struct tree_place *place,
+                               const struct decision_part *part, char *saw)
 {
-    struct decision_part *part;
     struct tree_record record;
-    enum tree_result opened;
 
-    if (!place->exists)
-        return TREE_NOT_FOUND;
-    opened = tree_open_node(tree, place, &part);
-    if (opened)
-        return opened;
     saw[0] = '.';
     if (tree_place_is_root(place))
         return TREE_OK;
@@ -112,6 +106,26 @@ static enum tree_result read_tag(struct tree *tree, const struct tree_place *pla
     assert_int_not_equal(tree->failed, STORE_NOT_FOUND);
     saw[0] = tree->failed ? '\0' : record.value.ptr[0];
     return tree->failed ? TREE_FAILED : TREE_OK;
+}
+
+static enum tree_result read_tag(struct tree *tree, const struct tree_place *place, char *saw)
+{
+    struct decision_part *part;
+    enum tree_result opened = tree_open_node(tree, place, &part);
+
+    return opened ? opened : tag_in(tree, place, part, saw);
+}
+
+static enum tree_result find_tag(struct tree *tree, const struct tree_path *path, char *saw)
+{
+    struct decision_part *part;
+    struct tree_place place;
+    enum tree_result found = tree_find_node(tree, path, TREE_TO_READ, &place, &part);
+
+    if (found)
+        return found;
+    assert_true(place.exists == (part != NULL));
+    return place.exists ? tag_in(tree, &place, part, saw) : TREE_NOT_FOUND;
 }
 
 static enum tree_result list(struct tree *tree, const struct tree_place *place, char *saw)
@@ -237,7 +251,6 @@ static enum error attempt_op(struct decision *d, void *of)
 {
     struct attempt *attempt = of;
     const struct op *op = attempt->op;
-    bool reads = op->kind == OP_FIND || op->kind == OP_LIST;
     struct outcome outcome = { .saw = "" };
     struct tree tree;
     struct tree_path path;
@@ -253,12 +266,14 @@ static enum error attempt_op(struct decision *d, void *of)
     decision_read_clock(d);
     if (!outcome.result && op->kind == OP_SNAPSHOT)
         outcome.result = tree_snapshot(&tree, &attempt->taken);
+    else if (!outcome.result && op->kind == OP_FIND)
+        outcome.result = find_tag(&tree, &path, outcome.saw);
     else if (!outcome.result)
-        outcome.result = tree_find(&tree, &path, reads ? TREE_TO_READ : TREE_TO_CHANGE, &place);
-    if (!outcome.result && op->kind != OP_SNAPSHOT)
-        outcome.result = op->kind == OP_FIND   ? read_tag(&tree, &place, outcome.saw)
-                         : op->kind == OP_LIST ? list(&tree, &place, outcome.saw)
-                                               : change(&tree, op, &place);
+        outcome.result =
+            tree_find(&tree, &path, op->kind == OP_LIST ? TREE_TO_READ : TREE_TO_CHANGE, &place);
+    if (!outcome.result && op->kind != OP_SNAPSHOT && op->kind != OP_FIND)
+        outcome.result =
+            op->kind == OP_LIST ? list(&tree, &place, outcome.saw) : change(&tree, op, &place);
     if (outcome.result == TREE_FAILED)
         return decision_fail_store(d, tree.failed);
     assert_true(outcome.result == TREE_OK || deciding_is_empty(d));
