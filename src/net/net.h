@@ -33,11 +33,10 @@ struct net_limits {
     unsigned workers; /* 0: one a core */
     unsigned connections_max;
     unsigned connections_per_address_max; /* 0: as many as in all */
-    unsigned
-        stranger_s;  /* nobody was authenticated on it for so long: closed; 0: that may stay so */
-    unsigned idle_s; /* a connection that does not begin a request for so long is closed */
-    unsigned body_stall_s;      /* no byte of the rest of it for so long: closed */
-    unsigned body_rate_min;     /* bytes a second on average ... */
+    unsigned stranger_s;    /* without authentication for so long: closed; 0: that may stay so */
+    unsigned idle_s;        /* a connection that does not begin a request for so long is closed */
+    unsigned body_stall_s;  /* no byte of the rest of it for so long: closed */
+    unsigned body_rate_min; /* bytes a second on average ... */
     unsigned body_rate_grace_s; /* ... once the rest has taken so long */
     unsigned answer_stall_s;    /* the client took no byte of its answer for so long: closed */
     unsigned answer_rate_min;   /* bytes a second in every stretch of ... */
