@@ -12,24 +12,29 @@ static const struct bytes sum_key = BYTES("b");
 
 /* ---- where a sum lies ---- */
 
-static struct partition partition_of(struct arena *arena, struct guid space, unsigned part)
+struct partition share_usage_partition(struct arena *arena, struct guid space, unsigned part)
 {
     return (struct partition){ .space = space, .key = arena_printf(arena, "u%u", part) };
 }
 
 /* Ids of one directory have their upper bits in common, and the lower ones rise: both count. */
-static unsigned part_of(uint64_t file)
+unsigned share_usage_part(uint64_t file)
 {
     return (unsigned)((file * UINT64_C(0x9E3779B97F4A7C15)) >> 61);
 }
 _Static_assert(SHARE_USAGE_PARTS == 8, "the highest three bits name one");
 
-static enum store_result read_sum(struct snapshot *before, struct arena *arena, uint64_t *ret_bytes)
+enum store_result share_usage_sum(struct snapshot *before, struct arena *arena, uint64_t *ret_bytes)
 {
     enum store_result result =
         small_record_read(before, arena, sum_key, "the bytes of a share", ret_bytes, 1);
 
     return result == STORE_NOT_FOUND ? STORE_OK : result;
+}
+
+void share_usage_put(struct changes *changes, struct arena *arena, uint64_t bytes)
+{
+    small_record_write(changes, arena, sum_key, &bytes, 1);
 }
 
 /* ---- changing ---- */
@@ -49,8 +54,8 @@ static enum error read_part(struct sums *sums, unsigned i, struct changes *chang
 
     if (sums->parts[i])
         return OK;
-    sums->parts[i] = decision_open(d, partition_of(d->arena, sums->space, i), changes);
-    result = read_sum(sums->parts[i]->before, d->arena, &sums->bytes[i]);
+    sums->parts[i] = decision_open(d, share_usage_partition(d->arena, sums->space, i), changes);
+    result = share_usage_sum(sums->parts[i]->before, d->arena, &sums->bytes[i]);
     return result ? decision_fail_store(d, result) : OK;
 }
 
@@ -70,7 +75,7 @@ static enum error change_own(struct sums *sums, const struct length_change *file
     struct decision *d = sums->d;
 
     for (size_t i = 0; i < count; i++) {
-        unsigned part = part_of(files[i].file);
+        unsigned part = share_usage_part(files[i].file);
         enum error e = OK;
 
         if (files[i].was == files[i].is)
@@ -133,7 +138,7 @@ enum error share_usage_change(struct decision *d, const struct share *share,
         e = check_quota(&sums, share);
     for (unsigned i = 0; i < SHARE_USAGE_PARTS && !e; i++) {
         if (sums.parts[i] && sums.parts[i]->changes)
-            small_record_write(sums.parts[i]->changes, d->arena, sum_key, &sums.bytes[i], 1);
+            share_usage_put(sums.parts[i]->changes, d->arena, sums.bytes[i]);
     }
     return e;
 }

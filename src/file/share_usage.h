@@ -27,4 +27,14 @@ enum error share_usage_change(struct decision *d, const struct share *share,
 
 enum error share_usage_read(struct decision *d, struct guid space, uint64_t *ret_bytes);
 
+/* ---- the sums themselves, for `lagra check` ---- */
+
+/* The number of the sum that a file counts to: below SHARE_USAGE_PARTS. */
+unsigned share_usage_part(uint64_t file);
+struct partition share_usage_partition(struct arena *arena, struct guid space, unsigned part);
+/* before: of that partition. returns STORE_OK, as small_record_read() */
+enum store_result share_usage_sum(struct snapshot *before, struct arena *arena,
+                                  uint64_t *ret_bytes);
+void share_usage_put(struct changes *changes, struct arena *arena, uint64_t bytes);
+
 #endif

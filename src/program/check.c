@@ -59,6 +59,14 @@ static bool is_named(const struct record_place *place, enum kind *ret_kind)
 }
 
 /* Records of a space come one after the other. */
+static void add_space(struct guid **spaces, size_t *count, const struct guid *space)
+{
+    if (*count > 0 && guid_equal(&(*spaces)[*count - 1], space))
+        return;
+    *spaces = xrealloc(*spaces, (*count + 1) * sizeof **spaces);
+    (*spaces)[(*count)++] = *space;
+}
+
 static void learn(void *context, const struct record_place *place, const struct record *record)
 {
     struct check *check = context;
@@ -68,15 +76,16 @@ static void learn(void *context, const struct record_place *place, const struct 
     if (place->family != RECORD_LISTED)
         return;
     if (is_named(place, &kind) && check_kinds[kind].read(record->value, &space)) {
-        check_add_container(check, (struct known_container){ space, place->space,
-                                                             check_copy_text(place->partition_key),
-                                                             kind });
+        check_add_container(check,
+                            (struct known_container){ .space = space,
+                                                      .account = place->space,
+                                                      .name = check_copy_text(place->partition_key),
+                                                      .kind = kind });
         check->kinds[kind]++;
-    } else if (is_blob(place, record) &&
-               (check->space_count == 0 ||
-                !guid_equal(&check->spaces[check->space_count - 1], &place->space))) {
-        check->spaces = xrealloc(check->spaces, (check->space_count + 1) * sizeof check->spaces[0]);
-        check->spaces[check->space_count++] = place->space;
+    } else if (check_is_of_tree(place, record->value)) {
+        add_space(&check->trees, &check->tree_count, &place->space);
+    } else if (is_blob(place, record)) {
+        add_space(&check->spaces, &check->space_count, &place->space);
     }
 }
 
@@ -135,20 +144,23 @@ static void check_uncommitted(struct check *check, const struct record_place *pl
 }
 
 /* Of a queue, a table or a share. */
-static void check_part(struct check *check, enum kind kind, const struct record_place *place,
-                       const struct record *record)
+static void check_part(struct check *check, struct known_container *of,
+                       const struct record_place *place, const struct record *record)
 {
     struct arena *arena = arena_new(CHECK_ARENA_MAX);
+    enum kind kind = of->kind;
+    uint64_t bytes = 0;
     bool counts;
     const char *wrong;
 
     if (kind == SHARE)
-        wrong = check_file(check->store, arena, check->buffer, place, record, &counts);
+        wrong = check_file(check->store, arena, check->buffer, place, record, &counts, &bytes);
     else
         wrong = (kind == QUEUE ? check_message : check_entity)(check->store, arena, place, record,
                                                                &counts);
 
     check->counts[kind] += counts;
+    of->bytes += bytes;
     if (wrong)
         print_damaged(check, place, wrong);
     arena_free(arena);
@@ -174,11 +186,11 @@ static void check_record(void *context, const struct record_place *place,
                          const struct record *record)
 {
     struct check *check = context;
-    const struct known_container *container = check_find_container(check, &place->space);
+    struct known_container *container = check_find_container(check, &place->space);
     enum kind kind;
 
     if (container && container->kind != CONTAINER) {
-        check_part(check, container->kind, place, record);
+        check_part(check, container, place, record);
     } else if (!container && is_named(place, &kind)) {
         check_named(check, kind, place, record);
     } else if (!container) {
@@ -188,6 +200,21 @@ static void check_record(void *context, const struct record_place *place,
         check_blob(check, place, record);
     } else if (place->record_key.len > 0 && strchr(KEYS_UNCOMMITTED, place->record_key.ptr[0])) {
         check_uncommitted(check, place, record);
+    }
+}
+
+/* What its quota goes by. */
+static void check_sums(struct check *check)
+{
+    for (size_t i = 0; i < check->container_count; i++) {
+        const struct known_container *share = &check->containers[i];
+
+        if (share->kind != SHARE || check_usage(check->store, share->space, share->bytes))
+            continue;
+        check->findings++;
+        printf("damaged  ");
+        check_print_account(&share->account, SHARE);
+        printf("%s: it counts other bytes than its files have\n", share->name);
     }
 }
 
@@ -207,6 +234,7 @@ static void release(struct check *check)
     }
     free(check->containers);
     free(check->spaces);
+    free(check->trees);
     free(check->lost);
     free(check->buffer);
 }
@@ -269,6 +297,8 @@ static bool look_at_all(struct check *check, const char *location, bool salvages
     check_print_lost(check);
     if (!result)
         result = store_inspect(check->store, check_record, ignore, check);
+    if (!result)
+        check_sums(check);
     if (!result)
         result = list_put_off(check);
     store_close(check->store);

@@ -99,8 +99,7 @@ void check_print_account(const struct guid *space, enum kind kind)
         printf("(an account that AZURITE_ACCOUNTS does not name)/");
 }
 
-const struct known_container *check_find_container(const struct check *check,
-                                                   const struct guid *space)
+struct known_container *check_find_container(const struct check *check, const struct guid *space)
 {
     for (size_t i = 0; i < check->container_count; i++)
         if (guid_equal(&check->containers[i].space, space))

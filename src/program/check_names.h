@@ -20,6 +20,7 @@ struct known_container {
     struct guid account;
     char *name;
     enum kind kind;
+    uint64_t bytes; /* of the files of a share */
 };
 
 /* A place, copied. */
@@ -40,6 +41,8 @@ struct check {
     size_t container_count;
     struct guid *spaces; /* in which there are blobs */
     size_t space_count;
+    struct guid *trees; /* spaces that shares have */
+    size_t tree_count;
     struct lost_range *lost;
     size_t lost_count;
     uint64_t kinds[KINDS];  /* containers, queues, tables, shares */
@@ -59,8 +62,7 @@ void check_print_account(const struct guid *space, enum kind kind);
 /* Takes the name over. */
 void check_add_container(struct check *check, struct known_container container);
 /* NULL: none of those that were added. */
-const struct known_container *check_find_container(const struct check *check,
-                                                   const struct guid *space);
+struct known_container *check_find_container(const struct check *check, const struct guid *space);
 /* Prints the name of a blob, or of what else has a partition in that space. */
 void check_print_blob(const struct check *check, const struct guid *space, struct bytes name);
 /* In memory of malloc(). */
@@ -73,7 +75,8 @@ void check_report_lost(void *context, const struct record_place *after,
                        const struct record_place *to);
 /* Prints what was kept. */
 void check_print_lost(const struct check *check);
-/* Makes a container for the blobs of each space that no container has. */
+/* Makes a container for the blobs of each space that no container has, and a share for each tree; makes the
+ * trees of all shares whole again. */
 void check_adopt_all(struct check *check);
 
 #endif

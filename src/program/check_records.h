@@ -31,9 +31,26 @@ const char *check_message(struct store *store, struct arena *arena,
                           bool *ret_counts);
 const char *check_entity(struct store *store, struct arena *arena, const struct record_place *place,
                          const struct record *record, bool *ret_counts);
-/* A record of what is in a share. buffer: CHECK_READ_BYTES; ret_counts: it is a file */
+/* A record of what is in a share. buffer: CHECK_READ_BYTES; ret_counts: it is a file; ret_bytes: its length */
 const char *check_file(struct store *store, struct arena *arena, char *buffer,
                        const struct record_place *place, const struct record *record,
-                       bool *ret_counts);
+                       bool *ret_counts, uint64_t *ret_bytes);
+/* Does the share count so many bytes of its files? */
+bool check_usage(struct store *store, struct guid space, uint64_t bytes);
+
+/* ---- after a salvage: check_restore.c, check_share.c ---- */
+
+/* May a record be one of a share's tree, which no other space has? */
+bool check_is_of_tree(const struct record_place *place, struct bytes value);
+/* Makes the record of a share whose own is lost. False: it has one already, or the commit failed. */
+bool check_adopt_share(struct store *store, struct bytes account, const char *name,
+                       struct guid space);
+/* Makes the tree in a share whole again, of what is left of it, and says what was lost.
+ * account: the space of the share's record. returns how much that was */
+uint64_t check_restore_tree(struct store *store, struct guid account, const char *share,
+                            struct guid space);
+/* The share counts its snapshots, and its tree keeps what they see. newest: a generation that was written in */
+void check_restore_snapshots(struct store *store, struct guid account, const char *share,
+                             struct guid space, uint64_t newest);
 
 #endif

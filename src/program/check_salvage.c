@@ -69,30 +69,62 @@ static bool adopt(struct check *check, const struct guid *space, const char *nam
         adopted = !store_commit(check->store, &part, 1, now, STORE_MAY_BLOCK, &sequence);
     }
     if (adopted)
-        check_add_container(check,
-                            (struct known_container){ *space, partition.space,
-                                                      check_copy_text(partition.key), CONTAINER });
+        check_add_container(check, (struct known_container){ .space = *space,
+                                                             .account = partition.space,
+                                                             .name = check_copy_text(partition.key),
+                                                             .kind = CONTAINER });
     snapshot_close(snapshot);
     arena_free(arena);
     return adopted;
 }
 
+static bool adopt_share(struct check *check, const struct guid *space, const char *name)
+{
+    struct bytes account = check_first_account();
+    bool adopted = check_adopt_share(check->store, account, name, *space);
+
+    if (adopted)
+        check_add_container(
+            check, (struct known_container){ .space = *space,
+                                             .account = account_space("file", account),
+                                             .name = check_copy_text(bytes_from_string(name)),
+                                             .kind = SHARE });
+    return adopted;
+}
+
+typedef bool adopt_fn(struct check *check, const struct guid *space, const char *name);
+
+/* Under the first name that is not taken. */
+static void adopt_lost(struct check *check, const struct guid *space, adopt_fn *adopt_as,
+                       const char *what, const char *in)
+{
+    bool adopted = false;
+    char name[32];
+
+    if (check_find_container(check, space))
+        return;
+    check->findings++;
+    for (unsigned number = 1; !adopted && number < ADOPT_TRIES; number++) {
+        snprintf(name, sizeof name, "salvaged-%u", number);
+        adopted = adopt_as(check, space, name);
+    }
+    if (adopted)
+        check->kinds[check_find_container(check, space)->kind]++;
+    printf("lost     the record of a %s: %s%s\n", what, adopted ? in : "out of reach",
+           adopted ? name : "");
+}
+
 void check_adopt_all(struct check *check)
 {
-    unsigned number = 0;
+    for (size_t i = 0; i < check->space_count; i++)
+        adopt_lost(check, &check->spaces[i], adopt, "container", "its blobs are in the container ");
+    for (size_t i = 0; i < check->tree_count; i++)
+        adopt_lost(check, &check->trees[i], adopt_share, "share", "its files are in the share ");
+    for (size_t i = 0; i < check->container_count; i++) {
+        const struct known_container *share = &check->containers[i];
 
-    for (size_t i = 0; i < check->space_count; i++) {
-        char name[32];
-        bool adopted = check_find_container(check, &check->spaces[i]) != NULL;
-
-        if (adopted)
-            continue;
-        check->findings++;
-        do
-            snprintf(name, sizeof name, "salvaged-%u", ++number);
-        while (!(adopted = adopt(check, &check->spaces[i], name)) && number < ADOPT_TRIES);
-        printf("lost     the record of a container: %s%s\n",
-               adopted ? "its blobs are in the container " : "its blobs are out of reach",
-               adopted ? name : "");
+        if (share->kind == SHARE)
+            check->findings +=
+                check_restore_tree(check->store, share->account, share->name, share->space);
     }
 }

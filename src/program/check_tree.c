@@ -60,7 +60,7 @@ static const char *check_count(const struct node *node)
                : NULL;
 }
 
-static const char *check_node(const struct node *node, bool *ret_is_file)
+static const char *check_node(const struct node *node, bool *ret_is_file, uint64_t *ret_bytes)
 {
     const struct tree tree = { .rule = TREE_CASE_IGNORED };
     struct tree_node at;
@@ -79,6 +79,7 @@ static const char *check_node(const struct node *node, bool *ret_is_file)
         return about(node, "its directory does not have it");
     if (file_read(&tree, node->snapshot, node->arena, &file) || file.kind != at.kind)
         return about(node, "it has no record that makes sense");
+    *ret_bytes = file.content.length;
     return at.kind == TREE_DIRECTORY ? check_count(node) : NULL;
 }
 
@@ -153,12 +154,12 @@ static const char *check_state(const struct node *node)
 }
 
 static const char *check_record(const struct node *node, const struct record *record,
-                                bool *ret_counts)
+                                bool *ret_counts, uint64_t *ret_bytes)
 {
     struct bytes key = record->key;
 
     if (node->place->family == RECORD_LISTED)
-        return bytes_is(key, "n") ? check_node(node, ret_counts) : NULL;
+        return bytes_is(key, "n") ? check_node(node, ret_counts, ret_bytes) : NULL;
     if (bytes_is(key, "f"))
         return check_contents(node, 0);
     if (bytes_is(key, "E")) /* others are counted with their node's record */
@@ -170,13 +171,14 @@ static const char *check_record(const struct node *node, const struct record *re
 
 const char *check_file(struct store *store, struct arena *arena, char *buffer,
                        const struct record_place *place, const struct record *record,
-                       bool *ret_counts)
+                       bool *ret_counts, uint64_t *ret_bytes)
 {
     struct partition partition = { place->space, place->partition_key };
     struct node node = { .store = store, .arena = arena, .buffer = buffer, .place = place };
     const char *wrong = NULL;
 
     *ret_counts = false;
+    *ret_bytes = 0;
     if (partition.key.len != 0 && partition.key.len != sizeof node.id)
         return NULL;
     node.snapshot = snapshot_open(store, partition, STORE_MAY_BLOCK);
@@ -184,7 +186,7 @@ const char *check_file(struct store *store, struct arena *arena, char *buffer,
         wrong = check_state(&node);
     } else {
         node.id = be64_get(partition.key.ptr);
-        wrong = check_record(&node, record, ret_counts);
+        wrong = check_record(&node, record, ret_counts, ret_bytes);
     }
     snapshot_close(node.snapshot);
     return wrong;

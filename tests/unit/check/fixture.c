@@ -17,9 +17,9 @@ int setup(void **state)
 int teardown(void **state)
 {
     struct fixture *f = *state;
-    char command[100];
+    char command[200];
 
-    snprintf(command, sizeof command, "rm -rf %s", f->folder);
+    snprintf(command, sizeof command, "rm -rf %s %s-saved", f->folder, f->folder);
     assert_int_equal(system(command), 0);
     arena_free(f->arena);
     free(f);
@@ -60,7 +60,9 @@ void put_raw(struct fixture *f, struct partition partition, enum record_family f
     commit(f, partition, changes);
 }
 
-const char *check(struct fixture *f, int status)
+/* What a check prints. */
+static const char *run_check(struct fixture *f, const char *folder, const char *salvage_to,
+                             int status)
 {
     static char said[8192];
     char path[100];
@@ -68,11 +70,10 @@ const char *check(struct fixture *f, int status)
     FILE *file;
     size_t size;
 
-    store_close(f->store);
     snprintf(path, sizeof path, "%s/said", f->folder);
     fflush(stdout);
     assert_non_null(freopen(path, "w", stdout));
-    assert_int_equal(check_run(f->folder, NULL), status);
+    assert_int_equal(check_run(folder, salvage_to), status);
     fflush(stdout);
     dup2(before, STDOUT_FILENO);
     close(before);
@@ -80,6 +81,28 @@ const char *check(struct fixture *f, int status)
     size = fread(said, 1, sizeof said - 1, file);
     said[size] = '\0';
     fclose(file);
+    unlink(path);
     print_message("%s", said);
     return said;
+}
+
+const char *check(struct fixture *f, int status)
+{
+    store_close(f->store);
+    return run_check(f, f->folder, NULL, status);
+}
+
+const char *salvage(struct fixture *f)
+{
+    char to[100];
+    const char *said;
+
+    store_close(f->store);
+    snprintf(to, sizeof to, "%s-saved", f->folder);
+    said = run_check(f, f->folder, to, EXIT_FAILURE);
+    snprintf(f->said, sizeof f->said, "%s", said);
+    (void)run_check(f, to, NULL, EXIT_SUCCESS); /* all of it is whole */
+    f->store = NULL;
+    snprintf(f->salvaged, sizeof f->salvaged, "%s", to);
+    return f->said;
 }

@@ -21,6 +21,7 @@ struct fixture {
     char folder[64];
     struct store *store;
     struct arena *arena;
+    char said[8192], salvaged[100]; /* salvage() */
 };
 
 int setup(void **state);
@@ -34,5 +35,7 @@ void put_raw(struct fixture *f, struct partition partition, enum record_family f
              struct bytes key, const char *value);
 /* Closes the store. What a check of the folder prints. */
 const char *check(struct fixture *f, int status);
+/* The same of a salvage of the folder, after which the new one, f->salvaged, is found whole. */
+const char *salvage(struct fixture *f);
 
 #endif

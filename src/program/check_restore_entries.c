@@ -1,0 +1,215 @@
+/* The names in a share that is made whole again: see check_restore.h. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/endian.h"
+#include "file/file.h"
+#include "file/share_usage.h"
+#include "program/check_records.h"
+#include "program/check_restore.h"
+
+static int compare_children(const void *left, const void *right)
+{
+    const struct restore_node *a = *(const struct restore_node *const *)left,
+                              *b = *(const struct restore_node *const *)right;
+    int names = bytes_compare(a->at.name.key, b->at.name.key);
+
+    if (a->at.parent != b->at.parent)
+        return a->at.parent < b->at.parent ? -1 : 1;
+    return names ? names : (a->id > b->id) - (a->id < b->id);
+}
+
+/* ---- entries ---- */
+
+/* Those that are to be in a directory, in order of their keys. */
+struct children {
+    struct restore_node **items;
+    size_t count;
+    bool *has_entry;
+};
+
+static size_t find_child(const struct children *children, struct bytes key)
+{
+    size_t i = 0;
+
+    while (i < children->count && !bytes_equal(children->items[i]->at.name.key, key))
+        i++;
+    return i;
+}
+
+/* Deletes the entries that name nothing. */
+static void look_at_entries(struct restore *r, struct restore_part *part, struct children *children)
+{
+    struct bytes prefix = BYTES("e");
+    struct scan *scan = scan_open(part->before, RECORD_INNER, prefix, prefix);
+    struct record record;
+
+    while (scan_next(scan, part->arena, &record) == STORE_OK) {
+        struct bytes key = bytes_from(record.key, 1);
+        size_t at = find_child(children, key);
+        struct tree_entry entry;
+        bool is_known =
+            tree_entry_decode(part->arena, TREE_CASE_IGNORED, key, record.value, &entry);
+
+        if (is_known && entry.written > r->newest)
+            r->newest = entry.written;
+        if (is_known && at < children->count && entry.id == children->items[at]->id &&
+            entry.kind == children->items[at]->at.kind) {
+            children->has_entry[at] = true;
+            continue;
+        }
+        tree_entry_delete(part->changes, key);
+        if (at == children->count) {
+            r->findings++;
+            printf("lost     %s: what had the name %.*s\n", r->share, BYTES_ARG(key));
+        }
+    }
+    scan_close(scan);
+}
+
+/* ---- what is left of directories that are lost: entries alone ---- */
+
+struct leftovers {
+    const struct restore *restore;
+    uint64_t *ids;
+    size_t count;
+};
+
+static void note_leftover(void *context, const struct record_place *place,
+                          const struct record *record)
+{
+    struct leftovers *left = context;
+    uint64_t id;
+
+    (void)record;
+    if (!guid_equal(&place->space, &left->restore->space) || place->family != RECORD_INNER ||
+        place->partition_key.len != sizeof id || place->record_key.len < 2 ||
+        place->record_key.ptr[0] != TREE_ENTRY_PREFIX)
+        return;
+    id = be64_get(place->partition_key.ptr);
+    if (id == TREE_ROOT || restore_find(left->restore, id) ||
+        (left->count > 0 && left->ids[left->count - 1] == id))
+        return;
+    left->ids = xrealloc(left->ids, (left->count + 1) * sizeof left->ids[0]);
+    left->ids[left->count++] = id;
+}
+
+static void say_nothing(void *context, const char *sentence)
+{
+    (void)context;
+    (void)sentence;
+}
+
+static void delete_entries(const struct restore *r, uint64_t id)
+{
+    struct bytes prefix = BYTES("e");
+    struct restore_part part = restore_open(r, id);
+    struct scan *scan = scan_open(part.before, RECORD_INNER, prefix, prefix);
+    struct record record;
+
+    while (scan_next(scan, part.arena, &record) == STORE_OK)
+        tree_entry_delete(part.changes, bytes_from(record.key, 1));
+    scan_close(scan);
+    tree_count_put(part.changes, 0);
+    restore_close(r, &part);
+}
+
+/* They lie where only a look at all records finds them. */
+static void delete_leftovers(const struct restore *r)
+{
+    struct leftovers left = { .restore = r };
+
+    (void)store_inspect(r->store, note_leftover, say_nothing, &left);
+    for (size_t i = 0; i < left.count; i++)
+        delete_entries(r, left.ids[i]);
+    free(left.ids);
+}
+
+/* ---- all directories ---- */
+
+static void restore_directory(struct restore *r, uint64_t id, struct restore_node **items,
+                              size_t count)
+{
+    struct restore_part part = restore_open(r, id);
+    struct children children = { items, count, xcalloc(count + 1, sizeof(bool)) };
+    uint64_t counted;
+
+    look_at_entries(r, &part, &children);
+    for (size_t i = 0; i < count; i++) {
+        if (!children.has_entry[i]) {
+            restore_put_entry(part.changes, r, items[i]);
+            restore_say(r, items[i], "its name, which it has again");
+        }
+    }
+    if (tree_count_read(part.before, part.arena, &counted) || counted != count)
+        tree_count_put(part.changes, count);
+    free(children.has_entry);
+    restore_close(r, &part);
+}
+
+/* Of two that have one name, the newer one's id is greater where both are of one directory: it stays. */
+static size_t sort_children(struct restore *r, struct restore_node **sorted)
+{
+    size_t count = 0, kept = 0;
+
+    for (size_t i = 0; i < r->count; i++) {
+        if (!r->nodes[i].is_gone && !r->nodes[i].is_lost)
+            sorted[count++] = &r->nodes[i];
+    }
+    qsort(sorted, count, sizeof sorted[0], compare_children);
+    for (size_t i = 0; i < count; i++) {
+        bool is_taken = i + 1 < count && sorted[i]->at.parent == sorted[i + 1]->at.parent &&
+                        bytes_equal(sorted[i]->at.name.key, sorted[i + 1]->at.name.key);
+
+        sorted[i]->is_lost = is_taken;
+        if (is_taken)
+            restore_say(r, sorted[i], "another has its name");
+        else
+            sorted[kept++] = sorted[i];
+    }
+    return kept;
+}
+
+void restore_entries(struct restore *r)
+{
+    struct restore_node **sorted = xcalloc(r->count + 1, sizeof sorted[0]);
+    size_t count = sort_children(r, sorted), at = 0;
+
+    for (size_t i = 0; i <= r->count; i++) { /* the root, then the others: both are in order */
+        uint64_t id = i == 0 ? TREE_ROOT : r->nodes[i - 1].id;
+        size_t from = at;
+
+        if (i > 0 && r->nodes[i - 1].at.kind != TREE_DIRECTORY)
+            continue;
+        while (at < count && sorted[at]->at.parent == id)
+            at++;
+        restore_directory(r, id, sorted + from, at - from);
+    }
+    free(sorted);
+    if (r->findings > 0)
+        delete_leftovers(r);
+}
+
+/* ---- sums ---- */
+
+void restore_sums(const struct restore *r)
+{
+    uint64_t sums[SHARE_USAGE_PARTS] = { 0 };
+
+    for (size_t i = 0; i < r->count; i++)
+        sums[share_usage_part(r->nodes[i].id)] += r->nodes[i].is_gone ? 0 : r->nodes[i].length;
+    for (unsigned i = 0; i < SHARE_USAGE_PARTS; i++) {
+        struct arena *arena = arena_new(CHECK_ARENA_MAX);
+        struct restore_part part = {
+            .arena = arena,
+            .before =
+                snapshot_open(r->store, share_usage_partition(arena, r->space, i), STORE_MAY_BLOCK),
+            .changes = changes_new(arena),
+        };
+        uint64_t sum = 0;
+
+        if (share_usage_sum(part.before, arena, &sum) || sum != sums[i])
+            share_usage_put(part.changes, arena, sums[i]);
+        restore_close(r, &part);
+    }
+}

@@ -1,0 +1,25 @@
+/* A share with directories and files for the tests of `lagra check`, made without a server. */
+#ifndef LAGRA_TESTS_CHECK_TREE_WORLD_H
+#define LAGRA_TESTS_CHECK_TREE_WORLD_H
+
+#include "fixture.h"
+
+#include "file/file.h"
+
+struct world {
+    struct fixture *f;
+    struct guid space;
+    const char *path;
+    enum tree_kind kind;
+    bool snapshot; /* takes one instead */
+    bool deletes;  /* instead */
+    uint64_t id;   /* of what was made */
+};
+
+/* The share "share" with "d" and "g"; "d/h" is in a snapshot alone. Files have 100 bytes. */
+struct world begin(struct fixture *f);
+uint64_t make(struct world *w, const char *path, enum tree_kind kind);
+struct partition node(struct world *w, uint64_t id);
+void take_away(struct world *w, uint64_t id, enum record_family family, const char *key);
+
+#endif
