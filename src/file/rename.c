@@ -25,6 +25,7 @@ static enum error find_source(struct decision *d, const struct rename *asked, en
         result = tree_open_node(tree, ret_place, &part);
     if (result)
         return file_fail_tree(d, result);
+    decision_read_clock(d); /* its lease goes by what it has seen */
     read = file_read(tree, part->before, d->arena, ret_file);
     if (!read && ret_file->kind != kind)
         read = STORE_CORRUPT;
