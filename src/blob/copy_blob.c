@@ -169,12 +169,12 @@ static enum error begin_pending(struct decision *d, const struct copy_blob_param
 {
     const struct blob_state *state = blob_state(d);
     struct pending_copy pending = {
-        .id = p->id,
-        .begun = d->now,
-        .is_own = p->is_own,
-        .url = p->url,
-        .account = p->account,
-        .etag = p->source_etag,
+        .source = { .id = p->id,
+                    .begun = d->now,
+                    .is_own = p->is_own,
+                    .url = p->url,
+                    .account = p->account,
+                    .etag = p->source_etag },
         .target = *target,
     };
     struct blob blob = d->subject.exists ? state->blob : *target;
@@ -255,19 +255,19 @@ void copy_progress(struct decision *d, uint64_t copied, struct bytes description
 }
 
 enum error copy_pages(struct decision *d, struct pending_copy *pending,
-                      const struct copied_pages *pages)
+                      const struct copied_step *step)
 {
     struct blob blob = blob_state(d)->blob;
     bool is_hidden = !pending->target.incremental.is_one;
     struct content content = is_hidden ? pending->target.content : blob.content;
     enum store_result result;
 
-    if (blob.copy.copied != pages->from)
+    if (blob.copy.copied != step->from)
         return E_ServerBusy; /* somebody else copies the same */
     if (content.id == 0)
-        content = content_sparse(d->now, pages->length);
-    result = content_write_ranges(d->before, d->changes, &content, d->now, pages->body,
-                                  pages->bytes->ranges, pages->bytes->range_count);
+        content = content_sparse(d->now, step->length);
+    result = content_write_ranges(d->before, d->changes, &content, d->now, step->body,
+                                  step->bytes->ranges, step->bytes->range_count);
     if (result)
         return decision_fail_content(d, result);
     if (is_hidden) {
@@ -276,8 +276,8 @@ enum error copy_pages(struct decision *d, struct pending_copy *pending,
     } else {
         blob.content = content;
     }
-    blob.copy.copied = pages->to;
-    blob.copy.total = pages->length;
+    blob.copy.copied = step->to;
+    blob.copy.total = step->length;
     blob.copy.description = bytes_of(NULL, 0);
     blob_write(d->changes, d->arena, &blob);
     return OK;

@@ -3,14 +3,12 @@
 
 #define VERSION 1
 
-enum { FLAG_OWN = 1 };
-
 static const struct bytes key = BYTES("Y");
 
 enum store_result pending_copy_read(struct snapshot *before, struct arena *arena,
                                     struct pending_copy *ret_pending)
 {
-    struct pending_copy pending = { .begun = 0 };
+    struct pending_copy pending = { .previous = 0 };
     struct record record;
     struct decoder in;
     struct bytes target;
@@ -21,12 +19,7 @@ enum store_result pending_copy_read(struct snapshot *before, struct arena *arena
     decoder_init(&in, record.value);
     if (decode_u8(&in) != VERSION)
         return STORE_CORRUPT;
-    decode_fixed(&in, pending.id.b, sizeof pending.id.b);
-    pending.begun = decode_u64(&in);
-    pending.is_own = (decode_u8(&in) & FLAG_OWN) != 0;
-    pending.url = decode_bytes(&in);
-    pending.account = decode_bytes(&in);
-    pending.etag = decode_bytes(&in);
+    pending_source_decode(&in, &pending.source);
     target = decode_bytes(&in);
     pending.previous = decode_u64(&in);
     if (!decoder_ok(&in) || !blob_decode(target, &pending.target))
@@ -44,12 +37,7 @@ void pending_copy_write(struct changes *changes, struct arena *arena,
     text_init(&target, arena, 256);
     blob_encode(&target, &pending->target);
     encode_u8(&out, VERSION);
-    encode_fixed(&out, pending->id.b, sizeof pending->id.b);
-    encode_u64(&out, pending->begun);
-    encode_u8(&out, pending->is_own ? FLAG_OWN : 0);
-    encode_bytes(&out, pending->url);
-    encode_bytes(&out, pending->account);
-    encode_bytes(&out, pending->etag);
+    pending_source_encode(&out, &pending->source);
     encode_bytes(&out, text_bytes(&target));
     encode_u64(&out, pending->previous);
     changes_put(changes, RECORD_INNER, key, text_bytes(&out), NULL, 0);
@@ -64,5 +52,5 @@ void copy_defer(struct decision *d, const struct pending_copy *pending)
 {
     pending_copy_write(d->changes, d->arena, pending);
     changes_defer(d->changes, d->now, TASK_COPY_BLOB,
-                  bytes_of(pending->id.b, sizeof pending->id.b));
+                  bytes_of(pending->source.id.b, sizeof pending->source.id.b));
 }

@@ -11,4 +11,12 @@ struct copied_bytes {
     size_t range_count;
 };
 
+/* A step of a sparse one that is copied step by step. */
+struct copied_step {
+    uint64_t from, to; /* the part of the source */
+    uint64_t length;   /* of the source */
+    const struct body *body;
+    const struct copied_bytes *bytes;
+};
+
 #endif

@@ -14,7 +14,7 @@ void __real_copy_defer(struct decision *d, const struct pending_copy *pending);
 void __wrap_copy_defer(struct decision *d, const struct pending_copy *pending);
 void __wrap_copy_defer(struct decision *d, const struct pending_copy *pending)
 {
-    memcpy(copy_steps()->begun, pending->id.b, COPY_ID_SIZE);
+    memcpy(copy_steps()->begun, pending->source.id.b, COPY_ID_SIZE);
     __real_copy_defer(d, pending);
 }
 
@@ -48,7 +48,7 @@ static enum error note_ending(enum error e, const struct pending_copy *pending, 
 {
     copy_steps()->ends = !e;
     copy_steps()->succeeds = succeeds;
-    memcpy(copy_steps()->ended, pending->id.b, COPY_ID_SIZE);
+    memcpy(copy_steps()->ended, pending->source.id.b, COPY_ID_SIZE);
     return e;
 }
 

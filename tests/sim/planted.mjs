@@ -222,7 +222,7 @@ const DEFECTS = [
         args: ['--faults', '129', '--lives', '4', '--clients', '4', '--operations', '400'] },
     { name: 'pending-copy-forgotten', file: 'src/blob/pending_copy.c',
         change: [['    changes_defer(d->changes, d->now, TASK_COPY_BLOB,\n' +
-            '                  bytes_of(pending->id.b, sizeof pending->id.b));', '']] },
+            '                  bytes_of(pending->source.id.b, sizeof pending->source.id.b));', '']] },
     { name: 'aborted-copy-goes-on', file: 'src/blob/copy_blob.c',
         change: [['    if (state->blob.copy.status != COPY_PENDING || !guid_equal(&state->blob.copy.id, id))\n' +
             '        return E_NoPendingCopyOperation;\n    result = pending_copy_read',

@@ -22,7 +22,7 @@
 #include "blob/page_blob_operations.h"
 #include "blob/tier.h"
 #include "blob/rest/blob_batch.h"
-#include "blob/rest/copy_run.h"
+#include "blob/rest/pending_copies.h"
 #include "blob/rest/request.h"
 #include "blob/rest/source_blob.h"
 #include "blob/service_operations.h"

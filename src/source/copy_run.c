@@ -1,16 +1,14 @@
 /* See copy_run.h. A job reads all of the source into a stage, shows from time to time how far it is, and
  * ends in one commit. One that a restart or a failure interrupts begins anew; the destination has
- * nothing of it until the end. A page blob, which may be too long for one commit, is copied step by
- * step into a content that nobody sees before the end; a run goes on where one before it stopped.
- * rest: Copy-Blob */
-#include "blob/rest/copy_run.h"
+ * nothing of it until the end. What is copied by steps goes into a content that nobody sees before the end; a
+ * run goes on where one before it stopped. rest: Copy-Blob */
+#include "source/copy_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/gate.h"
-#include "blob/page_blob_operations.h"
-#include "blob/rest/copy_commit.h"
+#include "source/copy_commit.h"
 #include "source/page_walk.h"
 
 /* How soon it is looked whether a copy is still under way. */
@@ -23,21 +21,21 @@
 #define PROGRESS_TICKS TICKS_PER_SECOND
 /* What a list of the pieces of so much takes in memory. decision: 56 */
 #define COPY_MAX       (UINT64_C(1) << 40)
-/* What it holds: that list, or what a step of a page blob changes, at most some 1,000 units with 175 KiB
- * of records each (PAGES_DIFFERENCE_RANGES), besides a blob's record. decision: 245 */
+/* What it holds: that list, or what a step changes, at most some 1,000 units with 175 KiB
+ * of records each (PAGES_DIFFERENCE_RANGES), besides a destination's record. decision: 245 */
 #define ARENA_MAX      ((size_t)512 << 20)
 
 /* A source may send so slowly that it never ends. */
 static bool is_late(const struct copying *c, instant now)
 {
-    return now > c->pending.begun && now - c->pending.begun > COPY_MAX_TICKS;
+    return now > c->found.pending->begun && now - c->found.pending->begun > COPY_MAX_TICKS;
 }
 
 /* Is it to go on? Shows how far it is. */
 static enum error look(struct source_watch *watch, uint64_t bytes_read)
 {
     struct copying *c = (struct copying *)(void *)watch;
-    const struct verdict show = { .kind = SHOW, .copied = bytes_read };
+    const struct copy_verdict show = { .kind = COPY_SHOWS, .copied = bytes_read };
     instant now = clock_now();
 
     if (background_is_stopping(c->job->base.background) || is_late(c, now))
@@ -53,7 +51,7 @@ static void make_call(struct copying *c, struct request *request, struct copy_so
                       struct call *call)
 {
     *request = (struct request){ .secure = source->url.secure, .peer = bytes_from_string("") };
-    if (c->pending.is_own)
+    if (c->found.pending->is_own)
         request->authority = source->url.authority;
     *call = (struct call){ .endpoint = c->job->endpoint,
                            .arena = c->arena,
@@ -61,9 +59,9 @@ static void make_call(struct copying *c, struct request *request, struct copy_so
                            .problem = &c->problem,
                            .version = bytes_from_string("2026-10-06") };
     call_set_request(call, request);
-    call->input.account = c->pending.account;
+    call->input.account = c->found.pending->account;
     call->input.identity = (struct identity){ .kind = IDENTITY_ACCOUNT_KEY };
-    if (c->pending.is_own)
+    if (c->found.pending->is_own)
         return;
     source->headers[source->header_count++] = (struct http_header){
         .name = bytes_from_string("x-ms-version"),
@@ -73,16 +71,16 @@ static void make_call(struct copying *c, struct request *request, struct copy_so
 }
 
 /* The source must be what it was when the copy began. A server of others may say the same ETag of
- * something else: the pages that are there must be those of a blob of this length. rest: Copy-Blob
- * "Remarks" */
+ * something else: the steps that are there must be of a source of this length. rest: Copy-Blob "Remarks" */
 static enum error check_same(const struct copying *c, const struct open_source *source)
 {
-    bool has_pages = c->pending.target.type == BLOB_PAGE && !source->is_own;
+    struct bytes etag = c->found.pending->etag;
 
-    if (c->pending.etag.ptr && !bytes_equal(c->pending.etag, source->etag))
+    if (etag.ptr && !bytes_equal(etag, source->etag))
         return E_SourceConditionNotMet;
-    if (has_pages &&
-        (source->length > PAGE_BLOB_MAX || source->offset + source->length != c->total))
+    if (c->found.by_steps && !source->is_own &&
+        (source->length > c->job->of->steps_max ||
+         source->offset + source->length != c->found.total))
         return E_SourceConditionNotMet;
     return OK;
 }
@@ -94,33 +92,33 @@ static enum error copy_bytes(struct copying *c, struct gathering *g,
                              const struct copy_source *source, struct open_source *open)
 {
     struct copied_bytes bytes = { .block_count = 0 };
-    const struct verdict complete = { .kind = COMPLETE,
-                                      .body = &g->call->input.body,
-                                      .bytes = &bytes };
+    const struct copy_verdict complete = { .kind = COPY_COMPLETES,
+                                           .body = &g->call->input.body,
+                                           .bytes = &bytes };
     enum error e = source_gather(g, source, open, COPY_MAX, &bytes, &c->watch);
 
     return e ? e : copy_commit(c, &complete);
 }
 
-/* ---- page blobs, step by step ---- */
+/* ---- by steps ---- */
 
 static enum error copy_step(struct copying *c, struct page_walk *walk)
 {
     const uint64_t from = walk->position;
     struct gathering *g = walk->g;
     struct copied_bytes bytes = { .block_count = 0 };
-    struct copied_pages pages = { .from = from, .body = &g->call->input.body, .bytes = &bytes };
-    const struct verdict step = { .kind = PAGES, .pages = &pages };
+    struct copied_step step = { .from = from, .body = &g->call->input.body, .bytes = &bytes };
+    const struct copy_verdict verdict = { .kind = COPY_STEPS, .step = &step };
     enum error e = page_walk_look(walk);
 
     if (!e)
         e = page_walk_gather(walk);
     bytes.ranges = walk->ranges;
     bytes.range_count = walk->range_count;
-    pages.to = walk->position;
-    pages.length = walk->open->facts.content.length;
+    step.to = walk->position;
+    step.length = walk->open->facts.content.length;
     if (!e)
-        e = copy_commit(c, &step);
+        e = copy_commit(c, &verdict);
     if (!e)
         job_gate_pass(JOB_STEPPED);
     if (*g->stage)
@@ -129,36 +127,16 @@ static enum error copy_step(struct copying *c, struct page_walk *walk)
     return e;
 }
 
-/* The snapshot that an incremental copy takes the differences to. */
-static enum error find_previous(struct copying *c, struct gathering *g,
-                                const struct open_source *open, struct content *ret_older)
-{
-    struct blob previous;
-    enum store_result result;
-
-    if (c->pending.previous == 0)
-        return OK;
-    result = blob_read(open->snapshot, c->arena, blob_snapshot_ref(c->pending.previous), &previous);
-    if (result == STORE_NOT_FOUND)
-        return E_PreviousSnapshotNotFound;
-    if (result)
-        return decision_fail_store(g->decision, result);
-    if (previous.content.id != open->facts.content.id)
-        return E_BlobOverwritten;
-    *ret_older = previous.content;
-    return OK;
-}
-
 static enum error copy_all_steps(struct copying *c, struct gathering *g, struct open_source *open)
 {
-    const struct verdict complete = { .kind = COMPLETE };
+    const struct copy_verdict complete = { .kind = COPY_COMPLETES };
     struct content older = { .id = 0 };
     struct page_walk walk = { .buffer = NULL };
-    enum error e = find_previous(c, g, open, &older);
+    enum error e = c->job->of->find_older(g, &c->found, open, &older);
 
     open->facts.content.length = open->offset + open->length;
     if (!e)
-        page_walk_begin(&walk, g, open, c->copied);
+        page_walk_begin(&walk, g, open, c->found.copied);
     walk.older = older.id != 0 ? &older : NULL;
     while (!e && walk.position < open->facts.content.length) {
         struct arena_mark mark = arena_mark(c->arena);
@@ -174,18 +152,17 @@ static enum error copy_all_steps(struct copying *c, struct gathering *g, struct 
 /* Where an earlier run stopped. */
 static void go_on_at(struct copying *c, struct copy_source *source)
 {
-    if (!c->pending.is_own && c->copied > 0)
-        source->range = arena_printf(c->arena, "bytes=%" PRIu64 "-", c->copied);
+    if (!c->found.pending->is_own && c->found.copied > 0)
+        source->range = arena_printf(c->arena, "bytes=%" PRIu64 "-", c->found.copied);
 }
 
 /* ---- one run ---- */
 
 static enum error copy(struct copying *c)
 {
-    bool is_page_blob = c->pending.target.type == BLOB_PAGE;
-    struct copy_source source = { .rule = SOURCE_COPIED, .text = c->pending.url };
+    struct copy_source source = { .rule = SOURCE_COPIED, .text = c->found.pending->url };
     struct open_source open = { .inner = NULL };
-    const struct verdict complete = { .kind = COMPLETE };
+    const struct copy_verdict complete = { .kind = COPY_COMPLETES };
     struct request request;
     struct call call;
     struct decision d = { .arena = c->arena, .problem = &c->problem };
@@ -198,18 +175,18 @@ static enum error copy(struct copying *c)
                            .seen = &c->seen };
     enum error e;
 
-    if (is_page_blob && c->copied == c->pending.target.content.length && c->copied > 0)
+    if (c->found.is_there)
         return copy_commit(c, &complete);
     if (!url_parse(source.text, &source.url))
         return E_InvalidUri;
     make_call(c, &request, &source, &call);
-    if (is_page_blob)
+    if (c->found.by_steps)
         go_on_at(c, &source);
     e = source_open(&g, &source, &open);
     if (!e)
         e = check_same(c, &open);
     if (!e)
-        e = is_page_blob ? copy_all_steps(c, &g, &open) : copy_bytes(c, &g, &source, &open);
+        e = c->found.by_steps ? copy_all_steps(c, &g, &open) : copy_bytes(c, &g, &source, &open);
     source_close(&open);
     if (stage)
         stage_close(stage);
@@ -246,7 +223,7 @@ static struct bytes describe(const struct copying *c, enum error e)
 static void give_up(struct copying *c, enum error e)
 {
     bool late = is_late(c, clock_now());
-    struct verdict verdict = { .kind = SHOW };
+    struct copy_verdict verdict = { .kind = COPY_SHOWS };
 
     if (decision_is_unfinished(e))
         e = E_ServerBusy; /* the source's state went away: again, on a newer one */
@@ -254,7 +231,7 @@ static void give_up(struct copying *c, enum error e)
     if (background_is_stopping(c->job->base.background) || e == E_NoPendingCopyOperation)
         return;
     if (late || !is_passing(c, e)) {
-        verdict.kind = END;
+        verdict.kind = COPY_ENDS;
         verdict.status = COPY_FAILED;
     }
     if (late)
@@ -287,7 +264,7 @@ static void run(struct background_job *base)
 
 /* ---- the task ---- */
 
-static struct pool_owner owner_of(struct decision *d, const struct pending_copy *pending)
+static struct pool_owner owner_of(struct decision *d, const struct pending_source *pending)
 {
     struct url url;
 
@@ -296,47 +273,28 @@ static struct pool_owner owner_of(struct decision *d, const struct pending_copy 
     return source_owner(d->arena, pending->account, &url, pending->is_own);
 }
 
-static enum background_begun begin(const struct deferred_task *task, const struct guid *id,
-                                   const struct pool_owner *owner, const struct endpoint *endpoint)
+static enum background_begun begin(const struct deferred_task *task, const struct copy_job *job)
 {
     const struct partition *at = &task->partition;
-    struct copy_job *job = xcalloc(1, sizeof *job + at->key.len);
+    struct copy_job *begun = xcalloc(1, sizeof *begun + at->key.len);
 
-    job->base.run = run;
-    job->base.id = *id;
-    job->base.owner = *owner;
-    job->endpoint = endpoint;
-    job->space = at->space;
-    job->key_length = at->key.len;
-    memcpy(job->key, at->key.ptr, at->key.len);
-    return background_begin(endpoint->background, &job->base);
+    *begun = *job;
+    begun->space = at->space;
+    begun->key_length = at->key.len;
+    memcpy(begun->key, at->key.ptr, at->key.len);
+    return background_begin(job->endpoint->background, &begun->base);
 }
 
-enum store_result copy_blob_task(struct decision *d, const struct deferred_task *task,
-                                 const struct endpoint *endpoint)
+void copy_run(struct decision *d, const struct deferred_task *task,
+              const struct pending_source *pending, const struct pending_copies *of,
+              const struct endpoint *endpoint)
 {
-    struct blob blob;
-    struct guid id;
-    struct pending_copy pending;
-    struct pool_owner owner;
-    enum store_result result = blob_read(d->before, d->arena, blob_base, &blob);
-    instant due = d->now + LOOK_TICKS;
+    const struct copy_job job = {
+        .base = { .run = run, .id = pending->id, .owner = owner_of(d, pending) },
+        .of = of,
+        .endpoint = endpoint,
+    };
+    bool full = !endpoint || !endpoint->background || begin(task, &job) == BACKGROUND_FULL;
 
-    if (result)
-        return result == STORE_NOT_FOUND ? STORE_OK : result;
-    if (task->payload.len != sizeof id.b)
-        return STORE_CORRUPT;
-    memcpy(id.b, task->payload.ptr, sizeof id.b);
-    if (blob.copy.status != COPY_PENDING || !guid_equal(&blob.copy.id, &id))
-        return STORE_OK;
-    result = pending_copy_read(d->before, d->arena, &pending);
-    if (result)
-        return result;
-    owner = owner_of(d, &pending);
-    if (!endpoint || !endpoint->background)
-        due = d->now + FULL_TICKS;
-    else if (begin(task, &id, &owner, endpoint) == BACKGROUND_FULL)
-        due = d->now + FULL_TICKS;
-    changes_defer(d->changes, due, TASK_COPY_BLOB, task->payload);
-    return STORE_OK;
+    changes_defer(d->changes, d->now + (full ? FULL_TICKS : LOOK_TICKS), task->kind, task->payload);
 }

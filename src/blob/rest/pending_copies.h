@@ -1,6 +1,6 @@
-/* Inside blob/rest/ only: pending copies, carried on in the background. */
-#ifndef LAGRA_BLOB_REST_COPY_RUN_H
-#define LAGRA_BLOB_REST_COPY_RUN_H
+/* Inside blob/rest/ only: pending copies of blobs, carried on in the background (source/copy_run.h). */
+#ifndef LAGRA_BLOB_REST_PENDING_COPIES_H
+#define LAGRA_BLOB_REST_PENDING_COPIES_H
 
 #include "blob/pending_copy.h"
 

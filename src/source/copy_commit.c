@@ -1,29 +1,8 @@
 /* See copy_commit.h. */
-#include "blob/rest/copy_commit.h"
+#include "source/copy_commit.h"
 
 #include "base/gate.h"
 #include "service/deciding.h"
-
-static enum error decide(struct decision *d, const struct copying *c, const struct verdict *verdict)
-{
-    struct pending_copy pending;
-    enum error e = copy_find(d, &c->job->base.id, &pending);
-
-    if (e)
-        return e;
-    switch (verdict->kind) {
-    case SHOW:
-        copy_progress(d, verdict->copied, verdict->description);
-        return OK;
-    case PAGES:
-        return copy_pages(d, &pending, verdict->pages);
-    case COMPLETE:
-        return copy_complete(d, &pending, verdict->body, verdict->bytes);
-    case END:
-        return copy_end(d, &pending, verdict->status, verdict->description);
-    }
-    return E_InternalError;
-}
 
 static struct decision decision_of(struct copying *c)
 {
@@ -34,47 +13,48 @@ static struct decision decision_of(struct copying *c)
                               .attempt = arena_mark(c->arena) };
 }
 
-static void open_target(struct decision *d, const struct copying *c)
+/* Opens the destination, and reads what is left to do as it is now. */
+static enum error find(struct decision *d, const struct copying *c, struct copy_found *ret_found)
 {
-    struct blob_state *state = arena_alloc(d->arena, sizeof *state);
-
     decision_open_subject(d, c->partition);
     decision_read_clock(d);
-    d->state = &state->base;
+    return c->job->of->find(d, &c->job->base.id, ret_found);
 }
 
 /* Test builds stop between a decision and its commit, and behind the last commit. */
-static void pass_gates(const struct verdict *verdict)
+static void pass_gates(const struct copy_verdict *verdict)
 {
-    bool is_last = verdict->kind == COMPLETE;
+    bool is_last = verdict->kind == COPY_COMPLETES;
 
-    if (is_last || verdict->kind == PAGES)
+    if (is_last || verdict->kind == COPY_STEPS)
         job_gate_pass(is_last ? JOB_DECIDED : JOB_STEP);
     if (is_last)
         job_gate_commits();
 }
 
-static void pass_last_gate(const struct verdict *verdict, bool committed)
+static void pass_last_gate(const struct copy_verdict *verdict, bool committed)
 {
-    if (verdict->kind == COMPLETE && committed)
+    if (verdict->kind == COPY_COMPLETES && committed)
         job_gate_pass(JOB_APPLIED);
-    else if (verdict->kind == COMPLETE)
+    else if (verdict->kind == COPY_COMPLETES)
         job_gate_committed_nothing();
 }
 
 struct attempt {
     struct copying *c;
-    const struct verdict *verdict;
+    const struct copy_verdict *verdict;
 };
 
 static enum error attempt(struct decision *d, void *of)
 {
     const struct attempt *attempt = of;
+    struct copy_found found;
     enum error e;
 
     pass_last_gate(attempt->verdict, false); /* of the attempt before */
-    open_target(d, attempt->c);
-    e = decide(d, attempt->c, attempt->verdict);
+    e = find(d, attempt->c, &found);
+    if (!e)
+        e = attempt->c->job->of->decide(d, &found, attempt->verdict);
     if (e)
         return e;
     if (d->leaves_more)
@@ -83,7 +63,7 @@ static enum error attempt(struct decision *d, void *of)
     return OK;
 }
 
-/* returns as decide(); E_NoPendingCopyOperation also when the container is gone */
+/* returns as the service decides; E_NoPendingCopyOperation also when the space is gone */
 static enum error commit_once(struct decision *d, struct attempt *of)
 {
     enum error e = deciding_run_unawaited(d, attempt, of);
@@ -95,7 +75,7 @@ static enum error commit_once(struct decision *d, struct attempt *of)
     return e == DECIDE_UNKNOWN ? E_ServerBusy : e;
 }
 
-enum error copy_commit(struct copying *c, const struct verdict *verdict)
+enum error copy_commit(struct copying *c, const struct copy_verdict *verdict)
 {
     struct decision d = decision_of(c);
     struct attempt of = { .c = c, .verdict = verdict };
@@ -113,23 +93,17 @@ enum error copy_commit(struct copying *c, const struct verdict *verdict)
     return result ? E_ServerBusy : e;
 }
 
-/* Reads what is left to do. */
-static enum error find_now(struct decision *d, void *of)
+static enum error find_first(struct decision *d, void *of)
 {
     struct copying *c = of;
-    enum error e;
 
-    open_target(d, c);
-    e = copy_find(d, &c->job->base.id, &c->pending);
-    c->copied = blob_state(d)->blob.copy.copied;
-    c->total = blob_state(d)->blob.copy.total;
-    return e;
+    return find(d, c, &c->found);
 }
 
 bool copy_find_pending(struct copying *c)
 {
     struct decision d = decision_of(c);
-    enum error e = deciding_run_unawaited(&d, find_now, c);
+    enum error e = deciding_run_unawaited(&d, find_first, c);
 
     deciding_end(&d);
     return !e;
