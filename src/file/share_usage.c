@@ -109,6 +109,15 @@ static enum error read_others(struct sums *sums, bool kept, uint64_t *ret_total)
     return OK;
 }
 
+/* Each sum was read at a moment of its own: bytes that were given up here and taken there in between count twice.
+ * A refusal commits nothing that would find that. */
+static enum error fail_full(struct decision *d)
+{
+    if (decision_is_outdated(d))
+        return decision_fail_store(d, STORE_CONFLICT);
+    return decision_take_back(d, E_ShareSizeLimitReached);
+}
+
 static enum error check_quota(struct sums *sums, const struct share *share)
 {
     const uint64_t quota = (uint64_t)share->quota_gib << 30;
@@ -118,7 +127,7 @@ static enum error check_quota(struct sums *sums, const struct share *share)
     if (!e && total > quota / 2)
         e = read_others(sums, true, &total);
     if (!e && total > quota)
-        e = decision_take_back(sums->d, E_ShareSizeLimitReached);
+        e = fail_full(sums->d);
     return e;
 }
 

@@ -54,6 +54,27 @@ static void end(struct world *w)
     free(w);
 }
 
+/* ---- what happens between two looks ---- */
+
+static struct {
+    unsigned looks; /* parts to open until then; 0: nothing happens */
+    void (*happens)(struct world *w);
+    struct world *world; /* whose files change then */
+} between;
+
+struct decision_part *__real_decision_open(struct decision *d, struct partition partition,
+                                           struct changes *changes);
+struct decision_part *__wrap_decision_open(struct decision *d, struct partition partition,
+                                           struct changes *changes);
+
+struct decision_part *__wrap_decision_open(struct decision *d, struct partition partition,
+                                           struct changes *changes)
+{
+    if (between.looks > 0 && --between.looks == 0)
+        between.happens(between.world);
+    return __real_decision_open(d, partition, changes);
+}
+
 static void open_file(struct decision *d, struct world *w)
 {
     d->state = &w->state.base;
@@ -72,8 +93,6 @@ static enum error resize_once(struct decision *d, void *of)
     open_file(d, w);
     e = file_resize(d, &file, w->length);
     w->parts_max = d->part_count;
-    if (!e)
-        w->file.content.length = w->length;
     return e;
 }
 
@@ -137,6 +156,36 @@ static void quota(void **state)
     end(w);
 }
 
+/* File 2 gives up what file 1 then takes, whose sum is read later: at no moment the share has more than
+ * before. */
+static void move_bytes(struct world *w)
+{
+    assert_int_equal(resize(w, 2, GIB / 4 * 3, 0), OK);
+    assert_int_equal(resize(w, 1, 0, GIB / 4 * 3), OK);
+}
+
+/* Rule: a refusal is of one moment, whenever what others give up and take is seen. Found by the simulator. */
+static void refused_by_one_moment(void **state)
+{
+    for (unsigned looks = 1; looks <= 3 * SHARE_USAGE_PARTS; looks++) {
+        struct world *w = begin(*state), *other = begin(*state);
+
+        other->state.share = w->state.share;
+        assert_int_equal(resize(w, 2, 0, GIB / 4 * 3), OK);
+        between.world = other;
+        between.happens = move_bytes;
+        between.looks = looks;
+        assert_int_equal(resize(w, 3, 0, GIB / 4), OK);
+        if (between.looks > 0) {
+            between.looks = 0;
+            move_bytes(other);
+        }
+        assert_int_equal(used(w), GIB);
+        end(other);
+        end(w);
+    }
+}
+
 /* Rule: above half of the quota every sum is a guard, so that nothing passes it; below, none. */
 static void guards(void **state)
 {
@@ -168,6 +217,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(sums, setup, teardown),
         cmocka_unit_test_setup_teardown(quota, setup, teardown),
+        cmocka_unit_test_setup_teardown(refused_by_one_moment, setup, teardown),
         cmocka_unit_test_setup_teardown(guards, setup, teardown),
         cmocka_unit_test_setup_teardown(less_than_there_is, setup, teardown),
     };
