@@ -20,7 +20,9 @@ enum lock_rank {
     RANK_BACKGROUND,    /* service: list of background jobs */
     RANK_TASK_RUNNER,   /* service: the runner of deferred tasks sleeps or wakes */
     RANK_WAITING,       /* service: those who wait for others' changes */
+    RANK_NEWS,          /* file: who is told of breaks and changes; held while they are told */
     RANK_SLEEPER,       /* a thread that waits for one event */
+    RANK_SMB,           /* smb: sessions of the service */
     RANK_CONNECTIONS,   /* http: list of connections */
     RANK_GATES,         /* test builds: gates */
     RANK_METRICS,       /* a thread's first number, a new series, a scrape */

@@ -18,7 +18,9 @@ static bool overlap(const struct byte_range *a, const struct byte_range *b)
 
 bool byte_lock_conflicts(const struct byte_lock *held, const struct byte_lock *wanted)
 {
-    return (held->is_exclusive || wanted->is_exclusive) && overlap(&held->range, &wanted->range);
+    bool bars = wanted->is_exclusive || (held->is_exclusive && held->owner != wanted->owner);
+
+    return bars && overlap(&held->range, &wanted->range);
 }
 
 bool byte_lock_bars_read(const struct byte_lock *held, uint64_t owner,

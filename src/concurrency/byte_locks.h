@@ -24,8 +24,9 @@ struct byte_lock {
 /* No open: what the File REST API reads and writes with. */
 #define NO_OWNER 0
 
-/* May `wanted` not be taken because of `held`? An open's own locks stand in its way too. A lock of
- * length 0 stands between two bytes, and conflicts only where another one has both of them. */
+/* May `wanted` not be taken because of `held`? An exclusive one stands beside none, not even of its own open; a
+ * shared one may be taken over its open's own exclusive one. A lock of length 0 stands between two bytes, and
+ * conflicts only where another one has both of them. MS-FSA 2.1.5.7 */
 bool byte_lock_conflicts(const struct byte_lock *held, const struct byte_lock *wanted);
 
 /* Does `held` keep this open from reading, or writing, that range? An exclusive lock keeps all others

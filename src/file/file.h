@@ -157,6 +157,17 @@ enum error new_subject(struct decision *d);
 /* A node of either kind, also in a snapshot: for operations on handles. */
 enum error handles_subject(struct decision *d);
 
+/* Reads the record of the node that was found, in state->part, as d->subject, d->lease and state->file.
+ * returns OK, as decision_fail_store() */
+enum error file_load(struct decision *d);
+
+/* The record of a directory by its id, as it is now or in the snapshot; of the root also while nothing was
+ * written of it. No part is added. returns OK, as decision_fail_store() */
+enum error file_read_directory(struct decision *d, uint64_t id, struct file *ret_file);
+
+/* May a directory or file have this name? trailing_dots: of it count; else it is without them.
+ * returns OK, E_InvalidResourceName */
+enum error file_check_name(struct bytes name, bool trailing_dots);
 /* A path of names, as the tree has it: without trailing dots, unless they count. text: as in struct
  * file_resource, and checked; ptr NULL: the root.
  * returns OK, as file_check_names() */

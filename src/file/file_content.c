@@ -20,18 +20,45 @@ static enum error check_range(struct decision *d, const struct file *file, uint6
     return E_InvalidRange;
 }
 
-enum error file_write_bytes(struct decision *d, struct file *file, uint64_t offset,
-                            const struct body *body)
+static enum error write_bytes(struct decision *d, struct file *file, uint64_t offset,
+                              const struct body *body)
 {
-    enum error e = check_range(d, file, offset, body->length);
     enum store_result result;
 
-    if (e)
-        return e;
     file->copy = (struct copy_state){ .status = COPY_NONE };
     keep(d, file);
     result = content_write(d->before, d->changes, d->arena, &file->content, d->now, offset, body);
     return result ? decision_fail_content(d, result) : OK;
+}
+
+enum error file_write_bytes(struct decision *d, struct file *file, uint64_t offset,
+                            const struct body *body)
+{
+    enum error e = check_range(d, file, offset, body->length);
+
+    return e ? e : write_bytes(d, file, offset, body);
+}
+
+static enum error count_length(struct decision *d, const struct file *file, uint64_t length)
+{
+    const struct file_state *state = file_state(d);
+    struct length_change change = { .file = state->place.entry.id,
+                                    .was = file->content.length,
+                                    .is = length };
+
+    return share_usage_change(d, &state->share, &change, 1);
+}
+
+enum error file_write_beyond(struct decision *d, struct file *file, uint64_t offset,
+                             const struct body *body)
+{
+    enum error e = OK;
+
+    if (body->length > FILE_LENGTH_MAX || offset > FILE_LENGTH_MAX - body->length)
+        return E_InvalidRange;
+    if (offset + body->length > file->content.length)
+        e = count_length(d, file, offset + body->length);
+    return e ? e : write_bytes(d, file, offset, body);
 }
 
 enum error file_clear_bytes(struct decision *d, struct file *file, uint64_t offset, uint64_t length)
@@ -50,12 +77,8 @@ enum error file_clear_bytes(struct decision *d, struct file *file, uint64_t offs
 
 enum error file_resize(struct decision *d, struct file *file, uint64_t length)
 {
-    const struct file_state *state = file_state(d);
-    struct length_change change = { .file = state->place.entry.id,
-                                    .was = file->content.length,
-                                    .is = length };
     enum store_result result;
-    enum error e = share_usage_change(d, &state->share, &change, 1);
+    enum error e = count_length(d, file, length);
 
     if (e)
         return e;

@@ -15,6 +15,10 @@
  * returns OK, E_InvalidRange: beyond the end; as decision_fail_content() */
 enum error file_write_bytes(struct decision *d, struct file *file, uint64_t offset,
                             const struct body *body);
+/* The same anywhere: beyond its end the file grows. returns OK, E_InvalidRange: ends behind FILE_LENGTH_MAX;
+ * E_ShareSizeLimitReached, as decision_fail_content() */
+enum error file_write_beyond(struct decision *d, struct file *file, uint64_t offset,
+                             const struct body *body);
 enum error file_clear_bytes(struct decision *d, struct file *file, uint64_t offset,
                             uint64_t length);
 /* Cuts it, or lets it grow by a hole.

@@ -2,6 +2,7 @@
 #include "file/file_operations.h"
 
 #include "file/file_content.h"
+#include "file/notify.h"
 #include "file/share_usage.h"
 
 struct file_shown file_show(const struct file_state *state)
@@ -31,6 +32,9 @@ static enum error refuse_kept_read_only(const struct file *file, const struct sm
     return cleared ? OK : file_refuse_read_only(file);
 }
 
+/* What setting properties may change, as watchers are told. */
+#define CHANGE_SET (CHANGE_ATTRIBUTES | CHANGE_CREATION | CHANGE_LAST_WRITE | CHANGE_SECURITY)
+
 /* rest: Set-File-Properties; semantics 8.1 */
 enum error set_file_properties_decide(struct decision *d,
                                       const struct set_file_properties_parameters *p,
@@ -38,10 +42,13 @@ enum error set_file_properties_decide(struct decision *d,
 {
     struct file_state *state = file_state(d);
     struct file *file = &state->file;
+    uint32_t changed = CHANGE_SET;
     enum error e = refuse_kept_read_only(file, &p->smb);
 
-    if (!e && p->has_length && p->length != file->content.length)
+    if (!e && p->has_length && p->length != file->content.length) {
         e = file_resize(d, file, p->length);
+        changed |= CHANGE_SIZE;
+    }
     if (!e)
         e = smb_apply(d, &p->smb, file);
     if (e)
@@ -49,7 +56,7 @@ enum error set_file_properties_decide(struct decision *d,
     file->http = p->http;
     file_write_modified(d, file);
     r->shown = file_show(state);
-    return OK;
+    return notify_change(d, &state->place, CHANGE_MODIFIED, changed);
 }
 
 /* rest: Set-Directory-Properties */
@@ -64,7 +71,7 @@ enum error set_directory_properties_decide(struct decision *d,
         return e;
     file_write_modified(d, &state->file);
     r->shown = file_show(state);
-    return OK;
+    return notify_change(d, &state->place, CHANGE_MODIFIED, CHANGE_SET);
 }
 
 /* rest: Get-File-Metadata, Get-Directory-Metadata */
@@ -99,6 +106,23 @@ enum error set_file_metadata_decide(struct decision *d,
     return OK;
 }
 
+enum error file_remove(struct decision *d, const struct tree_place *place, const struct file *file)
+{
+    struct file_state *state = file_state(d);
+    struct length_change length = { .file = place->entry.id, .was = file->content.length };
+    struct decision_part *part;
+    enum tree_result result = tree_delete(&state->tree, place, &part);
+    enum error e;
+
+    if (result)
+        return file_fail_tree(d, result);
+    file_delete(d, part, file);
+    e = notify_name(d, place, CHANGE_REMOVED);
+    if (!e && file->kind == TREE_DIRECTORY)
+        notify_gone(d, place->entry.id);
+    return e ? e : share_usage_change(d, &state->share, &length, 1);
+}
+
 /* Deletes a file, or an empty directory.
  * returns OK, E_DirectoryNotEmpty
  * rest: Delete-File, Delete-Directory */
@@ -106,16 +130,8 @@ enum error delete_file_decide(struct decision *d, const struct delete_file_param
                               struct delete_file_result *r)
 {
     struct file_state *state = file_state(d);
-    struct length_change length;
-    struct decision_part *part;
-    enum tree_result result = tree_delete(&state->tree, &state->place, &part);
 
     (void)p;
     (void)r;
-    if (result)
-        return file_fail_tree(d, result);
-    file_delete(d, part, &state->file);
-    length =
-        (struct length_change){ .file = state->place.entry.id, .was = state->file.content.length };
-    return share_usage_change(d, &state->share, &length, 1);
+    return file_remove(d, &state->place, &state->file);
 }

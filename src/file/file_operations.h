@@ -19,6 +19,17 @@ struct file_shown file_show(const struct file_state *state);
 /* returns OK, E_ReadOnlyAttribute: of a file that has the attribute. semantics 8.1 */
 enum error file_refuse_read_only(const struct file *file);
 
+/* Deletes a file or an empty directory, with its contents, and what the share counts of them. place: of
+ * TREE_TO_CHANGE. returns OK, E_DirectoryNotEmpty, as decision_fail_store() */
+enum error file_remove(struct decision *d, const struct tree_place *place, const struct file *file);
+
+/* Gives the node at `from` the name of state->place, and deletes what has that name, which state->file is:
+ * state->place, ->part and ->file are then of the node that was moved.
+ * returns OK, E_ResourceAlreadyExists, E_ResourceTypeMismatch, E_DirectoryNotEmpty; E_InvalidHeaderValue: to
+ *         below itself, or the root; as decision_fail_store() */
+enum error file_move(struct decision *d, const struct tree_place *from, const struct file *source,
+                     enum tree_over over);
+
 struct create_directory_parameters {
     struct parameters base;
     struct smb_given smb;

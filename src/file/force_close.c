@@ -1,10 +1,8 @@
-/* Force Close Handles: of one file or directory, or of everything below a directory, some nodes for each
- * request. Closing the last handle of a file whose delete is pending deletes it.
- * rest: Force-Close-Handles; decision: 341 */
-#include "file/file_content.h"
+/* Force Close Handles: of one file or directory, or of what is below a directory, some nodes a request. A
+ * file whose delete is pending goes with the last one. rest: Force-Close-Handles; decision: 341 */
+#include "file/file_operations.h"
 #include "file/gate.h"
 #include "file/handle_operations.h"
-#include "file/share_usage.h"
 
 /* So many fit in a decision, with the share, the stamp, the subject, and the parts of one that is looked for. */
 #define NODES_MAX 8u
@@ -20,36 +18,23 @@ struct closing {
 };
 
 /* Deletes the node: its delete was pending. A directory that has something in it stays. */
-static enum error delete_node(struct decision *d, uint64_t node, struct bytes text)
+static enum error delete_node(struct decision *d, uint64_t node)
 {
-    struct file_state *state = file_state(d);
-    struct tree *tree = &state->tree;
+    struct tree *tree = &file_state(d)->tree;
     struct tree_place place;
-    struct tree_path path;
     struct decision_part *part;
     struct file file;
-    enum tree_result found;
+    enum tree_result found = tree_find_id(tree, node, TREE_TO_CHANGE, &place, &part);
     enum store_result result;
+    enum error e;
 
-    if (tree_path_parse(d->arena, TREE_CASE_IGNORED, text, &path) != TREE_PATH_OK)
-        return OK; /* too deep to be named: so it stays */
-    found = tree_find(tree, &path, TREE_TO_CHANGE, &place);
-    if (found == TREE_FAILED)
-        return file_fail_tree(d, found);
-    if (found || !place.exists || place.entry.id != node) /* renamed meanwhile */
-        return decision_fail_store(d, STORE_CONFLICT);
-    found = tree_open_node(tree, &place, &part);
     if (found)
         return file_fail_tree(d, found);
     result = file_read(tree, part->before, d->arena, &file);
     if (result)
         return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
-    found = tree_delete(tree, &place, &part);
-    if (found)
-        return found == TREE_NOT_EMPTY ? OK : file_fail_tree(d, found);
-    file_delete(d, part, &file);
-    return share_usage_change(
-        d, &state->share, &(struct length_change){ .file = node, .was = file.content.length }, 1);
+    e = file_remove(d, &place, &file);
+    return e == E_DirectoryNotEmpty ? OK : e;
 }
 
 /* Closes the requested handles of the node. */
@@ -70,8 +55,8 @@ static enum error close_open(struct closing *c, struct file_gate *gate, bool *re
     return OK;
 }
 
-/* A node that is then deleted ends the request, because that takes most parts of a decision. */
-static enum error close_node(struct closing *c, uint64_t node, struct bytes path)
+/* One that deletes has a request of its own: it takes a decision's parts. */
+static enum error close_node(struct closing *c, uint64_t node)
 {
     struct decision *d = c->d;
     struct decision_part *part;
@@ -94,7 +79,7 @@ static enum error close_node(struct closing *c, uint64_t node, struct bytes path
     if (e || !deletes || node == TREE_ROOT)
         return e;
     c->nodes = NODES_MAX;
-    return delete_node(d, node, path);
+    return delete_node(d, node);
 }
 
 /* returns OK, also when the handle is not one of them */
@@ -112,7 +97,7 @@ static enum error look_at(struct closing *c, const struct handle *handle)
         return OK;
     result = handle_place_read(d, c->arena, node, top, &c->work, &place);
     if (!result)
-        e = close_node(c, node, arena_copy(d->arena, place.path));
+        e = close_node(c, node);
     else if (result != STORE_NOT_FOUND)
         e = decision_fail_store(d, result);
     c->last = c->is_full ? c->last : node;

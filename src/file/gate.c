@@ -3,6 +3,7 @@
 
 #include <assert.h>
 
+#include "file/break_news.h"
 #include "service/small_record.h"
 
 enum error gate_read(struct file_gate *gate, struct decision *d, struct decision_part *part,
@@ -80,61 +81,13 @@ void gate_delete(struct file_gate *gate)
     gate->d->wakes = true;
 }
 
-/* Moves the handles' records in the index. */
-static enum store_result move_handles(struct file_gate *gate, struct changes *changes,
-                                      uint64_t node)
-{
-    struct decision *d = gate->d;
-    struct bytes prefix = handle_prefix(d->arena, &gate->node);
-    struct index_iterator *iterator = index_iterator_open(
-        d->store, gate->part->partition.space, prefix, prefix, bytes_from_string(""), d->access);
-    struct index_record record;
-    enum store_result result;
-
-    while (!(result = index_iterator_next(iterator, &record))) {
-        struct handle handle;
-
-        if (!handle_decode(record.key, record.value, &handle)) {
-            result = record_is_unknown("the entry of a handle", record.value);
-            break;
-        }
-        handle.node = node;
-        if (handle_counts(&handle))
-            handle_put(changes, d->arena, &handle);
-    }
-    index_iterator_close(iterator);
-    return result == STORE_NOT_FOUND ? STORE_OK : result;
-}
-
-enum error gate_move(struct file_gate *gate, struct decision_part *part, uint64_t node)
-{
-    struct file_gate moved = *gate;
-    enum store_result result;
-    enum error e = gate_read_locks(gate);
-
-    if (e)
-        return e;
-    moved.part = part;
-    moved.node = node;
-    moved.set.left_count = 0;
-    moved.locks = gate->locks;
-    moved.lock_count = gate->lock_count;
-    moved.is_changed = moved.locks_changed = moved.set.open_count > 0;
-    result = moved.is_changed ? move_handles(gate, changes_of(&moved), node) : STORE_OK;
-    if (result)
-        return decision_fail_store(gate->d, result);
-    gate_write(&moved);
-    gate_delete(gate);
-    return OK;
-}
-
 /* ---- judging ---- */
 
-/* Begins to wait, or continues until the time is over. */
-static enum error wait(struct file_gate *gate)
+/* Begins to wait, or goes on with it until its time is over. */
+static enum error wait(struct file_gate *gate, const struct file_use *use)
 {
     struct decision *d = gate->d;
-    uint32_t seconds = GATE_WAIT_MAX_S;
+    uint32_t seconds = use->is_open ? GATE_OPEN_WAIT_MAX_S : GATE_WAIT_MAX_S;
 
     if (d->waits_until > 0 && d->now >= d->waits_until)
         return E_ClientCacheFlushDelay;
@@ -144,6 +97,22 @@ static enum error wait(struct file_gate *gate)
         d->waits_until = d->now + seconds * TICKS_PER_SECOND;
     gate_write(gate);
     return DECIDE_WAITS;
+}
+
+/* Asks the holder to go down to that. One who has only read gives it up without an answer: MS-SMB2 3.3.4.7. */
+static void ask(struct file_gate *gate, struct caching_entry *holder, uint8_t to)
+{
+    const struct break_news news = { .space = gate->part->partition.space,
+                                     .node = gate->node,
+                                     .key = holder->key,
+                                     .holds = holder->caching.holds,
+                                     .to = to };
+
+    holder->caching.breaks_to = to;
+    if (holder->caching.holds == CACHING_READ)
+        holder->caching.holds = to;
+    gate->is_changed = true;
+    break_news_add(gate->d, &news);
 }
 
 enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16_t own)
@@ -168,11 +137,10 @@ enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16
         cachings[i] = set->cachings[i].caching;
     verdict = opens_judge(&all, use, own, breaks);
     for (size_t i = 0; i < verdict.break_count; i++)
-        set->cachings[breaks[i].caching].caching.breaks_to = breaks[i].to;
-    gate->is_changed |= verdict.break_count > 0;
+        ask(gate, &set->cachings[breaks[i].caching], breaks[i].to);
     if (verdict.error)
         return verdict.error;
-    return verdict.waits ? wait(gate) : OK;
+    return verdict.waits ? wait(gate, use) : OK;
 }
 
 enum error gate_pass(struct file_gate *gate, enum rest_use use)

@@ -21,7 +21,10 @@
 #include "service/decision.h"
 
 /* The most that an operation of REST waits; its client may say less. semantics 8.4 */
-#define GATE_WAIT_MAX_S 30u
+#define GATE_WAIT_MAX_S      30u
+/* The same of an open by SMB: longer than a client has to answer a break, after which its server answers in
+ * its place. MS-SMB2 3.3.2.1 */
+#define GATE_OPEN_WAIT_MAX_S 60u
 
 /* The opens of one node, as one attempt of a decision sees them. */
 struct file_gate {
@@ -50,10 +53,6 @@ void gate_write(struct file_gate *gate);
 /* Deletes all records of the gate, in the decision that deletes the node. */
 void gate_delete(struct file_gate *gate);
 
-/* Moves the opens to the node that was created in the place of the file. part: of the new node, with
- * changes. returns OK, as decision_fail_store() */
-enum error gate_move(struct file_gate *gate, struct decision_part *part, uint64_t node);
-
 /* ---- operations without a handle ---- */
 
 /* If it returns OK, call gate_write() once the operation has succeeded.
@@ -69,10 +68,11 @@ enum error gate_pass_write(struct file_gate *gate);
 /* ---- handles ---- */
 
 struct gate_open {
-    uint8_t access, share;   /* ACCESS_* */
-    bool replaces;           /* overwrites or supersedes the file */
-    uint8_t caching;         /* CACHING_* that the client asks for */
+    uint8_t access, share; /* ACCESS_* */
+    bool replaces;   /* overwrites or supersedes the file: it writes once, whatever its access */
+    uint8_t caching; /* CACHING_* that the client would like */
     struct guid caching_key; /* of its lease; of its own making where it has none */
+    bool is_oplock;          /* which is R, RW or RWH */
     bool persists;
     bool deletes; /* FILE_DELETE_ON_CLOSE */
     uint64_t session;
@@ -80,7 +80,9 @@ struct gate_open {
 };
 /* Opens a handle, with an id that no handle of the node ever had.
  *
- * ret_caching  the caching that was granted: W only without other opens, at most CACHINGS_MAX entries
+ * ret_caching  what it has of the caching, by itself or with the other opens of its key: W only one who is
+ *              alone, nothing where there are byte-range locks, no more than CACHINGS_MAX. What its key has
+ *              grows only to all that is asked for. MS-FSA 2.1.5.17, MS-SMB2 3.3.5.9.8
  * returns      OK, DECIDE_WAITS, the errors of gate_pass()
  *              E_ServerBusy: OPENS_MAX handles are open. decision: 336 */
 enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
@@ -91,22 +93,39 @@ enum error gate_open(struct file_gate *gate, const struct gate_open *asked,
 enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes);
 /* Closes all handles by force. Does nothing if none is open. */
 void gate_close_all(struct file_gate *gate, bool *ret_deletes);
-/* Takes a client's answer to a break. returns OK, E_ResourceNotFound, E_InvalidInput: it keeps more than the
- * break allows */
-enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t keeps);
-/* Sets the disposition of the file. returns OK, E_ResourceNotFound, E_ReadOnlyAttribute,
+/* A client's answer to a break. told: what it was told that it may keep, since when it may have been asked for
+ * more. *ret_breaks_to: what it is to go down to still; what it keeps: nothing is asked of it.
+ * returns OK, E_ResourceNotFound: nothing was asked; E_InvalidInput: that is more than it was told */
+enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t told,
+                            uint8_t keeps, uint8_t *ret_breaks_to);
+/* What the key has. returns false: nothing */
+bool gate_caching(const struct file_gate *gate, const struct guid *key,
+                  struct file_caching *ret_caching);
+/* A handle that persists has another connection: the index shows it. returns OK, E_ResourceNotFound, as
+ * decision_fail_store() */
+enum error gate_reconnect(struct file_gate *gate, uint64_t handle, uint64_t session,
+                          struct bytes client_address, struct bytes client_name);
+/* The disposition of the file. returns OK, E_ResourceNotFound, E_ReadOnlyAttribute,
  * E_SharingViolation: not opened to be deleted */
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending);
 /* returns OK, E_ResourceNotFound, E_FileLockConflict, E_InvalidRange: ends beyond 2^64, E_ServerBusy:
  * BYTE_LOCKS_MAX. decision: 336 */
 enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_range *range,
                      bool is_exclusive);
-/* Releases a lock of exactly this range, the newest first. returns OK, E_ResourceNotFound */
+/* Gives back exactly such a lock, the newest first. returns OK, E_ResourceNotFound: it has none such */
 enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
 /* Before bytes are read or written by a handle. A write breaks what other clients have cached.
  * returns OK, E_ResourceNotFound, E_FileLockConflict */
 enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range);
 enum error gate_write_bytes(struct file_gate *gate, uint64_t handle,
                             const struct byte_range *range);
+/* Others lose what they have cached of the data: its length is changed. returns OK, E_ResourceNotFound */
+enum error gate_change_data(struct file_gate *gate, uint64_t handle);
+/* The node is renamed: others lose their cached handles first, by which programs behind them may hold its
+ * name. returns OK, DECIDE_WAITS, E_ResourceNotFound, E_DeletePending, E_ClientCacheFlushDelay */
+enum error gate_rename(struct file_gate *gate, uint64_t handle);
+/* A name is made in, or renamed into, the directory of this gate. E_DeletePending, E_SharingViolation.
+ * MS-FSA 2.1.5.14.11 */
+enum error gate_add_name(struct file_gate *gate, bool is_rename);
 
 #endif

@@ -2,9 +2,9 @@
 #include <assert.h>
 
 #include "file/gate_private.h"
+#include "service/small_record.h"
 
-/* NULL: no such handle. */
-static struct open_entry *find_open(struct file_gate *gate, uint64_t handle)
+struct open_entry *gate_find_open(struct file_gate *gate, uint64_t handle)
 {
     for (size_t i = 0; i < gate->set.open_count; i++)
         if (gate->set.opens[i].id == handle)
@@ -28,7 +28,7 @@ static uint16_t find_caching(const struct file_gate *gate, const struct guid *ke
 static struct file_use use_of(const struct gate_open *asked)
 {
     return (struct file_use){
-        .access = asked->access,
+        .access = asked->access | (asked->replaces ? ACCESS_WRITE : 0),
         .share = asked->share,
         .strips = asked->replaces ? CACHING_ALL
                   : asked->access ? CACHING_WRITE
@@ -39,10 +39,13 @@ static struct file_use use_of(const struct gate_open *asked)
     };
 }
 
-/* The part of the requested caching that the other opens permit. Write caching needs that there are none but
- * `own`, those of the same client. */
+/* Of the caching that is asked for, what may be had beside the other opens: to keep writes back, one must
+ * be alone. Nothing without READ, nor beside byte-range locks, which say what may be read. `own`: the other
+ * opens of the same client. */
 static uint8_t grantable(const struct file_gate *gate, uint8_t wanted, uint16_t own)
 {
+    if (!(wanted & CACHING_READ) || gate->set.lock_count > 0)
+        return 0;
     for (size_t i = 0; i < gate->set.open_count; i++) {
         const struct file_open *open = &gate->set.opens[i].open;
 
@@ -60,6 +63,8 @@ static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uin
     uint8_t more = grantable(gate, asked->caching, own);
     struct caching_entry *entry;
 
+    if (asked->is_oplock && !(more & CACHING_WRITE))
+        more &= CACHING_READ;
     *ret_caching = 0;
     if (own == NO_CACHING && (more == 0 || set->caching_count == CACHINGS_MAX))
         return NO_CACHING;
@@ -72,8 +77,8 @@ static uint16_t grant(struct file_gate *gate, const struct gate_open *asked, uin
         set->cachings[own] = (struct caching_entry){ .key = asked->caching_key };
     }
     entry = &set->cachings[own];
-    if (entry->caching.holds == entry->caching.breaks_to)
-        entry->caching.holds = entry->caching.breaks_to = entry->caching.holds | more;
+    if (entry->caching.holds == entry->caching.breaks_to && !(entry->caching.holds & ~more))
+        entry->caching.holds = entry->caching.breaks_to = more;
     *ret_caching = entry->caching.holds;
     return own;
 }
@@ -177,7 +182,7 @@ static void index_pending(struct file_gate *gate)
 
 enum error gate_close(struct file_gate *gate, uint64_t handle, bool by_force, bool *ret_deletes)
 {
-    struct open_entry *open = find_open(gate, handle);
+    struct open_entry *open = gate_find_open(gate, handle);
     bool was_pending = gate->set.is_delete_pending;
     enum error e;
     size_t index;
@@ -226,9 +231,49 @@ void gate_close_all(struct file_gate *gate, bool *ret_deletes)
         index_pending(gate);
 }
 
+/* The handle as the index has it. */
+static enum store_result read_handle(struct file_gate *gate, uint64_t id, struct handle *ret_handle)
+{
+    struct decision *d = gate->d;
+    struct bytes key = handle_key(d->arena, gate->node, id);
+    struct index_iterator *iterator = index_iterator_open(
+        d->store, gate->part->partition.space, key, key, bytes_from_string(""), d->access);
+    struct index_record record;
+    enum store_result result = index_iterator_next(iterator, &record);
+
+    if (!result && !handle_decode(record.key, record.value, ret_handle))
+        result = record_is_unknown("the entry of a handle", record.value);
+    index_iterator_close(iterator);
+    return result;
+}
+
+enum error gate_reconnect(struct file_gate *gate, uint64_t handle, uint64_t session,
+                          struct bytes client_address, struct bytes client_name)
+{
+    struct open_entry *open = gate_find_open(gate, handle);
+    struct handle shown;
+    enum store_result result;
+
+    if (!open)
+        return E_ResourceNotFound;
+    result = read_handle(gate, handle, &shown);
+    if (result)
+        return decision_fail_store(gate->d, result == STORE_NOT_FOUND ? STORE_CORRUPT : result);
+    open->epoch = open_epoch();
+    shown.epoch = open->epoch;
+    shown.session = session;
+    shown.client_address = client_address;
+    shown.client_name = client_name;
+    shown.reconnected = gate->d->now;
+    gate->is_changed = true;
+    gate_write(gate);
+    handle_put(gate->part->changes, gate->d->arena, &shown);
+    return OK;
+}
+
 enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool is_pending)
 {
-    const struct open_entry *open = find_open(gate, handle);
+    const struct open_entry *open = gate_find_open(gate, handle);
 
     if (!open)
         return E_ResourceNotFound;
@@ -247,7 +292,8 @@ enum error gate_set_delete_pending(struct file_gate *gate, uint64_t handle, bool
 
 /* ---- caching ---- */
 
-enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t keeps)
+enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint8_t told,
+                            uint8_t keeps, uint8_t *ret_breaks_to)
 {
     uint16_t number = find_caching(gate, key);
     struct file_caching *caching;
@@ -255,97 +301,25 @@ enum error gate_acknowledge(struct file_gate *gate, const struct guid *key, uint
     if (number == NO_CACHING)
         return E_ResourceNotFound;
     caching = &gate->set.cachings[number].caching;
-    if (keeps & ~caching->breaks_to)
+    if (caching->holds == caching->breaks_to)
+        return E_ResourceNotFound;
+    if (keeps & ~(told & caching->holds))
         return E_InvalidInput;
-    caching->holds = caching->breaks_to = keeps;
+    caching->holds = keeps;
+    caching->breaks_to &= keeps;
+    *ret_breaks_to = caching->breaks_to;
     gate->is_changed = true;
     gate->d->wakes = true;
     gate_write(gate);
     return OK;
 }
 
-/* ---- locks ---- */
-
-enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_range *range,
-                     bool is_exclusive)
+bool gate_caching(const struct file_gate *gate, const struct guid *key,
+                  struct file_caching *ret_caching)
 {
-    const struct byte_lock wanted = { .range = *range,
-                                      .owner = handle,
-                                      .is_exclusive = is_exclusive };
-    struct byte_lock *locks;
-    enum error e;
+    uint16_t number = find_caching(gate, key);
 
-    if (!find_open(gate, handle))
-        return E_ResourceNotFound;
-    if (!byte_range_is_valid(range))
-        return E_InvalidRange;
-    e = gate_read_locks(gate);
-    for (size_t i = 0; !e && i < gate->lock_count; i++)
-        if (byte_lock_conflicts(&gate->locks[i], &wanted))
-            e = E_FileLockConflict;
-    if (!e && gate->lock_count == BYTE_LOCKS_MAX)
-        e = decision_fail(gate->d, E_ServerBusy,
-                          "The file has %u byte-range locks, the most there may be.",
-                          BYTE_LOCKS_MAX);
-    if (e)
-        return e;
-    locks = arena_array(gate->d->arena, gate->lock_count + 1, sizeof *locks);
-    if (gate->lock_count > 0)
-        memcpy(locks, gate->locks, gate->lock_count * sizeof *locks);
-    locks[gate->lock_count++] = wanted;
-    gate->locks = locks;
-    gate->locks_changed = true;
-    gate_write(gate);
-    return OK;
-}
-
-enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
-{
-    enum error e = gate_read_locks(gate);
-
-    for (size_t i = gate->lock_count; !e && i-- > 0;) {
-        struct byte_lock *lock = &gate->locks[i];
-
-        if (lock->owner != handle || lock->range.offset != range->offset ||
-            lock->range.length != range->length)
-            continue;
-        gate->lock_count--;
-        memmove(lock, lock + 1, (gate->lock_count - i) * sizeof *lock);
-        gate->locks_changed = true;
-        gate->d->wakes = true;
-        gate_write(gate);
-        return OK;
-    }
-    return e ? e : E_ResourceNotFound;
-}
-
-/* ---- reads and writes ---- */
-
-enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
-{
-    enum error e = find_open(gate, handle) ? gate_read_locks(gate) : E_ResourceNotFound;
-
-    for (size_t i = 0; !e && i < gate->lock_count; i++)
-        if (byte_lock_bars_read(&gate->locks[i], handle, range))
-            e = E_FileLockConflict;
-    return e;
-}
-
-/* Breaks the caching of others, without waiting for their answers: MS-SMB2 3.3.5.13 */
-enum error gate_write_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
-{
-    const struct file_use use = { .share = ACCESS_ALL,
-                                  .strips = CACHING_READ,
-                                  .ignores_pending = true };
-    const struct open_entry *open = find_open(gate, handle);
-    enum error e = open ? gate_read_locks(gate) : E_ResourceNotFound;
-
-    for (size_t i = 0; !e && i < gate->lock_count; i++)
-        if (byte_lock_bars_write(&gate->locks[i], handle, range))
-            e = E_FileLockConflict;
-    if (!e)
-        e = gate_judge(gate, &use, open->open.caching);
-    if (!e)
-        gate_write(gate);
-    return e;
+    if (number != NO_CACHING)
+        *ret_caching = gate->set.cachings[number].caching;
+    return number != NO_CACHING;
 }

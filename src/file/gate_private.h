@@ -6,7 +6,9 @@
 
 /* Reads the locks unless they have been read. returns OK, as decision_fail_store() */
 enum error gate_read_locks(struct file_gate *gate);
-/* Asks the rules, and records the breaks. own: the caching entry of the caller, or NO_CACHING
+/* NULL: no such handle. */
+struct open_entry *gate_find_open(struct file_gate *gate, uint64_t handle);
+/* Asks the rules, and notes what they break. own: the caching of the one who asks; NO_CACHING
  * returns as gate_pass() */
 enum error gate_judge(struct file_gate *gate, const struct file_use *use, uint16_t own);
 

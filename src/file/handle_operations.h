@@ -30,8 +30,11 @@ struct handle_place {
 #define HANDLE_DEPTH_MAX 1000u
 /* The memory for the place of one handle, with much to spare. */
 #define HANDLE_ARENA_MAX ((size_t)16 << 20)
-/* Finds the path of a node, which must be `top` or below it. *work counts the records read.
- * returns STORE_OK; STORE_NOT_FOUND: it is elsewhere, or deleted; as snapshot_get() */
+/* The record of a node of the share, not the root, as it is now; no part is added. returns as tree_node_read() */
+enum store_result handle_node_read(struct decision *d, struct arena *arena, uint64_t id,
+                                   struct tree_node *ret_node);
+/* top: the directory or file that the node must be, or be below. *work: grows by each record.
+ * returns STORE_OK; STORE_NOT_FOUND: it is not, or it is gone; as snapshot_get() */
 enum store_result handle_place_read(struct decision *d, struct arena *arena, uint64_t node,
                                     uint64_t top, unsigned *work, struct handle_place *ret_place);
 /* The handles of the subject, or with `recursive` all of the share, from the marker on. */

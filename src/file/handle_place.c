@@ -21,7 +21,7 @@ static struct bytes join(struct arena *arena, const struct way *way)
     return text_bytes(&out);
 }
 
-static enum store_result read_node(struct decision *d, struct arena *arena, uint64_t id,
+enum store_result handle_node_read(struct decision *d, struct arena *arena, uint64_t id,
                                    struct tree_node *ret_node)
 {
     struct partition at = tree_partition(arena, file_state(d)->tree.space, id);
@@ -42,7 +42,7 @@ enum store_result handle_place_read(struct decision *d, struct arena *arena, uin
 
     ret_place->parent = TREE_ROOT;
     for (uint64_t id = node; id != TREE_ROOT; id = read.parent) {
-        enum store_result result = read_node(d, arena, id, &read);
+        enum store_result result = handle_node_read(d, arena, id, &read);
         struct way *more = arena_alloc(arena, sizeof *more);
 
         ++*work;

@@ -1,73 +1,23 @@
 /* List Directories and Files: a page of the names of a directory, in order.
  *
- * (1) The names are those of one state of the directory. The properties of each entry lie in its own
- *     partition and are read a little later, because a decision over all of them would have thousands of parts.
- *     So each entry existed, with these properties, at some moment while the page was made.
- * (2) The cost of a page depends on its entries, not on the size of the directory. The properties of an entry
- *     stay in memory until it is shown.
+ * (1) Which names there are is of one state of the directory. What else is shown of each lies in its own
+ *     partition, and is read a little later: a decision over all of them would be of thousands of parts.
+ *     So each entry is one that was there, with properties that it had, while the page was made.
+ *     What is to be deleted by an SMB client is left out (semantics 8.3).
+ * (2) The work of a page is that of its entries, however many the directory has. What is read of an entry
+ *     stays in memory until it is shown.
  * rest: List-Directories-and-Files; decision: 332 */
-#include "base/log.h"
+#include "file/entry_file.h"
 #include "file/file_operations.h"
-#include "service/small_record.h"
-
-/* More are not read on a worker. */
-#define ENTRIES_ON_WORKER 64u
-/* More than a record can have. */
-#define ENTRY_ARENA_MAX   ((size_t)1 << 20)
+#include "file/pending_set.h"
 
 struct page {
     struct decision *d;
     const struct list_files_parameters *asked;
+    uint64_t directory;
     struct arena *arena; /* of what is read of an entry; rewound behind each */
     bool waits;          /* records are being fetched: the page is made again */
 };
-
-static enum store_result read_node(struct page *page, uint64_t id, struct file *ret_file)
-{
-    struct decision *d = page->d;
-    struct decision_part *part =
-        decision_open(d, tree_partition(page->arena, d->partition.space, id), NULL);
-    const struct tree *tree = &file_state(d)->tree;
-    enum store_result result = file_read(tree, part->before, page->arena, ret_file);
-
-    decision_leave(d, part);
-    /* A snapshot of the share keeps its records until it is deleted. */
-    return result == STORE_NOT_FOUND && tree->at ? STORE_CONFLICT : result;
-}
-
-/* Reads the entry again, because its node was missing. */
-static enum store_result read_entry_again(struct page *page, struct tree_entry *entry)
-{
-    struct decision *d = page->d;
-    uint64_t id = entry->id;
-    struct decision_part *part = decision_open(d, d->partition, NULL);
-    enum store_result result =
-        tree_entry_read(part->before, d->arena, TREE_CASE_IGNORED, entry->name.key, entry);
-
-    decision_leave(d, part);
-    if (result || entry->id != id)
-        return result;
-    log_line(LOG_ERROR, "the node %016llx has a name and no record", (unsigned long long)id);
-    return STORE_CORRUPT;
-}
-
-/* Reads the properties of an entry; another file may have its name by now.
- * returns STORE_OK; STORE_NOT_FOUND: the name has been deleted */
-static enum store_result read_file(struct page *page, struct tree_entry *entry, struct file *file)
-{
-    enum store_result result = read_node(page, entry->id, file);
-
-    while (result == STORE_NOT_FOUND) {
-        result = read_entry_again(page, entry);
-        if (result)
-            return result;
-        result = read_node(page, entry->id, file);
-    }
-    if (!result && file->kind != entry->kind)
-        return record_is_unknown("a file that is a directory, or the other way round",
-                                 entry->name.given);
-    return result;
-}
 
 /* returns STORE_OK, also when there is nothing to show */
 static enum store_result add_entry(struct page *page, struct tree_entry *entry)
@@ -75,7 +25,8 @@ static enum store_result add_entry(struct page *page, struct tree_entry *entry)
     struct arena_mark mark = arena_mark(page->arena);
     bool plain = entry->kind == TREE_DIRECTORY && !page->asked->properties;
     struct file file;
-    enum store_result result = plain ? STORE_OK : read_file(page, entry, &file);
+    enum store_result result =
+        plain ? STORE_OK : entry_file_read(page->d, page->directory, page->arena, entry, &file);
 
     if (result == STORE_WAIT)
         page->waits = true;
@@ -105,7 +56,7 @@ enum error list_files_decide(struct decision *d, const struct list_files_paramet
                              struct list_files_result *r)
 {
     struct file_state *state = file_state(d);
-    struct page page = { .d = d, .asked = p };
+    struct page page = { .d = d, .asked = p, .directory = state->place.entry.id };
     struct tree_page found;
     enum tree_result listed;
     enum store_result result;
@@ -116,6 +67,9 @@ enum error list_files_decide(struct decision *d, const struct list_files_paramet
         return file_fail_tree(d, listed);
     if (found.count > ENTRIES_ON_WORKER && !d->access.may_block)
         return DECIDE_BLOCKING;
+    result = state->tree.at ? STORE_OK : pending_leave_out(d, &found);
+    if (result)
+        return decision_fail_store(d, result);
     page.arena = arena_new(ENTRY_ARENA_MAX);
     result = add_entries(&page, &found, &r->next);
     arena_free(page.arena);

@@ -1,6 +1,8 @@
 /* See new_file.h. */
 #include "file/new_file.h"
 
+#include "file/gate.h"
+#include "file/notify.h"
 #include "file/share_usage.h"
 
 /* The length that the share no longer counts, if a file is replaced. */
@@ -12,26 +14,54 @@ static struct length_change length_that_goes(const struct file_state *state)
                                    .was = state->file.content.length };
 }
 
-/* Creates the node, in the place of the replaced file, if there is one. */
-static enum error open_node(struct decision *d, enum over_read_only rule, struct file *file,
-                            struct decision_part **ret_part)
+/* Is it open? Then it stays the node that those who have it open know. */
+static bool is_open(const struct file_state *state)
+{
+    for (const struct file_gate *gate = state->gates; gate; gate = gate->next)
+        if (gate->part == state->part)
+            return gate->set.open_count > 0;
+    return false;
+}
+
+/* Takes the file's place: as another node, or as the same where it is open. decision: 338 */
+static enum error replace(struct decision *d, struct decision_part **ret_part)
 {
     struct file_state *state = file_state(d);
     struct decision_part *old;
     enum tree_result result;
-    enum error e;
 
-    if (!state->place.exists) {
-        result = tree_create(&state->tree, &state->place, TREE_FILE, ret_part);
-        return result ? file_fail_tree(d, result) : OK;
+    if (is_open(state)) {
+        *ret_part = state->part;
+        file_delete(d, state->part, &state->file);
+        decision_read_clock(d);
+        return OK;
     }
-    e = rule == OVER_READ_ONLY ? OK : file_refuse_read_only(&state->file);
-    if (e)
-        return e;
     result = tree_replace(&state->tree, &state->place, &old, ret_part);
     if (result)
         return file_fail_tree(d, result);
     file_delete(d, old, &state->file);
+    return OK;
+}
+
+/* Creates the node, or puts it in the place of the file that goes. */
+static enum error open_node(struct decision *d, enum over_read_only rule, struct file *file,
+                            struct decision_part **ret_part)
+{
+    struct file_state *state = file_state(d);
+    enum error e;
+
+    if (!state->place.exists) {
+        enum tree_result result = tree_create(&state->tree, &state->place, TREE_FILE, ret_part);
+
+        return result ? file_fail_tree(d, result) : OK;
+    }
+    if (state->file.kind != TREE_FILE)
+        return E_ResourceTypeMismatch;
+    e = rule == OVER_READ_ONLY ? OK : file_refuse_read_only(&state->file);
+    if (!e)
+        e = replace(d, ret_part);
+    if (e)
+        return e;
     file->etag = state->file.etag;
     file->lease = state->file.lease;
     lease_forget_if_ended(&file->lease, d->now);
@@ -43,6 +73,7 @@ enum error new_file_open(struct decision *d, enum over_read_only rule, uint64_t 
 {
     struct file_state *state = file_state(d);
     struct length_change lengths[] = { length_that_goes(state), { .is = length } };
+    size_t count = sizeof lengths / sizeof lengths[0];
     enum error e = open_node(d, rule, file, ret_part);
 
     if (e)
@@ -50,12 +81,17 @@ enum error new_file_open(struct decision *d, enum over_read_only rule, uint64_t 
     /* Made before what this request writes in it: its stamp says whether there is any (file_delete()). */
     file->content = content_sparse(d->now - 1, length);
     lengths[1].file = state->place.entry.id;
-    return share_usage_change(d, &state->share, lengths, sizeof lengths / sizeof lengths[0]);
+    if (lengths[0].file == lengths[1].file) { /* it stayed the same node */
+        lengths[0].is = length;
+        count = 1;
+    }
+    return share_usage_change(d, &state->share, lengths, count);
 }
 
 enum error new_file_write(struct decision *d, struct decision_part *part,
                           const struct smb_given *smb, struct file *file)
 {
+    bool replaced;
     enum error e;
 
     file->modified = file->accessed = d->now;
@@ -65,6 +101,10 @@ enum error new_file_write(struct decision *d, struct decision_part *part,
         return e;
     file_write(d, part, file);
     file_state(d)->file = *file;
+    replaced = d->subject.exists;
     d->subject = (struct subject){ .exists = true, .etag = file->etag, .modified = file->modified };
-    return OK;
+    if (!replaced)
+        return notify_name(d, &file_state(d)->place, CHANGE_ADDED);
+    return notify_change(d, &file_state(d)->place, CHANGE_MODIFIED,
+                         CHANGE_ATTRIBUTES | CHANGE_SIZE | CHANGE_LAST_WRITE);
 }

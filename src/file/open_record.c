@@ -394,6 +394,11 @@ void pending_delete(struct changes *changes, uint64_t node)
     changes_index_delete(changes, pending_key(key, node));
 }
 
+struct bytes pending_first(struct arena *arena, uint64_t node)
+{
+    return pending_key(arena_bytes(arena, 1 + 8), node);
+}
+
 bool pending_decode(struct bytes key, uint64_t *ret_node)
 {
     if (key.len != 1 + 8 || key.ptr[0] != 'p')

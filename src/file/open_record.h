@@ -107,7 +107,9 @@ struct bytes handle_key(struct arena *arena, uint64_t node, uint64_t id);
 #define PENDING_PREFIX "p"
 void pending_put(struct changes *changes, uint64_t node);
 void pending_delete(struct changes *changes, uint64_t node);
-/* False: the key is malformed. */
+/* From which on the index has those from this one on. */
+struct bytes pending_first(struct arena *arena, uint64_t node);
+/* False: it makes no sense. */
 bool pending_decode(struct bytes key, uint64_t *ret_node);
 
 #endif

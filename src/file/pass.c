@@ -24,57 +24,46 @@ enum error file_pass(struct decision *d, struct decision_part *part, uint64_t no
     return OK;
 }
 
-/* Does nothing for a share, or if there is no node: nothing is open then. */
+/* Of what is not there: nothing is made in a directory that is to be deleted. */
+static enum error enter_directory(struct decision *d)
+{
+    struct file_state *state = file_state(d);
+    struct file_gate gate;
+    enum error e;
+
+    if (!decision_may_change(d) || !state->place.directories || tree_place_is_root(&state->place))
+        return OK;
+    e = gate_read(&gate, d, tree_directory_part(&state->tree, &state->place),
+                  tree_place_parent(&state->place));
+    return e ? e : gate_add_name(&gate, false);
+}
+
+/* Of a share nothing is open. */
 enum error file_enter(struct decision *d)
 {
     struct file_state *state = file_state(d);
     unsigned passes = decision_passes(d);
 
-    if (!state || !state->part)
+    if (!state || passes == 0)
         return OK;
+    if (!state->part)
+        return enter_directory(d);
     assert(passes > 0 && passes <= REST_USES);
     return file_pass(d, state->part, state->place.entry.id, &state->file,
                      (enum rest_use)(passes - 1));
 }
 
-/* The part of a node that this decision creates, which has no record yet to be found by. */
-static struct decision_part *made_part(struct decision *d, uint64_t node)
-{
-    struct bytes key = tree_partition(d->arena, file_state(d)->tree.space, node).key;
-
-    for (unsigned i = 0; i < d->part_count; i++)
-        if (guid_equal(&d->parts[i].partition.space, &file_state(d)->tree.space) &&
-            bytes_equal(d->parts[i].partition.key, key))
-            return &d->parts[i];
-    assert(false); /* it has just been written */
-    return NULL;
-}
-
-/* Handles of a file stay open when another is created in its place. */
-static enum error follow(struct decision *d, struct file_gate *gate)
-{
-    uint64_t node = file_state(d)->place.entry.id;
-
-    if (node != gate->node)
-        return gate_move(gate, made_part(d, node), node);
-    gate_write(gate);
-    return OK;
-}
-
 enum error file_leave(struct decision *d)
 {
     struct file_gate *gate = d->state ? file_state(d)->gates : NULL;
-    enum error e = OK;
 
-    for (; gate && !e && decision_may_change(d); gate = gate->next) {
+    for (; gate && decision_may_change(d); gate = gate->next) {
         if (gate->use == REST_DELETES)
             gate_delete(gate);
-        else if (gate->use == REST_REPLACES)
-            e = follow(d, gate);
         else
             gate_write(gate);
     }
-    return e;
+    return OK;
 }
 
 static struct file_gate *gate_at(struct decision *d, const struct decision_part *part)

@@ -80,9 +80,9 @@ static struct file untouched_root(const struct share *share)
     };
 }
 
-/* Reads the record of the node that was found. */
-static enum error load(struct decision *d, struct file_state *state)
+enum error file_load(struct decision *d)
 {
+    struct file_state *state = file_state(d);
     struct file *file = &state->file;
     enum store_result result = file_read(&state->tree, state->part->before, d->arena, file);
 
@@ -99,6 +99,39 @@ static enum error load(struct decision *d, struct file_state *state)
     d->lease = file->lease;
     d->subject = (struct subject){ .exists = true, .etag = file->etag, .modified = file->modified };
     return OK;
+}
+
+/* Of the partition, which may be a part already. */
+static enum store_result read_part(struct decision *d, struct partition partition,
+                                   struct file *ret_file)
+{
+    const struct tree *tree = &file_state(d)->tree;
+    struct decision_part *part;
+    enum store_result result;
+
+    for (unsigned i = 0; i < d->part_count; i++) {
+        part = &d->parts[i];
+        if (guid_equal(&part->partition.space, &partition.space) &&
+            bytes_equal(part->partition.key, partition.key))
+            return file_read(tree, part->before, d->arena, ret_file);
+    }
+    part = decision_open(d, partition, NULL);
+    result = file_read(tree, part->before, d->arena, ret_file);
+    decision_leave(d, part);
+    return result;
+}
+
+enum error file_read_directory(struct decision *d, uint64_t id, struct file *ret_file)
+{
+    const struct share *share = &file_state(d)->share;
+    enum store_result result = read_part(d, tree_partition(d->arena, share->space, id), ret_file);
+
+    if (result == STORE_NOT_FOUND && id == TREE_ROOT) {
+        *ret_file = untouched_root(share);
+        return OK;
+    }
+    return result ? decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CONFLICT : result)
+                  : OK;
 }
 
 /* The tree of the share, or of the snapshot that is asked for. */
@@ -138,7 +171,7 @@ static enum error find_any(struct decision *d, enum tree_use use)
     else if (use == TREE_TO_CHANGE)
         decision_move_subject(d, tree_directory_part(tree, &state->place));
     decision_read_clock(d);
-    return state->part ? load(d, state) : OK;
+    return state->part ? file_load(d) : OK;
 }
 
 static enum error find(struct decision *d, enum tree_use use)

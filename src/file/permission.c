@@ -3,44 +3,20 @@
 
 #include "file/permission_store.h"
 
-/* Opens the partition as a guard, unless it is a part already. */
-static enum store_result read_part(struct decision *d, struct partition partition,
-                                   struct file *ret_file)
-{
-    struct decision_part *part;
-    enum store_result result;
-
-    for (unsigned i = 0; i < d->part_count; i++) {
-        part = &d->parts[i];
-        if (guid_equal(&part->partition.space, &partition.space) &&
-            bytes_equal(part->partition.key, partition.key))
-            return file_read(&file_state(d)->tree, part->before, d->arena, ret_file);
-    }
-    part = decision_open(d, partition, NULL);
-    result = file_read(&file_state(d)->tree, part->before, d->arena, ret_file);
-    decision_leave(d, part);
-    return result;
-}
-
 static enum error inherit(struct decision *d, struct file *file)
 {
     struct file_state *state = file_state(d);
-    struct guid space = state->share.space;
     struct file directory;
-    enum store_result result;
-    uint64_t id;
+    enum error e;
 
     file->permission = permission_default(PERMISSION_OF_ROOT);
     if (tree_place_is_root(&state->place))
         return OK;
-    id = tree_place_parent(&state->place);
-    result = read_part(d, tree_partition(d->arena, space, id), &directory);
-    if (result == STORE_NOT_FOUND && id == TREE_ROOT)
-        directory.permission = permission_default(PERMISSION_OF_ROOT);
-    else if (result)
-        return decision_fail_store(d, result == STORE_NOT_FOUND ? STORE_CONFLICT : result);
-    return permission_inherit(d, space, directory.permission, file->kind == TREE_DIRECTORY,
-                              &file->permission);
+    e = file_read_directory(d, tree_place_parent(&state->place), &directory);
+    if (e)
+        return e;
+    return permission_inherit(d, state->share.space, directory.permission,
+                              file->kind == TREE_DIRECTORY, &file->permission);
 }
 
 /* decision: 308 */

@@ -2,6 +2,7 @@
 #include "file/range_operations.h"
 
 #include "file/file_content.h"
+#include "file/notify.h"
 
 /* The bytes are read while they are sent, from the snapshot of the file's partition that was decided
  * on (promise 4). rest: Get-File */
@@ -17,15 +18,16 @@ enum error get_file_decide(struct decision *d, const struct get_file_parameters 
 
 /* ---- Put Range ---- */
 
-/* Writes the file after a change of its bytes. */
-static void end_change(struct decision *d, const struct put_range_parameters *range,
-                       struct file *file, instant *ret_written)
+/* Writes the file whose bytes have changed. */
+static enum error end_change(struct decision *d, const struct put_range_parameters *range,
+                             struct file *file, instant *ret_written)
 {
     if (!range->keeps_written)
         file->written = d->now;
     lease_forget_if_ended(&file->lease, d->now);
     file_write_changed(d, file);
     *ret_written = file->written;
+    return notify_change(d, &file_state(d)->place, CHANGE_MODIFIED, CHANGE_LAST_WRITE);
 }
 
 /* returns  OK, E_ReadOnlyAttribute, E_InvalidRange
@@ -40,9 +42,7 @@ enum error put_range_decide(struct decision *d, const struct put_range_parameter
         e = file_pass_write(d);
     if (!e)
         e = file_write_bytes(d, &file, p->offset, &d->input->body);
-    if (!e)
-        end_change(d, p, &file, &r->written);
-    return e;
+    return e ? e : end_change(d, p, &file, &r->written);
 }
 
 /* rest: Put-Range "x-ms-write: clear" */
@@ -56,9 +56,7 @@ enum error clear_range_decide(struct decision *d, const struct clear_range_param
         e = file_pass_write(d);
     if (!e)
         e = file_clear_bytes(d, &file, p->range.offset, p->range.length);
-    if (!e)
-        end_change(d, &p->range, &file, &r->written);
-    return e;
+    return e ? e : end_change(d, &p->range, &file, &r->written);
 }
 
 /* ---- List Ranges ---- */

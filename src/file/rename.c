@@ -1,5 +1,6 @@
 /* Rename File and Rename Directory: one commit, however much is below. */
 #include "file/file_operations.h"
+#include "file/notify.h"
 #include "file/share_usage.h"
 
 /* Finds the source; the subject has found the destination.
@@ -77,7 +78,7 @@ static enum error write_renamed(struct decision *d, const struct rename *asked, 
     return OK;
 }
 
-/* Deletes the replaced node, with its contents. */
+/* What had the name goes, with its contents. It has no handles: it passed the gate as one that is deleted. */
 static enum error drop_replaced(struct decision *d, struct decision_part *part, uint64_t id,
                                 const struct file *file)
 {
@@ -89,8 +90,30 @@ static enum error drop_replaced(struct decision *d, struct decision_part *part, 
     return share_usage_change(d, &file_state(d)->share, &length, 1);
 }
 
-/* Passes the gates of the source, and of the node that it replaces. By the column of its row, the request has
- * passed that of the destination only as one that stays. */
+enum error file_move(struct decision *d, const struct tree_place *from, const struct file *source,
+                     enum tree_over over)
+{
+    struct file_state *state = file_state(d);
+    struct tree_place replaced = state->place;
+    struct tree_renamed renamed;
+    enum tree_result result = tree_rename(&state->tree, from, &state->place, over, &renamed);
+    enum error e = OK;
+
+    if (result)
+        return fail_rename(d, result);
+    if (renamed.replaced)
+        e = drop_replaced(d, renamed.replaced, replaced.entry.id, &state->file);
+    if (!e && renamed.replaced)
+        e = notify_name(d, &replaced, CHANGE_REMOVED);
+    if (!e)
+        e = notify_rename(d, from, &state->place);
+    state->part = renamed.node;
+    state->file = *source;
+    return e;
+}
+
+/* Beside what is open of the source, and of what it replaces. The row's column has looked at what has
+ * the new name only as one that may stay. */
 static enum error pass(struct decision *d, const struct tree_place *from, const struct file *source,
                        bool replaces)
 {
@@ -112,32 +135,23 @@ static enum error rename_node(struct decision *d, const struct rename *asked, en
                               struct file_shown *ret_shown)
 {
     struct file_state *state = file_state(d);
-    struct file source, over = state->file;
+    struct file source;
     struct tree_place from;
-    struct tree_renamed renamed;
-    enum tree_result result;
-    uint64_t id = state->place.entry.id; /* of the node that has the name */
     bool replaces;
     enum error e = find_source(d, asked, kind, &from, &source);
 
     if (e)
         return e;
-    replaces = state->place.exists && id != from.entry.id && asked->replaces && over.kind == kind;
+    replaces = state->place.exists && state->place.entry.id != from.entry.id && asked->replaces &&
+               state->file.kind == kind;
     e = check_leases(d, asked, &source, replaces);
     if (!e)
         e = pass(d, &from, &source, replaces);
     if (e)
         return e;
-    result = tree_rename(&state->tree, &from, &state->place,
-                         asked->replaces ? TREE_OVER_OTHERS : TREE_OVER_NOTHING, &renamed);
-    if (result)
-        return fail_rename(d, result);
-    if (renamed.replaced)
-        e = drop_replaced(d, renamed.replaced, id, &over);
+    e = file_move(d, &from, &source, asked->replaces ? TREE_OVER_OTHERS : TREE_OVER_NOTHING);
     if (e)
         return e;
-    state->part = renamed.node;
-    state->file = source;
     e = write_renamed(d, asked, &state->file);
     *ret_shown = file_show(state);
     return e;

@@ -138,25 +138,43 @@ static bool decode_acl(struct arena *arena, struct bytes raw, uint32_t offset, b
                        ret_acl);
 }
 
-bool security_descriptor_decode(struct arena *arena, struct bytes raw,
-                                struct security_descriptor *ret_descriptor)
+/* At offset 0 there is none. False: it makes no sense. */
+static bool decode_sid(struct bytes raw, uint32_t offset, struct bytes *ret_sid)
+{
+    *ret_sid = bytes_of(NULL, 0);
+    if (offset == 0)
+        return true;
+    if (offset < HEADER_BYTES)
+        return false;
+    *ret_sid = sid_at(raw, offset);
+    return ret_sid->ptr != NULL;
+}
+
+bool security_descriptor_decode_parts(struct arena *arena, struct bytes raw,
+                                      struct security_descriptor *ret_descriptor)
 {
     struct security_descriptor *sd = ret_descriptor;
-    uint32_t owner, group, sacl;
+    uint32_t sacl, dacl;
 
     if (raw.len < HEADER_BYTES || raw.len > SECURITY_DESCRIPTOR_MAX || raw.ptr[0] != 1)
         return false;
     sd->control = le16_at(raw, 2);
-    owner = le32_get(raw.ptr + 4);
-    group = le32_get(raw.ptr + 8);
-    sacl = (sd->control & CONTROL_SACL_PRESENT) ? le32_get(raw.ptr + 12) : 0;
-    if (!(sd->control & CONTROL_SELF_RELATIVE) || !(sd->control & CONTROL_DACL_PRESENT) ||
-        owner < HEADER_BYTES || group < HEADER_BYTES)
+    if (!(sd->control & CONTROL_SELF_RELATIVE))
         return false;
-    sd->owner = sid_at(raw, owner);
-    sd->group = sid_at(raw, group);
-    return sd->owner.ptr && sd->group.ptr && decode_acl(arena, raw, sacl, true, &sd->sacl) &&
-           decode_acl(arena, raw, le32_get(raw.ptr + 16), false, &sd->dacl);
+    sacl = (sd->control & CONTROL_SACL_PRESENT) ? le32_get(raw.ptr + 12) : 0;
+    dacl = (sd->control & CONTROL_DACL_PRESENT) ? le32_get(raw.ptr + 16) : 0;
+    return decode_sid(raw, le32_get(raw.ptr + 4), &sd->owner) &&
+           decode_sid(raw, le32_get(raw.ptr + 8), &sd->group) &&
+           decode_acl(arena, raw, sacl, true, &sd->sacl) &&
+           decode_acl(arena, raw, dacl, false, &sd->dacl);
+}
+
+bool security_descriptor_decode(struct arena *arena, struct bytes raw,
+                                struct security_descriptor *ret_descriptor)
+{
+    return security_descriptor_decode_parts(arena, raw, ret_descriptor) &&
+           (ret_descriptor->control & CONTROL_DACL_PRESENT) && ret_descriptor->owner.ptr &&
+           ret_descriptor->group.ptr;
 }
 
 /* ---- writing ---- */
@@ -233,10 +251,10 @@ static uint16_t canonical_control(const struct security_descriptor *sd)
     return (uint16_t)control;
 }
 
-struct bytes security_descriptor_encode(struct arena *arena,
-                                        const struct security_descriptor *descriptor)
+/* Header and parts, in the order of the canonical form. */
+static struct bytes encode(struct arena *arena, const struct security_descriptor *sd,
+                           uint16_t control)
 {
-    const struct security_descriptor *sd = descriptor;
     size_t sacl = acl_size(&sd->sacl), dacl = acl_size(&sd->dacl);
     size_t sids = sd->owner.len + sd->group.len;
     size_t size = HEADER_BYTES + sids + sacl + dacl;
@@ -246,9 +264,9 @@ struct bytes security_descriptor_encode(struct arena *arena,
         return bytes_of(NULL, 0);
     text_init(&out, arena, size);
     add_le(&out, 1, 2);
-    add_le(&out, canonical_control(sd), 2);
-    add_le(&out, HEADER_BYTES, 4);
-    add_le(&out, (uint32_t)(HEADER_BYTES + sd->owner.len), 4);
+    add_le(&out, control, 2);
+    add_le(&out, sd->owner.ptr ? HEADER_BYTES : 0, 4);
+    add_le(&out, sd->group.ptr ? (uint32_t)(HEADER_BYTES + sd->owner.len) : 0, 4);
     add_le(&out, sacl > 0 ? (uint32_t)(HEADER_BYTES + sids) : 0, 4);
     add_le(&out, dacl > 0 ? (uint32_t)(HEADER_BYTES + sids + sacl) : 0, 4);
     text_add(&out, sd->owner);
@@ -256,4 +274,31 @@ struct bytes security_descriptor_encode(struct arena *arena,
     add_acl(&out, &sd->sacl);
     add_acl(&out, &sd->dacl);
     return text_bytes(&out);
+}
+
+struct bytes security_descriptor_encode(struct arena *arena,
+                                        const struct security_descriptor *descriptor)
+{
+    return encode(arena, descriptor, canonical_control(descriptor));
+}
+
+struct bytes security_descriptor_encode_parts(struct arena *arena,
+                                              const struct security_descriptor *descriptor,
+                                              uint32_t parts)
+{
+    struct security_descriptor sd = *descriptor;
+    unsigned control;
+
+    if (!(parts & DESCRIPTOR_OWNER))
+        sd.owner = bytes_of(NULL, 0);
+    if (!(parts & DESCRIPTOR_GROUP))
+        sd.group = bytes_of(NULL, 0);
+    sd.dacl.null = sd.dacl.null || !(parts & DESCRIPTOR_DACL);
+    sd.sacl.null = sd.sacl.null || !(parts & DESCRIPTOR_SACL);
+    control = canonical_control(&sd);
+    if (!(parts & DESCRIPTOR_DACL))
+        control &= ~(unsigned)CONTROL_DACL_PRESENT;
+    if (sd.sacl.null)
+        control &= ~(unsigned)CONTROL_SACL_PRESENT;
+    return encode(arena, &sd, (uint16_t)control);
 }

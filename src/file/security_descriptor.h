@@ -68,7 +68,16 @@ struct security_descriptor {
     struct acl dacl, sacl;
 };
 
-/* May such a list have entries of this type? False also for unknown and refused types. */
+/* Parts of a descriptor, as SMB names them: MS-SMB2 2.2.37 "AdditionalInformation". */
+enum {
+    DESCRIPTOR_OWNER = 0x1,
+    DESCRIPTOR_GROUP = 0x2,
+    DESCRIPTOR_DACL = 0x4,
+    DESCRIPTOR_SACL = 0x8,
+    DESCRIPTOR_ALL = 0xF,
+};
+
+/* Does a type of entry belong in such a list? Of an unknown or refused type: no. */
 bool ace_type_fits(uint8_t type, bool in_sacl);
 static inline bool ace_has_objects(uint8_t type)
 {
@@ -79,12 +88,21 @@ static inline bool ace_has_objects(uint8_t type)
  * refused */
 bool security_descriptor_decode(struct arena *arena, struct bytes raw,
                                 struct security_descriptor *ret_descriptor);
+/* The same of one that need not have all parts: what it has not has a ptr of NULL, a list that it has not is
+ * `null`, and control says whether it is there. */
+bool security_descriptor_decode_parts(struct arena *arena, struct bytes raw,
+                                      struct security_descriptor *ret_descriptor);
 /* The canonical form; ptr NULL: larger than SECURITY_DESCRIPTOR_MAX, or a list than its length. */
 struct bytes security_descriptor_encode(struct arena *arena,
                                         const struct security_descriptor *descriptor);
 
-/* The default descriptor of a new node in a directory with this descriptor: what it inherits. Its owner is
- * the system, because a request has no Windows user. The result may be too large to be encoded. */
+/* Self-relative, with these of its parts: DESCRIPTOR_*. A list that is not there is left out. */
+struct bytes security_descriptor_encode_parts(struct arena *arena,
+                                              const struct security_descriptor *descriptor,
+                                              uint32_t parts);
+
+/* What is new in a directory of such a descriptor has by default: what it inherits, for the system as
+ * its owner, since a request has no Windows user. The result may be too large to be encoded. */
 struct security_descriptor security_descriptor_inherit(struct arena *arena,
                                                        const struct security_descriptor *parent,
                                                        bool for_directory);

@@ -33,8 +33,7 @@ static bool is_device(struct bytes name)
             bytes_is_nocase(bytes_of(name.ptr, 3), "LPT"));
 }
 
-/* Checks one name of the path, which is not empty. It has its trailing dots even if they are removed later. */
-static enum error check_part(struct bytes name, bool trailing_dots)
+enum error file_check_name(struct bytes name, bool trailing_dots)
 {
     while (!trailing_dots && name.len > 0 && name.ptr[name.len - 1] == '.')
         name.len--;
@@ -57,7 +56,7 @@ static enum error check_path(struct bytes path, bool trailing_dots)
 
     while (rest.ptr && !e) {
         bytes_cut(rest, '/', &part, &rest);
-        e = check_part(part, trailing_dots);
+        e = file_check_name(part, trailing_dots);
         depth++;
     }
     if (e)

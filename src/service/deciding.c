@@ -31,6 +31,7 @@ static void begin(struct decision *d)
     d->leaves_more = false;
     d->renders_long = false;
     d->wakes = false;
+    d->news = NULL;
     *d->problem = (struct problem){ .detail = NULL };
 }
 
@@ -144,6 +145,26 @@ static enum error outcome(struct decision *d, enum store_result result)
     return decision_fail_store(d, result);
 }
 
+/* Once, though the decision may be committed no further: what is told must be true. */
+static void tell_news(struct decision *d)
+{
+    struct decision_news *in_order = NULL;
+
+    while (d->news) {
+        struct decision_news *news = d->news;
+
+        d->news = news->next;
+        news->next = in_order;
+        in_order = news;
+    }
+    while (in_order) {
+        struct decision_news *next = in_order->next;
+
+        in_order->tell(in_order);
+        in_order = next;
+    }
+}
+
 enum error deciding_commit(struct decision *d)
 {
     struct commit_part parts[DECISION_PARTS_MAX];
@@ -156,6 +177,8 @@ enum error deciding_commit(struct decision *d)
     result = store_commit(d->store, parts, d->part_count, d->now, d->access, &sequence);
     if (!result)
         decision_saw(d, sequence);
+    if (!result)
+        tell_news(d);
     if (!result && d->wakes)
         waiting_over();
     assert(result != STORE_WAIT || !d->access.may_block);
@@ -174,7 +197,7 @@ enum error deciding_commit_together(struct decision *const *decisions, size_t co
     for (size_t i = 0; i < count; i++) {
         const struct decision *d = decisions[i];
 
-        assert(d->part_count == 1 && d->store == first->store);
+        assert(d->part_count == 1 && d->store == first->store && !d->news);
         parts[i] = (struct commit_part){ d->before, d->changes };
         now = d->now > now ? d->now : now;
     }

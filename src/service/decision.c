@@ -122,6 +122,12 @@ void decision_read_clock(struct decision *d)
     d->now = clock_above(newest);
 }
 
+void decision_tell(struct decision *d, struct decision_news *news)
+{
+    news->next = d->news;
+    d->news = news;
+}
+
 /* ---- who may ---- */
 
 bool decision_rests_on_policy(const struct decision *d)

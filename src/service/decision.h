@@ -72,6 +72,13 @@ struct decision_part {
     struct changes *changes; /* NULL: a guard: unchanged when the others' changes are committed */
 };
 
+/* Something that this process is to learn of once the changes are committed. In the arena of the attempt. */
+struct decision_news {
+    /* Called once, on the thread that has committed; no lock is held. May neither block nor decide. */
+    void (*tell)(struct decision_news *news);
+    struct decision_news *next; /* the decision's */
+};
+
 struct decision {
     /* ---- given ---- */
     const struct service *service;
@@ -107,9 +114,10 @@ struct decision {
     /* ---- its attempts: service/deciding.h ---- */
     struct arena_mark attempt; /* where they begin: rewound for each */
     unsigned attempts;
-    instant waits_until;  /* for others: kept over attempts; 0: it has not waited yet */
-    bool wakes;           /* its changes may let others go on who wait (service/waiting.h) */
-    uint64_t seen_before; /* newest sequence of what was read before the first */
+    instant waits_until;        /* for others: kept over attempts; 0: it has not waited yet */
+    bool wakes;                 /* its changes may let others go on who wait (service/waiting.h) */
+    struct decision_news *news; /* the newest first; of an attempt, until it is committed */
+    uint64_t seen_before;       /* newest sequence of what was read before the first */
 };
 
 /* Opens one more partition as it is now, until the attempt ends. With `changes` (changes_new()) it is
@@ -137,6 +145,8 @@ struct snapshot *decision_take_snapshot(struct decision *d);
 void decision_read_clock(struct decision *d);
 /* Something of another partition was read: its sequence must be durable before the answer goes. */
 void decision_saw(struct decision *d, uint64_t sequence);
+/* Tells it once this attempt's changes are committed, in the order in which it was added. */
+void decision_tell(struct decision *d, struct decision_news *news);
 /* Does a stored access policy permit the operation, if anything does? */
 bool decision_rests_on_policy(const struct decision *d);
 /* By locate(), when it has read what the operation's partition belongs to (a container of a blob, a

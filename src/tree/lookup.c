@@ -162,7 +162,21 @@ static enum store_result why_other(struct tree *tree, uint64_t directory, struct
     return STORE_CORRUPT;
 }
 
-/* The directory of the i-th name, in `part`, has no such entry: does the directory itself exist? */
+/* The record of a node named an entry that was not there, or another node's, when it was read behind the
+ * record, which has changed since; else the data is damaged. returns STORE_CONFLICT, STORE_CORRUPT */
+static enum store_result why_moved(struct tree *tree, const struct decision_part *node)
+{
+    struct decision_part *again = decision_open(tree->d, node->partition, NULL);
+    bool changed = snapshot_instant(again->before) != snapshot_instant(node->before);
+
+    decision_leave(tree->d, again);
+    if (changed)
+        return STORE_CONFLICT;
+    log_line(LOG_ERROR, "a node's record names an entry that is not there");
+    return STORE_CORRUPT;
+}
+
+/* The node of the i-th name's directory, in `part`, has no such entry: is it there itself? */
 static enum store_result check_directory(struct tree *tree, const struct tree_place *place,
                                          size_t i, const struct decision_part *part)
 {
@@ -309,5 +323,48 @@ enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_pa
         result = tree_node_read(part->before, tree->d->arena, tree->rule, ret_node);
     if (result == STORE_NOT_FOUND)
         return TREE_NOT_FOUND;
+    return result ? tree_fail(tree, result) : TREE_OK;
+}
+
+/* The entry of the node at a place that was made of its record. Both are of one moment when they are
+ * committed; what is only read is looked at again where they do not agree. */
+static enum store_result read_entry_of(struct tree *tree, struct tree_place *place,
+                                       const struct decision_part *node)
+{
+    uint64_t directory = tree_place_parent(place), id = place->entry.id;
+    struct decision_part *part = tree_part(tree, directory);
+    struct tree_entry entry;
+    enum store_result result =
+        tree_entry_read(part->before, tree->d->arena, tree->rule, place->entry.name.key, &entry);
+
+    if (result == STORE_NOT_FOUND || (!result && entry.id != id))
+        return why_moved(tree, node);
+    if (!result)
+        place->entry = entry;
+    return result;
+}
+
+enum tree_result tree_find_id(struct tree *tree, uint64_t id, enum tree_use use,
+                              struct tree_place *ret_place, struct decision_part **ret_part)
+{
+    struct tree_place place = { .exists = true, .entry = { .id = id, .kind = TREE_DIRECTORY } };
+    struct tree_name *name;
+    struct tree_node node;
+    enum tree_result found = tree_open_id(tree, id, ret_part, &node);
+    enum store_result result = STORE_OK;
+
+    if (found)
+        return found;
+    if (id != TREE_ROOT) {
+        name = arena_alloc(tree->d->arena, sizeof *name);
+        *name = node.name;
+        place.path = (struct tree_path){ name, 1 };
+        place.directories = arena_array(tree->d->arena, 1, sizeof place.directories[0]);
+        place.directories[0] = node.parent;
+        place.entry = (struct tree_entry){ id, 0, node.kind, node.name };
+        if (use == TREE_TO_CHANGE)
+            result = read_entry_of(tree, &place, *ret_part);
+    }
+    *ret_place = place;
     return result ? tree_fail(tree, result) : TREE_OK;
 }

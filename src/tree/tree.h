@@ -112,6 +112,11 @@ struct changes *tree_change(struct tree *tree, struct decision_part *part);
  * returns TREE_OK, TREE_NOT_FOUND: it is deleted, TREE_FAILED */
 enum tree_result tree_open_id(struct tree *tree, uint64_t id, struct decision_part **ret_part,
                               struct tree_node *ret_node);
+/* The same as a place, with its part: its path is its name alone, in the directory that it is in. TREE_TO_CHANGE
+ * keeps that directory among the parts; else place->entry.written is not known.
+ * returns as tree_open_id() */
+enum tree_result tree_find_id(struct tree *tree, uint64_t id, enum tree_use use,
+                              struct tree_place *ret_place, struct decision_part **ret_part);
 
 /* ---- changes: of places found TREE_TO_CHANGE. They read the clock again (decision_read_clock()) ---- */
 

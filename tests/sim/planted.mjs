@@ -398,7 +398,7 @@ const DEFECTS = [
         change: [['content_sparse(d->now - 1, length)', 'content_sparse(d->now, length)']] },
     { name: 'page-of-names-without-a-marker', service: 'file', file: 'src/file/list_files.c',
         change: [['i < found->count ? found->entries[i].name.given : found->next', 'found->next']] },
-    { name: 'name-of-another-not-shown', service: 'file', file: 'src/file/list_files.c',
+    { name: 'name-of-another-not-shown', service: 'file', file: 'src/file/entry_file.c',
         change: [['    while (result == STORE_NOT_FOUND) {', '    while (result == STORE_CORRUPT) {']] },
     { name: 'lease-passed-by-a-rename', service: 'file', file: 'src/file/rename.c',
         change: [['        e = lease_check_write(d->lease_resource, &source->lease, asked->source_lease, d->now);', '        e = OK;']] },

@@ -327,9 +327,14 @@ uint64_t bytes_kept(struct fixture *f)
 
 int fixture_setup(void **state)
 {
+    return fixture_setup_on(state, store_open_memory());
+}
+
+int fixture_setup_on(void **state, struct store *store)
+{
     struct fixture *f = xcalloc(1, sizeof *f);
 
-    f->store = store_open_memory();
+    f->store = store;
     f->accounts = accounts_new();
     accounts_add_development(f->accounts);
     f->arena = arena_new(ARENA_MAX);

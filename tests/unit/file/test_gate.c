@@ -130,6 +130,13 @@ static struct guid open_caching(struct world *w, uint8_t caching, uint64_t *ret_
     return asked.caching_key;
 }
 
+static enum error answer(struct world *w, const struct guid *key, uint8_t told, uint8_t keeps)
+{
+    uint8_t breaks_to;
+
+    return end(w, gate_acknowledge(begin(w), key, told, keeps, &breaks_to));
+}
+
 static enum error close_handle(struct world *w, uint64_t handle, bool by_force, bool *ret_deletes)
 {
     return end(w, gate_close(begin(w), handle, by_force, ret_deletes));
@@ -399,7 +406,7 @@ static void breaks(void **state)
             /* It goes on waiting, and asks no second time. */
             assert_int_equal(gate_pass(begin(w), cells[i].use), DECIDE_WAITS);
             assert_true(deciding_is_empty(&w->d));
-            assert_int_equal(end(w, gate_acknowledge(begin(w), &key, cells[i].to)), OK);
+            assert_int_equal(answer(w, &key, cells[i].to, cells[i].to), OK);
             assert_int_equal(pass(w, cells[i].use),
                              cells[i].use == REST_DELETES ? E_SharingViolation : OK);
         }
@@ -429,11 +436,11 @@ static void acknowledges(void **state)
     struct guid key = open_caching(w, CACHING_ALL, &handle), other = guid_new();
 
     assert_int_equal(pass(w, REST_READS), DECIDE_WAITS);
-    assert_int_equal(end(w, gate_acknowledge(begin(w), &key, CACHING_ALL)), E_InvalidInput);
-    assert_int_equal(end(w, gate_acknowledge(begin(w), &other, 0)), E_ResourceNotFound);
-    assert_int_equal(gate_acknowledge(begin(w), &key, CACHING_READ), OK);
+    assert_int_equal(answer(w, &key, C_RH, CACHING_ALL), E_InvalidInput);
+    assert_int_equal(answer(w, &other, 0, 0), E_ResourceNotFound);
+    assert_int_equal(answer(w, &key, C_RH, CACHING_READ), OK);
     assert_true(w->d.wakes);
-    end(w, OK);
+    assert_int_equal(answer(w, &key, C_RH, CACHING_READ), E_ResourceNotFound);
     assert_int_equal(caching_now(w).holds, CACHING_READ);
     assert_int_equal(caching_now(w).breaks_to, CACHING_READ);
     assert_int_equal(pass(w, REST_READS), OK);
@@ -481,7 +488,7 @@ static void granting(void **state)
     assert_int_equal(caching_now(w).holds, CACHING_ALL);
     other.caching_key = guid_new();
     assert_int_equal(try_open(w, &other, &second, &caching), DECIDE_WAITS);
-    assert_int_equal(end(w, gate_acknowledge(begin(w), &key, C_RH)), OK);
+    assert_int_equal(answer(w, &key, C_RH, C_RH), OK);
     assert_int_equal(try_open(w, &other, &second, &caching), OK);
     assert_int_equal(caching, C_RH);
 }

@@ -1,11 +1,10 @@
 #include "fixture.h"
 
-#include <ftw.h>
 #include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../store/late.h"
+#include "../store/chosen.h"
 #include "base/endian.h"
 #include "base/log.h"
 #include "service/deciding.h"
@@ -14,50 +13,14 @@
 
 static const struct bytes tag_key = BYTES("tag");
 
-/* ---- the store ---- */
-
-static void open_store(struct fixture *f)
-{
-    const char *wanted = getenv("LAGRA_TREE_STORE"), *parent = getenv("TMPDIR"), *problem;
-    struct store_options options = { .location = f->folder, .sync = false };
-
-    if (!wanted) {
-        f->store = store_open_memory();
-    } else if (strcmp(wanted, "late") == 0) {
-        f->is_remote = true;
-        f->store = store_open_late(store_open_memory(),
-                                   (struct late_options){ .lost_reads = 5, .fetches = 10 });
-    } else {
-        (void)snprintf(f->folder, sizeof f->folder, "%s/lagra-tree-XXXXXX",
-                       parent ? parent : "/tmp");
-        assert_non_null(mkdtemp(f->folder));
-        assert_int_equal(store_open_embedded(&options, &f->store, &problem), STORE_OK);
-    }
-}
-
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *place)
-{
-    (void)status;
-    (void)type;
-    (void)place;
-    return remove(path);
-}
-
-static void close_store(struct fixture *f)
-{
-    store_close(f->store);
-    if (f->folder[0])
-        nftw(f->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-    f->folder[0] = '\0';
-}
-
 int fixture_set_up(void **state)
 {
     struct fixture *f = xcalloc(1, sizeof *f);
 
     if (!log_open(LOG_ERROR, "/dev/null"))
         return -1;
-    open_store(f);
+    f->store = chosen_store_open(getenv("LAGRA_TREE_STORE"), f->folder);
+    f->is_remote = chosen_store_is_remote(getenv("LAGRA_TREE_STORE"));
     fixture_new_tree(f, TREE_CASE_EXACT);
     *state = f;
     return 0;
@@ -65,8 +28,10 @@ int fixture_set_up(void **state)
 
 int fixture_tear_down(void **state)
 {
-    close_store(*state);
-    free(*state);
+    struct fixture *f = *state;
+
+    chosen_store_close(f->store, f->folder);
+    free(f);
     return 0;
 }
 
@@ -79,8 +44,9 @@ void fixture_new_tree(struct fixture *f, enum tree_case rule)
 
 void fixture_new_store(struct fixture *f)
 {
-    close_store(f);
-    open_store(f);
+    chosen_store_close(f->store, f->folder);
+    f->store = chosen_store_open(getenv("LAGRA_TREE_STORE"), f->folder);
+    f->is_remote = chosen_store_is_remote(getenv("LAGRA_TREE_STORE"));
 }
 
 /* ---- operations ---- */

@@ -1,0 +1,74 @@
+/* See break_news.h. The listeners lie in lists by their keys. */
+#include "file/break_news.h"
+
+#include <assert.h>
+
+#include "base/lock.h"
+
+#define LISTS 1024u
+
+static struct {
+    struct lock lock;
+    struct break_listener *lists[LISTS]; /* under the lock */
+} room;
+
+__attribute__((constructor)) static void room_init(void)
+{
+    lock_init(&room.lock, RANK_NEWS);
+}
+
+/* Keys are random, or made by a hash. */
+static struct break_listener **list_of(const struct guid *key)
+{
+    return &room.lists[(key->b[0] | (unsigned)key->b[1] << 8) % LISTS];
+}
+
+void break_listener_add(struct break_listener *listener)
+{
+    struct break_listener **list = list_of(&listener->key);
+
+    assert(listener->asked);
+    lock_take(&room.lock);
+    listener->next = *list;
+    *list = listener;
+    lock_give(&room.lock);
+}
+
+void break_listener_remove(struct break_listener *listener)
+{
+    struct break_listener **at = list_of(&listener->key);
+
+    lock_take(&room.lock);
+    while (*at != listener) {
+        assert(*at); /* it was added */
+        at = &(*at)->next;
+    }
+    *at = listener->next;
+    listener->next = NULL;
+    lock_give(&room.lock);
+}
+
+struct told {
+    struct decision_news news;
+    struct break_news asked;
+};
+
+static void tell(struct decision_news *news)
+{
+    const struct told *told = (const struct told *)(const void *)news;
+
+    lock_take(&room.lock);
+    for (struct break_listener *at = *list_of(&told->asked.key); at; at = at->next)
+        if (guid_equal(&at->key, &told->asked.key) && guid_equal(&at->space, &told->asked.space))
+            at->asked(at, &told->asked);
+    lock_give(&room.lock);
+}
+
+void break_news_add(struct decision *d, const struct break_news *news)
+{
+    struct told *told = arena_alloc(d->arena, sizeof *told);
+
+    told->news.tell = tell;
+    told->asked = *news;
+    decision_tell(d, &told->news);
+}

@@ -1,0 +1,123 @@
+/* What SMB asks of the gate about bytes and names by a handle. */
+#include "file/gate_private.h"
+
+/* Others lose what they have cached, and nobody waits for it: MS-FSA 2.1.5.4 */
+static enum error strip_data(struct file_gate *gate, const struct open_entry *open)
+{
+    const struct file_use use = { .share = ACCESS_ALL,
+                                  .strips = CACHING_ALL,
+                                  .ignores_pending = true };
+    enum error e = gate_judge(gate, &use, open->open.caching);
+
+    if (!e)
+        gate_write(gate);
+    return e;
+}
+
+/* ---- locks ---- */
+
+enum error gate_lock(struct file_gate *gate, uint64_t handle, const struct byte_range *range,
+                     bool is_exclusive)
+{
+    const struct byte_lock wanted = { .range = *range,
+                                      .owner = handle,
+                                      .is_exclusive = is_exclusive };
+    struct byte_lock *locks;
+    enum error e;
+
+    if (!gate_find_open(gate, handle))
+        return E_ResourceNotFound;
+    if (!byte_range_is_valid(range))
+        return E_InvalidRange;
+    e = gate_read_locks(gate);
+    for (size_t i = 0; !e && i < gate->lock_count; i++)
+        if (byte_lock_conflicts(&gate->locks[i], &wanted))
+            e = E_FileLockConflict;
+    if (!e && gate->lock_count == BYTE_LOCKS_MAX)
+        e = decision_fail(gate->d, E_ServerBusy,
+                          "The file has %u byte-range locks, the most there may be.",
+                          BYTE_LOCKS_MAX);
+    if (e)
+        return e;
+    locks = arena_array(gate->d->arena, gate->lock_count + 1, sizeof *locks);
+    if (gate->lock_count > 0)
+        memcpy(locks, gate->locks, gate->lock_count * sizeof *locks);
+    locks[gate->lock_count++] = wanted;
+    gate->locks = locks;
+    gate->locks_changed = true;
+    return strip_data(gate, gate_find_open(gate, handle));
+}
+
+enum error gate_unlock(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
+{
+    enum error e = gate_read_locks(gate);
+
+    for (size_t i = gate->lock_count; !e && i-- > 0;) {
+        struct byte_lock *lock = &gate->locks[i];
+
+        if (lock->owner != handle || lock->range.offset != range->offset ||
+            lock->range.length != range->length)
+            continue;
+        gate->lock_count--;
+        memmove(lock, lock + 1, (gate->lock_count - i) * sizeof *lock);
+        gate->locks_changed = true;
+        gate->d->wakes = true;
+        gate_write(gate);
+        return OK;
+    }
+    return e ? e : E_ResourceNotFound;
+}
+
+/* ---- reads and writes ---- */
+
+enum error gate_read_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
+{
+    enum error e = gate_find_open(gate, handle) ? gate_read_locks(gate) : E_ResourceNotFound;
+
+    for (size_t i = 0; !e && i < gate->lock_count; i++)
+        if (byte_lock_bars_read(&gate->locks[i], handle, range))
+            e = E_FileLockConflict;
+    return e;
+}
+
+enum error gate_write_bytes(struct file_gate *gate, uint64_t handle, const struct byte_range *range)
+{
+    const struct open_entry *open = gate_find_open(gate, handle);
+    enum error e = open ? gate_read_locks(gate) : E_ResourceNotFound;
+
+    for (size_t i = 0; !e && i < gate->lock_count; i++)
+        if (byte_lock_bars_write(&gate->locks[i], handle, range))
+            e = E_FileLockConflict;
+    return e ? e : strip_data(gate, open);
+}
+
+enum error gate_change_data(struct file_gate *gate, uint64_t handle)
+{
+    const struct open_entry *open = gate_find_open(gate, handle);
+
+    return open ? strip_data(gate, open) : E_ResourceNotFound;
+}
+
+/* ---- names ---- */
+
+enum error gate_rename(struct file_gate *gate, uint64_t handle)
+{
+    const struct file_use use = {
+        .share = ACCESS_ALL, .strips = CACHING_HANDLE, .waits_for = CACHING_HANDLE, .is_open = true
+    };
+    const struct open_entry *open = gate_find_open(gate, handle);
+    enum error e = open ? gate_judge(gate, &use, open->open.caching) : E_ResourceNotFound;
+
+    if (!e)
+        gate_write(gate);
+    return e;
+}
+
+/* Whoever renames opens the directory to add a name, and lets others read and write it. */
+enum error gate_add_name(struct file_gate *gate, bool is_rename)
+{
+    const struct file_use use = { .access = is_rename ? ACCESS_WRITE : 0,
+                                  .share = ACCESS_READ | ACCESS_WRITE };
+
+    return gate_judge(gate, &use, NO_CACHING);
+}

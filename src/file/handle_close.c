@@ -1,0 +1,76 @@
+/* Closing by SMB, and going on with a handle by another connection: see handle_open.h. */
+#include "file/file_operations.h"
+#include "file/handle_open.h"
+#include "file/handle_private.h"
+#include "file/notify.h"
+
+/* The last handle of what was to be deleted has closed. A directory that something was put into meanwhile
+ * stays. MS-FSA 2.1.5.5 */
+static enum error delete_node(struct decision *d, struct handle_close *close)
+{
+    struct file_state *state = file_state(d);
+    enum tree_result found = tree_find_id(&state->tree, close->handle->node, TREE_TO_CHANGE,
+                                          &state->place, &state->part);
+    enum error e;
+
+    if (found)
+        return file_fail_tree(d, found);
+    e = file_remove(d, &state->place, &state->file);
+    close->deleted = !e;
+    return e == E_DirectoryNotEmpty ? OK : e;
+}
+
+/* What closing changes of the times. */
+static void settle_times(struct decision *d, struct handle_close *close)
+{
+    struct file *file = &file_state(d)->file;
+    struct handle_times times = close->handle->times;
+
+    if (!handle_times_closed(d, &times, file))
+        return;
+    file_write_modified(d, file);
+}
+
+static enum error close_open(struct decision *d, struct handle_close *close, struct file_gate *gate)
+{
+    bool was_pending = gate->set.is_delete_pending, deletes;
+    enum error e = gate_close(gate, close->handle->id, false, &deletes);
+
+    if (!e && deletes && close->handle->node != TREE_ROOT)
+        e = delete_node(d, close);
+    if (!e && !close->deleted)
+        settle_times(d, close);
+    if (!e && gate->set.is_delete_pending && !was_pending &&
+        file_state(d)->file.kind == TREE_DIRECTORY)
+        notify_gone(d, close->handle->node);
+    return e;
+}
+
+enum error handle_close_attempt(struct decision *d, void *of)
+{
+    struct handle_close *close = of;
+    struct file_gate *gate;
+    enum error e = handle_find(d, close->mount, close->handle, HANDLE_READS, &gate);
+
+    close->deleted = false;
+    close->info = (struct handle_info){ .node = close->handle->node };
+    if (e == E_ResourceNotFound || e == E_ShareNotFound)
+        return OK;
+    if (!e && gate)
+        e = close_open(d, close, gate);
+    if (e)
+        return e;
+    close->info = handle_show(d, NULL, gate);
+    return OK;
+}
+
+enum error handle_reconnect_attempt(struct decision *d, void *of)
+{
+    const struct handle_reconnect *again = of;
+    struct file_gate *gate;
+    enum error e = handle_find(d, again->mount, again->handle, HANDLE_CHANGES, &gate);
+
+    return e ? e
+             : gate_reconnect(gate, again->handle->id, again->session, again->client_address,
+                              again->client_name);
+}

@@ -1,0 +1,81 @@
+/* Locks and answers to breaks by SMB: see handle_locks.h. */
+#include "file/handle_locks.h"
+
+#include "file/handle_private.h"
+
+/* ---- locks ---- */
+
+static enum error lock_all(struct handle_lock *lock, struct file_gate *gate)
+{
+    enum error e = OK;
+
+    for (size_t i = 0; i < lock->count && !e; i++)
+        e = gate_lock(gate, lock->handle->id, &lock->elements[i].range,
+                      lock->elements[i].action == LOCK_EXCLUSIVE);
+    return e;
+}
+
+/* What was released before an element that is not locked stays released. */
+static enum error release_all(struct handle_lock *lock, struct file_gate *gate)
+{
+    for (size_t i = 0; i < lock->count; i++) {
+        enum error e = gate_unlock(gate, lock->handle->id, &lock->elements[i].range);
+
+        if (e == E_ResourceNotFound) {
+            lock->stopped = e;
+            return OK;
+        }
+        if (e)
+            return e;
+    }
+    return OK;
+}
+
+/* For whoever has it to release it, which wakes all who wait. */
+static enum error wait_for_lock(struct decision *d)
+{
+    d->waits_until = INSTANT_MAX;
+    return decision_take_back(d, DECIDE_WAITS);
+}
+
+enum error handle_lock_attempt(struct decision *d, void *of)
+{
+    struct handle_lock *lock = of;
+    struct file_gate *gate;
+    enum error e = lock->handle->kind == TREE_FILE ? OK : E_ResourceTypeMismatch;
+
+    lock->stopped = OK;
+    if (!e)
+        e = handle_find(d, lock->mount, lock->handle, HANDLE_CHANGES, &gate);
+    if (e || lock->count == 0)
+        return e;
+    if (lock->elements[0].action == LOCK_RELEASED)
+        return release_all(lock, gate);
+    e = lock_all(lock, gate);
+    return e == E_FileLockConflict && lock->waits ? wait_for_lock(d) : e;
+}
+
+/* ---- breaks ---- */
+
+enum error handle_acknowledge_attempt(struct decision *d, void *of)
+{
+    struct handle_acknowledge *answer = of;
+    struct file_gate gate;
+    struct file_state *state;
+    struct tree_node node;
+    enum tree_result found;
+    enum error e = handle_begin(d, answer->mount, 0);
+
+    if (e)
+        return e;
+    state = file_state(d);
+    found = tree_open_id(&state->tree, answer->node, &state->part, &node);
+    if (found)
+        return file_fail_tree(d, found);
+    decision_move_subject(d, state->part);
+    decision_read_clock(d);
+    e = gate_read(&gate, d, state->part, answer->node);
+    return e ? e
+             : gate_acknowledge(&gate, &answer->key, answer->told, answer->keeps,
+                                &answer->breaks_to);
+}

@@ -1,0 +1,288 @@
+/* Opening by SMB: see handle_open.h. */
+#include "file/handle_open.h"
+
+#include <assert.h>
+
+#include "file/file_content.h"
+#include "file/handle_private.h"
+#include "file/new_file.h"
+#include "file/notify.h"
+
+/* What a client may say of what it makes. MS-FSCC 2.6 */
+#define ATTRIBUTES_OF_DIRECTORIES                                                                  \
+    (ATTRIBUTES_ALL & ~(uint32_t)(ATTRIBUTE_DIRECTORY | ATTRIBUTE_TEMPORARY))
+#define ATTRIBUTES_OF_FILES (ATTRIBUTES_ALL & ~(uint32_t)ATTRIBUTE_DIRECTORY)
+
+static bool makes(const struct handle_open *open)
+{
+    return open->disposition != OPEN_EXISTING && open->disposition != OPEN_OVERWRITES;
+}
+
+static bool overwrites(const struct handle_open *open)
+{
+    return open->disposition == OPEN_SUPERSEDES || open->disposition == OPEN_OVERWRITES ||
+           open->disposition == OPEN_OVERWRITES_OR_NEW;
+}
+
+/* ---- finding ---- */
+
+/* Finds what has the name. The directory that it is in stays among the parts only if something is to be
+ * made there: to open what is there rests on the node alone. */
+static enum error find(struct decision *d, const struct handle_open *open)
+{
+    struct file_state *state = file_state(d);
+    bool may_make = makes(open) && open->snapshot == 0 && open->name_count > 0;
+    struct tree_path path;
+    enum tree_result found;
+    enum error e = handle_path(d, open->names, open->name_count, &path);
+
+    if (e)
+        return e;
+    found = tree_find(&state->tree, &path, may_make ? TREE_TO_CHANGE : TREE_TO_READ, &state->place);
+    if (found)
+        return file_fail_tree(d, found);
+    if (may_make && state->place.exists)
+        decision_leave(d, tree_directory_part(&state->tree, &state->place));
+    return OK;
+}
+
+/* ---- what is there ---- */
+
+static enum error check_kind(const struct handle_open *open, enum tree_kind kind)
+{
+    if (open->kind == OPEN_FILE && kind != TREE_FILE)
+        return E_ResourceTypeMismatch;
+    if (open->kind == OPEN_DIRECTORY && kind != TREE_DIRECTORY)
+        return E_ResourceTypeMismatch;
+    return kind == TREE_DIRECTORY && overwrites(open) ? E_InvalidInput : OK;
+}
+
+/* What is hidden or of the system is overwritten by those alone who say so. MS-FSA 2.1.5.1.2.1 */
+static enum error check_attributes(const struct handle_open *open, const struct file *file)
+{
+    const uint32_t said = ATTRIBUTE_HIDDEN | ATTRIBUTE_SYSTEM;
+
+    if (overwrites(open) && (file->attributes & said & ~open->attributes))
+        return E_AuthorizationPermissionMismatch;
+    if (open->deletes && (file->attributes & ATTRIBUTE_READ_ONLY))
+        return E_ReadOnlyAttribute;
+    return OK;
+}
+
+/* Who makes a read-only file may write it. */
+static enum error grant(struct decision *d, struct handle_open *open)
+{
+    struct file file = file_state(d)->file;
+    uint32_t granted;
+    enum error e;
+
+    if (open->action == OPENED_NEW)
+        file.attributes &= ~(uint32_t)ATTRIBUTE_READ_ONLY;
+    e = handle_grant(d, &file, open->desired, &granted, &open->maximum);
+
+    if (e)
+        return e;
+    open->handle.granted = granted;
+    return open->deletes && !(granted & MAY_DELETE) ? E_AuthorizationPermissionMismatch : OK;
+}
+
+/* Puts the handle among those that are open. */
+static enum error pass(struct decision *d, struct handle_open *open, struct file_gate *gate)
+{
+    bool is_file = file_state(d)->file.kind == TREE_FILE;
+    const struct gate_open asked = {
+        .access = access_mask_shares(open->handle.granted),
+        .share = open->share,
+        .replaces = open->action != OPENED_NEW && overwrites(open),
+        .caching = is_file ? open->caching : 0,
+        .caching_key = open->caching_key,
+        .is_oplock = open->is_oplock,
+        .persists = open->persists,
+        .deletes = open->deletes,
+        .session = open->session,
+        .client_address = open->client_address,
+        .client_name = open->client_name,
+    };
+    struct file_caching caching;
+    struct handle handle;
+    enum error e = gate_open(gate, &asked, &handle, &open->gives_caching);
+
+    if (e)
+        return e;
+    open->handle.id = handle.id;
+    open->caching_breaks =
+        gate_caching(gate, &asked.caching_key, &caching) && caching.holds != caching.breaks_to;
+    return OK;
+}
+
+/* The same file, empty: it keeps its id, its descriptor and when it was created. MS-FSA 2.1.5.1.2.1 */
+static enum error overwrite(struct decision *d, const struct handle_open *open)
+{
+    struct file_state *state = file_state(d);
+    struct file *file = &state->file;
+    uint32_t kept = open->disposition == OPEN_SUPERSEDES ? 0 : file->attributes;
+    enum error e = file->content.length > 0 ? file_resize(d, file, 0) : OK;
+
+    if (e)
+        return e;
+    file->attributes = kept | (open->attributes & ATTRIBUTES_OF_FILES) | ATTRIBUTE_ARCHIVE;
+    file->accessed = file->written = d->now;
+    file->metadata = open->disposition == OPEN_SUPERSEDES ? bytes_of(NULL, 0) : file->metadata;
+    file_write_changed(d, file);
+    return notify_change(d, &state->place, CHANGE_MODIFIED,
+                         CHANGE_ATTRIBUTES | CHANGE_SIZE | CHANGE_LAST_WRITE);
+}
+
+static enum error open_there(struct decision *d, struct handle_open *open)
+{
+    struct file_state *state = file_state(d);
+    struct file_gate *gate = NULL;
+    enum error e;
+
+    if (tree_open_node(&state->tree, &state->place, &state->part))
+        return decision_fail_store(d, state->tree.failed);
+    decision_move_subject(d, state->part);
+    decision_read_clock(d);
+    e = file_load(d);
+    if (!e && open->disposition == OPEN_NEW)
+        e = E_ResourceAlreadyExists;
+    if (!e)
+        e = check_kind(open, state->file.kind);
+    if (!e && open->snapshot == 0)
+        e = handle_gate(d, state->part, state->place.entry.id, &state->file, &gate);
+    if (!e && gate && gate->set.is_delete_pending)
+        e = E_DeletePending;
+    if (!e)
+        e = check_attributes(open, &state->file);
+    if (!e)
+        e = grant(d, open);
+    if (!e && gate)
+        e = pass(d, open, gate);
+    if (!e && overwrites(open))
+        e = overwrite(d, open);
+    if (!e)
+        open->info = handle_show(d, NULL, gate);
+    return e;
+}
+
+/* In a snapshot of the share nothing can be changed, and nothing is kept of the handle. */
+static enum error check_snapshot(const struct handle_open *open)
+{
+    uint32_t asked = access_mask_mapped(open->desired) & ~(MAY_MAXIMUM | MAY_ACCESS_SACL);
+
+    return makes(open) || overwrites(open) || open->deletes || (asked & ~MAY_READ)
+               ? E_ShareSnapshotOperationNotSupported
+               : OK;
+}
+
+/* ---- what is new ---- */
+
+/* Nothing is made in a directory that is to be deleted. */
+static enum error pass_directory(struct decision *d)
+{
+    struct file_state *state = file_state(d);
+    struct file_gate gate;
+    enum error e = gate_read(&gate, d, tree_directory_part(&state->tree, &state->place),
+                             tree_place_parent(&state->place));
+
+    return e ? e : gate_add_name(&gate, false);
+}
+
+static enum error new_node(struct decision *d, const struct handle_open *open)
+{
+    struct file_state *state = file_state(d);
+    enum tree_kind kind = open->kind == OPEN_DIRECTORY ? TREE_DIRECTORY : TREE_FILE;
+    struct file file = { .kind = kind };
+    struct smb_given given = {
+        .has_attributes = true,
+        .attributes = kind == TREE_FILE
+                          ? (open->attributes & ATTRIBUTES_OF_FILES) | ATTRIBUTE_ARCHIVE
+                          : open->attributes & ATTRIBUTES_OF_DIRECTORIES,
+        .created = { .kind = TIME_NOW },
+        .written = { .kind = TIME_NOW },
+        .changed = { .kind = TIME_NOW },
+        .permission = { .kind = PERMISSION_INHERITED },
+    };
+    enum tree_result made;
+    enum error e = OK;
+
+    if (open->descriptor.ptr) {
+        given.permission.kind = PERMISSION_DESCRIPTOR;
+        e = descriptor_of_new(d, open->descriptor, kind, &given.permission.descriptor);
+    }
+    if (e)
+        return e;
+    made = tree_create(&state->tree, &state->place, kind, &state->part);
+    if (made)
+        return file_fail_tree(d, made);
+    if (kind == TREE_FILE)
+        file.content = content_sparse(d->now, 0);
+    return new_file_write(d, state->part, &given, &file);
+}
+
+static enum error open_new(struct decision *d, struct handle_open *open)
+{
+    struct file_state *state = file_state(d);
+    struct file_gate *gate;
+    enum error e;
+
+    if (!makes(open))
+        return E_ResourceNotFound;
+    if (open->deletes && (open->attributes & ATTRIBUTE_READ_ONLY))
+        return E_ReadOnlyAttribute;
+    if (open->kind == OPEN_DIRECTORY && overwrites(open))
+        return E_InvalidInput;
+    decision_move_subject(d, tree_directory_part(&state->tree, &state->place));
+    e = pass_directory(d);
+    if (!e)
+        e = new_node(d, open);
+    if (!e)
+        e = handle_gate(d, state->part, state->place.entry.id, &state->file, &gate);
+    if (e)
+        return e;
+    gate->is_read_only = false; /* not for the one who makes it */
+    open->action = OPENED_NEW;
+    open->lasts = true;
+    e = grant(d, open);
+    if (!e)
+        e = pass(d, open, gate);
+    if (e)
+        return e;
+    open->info = handle_show(d, NULL, gate);
+    return OK;
+}
+
+/* ---- either ---- */
+
+static enum open_action action_of(const struct handle_open *open)
+{
+    if (open->disposition == OPEN_SUPERSEDES)
+        return OPENED_NEW_FOR_OLD;
+    return overwrites(open) ? OPENED_OVERWRITTEN : OPENED_EXISTING;
+}
+
+enum error handle_open_attempt(struct decision *d, void *of)
+{
+    struct handle_open *open = of;
+    enum error e = open->snapshot > 0 ? check_snapshot(open) : OK;
+
+    open->handle = (struct held_handle){ .snapshot = open->snapshot };
+    open->gives_caching = 0;
+    open->caching_breaks = false;
+    open->action = action_of(open);
+    open->lasts = overwrites(open);
+    if (!e)
+        e = handle_begin(d, open->mount, open->snapshot);
+    if (e == E_ShareNotFound && open->snapshot > 0)
+        e = E_ResourceNotFound;
+    if (!e)
+        e = find(d, open);
+    if (!e)
+        e = file_state(d)->place.exists ? open_there(d, open) : open_new(d, open);
+    if (e)
+        return e;
+    open->handle.node = open->info.node;
+    open->handle.parent = open->info.parent;
+    open->handle.kind = open->info.kind;
+    return OK;
+}

@@ -1,0 +1,308 @@
+/* See notify.h. */
+#include "file/notify.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "file/handle_operations.h"
+
+#define LISTS 64u
+
+static struct {
+    struct lock lock;
+    struct watcher *lists[LISTS]; /* by share; under the lock */
+    _Atomic unsigned count;       /* written under the lock */
+} room;
+
+__attribute__((constructor)) static void room_init(void)
+{
+    lock_init(&room.lock, RANK_NEWS);
+}
+
+static struct watcher **list_of(const struct guid *space)
+{
+    return &room.lists[space->b[0] % LISTS];
+}
+
+void watcher_add(struct watcher *watcher)
+{
+    struct watcher **list = list_of(&watcher->space);
+
+    assert(watcher->told);
+    lock_take(&room.lock);
+    watcher->next = *list;
+    *list = watcher;
+    atomic_fetch_add(&room.count, 1);
+    lock_give(&room.lock);
+}
+
+void watcher_remove(struct watcher *watcher)
+{
+    struct watcher **at = list_of(&watcher->space);
+
+    lock_take(&room.lock);
+    while (*at != watcher) {
+        assert(*at); /* it was added */
+        at = &(*at)->next;
+    }
+    *at = watcher->next;
+    watcher->next = NULL;
+    atomic_fetch_sub(&room.count, 1);
+    lock_give(&room.lock);
+}
+
+/* Does anybody watch anything of the share? */
+static bool is_watched(const struct guid *space)
+{
+    bool found = false;
+
+    if (atomic_load(&room.count) == 0)
+        return false;
+    lock_take(&room.lock);
+    for (const struct watcher *at = *list_of(space); at && !found; at = at->next)
+        found = guid_equal(&at->space, space);
+    lock_give(&room.lock);
+    return found;
+}
+
+/* ---- where a node is ---- */
+
+/* The way to a name: the directories on it, the root first, and its path, in which the part from starts[i] on
+ * is what it is called from directories[i]. */
+struct way {
+    const uint64_t *directories;
+    size_t *starts;
+    size_t count;
+    struct bytes path;
+};
+
+static void begin_way(struct arena *arena, size_t count, const uint64_t *directories,
+                      struct way *way)
+{
+    way->count = count;
+    way->directories = directories;
+    way->starts = arena_array(arena, count, sizeof way->starts[0]);
+}
+
+static struct way way_of_path(struct arena *arena, const struct tree_place *place)
+{
+    struct way way;
+    struct text out;
+
+    begin_way(arena, place->path.count, place->directories, &way);
+    text_init(&out, arena, 64);
+    for (size_t i = 0; i < way.count; i++) {
+        if (i > 0)
+            text_add_char(&out, '/');
+        way.starts[i] = out.len;
+        text_add(&out, place->path.names[i].given);
+    }
+    way.path = text_bytes(&out);
+    return way;
+}
+
+/* The parents of a directory, read one after the other, each for itself: where it is as they are now.
+ * *ret_count: 0: it is gone, or deeper than anybody watches. */
+static enum error read_parents(struct decision *d, uint64_t directory, struct bytes *names,
+                               uint64_t *ids, size_t *ret_count)
+{
+    size_t count = 0;
+
+    *ret_count = 0;
+    for (uint64_t id = directory; id != TREE_ROOT;) {
+        struct tree_node node;
+        enum store_result result = handle_node_read(d, d->arena, id, &node);
+
+        if (result == STORE_NOT_FOUND || count == TREE_DEPTH_MAX)
+            return OK;
+        if (result)
+            return decision_fail_store(d, result);
+        ids[count] = id;
+        names[count++] = node.name.given;
+        id = node.parent;
+    }
+    *ret_count = count;
+    return OK;
+}
+
+/* Of a node that was found by its id. */
+static enum error way_of_node(struct decision *d, const struct tree_place *place,
+                              struct way *ret_way)
+{
+    struct arena *arena = d->arena;
+    struct bytes *names = arena_array(arena, TREE_DEPTH_MAX, sizeof names[0]);
+    uint64_t *ids = arena_array(arena, TREE_DEPTH_MAX, sizeof ids[0]);
+    uint64_t *directories;
+    struct text out;
+    size_t count;
+    enum error e = read_parents(d, tree_place_parent(place), names, ids, &count);
+
+    if (e)
+        return e;
+    directories = arena_array(arena, count + 1, sizeof directories[0]);
+    begin_way(arena, count + 1, directories, ret_way);
+    if (count == 0 && tree_place_parent(place) != TREE_ROOT)
+        ret_way->count = 0;
+    text_init(&out, arena, 64);
+    directories[0] = TREE_ROOT;
+    for (size_t i = 0; i < count; i++) {
+        ret_way->starts[i] = out.len;
+        text_add(&out, names[count - 1 - i]);
+        text_add_char(&out, '/');
+        directories[i + 1] = ids[count - 1 - i];
+    }
+    ret_way->starts[count] = out.len;
+    text_add(&out, place->path.names[0].given);
+    ret_way->path = text_bytes(&out);
+    return OK;
+}
+
+static enum error find_way(struct decision *d, const struct tree_place *place, struct way *ret_way)
+{
+    *ret_way = (struct way){ .count = 0 };
+    if (tree_place_is_root(place))
+        return OK;
+    if (place->path.count == 1 && place->directories[0] != TREE_ROOT)
+        return way_of_node(d, place, ret_way);
+    *ret_way = way_of_path(d->arena, place);
+    return OK;
+}
+
+/* ---- telling ---- */
+
+struct change {
+    struct decision_news news;
+    struct guid space;
+    struct way way,
+        new_way; /* new_way: of CHANGE_RENAMED_OLD, to another name in the same directory */
+    enum change_action action;
+    uint32_t filter;
+};
+
+/* What the node is called from the watched directory. False: it is not below it, or the watch is not of
+ * what is so far below. */
+static bool is_below(const struct way *way, const struct watcher *watcher, struct bytes *ret_path)
+{
+    size_t first = watcher->is_recursive || way->count == 0 ? 0 : way->count - 1;
+
+    for (size_t i = first; i < way->count; i++) {
+        if (way->directories[i] != watcher->directory)
+            continue;
+        *ret_path = bytes_from(way->path, way->starts[i]);
+        return true;
+    }
+    return false;
+}
+
+static void tell(struct decision_news *news)
+{
+    const struct change *change = (const struct change *)(const void *)news;
+
+    lock_take(&room.lock);
+    for (struct watcher *at = *list_of(&change->space); at; at = at->next) {
+        struct change_news told = { .action = change->action };
+
+        if (!guid_equal(&at->space, &change->space) || !(at->filter & change->filter) ||
+            !is_below(&change->way, at, &told.path))
+            continue;
+        if (change->action == CHANGE_RENAMED_OLD)
+            is_below(&change->new_way, at, &told.new_path);
+        at->told(at, &told);
+    }
+    lock_give(&room.lock);
+}
+
+static struct change *add(struct decision *d, enum change_action action, uint32_t filter)
+{
+    struct change *change = arena_alloc(d->arena, sizeof *change);
+
+    *change = (struct change){
+        .news.tell = tell, .space = file_state(d)->share.space, .action = action, .filter = filter
+    };
+    decision_tell(d, &change->news);
+    return change;
+}
+
+enum error notify_change(struct decision *d, const struct tree_place *place,
+                         enum change_action action, uint32_t filter)
+{
+    struct way way;
+    enum error e;
+
+    if (!is_watched(&file_state(d)->share.space))
+        return OK;
+    e = find_way(d, place, &way);
+    if (!e && way.count > 0)
+        add(d, action, filter)->way = way;
+    return e;
+}
+
+static uint32_t name_filter(const struct tree_place *place)
+{
+    return place->entry.kind == TREE_DIRECTORY ? CHANGE_DIRECTORY_NAME : CHANGE_FILE_NAME;
+}
+
+enum error notify_name(struct decision *d, const struct tree_place *place,
+                       enum change_action action)
+{
+    return notify_change(d, place, action, name_filter(place));
+}
+
+enum error notify_rename(struct decision *d, const struct tree_place *from,
+                         const struct tree_place *to)
+{
+    bool same_directory = tree_place_parent(from) == tree_place_parent(to);
+    struct change *change;
+    struct way old, new;
+    enum error e;
+
+    if (!is_watched(&file_state(d)->share.space))
+        return OK;
+    if (!same_directory) {
+        e = notify_name(d, from, CHANGE_REMOVED);
+        return e ? e : notify_name(d, to, CHANGE_ADDED);
+    }
+    e = find_way(d, from, &old);
+    if (!e)
+        e = find_way(d, to, &new);
+    if (e || old.count == 0 || new.count == 0)
+        return e;
+    change = add(d, CHANGE_RENAMED_OLD, name_filter(to));
+    change->way = old;
+    change->new_way = new;
+    return OK;
+}
+
+/* ---- the watched directory itself ---- */
+
+struct gone {
+    struct decision_news news;
+    struct guid space;
+    uint64_t directory;
+};
+
+static void tell_gone(struct decision_news *news)
+{
+    const struct gone *gone = (const struct gone *)(const void *)news;
+    const struct change_news told = { .action = CHANGE_WATCHED_GONE };
+
+    lock_take(&room.lock);
+    for (struct watcher *at = *list_of(&gone->space); at; at = at->next)
+        if (guid_equal(&at->space, &gone->space) && at->directory == gone->directory)
+            at->told(at, &told);
+    lock_give(&room.lock);
+}
+
+void notify_gone(struct decision *d, uint64_t directory)
+{
+    struct gone *gone;
+
+    if (!is_watched(&file_state(d)->share.space))
+        return;
+    gone = arena_alloc(d->arena, sizeof *gone);
+    *gone = (struct gone){ .news.tell = tell_gone,
+                           .space = file_state(d)->share.space,
+                           .directory = directory };
+    decision_tell(d, &gone->news);
+}

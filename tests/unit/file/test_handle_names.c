@@ -1,0 +1,314 @@
+/* Renaming and listing by SMB, and patterns of names. MS-FSA 2.1.5.14.11, 2.1.5.6.3, 2.1.4.4 */
+#include "handles.h"
+
+#include "file/name_pattern.h"
+#include "file/open_record.h"
+
+/* ---- patterns ---- */
+
+/* Rule: the wildcards of MS-FSA 2.1.4.4, without regard to case. */
+static void patterns(void **state)
+{
+    static const struct {
+        const char *pattern, *name;
+        bool matches;
+    } cases[] = {
+        { "*", "a.b", true },
+        { "", "a", true },
+        { "a", "A", true },
+        { "a", "ab", false },
+        { "*.txt", "a.TXT", true },
+        { "*.txt", "a.txt.b", false },
+        { "*.*", "a", false },
+        { "*.*", "a.", true },
+        { "?", "a", true },
+        { "?", "", false },
+        { "??", "a", false },
+        { "a?c", "abc", true },
+        { "<.txt", "a.b.txt", true },
+        { "<.txt", "a.txt.b", false },
+        { "<", "a.b", false },
+        { "<b", "a.b", true },
+        { "<", "ab", true },
+        { ">>>", "ab", true },
+        { ">", "ab", false },
+        { ">.>", "a.b", true },
+        { ">>.b", "a.b", true },
+        { "a\"b", "a.b", true },
+        { "a\"", "a", true },
+        { "a\"b", "ab", false },
+        { "<\"*", "ab", true },
+        { "<\"*", "a.b", true },
+        { "\xC3\xA4*", "\xC3\x84x", true },
+        { "?", "\xC3\xA4", true },
+        { "**a**", "bab", true },
+        { ".", ".", true },
+        { "..", "..", true },
+        { ".*", "..", true },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct name_pattern pattern;
+        struct bytes key =
+            tree_key(handles_arena(), TREE_CASE_IGNORED, bytes_from_string(cases[i].name));
+
+        assert_true(
+            name_pattern_parse(handles_arena(), bytes_from_string(cases[i].pattern), &pattern));
+        if (name_pattern_matches(&pattern, key) != cases[i].matches)
+            fail_msg("%s and %s", cases[i].pattern, cases[i].name);
+    }
+}
+
+/* ---- listing ---- */
+
+struct collecting {
+    struct list_sink sink;
+    struct text text; /* names, each with a space behind it */
+    size_t room;      /* for so many */
+};
+
+static void begin(struct list_sink *sink)
+{
+    text_init(&((struct collecting *)(void *)sink)->text, handles_arena(), 64);
+}
+
+static bool add(struct list_sink *sink, const struct listed *entry)
+{
+    struct collecting *c = (struct collecting *)(void *)sink;
+
+    if (c->room == 0)
+        return false;
+    c->room--;
+    text_add(&c->text, entry->name);
+    if (entry->info.kind == TREE_FILE)
+        text_add(&c->text, arena_printf(handles_arena(), "=%u", (unsigned)entry->info.length));
+    text_add_char(&c->text, ' ');
+    return true;
+}
+
+/* One page, in front of `from`. */
+static const char *page(struct fixture *f, const struct held_handle *handle, const char *pattern,
+                        size_t max, size_t room, struct list_position *from)
+{
+    struct collecting c = { .sink = { begin, add }, .room = room };
+    struct handle_list list = { .mount = the_mount(),
+                                .handle = handle,
+                                .pattern = bytes_from_string(pattern),
+                                .from = *from,
+                                .max = max,
+                                .sink = &c.sink };
+
+    assert_int_equal(run(f, handle_list_attempt, &list), OK);
+    *from = list.next;
+    return arena_string(handles_arena(), text_bytes(&c.text));
+}
+
+static const char *all(struct fixture *f, const struct held_handle *handle, const char *pattern)
+{
+    struct list_position from = { .stage = LIST_DOT };
+    const char *names = page(f, handle, pattern, 100, 100, &from);
+
+    assert_int_equal(from.stage, LIST_END);
+    return names;
+}
+
+static void make(struct fixture *f, const char *path)
+{
+    struct held_handle handle = opened(f, path, MAY_RWD, OPEN_NEW);
+
+    closed(f, &handle);
+}
+
+/* Rule: all of a directory in order, by a pattern, in pages by what there is room for. */
+static void lists(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle directory = opened_directory(f, "dir", MAY_READ_DATA);
+    struct list_position from = { .stage = LIST_DOT };
+    struct held_handle file;
+
+    make(f, "dir\\b.txt");
+    make(f, "dir\\A.txt");
+    file = opened_directory(f, "dir\\c", MAY_READ_DATA);
+    closed(f, &file);
+    file = opened(f, "dir\\d", MAY_RWD, OPEN_NEW);
+    assert_int_equal(writes(f, &file, 0, "four"), OK);
+    assert_string_equal(all(f, &directory, "*"), ". .. A.txt=0 b.txt=0 c d=4 ");
+    assert_string_equal(all(f, &directory, "*.TXT"), "A.txt=0 b.txt=0 ");
+    assert_string_equal(all(f, &directory, "B.txt"), "b.txt=0 ");
+    assert_string_equal(all(f, &directory, "b"), "");
+    assert_string_equal(all(f, &directory, "b*"), "b.txt=0 ");
+    assert_string_equal(all(f, &directory, "nothing*"), "");
+    /* What is to be deleted is there. */
+    assert_int_equal(sets_pending(f, &file, true), OK);
+    assert_string_equal(all(f, &directory, "d"), "d=4 ");
+    /* By entries that it may have, and by room. */
+    assert_string_equal(page(f, &directory, "*", 3, 100, &from), ". .. A.txt=0 ");
+    assert_string_equal(page(f, &directory, "*", 100, 1, &from), "b.txt=0 ");
+    assert_string_equal(page(f, &directory, "*", 100, 0, &from), "");
+    assert_string_equal(page(f, &directory, "*", 100, 100, &from), "c d=4 ");
+    assert_int_equal(from.stage, LIST_END);
+    from = (struct list_position){ .stage = LIST_DOT };
+    assert_string_equal(page(f, &directory, "*", 1, 100, &from), ". ");
+    assert_string_equal(page(f, &directory, "*", 1, 100, &from), ".. ");
+    assert_string_equal(page(f, &directory, "*", 1, 100, &from), "A.txt=0 ");
+}
+
+/* Rule: List Directories and Files leaves out what is to be deleted. semantics 8.3 */
+static void rest_hides(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle handle = opened(f, "b", MAY_RWD, OPEN_NEW);
+    struct reply list;
+
+    make(f, "a");
+    assert_int_equal(sets_pending(f, &handle, true), OK);
+    list = ask(f, "GET /sha?restype=directory&comp=list", NULL, NULL);
+    assert_non_null(strstr(arena_string(handles_arena(), list.body), "<Name>a</Name>"));
+    assert_null(strstr(arena_string(handles_arena(), list.body), "<Name>b</Name>"));
+    assert_int_equal(sets_pending(f, &handle, false), OK);
+    list = ask(f, "GET /sha?restype=directory&comp=list", NULL, NULL);
+    assert_non_null(strstr(arena_string(handles_arena(), list.body), "<Name>b</Name>"));
+    assert_int_equal(sets_pending(f, &handle, true), OK);
+    open_epoch_begin(); /* its process has ended: nothing is to be deleted any more */
+    list = ask(f, "GET /sha?restype=directory&comp=list", NULL, NULL);
+    assert_non_null(strstr(arena_string(handles_arena(), list.body), "<Name>b</Name>"));
+}
+
+/* ---- renaming ---- */
+
+static enum error renames(struct fixture *f, const struct held_handle *handle, const char *to,
+                          bool replaces)
+{
+    struct handle_rename rename = { .mount = the_mount(), .handle = handle, .replaces = replaces };
+
+    rename.names = names_of(to, &rename.name_count);
+    return run(f, handle_rename_attempt, &rename);
+}
+
+static bool is_there(struct fixture *f, const char *head)
+{
+    return ask(f, head, NULL, NULL).status == 200;
+}
+
+/* Rule: each case of MS-FSA 2.1.5.14.11. The file "x" is renamed, beside the file "y" and the directory "dir". */
+static void rename_files(void **state)
+{
+    static const struct {
+        const char *to;
+        bool replaces;
+        enum error error;
+    } cases[] = {
+        { "z", false, OK },
+        { "dir\\z", false, OK },
+        { "X", false, OK },
+        { "y", false, E_ResourceAlreadyExists },
+        { "y", true, OK },
+        { "dir", true, E_AuthorizationPermissionMismatch },
+        { "no\\z", false, E_ParentNotFound },
+        { "a:b", false, E_InvalidResourceName },
+        { "", false, E_AuthorizationPermissionMismatch },
+    };
+    struct fixture *f = *state;
+    struct held_handle directory = opened_directory(f, "dir", MAY_READ_DATA);
+
+    closed(f, &directory);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_OR_NEW);
+        struct held_handle other = opened(f, "y", MAY_RWD, OPEN_OR_NEW);
+        struct handle_query query = { .mount = the_mount(), .handle = &handle, .wants_path = true };
+
+        closed(f, &other);
+        assert_int_equal(renames(f, &handle, cases[i].to, cases[i].replaces), cases[i].error);
+        assert_int_equal(run(f, handle_query_attempt, &query), OK);
+        assert_true(bytes_is(query.path, cases[i].error          ? "x"
+                                         : cases[i].to[0] == 'd' ? "dir/z"
+                                                                 : cases[i].to));
+        assert_int_equal(sets_pending(f, &handle, true), OK);
+        assert_true(closed(f, &handle));
+    }
+}
+
+/* Rule: what is open or read-only is not replaced, nor what REST has leased. */
+static void replaced(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle handle = opened(f, "x", MAY_RWD, OPEN_NEW);
+    struct held_handle other = opened(f, "y", MAY_READ_ATTRIBUTES, OPEN_NEW);
+
+    assert_int_equal(renames(f, &handle, "y", true), E_AuthorizationPermissionMismatch);
+    closed(f, &other);
+    assert_ok(ask(f, "PUT /sha/y?comp=properties", "x-ms-file-attributes: ReadOnly", NULL), 200);
+    assert_int_equal(renames(f, &handle, "y", true), E_AuthorizationPermissionMismatch);
+    assert_ok(ask(f, "PUT /sha/y?comp=properties", "x-ms-file-attributes: None", NULL), 200);
+    assert_ok(ask(f, "PUT /sha/y?comp=lease", "x-ms-lease-action: acquire\nx-ms-lease-duration: -1",
+                  NULL),
+              201);
+    assert_int_equal(renames(f, &handle, "y", true), E_AuthorizationPermissionMismatch);
+    assert_ok(ask(f, "PUT /sha/y?comp=lease", "x-ms-lease-action: break", NULL), 202);
+    assert_int_equal(renames(f, &handle, "y", true), OK);
+    assert_false(is_there(f, "HEAD /sha/x"));
+    assert_true(is_there(f, "HEAD /sha/y"));
+}
+
+/* Rule: the directory of the new name must bear that a name is made in it, as one who may write it and shares
+ * reading and writing. MS-FSA 2.1.5.14.11 */
+static void directory_opens(void **state)
+{
+    static const struct {
+        uint32_t desired;
+        uint8_t share;
+        enum error error;
+    } cases[] = {
+        { MAY_READ_DATA, RWD, OK },     { MAY_READ_DATA, R, E_SharingViolation },
+        { MAY_READ_DATA, R | W, OK },   { MAY_DELETE, RWD, E_SharingViolation },
+        { MAY_READ_ATTRIBUTES, 0, OK },
+    };
+    struct fixture *f = *state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct held_handle made = opened_directory(f, "dir", MAY_READ_ATTRIBUTES);
+        struct handle_open open = asked("dir", cases[i].desired, OPEN_EXISTING);
+        struct held_handle file = opened(f, "dir\\x", MAY_RWD, OPEN_OR_NEW);
+
+        open.share = cases[i].share;
+        assert_int_equal(run(f, handle_open_attempt, &open), OK);
+        assert_int_equal(renames(f, &file, "dir\\y", false), cases[i].error);
+        if (!cases[i].error)
+            assert_int_equal(renames(f, &file, "dir\\x", false), OK);
+        closed(f, &file);
+        closed(f, &open.handle);
+        closed(f, &made);
+    }
+}
+
+/* Rule: a directory is renamed with what is below it, unless something of that is open, or it would be below
+ * itself. */
+static void directories(void **state)
+{
+    struct fixture *f = *state;
+    struct held_handle directory = opened_directory(f, "dir", MAY_DELETE);
+    struct held_handle file = opened(f, "dir\\x", MAY_RWD, OPEN_NEW);
+    struct held_handle beside = opened(f, "y", MAY_RWD, OPEN_NEW);
+
+    assert_int_equal(renames(f, &directory, "to", false), E_AuthorizationPermissionMismatch);
+    closed(f, &file);
+    assert_int_equal(renames(f, &directory, "dir\\in", false), E_InvalidInput);
+    assert_int_equal(renames(f, &directory, "y", true), E_AuthorizationPermissionMismatch);
+    assert_int_equal(renames(f, &directory, "to", false), OK);
+    assert_true(is_there(f, "HEAD /sha/to/x"));
+    closed(f, &beside);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, handles_setup, handles_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(patterns), TEST(lists),           TEST(rest_hides),  TEST(rename_files),
+        TEST(replaced), TEST(directory_opens), TEST(directories),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
